@@ -2,6 +2,9 @@
 # libraries (LINKS_x), pkg-config names (LINKS_PKG_x) of plain peers, other
 # objects (OBJS_x).  Programs of other services that they run: BINS_x.
 LINKS_PKG_intent-filter := jansson libnats libcurl
+$(B)/tests/testkit/intent_filter_fixture.o: private CPPFLAGS += \
+    -iquote services/intent-filter
+$(B)/tests/testkit/intent_filter_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_state := jansson
 OBJS_wire := $(B)/gen/probe/msgs.o
 LINKS_PKG_wire := jansson
@@ -14,13 +17,16 @@ $(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
     | $(BROKER_GATE)
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
+$(B)/tests/testkit/turn_fixture.o: private CPPFLAGS += \
+    -iquote services/llm-orchestrator
+$(B)/tests/testkit/turn_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
 LINKS_fuzz_log := core
 LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter
-SRC_fuzz_filter := $(filter-out %/main.c %/cache.c,$(filter-out \
-	services/intent-filter/on_%,$(wildcard services/intent-filter/*.c)))
+SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_cache.c,\
+	$(call sources,services/intent-filter))
 build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_otlp := svc

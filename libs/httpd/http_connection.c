@@ -99,11 +99,10 @@ exchange_reject_limit(struct exchange *s, enum server_rejection why, int64_t ms)
 	s->response.retry_after_s = (int)((ms + 999) / 1000);
 	if (why == SERVER_RATE)
 		return exchange_reject(s, 429, "rate_limited",
-		    "too many requests of this address; wait as long as "
-		    "Retry-After says");
+		    "too many requests from this address; see Retry-After");
 	s->response.close = true;
 	return exchange_reject(s, 429, "too_many_connections",
-	    "too many requests of this address at a time");
+	    "too many concurrent requests from this address");
 }
 
 static bool
@@ -246,7 +245,7 @@ exchange_reject_route(struct exchange *s, enum rc rc)
 		    "the body must be application/json");
 	s->response.allow = s->r->match.allow;
 	return exchange_reject(
-	    s, 405, exchange_error_code(405), "not with this method");
+	    s, 405, exchange_error_code(405), "method not allowed");
 }
 
 /* A browser's preflight request (CORS) of an allowed origin. */

@@ -72,7 +72,7 @@ head_parse_framing(
 
 	if (lengths > 0 && codings > 0)
 		return head_reject(
-		    h, "Content-Length beside Transfer-Encoding");
+		    h, "both Content-Length and Transfer-Encoding");
 	if (lengths > 1)
 		return head_reject(h, "more than one Content-Length");
 	if (lengths == 1 &&
@@ -107,7 +107,7 @@ request_head_parse(struct request_head *h, const struct header_field *fields,
 
 	*h = (struct request_head){ .persistent = http11, .json = true };
 	if (http11 && header_count(fields, n, STR("Host")) != 1)
-		return head_reject(h, "there must be one Host");
+		return head_reject(h, "exactly one Host is required");
 	enum rc rc = head_parse_framing(h, fields, n, http11);
 	if (rc != RC_OK)
 		return rc;
@@ -214,7 +214,7 @@ head_parse_uri(
 		rc = uri_split_query(
 		    &r->uri, text + (query.p - r->text), query.n);
 	if (rc == RC_INVALID)
-		*why = "the address is not percent-encoded UTF-8";
+		*why = "the target is not percent-encoded UTF-8";
 	else if (rc == RC_TOOBIG)
 		*why = "too many query parameters";
 	return rc == RC_NOENT ? RC_OK : rc;
@@ -234,7 +234,7 @@ static enum rc
 head_check(
     struct httpd_req *r, const struct mg_request_info *ri, const char **why)
 {
-	*why = "the header is broken";
+	*why = "the header is malformed";
 	if (!head_is_complete(ri))
 		return RC_INVALID;
 	for (int i = 0; i < ri->num_headers; i++)

@@ -4,7 +4,7 @@
  * and idioms, which contain a word of time and mean none.
  */
 #include "core/mem.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 #define IDIOM(text)                   \
 	{                             \

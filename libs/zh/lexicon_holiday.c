@@ -3,7 +3,7 @@
  */
 #include "core/mem.h"
 #include "zh/holiday.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 #define HOLIDAY(text, day)                          \
 	{                                           \

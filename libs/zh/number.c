@@ -5,7 +5,7 @@
 #include "zh/number.h"
 
 #include "core/mem.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 static bool
 number_text_at(struct str s, size_t at, const char *text)

@@ -2,7 +2,7 @@
  * Cardinals of digits, of Han characters and of English words.
  */
 #include "core/mem.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 enum numeral_class { HAN_NONE, HAN_DIGIT, HAN_TENS, HAN_UNIT, HAN_BIG };
 

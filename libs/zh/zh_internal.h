@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "zh/datetime.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 struct holiday_cache;
 

@@ -16,8 +16,8 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "persona/persona.h"
-#include "state/terminal.h"
 #include "state/state.h"
+#include "state/terminal.h"
 #include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
 #include "svc/audit.h"
@@ -27,7 +27,8 @@
 
 #define ERROR_TEXT_MAX       1024
 #define CREDENTIAL_ARENA_MAX 4096
-#define SCRATCH_MAX          (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
+
+#define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 static bool
 gateway_redis_up(void *arg)

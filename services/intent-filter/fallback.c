@@ -1,21 +1,33 @@
 /*
- * System intents.
+ * System intents: the decision on a command without a matching intent.
  */
-#include "fallback.h"
-
 #include "core/mem.h"
+#include "filter.h"
 
-/* Most bytes of an outcry: five ideographs. */
-#define OUTCRY_MAX 15
+/* Most bytes of an exclamation about a quality: five ideographs. */
+#define EXCLAMATION_MAX 15
+/* Kinds of words in questions. */
+#define FALLBACK_QUESTIONS \
+	(1UL << WORD_WH | 1UL << WORD_QUESTION_MARK | 1UL << WORD_YES_NO)
+/* Kinds of words that no exclamation has. */
+#define FALLBACK_THINGS                                                       \
+	(FALLBACK_QUESTIONS | 1UL << WORD_ACTION | 1UL << WORD_VERB |         \
+	    1UL << WORD_DEVICE | 1UL << WORD_ROOM | 1UL << WORD_PROHIBITION | \
+	    1UL << WORD_REMINDER | 1UL << WORD_OBJECT_MARKER)
 
 /*
- * Words of which a mere feeling is made, separated by blanks ("_" is a blank).
- * A text is one if it is nothing but these and has one of the first two kinds.
+ * Words of texts that only express an emotion, separated by blanks ("_" is a
+ * blank).  Such a text has no other words, and one of the first two lists.
  */
-enum part { PART_CRY, PART_FEELING, PART_REST, PARTS };
+enum fallback_list {
+	FALLBACK_CRY,
+	FALLBACK_EMOTION,
+	FALLBACK_REST,
+	FALLBACK_LISTS
+};
 
-static const char *const words[PARTS] = {
-	[PART_CRY] =
+static const char *const fallback_words[FALLBACK_LISTS] = {
+	[FALLBACK_CRY] =
 	    "啊 哦 噢 喔 嗯 唉 哎 哎呀 哎哟 哇 哇塞 哈 哈哈 嘿嘿 呵呵 呜 "
 	    "呜呜 嘻嘻 天哪 天啊 天呐 我的天 我的天哪 我的妈呀 妈呀 老天 "
 	    "我去 我靠 卧槽 我晕 晕 切 哼 额 呃 吓我一跳 吓了我一跳 吓死我 "
@@ -28,7 +40,7 @@ static const char *const words[PARTS] = {
 	    "scared_me you_scared_me that_was_close so_annoying how_annoying "
 	    "phew yikes 吓死 气死 热死 冷死 烦死 累死 困死 饿死 渴死 急死 愁死 "
 	    "气炸 炸 醉 头大 美死 乐死 救命 倒霉透",
-	[PART_FEELING] =
+	[FALLBACK_EMOTION] =
 	    "开心 高兴 快乐 幸福 激动 兴奋 感动 满足 难过 伤心 难受 悲伤 "
 	    "委屈 失落 失望 沮丧 郁闷 压抑 绝望 孤独 孤单 寂寞 无聊 无助 "
 	    "心烦 烦 烦躁 焦虑 紧张 担心 害怕 怕 恐惧 慌 生气 愤怒 恼火 火大 "
@@ -39,7 +51,7 @@ static const char *const words[PARTS] = {
 	    "sleepy depressed miserable relieved furious 피곤해 힘들어 슬퍼 "
 	    "疲れた 悲しい つらい 眠い 嬉しい 难 难搞 饿 渴 冷 热 好冷 好热 可爱 酷 帅 "
 	    "美 香 好香 好美 好吃 好看 好玩 快 心情不好 难听 心情好 没意思 没劲",
-	[PART_REST] =
+	[FALLBACK_REST] =
 	    "我 我们 人家 咱 心里 心情 今天 现在 最近 这 真是 真的 感觉 觉得 "
 	    "真 好 太 很 超 超级 非常 特别 有点 有点儿 有些 实在 都 快 要 "
 	    "简直 更 越来越 这么 那么 多么 极 极了 死 死我 死了 坏了 得不行 "
@@ -49,139 +61,66 @@ static const char *const words[PARTS] = {
 	    "today and 喂 是 你 你们 心 宝宝 本宝宝 老子 姐 哥 透 透了 得要死 要死 要命 想",
 };
 
-static bool
-is_latin_inside(struct str s, size_t n)
-{
-	return n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z' && s.p[n - 1] >= 'a' &&
-	    s.p[n - 1] <= 'z';
-}
-
-/* Whether s begins with word, whose "_" are blanks. */
-static bool
-begins(struct str s, struct str word)
-{
-	size_t i;
-
-	if (word.n > s.n)
-		return false;
-	for (i = 0; i < word.n; i++) {
-		if (s.p[i] != (word.p[i] == '_' ? ' ' : word.p[i]))
-			return false;
-	}
-	return !is_latin_inside(s, word.n);
-}
-
-/* The longest of a kind's words that s begins with; 0: none. */
+/* The length of the longest word of a list that s begins with; 0: none. */
 static size_t
-part_len(struct str s, enum part part)
+fallback_longest(struct str s, enum fallback_list list)
 {
-	struct str rest = str_of(words[part]), w;
+	struct str rest = str_of(fallback_words[list]), w;
 	size_t longest = 0;
 
 	while (rest.p != NULL) {
 		w = str_split(&rest, ' ');
-		if (w.n > longest && begins(s, w))
+		if (w.n > longest && vocabulary_begins_with(s, w))
 			longest = w.n;
 	}
 	return longest;
 }
 
 static bool
-is_feeling(struct str s)
+fallback_is_emotion(struct str s)
 {
-	size_t len[PARTS], n;
-	bool felt = false;
+	size_t len[FALLBACK_LISTS], n;
+	bool found = false;
 
 	while (s.n > 0) {
 		if (s.p[0] == ' ') {
 			n = 1;
 		} else {
-			len[PART_CRY] = part_len(s, PART_CRY);
-			len[PART_FEELING] = part_len(s, PART_FEELING);
-			len[PART_REST] = part_len(s, PART_REST);
-			n = len[PART_CRY] > len[PART_FEELING]
-			    ? len[PART_CRY]
-			    : len[PART_FEELING];
-			felt = felt || (n > 0 && n >= len[PART_REST]);
-			if (len[PART_REST] > n)
-				n = len[PART_REST];
+			len[FALLBACK_CRY] = fallback_longest(s, FALLBACK_CRY);
+			len[FALLBACK_EMOTION] =
+			    fallback_longest(s, FALLBACK_EMOTION);
+			len[FALLBACK_REST] = fallback_longest(s, FALLBACK_REST);
+			n = len[FALLBACK_CRY] > len[FALLBACK_EMOTION]
+			    ? len[FALLBACK_CRY]
+			    : len[FALLBACK_EMOTION];
+			found = found || (n > 0 && n >= len[FALLBACK_REST]);
+			if (len[FALLBACK_REST] > n)
+				n = len[FALLBACK_REST];
 			if (n == 0)
 				return false;
 		}
 		s.p += n;
 		s.n -= n;
 	}
-	return felt;
+	return found;
 }
 
+/* Whether the command has a word of the kinds (1 << kind, or'ed). */
 static bool
-asks(const struct reading *r)
+fallback_has(const struct utterance *u, unsigned long kinds)
 {
 	size_t i;
 
-	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == SPEECH_WH ||
-		    r->words[i].kind == SPEECH_ASK ||
-		    r->words[i].kind == SPEECH_YES_NO)
+	for (i = 0; i < u->n_words; i++) {
+		if ((kinds & 1UL << u->words[i].kind) != 0)
 			return true;
 	}
 	return false;
 }
 
-static bool
-names_things(const struct reading *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == SPEECH_DEVICE ||
-		    r->words[i].kind == SPEECH_ROOM)
-			return true;
-	}
-	return r->tells_times && r->n_times > 0;
-}
-
-static bool
-has_action(const struct reading *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_words; i++) {
-		if (r->words[i].kind == SPEECH_ACTION)
-			return true;
-	}
-	return false;
-}
-
-/* Words with which a text is more than an outcry. */
-static bool
-is_about_things(const struct reading *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n_words; i++) {
-		switch (r->words[i].kind) {
-		case SPEECH_ACTION:
-		case SPEECH_VERB:
-		case SPEECH_DEVICE:
-		case SPEECH_ROOM:
-		case SPEECH_WH:
-		case SPEECH_ASK:
-		case SPEECH_YES_NO:
-		case SPEECH_NOT:
-		case SPEECH_MEMO:
-		case SPEECH_OBJECT:
-			return true;
-		default:
-			break;
-		}
-	}
-	return r->n_times > 0;
-}
-
-/* The bytes of the first of the words that s begins with; 0 if with none. */
+/* The length of the first word of the list that s begins with; 0: none. */
 static size_t
-word_len(const char *list, struct str s)
+fallback_word_len(const char *list, struct str s)
 {
 	struct str rest = str_of(list), w;
 
@@ -194,58 +133,60 @@ word_len(const char *list, struct str s)
 }
 
 /*
- * "太过分了", "好漂亮啊": of any quality but those that a body may be asked to
- * change.
+ * "太过分了", "好漂亮啊": an exclamation about a quality, except those that a
+ * terminal may be asked to change.
  */
 static bool
-is_outcry(const struct reading *r)
+fallback_is_exclamation(const struct utterance *u)
 {
-	struct str s = r->cmd.folded;
+	struct str s = u->cmd.folded;
 	bool too;
 	size_t n;
 
-	if (is_about_things(r))
+	if (fallback_has(u, FALLBACK_THINGS) || u->n_times > 0)
 		return false;
-	while (
-	    (n = word_len("哇 啊 哎呀 天哪 , ! 你 我 这 那 也 真是", s)) > 0) {
+	while ((n = fallback_word_len(
+		    "哇 啊 哎呀 天哪 , ! 你 我 这 那 也 真是", s)) > 0) {
 		s.p += n;
 		s.n -= n;
 	}
 	too = str_starts(s, STR("太"));
-	n = word_len("太 好 真 超 多么", s);
+	n = fallback_word_len("太 好 真 超 多么", s);
 	s.p += n;
 	s.n -= n;
 	if (n == 0 ||
-	    word_len("的 了 吧 啊 久 不 像 暗 黑 亮 吵 闷 干 湿 响 大声 小声",
-		s) > 0)
+	    fallback_word_len(
+		"的 了 吧 啊 久 不 像 暗 黑 亮 吵 闷 干 湿 响 大声 小声", s) >
+		0)
 		return false;
 	while (str_ends(s, STR("!")) || str_ends(s, STR("。")))
 		s.n -= str_ends(s, STR("!")) ? STR("!").n : STR("。").n;
-	if (s.n > OUTCRY_MAX)
+	if (s.n > EXCLAMATION_MAX)
 		return false;
 	if (too)
 		return str_ends(s, STR("了")) || str_ends(s, STR("了吧")) ||
 		    str_ends(s, STR("了啊"));
 	return s.n > STR("啊").n &&
-	    word_len("啊 呀 哦 喔 啦 哇 耶",
+	    fallback_word_len("啊 呀 哦 喔 啦 哇 耶",
 		(struct str){ s.p + s.n - STR("啊").n, STR("啊").n }) > 0;
 }
 
 struct fallback
-fallback_decide(const struct reading *r)
+fallback_decide(const struct utterance *u)
 {
 	struct fallback f = { WIRE_DECISION_ACTION_FALLBACK_REASONING,
 		"sys.fallback_reasoning", "触发高级推理", NULL, .9 };
 
-	if (is_feeling(r->cmd.folded) || is_outcry(r))
+	if (fallback_is_emotion(u->cmd.folded) || fallback_is_exclamation(u))
 		return (struct fallback){ WIRE_DECISION_ACTION_NO_ACTION,
 			"sys.no_action", "无需处理",
 			"matched_no_action_pattern", .99 };
-	if (asks(r))
+	if (fallback_has(u, FALLBACK_QUESTIONS))
 		f.reason = "question_or_discussion";
-	else if (names_things(r))
+	else if (fallback_has(u, 1UL << WORD_DEVICE | 1UL << WORD_ROOM) ||
+	    (u->uses_times && u->n_times > 0))
 		f.reason = "has_task_signal";
-	else if (has_action(r))
+	else if (fallback_has(u, 1UL << WORD_ACTION))
 		f.reason = "action_without_target";
 	else
 		f.reason = "insufficient_signal_for_no_action";

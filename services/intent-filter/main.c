@@ -1,5 +1,5 @@
 /*
- * intent-filter: which of a body's intents a command means, if any.
+ * intent-filter: which of a terminal's intents a command means, if any.
  *
  *	nats	soul.rpc.intent.filter
  *	http	POST /v1/intents/filter
@@ -7,27 +7,27 @@
  *	out	proto-schemas/intent_filter_response.schema.json
  */
 #include "core/mem.h"
-#include "on_filter.h"
+#include "handlers.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-static const struct conf_opt opts[] = {
+static const struct conf_opt filter_opts[] = {
 	{ "INTENT_FILTER_DEFAULT_LOCALE", CONF_STR,
 	    CONF_AT(filter_conf, locale), "zh-CN", 0, 0,
-	    "locale of a command that does not show its own" },
+	    "locale of commands without letters" },
 	{ "INTENT_FILTER_DEFAULT_TIMEZONE", CONF_STR,
 	    CONF_AT(filter_conf, timezone), "Asia/Shanghai", 0, 0,
-	    "IANA time zone of the answers" },
+	    "IANA time zone of requests that name none" },
 	{ "INTENT_FILTER_CACHE_MIB", CONF_INT, CONF_AT(filter_conf, cache_mib),
 	    "64", 1, 4096, "memory for compiled catalogs, MiB" },
 	{ "REDIS_URL", CONF_URL, CONF_AT(filter_conf, redis_url), "", 0, 0,
-	    "Redis, for catalogs that are named; empty for none" },
+	    "Redis, for catalogs by reference; empty: none" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
-	    "100", 10, 10000, "longest wait for an answer of Redis, ms" },
+	    "100", 10, 10000, "timeout of Redis replies, ms" },
 };
 
-static const struct svc_route routes[] = {
+static const struct svc_route filter_routes[] = {
 	{ .name = "filter",
 	    .subject = WIRE_SUBJECT_INTENT_FILTER,
 	    .method = "POST",
@@ -38,16 +38,16 @@ static const struct svc_route routes[] = {
 	    .deadline_ms = WIRE_DEADLINE_MS_INTENT_FILTER },
 };
 
-static const struct svc_def def = {
+static const struct svc_def filter_def = {
 	.name = "intent-filter",
-	.summary = "finds which of a body's intents a command means",
+	.summary = "matches commands to a terminal's intents",
 	.http_addr = "127.0.0.1:9013",
 	.admin_addr = "127.0.0.1:9113",
-	.opts = opts,
-	.nopts = NELEM(opts),
+	.opts = filter_opts,
+	.nopts = NELEM(filter_opts),
 	.conf_size = sizeof(struct filter_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
+	.routes = filter_routes,
+	.nroutes = NELEM(filter_routes),
 	.check = filter_check,
 	.start = filter_start,
 	.stop = filter_stop,
@@ -56,5 +56,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&filter_def, argc, argv);
 }

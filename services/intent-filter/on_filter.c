@@ -1,31 +1,95 @@
 /*
- * Between the route and the pure filter: clock, ids, the catalog.
+ * The route: reference time, time zone, ids and the catalog of a request.
  */
-#include "on_filter.h"
-
 #include <math.h>
 #include <stdlib.h>
 
+#include "catalog/catalog_cache.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/log.h"
+#include "core/map.h"
 #include "core/mem.h"
+#include "core/zone.h"
 #include "filter.h"
-#include "on_catalog.h"
+#include "handlers.h"
 #include "rx/rx.h"
-#include "speech.h"
 #include "state/state.h"
 #include "svc/svc.h"
+#include "text/vocabulary.h"
 #include "wire/wire.h"
-#include "zones.h"
 
-struct app {
+/* ---- time zones by name, each loaded once ---- */
+
+#define NAME_MAX_BYTES 64
+#define ZONES_MAX      64 /* then all are dropped */
+
+struct zone_cache {
+	struct map *by_name;
+};
+
+static struct zone_cache *
+zone_cache_new(void)
+{
+	struct zone_cache *z = mem_zalloc(sizeof(*z));
+
+	z->by_name = map_new();
+	return z;
+}
+
+static void
+zone_cache_clear(struct zone_cache *z)
+{
+	struct zone *zone;
+	size_t pos = 0;
+
+	while ((zone = map_next(z->by_name, &pos, NULL)) != NULL)
+		zone_free(zone);
+	map_free(z->by_name);
+}
+
+static void
+zone_cache_free(struct zone_cache *z)
+{
+	if (z == NULL)
+		return;
+	zone_cache_clear(z);
+	free(z);
+}
+
+static enum rc
+zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
+{
+	struct zone *zone = map_get(z->by_name, name);
+	char text[NAME_MAX_BYTES + 1];
+	enum rc rc;
+
+	if (zone == NULL) {
+		if (name.n > NAME_MAX_BYTES)
+			return RC_INVALID;
+		str_copy(name, text, sizeof(text));
+		rc = zone_load(text, &zone);
+		if (rc != RC_OK)
+			return rc;
+		if (map_len(z->by_name) == ZONES_MAX) {
+			zone_cache_clear(z);
+			z->by_name = map_new();
+		}
+		(void)map_put(z->by_name, name, zone);
+	}
+	*out = zone;
+	return RC_OK;
+}
+
+/* ---- the service ---- */
+
+struct filter_app {
 	const struct filter_conf *conf;
-	struct catalogs *catalogs;
+	struct catalog_loader *loader;
 	struct rx_scratch *rx;
-	struct zones *zones;
-	struct speech *speech;
+	struct zone_cache *zones;
+	struct vocabulary *vocabulary;
 };
 
 void
@@ -33,7 +97,7 @@ filter_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct filter_conf *conf = arg;
 	const char *why = NULL;
-	struct zones *zones = zones_new();
+	struct zone_cache *zones = zone_cache_new();
 	const struct zone *zone;
 
 	(void)known;
@@ -41,23 +105,25 @@ filter_check(const void *arg, struct buf *errors, struct buf *known)
 		why = state_url_error(conf->redis_url);
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
-	if (zones_get(zones, str_of(conf->timezone), &zone) != RC_OK)
+	if (zone_cache_get(zones, str_of(conf->timezone), &zone) != RC_OK)
 		buf_puts(errors,
 		    "INTENT_FILTER_DEFAULT_TIMEZONE: it must be the IANA name "
 		    "of a time zone, as Asia/Shanghai\n");
-	zones_free(zones);
+	zone_cache_free(zones);
 }
 
 void *
 filter_start(struct svc *s, const void *conf)
 {
-	struct app *app = mem_zalloc(sizeof(*app));
+	struct filter_app *app = mem_zalloc(sizeof(*app));
 
 	app->conf = conf;
 	app->rx = rx_scratch_new();
-	app->zones = zones_new();
-	app->speech = speech_new();
-	if (catalogs_new(s, app->conf, &app->catalogs) != RC_OK) {
+	app->zones = zone_cache_new();
+	app->vocabulary = vocabulary_new();
+	if (catalog_loader_new(s, (size_t)app->conf->cache_mib * 1024 * 1024,
+		app->conf->redis_url, (int)app->conf->redis_timeout_ms,
+		&app->loader) != RC_OK) {
 		filter_stop(app);
 		return NULL;
 	}
@@ -67,17 +133,17 @@ filter_start(struct svc *s, const void *conf)
 void
 filter_stop(void *arg)
 {
-	struct app *app = arg;
+	struct filter_app *app = arg;
 
-	catalogs_free(app->catalogs);
+	catalog_loader_free(app->loader);
 	rx_scratch_free(app->rx);
-	zones_free(app->zones);
-	speech_free(app->speech);
+	zone_cache_free(app->zones);
+	vocabulary_free(app->vocabulary);
 	free(app);
 }
 
 static struct str
-request_id(const struct wire_intent_filter_request *req, struct arena *a)
+filter_request_id(const struct wire_intent_filter_request *req, struct arena *a)
 {
 	char hex[ID_HEX32_MAX];
 
@@ -87,34 +153,35 @@ request_id(const struct wire_intent_filter_request *req, struct arena *a)
 	return arena_printf(a, "ifr-%s", hex);
 }
 
-/* Where and when: as the request says, else as it is here and now. */
+/* The reference time and zone: the request's, else the current ones. */
 static enum rc
-env_of(const struct app *app, const struct wire_intent_filter_request *req,
-    struct filter_env *env)
+filter_env_of(const struct filter_app *app,
+    const struct wire_intent_filter_request *req, struct filter_env *env)
 {
 	struct str timezone = req->timezone.p != NULL
 	    ? req->timezone
 	    : str_of(app->conf->timezone);
 
 	env->locale = app->conf->locale;
-	env->speech = app->speech;
-	/* The schema has checked its format. */
+	env->vocabulary = app->vocabulary;
+	/* The schema has validated its format. */
 	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
 		env->now = clock_wall();
-	return zones_get(app->zones, timezone, &env->zone);
+	return zone_cache_get(app->zones, timezone, &env->zone);
 }
 
 static void
-run(void *arg, struct catalog_ask ask, const struct catalog *cat)
+filter_call_run(
+    void *arg, struct catalog_request request, const struct catalog *cat)
 {
-	struct app *app = arg;
-	struct svc_call *c = ask.call;
+	struct filter_app *app = arg;
+	struct svc_call *c = request.call;
 	const struct wire_intent_filter_request *req = svc_call_request(c);
 	struct wire_intent_filter_response rep;
 	struct filter_env env;
 	enum rc rc;
 
-	if (env_of(app, req, &env) != RC_OK) {
+	if (filter_env_of(app, req, &env) != RC_OK) {
 		svc_fail(c, RC_INVALID,
 		    "/timezone: must be the IANA name of a time zone, "
 		    "for example Asia/Shanghai");
@@ -125,17 +192,19 @@ run(void *arg, struct catalog_ask ask, const struct catalog *cat)
 		svc_fail(c, rc, "/command: is too large to be matched");
 		return;
 	}
-	rep.request_id = request_id(req, svc_call_arena(c));
+	rep.request_id = filter_request_id(req, svc_call_arena(c));
 	rep.meta.latency_ms =
-	    round((double)mono_diff_ns(clock_mono(), ask.start) / 1e3) / 1e3;
+	    round((double)mono_diff_ns(clock_mono(), request.start) / 1e3) /
+	    1e3;
 	svc_reply(c, &rep);
 }
 
 void
 on_filter(void *arg, struct svc_call *c)
 {
-	struct app *app = arg;
+	struct filter_app *app = arg;
 
-	catalogs_get(app->catalogs,
-	    (struct catalog_ask){ .call = c, .start = clock_mono() }, run, app);
+	catalog_loader_get(app->loader,
+	    (struct catalog_request){ .call = c, .start = clock_mono() },
+	    filter_call_run, app);
 }

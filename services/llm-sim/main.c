@@ -1,6 +1,6 @@
 /*
- * llm-sim: a language model for the local stack and the tests, as OpenAI and as
- * Anthropic have it: deterministic, by visible rules, with faults on demand.
+ * llm-sim: a simulated language model for the local stack and the tests, with
+ * the APIs of OpenAI and Anthropic; deterministic, with faults on demand.
  *
  *	http	POST /v1/chat/completions, /v1/messages, /v1/embeddings,
  *		/sim/script
@@ -10,11 +10,11 @@
 #include "svc/svc.h"
 #include "wire/msgs.h"
 
-static const struct conf_opt opts[] = {
+static const struct conf_opt sim_opts[] = {
 	{ "LLM_SIM_FIRST_MS", CONF_INT, CONF_AT(sim_conf, first_ms), "0", 0,
-	    600000, "wait before the first byte of every answer, ms" },
+	    600000, "delay before the first byte of a response, ms" },
 	{ "LLM_SIM_TOKEN_MS", CONF_INT, CONF_AT(sim_conf, token_ms), "0", 0,
-	    10000, "wait between two pieces of a stream, ms" },
+	    10000, "delay between two chunks of a stream, ms" },
 };
 
 #define POST(n, p, req, rep, f, ms)                                            \
@@ -22,27 +22,27 @@ static const struct conf_opt opts[] = {
 		n, NULL, "POST", p, &wire_##req##_desc, &wire_##rep##_desc, f, \
 		    ms, NULL, 0                                                \
 	}
-static const struct svc_route routes[] = {
+static const struct svc_route sim_routes[] = {
 	POST("chat", "/v1/chat/completions", llm_chat_request,
-	    llm_chat_response, on_chat, 600000),
+	    llm_chat_response, sim_chat, 600000),
 	POST("messages", "/v1/messages", llm_messages_request,
-	    llm_chat_response, on_messages, 600000),
+	    llm_chat_response, sim_messages, 600000),
 	POST("embeddings", "/v1/embeddings", llm_embeddings_request,
-	    llm_embeddings_response, on_embeddings, 10000),
-	POST("script", "/sim/script", llm_sim_script, ok_response, on_script,
+	    llm_embeddings_response, sim_embeddings, 10000),
+	POST("script", "/sim/script", llm_sim_script, ok_response, sim_script,
 	    1000),
 };
 
-static const struct svc_def def = {
+static const struct svc_def sim_def = {
 	.name = "llm-sim",
 	.summary = "simulates a language model",
 	.http_addr = "127.0.0.1:9080",
 	.admin_addr = "127.0.0.1:9117",
-	.opts = opts,
-	.nopts = NELEM(opts),
+	.opts = sim_opts,
+	.nopts = NELEM(sim_opts),
 	.conf_size = sizeof(struct sim_conf),
-	.routes = routes,
-	.nroutes = NELEM(routes),
+	.routes = sim_routes,
+	.nroutes = NELEM(sim_routes),
 	.start = sim_start,
 	.stop = sim_stop,
 };
@@ -50,5 +50,5 @@ static const struct svc_def def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&def, argc, argv);
+	return svc_main(&sim_def, argc, argv);
 }

@@ -1,38 +1,39 @@
 /*
- * Block by block.
+ * messages: an Anthropic request, decoded block by block.
  */
-#include "messages.h"
+#include "rules.h"
 
 #include "core/buf.h"
 #include "core/mem.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
 
-#define MESSAGES_MAX 4096
-#define CALLS_MAX    64
+#define MESSAGES_N_MAX     4096
+#define MESSAGES_CALLS_MAX 64
 
-struct reader {
+struct messages_reader {
 	struct arena *a;
 	struct wire_llm_chat_request *out;
-	struct str open[CALLS_MAX]; /* calls without a result */
+	struct str open[MESSAGES_CALLS_MAX]; /* calls without a result */
 	size_t nopen;
 	const char *why;
 };
 
 static enum rc
-refuse(struct reader *r, const char *why)
+messages_reject(struct messages_reader *r, const char *why)
 {
 	r->why = why;
 	return RC_INVALID;
 }
 
 static enum rc
-add(struct reader *r, enum wire_llm_chat_request_messages_role role,
-    struct str content, struct str id)
+messages_add(struct messages_reader *r,
+    enum wire_llm_chat_request_messages_role role, struct str content,
+    struct str id)
 {
 	struct wire_llm_chat_request_messages *m;
 
-	if (r->out->n_messages == MESSAGES_MAX)
+	if (r->out->n_messages == MESSAGES_N_MAX)
 		return RC_TOOBIG;
 	m = &r->out->messages[r->out->n_messages++];
 	m->role = role;
@@ -42,7 +43,7 @@ add(struct reader *r, enum wire_llm_chat_request_messages_role role,
 }
 
 static enum rc
-take_result(struct reader *r, const struct wire_tree *b)
+messages_take_result(struct messages_reader *r, const struct wire_tree *b)
 {
 	struct str id = wire_tree_text(wire_tree_get(b, STR("tool_use_id")));
 	size_t i = 0;
@@ -50,37 +51,40 @@ take_result(struct reader *r, const struct wire_tree *b)
 	while (i < r->nopen && !str_eq(r->open[i], id))
 		i++;
 	if (i == r->nopen)
-		return refuse(r, "a tool_result without its tool_use");
+		return messages_reject(r, "a tool_result without its tool_use");
 	r->open[i] = r->open[--r->nopen];
-	return add(r, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_TOOL,
+	return messages_add(r, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_TOOL,
 	    wire_tree_text(wire_tree_get(b, STR("content"))), id);
 }
 
 static enum rc
-take_text(struct reader *r, bool user, struct str text)
+messages_take_text(struct messages_reader *r, bool user, struct str text)
 {
 	if (str_trim(text).n == 0)
-		return refuse(r, "text content blocks must be non-empty");
+		return messages_reject(
+		    r, "text content blocks must be non-empty");
 	if (user && r->nopen > 0)
-		return refuse(r, "tool_use without tool_result behind it");
-	return add(r,
+		return messages_reject(
+		    r, "tool_use without tool_result behind it");
+	return messages_add(r,
 	    user ? WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER
 		 : WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_ASSISTANT,
 	    text, (struct str){ 0 });
 }
 
 static enum rc
-take_block(struct reader *r, bool user, const struct wire_tree *b)
+messages_take_block(
+    struct messages_reader *r, bool user, const struct wire_tree *b)
 {
 	struct str type = wire_tree_text(wire_tree_get(b, STR("type")));
 
 	if (str_eq(type, STR("text")))
-		return take_text(
+		return messages_take_text(
 		    r, user, wire_tree_text(wire_tree_get(b, STR("text"))));
 	if (user && str_eq(type, STR("tool_result")))
-		return take_result(r, b);
+		return messages_take_result(r, b);
 	if (!user && str_eq(type, STR("tool_use"))) {
-		if (r->nopen == CALLS_MAX)
+		if (r->nopen == MESSAGES_CALLS_MAX)
 			return RC_TOOBIG;
 		r->open[r->nopen++] = arena_str(
 		    r->a, wire_tree_text(wire_tree_get(b, STR("id"))));
@@ -88,11 +92,11 @@ take_block(struct reader *r, bool user, const struct wire_tree *b)
 	}
 	if (!user && str_eq(type, STR("thinking")))
 		return RC_OK;
-	return refuse(r, "a block of an unknown type");
+	return messages_reject(r, "a block of an unknown type");
 }
 
 static enum rc
-take_message(struct reader *r, bool user, struct str content)
+messages_take_message(struct messages_reader *r, bool user, struct str content)
 {
 	struct wire_tree *v;
 	enum rc rc = wire_tree_parse(content, &v);
@@ -100,24 +104,25 @@ take_message(struct reader *r, bool user, struct str content)
 	if (rc != RC_OK)
 		return rc;
 	if (wire_tree_kind(v) == WIRE_TREE_TEXT)
-		rc = take_text(r, user, wire_tree_text(v));
+		rc = messages_take_text(r, user, wire_tree_text(v));
 	else if (wire_tree_len(v) == 0)
-		rc = refuse(r, "a message without content");
+		rc = messages_reject(r, "a message without content");
 	for (size_t i = 0; rc == RC_OK && i < wire_tree_len(v); i++)
-		rc = take_block(r, user, wire_tree_at(v, i));
+		rc = messages_take_block(r, user, wire_tree_at(v, i));
 	wire_tree_free(v);
 	return rc;
 }
 
 static enum rc
-take_tools(struct reader *r, const struct wire_llm_messages_request *in)
+messages_take_tools(
+    struct messages_reader *r, const struct wire_llm_messages_request *in)
 {
 	r->out->n_tools = in->n_tools;
 	r->out->tools =
 	    arena_alloc(r->a, (in->n_tools + 1) * sizeof(*r->out->tools));
 	if (r->out->tools == NULL)
 		return RC_TOOBIG;
-	/* None means that none is on offer. */
+	/* tool_choice none: no tool is offered. */
 	if (in->has_tool_choice &&
 	    in->tool_choice.type ==
 		WIRE_LLM_MESSAGES_REQUEST_TOOL_CHOICE_TYPE_NONE)
@@ -132,27 +137,30 @@ enum rc
 messages_read(const struct wire_llm_messages_request *in, struct arena *a,
     struct wire_llm_chat_request *out, const char **why)
 {
-	struct reader r = { .a = a, .out = out };
+	struct messages_reader r = { .a = a, .out = out };
 	struct str system = { 0 };
 	bool user = false;
 	enum rc rc;
 
 	*out = (struct wire_llm_chat_request){ .model = in->model };
-	out->messages = arena_alloc(a, MESSAGES_MAX * sizeof(*out->messages));
-	rc = out->messages != NULL ? take_tools(&r, in) : RC_TOOBIG;
+	out->messages = arena_alloc(a, MESSAGES_N_MAX * sizeof(*out->messages));
+	rc = out->messages != NULL ? messages_take_tools(&r, in) : RC_TOOBIG;
 	if (rc == RC_OK && in->system.p != NULL &&
 	    wire_tree_string(in->system, a, &system) == RC_OK)
-		rc = add(&r, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM, system,
-		    (struct str){ 0 });
+		rc =
+		    messages_add(&r, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM,
+			system, (struct str){ 0 });
 	for (size_t i = 0; rc == RC_OK && i < in->n_messages; i++) {
 		bool is = in->messages[i].role ==
 		    WIRE_LLM_MESSAGES_REQUEST_MESSAGES_ROLE_USER;
 		if (is == user)
-			rc = refuse(&r, "roles must alternate, user first");
+			rc = messages_reject(
+			    &r, "roles must alternate, user first");
 		else
-			rc = take_message(&r, is, in->messages[i].content);
+			rc = messages_take_message(
+			    &r, is, in->messages[i].content);
 		if (rc == RC_OK && is && r.nopen > 0)
-			rc = refuse(
+			rc = messages_reject(
 			    &r, "tool_use without tool_result behind it");
 		user = is;
 	}

@@ -1,21 +1,24 @@
 /*
- * The table of rules.
+ * The table of rules, the script of faults, embeddings.
  */
 #include "rules.h"
+
+#include <math.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
 #include "wire/out.h"
+#include "wire/wire.h"
 
-#define SUMMARY_CODE_POINTS 200
-#define TEXT_MAX            65536
+#define RULES_SUMMARY_MAX 200
+#define RULES_TEXT_MAX    65536
 
-/* Said words, the tool they mean, and the arguments it gets. */
+/* Words of the user, the tool they call, and its arguments. */
 static const struct {
-	struct str said;
+	struct str words;
 	const char *tool;
 	struct str arguments;
-} table[] = {
+} rules_table[] = {
 	{ STR_INIT("摇"), "set_head_motion",
 	    STR_INIT("{\"action\":\"摇头\"}") },
 	{ STR_INIT("脑袋"), "set_head_motion",
@@ -36,20 +39,20 @@ static const struct {
 	{ STR_INIT("叫醒"), "create_alarm",
 	    STR_INIT("{\"trigger_in_seconds\":60,\"label\":\"叫醒\"}") },
 };
-/* Said of "it", they mean what was called last, if it is the tool. */
+/* With "it" (它): the last tool called, if it is this one. */
 static const struct {
-	struct str said;
+	struct str words;
 	const char *tool;
 	struct str arguments;
-} again[] = {
+} rules_pronoun_table[] = {
 	{ STR_INIT("关"), "control_light", STR_INIT("{\"mode\":\"off\"}") },
 	{ STR_INIT("开"), "control_light", STR_INIT("{\"mode\":\"on\"}") },
 };
-/* Words that ask for what was said before, and for its end. */
+/* Words that call the memory tools. */
 static const struct {
-	struct str said;
+	struct str words;
 	const char *tool;
-} memory[] = {
+} rules_memory_table[] = {
 	{ STR_INIT("忘掉"), "forget_memory" },
 	{ STR_INIT("forget that"), "forget_memory" },
 	{ STR_INIT("记得"), "recall_memory" },
@@ -59,7 +62,7 @@ static const struct {
 };
 
 static bool
-offers(const struct wire_llm_chat_request *req, const char *tool)
+rules_offers(const struct wire_llm_chat_request *req, const char *tool)
 {
 	size_t i;
 
@@ -71,7 +74,7 @@ offers(const struct wire_llm_chat_request *req, const char *tool)
 }
 
 static const struct wire_llm_chat_request_messages *
-last_of(const struct wire_llm_chat_request *req,
+rules_last_message(const struct wire_llm_chat_request *req,
     enum wire_llm_chat_request_messages_role role)
 {
 	size_t i;
@@ -84,7 +87,7 @@ last_of(const struct wire_llm_chat_request *req,
 }
 
 static bool
-wants_summary(const struct wire_llm_chat_request *req)
+rules_wants_summary(const struct wire_llm_chat_request *req)
 {
 	struct str s;
 
@@ -96,9 +99,9 @@ wants_summary(const struct wire_llm_chat_request *req)
 	    str_find(s, STR("\"summary\"")) >= 0;
 }
 
-/* At most that many code points of s. */
+/* The first code points of s. */
 static struct str
-cut(struct str s, size_t code_points)
+rules_truncate(struct str s, size_t code_points)
 {
 	size_t pos = 0;
 
@@ -108,25 +111,26 @@ cut(struct str s, size_t code_points)
 }
 
 static struct str
-summary(const struct wire_llm_chat_request *req, struct arena *a)
+rules_summary(const struct wire_llm_chat_request *req, struct arena *a)
 {
 	const struct wire_llm_chat_request_messages *m =
-	    last_of(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER);
+	    rules_last_message(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER);
 	struct str s = m != NULL ? m->content : (struct str){ 0 };
 
-	return arena_printf(a, "%.*s", STR_ARG(cut(s, SUMMARY_CODE_POINTS)));
+	return arena_printf(
+	    a, "%.*s", STR_ARG(rules_truncate(s, RULES_SUMMARY_MAX)));
 }
 
 /*
- * What it shall answer: the last user text, or only what the system text marks
- * of it.
+ * The text to reply to: the last user text, or only the part of it that the
+ * system prompt quotes.
  */
 static struct str
-asked(const struct wire_llm_chat_request *req)
+rules_user_text(const struct wire_llm_chat_request *req)
 {
 	static const struct str mark = STR_INIT("剩下的部分：「");
 	const struct wire_llm_chat_request_messages *m =
-	    last_of(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM);
+	    rules_last_message(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM);
 	struct str s = m != NULL ? m->content : (struct str){ 0 };
 	ptrdiff_t at = str_find(s, mark), end;
 
@@ -137,18 +141,15 @@ asked(const struct wire_llm_chat_request *req)
 		if (end >= 0)
 			return (struct str){ s.p, (size_t)end };
 	}
-	m = last_of(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER);
+	m = rules_last_message(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_USER);
 	return m != NULL ? m->content : (struct str){ 0 };
 }
 
-/*
- * What the tools that it called itself gave, after the last user text, in one
- * sentence each.
- */
+/* The results of its own tool calls after the last user text. */
 static struct str
-told_results(const struct wire_llm_chat_request *req, struct arena *a)
+rules_report_results(const struct wire_llm_chat_request *req, struct arena *a)
 {
-	struct buf out = BUF_INIT(TEXT_MAX);
+	struct buf out = BUF_INIT(RULES_TEXT_MAX);
 	struct str s = { 0 };
 	size_t i, from = req->n_messages;
 
@@ -171,53 +172,55 @@ told_results(const struct wire_llm_chat_request *req, struct arena *a)
 }
 
 static bool
-call_memory(const struct wire_llm_chat_request *req, struct str said,
-    struct arena *a, struct rules_answer *out)
+rules_call_memory(const struct wire_llm_chat_request *req, struct str text,
+    struct arena *a, struct rules_result *out)
 {
-	struct buf b = BUF_INIT(TEXT_MAX);
+	struct buf b = BUF_INIT(RULES_TEXT_MAX);
 	struct wire_out o = { .b = &b };
 	size_t i;
 
-	for (i = 0; i < NELEM(memory); i++) {
-		if (str_find(said, memory[i].said) >= 0)
+	for (i = 0; i < NELEM(rules_memory_table); i++) {
+		if (str_find(text, rules_memory_table[i].words) >= 0)
 			break;
 	}
-	if (i == NELEM(memory) || !offers(req, memory[i].tool))
+	if (i == NELEM(rules_memory_table) ||
+	    !rules_offers(req, rules_memory_table[i].tool))
 		return false;
 	wire_out_object(&o);
 	wire_out_key(&o, STR("query"));
-	wire_out_str(&o, said);
+	wire_out_str(&o, text);
 	wire_out_object_end(&o);
-	out->calls[out->n++] =
-	    (struct rules_call){ memory[i].tool, arena_str(a, buf_str(&b)) };
+	out->calls[out->n++] = (struct rules_call){ rules_memory_table[i].tool,
+		arena_str(a, buf_str(&b)) };
 	buf_free(&b);
 	return true;
 }
 
 static void
-call_tools(const struct wire_llm_chat_request *req, struct str said,
-    struct rules_answer *out)
+rules_call_tools(const struct wire_llm_chat_request *req, struct str text,
+    struct rules_result *out)
 {
 	size_t i, j;
 
-	for (i = 0; i < NELEM(table) && out->n < RULES_CALLS_MAX; i++) {
-		if (str_find(said, table[i].said) < 0 ||
-		    !offers(req, table[i].tool))
+	for (i = 0; i < NELEM(rules_table) && out->n < RULES_CALLS_MAX; i++) {
+		if (str_find(text, rules_table[i].words) < 0 ||
+		    !rules_offers(req, rules_table[i].tool))
 			continue;
 		for (j = 0; j < out->n; j++) {
-			if (strcmp(out->calls[j].name, table[i].tool) == 0)
+			if (strcmp(out->calls[j].name, rules_table[i].tool) ==
+			    0)
 				break;
 		}
 		if (j == out->n)
 			out->calls[out->n++] =
-			    (struct rules_call){ table[i].tool,
-				    table[i].arguments };
+			    (struct rules_call){ rules_table[i].tool,
+				    rules_table[i].arguments };
 	}
 }
 
-/* The tool that was called last, by whomever; absent: none was. */
+/* The last tool called in the conversation; absent: none. */
 static struct str
-called_last(const struct wire_llm_chat_request *req)
+rules_last_call(const struct wire_llm_chat_request *req)
 {
 	size_t i;
 
@@ -231,44 +234,114 @@ called_last(const struct wire_llm_chat_request *req)
 }
 
 static void
-call_again(const struct wire_llm_chat_request *req, struct str said,
-    struct rules_answer *out)
+rules_call_last_tool(const struct wire_llm_chat_request *req, struct str text,
+    struct rules_result *out)
 {
-	struct str last = called_last(req);
+	struct str last = rules_last_call(req);
 	size_t i;
 
-	if (str_find(said, STR("它")) < 0)
+	if (str_find(text, STR("它")) < 0)
 		return;
-	for (i = 0; i < NELEM(again) && out->n == 0; i++) {
-		if (str_find(said, again[i].said) >= 0 &&
-		    str_eq(last, str_of(again[i].tool)) &&
-		    offers(req, again[i].tool))
+	for (i = 0; i < NELEM(rules_pronoun_table) && out->n == 0; i++) {
+		if (str_find(text, rules_pronoun_table[i].words) >= 0 &&
+		    str_eq(last, str_of(rules_pronoun_table[i].tool)) &&
+		    rules_offers(req, rules_pronoun_table[i].tool))
 			out->calls[out->n++] =
-			    (struct rules_call){ again[i].tool,
-				    again[i].arguments };
+			    (struct rules_call){ rules_pronoun_table[i].tool,
+				    rules_pronoun_table[i].arguments };
 	}
 }
 
 enum rc
-rules_answer(const struct wire_llm_chat_request *req, struct arena *a,
-    struct rules_answer *out)
+rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
+    struct rules_result *out)
 {
-	struct str said = asked(req);
+	struct str text = rules_user_text(req);
 
-	*out = (struct rules_answer){ 0 };
-	if (wants_summary(req)) {
-		out->text = summary(req, a);
+	*out = (struct rules_result){ 0 };
+	if (rules_wants_summary(req)) {
+		out->text = rules_summary(req, a);
 		return out->text.p != NULL ? RC_OK : RC_TOOBIG;
 	}
-	out->text = told_results(req, a);
+	out->text = rules_report_results(req, a);
 	if (out->text.p != NULL)
 		return RC_OK;
-	if (!call_memory(req, said, a, out))
-		call_tools(req, said, out);
+	if (!rules_call_memory(req, text, a, out))
+		rules_call_tools(req, text, out);
 	if (out->n == 0)
-		call_again(req, said, out);
+		rules_call_last_tool(req, text, out);
 	if (out->n > 0)
 		return RC_OK;
-	out->text = arena_printf(a, "我听到你说：%.*s", STR_ARG(said));
+	out->text = arena_printf(a, "我听到你说：%.*s", STR_ARG(text));
 	return out->text.p != NULL ? RC_OK : RC_TOOBIG;
+}
+
+/* ---- script ---- */
+
+enum rc
+script_set(struct script *s, const struct wire_llm_sim_script *msg)
+{
+	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc;
+
+	script_free(s);
+	s->a = arena_new(WIRE_ARENA_MAX);
+	rc = wire_encode(&wire_llm_sim_script_desc, msg, &json, NULL);
+	if (rc == RC_OK)
+		rc = wire_decode(&wire_llm_sim_script_desc, buf_str(&json),
+		    s->a, &s->msg, NULL);
+	if (rc != RC_OK)
+		script_free(s);
+	buf_free(&json);
+	return rc;
+}
+
+void
+script_free(struct script *s)
+{
+	arena_free(s->a);
+	*s = (struct script){ 0 };
+}
+
+struct wire_llm_sim_script_faults
+script_next(struct script *s, struct str last)
+{
+	const struct wire_llm_sim_script_faults *f;
+
+	if (s->next < s->msg.n_faults) {
+		f = &s->msg.faults[s->next];
+		if (f->when.p == NULL || str_find(last, f->when) >= 0) {
+			s->next++;
+			return *f;
+		}
+	}
+	return (struct wire_llm_sim_script_faults){
+		.kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE
+	};
+}
+
+/* ---- embeddings ---- */
+
+void
+embed_text(struct str s, double v[EMBED_DIM])
+{
+	uint32_t before = 0;
+	double square = 0;
+	size_t i, pos = 0;
+	int32_t c;
+
+	for (i = 0; i < EMBED_DIM; i++)
+		v[i] = 0;
+	while ((c = str_utf8_next(s, &pos)) >= 0) {
+		/* Knuth's multiplicative hash of the pair. */
+		uint32_t h = (before * 31 + (uint32_t)c) * 2654435761u;
+
+		if (before != 0)
+			v[h >> 26] += 1;
+		before = (uint32_t)c;
+	}
+	for (i = 0; i < EMBED_DIM; i++)
+		square += v[i] * v[i];
+	for (i = 0; square > 0 && i < EMBED_DIM; i++)
+		v[i] /= sqrt(square);
 }

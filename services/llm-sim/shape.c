@@ -1,5 +1,5 @@
 /*
- * Framing: lines, comments, pieces.
+ * shape: framing of events and chunks.
  */
 #include "shape.h"
 
@@ -24,12 +24,12 @@ shape_is_stream(const struct shape *s)
 }
 
 void
-shape_end_piece(struct shape_out *o)
+shape_end_chunk(struct shape_out *o)
 {
 	if (o->n > 0 && o->ends[o->n - 1] == o->b.n)
 		return;
-	/* Too many: the last one grows. */
-	if (o->n == SHAPE_PIECES_MAX)
+	/* At the limit the last chunk grows. */
+	if (o->n == SHAPE_CHUNKS_MAX)
 		o->n--;
 	o->ends[o->n++] = o->b.n;
 }
@@ -46,16 +46,16 @@ shape_event(const struct shape *s, struct shape_out *o, const char *type,
 	o->begun = true;
 	if (SHAPE_HAS(s, COMMENTS)) {
 		buf_printf(&o->b, ": keep-alive%s%s", end, end);
-		shape_end_piece(o);
+		shape_end_chunk(o);
 	}
 	if (type != NULL)
 		buf_printf(&o->b, "event:%s%s%s", space, type, end);
 	buf_printf(&o->b, "data:%s%.*s%s%s", space, STR_ARG(json), end, end);
-	shape_end_piece(o);
+	shape_end_chunk(o);
 }
 
 struct str
-shape_piece(struct str text, size_t *at, int n)
+shape_chunk(struct str text, size_t *at, int n)
 {
 	struct str rest = { text.p + *at, text.n - *at };
 	size_t pos = 0;

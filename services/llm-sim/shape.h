@@ -1,5 +1,6 @@
 /*
- * shape: an answer as bytes, by the letter or with the habits of some server.
+ * shape: a response as bytes, standard or with the quirks of some server.
+ *
  * Pure.
  */
 #ifndef LLM_SIM_SHAPE_H
@@ -15,7 +16,7 @@
 #include "wire/out.h"
 
 #define SHAPE_CALLS_MAX  8
-#define SHAPE_PIECES_MAX 4096
+#define SHAPE_CHUNKS_MAX 4096
 #define SHAPE_MAX        ((size_t)4 * 1024 * 1024)
 #define SHAPE_MODEL      "soul-sim"
 
@@ -25,7 +26,7 @@
 
 struct shape_call {
 	struct str id, name;
-	struct str arguments; /* any text; JSON unless it is to be broken */
+	struct str arguments; /* JSON unless it is to be invalid */
 	struct str members;   /* a JSON object; absent: none */
 };
 
@@ -34,16 +35,16 @@ struct shape {
 	enum wire_llm_sim_script_faults_reasoning_as reasoning_as;
 	bool stream;
 	struct str id, text, reasoning;
-	struct str finish; /* absent: the right one */
-	struct str error;  /* JSON, of the quirks that send one */
+	struct str finish; /* absent: the correct one */
+	struct str error;  /* JSON, for quirks that send an error */
 	struct shape_call calls[SHAPE_CALLS_MAX];
 	size_t ncalls;
 };
 
-/* The bytes of a body, and where each piece that is sent alone ends. */
+/* The bytes of a body, and the end of each chunk. */
 struct shape_out {
 	struct buf b;
-	size_t ends[SHAPE_PIECES_MAX];
+	size_t ends[SHAPE_CHUNKS_MAX];
 	size_t n;
 	bool begun; /* private */
 };
@@ -54,30 +55,28 @@ void shape_out_free(struct shape_out *o);
 
 /*
  * shape_openai(s, o), shape_anthropic(s, o):
- * Append the whole body, of a stream unless s asks for none or has the quirk
- * whole.
+ * Append the whole body; a stream unless s has none or the quirk whole.
  */
 void shape_openai(const struct shape *s, struct shape_out *o);
 void shape_anthropic(const struct shape *s, struct shape_out *o);
 
-/* shape_is_stream(s): Whether the body is one of events. */
+/* shape_is_stream(s): Whether the body is an event stream. */
 bool shape_is_stream(const struct shape *s);
 
-/* What the two share. */
+/* ---- shared by the two ---- */
 
-/* shape_end_piece(o): What was appended is sent by now. */
-void shape_end_piece(struct shape_out *o);
+/* shape_end_chunk(o): End a chunk here. */
+void shape_end_chunk(struct shape_out *o);
 
 /* shape_event(s, o, type, json): One event; type may be NULL. */
 void shape_event(const struct shape *s, struct shape_out *o, const char *type,
     struct str json);
 
-/* shape_piece(text, at, n): n code points of text from the byte *at on. */
-struct str shape_piece(struct str text, size_t *at, int n);
+/* shape_chunk(text, at, n): n code points of text from byte *at on. */
+struct str shape_chunk(struct str text, size_t *at, int n);
 
 /*
- * shape_error(s, o): The error that a quirk puts into the stream; false if none
- * does.
+ * shape_error(s, o): Append the error of a quirk to the stream; false: none.
  */
 bool shape_error(const struct shape *s, struct shape_out *o);
 

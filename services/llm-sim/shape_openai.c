@@ -1,21 +1,21 @@
 /*
- * Chat completions.
+ * shape_openai: chat completions.
  */
 #include "shape.h"
 #include "wire/tree.h"
 
-/* A piece of a stream has so many code points. */
-#define PIECE 4
+/* Code points of a chunk. */
+#define CHUNK_CODE_POINTS 4
 
-/* One choice in the making: where it is written, and in which form. */
-struct pen {
+/* A choice being written. */
+struct choice_writer {
 	const struct shape *s;
 	struct buf b;
 	struct wire_out o;
 };
 
 static void
-pen_begin(struct pen *p, const struct shape *s)
+openai_begin(struct choice_writer *p, const struct shape *s)
 {
 	p->s = s;
 	buf_init(&p->b, SHAPE_MAX);
@@ -31,7 +31,7 @@ pen_begin(struct pen *p, const struct shape *s)
 }
 
 static void
-put_usage(struct pen *p)
+openai_put_usage(struct choice_writer *p)
 {
 	wire_out_key(&p->o, STR("usage"));
 	wire_out_raw(&p->o,
@@ -40,11 +40,11 @@ put_usage(struct pen *p)
 }
 
 static void
-pen_end(struct pen *p, struct shape_out *out)
+openai_end(struct choice_writer *p, struct shape_out *out)
 {
 	wire_out_array_end(&p->o);
 	if (SHAPE_HAS(p->s, USAGE_EACH) || !shape_is_stream(p->s))
-		put_usage(p);
+		openai_put_usage(p);
 	wire_out_object_end(&p->o);
 	if (shape_is_stream(p->s))
 		shape_event(p->s, out, NULL, buf_str(&p->b));
@@ -53,9 +53,9 @@ pen_end(struct pen *p, struct shape_out *out)
 	buf_free(&p->b);
 }
 
-/* A choice that nobody asked for. */
+/* An extra choice. */
 static void
-other_choice(struct pen *p)
+openai_other_choice(struct choice_writer *p)
 {
 	wire_out_raw(&p->o,
 	    shape_is_stream(p->s)
@@ -64,10 +64,10 @@ other_choice(struct pen *p)
 }
 
 static void
-choice_begin(struct pen *p)
+openai_choice_begin(struct choice_writer *p)
 {
 	if (SHAPE_HAS(p->s, TWO_CHOICES))
-		other_choice(p);
+		openai_other_choice(p);
 	wire_out_object(&p->o);
 	wire_out_key(&p->o, STR("index"));
 	wire_out_i64(&p->o, 0);
@@ -77,7 +77,7 @@ choice_begin(struct pen *p)
 }
 
 static void
-choice_end(struct pen *p, struct str finish)
+openai_choice_end(struct choice_writer *p, struct str finish)
 {
 	wire_out_object_end(&p->o);
 	wire_out_key(&p->o, STR("finish_reason"));
@@ -89,7 +89,7 @@ choice_end(struct pen *p, struct str finish)
 }
 
 static struct str
-finish_of(const struct shape *s)
+openai_finish_reason(const struct shape *s)
 {
 	if (SHAPE_HAS(s, NO_FINISH))
 		return (struct str){ 0 };
@@ -103,7 +103,7 @@ finish_of(const struct shape *s)
 }
 
 static void
-put_reasoning(struct pen *p, struct str text)
+openai_put_reasoning(struct choice_writer *p, struct str text)
 {
 	static const char *const names[] = {
 		[WIRE_LLM_SIM_SCRIPT_FAULTS_REASONING_AS_REASONING_CONTENT] =
@@ -126,7 +126,7 @@ put_reasoning(struct pen *p, struct str text)
 }
 
 static void
-put_content(struct pen *p, struct str text)
+openai_put_content(struct choice_writer *p, struct str text)
 {
 	wire_out_key(&p->o, STR("content"));
 	if (!SHAPE_HAS(p->s, CONTENT_PARTS)) {
@@ -141,10 +141,10 @@ put_content(struct pen *p, struct str text)
 	wire_out_array_end(&p->o);
 }
 
-/* ---- calls -------------------------------------------------------------- */
+/* ---- calls ---- */
 
 static void
-put_index(struct pen *p, size_t i)
+openai_put_index(struct choice_writer *p, size_t i)
 {
 	if (SHAPE_HAS(p->s, NO_INDEX) || !shape_is_stream(p->s))
 		return;
@@ -153,7 +153,7 @@ put_index(struct pen *p, size_t i)
 }
 
 static void
-put_id(struct pen *p, const struct shape_call *c)
+openai_put_id(struct choice_writer *p, const struct shape_call *c)
 {
 	if (SHAPE_HAS(p->s, NO_ID))
 		return;
@@ -163,7 +163,7 @@ put_id(struct pen *p, const struct shape_call *c)
 }
 
 static void
-put_members(struct pen *p, const struct shape_call *c)
+openai_put_members(struct choice_writer *p, const struct shape_call *c)
 {
 	struct wire_tree_member m;
 	struct wire_tree *v;
@@ -178,15 +178,15 @@ put_members(struct pen *p, const struct shape_call *c)
 	wire_tree_free(v);
 }
 
-/* The beginning of a call, with these of its arguments. */
+/* The first part of a call, with these arguments. */
 static void
-put_call(struct pen *p, size_t i, struct str arguments)
+openai_put_call(struct choice_writer *p, size_t i, struct str arguments)
 {
 	const struct shape_call *c = &p->s->calls[i];
 
 	wire_out_object(&p->o);
-	put_index(p, i);
-	put_id(p, c);
+	openai_put_index(p, i);
+	openai_put_id(p, c);
 	wire_out_key(&p->o, STR("function"));
 	wire_out_object(&p->o);
 	shape_text(&p->o, "name", c->name);
@@ -198,18 +198,18 @@ put_call(struct pen *p, size_t i, struct str arguments)
 	else
 		wire_out_str(&p->o, arguments);
 	wire_out_object_end(&p->o);
-	put_members(p, c);
+	openai_put_members(p, c);
 	wire_out_object_end(&p->o);
 }
 
-/* A later part of it. */
+/* A later part. */
 static void
-put_part(struct pen *p, size_t i, struct str arguments)
+openai_put_call_part(struct choice_writer *p, size_t i, struct str arguments)
 {
 	wire_out_object(&p->o);
-	put_index(p, i);
+	openai_put_index(p, i);
 	if (SHAPE_HAS(p->s, ID_EACH))
-		put_id(p, &p->s->calls[i]);
+		openai_put_id(p, &p->s->calls[i]);
 	else if (SHAPE_HAS(p->s, ID_EMPTY_LATER))
 		shape_text(&p->o, "id", STR(""));
 	wire_out_key(&p->o, STR("function"));
@@ -223,109 +223,110 @@ put_part(struct pen *p, size_t i, struct str arguments)
 	wire_out_object_end(&p->o);
 }
 
-/* ---- a stream ----------------------------------------------------------- */
+/* ---- stream ---- */
 
 enum part { PART_ROLE, PART_REASONING, PART_TEXT, PART_CALL, PART_ARGUMENTS };
 
 static void
-delta(const struct shape *s, struct shape_out *out, enum part part, size_t i,
-    struct str text)
+openai_put_delta(const struct shape *s, struct shape_out *out, enum part part,
+    size_t i, struct str text)
 {
-	struct pen p;
+	struct choice_writer p;
 
-	pen_begin(&p, s);
-	choice_begin(&p);
+	openai_begin(&p, s);
+	openai_choice_begin(&p);
 	if (part == PART_ROLE)
 		shape_text(&p.o, "role", STR("assistant"));
 	else if (part == PART_REASONING)
-		put_reasoning(&p, text);
+		openai_put_reasoning(&p, text);
 	else if (part == PART_TEXT)
-		put_content(&p, text);
+		openai_put_content(&p, text);
 	if (part == PART_CALL || part == PART_ARGUMENTS) {
 		wire_out_key(&p.o, STR("tool_calls"));
 		wire_out_array(&p.o);
 		if (part == PART_CALL)
-			put_call(&p, i, text);
+			openai_put_call(&p, i, text);
 		else
-			put_part(&p, i, text);
+			openai_put_call_part(&p, i, text);
 		wire_out_array_end(&p.o);
 	}
-	choice_end(&p, (struct str){ 0 });
-	pen_end(&p, out);
+	openai_choice_end(&p, (struct str){ 0 });
+	openai_end(&p, out);
 }
 
-/* A text in pieces, each with all before it from those who do so. */
+/* A text in chunks; cumulative ones repeat what came before. */
 static void
-stream_text(const struct shape *s, struct shape_out *out, enum part part,
+openai_stream_text(const struct shape *s, struct shape_out *out, enum part part,
     struct str text)
 {
 	size_t at = 0;
 
 	while (at < text.n) {
-		struct str piece = shape_piece(text, &at, PIECE);
-		if (piece.n == 0)
+		struct str chunk = shape_chunk(text, &at, CHUNK_CODE_POINTS);
+		if (chunk.n == 0)
 			return;
 		if (SHAPE_HAS(s, CUMULATIVE))
-			piece = (struct str){ text.p, at };
-		delta(s, out, part, 0, piece);
+			chunk = (struct str){ text.p, at };
+		openai_put_delta(s, out, part, 0, chunk);
 	}
 }
 
 static void
-stream_call(const struct shape *s, struct shape_out *out, size_t i)
+openai_stream_call(const struct shape *s, struct shape_out *out, size_t i)
 {
 	struct str args = s->calls[i].arguments;
-	bool whole = SHAPE_HAS(s, ARGS_OBJECT) || SHAPE_HAS(s, ARGS_NULL) ||
+	bool openai_put_completion = SHAPE_HAS(s, ARGS_OBJECT) ||
+	    SHAPE_HAS(s, ARGS_NULL) ||
 	    (SHAPE_HAS(s, NO_INDEX) && SHAPE_HAS(s, NO_ID));
 	size_t at = 0;
 
-	if (whole || SHAPE_HAS(s, CUMULATIVE)) {
-		delta(s, out, PART_CALL, i, args);
+	if (openai_put_completion || SHAPE_HAS(s, CUMULATIVE)) {
+		openai_put_delta(s, out, PART_CALL, i, args);
 		return;
 	}
-	delta(s, out, PART_CALL, i, STR(""));
+	openai_put_delta(s, out, PART_CALL, i, STR(""));
 	while (at < args.n) {
-		struct str piece = shape_piece(args, &at, PIECE);
-		if (piece.n == 0)
+		struct str chunk = shape_chunk(args, &at, CHUNK_CODE_POINTS);
+		if (chunk.n == 0)
 			return;
-		delta(s, out, PART_ARGUMENTS, i, piece);
+		openai_put_delta(s, out, PART_ARGUMENTS, i, chunk);
 	}
 }
 
 static void
-bare_chunk(const struct shape *s, struct shape_out *out, bool usage)
+openai_put_bare_chunk(const struct shape *s, struct shape_out *out, bool usage)
 {
-	struct pen p;
+	struct choice_writer p;
 
-	pen_begin(&p, s);
+	openai_begin(&p, s);
 	wire_out_array_end(&p.o);
 	if (usage)
-		put_usage(&p);
+		openai_put_usage(&p);
 	wire_out_object_end(&p.o);
 	shape_event(s, out, NULL, buf_str(&p.b));
 	buf_free(&p.b);
 }
 
 static void
-stream_end(const struct shape *s, struct shape_out *out)
+openai_stream_end(const struct shape *s, struct shape_out *out)
 {
-	struct pen p;
+	struct choice_writer p;
 
 	if (!SHAPE_HAS(s, NO_FINISH)) {
-		pen_begin(&p, s);
-		choice_begin(&p);
-		choice_end(&p, finish_of(s));
-		pen_end(&p, out);
+		openai_begin(&p, s);
+		openai_choice_begin(&p);
+		openai_choice_end(&p, openai_finish_reason(s));
+		openai_end(&p, out);
 	}
 	if (!SHAPE_HAS(s, NO_USAGE))
-		bare_chunk(s, out, true);
+		openai_put_bare_chunk(s, out, true);
 	if (!SHAPE_HAS(s, NO_DONE))
 		shape_event(s, out, NULL, STR("[DONE]"));
 }
 
-/* The text, with the thoughts in front of it where they belong there. */
+/* The text, preceded by the reasoning if that is part of it. */
 static void
-full_text(const struct shape *s, struct buf *b)
+openai_full_text(const struct shape *s, struct buf *b)
 {
 	if (s->reasoning.n > 0 &&
 	    s->reasoning_as == WIRE_LLM_SIM_SCRIPT_FAULTS_REASONING_AS_THINK)
@@ -335,39 +336,40 @@ full_text(const struct shape *s, struct buf *b)
 }
 
 static bool
-reasons_apart(const struct shape *s)
+openai_has_reasoning(const struct shape *s)
 {
 	return s->reasoning.n > 0 &&
 	    s->reasoning_as != WIRE_LLM_SIM_SCRIPT_FAULTS_REASONING_AS_THINK;
 }
 
 static void
-whole(const struct shape *s, struct str text, struct shape_out *out)
+openai_put_completion(
+    const struct shape *s, struct str text, struct shape_out *out)
 {
-	struct pen p;
+	struct choice_writer p;
 
 	if (SHAPE_HAS(s, BLANK_LINES))
 		for (int i = 0; i < 3; i++) {
 			buf_puts(&out->b, "\n");
-			shape_end_piece(out);
+			shape_end_chunk(out);
 		}
-	pen_begin(&p, s);
-	choice_begin(&p);
+	openai_begin(&p, s);
+	openai_choice_begin(&p);
 	shape_text(&p.o, "role", STR("assistant"));
 	if (text.n > 0 || s->ncalls == 0)
-		put_content(&p, text);
-	if (reasons_apart(s))
-		put_reasoning(&p, s->reasoning);
+		openai_put_content(&p, text);
+	if (openai_has_reasoning(s))
+		openai_put_reasoning(&p, s->reasoning);
 	if (s->ncalls > 0) {
 		wire_out_key(&p.o, STR("tool_calls"));
 		wire_out_array(&p.o);
 		for (size_t i = 0; i < s->ncalls; i++)
-			put_call(&p, i, s->calls[i].arguments);
+			openai_put_call(&p, i, s->calls[i].arguments);
 		wire_out_array_end(&p.o);
 	}
-	choice_end(&p, finish_of(s));
-	pen_end(&p, out);
-	shape_end_piece(out);
+	openai_choice_end(&p, openai_finish_reason(s));
+	openai_end(&p, out);
+	shape_end_chunk(out);
 }
 
 void
@@ -375,23 +377,23 @@ shape_openai(const struct shape *s, struct shape_out *out)
 {
 	struct buf text = BUF_INIT(SHAPE_MAX);
 
-	full_text(s, &text);
+	openai_full_text(s, &text);
 	if (!shape_is_stream(s)) {
-		whole(s, buf_str(&text), out);
+		openai_put_completion(s, buf_str(&text), out);
 		buf_free(&text);
 		return;
 	}
 	if (SHAPE_HAS(s, EMPTY_CHOICES))
-		bare_chunk(s, out, false);
-	delta(s, out, PART_ROLE, 0, STR(""));
-	if (reasons_apart(s))
-		stream_text(s, out, PART_REASONING, s->reasoning);
-	stream_text(s, out, PART_TEXT, buf_str(&text));
+		openai_put_bare_chunk(s, out, false);
+	openai_put_delta(s, out, PART_ROLE, 0, STR(""));
+	if (openai_has_reasoning(s))
+		openai_stream_text(s, out, PART_REASONING, s->reasoning);
+	openai_stream_text(s, out, PART_TEXT, buf_str(&text));
 	buf_free(&text);
 	if (shape_error(s, out))
 		return;
 	for (size_t i = 0; i < s->ncalls; i++)
-		stream_call(s, out, i);
+		openai_stream_call(s, out, i);
 	if (!SHAPE_HAS(s, CUT_SHORT))
-		stream_end(s, out);
+		openai_stream_end(s, out);
 }

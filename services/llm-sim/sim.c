@@ -1,6 +1,6 @@
 /*
- * Requests, each with what the script has for it: the answer is made at once,
- * as bytes, and sent piece by piece.
+ * Requests, each with its fault of the script: the response is composed at
+ * once, as bytes, and sent chunk by chunk.
  */
 #include "sim.h"
 
@@ -11,10 +11,7 @@
 #include "core/buf.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "embed.h"
-#include "messages.h"
 #include "rules.h"
-#include "script.h"
 #include "shape.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -26,20 +23,20 @@ struct sim {
 	const struct sim_conf *conf;
 	struct svc *svc;
 	struct script script;
-	int64_t answers; /* so far; ids are made of it */
+	int64_t responses; /* so far; part of generated ids */
 };
 
-/* An answer on its way. */
+/* A response being sent. */
 struct job {
 	struct sim *sim;
 	struct svc_call *c;
-	bool anthropic, chunked, keep, bytewise, cut;
+	bool anthropic, chunked, persistent, bytewise, truncate;
 	int status;
-	int64_t piece_ms;
+	int64_t chunk_ms;
 	struct buf head;
 	struct shape_out out;
 	struct loop_timer timer;
-	size_t at, piece; /* bytes and pieces that are out */
+	size_t at, chunk; /* bytes and chunks sent */
 };
 
 void *
@@ -61,18 +58,18 @@ sim_stop(void *app)
 	free(sim);
 }
 
-/* ---- what is said ------------------------------------------------------- */
+/* ---- content ---- */
 
 static void
-fill_rules(struct sim *sim, struct arena *a, const struct rules_answer *from,
-    bool bad, struct shape *s)
+sim_shape_of_rules(struct sim *sim, struct arena *a,
+    const struct rules_result *from, bool bad, struct shape *s)
 {
 	s->text = from->text;
 	s->ncalls = from->n;
 	for (size_t i = 0; i < from->n; i++)
 		s->calls[i] = (struct shape_call){
 			.id = arena_printf(a, RULES_CALL_ID "%lld_%zu",
-			    (long long)sim->answers, i),
+			    (long long)sim->responses, i),
 			.name = str_of(from->calls[i].name),
 			.arguments = bad ? STR("{\"action\":")
 					 : from->calls[i].arguments,
@@ -80,7 +77,7 @@ fill_rules(struct sim *sim, struct arena *a, const struct rules_answer *from,
 }
 
 static void
-fill_script(struct sim *sim, struct arena *a,
+sim_shape_of_script(struct sim *sim, struct arena *a,
     const struct wire_llm_sim_script_faults *f, struct shape *s)
 {
 	s->text = f->text;
@@ -99,20 +96,20 @@ fill_script(struct sim *sim, struct arena *a,
 		if (s->calls[i].id.p == NULL)
 			s->calls[i].id =
 			    arena_printf(a, RULES_CALL_ID "%lld_%zu",
-				(long long)sim->answers, i);
+				(long long)sim->responses, i);
 		if (s->calls[i].arguments.p == NULL)
 			s->calls[i].arguments = STR("{}");
 	}
 }
 
-/* ---- the bytes ---------------------------------------------------------- */
+/* ---- bytes ---- */
 
 static void
-put_head(struct job *j, const struct shape *s)
+job_put_head(struct job *j, const struct shape *s)
 {
 	j->status = 200;
 	j->chunked = shape_is_stream(s);
-	j->keep = !j->cut;
+	j->persistent = !j->truncate;
 	buf_printf(&j->head, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\n",
 	    j->chunked ? "text/event-stream" : "application/json");
 	if (j->chunked)
@@ -123,24 +120,24 @@ put_head(struct job *j, const struct shape *s)
 }
 
 static void
-put_answer(struct job *j, const struct shape *s)
+job_put_response(struct job *j, const struct shape *s)
 {
 	if (j->anthropic)
 		shape_anthropic(s, &j->out);
 	else
 		shape_openai(s, &j->out);
 	j->bytewise = SHAPE_HAS(s, BYTEWISE);
-	put_head(j, s);
-	if (j->cut) {
+	job_put_head(j, s);
+	if (j->truncate) {
 		j->out.n = (j->out.n + 1) / 2;
 		if (!j->chunked)
 			j->out.ends[0] = j->out.b.n / 2;
 	}
 }
 
-/* As the provider that is asked words its errors. */
+/* In the format of the provider. */
 static void
-put_error(struct job *j, int status, const char *type, const char *text)
+job_put_error(struct job *j, int status, const char *type, const char *text)
 {
 	struct wire_out o = { .b = &j->out.b };
 
@@ -156,35 +153,35 @@ put_error(struct job *j, int status, const char *type, const char *text)
 		shape_text(&o, "code", str_of(type));
 	wire_out_object_end(&o);
 	wire_out_object_end(&o);
-	shape_end_piece(&j->out);
+	shape_end_chunk(&j->out);
 }
 
 static void
-put_error_head(struct job *j, const char *more)
+job_put_error_head(struct job *j, const char *more)
 {
 	buf_printf(&j->head,
 	    "HTTP/1.1 %d Sim\r\n%sContent-Type: application/json\r\n"
 	    "Content-Length: %zu\r\n\r\n",
 	    j->status, more, j->out.b.n);
-	j->keep = true;
+	j->persistent = true;
 }
 
 static void
-put_status(struct job *j, const struct wire_llm_sim_script_faults *f)
+job_put_status(struct job *j, const struct wire_llm_sim_script_faults *f)
 {
 	j->status = (int)f->status;
-	j->keep = true;
+	j->persistent = true;
 	buf_put_str(&j->out.b, f->body);
-	shape_end_piece(&j->out);
+	shape_end_chunk(&j->out);
 	buf_printf(&j->head, "HTTP/1.1 %d Sim\r\n", j->status);
 	for (size_t i = 0; i < f->n_headers; i++)
 		buf_printf(&j->head, "%.*s\r\n", STR_ARG(f->headers[i]));
 	buf_printf(&j->head, "Content-Length: %zu\r\n\r\n", j->out.b.n);
 }
 
-/* False if the request is to be answered after all. */
+/* False: the fault still has a regular response. */
 static bool
-put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
+job_put_failure(struct job *j, const struct wire_llm_sim_script_faults *f)
 {
 	char after[64] = "";
 
@@ -192,21 +189,21 @@ put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
 	case KIND(RATE_LIMIT):
 		snprintf(after, sizeof(after), "Retry-After: %lld\r\n",
 		    (long long)f->retry_after_s);
-		put_error(j, 429,
+		job_put_error(j, 429,
 		    j->anthropic ? "rate_limit_error" : "rate_limit_exceeded",
 		    "slow down");
 		break;
 	case KIND(QUOTA):
-		put_error(j, j->anthropic ? 402 : 429,
+		job_put_error(j, j->anthropic ? 402 : 429,
 		    j->anthropic ? "billing_error" : "insufficient_quota",
 		    "the quota is spent");
 		break;
 	case KIND(ERROR):
-		put_error(j, 500, j->anthropic ? "api_error" : "server_error",
-		    "it broke");
+		job_put_error(j, 500,
+		    j->anthropic ? "api_error" : "server_error", "it broke");
 		break;
 	case KIND(STATUS):
-		put_status(j, f);
+		job_put_status(j, f);
 		return true;
 	case KIND(SILENCE):
 		j->status = 200;
@@ -214,15 +211,15 @@ put_fault(struct job *j, const struct wire_llm_sim_script_faults *f)
 	default:
 		return false;
 	}
-	put_error_head(j, after);
+	job_put_error_head(j, after);
 	return true;
 }
 
-/* ---- sending ------------------------------------------------------------ */
+/* ---- sending ---- */
 
-/* How an answer is counted. */
+/* The result code for the metrics. */
 static enum rc
-rc_of(int status)
+job_rc(int status)
 {
 	if (status < 400)
 		return RC_OK;
@@ -237,7 +234,7 @@ job_end(struct job *j, enum rc rc)
 	struct svc_call *c = j->c;
 
 	if (rc == RC_OK)
-		rc = rc_of(j->status);
+		rc = job_rc(j->status);
 	loop_timer_cancel(svc_loop(j->sim->svc), &j->timer);
 	buf_free(&j->head);
 	shape_out_free(&j->out);
@@ -246,7 +243,7 @@ job_end(struct job *j, enum rc rc)
 }
 
 static enum rc
-send_bytes(struct job *j, struct str bytes)
+job_send_bytes(struct job *j, struct str bytes)
 {
 	struct buf chunk = BUF_INIT(SHAPE_MAX + 64);
 	enum rc rc;
@@ -262,43 +259,43 @@ send_bytes(struct job *j, struct str bytes)
 }
 
 static void
-send_piece(void *arg)
+job_send_chunk(void *arg)
 {
 	struct job *j = arg;
 	struct str next = { j->out.b.p + j->at, 0 };
 	enum rc rc = RC_OK;
 
-	if (j->piece < j->out.n) {
-		next.n = j->bytewise ? 1 : j->out.ends[j->piece] - j->at;
+	if (j->chunk < j->out.n) {
+		next.n = j->bytewise ? 1 : j->out.ends[j->chunk] - j->at;
 		if (next.n > 0)
-			rc = send_bytes(j, next);
+			rc = job_send_bytes(j, next);
 		j->at += next.n;
-		if (j->at == j->out.ends[j->piece])
-			j->piece++;
+		if (j->at == j->out.ends[j->chunk])
+			j->chunk++;
 		if (rc == RC_OK) {
 			loop_timer_set(svc_loop(j->sim->svc), &j->timer,
-			    mono_add_ms(clock_mono(), j->piece_ms), send_piece,
-			    j);
+			    mono_add_ms(clock_mono(), j->chunk_ms),
+			    job_send_chunk, j);
 			return;
 		}
-	} else if (j->chunked && !j->cut) {
+	} else if (j->chunked && !j->truncate) {
 		rc = svc_raw_send(j->c, STR("0\r\n\r\n"));
 	}
 	job_end(j, rc);
 }
 
 static void
-begin(void *arg)
+job_begin(void *arg)
 {
 	struct job *j = arg;
 
-	if (svc_raw_start(j->c, j->status, j->keep) != RC_OK ||
+	if (svc_raw_start(j->c, j->status, j->persistent) != RC_OK ||
 	    svc_raw_send(j->c, buf_str(&j->head)) != RC_OK)
 		job_end(j, RC_DOWN);
 	else if (j->head.n == 0)
 		job_end(j, RC_OK);
 	else
-		send_piece(j);
+		job_send_chunk(j);
 }
 
 static struct job *
@@ -309,66 +306,66 @@ job_new(struct sim *sim, struct svc_call *c,
 
 	j->sim = sim;
 	j->c = c;
-	j->cut = f->kind == KIND(CUT);
-	j->piece_ms = f->has_piece_ms ? f->piece_ms : sim->conf->token_ms;
+	j->truncate = f->kind == KIND(CUT);
+	j->chunk_ms = f->has_piece_ms ? f->piece_ms : sim->conf->token_ms;
 	buf_init(&j->head, SHAPE_MAX);
 	shape_out_init(&j->out);
 	return j;
 }
 
 static struct str
-last_text(const struct wire_llm_chat_request *rq)
+sim_last_text(const struct wire_llm_chat_request *rq)
 {
 	return rq->n_messages > 0 ? rq->messages[rq->n_messages - 1].content
 				  : STR("");
 }
 
-/* Answer c; broken: what is wrong with the request, or NULL. */
+/* broken: what is wrong with the request, or NULL. */
 static void
-answer(struct sim *sim, struct svc_call *c,
+sim_respond(struct sim *sim, struct svc_call *c,
     const struct wire_llm_chat_request *rq, bool anthropic, const char *broken)
 {
 	struct wire_llm_sim_script_faults f =
-	    script_next(&sim->script, last_text(rq));
+	    script_next(&sim->script, sim_last_text(rq));
 	struct job *j = job_new(sim, c, &f);
 	struct arena *a = svc_call_arena(c);
 	struct shape s = { .stream = rq->has_stream && rq->stream };
-	struct rules_answer said;
+	struct rules_result result;
 	enum rc rc = RC_OK;
 
 	j->anthropic = anthropic;
-	sim->answers++;
-	s.id = arena_printf(a, "chatcmpl-sim-%lld", (long long)sim->answers);
+	sim->responses++;
+	s.id = arena_printf(a, "chatcmpl-sim-%lld", (long long)sim->responses);
 	if (f.kind == KIND(ANSWER)) {
-		fill_script(sim, a, &f, &s);
+		sim_shape_of_script(sim, a, &f, &s);
 	} else {
-		rc = rules_answer(rq, a, &said);
+		rc = rules_apply(rq, a, &result);
 		if (rc == RC_OK)
-			fill_rules(
-			    sim, a, &said, f.kind == KIND(BAD_ARGUMENTS), &s);
+			sim_shape_of_rules(
+			    sim, a, &result, f.kind == KIND(BAD_ARGUMENTS), &s);
 	}
 	if (broken != NULL || rc != RC_OK) {
-		put_error(j, 400, "invalid_request_error",
+		job_put_error(j, 400, "invalid_request_error",
 		    broken != NULL ? broken : "the request is too large");
-		put_error_head(j, "");
-	} else if (!put_fault(j, &f)) {
-		put_answer(j, &s);
+		job_put_error_head(j, "");
+	} else if (!job_put_failure(j, &f)) {
+		job_put_response(j, &s);
 	}
 	loop_timer_set(svc_loop(sim->svc), &j->timer,
-	    mono_add_ms(clock_mono(), sim->conf->first_ms + f.delay_ms), begin,
-	    j);
+	    mono_add_ms(clock_mono(), sim->conf->first_ms + f.delay_ms),
+	    job_begin, j);
 }
 
-/* ---- routes ------------------------------------------------------------- */
+/* ---- routes ---- */
 
 void
-on_chat(void *app, struct svc_call *c)
+sim_chat(void *app, struct svc_call *c)
 {
-	answer(app, c, svc_call_request(c), false, NULL);
+	sim_respond(app, c, svc_call_request(c), false, NULL);
 }
 
 void
-on_messages(void *app, struct svc_call *c)
+sim_messages(void *app, struct svc_call *c)
 {
 	const struct wire_llm_messages_request *in = svc_call_request(c);
 	struct wire_llm_chat_request rq;
@@ -379,11 +376,11 @@ on_messages(void *app, struct svc_call *c)
 	rq.stream = in->stream;
 	if (rc != RC_OK && why == NULL)
 		why = "the request is too large";
-	answer(app, c, &rq, true, why);
+	sim_respond(app, c, &rq, true, why);
 }
 
 void
-on_embeddings(void *app, struct svc_call *c)
+sim_embeddings(void *app, struct svc_call *c)
 {
 	const struct wire_llm_embeddings_request *req = svc_call_request(c);
 	struct arena *a = svc_call_arena(c);
@@ -415,7 +412,7 @@ on_embeddings(void *app, struct svc_call *c)
 }
 
 void
-on_script(void *app, struct svc_call *c)
+sim_script(void *app, struct svc_call *c)
 {
 	struct sim *sim = app;
 

@@ -1,28 +1,27 @@
 /*
- * A command and a catalog from hostile bytes, a line feed between them: the
- * catalog is compiled, the command read, segmented and matched.  The answer
- * keeps its contract, and takes little time.
+ * A command and a catalog of arbitrary bytes, separated by a line feed: the
+ * response satisfies its contract, within a second.
  *
- * Without a catalog: one that has every kind of rule; then no alarm lies before
+ * Without a catalog: one that has every kind of rule; then no trigger is before
  * now.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "catalog.h"
+#include "catalog/catalog.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
 #include "core/zone.h"
 #include "filter.h"
 #include "must.h"
-#include "reading.h"
 #include "rx/rx.h"
-#include "speech.h"
+#include "text/utterance.h"
+#include "text/vocabulary.h"
 #include "wire/tree.h"
 
 /* Sanitized code is slower. */
-#define MOST_S      1
+#define LIMIT_S     1
 #define ARENA_BYTES (64UL * 1024 * 1024)
 #define COMMAND_MAX 16384
 #define EVERY_OPTION                                                           \
@@ -33,7 +32,7 @@
 		.return_debug_candidates = true, .return_debug_entities = true \
 	}
 
-static const char own_catalog[] =
+static const char filter_own_catalog[] =
     "[{\"id\":\"light\",\"priority\":3,\"hint_score\":0.5,\"match\":{"
     "\"keywords_any\":[\"灯\",\"开灯\",\"light\"],\"negative_keywords\":"
     "[\"灯泡\"],\"regex_any\":[\"(?:开|关).{0,6}灯\",\"灯.*红\"],"
@@ -47,7 +46,7 @@ static const char own_catalog[] =
     "\"from_entity_types\":[\"time_duration\",\"room\"]}]}]";
 
 static void
-check_span(struct str whole, const struct wire_span *s)
+filter_check_span(struct str whole, const struct wire_span *s)
 {
 	struct str before = { whole.p, (size_t)(s->text.p - whole.p) };
 
@@ -55,9 +54,9 @@ check_span(struct str whole, const struct wire_span *s)
 	must(s->end == s->start + str_utf8_count(s->text));
 }
 
-/* The alarm's moment, as our own catalog has it. */
+/* The trigger of an alarm of our own catalog. */
 static void
-check_moment(
+filter_check_trigger(
     const struct wire_intent_filter_response_intents *in, struct wall now)
 {
 	struct wire_tree *normalized;
@@ -74,7 +73,8 @@ check_moment(
 }
 
 static void
-check(struct str command, const struct wire_intent_filter_response *rep)
+filter_check_response(
+    struct str command, const struct wire_intent_filter_response *rep)
 {
 	size_t i;
 
@@ -83,27 +83,27 @@ check(struct str command, const struct wire_intent_filter_response *rep)
 		must(rep->intents[i].confidence > 0 &&
 		    rep->intents[i].confidence <= 1);
 		must(rep->intents[i].span.end >= rep->intents[i].span.start);
-		check_span(command, &rep->intents[i].source_span);
+		filter_check_span(command, &rep->intents[i].source_span);
 	}
 	must(rep->meta.n_unmatched <=
-	    (size_t)rep->meta.segment_count + READING_TIMES_MAX);
+	    (size_t)rep->meta.segment_count + UTTERANCE_TIMES_MAX);
 }
 
 static void
-check_moments(
+filter_check_triggers(
     const struct wire_intent_filter_response *rep, const struct filter_env *env)
 {
 	size_t i;
 
 	for (i = 0; i < rep->n_intents; i++) {
 		if (rep->intents[i].status != WIRE_INTENT_STATUS_SYSTEM)
-			check_moment(&rep->intents[i], env->now);
+			filter_check_trigger(&rep->intents[i], env->now);
 	}
 }
 
-/* Some moment of twenty years, by the command. */
+/* A reference time within twenty years, by the command. */
 static struct wall
-moment_of(struct str command)
+filter_now_of(struct str command)
 {
 	uint64_t h = 1771753200000U;
 	size_t i;
@@ -114,8 +114,8 @@ moment_of(struct str command)
 }
 
 static void
-run(const struct catalog *cat, struct str command, const struct filter_env *env,
-    bool own)
+filter_fuzz_run(const struct catalog *cat, struct str command,
+    const struct filter_env *env, bool own)
 {
 	struct wire_intent_filter_request req = { .command = command,
 		.options = EVERY_OPTION };
@@ -125,13 +125,13 @@ run(const struct catalog *cat, struct str command, const struct filter_env *env,
 	double start = cpu_s();
 	enum rc rc = filter_run(&req, cat, env, rx, a, &rep);
 
-	must(cpu_s() - start < MOST_S);
+	must(cpu_s() - start < LIMIT_S);
 	must(rc == RC_OK || rc == RC_TOOBIG ||
 	    (rc == RC_INVALID && str_utf8_count(command) < 0));
 	if (rc == RC_OK)
-		check(command, &rep);
+		filter_check_response(command, &rep);
 	if (rc == RC_OK && own)
-		check_moments(&rep, env);
+		filter_check_triggers(&rep, env);
 	arena_free(a);
 	rx_scratch_free(rx);
 }
@@ -139,7 +139,7 @@ run(const struct catalog *cat, struct str command, const struct filter_env *env,
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	static struct speech *speech;
+	static struct vocabulary *vocabulary;
 	static struct zone *zone;
 	struct buf catalog = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct str json = { (const char *)data, n }, command;
@@ -148,14 +148,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *copy;
 	enum rc rc;
 
-	if (speech == NULL) {
+	if (vocabulary == NULL) {
 		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
-		speech = speech_new();
+		vocabulary = vocabulary_new();
 	}
 	command = str_split(&json, '\n');
 	if (command.n > COMMAND_MAX)
 		command.n = COMMAND_MAX;
-	/* A copy of its own, so that reading past its end is seen. */
+	/* A copy, so that the sanitizer sees an overread. */
 	copy = mem_alloc(command.n + 1);
 	if (command.n > 0)
 		memcpy(copy, command.p, command.n);
@@ -163,16 +163,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (json.n > 0)
 		buf_put_str(&catalog, json);
 	else
-		buf_puts(&catalog, own_catalog);
+		buf_puts(&catalog, filter_own_catalog);
 	buf_putc(&catalog, '}');
 	rc = catalog_new(buf_str(&catalog), &cat, &err);
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must(json.n > 0 || rc == RC_OK);
 	if (rc == RC_OK && command.n > 0)
-		run(cat, (struct str){ copy, command.n },
-		    &(struct filter_env){ .now = moment_of(command),
+		filter_fuzz_run(cat, (struct str){ copy, command.n },
+		    &(struct filter_env){ .now = filter_now_of(command),
 			.zone = zone,
-			.speech = speech,
+			.vocabulary = vocabulary,
 			.locale = "zh-CN" },
 		    json.n == 0);
 	catalog_free(cat);

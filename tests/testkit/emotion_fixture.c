@@ -79,14 +79,7 @@ void
 emotion_fixture_soul_of(struct emotion_fixture *b, const char *id,
     const char *mbti, const char *user)
 {
-	struct soul soul = { .id = str_of(id),
-		.user_id = str_of(user),
-		.name = str_of(id),
-		.mbti_type = str_of(mbti),
-		.model = STR("persona-pad-v3"),
-		.created = clock_wall() };
-
-	ck_assert_int_eq(soul_create(b->db.s, &soul, STR("")), RC_OK);
+	tk_state_soul(&b->db, id, mbti, user);
 }
 
 void

@@ -14,14 +14,7 @@
 void
 memory_fixture_soul(struct memory_fixture *fx, const char *id, const char *user)
 {
-	struct soul soul = { .id = str_of(id),
-		.user_id = str_of(user),
-		.name = str_of(id),
-		.mbti_type = STR("INFP"),
-		.model = STR("persona-pad-v2"),
-		.created = clock_wall() };
-
-	ck_assert_int_eq(soul_create(fx->db.s, &soul, STR("")), RC_OK);
+	tk_state_soul(&fx->db, id, "INFP", user);
 }
 
 void

@@ -25,8 +25,11 @@ raw_server_accept(void *arg)
 	struct raw_server *p = arg;
 
 	for (;;) {
+		struct sockaddr_in from;
+		socklen_t n = sizeof(from);
 		/* Children must not inherit the connection. */
-		int fd = accept4(p->listener, NULL, NULL, SOCK_CLOEXEC);
+		int fd = accept4(
+		    p->listener, (struct sockaddr *)&from, &n, SOCK_CLOEXEC);
 		if (fd < 0 || p->stop) {
 			if (fd >= 0)
 				close(fd);

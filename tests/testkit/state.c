@@ -1,6 +1,7 @@
 /* A struct state with the loop and the worker that it needs. */
 #include "testkit/state.h"
 
+#include "state/soul.h"
 #include "testkit/loop.h"
 #include "testkit/testkit.h"
 
@@ -42,4 +43,18 @@ tk_state_close(struct tk_state *k)
 	worker_free(k->workers);
 	loop_free(k->loop);
 	arena_free(k->arena);
+}
+
+void
+tk_state_soul(
+    struct tk_state *k, const char *id, const char *mbti, const char *user)
+{
+	const struct soul soul = { .id = str_of(id),
+		.user_id = str_of(user),
+		.name = str_of(id),
+		.mbti_type = str_of(mbti),
+		.model = STR("persona-pad-v3"),
+		.created = clock_wall() };
+
+	ck_assert_int_eq(soul_create(k->s, &soul, STR("")), RC_OK);
 }

@@ -30,4 +30,8 @@ void tk_state_wait(struct tk_state *k);
 /* tk_state_close(k): Free all of it. */
 void tk_state_close(struct tk_state *k);
 
+/* tk_state_soul(k, id, mbti, user): Create a soul; id is its name, too. */
+void tk_state_soul(
+    struct tk_state *k, const char *id, const char *mbti, const char *user);
+
 #endif /* !TESTKIT_STATE_H */

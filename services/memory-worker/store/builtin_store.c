@@ -394,7 +394,7 @@ static void
 backfill_next(struct backfill *r)
 {
 	struct str text[EMBED_TEXTS_MAX];
-	struct embed_request ask = { .texts = text,
+	struct embed_request req = { .texts = text,
 		.deadline = { clock_wall().ms + BACKFILL_WAIT_MS },
 		.fn = backfill_on_vectors,
 		.arg = r };
@@ -402,8 +402,8 @@ backfill_next(struct backfill *r)
 	r->running = false;
 	if (!backfill_take(r, text))
 		return;
-	ask.n = r->n;
-	r->running = embed_request(r->o.embed, &ask) == RC_OK;
+	req.n = r->n;
+	r->running = embed_request(r->o.embed, &req) == RC_OK;
 }
 
 static void

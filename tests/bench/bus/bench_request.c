@@ -1,7 +1,7 @@
 /*
- * What a request to a service on our bus takes, beside a bare cnats program
- * that sends back what it got in the library's own thread: the same client,
- * the same server, in turns.
+ * The time of a request to a service on our bus, compared with a bare cnats
+ * program that echoes in the library's own thread: the same client, the same
+ * server, in turns.
  */
 #include <nats/nats.h>
 #include <pthread.h>
@@ -28,10 +28,11 @@
 /* A request of the size that services exchange. */
 static char payload[256];
 
-/* ---- the two services, each a process of its own ------------------------ */
+/* ---- the two services, each a process of its own ---- */
 
 static void
-on_bare(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+service_on_bare(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 {
 	(void)sub;
 	(void)arg;
@@ -41,7 +42,7 @@ on_bare(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 }
 
 static void
-run_bare(const char *url)
+service_run_bare(const char *url)
 {
 	natsOptions *o = NULL;
 	natsConnection *nc = NULL;
@@ -51,15 +52,15 @@ run_bare(const char *url)
 	    natsOptions_SetURL(o, url) == NATS_OK &&
 	    natsOptions_SetSendAsap(o, true) == NATS_OK &&
 	    natsConnection_Connect(&nc, o) == NATS_OK &&
-	    natsConnection_Subscribe(&sub, nc, "bench.bare", on_bare, NULL) ==
-		NATS_OK)
+	    natsConnection_Subscribe(
+		&sub, nc, "bench.bare", service_on_bare, NULL) == NATS_OK)
 		for (;;)
 			pause();
 	_exit(1);
 }
 
 static void
-on_bus(void *arg, struct bus_msg *m)
+service_on_bus(void *arg, struct bus_msg *m)
 {
 	(void)arg;
 	if (bus_reply(m, bus_msg_data(m)) != RC_OK)
@@ -67,20 +68,21 @@ on_bus(void *arg, struct bus_msg *m)
 }
 
 static void
-run_bus(const char *url)
+service_run_bus(const char *url)
 {
 	struct loop *l = loop_new(4096);
 	struct bus_opts o = { .loop = l, .url = url, .name = "bench" };
 	struct bus *b = NULL;
 
 	if (bus_new(&o, &b) == RC_OK &&
-	    bus_subscribe(b, "bench.bus", "bench", on_bus, NULL, NULL) == RC_OK)
+	    bus_subscribe(
+		b, "bench.bus", "bench", service_on_bus, NULL, NULL) == RC_OK)
 		loop_run(l);
 	_exit(1);
 }
 
 static pid_t
-start(void (*run)(const char *url), const char *url)
+service_start(void (*run)(const char *url), const char *url)
 {
 	pid_t pid = fork();
 
@@ -93,13 +95,13 @@ start(void (*run)(const char *url), const char *url)
 }
 
 static void
-stop(pid_t pid)
+service_stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* ---- the client ---------------------------------------------------------- */
+/* ---- the client ---- */
 
 struct kind {
 	const char *name;
@@ -125,7 +127,7 @@ connect_to(const char *url)
 }
 
 static bool
-ask(natsConnection *nc, const struct kind *k)
+request_and_wait(natsConnection *nc, const struct kind *k)
 {
 	natsMsg *in = NULL, *out = NULL;
 	natsStatus s;
@@ -146,7 +148,7 @@ ask(natsConnection *nc, const struct kind *k)
 	return s == NATS_OK;
 }
 
-struct ready {
+struct served_probe {
 	natsConnection *nc;
 	const struct kind *k;
 };
@@ -154,9 +156,9 @@ struct ready {
 static bool
 is_served(void *arg)
 {
-	const struct ready *r = arg;
+	const struct served_probe *r = arg;
 
-	return ask(r->nc, r->k);
+	return request_and_wait(r->nc, r->k);
 }
 
 static void
@@ -167,7 +169,7 @@ time_round(natsConnection *nc, struct kind *k)
 
 	for (i = 0; i < PER_ROUND; i++) {
 		from = clock_mono();
-		ck_assert(ask(nc, k));
+		ck_assert(request_and_wait(nc, k));
 		k->us[k->n++] =
 		    (double)mono_diff_ns(clock_mono(), from) / 1000.0;
 	}
@@ -186,7 +188,7 @@ client_main(void *arg)
 {
 	struct client *c = arg;
 
-	while (!atomic_load(c->end) && ask(c->nc, c->k))
+	while (!atomic_load(c->end) && request_and_wait(c->nc, c->k))
 		c->done++;
 	nats_ReleaseThreadMemory();
 	return NULL;
@@ -224,57 +226,58 @@ load_round(natsConnection *const nc[CLIENTS], const struct kind *k)
 	return (double)done / s;
 }
 
-/* ---- our own client ------------------------------------------------------ */
+/* ---- a client on our bus ---- */
 
-struct ours {
+struct bus_client {
 	struct bus *b;
 	struct kind *k; /* NULL: do not time each */
 	struct mono from;
 	long done, window;
-	bool stop;
-	int waiting;
+	bool stopped;
+	int pending;
 };
 
-static void ours_ask(struct ours *o);
+static void bus_client_request(struct bus_client *o);
 
 static void
-on_answer(void *arg, enum rc rc, struct str data)
+bus_client_on_reply(void *arg, enum rc rc, struct str data)
 {
-	struct ours *o = arg;
+	struct bus_client *o = arg;
 
 	(void)data;
 	ck_assert_int_eq(rc, RC_OK);
 	o->done++;
-	o->waiting--;
+	o->pending--;
 	if (o->k != NULL)
 		o->k->us[o->k->n++] =
 		    (double)mono_diff_ns(clock_mono(), o->from) / 1000.0;
 	if (o->k != NULL && o->done == PER_ROUND)
-		o->stop = true;
-	if (!o->stop)
-		ours_ask(o);
+		o->stopped = true;
+	if (!o->stopped)
+		bus_client_request(o);
 }
 
 static void
-ours_ask(struct ours *o)
+bus_client_request(struct bus_client *o)
 {
 	struct bus_meta meta = { .deadline = { clock_wall().ms + 5000 } };
 
 	o->from = clock_mono();
-	o->waiting++;
-	ck_assert_int_eq(
-	    bus_request(o->b, "bench.bus",
-		(struct str){ payload, sizeof(payload) }, &meta,
-		(struct bus_reply_handler){ .fn = on_answer, .arg = o }, NULL),
+	o->pending++;
+	ck_assert_int_eq(bus_request(o->b, "bench.bus",
+			     (struct str){ payload, sizeof(payload) }, &meta,
+			     (struct bus_reply_handler){
+				 .fn = bus_client_on_reply, .arg = o },
+			     NULL),
 	    RC_OK);
 }
 
 static bool
-ours_over(void *arg)
+bus_client_is_done(void *arg)
 {
-	const struct ours *o = arg;
+	const struct bus_client *o = arg;
 
-	return o->stop && o->waiting == 0;
+	return o->stopped && o->pending == 0;
 }
 
 static bool
@@ -284,33 +287,33 @@ is_up(void *arg)
 }
 
 static void
-ours_time(struct loop *l, struct bus *b, struct kind *k)
+bus_client_time(struct loop *l, struct bus *b, struct kind *k)
 {
-	struct ours o = { .b = b, .k = k };
+	struct bus_client o = { .b = b, .k = k };
 
-	ours_ask(&o);
-	ck_assert(tk_loop_until(l, ours_over, &o, 60000));
+	bus_client_request(&o);
+	ck_assert(tk_loop_until(l, bus_client_is_done, &o, 60000));
 }
 
 static double
-ours_load(struct loop *l, struct bus *b)
+bus_client_load(struct loop *l, struct bus *b)
 {
-	struct ours o = { .b = b };
+	struct bus_client o = { .b = b };
 	struct mono from = clock_mono();
 	double s;
 	int i;
 
 	for (i = 0; i < WINDOW; i++)
-		ours_ask(&o);
+		bus_client_request(&o);
 	tk_loop_until(l, never, NULL, LOAD_MS);
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
-	o.stop = true;
+	o.stopped = true;
 	from = clock_mono();
-	ck_assert(tk_loop_until(l, ours_over, &o, 60000));
+	ck_assert(tk_loop_until(l, bus_client_is_done, &o, 60000));
 	return (double)o.done / s;
 }
 
-/* ---- figures ------------------------------------------------------------- */
+/* ---- figures ---- */
 
 static double
 quantile(const double *v, size_t n, double q)
@@ -343,8 +346,8 @@ static struct kind kinds[] = {
 	{ .name = "our bus on both sides" },
 };
 
-#define N_PLAIN 3
-#define OURS    3
+#define N_PLAIN    3
+#define BUS_CLIENT 3
 
 static void
 measure(const char *url)
@@ -360,16 +363,16 @@ measure(const char *url)
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
 	ck_assert(tk_loop_until(l, is_up, b, 10000));
 	for (i = 0; i < N_PLAIN; i++)
-		ck_assert(tk_until(
-		    is_served, &(struct ready){ nc[0], &kinds[i] }, 10000));
+		ck_assert(tk_until(is_served,
+		    &(struct served_probe){ nc[0], &kinds[i] }, 10000));
 	for (r = 0; r < ROUNDS; r++) {
-		/* Each comes first in turn. */
+		/* Rotate the order. */
 		for (i = 0; i < N_PLAIN; i++)
 			time_round(nc[0], &kinds[(i + r) % N_PLAIN]);
-		ours_time(l, b, &kinds[OURS]);
+		bus_client_time(l, b, &kinds[BUS_CLIENT]);
 		for (i = 0; i < N_PLAIN; i++)
 			kinds[i].per_s[r] = load_round(nc, &kinds[i]);
-		kinds[OURS].per_s[r] = ours_load(l, b);
+		kinds[BUS_CLIENT].per_s[r] = bus_client_load(l, b);
 	}
 	bus_free(b);
 	loop_free(l);
@@ -377,16 +380,16 @@ measure(const char *url)
 		natsConnection_Destroy(nc[i]);
 }
 
-TEST_T(request, 300)
+TEST_T(requests_over_the_bus_and_bare_cnats, 300)
 {
 	struct tk_server s;
-	pid_t bare, ours;
+	pid_t bare, bus_client;
 	size_t i;
 
 	memset(payload, 'x', sizeof(payload));
 	tk_server_start(&s, TK_NATS);
-	bare = start(run_bare, s.url);
-	ours = start(run_bus, s.url);
+	bare = service_start(service_run_bare, s.url);
+	bus_client = service_start(service_run_bus, s.url);
 	measure(s.url);
 	printf("%zu bytes; one client for the times, %d clients or %d requests "
 	       "in flight for the rate\n%-34s %7s %6s %7s %6s %9s %6s\n",
@@ -395,6 +398,6 @@ TEST_T(request, 300)
 	for (i = 0; i < NELEM(kinds); i++)
 		print(&kinds[i], &kinds[0]);
 	(void)fflush(stdout);
-	stop(bare);
-	stop(ours);
+	service_stop(bare);
+	service_stop(bus_client);
 }

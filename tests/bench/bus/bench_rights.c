@@ -1,6 +1,6 @@
 /*
- * What permissions of nats-server cost a request: our bus on both sides, with
- * servers of different settings in turns.
+ * The cost of nats-server's permissions for a request: our bus on both sides,
+ * with servers of different settings in turns.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,44 +22,46 @@
 
 static char payload[256];
 
-/* As many subjects beside the needed ones as a service has. */
+/* As many further subjects as a service has. */
 #define MANY                                                                  \
 	"\"soul.a\", \"soul.b.*\", \"soul.c.*.d\", \"soul.e\", \"soul.f.*\"," \
 	"\"soul.g.*.h\", \"soul.i\", \"soul.j.*\", \"soul.k.*.l\", \"soul.m\","
-#define ASKER                                                                 \
-	"{ user: \"asker\", password: \"\", permissions: {\n"                 \
-	" publish: { allow: [" MANY " \"bench.ask\", \"_INBOX.asker.>\"] }\n" \
-	" subscribe: { allow: [" MANY " \"_INBOX.asker.>\"] } } }\n"
-#define ANSWERER(publish, more)                                  \
-	"{ user: \"answerer\", password: \"\", permissions: {\n" \
-	" publish: { allow: [" MANY publish "] }\n"              \
-	" subscribe: { allow: [" MANY " \"bench.ask\", "         \
-	"\"_INBOX.answerer.>\"] }\n" more " } }\n"
+#define REQUESTER                                                 \
+	"{ user: \"requester\", password: \"\", permissions: {\n" \
+	" publish: { allow: [" MANY                               \
+	" \"bench.echo\", \"_INBOX.requester.>\"] }\n"            \
+	" subscribe: { allow: [" MANY " \"_INBOX.requester.>\"] } } }\n"
+#define RESPONDER(publish, more)                                  \
+	"{ user: \"responder\", password: \"\", permissions: {\n" \
+	" publish: { allow: [" MANY publish "] }\n"               \
+	" subscribe: { allow: [" MANY " \"bench.echo\", "         \
+	"\"_INBOX.responder.>\"] }\n" more " } }\n"
 
-struct way {
+struct setting {
 	const char *name;
 	const char *conf;
 	struct tk_server s;
 	struct loop *loop;
 	struct bus *bus;
-	pid_t answerer;
+	pid_t responder;
 	double us[ROUNDS * PER_ROUND];
 	size_t n;
 	double per_s[ROUNDS], cpu[ROUNDS];
 };
 
-static struct way ways[] = {
+static struct setting settings[] = {
 	{ .name = "no users", .conf = "# nothing\n" },
 	{ .name = "users that may do all",
 	    .conf = "authorization { users: [\n"
-		    "{ user: \"asker\", password: \"\" }\n"
-		    "{ user: \"answerer\", password: \"\" } ] }\n" },
-	{ .name = "lists, inboxes of the askers",
-	    .conf = "authorization { users: [\n" ASKER ANSWERER(
-		" \"_INBOX.asker.>\", \"_INBOX.answerer.>\"", "") "] }\n" },
+		    "{ user: \"requester\", password: \"\" }\n"
+		    "{ user: \"responder\", password: \"\" } ] }\n" },
+	{ .name = "lists, requester inboxes",
+	    .conf = "authorization { users: [\n" REQUESTER RESPONDER(
+		" \"_INBOX.requester.>\", \"_INBOX.responder.>\"",
+		"") "] }\n" },
 	{ .name = "lists, allow_responses",
-	    .conf = "authorization { users: [\n" ASKER ANSWERER(
-		" \"_INBOX.answerer.>\"",
+	    .conf = "authorization { users: [\n" REQUESTER RESPONDER(
+		" \"_INBOX.responder.>\"",
 		" allow_responses: { max: -1, expires: \"3m\" }") "] }\n" },
 };
 
@@ -76,7 +78,7 @@ bus_of(struct loop *l, const char *url, const char *name)
 }
 
 static void
-on_ask(void *arg, struct bus_msg *m)
+on_request(void *arg, struct bus_msg *m)
 {
 	(void)arg;
 	if (bus_reply(m, bus_msg_data(m)) != RC_OK)
@@ -84,7 +86,7 @@ on_ask(void *arg, struct bus_msg *m)
 }
 
 static pid_t
-start_answerer(const char *url)
+responder_start(const char *url)
 {
 	pid_t pid = fork();
 	struct loop *l;
@@ -94,62 +96,63 @@ start_answerer(const char *url)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	l = loop_new(4096);
-	if (bus_subscribe(bus_of(l, url, "answerer"), "bench.ask", "answerer",
-		on_ask, NULL, NULL) == RC_OK)
+	if (bus_subscribe(bus_of(l, url, "responder"), "bench.echo",
+		"responder", on_request, NULL, NULL) == RC_OK)
 		loop_run(l);
 	_exit(1);
 }
 
-/* ---- asking -------------------------------------------------------------- */
+/* ---- requests ---- */
 
-struct asking {
-	struct way *w;
+struct request_run {
+	struct setting *w;
 	struct mono from;
-	long done, waiting;
+	long done, pending;
 	bool timed, stop;
-	enum rc rc; /* of the last */
+	enum rc rc; /* of the last reply */
 };
 
-static void ask(struct asking *a);
+static void request_send(struct request_run *a);
 
 static void
-on_answer(void *arg, enum rc rc, struct str data)
+request_on_reply(void *arg, enum rc rc, struct str data)
 {
-	struct asking *a = arg;
+	struct request_run *a = arg;
 
 	(void)data;
 	a->rc = rc;
 	a->done++;
-	a->waiting--;
+	a->pending--;
 	if (a->timed)
 		a->w->us[a->w->n++] =
 		    (double)mono_diff_ns(clock_mono(), a->from) / 1000.0;
 	if (a->timed && a->done == PER_ROUND)
 		a->stop = true;
 	if (!a->stop)
-		ask(a);
+		request_send(a);
 }
 
 static void
-ask(struct asking *a)
+request_send(struct request_run *a)
 {
 	struct bus_meta meta = { .deadline = { clock_wall().ms + 5000 } };
 
 	a->from = clock_mono();
-	a->waiting++;
+	a->pending++;
 	ck_assert_int_eq(
-	    bus_request(a->w->bus, "bench.ask",
+	    bus_request(a->w->bus, "bench.echo",
 		(struct str){ payload, sizeof(payload) }, &meta,
-		(struct bus_reply_handler){ .fn = on_answer, .arg = a }, NULL),
+		(struct bus_reply_handler){ .fn = request_on_reply, .arg = a },
+		NULL),
 	    RC_OK);
 }
 
 static bool
-is_over(void *arg)
+request_run_is_done(void *arg)
 {
-	const struct asking *a = arg;
+	const struct request_run *a = arg;
 
-	return a->stop && a->waiting == 0;
+	return a->stop && a->pending == 0;
 }
 
 static bool
@@ -165,56 +168,56 @@ is_up(void *arg)
 	return bus_up(arg);
 }
 
-/* One question at a time, until somebody answers. */
+/* Whether one request gets a reply. */
 static bool
 is_served(void *arg)
 {
-	struct asking a = { .w = arg, .stop = true };
+	struct request_run a = { .w = arg, .stop = true };
 
-	ask(&a);
-	ck_assert(tk_loop_until(a.w->loop, is_over, &a, WAIT_MS));
+	request_send(&a);
+	ck_assert(tk_loop_until(a.w->loop, request_run_is_done, &a, WAIT_MS));
 	return a.rc == RC_OK;
 }
 
 static void
-start_way(struct way *w)
+setting_start(struct setting *w)
 {
 	w->loop = loop_new(4096);
-	w->bus = bus_of(w->loop, w->s.url, "asker");
+	w->bus = bus_of(w->loop, w->s.url, "requester");
 	ck_assert(tk_loop_until(w->loop, is_up, w->bus, WAIT_MS));
 	ck_assert(tk_until(is_served, w, WAIT_MS));
 }
 
 static void
-time_round(struct way *w)
+time_round(struct setting *w)
 {
-	struct asking a = { .w = w, .timed = true };
+	struct request_run a = { .w = w, .timed = true };
 
-	ask(&a);
-	ck_assert(tk_loop_until(w->loop, is_over, &a, 60000));
+	request_send(&a);
+	ck_assert(tk_loop_until(w->loop, request_run_is_done, &a, 60000));
 	ck_assert_int_eq(a.rc, RC_OK);
 }
 
 static void
-load_round(struct way *w, size_t round)
+load_round(struct setting *w, size_t round)
 {
-	struct asking a = { .w = w };
+	struct request_run a = { .w = w };
 	double cpu = tk_cpu_us(w->s.proc.pid), s;
 	struct mono from = clock_mono();
 	int i;
 
 	for (i = 0; i < WINDOW; i++)
-		ask(&a);
+		request_send(&a);
 	tk_loop_until(w->loop, never, NULL, LOAD_MS);
 	a.stop = true;
-	ck_assert(tk_loop_until(w->loop, is_over, &a, 60000));
+	ck_assert(tk_loop_until(w->loop, request_run_is_done, &a, 60000));
 	s = (double)mono_diff_ns(clock_mono(), from) / 1e9;
 	w->per_s[round] = (double)a.done / s;
 	w->cpu[round] = (tk_cpu_us(w->s.proc.pid) - cpu) / (double)a.done;
 }
 
 static void
-print(struct way *w, double first)
+setting_print(struct setting *w, double first)
 {
 	double per_s = tk_median(w->per_s, ROUNDS);
 
@@ -224,37 +227,38 @@ print(struct way *w, double first)
 	    tk_median(w->cpu, ROUNDS));
 }
 
-TEST_T(rights, 300)
+TEST_T(requests_under_nats_permissions, 300)
 {
 	size_t i, r;
 
 	memset(payload, 'x', sizeof(payload));
-	/* The client library does not bear a fork once it runs. */
-	for (i = 0; i < NELEM(ways); i++) {
-		tk_server_start_with(&ways[i].s, TK_NATS, ways[i].conf);
-		ways[i].answerer = start_answerer(ways[i].s.url);
+	/* cnats does not support fork() after its start. */
+	for (i = 0; i < NELEM(settings); i++) {
+		tk_server_start_with(&settings[i].s, TK_NATS, settings[i].conf);
+		settings[i].responder = responder_start(settings[i].s.url);
 	}
-	for (i = 0; i < NELEM(ways); i++)
-		start_way(&ways[i]);
+	for (i = 0; i < NELEM(settings); i++)
+		setting_start(&settings[i]);
 	for (r = 0; r < ROUNDS; r++) {
-		/* Each comes first in turn. */
-		for (i = 0; i < NELEM(ways); i++)
-			time_round(&ways[(i + r) % NELEM(ways)]);
-		for (i = 0; i < NELEM(ways); i++)
-			load_round(&ways[(i + r) % NELEM(ways)], r);
+		/* Rotate the order. */
+		for (i = 0; i < NELEM(settings); i++)
+			time_round(&settings[(i + r) % NELEM(settings)]);
+		for (i = 0; i < NELEM(settings); i++)
+			load_round(&settings[(i + r) % NELEM(settings)], r);
 	}
 	printf("%zu bytes; one request after the other for the times, %d in "
 	       "flight for the rate\n%-30s %8s %8s %10s %6s %12s\n",
 	    sizeof(payload), WINDOW, "round trip", "p50 us", "p99 us", "per s",
 	    "ratio", "server us");
-	for (i = 0; i < NELEM(ways); i++)
-		print(&ways[i], tk_median(ways[0].per_s, ROUNDS));
+	for (i = 0; i < NELEM(settings); i++)
+		setting_print(
+		    &settings[i], tk_median(settings[0].per_s, ROUNDS));
 	(void)fflush(stdout);
-	for (i = 0; i < NELEM(ways); i++) {
-		bus_free(ways[i].bus);
-		loop_free(ways[i].loop);
-		kill(ways[i].answerer, SIGKILL);
-		ck_assert_int_eq(
-		    waitpid(ways[i].answerer, NULL, 0), ways[i].answerer);
+	for (i = 0; i < NELEM(settings); i++) {
+		bus_free(settings[i].bus);
+		loop_free(settings[i].loop);
+		kill(settings[i].responder, SIGKILL);
+		ck_assert_int_eq(waitpid(settings[i].responder, NULL, 0),
+		    settings[i].responder);
 	}
 }

@@ -1,33 +1,42 @@
 /*
- * What a command costs, without its transport, against catalogs of 3 (the
- * protocol's and one more), 100 and 1,000 intents; a command that is in the
- * catalog and one that is not.  Beside the times, where valgrind is installed,
- * the instructions of one call, which no other process disturbs: this program
- * runs itself under callgrind, once a row.
+ * The cost of a command without transport, with catalogs of 3 (the protocol's
+ * and one more), 100 and 1,000 intents; a command that matches and one that
+ * does not.  Where valgrind is installed, also the instructions of one call,
+ * which do not depend on other processes: this program runs itself under
+ * callgrind, once per row.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "catalog/catalog_cache.h"
+#include "core/arena.h"
+#include "core/buf.h"
 #include "core/mem.h"
-#include "requests.h"
+#include "core/zone.h"
+#include "filter.h"
+#include "rx/rx.h"
+#include "testkit/intent_filter_load.h"
+#include "testkit/testkit.h"
+#include "text/vocabulary.h"
+#include "wire/wire.h"
 
 #define MS_MAX    400   /* of one row */
 #define CALLS     20000 /* likewise, and at least CALLS_MIN */
 #define CALLS_MIN 50
 #define COUNTED   20 /* calls under callgrind */
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- the steps ---- */
 
 struct bench {
 	char *text;
 	size_t n;
-	struct arena *a, *answer;
-	struct cache *cache;
+	struct arena *a, *response;
+	struct catalog_cache *catalog_cache;
 	struct rx_scratch *rx;
 	struct filter_env env;
 	struct zone *zone;
-	struct speech *speech;
+	struct vocabulary *vocabulary;
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
 	struct buf out;
@@ -36,87 +45,89 @@ struct bench {
 
 typedef void (*step_fn)(struct bench *b);
 
-/* Check's assertions are each a write. */
+/* Each assertion of Check is a write. */
 static void
-must(bool ok)
+bench_require(bool ok)
 {
 	if (!ok)
 		abort();
 }
 
 static void
-decode(struct bench *b)
+step_decode(struct bench *b)
 {
 	struct wire_err err;
 
 	arena_reset(b->a);
-	must(wire_decode(&wire_intent_filter_request_desc,
-		 (struct str){ b->text, b->n }, b->a, &b->req, &err) == RC_OK);
+	bench_require(
+	    wire_decode(&wire_intent_filter_request_desc,
+		(struct str){ b->text, b->n }, b->a, &b->req, &err) == RC_OK);
 }
 
 static void
-find(struct bench *b)
+step_find(struct bench *b)
 {
 	struct str key;
 
-	must(cache_key(b->cache, b->req.intent_catalog, b->req.n_intent_catalog,
-		 &key) == RC_OK);
-	b->cat = cache_find(b->cache, key);
+	bench_require(catalog_cache_key(b->catalog_cache, b->req.intent_catalog,
+			  b->req.n_intent_catalog, &key) == RC_OK);
+	b->cat = catalog_cache_find(b->catalog_cache, key);
 }
 
 static void
-compute(struct bench *b)
+step_match(struct bench *b)
 {
-	arena_reset(b->answer);
-	must(filter_run(&b->req, b->cat, &b->env, b->rx, b->answer, &b->rep) ==
-	    RC_OK);
+	arena_reset(b->response);
+	bench_require(filter_run(&b->req, b->cat, &b->env, b->rx, b->response,
+			  &b->rep) == RC_OK);
 }
 
 static void
-encode(struct bench *b)
+step_encode(struct bench *b)
 {
 	struct wire_err err;
 
 	buf_reset(&b->out);
 	b->rep.request_id = STR("r");
-	must(wire_encode(&wire_intent_filter_response_desc, &b->rep, &b->out,
-		 &err) == RC_OK);
+	bench_require(wire_encode(&wire_intent_filter_response_desc, &b->rep,
+			  &b->out, &err) == RC_OK);
 }
 
 static void
-carried(struct bench *b)
+step_sent(struct bench *b)
 {
-	decode(b);
-	find(b);
-	compute(b);
-	encode(b);
+	step_decode(b);
+	step_find(b);
+	step_match(b);
+	step_encode(b);
 }
 
 static void
-named(struct bench *b)
+step_referenced(struct bench *b)
 {
-	b->cat = cache_find(b->cache, cache_key_named(b->cache, STR("hash")));
-	compute(b);
-	encode(b);
+	b->cat = catalog_cache_find(b->catalog_cache,
+	    catalog_cache_key_of_hash(b->catalog_cache, STR("hash")));
+	step_match(b);
+	step_encode(b);
 }
 
 static const struct {
 	const char *name;
 	step_fn fn;
-} steps[] = {
-	{ "match", compute },
-	{ "named: find, match, encode", named },
-	{ "carried: all, decode too", carried },
-	{ "carried: find in the cache", find },
+} bench_steps[] = {
+	{ "match", step_match },
+	{ "by hash: find, match, encode", step_referenced },
+	{ "sent: all, with decoding", step_sent },
+	{ "sent: find in the cache", step_find },
 };
 
 static struct catalog *
-compile(const struct bench *b)
+bench_compile(const struct bench *b)
 {
 	struct catalog *made;
 	struct wire_err err;
 
-	ck_assert_int_eq(cache_compile(b->req.intent_catalog,
+	ck_assert_int_eq(catalog_compile(b->req.intent_catalog,
 			     b->req.n_intent_catalog, &made, &err),
 	    RC_OK);
 	return made;
@@ -127,26 +138,29 @@ bench_start(struct bench *b, size_t intents, bool hit)
 {
 	struct str key;
 
-	*b = (struct bench){ .text = request(intents, hit),
+	*b = (struct bench){ .text = filter_load_request(intents, hit),
 		.a = arena_new(WIRE_ARENA_MAX),
-		.answer = arena_new(WIRE_ARENA_MAX),
-		.cache = cache_new((size_t)256 << 20, NULL),
+		.response = arena_new(WIRE_ARENA_MAX),
+		.catalog_cache = catalog_cache_new((size_t)256 << 20, NULL),
 		.rx = rx_scratch_new(),
 		.env = { .now = { 1771753200000 }, .locale = "zh-CN" },
 		.out = BUF_INIT(WIRE_MESSAGE_MAX) };
 	b->n = strlen(b->text);
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &b->zone), RC_OK);
 	b->env.zone = b->zone;
-	b->speech = speech_new();
-	b->env.speech = b->speech;
-	decode(b);
-	cache_put(b->cache, cache_key_named(b->cache, STR("hash")), compile(b));
-	ck_assert_int_eq(cache_key(b->cache, b->req.intent_catalog,
-			     b->req.n_intent_catalog, &key),
+	b->vocabulary = vocabulary_new();
+	b->env.vocabulary = b->vocabulary;
+	step_decode(b);
+	catalog_cache_put(b->catalog_cache,
+	    catalog_cache_key_of_hash(b->catalog_cache, STR("hash")),
+	    bench_compile(b));
+	ck_assert_int_eq(
+	    catalog_cache_key(b->catalog_cache, b->req.intent_catalog,
+		b->req.n_intent_catalog, &key),
 	    RC_OK);
-	cache_put(b->cache, key, compile(b));
-	find(b);
-	compute(b);
+	catalog_cache_put(b->catalog_cache, key, bench_compile(b));
+	step_find(b);
+	step_match(b);
 	ck_assert((b->rep.decision.action ==
 		      WIRE_DECISION_ACTION_EXECUTE_INTENTS) == hit);
 }
@@ -155,29 +169,29 @@ static void
 bench_end(struct bench *b)
 {
 	zone_free(b->zone);
-	speech_free(b->speech);
+	vocabulary_free(b->vocabulary);
 	buf_free(&b->out);
 	rx_scratch_free(b->rx);
-	cache_free(b->cache);
+	catalog_cache_free(b->catalog_cache);
 	arena_free(b->a);
-	arena_free(b->answer);
+	arena_free(b->response);
 	free(b->text);
 }
 
-/* ---- instructions -------------------------------------------------------- */
+/* ---- instructions ---- */
 
-/* What callgrind collects in: steps[step] and nothing else. */
+/* What callgrind measures. */
 __attribute__((noinline)) void counted_step(struct bench *b, size_t step);
 
 __attribute__((noinline)) void
 counted_step(struct bench *b, size_t step)
 {
-	steps[step].fn(b);
+	bench_steps[step].fn(b);
 }
 
 /* In the child, under callgrind. */
 static void
-count_here(const char *what)
+bench_count_here(const char *what)
 {
 	struct bench b;
 	size_t intents, hit, step;
@@ -191,7 +205,7 @@ count_here(const char *what)
 
 /* Instructions of a call; 0 if valgrind is not installed. */
 static double
-count(size_t intents, bool hit, size_t step)
+bench_count(size_t intents, bool hit, size_t step)
 {
 	char what[64], self[512];
 	const char *argv[] = { "valgrind", "--tool=callgrind",
@@ -220,10 +234,10 @@ count(size_t intents, bool hit, size_t step)
 	return n;
 }
 
-/* ---- times --------------------------------------------------------------- */
+/* ---- times ---- */
 
 static int
-by_size(const void *a, const void *b)
+bench_cmp(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -231,7 +245,7 @@ by_size(const void *a, const void *b)
 }
 
 static void
-measure(struct bench *b, size_t intents, bool hit, size_t step)
+bench_measure(struct bench *b, size_t intents, bool hit, size_t step)
 {
 	static int64_t ns[CALLS];
 	struct mono end = mono_add_ms(clock_mono(), MS_MAX);
@@ -241,37 +255,38 @@ measure(struct bench *b, size_t intents, bool hit, size_t step)
 
 	while (n < CALLS && (n < CALLS_MIN || stop.ns < end.ns)) {
 		start = clock_mono();
-		steps[step].fn(b);
+		bench_steps[step].fn(b);
 		stop = clock_mono();
 		ns[n++] = mono_diff_ns(stop, start);
 	}
-	qsort(ns, n, sizeof(*ns), by_size);
+	qsort(ns, n, sizeof(*ns), bench_cmp);
 	printf("%5zu  %-4s  %-26s %8.2f us p50 %8.2f us p99", intents,
-	    hit ? "hit" : "miss", steps[step].name, (double)ns[n / 2] / 1e3,
-	    (double)ns[n - 1 - n / 100] / 1e3);
-	instructions = count(intents, hit, step);
+	    hit ? "hit" : "miss", bench_steps[step].name,
+	    (double)ns[n / 2] / 1e3, (double)ns[n - 1 - n / 100] / 1e3);
+	instructions = bench_count(intents, hit, step);
 	if (instructions > 0)
 		printf(" %9.1f k instructions", instructions / 1e3);
 	printf("\n");
 	fflush(stdout);
 }
 
-TEST_T(catalogs, 900)
+TEST_T(catalog_loader, 900)
 {
 	static const size_t sizes[] = { 3, 100, 1000 };
 	const char *what = getenv("BENCH_COUNT");
 	struct bench b;
 
 	if (what != NULL) {
-		count_here(what);
+		bench_count_here(what);
 		return;
 	}
 	for (size_t i = 0; i < NELEM(sizes); i++)
 		for (int hit = 1; hit >= 0; hit--) {
 			bench_start(&b, sizes[i], hit != 0);
-			for (size_t s = 0; s < NELEM(steps); s++)
+			for (size_t s = 0; s < NELEM(bench_steps); s++)
 				if (hit != 0 || s == 0)
-					measure(&b, sizes[i], hit != 0, s);
+					bench_measure(
+					    &b, sizes[i], hit != 0, s);
 			bench_end(&b);
 		}
 }

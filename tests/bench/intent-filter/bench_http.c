@@ -1,17 +1,21 @@
 /*
  * Throughput over HTTP: the protocol's request to an intent-filter process, and
- * the same command with its catalog named, beside civetweb's bare "hello".
+ * the same command with a reference to its catalog, next to civetweb's bare
+ * "hello".
  */
+#include <civetweb.h>
 #include <signal.h>
 
-#include "bench/httpd/compare.h"
 #include "core/arena.h"
-#include "integration/intent-filter/asking.h"
+#include "core/mem.h"
+#include "testkit/http.h"
+#include "testkit/http_compare.h"
+#include "testkit/intent_filter_load.h"
 
 #define PATH "/v1/intents/filter"
 
 static struct str
-post(struct arena *a, const char *body)
+bench_post(struct arena *a, const char *body)
 {
 	return arena_printf(a,
 	    "POST " PATH " HTTP/1.1\r\nHost: localhost\r\n"
@@ -19,21 +23,21 @@ post(struct arena *a, const char *body)
 	    strlen(body), body);
 }
 
-/* The protocol's catalog in a record, and its command with a name. */
+/* The protocol's catalog in a record, and its command with a reference. */
 static const char *
-named(struct asking *asking, struct arena *a)
+bench_reference(struct filter_load *load, struct arena *a)
 {
-	json_t *r = case_json(protocol());
+	json_t *r = filter_fixture_json(filter_fixture_protocol());
 	char *catalog =
 	    json_dumps(json_object_get(r, "intent_catalog"), JSON_COMPACT);
 	char *text;
 
-	asking_record(asking, catalog, "h");
+	filter_load_put_record(load, catalog, "h");
 	json_object_del(r, "intent_catalog");
 	json_object_set_new(r, "catalog_ref",
 	    json_pack("{s:s,s:s}", "terminal_id", "t1", "hash", "h"));
 	text = json_dumps(r, JSON_COMPACT);
-	struct str s = post(a, text);
+	struct str s = bench_post(a, text);
 	free(text);
 	free(catalog);
 	json_decref(r);
@@ -41,9 +45,9 @@ named(struct asking *asking, struct arena *a)
 }
 
 static bool
-knows_name(void *arg)
+bench_is_connected(void *arg)
 {
-	const struct target *t = arg;
+	const struct http_compare_target *t = arg;
 	struct tk_http c = { 0 };
 	struct tk_response a = { 0 };
 	bool is;
@@ -60,29 +64,30 @@ TEST_T(throughput, 120)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct tk_server nats, redis;
-	struct running r = { 0 };
-	struct asking asking;
-	struct target t[] = {
+	struct filter_fixture r = { 0 };
+	struct filter_load load;
+	struct http_compare_target t[] = {
 		{ .name = "bare civetweb", .path = "/hello" },
-		{ .name = "intent-filter", .request = post(a, protocol()).p },
-		{ .name = "  catalog named" },
+		{ .name = "intent-filter",
+		    .request = bench_post(a, filter_fixture_protocol()).p },
+		{ .name = "  catalog by hash" },
 	};
 
 	tk_server_start(&nats, TK_NATS);
 	tk_server_start(&redis, TK_REDIS);
 	r.redis = redis.url;
-	running_start(&r, "filter", nats.url);
-	asking_start(&asking, nats.url, redis.url);
-	struct mg_context *bare = bare_start(&t[0].port);
+	filter_fixture_start(&r, "filter", nats.url);
+	filter_load_start(&load, nats.url, redis.url);
+	struct mg_context *bare = http_compare_bare_start(&t[0].port);
 	t[1].port = t[2].port = r.s.http;
 	t[1].pid = t[2].pid = r.s.proc.pid;
-	t[2].request = named(&asking, a);
-	ck_assert(tk_until(knows_name, &t[2], ASKING_MS));
-	compare(t, NELEM(t), 1);
-	compare(t, NELEM(t), 8);
-	compare(t, NELEM(t), CLIENTS);
+	t[2].request = bench_reference(&load, a);
+	ck_assert(tk_until(bench_is_connected, &t[2], FILTER_LOAD_MS));
+	http_compare_run(t, NELEM(t), 1);
+	http_compare_run(t, NELEM(t), 8);
+	http_compare_run(t, NELEM(t), HTTP_COMPARE_CLIENTS);
 	mg_stop(bare);
-	asking_stop(&asking);
+	filter_load_stop(&load);
 	tk_service_end(&r.s);
 	tk_server_stop(&redis, SIGTERM);
 	tk_server_stop(&nats, SIGTERM);

@@ -24,7 +24,7 @@ TEST(a_job_is_delivered_until_it_is_acknowledged)
 		ck_assert_int_eq(bus_ack(s.held[--s.n_held]), RC_OK);
 	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 0));
 	ck_assert(bus_jobs_consumer_until(&e, "num_redelivered", 0));
-	/* What comes later comes too. */
+	/* Later messages are delivered too. */
 	s.outcome = BUS_JOBS_ACK;
 	bus_jobs_publish_many(&e, 12);
 	ck_assert(bus_jobs_until(&e, &s, 12, 12));
@@ -47,7 +47,7 @@ TEST(a_nak_comes_back_after_its_delay)
 	ck_assert(bus_jobs_until(&e, &s, 1, 2));
 	ck_assert_int_ge(mono_diff_ms(s.at[1], s.at[0]), 290);
 	ck_assert_int_lt(mono_diff_ms(s.at[1], s.at[0]), 2000);
-	/* At once: sooner than the delay it had before. */
+	/* Without a delay, earlier than the delay used before. */
 	s.delay_ms = 0;
 	ck_assert(bus_jobs_until(&e, &s, 1, 4));
 	ck_assert_int_lt(mono_diff_ms(s.at[3], s.at[2]), 250);
@@ -60,7 +60,7 @@ TEST(a_nak_comes_back_after_its_delay)
 	bus_fixture_stop(&e);
 }
 
-TEST(silence_is_a_nak_after_ack_wait)
+TEST(no_ack_within_ack_wait_is_a_nak)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -86,9 +86,9 @@ struct toil {
 	struct mono next;
 };
 
-/* Says "working" every 100 ms until the time is over. */
+/* Sends an ack progress every 100 ms. */
 static bool
-has_toiled(void *arg)
+has_progressed(void *arg)
 {
 	struct toil *t = arg;
 	struct mono now = clock_mono();
@@ -100,7 +100,7 @@ has_toiled(void *arg)
 	return now.ns >= t->until.ns;
 }
 
-TEST(working_holds_ack_wait_off)
+TEST(progress_extends_ack_wait)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -116,14 +116,14 @@ TEST(working_holds_ack_wait_off)
 	ck_assert(bus_jobs_until(&e, &s, 1, 1));
 	t.next = clock_mono();
 	t.until = mono_add_ms(t.next, 2000);
-	ck_assert(bus_fixture_until(&e, has_toiled, &t, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, has_progressed, &t, BUS_FIXTURE_MS));
 	ck_assert_int_eq(s.n, 1);
 	ck_assert_int_eq(bus_ack(s.held[0]), RC_OK);
 	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 0));
 	bus_fixture_stop(&e);
 }
 
-TEST(no_more_than_max_in_flight_are_out)
+TEST(at_most_max_in_flight_are_unacknowledged)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -153,7 +153,7 @@ struct pair {
 };
 
 static bool
-both_saw(void *arg)
+both_have_deliveries(void *arg)
 {
 	const struct pair *p = arg;
 
@@ -176,7 +176,8 @@ TEST(members_share_a_consumer)
 	bus_jobs_consume(&e, e.bus, &ca);
 	bus_jobs_consume(&e, second, &cb);
 	bus_jobs_publish_many(&e, p.want);
-	ck_assert(bus_fixture_until(&e, both_saw, &p, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, both_have_deliveries, &p, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.n + b.n, p.want);
 	for (i = 0; i < p.want; i++)
 		ck_assert_int_eq(a.times[i] + b.times[i], 1);
@@ -186,7 +187,7 @@ TEST(members_share_a_consumer)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_filter_takes_its_subject_only)
+TEST(a_filter_selects_its_subject_only)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -205,7 +206,7 @@ TEST(a_filter_takes_its_subject_only)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_consumer_may_come_before_its_stream)
+TEST(a_consumer_may_be_requested_before_its_stream)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -224,7 +225,7 @@ TEST(a_consumer_may_come_before_its_stream)
 	bus_fixture_stop(&e);
 }
 
-TEST(bad_consumers_are_refused)
+TEST(invalid_consumers_are_rejected)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -265,7 +266,7 @@ on_plain(void *arg, struct bus_msg *m)
 		ck_assert_int_eq(bus_nak(m, 0), RC_INVALID);
 }
 
-TEST(jobs_and_messages_are_not_mixed_up)
+TEST(deliveries_and_plain_messages_are_distinguished)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -279,7 +280,7 @@ TEST(jobs_and_messages_are_not_mixed_up)
 	ck_assert_int_eq(bus_publish(e.bus, "t.plain", STR(""), NULL), RC_OK);
 	ck_assert_int_eq(bus_publish(e.bus, "t.plain", STR(""), NULL), RC_OK);
 	bus_jobs_consume(&e, e.bus, &c);
-	/* Somebody who writes to the members directly is not a stream. */
+	/* A plain message to the delivery subject is not from the stream. */
 	ck_assert_int_eq(
 	    bus_publish(e.bus, "soul.deliver.JOBS.worker", STR("1"), NULL),
 	    RC_OK);
@@ -294,7 +295,7 @@ TEST(jobs_and_messages_are_not_mixed_up)
 	bus_fixture_stop(&e);
 }
 
-TEST(what_is_stored_is_never_late)
+TEST(stored_messages_have_no_deadline)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;

@@ -1,5 +1,5 @@
 /*
- * $SRV.PING, INFO and STATS as the NATS tools ask for them.
+ * $SRV.PING, INFO and STATS as the NATS tools request them.
  */
 #include <stdio.h>
 
@@ -92,7 +92,7 @@ check_stats(const json_t *o)
 	}
 }
 
-TEST(three_verbs_in_three_forms)
+TEST(three_verbs_reply_in_three_subject_forms)
 {
 	static const struct {
 		const char *verb;
@@ -135,9 +135,9 @@ TEST(three_verbs_in_three_forms)
 	bus_fixture_stop(&e);
 }
 
-/* A question whose answers all go to reply. */
+/* Publish a request with the reply subject reply. */
 static void
-ask_all(struct bus_fixture *e, const char *subject, const char *reply)
+request_from_all(struct bus_fixture *e, const char *subject, const char *reply)
 {
 	natsConnection *nc = tk_nats_connect(e->nats.url);
 
@@ -148,19 +148,19 @@ ask_all(struct bus_fixture *e, const char *subject, const char *reply)
 }
 
 static void
-on_any(void *arg, struct bus_msg *m)
+on_any_reply(void *arg, struct bus_msg *m)
 {
 	++*(int *)arg;
 	bus_msg_free(m);
 }
 
 static bool
-is_two(void *arg)
+has_two_replies(void *arg)
 {
 	return *(int *)arg == 2;
 }
 
-TEST(every_instance_answers_and_others_do_not)
+TEST(only_instances_of_the_service_reply)
 {
 	struct bus_fixture e;
 	struct bus *second;
@@ -172,16 +172,17 @@ TEST(every_instance_answers_and_others_do_not)
 	second = bus_fixture_bus(&e, "second");
 	ck_assert_int_eq(bus_announce(e.bus, &service), RC_OK);
 	ck_assert_int_eq(bus_announce(second, &service), RC_OK);
-	bus_fixture_serve(e.bus, "inbox.x", on_any, &n);
+	bus_fixture_serve(e.bus, "inbox.x", on_any_reply, &n);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, second, "t.nobody", "", &a), RC_NOENT);
-	/* As the tools do: one question, every instance's answer. */
-	ask_all(&e, "$SRV.PING", "inbox.x");
-	ck_assert(bus_fixture_until(&e, is_two, &n, BUS_FIXTURE_MS));
+	    bus_fixture_request_wait(&e, second, "t.unserved", "", &a),
+	    RC_NOENT);
+	/* As the tools do: one request, a reply of every instance. */
+	request_from_all(&e, "$SRV.PING", "inbox.x");
+	ck_assert(bus_fixture_until(&e, has_two_replies, &n, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
 	    bus_fixture_request_wait(&e, e.bus, "$SRV.PING.other", "", &a),
 	    RC_NOENT);
-	/* And again after the server was away. */
+	/* The same after a restart of the server. */
 	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
@@ -195,7 +196,7 @@ TEST(every_instance_answers_and_others_do_not)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_service_the_tools_would_drop_is_refused)
+TEST(a_service_that_nats_tools_ignore_is_rejected)
 {
 	static struct bus_endpoint bad_name[] = {
 		{ .name = "a b", .subject = "a", .queue = "q" }

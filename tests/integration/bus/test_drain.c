@@ -1,5 +1,5 @@
 /*
- * Draining: what was taken is finished, and nothing is lost on the way.
+ * Draining: received messages are handled, and none is lost.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define DRAIN_AT 3000
 #define HELD_MAX 4096
 
-/* A service that answers a moment later, as one that works does. */
+/* A service that replies with a delay. */
 struct member {
 	struct bus_fixture *e;
 	struct bus *bus;
@@ -22,7 +22,7 @@ struct member {
 };
 
 static void
-on_moment(void *arg)
+on_delayed_reply(void *arg)
 {
 	struct member *m = arg;
 	int i;
@@ -43,13 +43,13 @@ on_work(void *arg, struct bus_msg *in)
 	m->held[m->n++] = in;
 	if (m->timer.pos == 0)
 		loop_timer_set(m->e->loop, &m->timer,
-		    mono_add_ms(clock_mono(), 2), on_moment, m);
+		    mono_add_ms(clock_mono(), 2), on_delayed_reply, m);
 }
 
 struct client {
 	struct bus_fixture *e;
 	struct member *leaver;
-	int sent, answered, lost;
+	int sent, replied, lost;
 };
 
 static void on_done(void *arg, enum rc rc, struct str data);
@@ -65,7 +65,7 @@ send_more(struct client *c)
 {
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(20000) };
 
-	while (c->sent < REQUESTS && c->sent - c->answered < WINDOW) {
+	while (c->sent < REQUESTS && c->sent - c->replied < WINDOW) {
 		ck_assert_int_eq(
 		    bus_request(c->e->bus, "d.work", STR("x"), &meta,
 			(struct bus_reply_handler){ .fn = on_done, .arg = c },
@@ -80,10 +80,10 @@ on_done(void *arg, enum rc rc, struct str data)
 {
 	struct client *c = arg;
 
-	c->answered++;
+	c->replied++;
 	if (rc != RC_OK || !str_eq(data, STR("done")))
 		c->lost++;
-	if (c->answered == DRAIN_AT)
+	if (c->replied == DRAIN_AT)
 		bus_drain(c->leaver->bus, on_drained, c->leaver);
 	send_more(c);
 }
@@ -93,17 +93,17 @@ is_finished(void *arg)
 {
 	struct client *c = arg;
 
-	/* The leaver leaves in the middle, not at the end. */
+	/* The service drains during the load, not after it. */
 	if (c->leaver->drained && c->leaver->n == 0 && c->leaver->bus != NULL) {
-		ck_assert_int_lt(c->answered, REQUESTS);
+		ck_assert_int_lt(c->replied, REQUESTS);
 		bus_free(c->leaver->bus);
 		c->leaver->bus = NULL;
 	}
-	return c->answered == REQUESTS;
+	return c->replied == REQUESTS;
 }
 
 static void
-join(struct member *m, struct bus_fixture *e)
+join_service(struct member *m, struct bus_fixture *e)
 {
 	struct bus_fixture_reply a;
 
@@ -112,32 +112,33 @@ join(struct member *m, struct bus_fixture *e)
 	ck_assert_int_eq(
 	    bus_subscribe(m->bus, "d.work", "group", on_work, m, NULL), RC_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, m->bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(e, m->bus, "t.unserved", "", &a),
+	    RC_NOENT);
 }
 
 TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
 {
 	struct bus_fixture e;
-	static struct member stays, leaves;
-	struct client c = { .e = &e, .leaver = &leaves };
+	static struct member service_stays, leave_service;
+	struct client c = { .e = &e, .leaver = &leave_service };
 
 	bus_fixture_start(&e);
-	join(&stays, &e);
-	join(&leaves, &e);
+	join_service(&service_stays, &e);
+	join_service(&leave_service, &e);
 	send_more(&c);
 	ck_assert(bus_fixture_until(&e, is_finished, &c, 40000));
 	ck_assert_int_eq(c.lost, 0);
-	ck_assert_ptr_null(leaves.bus);
-	ck_assert_int_eq(leaves.after, 0);
-	ck_assert_int_eq(stays.served + leaves.served, REQUESTS);
-	ck_assert_int_gt(leaves.served, DRAIN_AT / 10);
-	ck_assert_int_gt(stays.served, REQUESTS / 2);
-	bus_free(stays.bus);
+	ck_assert_ptr_null(leave_service.bus);
+	ck_assert_int_eq(leave_service.after, 0);
+	ck_assert_int_eq(service_stays.served + leave_service.served, REQUESTS);
+	ck_assert_int_gt(leave_service.served, DRAIN_AT / 10);
+	ck_assert_int_gt(service_stays.served, REQUESTS / 2);
+	bus_free(service_stays.bus);
 	bus_fixture_stop(&e);
 }
 
 static void
-on_order(void *arg, struct bus_msg *m)
+on_ordered(void *arg, struct bus_msg *m)
 {
 	int *next = arg;
 	int64_t n;
@@ -148,7 +149,7 @@ on_order(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-TEST(everything_sent_before_comes_before_the_end)
+TEST(drain_delivers_everything_sent_before)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -157,7 +158,7 @@ TEST(everything_sent_before_comes_before_the_end)
 	char text[16];
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "d.order", on_order, &next);
+	bus_fixture_serve(e.bus, "d.order", on_ordered, &next);
 	for (i = 0; i < 5000; i++) {
 		snprintf(text, sizeof(text), "%d", i);
 		ck_assert_int_eq(
@@ -168,7 +169,7 @@ TEST(everything_sent_before_comes_before_the_end)
 	ck_assert(bus_fixture_until(
 	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
 	ck_assert_int_eq(next, 5000);
-	/* Nobody is there any more, but asking others still works. */
+	/* It is not subscribed any more, but its own requests work. */
 	ck_assert_int_eq(
 	    bus_fixture_request_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
 	ck_assert_int_eq(bus_subscribe(e.bus, "d.new", NULL,
@@ -177,7 +178,7 @@ TEST(everything_sent_before_comes_before_the_end)
 	bus_fixture_stop(&e);
 }
 
-TEST(drained_stays_drained_over_a_reconnect)
+TEST(a_drained_bus_stays_drained_after_a_reconnect)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -201,7 +202,7 @@ TEST(drained_stays_drained_over_a_reconnect)
 	bus_fixture_stop(&e);
 }
 
-TEST(draining_ends_without_a_server_too)
+TEST(draining_ends_without_a_server)
 {
 	struct bus_fixture e;
 	struct bus *b;
@@ -210,7 +211,7 @@ TEST(draining_ends_without_a_server_too)
 
 	bus_fixture_start(&e);
 	b = bus_fixture_bus(&e, "second");
-	/* Nothing to drain, and still not from inside. */
+	/* Even with nothing to drain it is not called from inside. */
 	bus_drain(b, bus_fixture_set, &drained);
 	ck_assert(!drained);
 	ck_assert(bus_fixture_until(
@@ -246,7 +247,7 @@ struct owner {
 };
 
 static void
-free_now(void *arg)
+free_bus(void *arg)
 {
 	struct owner *o = arg;
 
@@ -254,7 +255,7 @@ free_now(void *arg)
 	o->freed = true;
 }
 
-TEST(the_end_of_draining_may_free)
+TEST(the_drain_callback_may_free_the_bus)
 {
 	struct bus_fixture e;
 	struct owner o = { NULL, false };
@@ -262,7 +263,7 @@ TEST(the_end_of_draining_may_free)
 	bus_fixture_start(&e);
 	o.bus = bus_fixture_bus(&e, "short");
 	bus_fixture_serve(o.bus, "d.echo", bus_fixture_on_echo, NULL);
-	bus_drain(o.bus, free_now, &o);
+	bus_drain(o.bus, free_bus, &o);
 	ck_assert(bus_fixture_until(
 	    &e, bus_fixture_is_set, &o.freed, BUS_FIXTURE_MS));
 	bus_fixture_stop(&e);

@@ -4,7 +4,7 @@
 #include "testkit/bus_fixture.h"
 #include "testkit/bus_jobs.h"
 
-TEST(a_member_that_comes_back_goes_on_where_it_stood)
+TEST(a_returning_member_continues_at_its_position)
 {
 	static struct bus_jobs_member first, later;
 	struct bus_fixture e;
@@ -32,7 +32,7 @@ TEST(a_member_that_comes_back_goes_on_where_it_stood)
 	bus_fixture_stop(&e);
 }
 
-TEST(what_a_dead_member_held_goes_to_another)
+TEST(deliveries_of_a_dead_member_go_to_another)
 {
 	static struct bus_jobs_member dead, heir;
 	struct bus_fixture e;
@@ -69,7 +69,7 @@ restart(struct bus_fixture *e, int sig)
 	    bus_fixture_until(e, bus_fixture_is_up, e->bus, BUS_FIXTURE_MS));
 }
 
-TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
+TEST_T(a_consumer_continues_after_the_server_was_killed, 60)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -88,7 +88,7 @@ TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
 	ck_assert(bus_jobs_until(&e, &s, 21, 21));
 	held = s.held[0];
 	s.n_held = 0;
-	/* Its delivery was on a connection that is gone; its ack is not. */
+	/* Delivered on the former connection, acknowledged on the new one. */
 	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
@@ -107,7 +107,7 @@ TEST_T(a_consumer_goes_on_after_the_server_was_killed, 60)
 	bus_fixture_stop(&e);
 }
 
-TEST_T(acknowledged_jobs_stay_done_over_a_restart, 60)
+TEST_T(acknowledged_jobs_are_not_redelivered_after_a_restart, 60)
 {
 	static struct bus_jobs_member s;
 	struct bus_fixture e;
@@ -123,7 +123,7 @@ TEST_T(acknowledged_jobs_stay_done_over_a_restart, 60)
 	restart(&e, SIGTERM);
 	bus_jobs_publish_many(&e, 31);
 	ck_assert(bus_jobs_until(&e, &s, 31, 31));
-	/* Longer than ack_wait: nothing comes a second time. */
+	/* Longer than ack_wait: nothing is redelivered. */
 	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 1500));
 	ck_assert_int_eq(s.n, 31);
 	bus_fixture_stop(&e);

@@ -1,5 +1,5 @@
 /*
- * The server goes away and comes back, and nobody recreates anything.
+ * The server goes away and comes back; the bus restores everything.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -30,7 +30,7 @@ on_state(void *arg, bool up)
 }
 
 static struct bus *
-bus_to(struct bus_fixture *e, const char *url, const char *user,
+bus_to_url(struct bus_fixture *e, const char *url, const char *user,
     const char *password, struct states *s)
 {
 	struct bus_opts o = { .loop = e->loop,
@@ -46,7 +46,7 @@ bus_to(struct bus_fixture *e, const char *url, const char *user,
 	return b;
 }
 
-TEST(killed_and_restarted_all_goes_on)
+TEST(everything_works_after_the_server_restarts)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -56,7 +56,7 @@ TEST(killed_and_restarted_all_goes_on)
 
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
-	b = bus_to(&e, e.nats.url, NULL, NULL, &st);
+	b = bus_to_url(&e, e.nats.url, NULL, NULL, &st);
 	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	for (round = 1; round <= 3; round++) {
 		ck_assert_int_eq(
@@ -95,7 +95,7 @@ on_count(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-TEST(what_is_sent_while_down_is_refused_and_never_arrives)
+TEST(sends_while_down_are_rejected_and_never_arrive)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -123,14 +123,15 @@ TEST(what_is_sent_while_down_is_refused_and_never_arrives)
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(bus_publish(e.bus, "t.count", STR("x"), NULL), RC_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert_int_eq(n, 1);
 	bus_fixture_stop(&e);
 }
 
-/* The kill is known to us before the bus may know: what is sent in between
- * may fail or vanish, but must not turn up after the restart. */
-TEST(what_is_sent_into_the_break_never_arrives_later)
+/* Between the kill and its detection by the bus, messages may fail or be lost,
+ * but must not arrive after the restart. */
+TEST(sends_into_a_broken_connection_never_arrive_later)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -148,7 +149,8 @@ TEST(what_is_sent_into_the_break_never_arrives_later)
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
 	ck_assert_int_eq(n, 0);
 	bus_fixture_stop(&e);
 }
@@ -165,7 +167,7 @@ is_held(void *arg)
 	return *(struct bus_msg **)arg != NULL;
 }
 
-TEST(requests_in_flight_fail_fast)
+TEST(pending_requests_fail_fast_on_disconnect)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a[20];
@@ -193,12 +195,12 @@ TEST(requests_in_flight_fail_fast)
 	ck_assert_int_lt(mono_diff_ms(a[0].at, killed), 1000);
 	for (i = 0; i < 20; i++)
 		ck_assert_int_eq(a[i].calls, 1);
-	/* The asker is gone, so the answer has nowhere to go. */
+	/* The requester's inbox no longer exists, so the reply is lost. */
 	ck_assert_int_eq(bus_reply(held, STR("late")), RC_DOWN);
 	bus_fixture_stop(&e);
 }
 
-TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
+TEST(a_reply_from_before_a_disconnect_is_ignored)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -228,7 +230,7 @@ TEST(an_answer_from_before_the_break_is_not_taken_for_a_new_one)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_bus_may_be_there_before_its_server)
+TEST(a_bus_may_start_before_its_server)
 {
 	struct bus_fixture e;
 	struct bus *early;
@@ -240,7 +242,7 @@ TEST(a_bus_may_be_there_before_its_server)
 	bus_fixture_start(&e);
 	tk_server_stop(&e.nats, SIGKILL);
 	start = clock_mono();
-	early = bus_to(&e, e.nats.url, NULL, NULL, &st);
+	early = bus_to_url(&e, e.nats.url, NULL, NULL, &st);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 500);
 	bus_fixture_serve(early, "t.echo", bus_fixture_on_echo, &served);
 	ck_assert_int_eq(bus_publish(early, "t.x", STR(""), NULL), RC_DOWN);
@@ -252,15 +254,15 @@ TEST(a_bus_may_be_there_before_its_server)
 	ck_assert_int_eq(
 	    bus_fixture_request_wait(&e, early, "t.echo", "x", &a), RC_OK);
 	bus_free(early);
-	/* Freed while still connecting, and with a server that never was. */
+	/* Freed while still connecting, to a server that never existed. */
 	tk_server_stop(&e.nats, SIGTERM);
-	early = bus_to(&e, e.nats.url, NULL, NULL, NULL);
+	early = bus_to_url(&e, e.nats.url, NULL, NULL, NULL);
 	bus_fixture_serve(early, "t.echo", bus_fixture_on_echo, &served);
 	bus_free(early);
 	bus_fixture_stop(&e);
 }
 
-TEST(a_url_that_is_none_is_refused)
+TEST(invalid_urls_are_rejected)
 {
 	static const char *const bad[] = { "", "127.0.0.1:4222", "http://x",
 		"nats://", "nats://:4222", "nats://h:0", "nats://h:65536",
@@ -279,7 +281,7 @@ TEST(a_url_that_is_none_is_refused)
 	bus_fixture_stop(&e);
 }
 
-TEST(of_several_servers_one_that_lives_is_found)
+TEST(a_live_server_is_found_among_several)
 {
 	struct bus_fixture e;
 	struct bus *b;
@@ -288,7 +290,7 @@ TEST(of_several_servers_one_that_lives_is_found)
 	bus_fixture_start(&e);
 	snprintf(
 	    url, sizeof(url), "nats://127.0.0.1:%d, %s", tk_port(), e.nats.url);
-	b = bus_to(&e, url, NULL, NULL, NULL);
+	b = bus_to_url(&e, url, NULL, NULL, NULL);
 	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	bus_free(b);
 	bus_fixture_stop(&e);
@@ -296,7 +298,7 @@ TEST(of_several_servers_one_that_lives_is_found)
 
 /* A nats-server of the test's own, with a user and a password. */
 static void
-guarded_start(struct tk_proc *p, int port, const char *password)
+password_server_start(struct tk_proc *p, int port, const char *password)
 {
 	char text[512], where[16];
 	const char *argv[] = { "nats-server", "-a", "127.0.0.1", "-p", where,
@@ -309,7 +311,7 @@ guarded_start(struct tk_proc *p, int port, const char *password)
 	tk_spawn(p, "guarded", argv, NULL);
 }
 
-TEST(a_wrong_password_is_tried_until_it_is_right)
+TEST(connecting_is_retried_until_the_password_is_right)
 {
 	static const char odd[] = "p\"w\\,{}";
 	struct bus_fixture e;
@@ -322,34 +324,34 @@ TEST(a_wrong_password_is_tried_until_it_is_right)
 
 	bus_fixture_start(&e);
 	snprintf(url, sizeof(url), "nats://127.0.0.1:%d", port);
-	guarded_start(&p, port, "other");
-	b = bus_to(&e, url, "soul", odd, &st);
+	password_server_start(&p, port, "other");
+	b = bus_to_url(&e, url, "soul", odd, &st);
 	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 1500));
 	ck_assert_int_eq(st.ups, 0);
 	tk_signal(&p, SIGKILL);
 	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);
-	guarded_start(&p, port, odd);
+	password_server_start(&p, port, odd);
 	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_free(b);
 	tk_signal(&p, SIGKILL);
 	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);
 	bus_fixture_stop(&e);
 }
 
-/* ---- a server that is none ---------------------------------------------- */
+/* ---- a server that does not speak NATS ---- */
 
 struct false_server {
 	int fd;
-	const char *info; /* what it says before it hangs up; NULL: nothing */
+	const char *info; /* sent before it disconnects; NULL: nothing */
 	atomic_int accepted;
 	atomic_bool end;
 	pthread_t thread;
 };
 
 static void *
-false_main(void *arg)
+false_server_main(void *arg)
 {
 	struct false_server *f = arg;
 	int fd;
@@ -367,7 +369,7 @@ false_main(void *arg)
 }
 
 static int
-false_start(struct false_server *f)
+false_server_start(struct false_server *f)
 {
 	struct sockaddr_in sa = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -378,12 +380,13 @@ false_start(struct false_server *f)
 	ck_assert_int_eq(bind(f->fd, (struct sockaddr *)&sa, n), 0);
 	ck_assert_int_eq(listen(f->fd, 8), 0);
 	ck_assert_int_eq(getsockname(f->fd, (struct sockaddr *)&sa, &n), 0);
-	ck_assert_int_eq(pthread_create(&f->thread, NULL, false_main, f), 0);
+	ck_assert_int_eq(
+	    pthread_create(&f->thread, NULL, false_server_main, f), 0);
 	return ntohs(sa.sin_port);
 }
 
 static void
-false_stop(struct false_server *f)
+false_server_stop(struct false_server *f)
 {
 	atomic_store(&f->end, true);
 	shutdown(f->fd, SHUT_RDWR);
@@ -391,9 +394,10 @@ false_stop(struct false_server *f)
 	close(f->fd);
 }
 
-TEST(who_is_not_nats_is_not_hammered)
+TEST(a_server_that_is_not_nats_is_retried_with_backoff)
 {
-	static const char *const says[] = { NULL, "HTTP/1.1 200 OK\r\n\r\n",
+	static const char *const greetings[] = { NULL,
+		"HTTP/1.1 200 OK\r\n\r\n",
 		"INFO {\"server_id\":\"x\",\"max_payload\":1048576}\r\n" };
 	struct bus_fixture e;
 	struct bus *b;
@@ -401,17 +405,17 @@ TEST(who_is_not_nats_is_not_hammered)
 	size_t i;
 
 	bus_fixture_start(&e);
-	for (i = 0; i < sizeof(says) / sizeof(says[0]); i++) {
-		struct false_server f = { .info = says[i] };
+	for (i = 0; i < sizeof(greetings) / sizeof(greetings[0]); i++) {
+		struct false_server f = { .info = greetings[i] };
 
-		snprintf(
-		    url, sizeof(url), "nats://127.0.0.1:%d", false_start(&f));
-		b = bus_to(&e, url, NULL, NULL, NULL);
+		snprintf(url, sizeof(url), "nats://127.0.0.1:%d",
+		    false_server_start(&f));
+		b = bus_to_url(&e, url, NULL, NULL, NULL);
 		ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 1000));
 		ck_assert_int_ge(atomic_load(&f.accepted), 2);
 		ck_assert_int_lt(atomic_load(&f.accepted), 20);
 		bus_free(b);
-		false_stop(&f);
+		false_server_stop(&f);
 	}
 	bus_fixture_stop(&e);
 }

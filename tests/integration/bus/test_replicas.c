@@ -1,6 +1,6 @@
 /*
- * Replicas of streams: raised on what exists, never lowered, and told where
- * there can be none.
+ * Replicas of streams: raised on existing ones, never lowered, and reported
+ * where there can be none.
  */
 #include "testkit/bus_fixture.h"
 #include "testkit/bus_jobs.h"
@@ -44,9 +44,9 @@ cluster_stop(struct cluster *c)
 	loop_free(c->e.loop);
 }
 
-/* A bus with so many replicas keeps JOBS; until it is confirmed. */
+/* Ensure JOBS on a bus with so many replicas; wait until it is confirmed. */
 static void
-keep(struct bus_fixture *e, int replicas, int64_t max_bytes)
+ensure_stream(struct bus_fixture *e, int replicas, int64_t max_bytes)
 {
 	static struct bus_jobs_ready w;
 	struct bus_opts o = { .loop = e->loop,
@@ -79,23 +79,23 @@ TEST_T(replicas_are_raised_and_never_lowered, 120)
 	struct bus_fixture *e = &c.e;
 
 	cluster_start(&c);
-	keep(e, 0, 64 << 20);
+	ensure_stream(e, 0, 64 << 20);
 	check_replicas(e, 1, 64 << 20);
 	bus_free(e->bus);
-	keep(e, 3, 64 << 20);
+	ensure_stream(e, 3, 64 << 20);
 	check_replicas(e, 3, 64 << 20);
 	bus_free(e->bus);
 	/* Its other limits are still changed. */
-	keep(e, 1, 32 << 20);
+	ensure_stream(e, 1, 32 << 20);
 	check_replicas(e, 3, 32 << 20);
 	bus_free(e->bus);
-	keep(e, 0, 32 << 20);
+	ensure_stream(e, 0, 32 << 20);
 	check_replicas(e, 3, 32 << 20);
 	bus_free(e->bus);
 	cluster_stop(&c);
 }
 
-TEST(a_server_that_stands_alone_is_told)
+TEST(a_single_server_reports_no_cluster)
 {
 	struct bus_fixture e;
 	struct bus_jobs_ready w = { 0 };
@@ -107,7 +107,7 @@ TEST(a_server_that_stands_alone_is_told)
 	};
 
 	bus_fixture_start(&e);
-	/* One that exists with one replica makes no difference. */
+	/* The same with an existing stream of one replica. */
 	bus_jobs_create(&e);
 	o.loop = e.loop;
 	o.url = e.nats.url;

@@ -6,7 +6,7 @@
 #include "core/mem.h"
 #include "testkit/bus_fixture.h"
 
-TEST(an_answer_comes_back)
+TEST(a_reply_arrives)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -36,11 +36,11 @@ never_called(void *arg, enum rc rc, struct str data)
 	(void)arg;
 	(void)rc;
 	(void)data;
-	ck_abort_msg("the waiter of a refused request was called");
+	ck_abort_msg("the handler of a rejected request was called");
 }
 
 static void
-not_inside(void *arg, enum rc rc, struct str data)
+on_reply_outside(void *arg, enum rc rc, struct str data)
 {
 	(void)rc;
 	(void)data;
@@ -49,43 +49,44 @@ not_inside(void *arg, enum rc rc, struct str data)
 }
 
 static bool
-is_clear(void *arg)
+is_unset(void *arg)
 {
 	return !*(bool *)arg;
 }
 
-TEST(a_waiter_is_never_called_from_inside)
+TEST(a_reply_handler_is_never_called_from_inside)
 {
 	struct bus_fixture e;
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(1000) };
 	bool returned = false;
 
 	bus_fixture_start(&e);
-	ck_assert_int_eq(bus_request(e.bus, "t.nobody", STR(""), &meta,
+	ck_assert_int_eq(bus_request(e.bus, "t.unserved", STR(""), &meta,
 			     (struct bus_reply_handler){
-				 .fn = not_inside, .arg = &returned },
+				 .fn = on_reply_outside, .arg = &returned },
 			     NULL),
 	    RC_OK);
 	returned = true;
-	ck_assert(bus_fixture_until(&e, is_clear, &returned, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, is_unset, &returned, BUS_FIXTURE_MS));
 	bus_fixture_stop(&e);
 }
 
-TEST(nobody_serves)
+TEST(no_responders_is_noent)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
 
 	bus_fixture_start(&e);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "x", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "x", &a),
+	    RC_NOENT);
 	ck_assert(a.absent);
 	bus_fixture_stop(&e);
 }
 
-/* Answers with the code that the request names. */
+/* Replies with the code that the request names. */
 static void
-on_fail(void *arg, struct bus_msg *m)
+on_request_error(void *arg, struct bus_msg *m)
 {
 	int64_t code;
 
@@ -96,7 +97,7 @@ on_fail(void *arg, struct bus_msg *m)
 	    bus_reply_error(m, (enum rc)code, STR("{\"code\":\"x\"}")), RC_OK);
 }
 
-TEST(errors_keep_their_code_and_body)
+TEST(error_replies_have_code_and_body)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -104,7 +105,7 @@ TEST(errors_keep_their_code_and_body)
 	int rc;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "t.fail", on_fail, NULL);
+	bus_fixture_serve(e.bus, "t.fail", on_request_error, NULL);
 	for (rc = 1; rc < RC_N; rc++) {
 		snprintf(text, sizeof(text), "%d", rc);
 		ck_assert_int_eq(
@@ -116,31 +117,31 @@ TEST(errors_keep_their_code_and_body)
 }
 
 static void
-on_keep(void *arg, struct bus_msg *m)
+on_store_last(void *arg, struct bus_msg *m)
 {
-	struct bus_msg **kept = arg;
+	struct bus_msg **last_msg = arg;
 
-	if (*kept != NULL)
-		bus_msg_free(*kept);
-	*kept = m;
+	if (*last_msg != NULL)
+		bus_msg_free(*last_msg);
+	*last_msg = m;
 }
 
 static bool
-is_kept(void *arg)
+has_last_msg(void *arg)
 {
 	return *(struct bus_msg **)arg != NULL;
 }
 
-TEST(silence_ends_at_the_deadline)
+TEST(a_request_without_a_reply_ends_at_its_deadline)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
-	struct bus_msg *kept = NULL;
+	struct bus_msg *last_msg = NULL;
 	struct mono start = clock_mono();
 	int64_t took;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "t.silent", on_keep, &kept);
+	bus_fixture_serve(e.bus, "t.silent", on_store_last, &last_msg);
 	start = clock_mono();
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 200, &a), RC_OK);
@@ -152,14 +153,15 @@ TEST(silence_ends_at_the_deadline)
 	ck_assert(a.absent);
 	ck_assert_int_ge(took, 195);
 	ck_assert_int_lt(took, 2000);
-	/* The late answer finds nobody, not even the next in its place. */
-	ck_assert_int_eq(bus_reply(kept, STR("late")), RC_OK);
-	kept = NULL;
+	/* The late reply is ignored, even with a new request in its slot. */
+	ck_assert_int_eq(bus_reply(last_msg, STR("late")), RC_OK);
+	last_msg = NULL;
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 500, &a), RC_OK);
-	ck_assert(bus_fixture_until(&e, is_kept, &kept, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
 	ck_assert_int_eq(a.calls, 0);
-	ck_assert_int_eq(bus_reply(kept, STR("good")), RC_OK);
+	ck_assert_int_eq(bus_reply(last_msg, STR("good")), RC_OK);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
 	ck_assert_str_eq(a.body, "good");
@@ -167,16 +169,16 @@ TEST(silence_ends_at_the_deadline)
 	bus_fixture_stop(&e);
 }
 
-TEST(cancelled_is_not_called)
+TEST(a_cancelled_request_calls_no_handler)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
-	struct bus_msg *kept = NULL;
+	struct bus_msg *last_msg = NULL;
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(50) };
 	uint64_t id = 0;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "t.silent", on_keep, &kept);
+	bus_fixture_serve(e.bus, "t.silent", on_store_last, &last_msg);
 	meta.deadline = bus_fixture_in_ms(300);
 	ck_assert_int_eq(
 	    bus_request(e.bus, "t.silent", STR("x"), &meta,
@@ -184,22 +186,24 @@ TEST(cancelled_is_not_called)
 		&id),
 	    RC_OK);
 	ck_assert(id != 0);
-	ck_assert(bus_fixture_until(&e, is_kept, &kept, BUS_FIXTURE_MS));
+	ck_assert(
+	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
 	bus_request_cancel(e.bus, id);
 	bus_request_cancel(e.bus, id);
 	bus_request_cancel(e.bus, 0);
 	bus_request_cancel(e.bus, UINT64_MAX);
 	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
-	ck_assert_int_eq(bus_reply(kept, STR("late")), RC_OK);
-	kept = NULL;
-	/* Behind the late answer and the deadline, another is answered. */
+	ck_assert_int_eq(bus_reply(last_msg, STR("late")), RC_OK);
+	last_msg = NULL;
+	/* After the late reply and the deadline another request works. */
 	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 350));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "x", &a), RC_NOENT);
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "x", &a),
+	    RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
-TEST(what_is_not_a_request_is_refused)
+TEST(invalid_requests_are_rejected)
 {
 	static const char *const bad[] = { "", ".", "a.", ".a", "a..b", "a b",
 		"a\tb", "a\r\nPUB x 1\r\n", "a.*", "a.>", ">", "*", "a\x7f",
@@ -235,7 +239,7 @@ TEST(what_is_not_a_request_is_refused)
 	bus_fixture_stop(&e);
 }
 
-TEST(the_largest_payload_fits_and_no_larger)
+TEST(payloads_are_accepted_up_to_the_limit)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -278,7 +282,7 @@ on_too_big(void *arg, struct bus_msg *m)
 	free(big);
 }
 
-TEST(an_answer_too_big_is_an_error_at_once)
+TEST(a_reply_that_is_too_big_is_an_error_immediately)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -296,7 +300,7 @@ struct many {
 };
 
 static void
-on_many(void *arg, enum rc rc, struct str data)
+on_counted_reply(void *arg, enum rc rc, struct str data)
 {
 	struct many *n = arg;
 
@@ -320,7 +324,7 @@ on_hold(void *arg, struct bus_msg *m)
 }
 
 static bool
-all_held(void *arg)
+all_are_held(void *arg)
 {
 	struct bus_msg **held = arg;
 
@@ -328,17 +332,17 @@ all_held(void *arg)
 }
 
 static bool
-none_waits(void *arg)
+none_is_pending(void *arg)
 {
 	return bus_fixture_gauge(arg, "soul_bus_inflight") == 0;
 }
 
-TEST_T(no_more_than_the_ceiling_wait, 60)
+TEST_T(pending_requests_are_limited, 60)
 {
 	struct bus_fixture e;
 	struct many n = { 0, 0, 0 };
 	struct bus_meta meta;
-	struct bus_reply_handler w = { .fn = on_many, .arg = &n };
+	struct bus_reply_handler w = { .fn = on_counted_reply, .arg = &n };
 	struct bus_msg **held = mem_calloc(BUS_INFLIGHT_MAX + 1, sizeof(*held));
 	int i;
 
@@ -353,36 +357,37 @@ TEST_T(no_more_than_the_ceiling_wait, 60)
 	    bus_request(e.bus, "t.hold", STR("x"), &meta, w, NULL), RC_RETRY);
 	ck_assert_int_eq(
 	    bus_fixture_gauge(&e, "soul_bus_inflight"), BUS_INFLIGHT_MAX);
-	ck_assert(bus_fixture_until(&e, all_held, held, 40000));
+	ck_assert(bus_fixture_until(&e, all_are_held, held, 40000));
 	for (i = 0; i < BUS_INFLIGHT_MAX; i++)
 		ck_assert_int_eq(bus_reply(held[i], STR("y")), RC_OK);
-	ck_assert(bus_fixture_until(&e, none_waits, &e, 40000));
+	ck_assert(bus_fixture_until(&e, none_is_pending, &e, 40000));
 	ck_assert_int_eq(n.ok, BUS_INFLIGHT_MAX);
 	ck_assert_int_eq(n.down + n.other, 0);
 	bus_fixture_stop(&e);
 	free(held);
 }
 
-TEST(freeing_ends_what_waits)
+TEST(freeing_the_bus_ends_pending_requests)
 {
 	struct bus_fixture e;
 	struct many n = { 0, 0, 0 };
-	struct bus_msg *kept = NULL;
+	struct bus_msg *last_msg = NULL;
 	struct bus_meta meta;
 	int i;
 
 	bus_fixture_start(&e);
-	bus_fixture_serve(e.bus, "t.silent", on_keep, &kept);
+	bus_fixture_serve(e.bus, "t.silent", on_store_last, &last_msg);
 	meta = (struct bus_meta){ .deadline = bus_fixture_in_ms(20000) };
 	for (i = 0; i < 10; i++)
-		ck_assert_int_eq(
-		    bus_request(e.bus, "t.silent", STR("x"), &meta,
-			(struct bus_reply_handler){ .fn = on_many, .arg = &n },
-			NULL),
+		ck_assert_int_eq(bus_request(e.bus, "t.silent", STR("x"), &meta,
+				     (struct bus_reply_handler){
+					 .fn = on_counted_reply, .arg = &n },
+				     NULL),
 		    RC_OK);
-	ck_assert(bus_fixture_until(&e, is_kept, &kept, BUS_FIXTURE_MS));
-	bus_msg_free(kept);
-	/* Messages are still on their way to this loop. */
+	ck_assert(
+	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
+	bus_msg_free(last_msg);
+	/* Messages are still in this loop's inbox. */
 	bus_fixture_stop(&e);
 	ck_assert_int_eq(n.down, 10);
 	ck_assert_int_eq(n.ok + n.other, 0);

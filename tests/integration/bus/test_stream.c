@@ -1,10 +1,10 @@
 /*
- * Streams: made as wished, and what they acknowledged is there.
+ * Streams: created as configured; acknowledged messages are stored.
  */
 #include "testkit/bus_fixture.h"
 #include "testkit/bus_jobs.h"
 
-TEST(a_stream_is_made_as_wished)
+TEST(a_stream_is_created_as_configured)
 {
 	struct bus_fixture e;
 	json_t *o, *c;
@@ -27,7 +27,7 @@ TEST(a_stream_is_made_as_wished)
 	bus_fixture_stop(&e);
 }
 
-TEST(one_with_other_limits_is_changed)
+TEST(a_stream_with_other_limits_is_updated)
 {
 	struct bus_fixture e;
 	struct bus_jobs_ready w = { 0 };
@@ -52,7 +52,7 @@ TEST(one_with_other_limits_is_changed)
 	bus_fixture_stop(&e);
 }
 
-TEST(one_that_is_good_as_it_is_is_left_alone)
+TEST(a_stream_with_no_update_is_left_unchanged)
 {
 	struct bus_fixture e;
 	struct bus_jobs_ready w = { 0 };
@@ -76,7 +76,7 @@ TEST(one_that_is_good_as_it_is_is_left_alone)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_refused_wish_is_told_and_tried_again)
+TEST(a_rejected_configuration_is_reported_and_retried)
 {
 	static const char *const overlap[] = { "job.x" };
 	struct bus_fixture e;
@@ -99,7 +99,7 @@ TEST(a_refused_wish_is_told_and_tried_again)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_stream_that_was_lost_is_made_again)
+TEST(a_lost_stream_is_recreated)
 {
 	struct bus_fixture e;
 	struct bus_jobs_ack p;
@@ -115,12 +115,12 @@ TEST(a_stream_that_was_lost_is_made_again)
 	tk_server_restart(&e.nats);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
-	/* It was asked for before this publish, on the same connection. */
+	/* Requested before this publish, on the same connection. */
 	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_OK);
 	bus_fixture_stop(&e);
 }
 
-TEST(bad_streams_are_refused)
+TEST(invalid_streams_are_rejected)
 {
 	static const char *const wrong[] = { "a b" };
 	static const char *const many[BUS_STREAM_SUBJECTS_MAX + 1];
@@ -150,19 +150,20 @@ TEST(bad_streams_are_refused)
 	ck_assert_int_eq(w.ok + w.failed, 0);
 }
 
-TEST(the_same_id_is_stored_once)
+TEST(duplicate_message_ids_are_stored_one_time)
 {
 	struct bus_fixture e;
-	struct bus_jobs_ack first, again, other;
+	struct bus_jobs_ack first, retries, other;
 
 	bus_fixture_start(&e);
 	bus_jobs_create(&e);
 	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "id-1", &first), RC_OK);
 	ck_assert(!first.stored.duplicate);
 	ck_assert_int_eq(first.stored.seq, 1);
-	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "id-1", &again), RC_OK);
-	ck_assert(again.stored.duplicate);
-	ck_assert_int_eq(again.stored.seq, 1);
+	ck_assert_int_eq(
+	    bus_jobs_publish(&e, "job.a", "id-1", &retries), RC_OK);
+	ck_assert(retries.stored.duplicate);
+	ck_assert_int_eq(retries.stored.seq, 1);
 	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "id-2", &other), RC_OK);
 	ck_assert(!other.stored.duplicate);
 	ck_assert_int_eq(other.stored.seq, 2);
@@ -178,7 +179,7 @@ never_stored(void *arg, enum rc rc, const struct bus_pub_ack *s)
 	ck_abort_msg("the waiter of a refused publish was called");
 }
 
-TEST(every_end_of_a_publish)
+TEST(a_publish_ends_with_ack_error_or_timeout)
 {
 	struct bus_fixture e;
 	struct bus_jobs_ack p;
@@ -208,7 +209,7 @@ TEST(every_end_of_a_publish)
 		.deadline = bus_fixture_in_ms(-1) };
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_TIMEOUT);
-	/* A server that says nothing. */
+	/* A frozen server. */
 	bus_fixture_freeze(&e);
 	meta = (struct bus_meta){ .msg_id = "x",
 		.deadline = bus_fixture_in_ms(200) };
@@ -220,7 +221,7 @@ TEST(every_end_of_a_publish)
 	ck_assert(bus_fixture_until(&e, bus_jobs_is_acked, &p, BUS_FIXTURE_MS));
 	ck_assert_int_eq(p.rc, RC_TIMEOUT);
 	tk_signal(&e.nats.proc, SIGCONT);
-	/* And one that is gone. */
+	/* A killed one. */
 	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
@@ -230,17 +231,17 @@ TEST(every_end_of_a_publish)
 	bus_fixture_stop(&e);
 }
 
-/* ---- kill -9 of the server while it stores ------------------------------ */
+/* ---- kill -9 of the server while it stores ---- */
 
 #define STORES 4000
 #define WINDOW 256
 
 struct store {
-	struct storm *of;
+	struct publish_storm *of;
 	int64_t seq; /* 0: not acknowledged */
 };
 
-struct storm {
+struct publish_storm {
 	struct bus_fixture *e;
 	int sent, acked, unknown;
 	bool stop;
@@ -250,7 +251,7 @@ struct storm {
 static void on_store(void *arg, enum rc rc, const struct bus_pub_ack *s);
 
 static void
-storm_on(struct storm *t)
+storm_publish(struct publish_storm *t)
 {
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(10000) };
 	char id[32];
@@ -274,7 +275,7 @@ static void
 on_store(void *arg, enum rc rc, const struct bus_pub_ack *s)
 {
 	struct store *one = arg;
-	struct storm *t = one->of;
+	struct publish_storm *t = one->of;
 
 	if (rc == RC_OK) {
 		one->seq = s->seq;
@@ -283,26 +284,26 @@ on_store(void *arg, enum rc rc, const struct bus_pub_ack *s)
 		ck_assert_int_eq(rc, RC_DOWN);
 		t->unknown++;
 	}
-	storm_on(t);
+	storm_publish(t);
 }
 
 static bool
-half_way(void *arg)
+storm_is_half_done(void *arg)
 {
-	return ((struct storm *)arg)->acked >= STORES / 2;
+	return ((struct publish_storm *)arg)->acked >= STORES / 2;
 }
 
 static bool
-storm_over(void *arg)
+storm_is_over(void *arg)
 {
-	struct storm *t = arg;
+	struct publish_storm *t = arg;
 
 	return t->acked + t->unknown == t->sent;
 }
 
-TEST_T(what_was_acknowledged_survives_a_kill, 90)
+TEST_T(acknowledged_messages_survive_a_kill_of_the_server, 90)
 {
-	static struct storm t;
+	static struct publish_storm t;
 	struct bus_fixture e;
 	struct bus_jobs_ack p;
 	char id[32];
@@ -311,18 +312,18 @@ TEST_T(what_was_acknowledged_survives_a_kill, 90)
 	bus_fixture_start(&e);
 	bus_jobs_create(&e);
 	t.e = &e;
-	storm_on(&t);
-	ck_assert(bus_fixture_until(&e, half_way, &t, 30000));
+	storm_publish(&t);
+	ck_assert(bus_fixture_until(&e, storm_is_half_done, &t, 30000));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bus_fixture_until(&e, storm_over, &t, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, storm_is_over, &t, BUS_FIXTURE_MS));
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_ge(t.acked, STORES / 2);
 	tk_server_restart(&e.nats);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
-	/* Publishing all of it again: what was acknowledged is there, in its
-	 * place; what was not known is stored now if it was not then. */
+	/* Publish all of it again: acknowledged messages have their sequence
+	 * number; the others are stored now at the latest. */
 	for (i = 0; i < t.sent; i++) {
 		snprintf(id, sizeof(id), "storm-%d", i);
 		ck_assert_int_eq(bus_jobs_publish(&e, "job.s", id, &p), RC_OK);

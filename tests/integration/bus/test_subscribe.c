@@ -1,6 +1,5 @@
 /*
- * Subscriptions: wildcards, queue groups, headers, ending, and a peer that is
- * not ours.
+ * Subscriptions: wildcards, queue groups, headers, ending, and a foreign peer.
  */
 #include <stdio.h>
 
@@ -31,17 +30,17 @@ publish(struct bus *b, const char *subject, const char *data)
 	ck_assert_int_eq(bus_publish(b, subject, str_of(data), NULL), RC_OK);
 }
 
-/* Behind everything this connection has published, so far and to come. */
+/* Wait until everything this connection has published so far has arrived. */
 static void
-settle(struct bus_fixture *e, struct bus *b)
+flush_bus(struct bus_fixture *e, struct bus *b)
 {
 	struct bus_fixture_reply a;
 
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, b, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(e, b, "t.unserved", "", &a), RC_NOENT);
 }
 
-TEST(wildcards_match_as_nats_says)
+TEST(wildcards_match_as_documented)
 {
 	struct bus_fixture e;
 	struct bus_jobs_member one = { 0 }, tail = { 0 }, exact = { 0 };
@@ -54,7 +53,7 @@ TEST(wildcards_match_as_nats_says)
 	publish(e.bus, "w.b.x", "2");
 	publish(e.bus, "w.b.x.y", "3");
 	publish(e.bus, "w", "4");
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(exact.n, 1);
 	ck_assert_int_eq(one.n, 2);
 	ck_assert_str_eq(one.subject, "w.b.x");
@@ -64,7 +63,7 @@ TEST(wildcards_match_as_nats_says)
 	bus_fixture_stop(&e);
 }
 
-TEST(bad_subscriptions_are_refused)
+TEST(invalid_subscriptions_are_rejected)
 {
 	static const char *const bad[] = { "", "a..b", "a b", "a.>.b", "a*",
 		"a.b>", ">a", "a\n", "x y z" };
@@ -84,11 +83,11 @@ TEST(bad_subscriptions_are_refused)
 		    bus_subscribe(e.bus, "t.x", groups[i], on_seen, NULL, &s),
 		    RC_INVALID);
 	ck_assert_ptr_null(s);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	bus_fixture_stop(&e);
 }
 
-TEST(nothing_comes_after_unsubscribe)
+TEST(no_message_is_delivered_after_unsubscribe)
 {
 	struct bus_fixture e;
 	struct bus_jobs_member seen = { 0 };
@@ -99,25 +98,25 @@ TEST(nothing_comes_after_unsubscribe)
 	ck_assert_int_eq(
 	    bus_subscribe(e.bus, "t.u", NULL, on_seen, &seen, &s), RC_OK);
 	publish(e.bus, "t.u", "1");
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(seen.n, 1);
-	/* These are on their way when the subscription ends. */
+	/* These are in flight when the subscription ends. */
 	for (i = 0; i < 100; i++)
 		publish(e.bus, "t.u", "2");
 	bus_unsubscribe(s);
 	publish(e.bus, "t.u", "3");
-	settle(&e, e.bus);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(seen.n, 1);
 	bus_unsubscribe(NULL);
-	/* Over and over: nothing piles up or is freed twice. */
+	/* Repeatedly: nothing accumulates or is freed twice. */
 	for (i = 0; i < 300; i++) {
 		ck_assert_int_eq(
 		    bus_subscribe(e.bus, "t.u", NULL, on_seen, &seen, &s),
 		    RC_OK);
 		publish(e.bus, "t.u", "4");
 		if (i % 3 == 0)
-			settle(&e, e.bus);
+			flush_bus(&e, e.bus);
 		bus_unsubscribe(s);
 	}
 	bus_fixture_stop(&e);
@@ -129,7 +128,7 @@ struct self {
 };
 
 static void
-on_once(void *arg, struct bus_msg *m)
+on_unsubscribe_self(void *arg, struct bus_msg *m)
 {
 	struct self *self = arg;
 
@@ -147,8 +146,8 @@ TEST(a_handler_may_end_its_own_subscription)
 	struct bus_fixture_reply a;
 
 	bus_fixture_start(&e);
-	ck_assert_int_eq(
-	    bus_subscribe(e.bus, "t.once", NULL, on_once, &self, &self.s),
+	ck_assert_int_eq(bus_subscribe(e.bus, "t.once", NULL,
+			     on_unsubscribe_self, &self, &self.s),
 	    RC_OK);
 	ck_assert_int_eq(
 	    bus_fixture_request_wait(&e, e.bus, "t.once", "", &a), RC_OK);
@@ -165,7 +164,7 @@ struct tally {
 };
 
 static void
-on_tally(void *arg, struct bus_msg *m)
+on_count_bytes(void *arg, struct bus_msg *m)
 {
 	++*(int *)arg;
 	ck_assert_int_eq(bus_reply(m, STR("")), RC_OK);
@@ -204,12 +203,12 @@ TEST(a_queue_group_shares_the_load)
 	for (i = 0; i < 3; i++) {
 		more[i] = bus_fixture_bus(&e, "member");
 		ck_assert_int_eq(bus_subscribe(more[i], "t.q", "group",
-				     on_tally, &t.served[i], NULL),
+				     on_count_bytes, &t.served[i], NULL),
 		    RC_OK);
-		settle(&e, more[i]);
+		flush_bus(&e, more[i]);
 	}
 	bus_fixture_serve(e.bus, "t.q", on_every, &t.every);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	meta = (struct bus_meta){ .deadline = bus_fixture_in_ms(20000) };
 	for (i = 0; i < GROUP_N; i++)
 		ck_assert_int_eq(bus_request(e.bus, "t.q", STR("x"), &meta,
@@ -218,11 +217,12 @@ TEST(a_queue_group_shares_the_load)
 				     NULL),
 		    RC_OK);
 	ck_assert(bus_fixture_until(&e, is_zero, &t.left, 20000));
-	/* Each request once in the group, and once to who is in none. */
+	/* Each request reaches one member of the group and each plain
+	 * subscriber. */
 	ck_assert_int_eq(t.served[0] + t.served[1] + t.served[2], GROUP_N);
 	for (i = 0; i < 3; i++)
 		ck_assert_int_gt(t.served[i], GROUP_N / 10);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(t.every, GROUP_N);
 	for (i = 0; i < 3; i++)
 		bus_free(more[i]);
@@ -237,7 +237,7 @@ struct heads {
 };
 
 static void
-on_heads(void *arg, struct bus_msg *m)
+on_headers(void *arg, struct bus_msg *m)
 {
 	struct heads *h = arg;
 
@@ -247,7 +247,7 @@ on_heads(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-TEST(deadline_and_trace_travel_as_headers)
+TEST(deadline_and_trace_are_headers)
 {
 	struct bus_fixture e;
 	struct heads h = { 0 };
@@ -257,27 +257,27 @@ TEST(deadline_and_trace_travel_as_headers)
 
 	bus_fixture_start(&e);
 	trace_new(&t);
-	bus_fixture_serve(e.bus, "t.h", on_heads, &h);
+	bus_fixture_serve(e.bus, "t.h", on_headers, &h);
 	ck_assert_int_eq(bus_publish(e.bus, "t.h", STR("x"), &meta), RC_OK);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(h.n, 1);
 	ck_assert_int_eq(h.deadline.ms, meta.deadline.ms);
 	ck_assert(h.traced);
 	ck_assert_str_eq(h.trace.trace_id, t.trace_id);
 	ck_assert_str_eq(h.trace.span_id, t.span_id);
 	publish(e.bus, "t.h", "");
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(h.n, 2);
 	ck_assert_int_eq(h.deadline.ms, 0);
 	ck_assert(!h.traced);
 	bus_fixture_stop(&e);
 }
 
-/* ---- a plain cnats program as the peer ---------------------------------- */
+/* ---- a plain cnats program as the peer ---- */
 
-/* Send a request from the peer; its answer comes to sub. */
+/* Send a request from the peer; the reply comes to sub. */
 static void
-peer_ask(
+peer_request(
     natsConnection *nc, const char *subject, const char *key, const char *value)
 {
 	natsMsg *m = NULL;
@@ -297,7 +297,7 @@ struct peer {
 };
 
 static bool
-peer_got(void *arg)
+peer_has_reply(void *arg)
 {
 	struct peer *p = arg;
 
@@ -313,7 +313,7 @@ check_header(natsMsg *m, const char *key, const char *want)
 	ck_assert_str_eq(got, want);
 }
 
-TEST(a_late_message_is_refused_and_counted)
+TEST(an_expired_message_is_rejected_and_counted)
 {
 	struct bus_fixture e;
 	struct peer p = { NULL, NULL };
@@ -325,11 +325,11 @@ TEST(a_late_message_is_refused_and_counted)
 	nc = tk_nats_connect(e.nats.url);
 	p.sub = tk_nats_listen(nc, "peer.inbox");
 	bus_fixture_serve(e.bus, "t.late", on_seen, &seen);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	snprintf(
 	    text, sizeof(text), "%lld", (long long)bus_fixture_in_ms(-5).ms);
-	peer_ask(nc, "t.late", "Soul-Deadline", text);
-	ck_assert(bus_fixture_until(&e, peer_got, &p, BUS_FIXTURE_MS));
+	peer_request(nc, "t.late", "Soul-Deadline", text);
+	ck_assert(bus_fixture_until(&e, peer_has_reply, &p, BUS_FIXTURE_MS));
 	check_header(p.got, "Nats-Service-Error", rc_name(RC_TIMEOUT));
 	check_header(p.got, "Nats-Service-Error-Code", "504");
 	snprintf(text, sizeof(text), "\"code\":\"%s\"", rc_name(RC_TIMEOUT));
@@ -339,14 +339,14 @@ TEST(a_late_message_is_refused_and_counted)
 	    (size_t)natsMsg_GetDataLength(p.got), "{\"error\":", 9));
 	natsMsg_Destroy(p.got);
 	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_stale_total"), 1);
-	/* One that nobody waits for is dropped, and counted too. */
+	/* One without a reply subject is dropped, and counted too. */
 	snprintf(
 	    text, sizeof(text), "%lld", (long long)bus_fixture_in_ms(-5).ms);
 	ck_assert_int_eq(
 	    bus_publish(e.bus, "t.late", STR("x"),
 		&(struct bus_meta){ .deadline = bus_fixture_in_ms(-5) }),
 	    RC_OK);
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_stale_total"), 2);
 	ck_assert_int_eq(seen.n, 0);
 	natsSubscription_Destroy(p.sub);
@@ -354,7 +354,7 @@ TEST(a_late_message_is_refused_and_counted)
 	bus_fixture_stop(&e);
 }
 
-TEST(a_deadline_that_is_no_number_is_none)
+TEST(an_unreadable_deadline_is_ignored)
 {
 	static const char *const odd[] = { "soon", "-1", "0", "1e3",
 		"99999999999999999999", " " };
@@ -365,12 +365,12 @@ TEST(a_deadline_that_is_no_number_is_none)
 
 	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
-	bus_fixture_serve(e.bus, "t.odd", on_heads, &h);
-	settle(&e, e.bus);
+	bus_fixture_serve(e.bus, "t.odd", on_headers, &h);
+	flush_bus(&e, e.bus);
 	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
-		peer_ask(nc, "t.odd", "Soul-Deadline", odd[i]);
-	peer_ask(nc, "t.odd", "traceparent", "00-zz-yy-01");
-	settle(&e, e.bus);
+		peer_request(nc, "t.odd", "Soul-Deadline", odd[i]);
+	peer_request(nc, "t.odd", "traceparent", "00-zz-yy-01");
+	flush_bus(&e, e.bus);
 	ck_assert_int_eq(h.n, (int)(sizeof(odd) / sizeof(odd[0])) + 1);
 	ck_assert_int_eq(h.deadline.ms, 0);
 	ck_assert(!h.traced);
@@ -378,9 +378,10 @@ TEST(a_deadline_that_is_no_number_is_none)
 	bus_fixture_stop(&e);
 }
 
-/* A peer's micro service that fails in its own words. */
+/* A foreign micro service with its own error texts. */
 static void
-on_peer_ask(natsConnection *nc, natsSubscription *sub, natsMsg *in, void *arg)
+on_peer_request(
+    natsConnection *nc, natsSubscription *sub, natsMsg *in, void *arg)
 {
 	natsMsg *m = NULL;
 
@@ -395,7 +396,7 @@ on_peer_ask(natsConnection *nc, natsSubscription *sub, natsMsg *in, void *arg)
 	natsMsg_Destroy(in);
 }
 
-TEST(a_foreign_error_becomes_the_nearest_code)
+TEST(a_foreign_error_maps_to_the_nearest_code)
 {
 	struct bus_fixture e;
 	struct bus_fixture_reply a;
@@ -405,7 +406,7 @@ TEST(a_foreign_error_becomes_the_nearest_code)
 	bus_fixture_start(&e);
 	nc = tk_nats_connect(e.nats.url);
 	ck_assert_int_eq(
-	    natsConnection_Subscribe(&sub, nc, "p.*", on_peer_ask, NULL),
+	    natsConnection_Subscribe(&sub, nc, "p.*", on_peer_request, NULL),
 	    NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 	ck_assert_int_eq(
@@ -419,7 +420,7 @@ TEST(a_foreign_error_becomes_the_nearest_code)
 	bus_fixture_stop(&e);
 }
 
-/* Learn the reply subject of a request that nobody answers. */
+/* Learn the reply subject of a request, without a reply. */
 static void
 spy(struct bus_fixture *e, natsConnection *nc, struct bus_fixture_reply *a,
     char reply[128])
@@ -429,13 +430,13 @@ spy(struct bus_fixture *e, natsConnection *nc, struct bus_fixture_reply *a,
 	p.sub = tk_nats_listen(nc, "t.spy");
 	ck_assert_int_eq(
 	    bus_fixture_request(e->bus, "t.spy", STR("x"), 1000, a), RC_OK);
-	ck_assert(bus_fixture_until(e, peer_got, &p, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(e, peer_has_reply, &p, BUS_FIXTURE_MS));
 	snprintf(reply, 128, "%s", natsMsg_GetReply(p.got));
 	natsMsg_Destroy(p.got);
 	natsSubscription_Destroy(p.sub);
 }
 
-TEST(forged_answers_are_nobodys)
+TEST(forged_replies_are_ignored)
 {
 	static const char *const ids[] = { "0", "1", "zz", "4001", "FFFF",
 		"ffffffffffffffff", "10000000000000000000000" };

@@ -1,11 +1,11 @@
 /*
- * TLS: with the right certificates it works, with wrong ones not at all.
+ * TLS: valid certificates are accepted, others are not.
  */
 #include "core/mem.h"
 #include "testkit/bus_fixture.h"
 #include "testkit/cert.h"
 
-/* Settings of a server with the certificate "server"; more is a line. */
+/* Configure a server with the certificate "server" and one more line. */
 static void
 start_tls(struct bus_fixture *e, const char *who, const char *more)
 {
@@ -56,7 +56,7 @@ client_new(struct bus_fixture *e, const struct client *c, int *ups)
 }
 
 static void
-connects(struct bus_fixture *e, const struct client *c)
+bus_connects(struct bus_fixture *e, const struct client *c)
 {
 	struct bus_fixture_reply a;
 	int ups = 0, served = 0;
@@ -78,7 +78,7 @@ struct tries {
 };
 
 static bool
-has_tried(void *arg)
+bus_has_tried(void *arg)
 {
 	const struct tries *t = arg;
 
@@ -86,7 +86,7 @@ has_tried(void *arg)
 	return mono_diff_ms(clock_mono(), t->until) >= 0;
 }
 
-/* Several tries lie within a second. */
+/* Several attempts are made within a second. */
 static void
 bus_jobs_is_rejected(struct bus_fixture *e, const struct client *c)
 {
@@ -95,7 +95,7 @@ bus_jobs_is_rejected(struct bus_fixture *e, const struct client *c)
 
 	t.bus = client_new(e, c, &ups);
 	t.until = mono_add_ms(clock_mono(), 1000);
-	ck_assert(bus_fixture_until(e, has_tried, &t, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(e, bus_has_tried, &t, BUS_FIXTURE_MS));
 	ck_assert_int_eq(ups, 0);
 	bus_free(t.bus);
 }
@@ -107,22 +107,22 @@ end(struct bus_fixture *e)
 	metric_set_free(e->metrics);
 }
 
-TEST_T(the_server_must_be_whom_one_wants, 60)
+TEST_T(the_server_certificate_must_be_trusted, 60)
 {
 	struct bus_fixture e;
 
 	start_tls(&e, "DNS:localhost,IP:127.0.0.1", "");
 	tk_cert_authority("other");
-	connects(&e, &(struct client){ "localhost", "ca", NULL });
-	connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
+	bus_connects(&e, &(struct client){ "localhost", "ca", NULL });
+	bus_connects(&e, &(struct client){ "127.0.0.1", "ca", NULL });
 	bus_jobs_is_rejected(
 	    &e, &(struct client){ "localhost", "other", NULL });
-	/* The system does not know our authority. */
+	/* The system's authorities do not include ours. */
 	bus_jobs_is_rejected(&e, &(struct client){ "localhost", NULL, NULL });
 	end(&e);
 }
 
-TEST_T(another_name_in_the_certificate_is_refused, 60)
+TEST_T(a_certificate_for_another_name_is_rejected, 60)
 {
 	struct bus_fixture e;
 
@@ -132,7 +132,7 @@ TEST_T(another_name_in_the_certificate_is_refused, 60)
 	end(&e);
 }
 
-TEST_T(the_server_may_want_a_certificate, 60)
+TEST_T(the_server_may_require_a_client_certificate, 60)
 {
 	char more[600];
 	struct bus_fixture e;
@@ -143,14 +143,14 @@ TEST_T(the_server_may_want_a_certificate, 60)
 	tk_cert_issue("client", "ca", "DNS:chat-gateway");
 	tk_cert_authority("other");
 	tk_cert_issue("stranger", "other", "DNS:chat-gateway");
-	connects(&e, &(struct client){ "localhost", "ca", "client" });
+	bus_connects(&e, &(struct client){ "localhost", "ca", "client" });
 	bus_jobs_is_rejected(&e, &(struct client){ "localhost", "ca", NULL });
 	bus_jobs_is_rejected(
 	    &e, &(struct client){ "localhost", "ca", "stranger" });
 	end(&e);
 }
 
-TEST_T(files_are_read_again_for_each_connection, 60)
+TEST_T(certificate_files_are_read_for_each_connection, 60)
 {
 	char other[300];
 	struct bus_fixture e;
@@ -168,7 +168,7 @@ TEST_T(files_are_read_again_for_each_connection, 60)
 	end(&e);
 }
 
-TEST(a_server_without_tls_is_not_spoken_to)
+TEST(a_server_without_tls_is_rejected)
 {
 	struct bus_fixture e;
 
@@ -181,7 +181,7 @@ TEST(a_server_without_tls_is_not_spoken_to)
 	end(&e);
 }
 
-TEST(files_and_urls_that_do_not_fit_are_refused)
+TEST(inconsistent_files_and_urls_are_rejected)
 {
 	static const struct {
 		const char *url, *ca, *cert, *key, *why;

@@ -1,9 +1,9 @@
 /*
  * When a subscription that ended is freed.
  *
- * The thread of cnats 3.4.1 that reads a connection looks up whose a message
- * is, lets go of the lock, copies the message and then locks the subscription,
- * to which it holds no reference.  Here it is held in that moment.
+ * The thread of cnats 3.4.1 that reads a connection looks up the subscription
+ * of a message, unlocks, copies the message and then locks the subscription
+ * without a reference to it.  Here it is stopped in between.
  */
 #include <dlfcn.h>
 #include <nats/nats.h>
@@ -40,7 +40,7 @@ real(const char *name)
 	natsMsg **out, const char *subject, int n_subject, const char *reply, \
 	    int n_reply, const char *data, int n, int n_headers
 
-/* Instead of the library's own, with which it copies a message. */
+/* Replaces the library's function that copies a message. */
 natsStatus
 natsMsg_create(LIBRARYS_OWN)
 {
@@ -78,7 +78,7 @@ reader_hold(bool hold)
 }
 
 static bool
-is_inside(void *arg)
+reader_is_inside(void *arg)
 {
 	bool inside;
 
@@ -90,7 +90,7 @@ is_inside(void *arg)
 }
 
 static bool
-are_freed(void *arg)
+subs_are_freed(void *arg)
 {
 	return atomic_load(&freed) == *(int *)arg;
 }
@@ -103,7 +103,7 @@ on_any(void *arg, struct bus_msg *m)
 }
 
 static struct bus_sub *
-held_sub(struct bus_fixture *e, int *n)
+is_held_sub(struct bus_fixture *e, int *n)
 {
 	struct bus_sub *s = NULL;
 
@@ -112,17 +112,17 @@ held_sub(struct bus_fixture *e, int *n)
 	return s;
 }
 
-/* What all connections gave to the loop before this is dealt with. */
+/* Let the loop handle all earlier events. */
 static void
-settle(struct bus_fixture *e, struct bus *b)
+flush_bus(struct bus_fixture *e, struct bus *b)
 {
 	struct bus_fixture_reply a;
 
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, b, "t.nobody", "", &a), RC_NOENT);
+	    bus_fixture_request_wait(e, b, "t.unserved", "", &a), RC_NOENT);
 }
 
-TEST(what_the_library_still_looks_at_is_not_freed)
+TEST(a_subscription_in_use_by_the_library_is_not_freed)
 {
 	int n = 0, one = 1;
 	struct bus_sub *s;
@@ -131,16 +131,16 @@ TEST(what_the_library_still_looks_at_is_not_freed)
 
 	bus_fixture_start(&e);
 	other = bus_fixture_bus(&e, "other");
-	s = held_sub(&e, &n);
+	s = is_held_sub(&e, &n);
 	reader_hold(true);
 	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
-	ck_assert(tk_until(is_inside, NULL, BUS_FIXTURE_MS));
+	ck_assert(tk_until(reader_is_inside, NULL, BUS_FIXTURE_MS));
 	bus_unsubscribe(s);
-	/* One thread delivers for all: it is done with the subscription. */
-	settle(&e, other);
+	/* One thread delivers for all, so it is done with the subscription. */
+	flush_bus(&e, other);
 	ck_assert_int_eq(freed, 0);
 	reader_hold(false);
-	ck_assert(bus_fixture_until(&e, are_freed, &one, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, subs_are_freed, &one, BUS_FIXTURE_MS));
 	ck_assert_int_eq(n, 0);
 	bus_free(other);
 	bus_fixture_stop(&e);
@@ -148,7 +148,7 @@ TEST(what_the_library_still_looks_at_is_not_freed)
 
 #define MANY 200
 
-TEST(what_ended_does_not_pile_up)
+TEST(ended_subscriptions_do_not_accumulate)
 {
 	int n = 0, most = 0, i;
 	struct bus_sub *s[MANY];
@@ -156,18 +156,18 @@ TEST(what_ended_does_not_pile_up)
 
 	bus_fixture_start(&e);
 	for (i = 0; i < MANY; i++)
-		s[i] = held_sub(&e, &n);
+		s[i] = is_held_sub(&e, &n);
 	ck_assert_int_eq(bus_publish(e.bus, HELD, STR("x"), NULL), RC_OK);
 	for (i = 0; i < MANY; i++)
 		bus_unsubscribe(s[i]);
 	most = MANY;
-	ck_assert(bus_fixture_until(&e, are_freed, &most, BUS_FIXTURE_MS));
+	ck_assert(bus_fixture_until(&e, subs_are_freed, &most, BUS_FIXTURE_MS));
 	ck_assert_int_eq(n, 0);
 	bus_fixture_stop(&e);
 }
 
-/* What would say that the reader is past them cannot come back. */
-TEST(what_ended_goes_with_its_connection)
+/* The ping that shows that the reader is done with them is lost. */
+TEST(ended_subscriptions_are_freed_with_their_connection)
 {
 	int n = 0, all = 4; /* with the bus's own */
 	struct bus_sub *s[3];
@@ -176,8 +176,8 @@ TEST(what_ended_goes_with_its_connection)
 
 	bus_fixture_start(&e);
 	for (i = 0; i < NELEM(s); i++)
-		s[i] = held_sub(&e, &n);
-	settle(&e, e.bus);
+		s[i] = is_held_sub(&e, &n);
+	flush_bus(&e, e.bus);
 	bus_fixture_freeze(&e);
 	for (i = 0; i < NELEM(s); i++)
 		bus_unsubscribe(s[i]);
@@ -185,10 +185,10 @@ TEST(what_ended_goes_with_its_connection)
 	tk_server_stop(&e.nats, SIGKILL);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
-	ck_assert(are_freed(&all));
+	ck_assert(subs_are_freed(&all));
 	tk_server_restart(&e.nats);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
-	settle(&e, e.bus);
+	flush_bus(&e, e.bus);
 	bus_fixture_stop(&e);
 }

@@ -76,8 +76,8 @@ static const struct audit_case audit_cases[] = {
 	    "}",
 	    400, NULL, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ TOKEN_ANN, "POST", "/v1/chat",
-	    "{\"terminal_id\":\"lamp\",\"soul_hint\":\"friendly\"," GW_CHAT_INPUT
-	    "}",
+	    "{\"soul_hint\":\"friendly\",\"terminal_id\":"
+	    "\"lamp\"," GW_CHAT_INPUT "}",
 	    200, "binding_changed", "owner", "ann", "ann", "lamp", "soul_hint",
 	    -1 },
 	/* The terminal is already bound. */

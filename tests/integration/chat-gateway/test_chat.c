@@ -23,9 +23,11 @@
 	"text is supported"
 #define NO_SOUL "soul selection is required before chat"
 
-#define S1            "\"session_id\":\"s1\""
-#define T1            "\"terminal_id\":\"t1\""
-#define CHAT_BODY     "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
+#define S1 "\"session_id\":\"s1\""
+#define T1 "\"terminal_id\":\"t1\""
+
+#define CHAT_BODY "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]"
+
 #define ORIGIN(input) "{" S1 "," T1 ",\"inputs\":[" input "]}"
 
 static const struct {

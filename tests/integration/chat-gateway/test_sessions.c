@@ -90,7 +90,9 @@ TEST(a_session_is_returned_as_stored)
 	    1);
 	json_decref(j);
 	ck_assert_int_eq(
-	    session_put_summary(b.db.s, &k, STR("绿灯"), 2), RC_OK);
+	    session_summarise(b.db.s, &k,
+		&(struct session_summary){ .text = STR("绿灯"), .number = 2 }),
+	    RC_OK);
 	j = gw_json(&b, "GET", MESSAGES, NULL);
 	ck_assert_str_eq(tk_text(j, "summary"), "绿灯");
 	json_decref(j);

@@ -1,12 +1,12 @@
-/* Calls that go well: what is sent, what comes back, connections. */
+/* Successful calls: requests, responses, connections. */
 #include "testkit/httpc_fixture.h"
 
 static struct httpc_fixture s;
 static struct httpc_fixture_call g;
 
-/* Answers with the request it got. */
+/* Responds with the request as the body. */
 static void
-mirror(struct raw_server *p, int fd)
+respond_with_request(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(1024 * 1024), out = BUF_INIT(1024 * 1024);
 
@@ -38,9 +38,9 @@ check_not_sent(const char *text)
 	    str_find(buf_str(&g.body), str_of(text)) < 0, "%s", g.body.p);
 }
 
-TEST(a_get)
+TEST(a_get_is_sent_and_its_response_returned)
 {
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
 	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
@@ -55,7 +55,7 @@ TEST(a_get)
 	httpc_fixture_close(&s);
 }
 
-TEST(methods_headers_bodies_traces)
+TEST(methods_headers_bodies_and_traces_are_sent)
 {
 	static const char *const headers[] = { "Authorization: Bearer t",
 		"X-A: b" };
@@ -65,7 +65,7 @@ TEST(methods_headers_bodies_traces)
 	struct trace t;
 	char line[128], parent[TRACE_PARENT_MAX];
 
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	trace_new(&t);
 	trace_format(&t, parent);
 	for (size_t i = 0; i < NELEM(methods); i++) {
@@ -113,18 +113,18 @@ TEST(methods_headers_bodies_traces)
 	httpc_fixture_close(&s);
 }
 
-TEST(a_body_of_many_bytes)
+TEST(large_bodies_are_sent_and_received)
 {
 	enum { N = 200000 };
 	char *data = mem_zalloc(N + 1);
 
 	memset(data, 'x', N);
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
 	g.rq.method = "POST";
 	g.rq.body = (struct str){ data, N };
 	tk_loop_call(&s.k, httpc_fixture_call_start, &g);
-	/* It was copied. */
+	/* The client has copied it. */
 	memset(data, 'y', N);
 	ck_assert(tk_until(httpc_fixture_call_is_done, &g, HTTPC_FIXTURE_MS));
 	ck_assert_int_eq(g.rc, RC_OK);
@@ -135,11 +135,11 @@ TEST(a_body_of_many_bytes)
 	httpc_fixture_close(&s);
 }
 
-/* Answers each path with what stands here for it. */
+/* Responds to each path with the text listed here. */
 static void
-canned(struct raw_server *p, int fd)
+respond_canned(struct raw_server *p, int fd)
 {
-	static const char *const answers[] = {
+	static const char *const responses[] = {
 		"GET /404 ",
 		"HTTP/1.1 404 No\r\nContent-Length: 4\r\n\r\nnone",
 		"GET /500 ",
@@ -185,11 +185,11 @@ canned(struct raw_server *p, int fd)
 	(void)p;
 	while (raw_server_read(fd, &in)) {
 		size_t i;
-		for (i = 0; i < NELEM(answers); i += 2)
-			if (str_starts(buf_str(&in), str_of(answers[i])))
+		for (i = 0; i < NELEM(responses); i += 2)
+			if (str_starts(buf_str(&in), str_of(responses[i])))
 				break;
-		if (i == NELEM(answers) ||
-		    !raw_server_write(fd, answers[i + 1]) ||
+		if (i == NELEM(responses) ||
+		    !raw_server_write(fd, responses[i + 1]) ||
 		    str_starts(buf_str(&in), STR("GET /close ")))
 			break;
 	}
@@ -208,7 +208,7 @@ run_path(const char *method, const char *path, unsigned redirects)
 	httpc_fixture_run(&s, &g);
 }
 
-TEST(answers_of_many_kinds)
+TEST(responses_of_many_kinds_are_read)
 {
 	static const struct {
 		const char *path;
@@ -227,7 +227,7 @@ TEST(answers_of_many_kinds)
 		{ "/close", 200, -1, "to the end" },
 	};
 
-	httpc_fixture_open(&s, canned, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_canned, (struct httpc_opts){ 0 });
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		run_path("GET", rows[i].path, 0);
 		ck_assert_msg(g.rc == RC_OK, "%s: %s", rows[i].path, g.why);
@@ -244,9 +244,9 @@ TEST(answers_of_many_kinds)
 	httpc_fixture_close(&s);
 }
 
-TEST(redirects_are_followed_only_when_asked)
+TEST(redirects_are_followed_only_on_request)
 {
-	httpc_fixture_open(&s, canned, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_canned, (struct httpc_opts){ 0 });
 	run_path("GET", "/moved", 0);
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_int_eq(g.status, 302);
@@ -271,9 +271,9 @@ TEST(redirects_are_followed_only_when_asked)
 	httpc_fixture_close(&s);
 }
 
-TEST(connections_are_used_again)
+TEST(connections_are_reused)
 {
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
 		httpc_fixture_call_init(&g, s.c, s.url);
 		httpc_fixture_run(&s, &g);
@@ -284,9 +284,9 @@ TEST(connections_are_used_again)
 	httpc_fixture_close(&s);
 }
 
-/* Answers one request and then closes, though it promised not to. */
+/* Responds with keep-alive and then closes. */
 static void
-faithless(struct raw_server *p, int fd)
+respond_and_close(struct raw_server *p, int fd)
 {
 	struct buf in = BUF_INIT(65536);
 
@@ -297,9 +297,9 @@ faithless(struct raw_server *p, int fd)
 	buf_free(&in);
 }
 
-TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
+TEST(a_closed_idle_connection_is_replaced)
 {
-	httpc_fixture_open(&s, faithless, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_and_close, (struct httpc_opts){ 0 });
 	for (int i = 0; i < 20; i++) {
 		httpc_fixture_call_init(&g, s.c, s.url);
 		g.rq.method = "POST";
@@ -312,11 +312,11 @@ TEST(a_connection_that_was_closed_meanwhile_is_no_failure)
 	httpc_fixture_close(&s);
 }
 
-TEST(the_environment_names_no_proxy)
+TEST(proxy_environment_variables_are_ignored)
 {
 	ck_assert_int_eq(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
 	ck_assert_int_eq(setenv("ALL_PROXY", "http://127.0.0.1:1", 1), 0);
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ 0 });
+	httpc_fixture_open(&s, respond_with_request, (struct httpc_opts){ 0 });
 	httpc_fixture_call_init(&g, s.c, s.url);
 	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
@@ -324,14 +324,15 @@ TEST(the_environment_names_no_proxy)
 	httpc_fixture_close(&s);
 }
 
-TEST(a_proxy_that_is_configured_is_used)
+TEST(a_configured_proxy_is_used)
 {
 	char proxy[64];
 	struct raw_server p;
 
-	raw_server_open(&p, mirror);
+	raw_server_open(&p, respond_with_request);
 	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", p.port);
-	httpc_fixture_open(&s, mirror, (struct httpc_opts){ .proxy = proxy });
+	httpc_fixture_open(
+	    &s, respond_with_request, (struct httpc_opts){ .proxy = proxy });
 	httpc_fixture_call_init(&g, s.c, "http://nowhere.invalid/a");
 	httpc_fixture_run(&s, &g);
 	ck_assert_int_eq(g.rc, RC_OK);
@@ -346,7 +347,8 @@ TEST(calls_are_counted)
 	struct metric_set *set = metric_set_new();
 	struct buf b = BUF_INIT(1024 * 1024);
 
-	httpc_fixture_open(&s, canned, (struct httpc_opts){ .metrics = set });
+	httpc_fixture_open(
+	    &s, respond_canned, (struct httpc_opts){ .metrics = set });
 	run_path("GET", "/404", 0);
 	buf_free(&g.body);
 	run_path("GET", "/round", 1);

@@ -1,4 +1,4 @@
-/* The suite's client and the suite's server, each on its own loop. */
+/* libs/httpc with libs/httpd, each on its own loop. */
 #include "core/metric.h"
 #include "httpc/sse_reader.h"
 #include "httpd/httpd.h"
@@ -33,25 +33,25 @@ on_events(void *arg, struct httpd_req *r)
 	httpd_stream_end(r);
 }
 
-/* Never answers; ends the requests when it is told to. */
-static struct httpd_req *kept[16];
-static size_t n_kept;
+/* Holds requests until release(). */
+static struct httpd_req *held[16];
+static size_t n_held;
 
 static void
 on_never(void *arg, struct httpd_req *r)
 {
 	(void)arg;
-	if (n_kept == NELEM(kept))
+	if (n_held == NELEM(held))
 		abort();
-	kept[n_kept++] = r;
+	held[n_held++] = r;
 }
 
 static void
 release(void *arg)
 {
 	(void)arg;
-	while (n_kept > 0)
-		httpd_respond_error(kept[--n_kept], RC_DOWN, "too late");
+	while (n_held > 0)
+		httpd_respond_error(held[--n_held], RC_DOWN, "too late");
 }
 
 static const struct httpd_route routes[] = {
@@ -94,7 +94,7 @@ client_open(void)
 }
 
 static void
-do_free(void *arg)
+free_client(void *arg)
 {
 	httpc_free(arg);
 }
@@ -102,13 +102,13 @@ do_free(void *arg)
 static void
 client_close(void)
 {
-	tk_loop_call(&client, do_free, c);
+	tk_loop_call(&client, free_client, c);
 	tk_loop_stop(&client);
 	loop_free(client.l);
 }
 
 static void
-init(struct httpc_fixture_call *g, const char *method, const char *path)
+call_init(struct httpc_fixture_call *g, const char *method, const char *path)
 {
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
 	httpc_fixture_call_init(g, c, url);
@@ -116,7 +116,7 @@ init(struct httpc_fixture_call *g, const char *method, const char *path)
 }
 
 static void
-run(struct httpc_fixture_call *g)
+call_run(struct httpc_fixture_call *g)
 {
 	tk_loop_call(&client, httpc_fixture_call_start, g);
 	ck_assert_int_eq(g->started, RC_OK);
@@ -126,19 +126,19 @@ run(struct httpc_fixture_call *g)
 }
 
 #define MANY 100
-static struct httpc_fixture_call many[MANY];
+static struct httpc_fixture_call start_many[MANY];
 
 static bool
 all_done(void *arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < MANY; i++)
-		if (!many[i].done)
+		if (!start_many[i].done)
 			return false;
 	return true;
 }
 
-TEST(a_hundred_bodies_at_once)
+TEST(a_hundred_concurrent_bodies_arrive)
 {
 	static char bodies[MANY][4096];
 
@@ -146,21 +146,22 @@ TEST(a_hundred_bodies_at_once)
 	client_open();
 	for (int round = 0; round < 5; round++) {
 		for (size_t i = 0; i < MANY; i++) {
-			init(&many[i], "POST", "/echo");
+			call_init(&start_many[i], "POST", "/echo");
 			memset(bodies[i], 'a' + (int)(i % 26), 4095);
-			many[i].rq.body =
+			start_many[i].rq.body =
 			    (struct str){ bodies[i], 41 * i % 4096 + 1 };
 			tk_loop_call(
-			    &client, httpc_fixture_call_start, &many[i]);
-			ck_assert_int_eq(many[i].started, RC_OK);
+			    &client, httpc_fixture_call_start, &start_many[i]);
+			ck_assert_int_eq(start_many[i].started, RC_OK);
 		}
 		ck_assert(tk_until(all_done, NULL, HTTPC_FIXTURE_MS));
 		for (size_t i = 0; i < MANY; i++) {
-			ck_assert_msg(many[i].rc == RC_OK, "%s", many[i].why);
-			ck_assert_int_eq(many[i].status, 200);
-			ck_assert(
-			    str_eq(buf_str(&many[i].body), many[i].rq.body));
-			buf_free(&many[i].body);
+			ck_assert_msg(
+			    start_many[i].rc == RC_OK, "%s", start_many[i].why);
+			ck_assert_int_eq(start_many[i].status, 200);
+			ck_assert(str_eq(buf_str(&start_many[i].body),
+			    start_many[i].rq.body));
+			buf_free(&start_many[i].body);
 		}
 	}
 	client_close();
@@ -195,7 +196,7 @@ on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 	return sse_reader_feed(&events.sse, chunk, on_event, &events);
 }
 
-TEST(events_from_end_to_end)
+TEST(events_arrive_end_to_end)
 {
 	struct httpc_fixture_call g;
 
@@ -203,9 +204,9 @@ TEST(events_from_end_to_end)
 	client_open();
 	sse_reader_init(&events.sse, 1024);
 	memset(&g, 0, sizeof(g));
-	init(&g, "GET", "/events");
+	call_init(&g, "GET", "/events");
 	g.rq.on_chunk = on_chunk;
-	run(&g);
+	call_run(&g);
 	ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 	ck_assert_str_eq(g.type, "text/event-stream");
 	ck_assert_int_eq(events.n, 5);
@@ -215,27 +216,27 @@ TEST(events_from_end_to_end)
 	server_close();
 }
 
-TEST(the_servers_deadline_and_the_clients)
+TEST(deadlines_of_server_and_client_end_calls)
 {
 	struct httpc_fixture_call g;
 
 	server_open("127.0.0.1:0", 1000);
 	client_open();
-	init(&g, "GET", "/never");
-	run(&g);
+	call_init(&g, "GET", "/never");
+	call_run(&g);
 	ck_assert_int_eq(g.rc, RC_OK);
 	ck_assert_int_eq(g.status, 504);
 	buf_free(&g.body);
-	init(&g, "GET", "/never");
+	call_init(&g, "GET", "/never");
 	g.rq.deadline.ms = clock_wall().ms + 200;
-	run(&g);
+	call_run(&g);
 	ck_assert_int_eq(g.rc, RC_TIMEOUT);
 	client_close();
 	server_close();
 }
 
-/* Often, since the end of the connection could overtake the answer. */
-TEST(a_body_that_is_too_large_gets_its_answer)
+/* Repeated, since the close could overtake the response. */
+TEST(a_body_over_the_limit_gets_its_413)
 {
 	static char body[30 * HTTPD_BODY_MAX];
 	struct httpc_fixture_call g;
@@ -243,10 +244,10 @@ TEST(a_body_that_is_too_large_gets_its_answer)
 	server_open("127.0.0.1:0", HTTPC_FIXTURE_MS);
 	client_open();
 	for (int i = 0; i < 200; i++) {
-		init(&g, "POST", "/echo");
+		call_init(&g, "POST", "/echo");
 		g.rq.body = (struct str){ body,
 			i % 2 == 0 ? HTTPD_BODY_MAX + 1 : sizeof(body) };
-		run(&g);
+		call_run(&g);
 		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 		ck_assert_int_eq(g.status, 413);
 		buf_free(&g.body);
@@ -255,26 +256,26 @@ TEST(a_body_that_is_too_large_gets_its_answer)
 	server_close();
 }
 
-TEST(a_server_that_starts_again_needs_no_new_client)
+TEST(a_client_survives_a_restart_of_its_server)
 {
 	char addr[64];
 	struct httpc_fixture_call g;
 
-	/* A port that nobody is given while the server is away. */
+	/* A port that stays reserved while the server is down. */
 	snprintf(addr, sizeof(addr), "127.0.0.1:%d", tk_port());
 	server_open(addr, HTTPC_FIXTURE_MS);
 	client_open();
 	for (int i = 0; i < 5; i++) {
-		init(&g, "POST", "/echo");
+		call_init(&g, "POST", "/echo");
 		g.rq.body = STR("{}");
-		run(&g);
+		call_run(&g);
 		ck_assert_msg(g.rc == RC_OK, "%s", g.why);
 		ck_assert(str_eq(buf_str(&g.body), STR("{}")));
 		buf_free(&g.body);
 		server_close();
 		if (i == 2) {
-			init(&g, "GET", "/never");
-			run(&g);
+			call_init(&g, "GET", "/never");
+			call_run(&g);
 			ck_assert_int_eq(g.rc, RC_DOWN);
 		}
 		server_open(addr, HTTPC_FIXTURE_MS);

@@ -1,4 +1,4 @@
-/* Certificates are checked. */
+/* Certificates are verified. */
 #include <signal.h>
 
 #include "testkit/httpc_fixture.h"
@@ -22,7 +22,7 @@ tls_is_up(void *arg)
 	return tk_port_open(port);
 }
 
-/* A server with a certificate of its own making, for the given name. */
+/* A server with a self-signed certificate for the given name. */
 static void
 serve(const char *name)
 {

@@ -1,4 +1,4 @@
-/* What a browser is told about pages of other origins. */
+/* CORS: response fields for pages of other origins. */
 #include "testkit/httpd_fixture.h"
 
 #define PAGE "Origin: https://a.example\r\n"
@@ -70,7 +70,7 @@ call(const char *line, const char *fields)
 
 #define ALLOW_ORIGIN "Access-Control-Allow-Origin"
 
-TEST(nothing_is_said_unless_it_is_configured)
+TEST(no_fields_without_configuration)
 {
 	open_site(NULL);
 	ck_assert_int_eq(call("GET /a", PAGE), 200);
@@ -83,7 +83,7 @@ TEST(nothing_is_said_unless_it_is_configured)
 	httpd_fixture_close(&s);
 }
 
-TEST(every_answer_names_an_allowed_origin_and_no_other)
+TEST(every_response_names_only_an_allowed_origin)
 {
 	static const struct {
 		const char *line;
@@ -112,7 +112,7 @@ TEST(every_answer_names_an_allowed_origin_and_no_other)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_preflight_says_what_may_be_sent)
+TEST(a_preflight_lists_methods_and_headers)
 {
 	open_site("https://a.example");
 	ck_assert_int_eq(
@@ -123,7 +123,7 @@ TEST(a_preflight_says_what_may_be_sent)
 	ck_assert_str_eq(header("Access-Control-Max-Age"), "600");
 	ck_assert(str_find(str_of(header("Access-Control-Allow-Headers")),
 		      STR("authorization")) >= 0);
-	/* Not of another page, not of an unknown path, and not a plain one. */
+	/* Not for another origin, an unknown path, or a plain OPTIONS. */
 	ck_assert_int_eq(
 	    call("OPTIONS /a", EVIL "Access-Control-Request-Method: POST\r\n"),
 	    405);
@@ -134,7 +134,7 @@ TEST(a_preflight_says_what_may_be_sent)
 	httpd_fixture_close(&s);
 }
 
-TEST(any_page_may_ask_where_a_star_stands)
+TEST(a_star_allows_any_origin)
 {
 	open_site("*");
 	ck_assert_int_eq(call("GET /a", EVIL), 200);
@@ -143,13 +143,13 @@ TEST(any_page_may_ask_where_a_star_stands)
 	ck_assert_int_eq(
 	    call("OPTIONS /a", EVIL "Access-Control-Request-Method: POST\r\n"),
 	    204);
-	/* Even what could not be read. */
+	/* Also for a malformed request. */
 	ck_assert_int_eq(tk_http_call(s.port, &a, "nonsense\r\n\r\n"), 400);
 	ck_assert_str_eq(header(ALLOW_ORIGIN), "*");
 	httpd_fixture_close(&s);
 }
 
-TEST(an_origin_is_never_repeated_as_it_came)
+TEST(an_origin_is_never_echoed)
 {
 	open_site("https://a.example");
 	ck_assert_int_eq(
@@ -161,8 +161,8 @@ TEST(an_origin_is_never_repeated_as_it_came)
 	httpd_fixture_close(&s);
 }
 
-/* A browser would send it without asking, from any page. */
-TEST(a_page_must_say_that_its_body_is_json)
+/* A browser sends it without a preflight, from any page. */
+TEST(a_page_must_send_a_json_content_type)
 {
 	open_site(NULL);
 	ck_assert_int_eq(tk_http_call(s.port, &a,

@@ -1,4 +1,4 @@
-/* One client's limits: its rate, its requests and connections at a time. */
+/* Limits of one client: rate, concurrent requests and connections. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,9 +56,9 @@ open_site(struct httpd_opts o)
 	httpd_fixture_open(&s, o);
 }
 
-/* The status of a request of a client's own; 0: it was not answered. */
+/* The status of one request on a new connection; 0: no response. */
 static int
-ask_from(uint32_t from, const char *text)
+status_from(uint32_t from, const char *text)
 {
 	struct tk_http c;
 	int status = 0;
@@ -73,11 +73,11 @@ ask_from(uint32_t from, const char *text)
 #define WHO  "GET /who HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 #define HOLD "GET /hold HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"
 
-TEST(a_client_over_its_rate_waits_and_others_do_not)
+TEST(a_client_over_its_rate_is_limited_and_others_are_not)
 {
 	struct tk_http c;
 
-	/* So slow that nothing is added while the test runs. */
+	/* A rate so low that no token is added during the test. */
 	open_site((struct httpd_opts){ .rate_per_s = 1, .rate_burst = 30 });
 	tk_http_open(&c, s.port);
 	for (int i = 0; i < 40; i++) {
@@ -91,8 +91,8 @@ TEST(a_client_over_its_rate_waits_and_others_do_not)
 	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
 	ck_assert_str_eq(
 	    tk_response_field(&a, "Retry-After", field, sizeof(field)), "1");
-	/* The same connection may go on later; other addresses now. */
-	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
+	/* The same connection works later; other addresses work now. */
+	ck_assert_int_eq(status_from(OTHER, WHO), 200);
 	ck_assert(tk_response_has(&a, "127.0.0.2"));
 	ck_assert(httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"rate\"} "));
@@ -102,12 +102,12 @@ TEST(a_client_over_its_rate_waits_and_others_do_not)
 	httpd_fixture_close(&s);
 }
 
-TEST(a_body_over_the_rate_is_not_read)
+TEST(the_body_of_a_request_over_the_rate_is_not_read)
 {
 	struct tk_http c;
 
 	open_site((struct httpd_opts){ .rate_per_s = 1, .rate_burst = 1 });
-	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, WHO), 200);
+	ck_assert_int_eq(status_from(INADDR_LOOPBACK, WHO), 200);
 	tk_http_open(&c, s.port);
 	ck_assert(tk_http_puts(&c,
 	    "POST /who HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
@@ -120,12 +120,12 @@ TEST(a_body_over_the_rate_is_not_read)
 }
 
 static bool
-held_is(void *arg)
+held_has_reached(void *arg)
 {
 	return ever_held == *(size_t *)arg;
 }
 
-TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
+TEST(concurrent_requests_of_one_client_are_limited)
 {
 	struct tk_http c[4];
 	size_t n = NELEM(c);
@@ -135,13 +135,13 @@ TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
-	ck_assert(tk_until(held_is, &n, 5000));
-	/* Answered, or cut before that. */
-	int status = ask_from(INADDR_LOOPBACK, WHO);
+	ck_assert(tk_until(held_has_reached, &n, 5000));
+	/* Responded to, or closed before. */
+	int status = status_from(INADDR_LOOPBACK, WHO);
 	ck_assert_msg(status == 429 || status == 0, "%d", status);
 	if (status == 429)
 		ck_assert(tk_response_has(&a, "\"too_many_connections\""));
-	ck_assert_int_eq(ask_from(OTHER, WHO), 200);
+	ck_assert_int_eq(status_from(OTHER, WHO), 200);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(tk_http_read(&c[i], &a, 5000));
@@ -149,12 +149,12 @@ TEST(a_client_with_enough_in_hand_is_refused_and_others_are_not)
 		tk_http_close(&c[i]);
 	}
 	ck_assert(tk_until(httpd_fixture_is_idle, &s, 5000));
-	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, WHO), 200);
+	ck_assert_int_eq(status_from(INADDR_LOOPBACK, WHO), 200);
 	httpd_fixture_close(&s);
 }
 
 struct both {
-	struct tk_exhaustion *siege;
+	struct tk_exhaustion *attack;
 	size_t n;
 };
 
@@ -163,11 +163,12 @@ all_open(void *arg)
 {
 	struct both *b = arg;
 
-	return tk_exhaustion_open(b->siege) + tk_exhaustion_closed(b->siege) >=
+	return tk_exhaustion_open(b->attack) +
+	    tk_exhaustion_closed(b->attack) >=
 	    b->n;
 }
 
-/* Longest time in ms in which a client from there is answered, of n. */
+/* The longest of n response times of a client from there, in ms. */
 static int64_t
 longest_of(uint32_t from, int n)
 {
@@ -175,7 +176,7 @@ longest_of(uint32_t from, int n)
 
 	for (int i = 0; i < n; i++) {
 		struct mono start = clock_mono();
-		ck_assert_int_eq(ask_from(from, WHO), 200);
+		ck_assert_int_eq(status_from(from, WHO), 200);
 		int64_t ms = mono_diff_ms(clock_mono(), start);
 		if (ms > most)
 			most = ms;
@@ -183,7 +184,7 @@ longest_of(uint32_t from, int n)
 	return most;
 }
 
-TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
+TEST(idle_connections_over_the_limit_are_closed)
 {
 	struct tk_exhaustion_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
@@ -198,16 +199,16 @@ TEST(connections_that_say_nothing_are_cut_where_they_are_too_many)
 	ck_assert(tk_until(all_open, &b, 10000));
 	int64_t ms = longest_of(OTHER, 50);
 	ck_assert_msg(ms < HTTPD_FIXTURE_SOON_MS, "%d", (int)ms);
-	ck_assert_uint_gt(tk_exhaustion_closed(b.siege), 0);
-	tk_exhaustion_end(b.siege);
+	ck_assert_uint_gt(tk_exhaustion_closed(b.attack), 0);
+	tk_exhaustion_end(b.attack);
 	ck_assert(!httpd_fixture_has_metric(
 	    &s, "soul_http_refused_total{reason=\"connections\"} 0\n"));
 	httpd_fixture_close(&s);
 }
 
-/* Far fewer of each than one address may have, and more than workers. */
+/* Few of each address, but more than there are workers. */
 static void
-others_go_on_under(const char *say)
+others_are_served_during(const char *say)
 {
 	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
@@ -221,25 +222,26 @@ others_go_on_under(const char *say)
 	o.port = s.port;
 	struct both b = { tk_exhaustion_begin(&o), o.n };
 	ck_assert(tk_until(all_open, &b, 10000));
-	/* The 200 would hold 32 workers for 12 s, with bodies for a minute. */
+	/* Otherwise the 200 would hold 32 workers for 12 s, with bodies for a
+	 * minute. */
 	int64_t ms = longest_of(OTHER, 3);
 	ck_assert_msg(ms < 5000, "%d", (int)ms);
-	tk_exhaustion_end(b.siege);
+	tk_exhaustion_end(b.attack);
 	httpd_fixture_close(&s);
 }
 
-TEST(headers_that_drip_from_many_addresses_are_ended_in_time)
+TEST(slow_headers_from_many_addresses_are_closed_in_time)
 {
-	others_go_on_under("GET /who HTTP/1.1\r\nHost: t\r\nX: ");
+	others_are_served_during("GET /who HTTP/1.1\r\nHost: t\r\nX: ");
 }
 
-TEST(bodies_that_drip_from_many_addresses_are_ended_in_time)
+TEST(slow_bodies_from_many_addresses_are_closed_in_time)
 {
-	others_go_on_under("POST /who HTTP/1.1\r\nHost: t\r\n"
-			   "Content-Length: 1000\r\n\r\n{");
+	others_are_served_during("POST /who HTTP/1.1\r\nHost: t\r\n"
+				 "Content-Length: 1000\r\n\r\n{");
 }
 
-TEST(a_request_in_hand_is_not_cut)
+TEST(a_request_in_progress_is_not_closed)
 {
 	struct tk_http c[4];
 	size_t n = NELEM(c);
@@ -249,7 +251,7 @@ TEST(a_request_in_hand_is_not_cut)
 		tk_http_open(&c[i], s.port);
 		ck_assert(tk_http_puts(&c[i], HOLD));
 	}
-	ck_assert(tk_until(held_is, &n, 5000));
+	ck_assert(tk_until(held_has_reached, &n, 5000));
 	struct both b = { tk_exhaustion_begin(
 			      &(struct tk_exhaustion_opts){ .port = s.port,
 				  .n = 40,
@@ -257,7 +259,7 @@ TEST(a_request_in_hand_is_not_cut)
 				  .opens_per_s = 200 }),
 		120 };
 	ck_assert(tk_until(all_open, &b, 10000));
-	tk_exhaustion_end(b.siege);
+	tk_exhaustion_end(b.attack);
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(tk_http_read(&c[i], &a, 5000));
@@ -272,23 +274,23 @@ TEST(a_request_in_hand_is_not_cut)
 	"X-Forwarded-For: 6.6.6.6\r\n"             \
 	"X-Forwarded-For: " who "\r\n\r\n"
 
-TEST(behind_a_trusted_proxy_the_client_is_whom_it_names)
+TEST(a_trusted_proxy_names_the_client)
 {
 	open_site((struct httpd_opts){ .rate_per_s = 1,
 	    .rate_burst = 1,
 	    .per_address = 1,
 	    .trusted_proxies = "127.0.0.2" });
-	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 200);
+	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.1")), 200);
 	ck_assert(tk_response_has(&a, "192.0.2.1"));
-	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.1")), 429);
-	ck_assert_int_eq(ask_from(OTHER, FOR("192.0.2.2")), 200);
-	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::1")), 200);
+	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.1")), 429);
+	ck_assert_int_eq(status_from(OTHER, FOR("192.0.2.2")), 200);
+	ck_assert_int_eq(status_from(OTHER, FOR("2001:db8::1")), 200);
 	ck_assert(tk_response_has(&a, "2001:db8::1"));
-	ck_assert_int_eq(ask_from(OTHER, FOR("2001:db8::2")), 429);
-	/* Anybody else is who he is, whatever he says. */
-	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.3")), 200);
+	ck_assert_int_eq(status_from(OTHER, FOR("2001:db8::2")), 429);
+	/* The header of any other client is ignored. */
+	ck_assert_int_eq(status_from(INADDR_LOOPBACK, FOR("192.0.2.3")), 200);
 	ck_assert(tk_response_has(&a, "127.0.0.1"));
-	ck_assert_int_eq(ask_from(INADDR_LOOPBACK, FOR("192.0.2.4")), 429);
+	ck_assert_int_eq(status_from(INADDR_LOOPBACK, FOR("192.0.2.4")), 429);
 	httpd_fixture_close(&s);
 }
 
@@ -308,7 +310,7 @@ TEST(connections_of_a_trusted_proxy_are_not_counted)
 		tk_http_open_from(&c[i], OTHER, s.port);
 		ck_assert(tk_http_puts(&c[i], text));
 	}
-	ck_assert(tk_until(held_is, &n, 5000));
+	ck_assert(tk_until(held_has_reached, &n, 5000));
 	tk_loop_call(&s.k, release, NULL);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(tk_http_read(&c[i], &a, 5000));
@@ -318,7 +320,7 @@ TEST(connections_of_a_trusted_proxy_are_not_counted)
 	httpd_fixture_close(&s);
 }
 
-TEST(lists_that_cannot_be_read_are_refused)
+TEST(invalid_lists_are_rejected)
 {
 	struct httpd *h = NULL;
 	struct httpd_opts o;

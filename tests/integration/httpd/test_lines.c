@@ -1,10 +1,10 @@
-/* JSON lines: delivery, and ends that are none. */
+/* JSON lines: delivery and truncation. */
 #include <stdio.h>
 #include <string.h>
 
 #include "testkit/httpd_fixture.h"
 
-static struct httpd_req *answers[2];
+static struct httpd_req *streams[2];
 static _Atomic size_t opened;
 
 static void
@@ -12,7 +12,7 @@ on_lines(void *arg, struct httpd_req *r)
 {
 	(void)arg;
 	httpd_lines_start(r);
-	answers[opened] = r;
+	streams[opened] = r;
 	opened++;
 }
 
@@ -23,49 +23,49 @@ static const struct httpd_route routes[] = {
 static struct httpd_fixture s;
 
 static bool
-opened_is(void *arg)
+opened_has_reached(void *arg)
 {
 	return opened == *(size_t *)arg;
 }
 
-/* Ask for lines and wait until the n-th answer has begun. */
+/* Request lines and wait until the n-th response has begun. */
 static void
-ask(struct tk_http *c, size_t n)
+request_lines(struct tk_http *c, size_t n)
 {
 	ck_assert(tk_http_puts(
 	    c, "GET /lines HTTP/1.1\r\n" HTTPD_FIXTURE_HOST "\r\n"));
-	ck_assert(tk_until(opened_is, &n, 5000));
+	ck_assert(tk_until(opened_has_reached, &n, 5000));
 }
 
-/* What is done with the newest answer, on the loop. */
+/* Run on the loop with the newest response. */
 static void
-do_send(void *arg)
+run_send(void *arg)
 {
 	ck_assert_int_eq(
-	    httpd_lines_send(answers[opened - 1], str_of(arg)), RC_OK);
+	    httpd_lines_send(streams[opened - 1], str_of(arg)), RC_OK);
 }
 
 static void
-do_end(void *arg)
+run_end(void *arg)
 {
 	(void)arg;
-	httpd_stream_end(answers[opened - 1]);
+	httpd_stream_end(streams[opened - 1]);
 }
 
 static void
-do_cut(void *arg)
+run_truncate(void *arg)
 {
-	httpd_lines_truncate(answers[opened - 1]);
-	do_end(arg);
+	httpd_lines_truncate(streams[opened - 1]);
+	run_end(arg);
 }
 
 static void
 send_lines(const char *lines)
 {
-	tk_loop_call(&s.k, do_send, (void *)(uintptr_t)lines);
+	tk_loop_call(&s.k, run_send, (void *)(uintptr_t)lines);
 }
 
-TEST(lines_end_whole_or_with_a_cut)
+TEST(lines_end_complete_or_truncated)
 {
 	struct tk_response a = { 0 };
 	struct tk_http c;
@@ -77,22 +77,22 @@ TEST(lines_end_whole_or_with_a_cut)
 		.timeout_ms = 1000,
 		.comment_ms = 50 });
 	tk_http_open(&c, s.port);
-	ask(&c, 1);
+	request_lines(&c, 1);
 	send_lines("{}\n[]\n");
 	ck_assert(tk_http_has(&c, "[]\n", 5000));
-	/* No comment comes between them. */
+	/* There are no comments between them. */
 	ck_assert(!tk_http_fill(&c, 200));
 	send_lines("1\n");
-	tk_loop_call(&s.k, do_end, NULL);
+	tk_loop_call(&s.k, run_end, NULL);
 	ck_assert(tk_http_read(&c, &a, 5000));
 	ck_assert_str_eq(a.body.p, "{}\n[]\n1\n");
 	ck_assert_str_eq(
 	    tk_response_field(&a, "Content-Type", type, sizeof(type)),
 	    "application/x-ndjson");
-	/* The connection serves another, which is cut. */
-	ask(&c, 2);
+	/* The connection serves another one, which is truncated. */
+	request_lines(&c, 2);
 	send_lines("{}\n");
-	tk_loop_call(&s.k, do_cut, NULL);
+	tk_loop_call(&s.k, run_truncate, NULL);
 	ck_assert(tk_http_closed(&c, 5000));
 	ck_assert(tk_http_has(&c, "{}\n", 0));
 	ck_assert(!tk_http_has(&c, "0\r\n\r\n", 0));

@@ -1,29 +1,31 @@
 /*
- * Three replicas under load, one of which is killed: each question is answered,
- * those that died with it too.
+ * Three replicas under load, one of which is killed: each request gets a reply,
+ * including those that were pending in it.
  */
-#include "replicas.h"
+#include "testkit/intent_filter_load.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define QUESTIONS 12000
+#define REQUESTS 12000
 #else
-#define QUESTIONS 60000
+#define REQUESTS 60000
 #endif
 
-TEST_T(a_killed_replica_loses_nothing, 120)
+TEST_T(a_killed_replica_loses_no_request, 120)
 {
-	struct replicas s;
+	struct filter_replicas s;
 
-	replicas_start(&s);
-	s.asking.to_send = QUESTIONS;
-	replicas_answer(&s, QUESTIONS / 4);
-	replicas_kill(&s, 1);
+	filter_replicas_start(&s);
+	s.load.to_send = REQUESTS;
+	filter_replicas_run(&s, REQUESTS / 4);
+	filter_replicas_kill(&s, 1);
 	ck_assert(tk_loop_until(
-	    s.asking.loop, asking_done, &s.asking, 4 * ASKING_MS));
-	ck_assert_msg(s.asking.bad == 0, "%zu failed, one of them with %s",
-	    s.asking.bad, rc_name(s.asking.worst));
-	ck_assert_uint_eq(s.asking.good, QUESTIONS);
-	printf("%d questions, %lld asked again\n", QUESTIONS,
-	    (long long)asking_again(&s.asking));
-	replicas_stop(&s);
+	    s.load.loop, filter_load_is_done, &s.load, 4 * FILTER_LOAD_MS));
+	ck_assert_msg(s.load.bad == 0, "%zu failed, one of them with %s",
+	    s.load.bad, rc_name(s.load.worst));
+	ck_assert_uint_eq(s.load.good, REQUESTS);
+	printf("%d requests, %lld sent a second time\n", REQUESTS,
+	    (long long)filter_load_retries(&s.load));
+	filter_replicas_stop(&s);
 }

@@ -1,6 +1,6 @@
 /*
- * A minute of a bus's life at its worst: the server is killed, frozen and
- * restarted, members come and go, and requests and jobs never stop.
+ * A bus under a minute of outages: the server is killed, frozen and restarted,
+ * members join and leave, while requests and jobs go on.
  */
 #include "core/id.h"
 #include "core/mem.h"
@@ -19,67 +19,68 @@ struct soak {
 	struct mono until, next;
 	bool over;
 
-	long sent, ended[RC_N], waiting, served;
+	long sent, ended[RC_N], pending, served;
 	long outages, freezes, leaves;
 
-	int jobs_put, jobs_out; /* acknowledged; on their way */
+	int jobs_acked, jobs_out; /* acknowledged; in flight */
 	int job_next;
 	bool job_acked[BUS_JOBS_MAX], job_done[BUS_JOBS_MAX];
 	int jobs_undone;
 };
 
-/* ---- requests ----------------------------------------------------------- */
+/* ---- requests ---- */
 
-struct one {
+struct soak_request {
 	struct soak *s;
 	int calls;
 };
 
 static void
-on_end(void *arg, enum rc rc, struct str data)
+on_request_end(void *arg, enum rc rc, struct str data)
 {
-	struct one *o = arg;
+	struct soak_request *o = arg;
 	struct soak *s = o->s;
 
 	ck_assert_int_eq(o->calls++, 0);
 	if (rc == RC_OK)
 		ck_assert(str_eq(data, STR("x")));
 	s->ended[rc]++;
-	s->waiting--;
+	s->pending--;
 	free(o);
 }
 
 static void
-requests_more(struct soak *s)
+requests_start(struct soak *s)
 {
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
-	struct one *o;
+	struct soak_request *o;
 
-	while (!s->over && s->waiting < WINDOW) {
+	while (!s->over && s->pending < WINDOW) {
 		o = mem_zalloc(sizeof(*o));
 		o->s = s;
 		if (bus_request(s->e->bus, "soak.work", STR("x"), &meta,
-			(struct bus_reply_handler){ .fn = on_end, .arg = o },
+			(struct bus_reply_handler){
+			    .fn = on_request_end, .arg = o },
 			NULL) != RC_OK) {
 			free(o);
 			return;
 		}
 		s->sent++;
-		s->waiting++;
+		s->pending++;
 	}
 }
 
-/* ---- jobs --------------------------------------------------------------- */
+/* ---- jobs ---- */
 
 struct job {
 	struct soak *s;
 	int number;
 };
 
-static void job_put(struct job *j);
+static void job_publish(struct job *j);
 
 static void
-on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
+on_job_ack(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 {
 	struct job *j = arg;
 	struct soak *s = j->s;
@@ -89,13 +90,13 @@ on_job_put(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 	if (rc == RC_OK) {
 		s->job_acked[j->number] = true;
 		s->jobs_undone += !s->job_done[j->number];
-		s->jobs_put++;
+		s->jobs_acked++;
 	}
 	free(j);
 }
 
 static void
-job_put(struct job *j)
+job_publish(struct job *j)
 {
 	struct bus_meta meta = { .deadline = bus_fixture_in_ms(3000) };
 	char id[16];
@@ -103,7 +104,7 @@ job_put(struct job *j)
 	snprintf(id, sizeof(id), "%d", j->number);
 	meta.msg_id = id;
 	if (bus_stream_publish(j->s->e->bus, "job.n", str_of(id), &meta,
-		(struct bus_pub_ack_handler){ on_job_put, j }) != RC_OK) {
+		(struct bus_pub_ack_handler){ on_job_ack, j }) != RC_OK) {
 		free(j);
 		return;
 	}
@@ -111,7 +112,7 @@ job_put(struct job *j)
 }
 
 static void
-jobs_more(struct soak *s)
+jobs_publish(struct soak *s)
 {
 	struct job *j;
 
@@ -124,7 +125,7 @@ jobs_more(struct soak *s)
 		j = mem_zalloc(sizeof(*j));
 		j->s = s;
 		j->number = s->job_next++;
-		job_put(j);
+		job_publish(j);
 	}
 }
 
@@ -136,22 +137,21 @@ on_soak_job(void *arg, struct bus_msg *m)
 
 	ck_assert_int_eq(
 	    str_to_i64(bus_msg_data(m), 0, BUS_JOBS_MAX - 1, &n), RC_OK);
-	/* Done is what the server has been told; if it could not be told, the
-	 * job comes again. */
+	/* Done if acknowledged; otherwise the job is redelivered. */
 	if (bus_ack(m) == RC_OK && !s->job_done[n]) {
 		s->job_done[n] = true;
 		s->jobs_undone -= s->job_acked[n];
 	}
 }
 
-/* ---- members ------------------------------------------------------------ */
+/* ---- members ---- */
 
 static void
 on_work(void *arg, struct bus_msg *m)
 {
 	struct soak *s = arg;
 
-	/* Without a connection there is nobody to tell. */
+	/* Fails without a connection. */
 	if (bus_reply(m, bus_msg_data(m)) == RC_OK)
 		s->served++;
 }
@@ -174,16 +174,16 @@ member_join(struct soak *s, int i)
 	ck_assert_int_eq(bus_consume(s->member[i], &c), RC_OK);
 }
 
-/* ---- trouble ------------------------------------------------------------ */
+/* ---- outages ---- */
 
 static bool
-is_past(void *arg)
+is_after(void *arg)
 {
 	return clock_mono().ns >= ((const struct mono *)arg)->ns;
 }
 
 static void
-trouble(struct soak *s)
+cause_outage(struct soak *s)
 {
 	int i = (int)id_random_below(MEMBERS);
 	struct mono thaw;
@@ -197,7 +197,7 @@ trouble(struct soak *s)
 	case 1:
 		bus_fixture_freeze(s->e);
 		thaw = mono_add_ms(clock_mono(), (int64_t)id_random_below(400));
-		tk_until(is_past, &thaw, BUS_FIXTURE_MS);
+		tk_until(is_after, &thaw, BUS_FIXTURE_MS);
 		tk_signal(&s->e->nats.proc, SIGCONT);
 		s->freezes++;
 		break;
@@ -215,8 +215,8 @@ soak_step(void *arg)
 	struct soak *s = arg;
 	int i;
 
-	requests_more(s);
-	jobs_more(s);
+	requests_start(s);
+	jobs_publish(s);
 	for (i = 0; i < MEMBERS; i++)
 		if (s->left[i]) {
 			bus_free(s->member[i]);
@@ -228,11 +228,11 @@ soak_step(void *arg)
 }
 
 static bool
-is_quiet(void *arg)
+nothing_in_flight(void *arg)
 {
 	const struct soak *s = arg;
 
-	return s->waiting == 0 && s->jobs_out == 0;
+	return s->pending == 0 && s->jobs_out == 0;
 }
 
 static bool
@@ -243,7 +243,7 @@ jobs_all_done(void *arg)
 	return s->jobs_undone == 0;
 }
 
-TEST_T(a_minute_of_outages, 240)
+TEST_T(requests_and_jobs_survive_a_minute_of_outages, 240)
 {
 	static struct soak s;
 	struct bus_fixture e;
@@ -261,25 +261,27 @@ TEST_T(a_minute_of_outages, 240)
 		    clock_mono(), 50 + (int64_t)id_random_below(800));
 		ck_assert(bus_fixture_until(&e, soak_step, &s, SOAK_MS));
 		if (!s.over)
-			trouble(&s);
+			cause_outage(&s);
 	}
-	/* Every request has ended, once. */
-	ck_assert(bus_fixture_until(&e, is_quiet, &s, 20000));
+	/* Every request has ended exactly one time. */
+	ck_assert(bus_fixture_until(&e, nothing_in_flight, &s, 20000));
 	ck_assert_int_eq(s.sent,
 	    s.ended[RC_OK] + s.ended[RC_DOWN] + s.ended[RC_NOENT] +
 		s.ended[RC_TIMEOUT]);
 	ck_assert_int_gt(s.ended[RC_OK], s.sent / 2);
-	/* Every job that was acknowledged to who put it gets done. */
+	/* Every job whose publish was acknowledged gets done. */
 	ck_assert(bus_fixture_until(&e, jobs_all_done, &s, 30000));
-	ck_assert_int_gt(s.jobs_put, BUS_JOBS_MAX / 2);
+	ck_assert_int_gt(s.jobs_acked, BUS_JOBS_MAX / 2);
 	ck_assert(
 	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.nobody", "", &a), RC_NOENT);
-	printf("%ld requests: %ld answered, %ld down, %ld unserved, %ld late; "
+	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
+	    RC_NOENT);
+	printf("%ld requests: %ld replied, %ld down, %ld unserved, %ld timed "
+	       "out; "
 	       "%d jobs; %ld kills, %ld freezes, %ld leaves\n",
 	    s.sent, s.ended[RC_OK], s.ended[RC_DOWN], s.ended[RC_NOENT],
-	    s.ended[RC_TIMEOUT], s.jobs_put, s.outages, s.freezes, s.leaves);
+	    s.ended[RC_TIMEOUT], s.jobs_acked, s.outages, s.freezes, s.leaves);
 	for (i = 0; i < MEMBERS; i++)
 		bus_free(s.member[i]);
 	bus_fixture_stop(&e);

@@ -1,35 +1,38 @@
 /*
- * Three replicas under load for two minutes; one after the other is
- * killed and started again.  Every question is answered.
+ * Three replicas under load for two minutes; one after the other is killed and
+ * restarted.  Every request gets a reply.
  */
-#include "integration/intent-filter/replicas.h"
+#include "testkit/intent_filter_load.h"
+#include "testkit/loop.h"
+#include "testkit/testkit.h"
 
-#define ROUNDS 30
-#define CALM   40000 /* answers between two kills */
+#define ROUNDS  30
+#define REPLIES 40000 /* between two kills */
 
-TEST_T(replicas_are_killed_again_and_again, 1800)
+TEST_T(repeatedly_killed_replicas_lose_no_request, 1800)
 {
-	struct replicas s;
+	struct filter_replicas s;
 
-	replicas_start(&s);
-	s.asking.to_send = SIZE_MAX;
+	filter_replicas_start(&s);
+	s.load.to_send = SIZE_MAX;
 	for (int i = 0; i < ROUNDS; i++) {
-		int at = i % REPLICAS;
+		int at = i % FILTER_REPLICAS;
 
-		for (size_t n = 0; n < CALM; n += CALM / 10)
-			replicas_answer(&s, CALM / 10);
-		replicas_kill(&s, at);
-		running_spawn(&s.r[at], replica_name(at), s.nats.url);
+		for (size_t n = 0; n < REPLIES; n += REPLIES / 10)
+			filter_replicas_run(&s, REPLIES / 10);
+		filter_replicas_kill(&s, at);
+		filter_fixture_spawn(
+		    &s.r[at], filter_replica_name(at), s.nats.url);
 		ck_assert(tk_loop_until(
-		    s.asking.loop, tk_service_ready, &s.r[at].s, ASKING_MS));
-		ck_assert_msg(s.asking.bad == 0, "%zu failed, one with %s",
-		    s.asking.bad, rc_name(s.asking.worst));
+		    s.load.loop, tk_service_ready, &s.r[at].s, FILTER_LOAD_MS));
+		ck_assert_msg(s.load.bad == 0, "%zu failed, one with %s",
+		    s.load.bad, rc_name(s.load.worst));
 	}
-	s.asking.to_send = 0;
-	ck_assert(
-	    tk_loop_until(s.asking.loop, asking_done, &s.asking, ASKING_MS));
-	ck_assert_uint_eq(s.asking.bad, 0);
-	printf("%zu questions, %lld asked again\n", s.asking.good,
-	    (long long)asking_again(&s.asking));
-	replicas_stop(&s);
+	s.load.to_send = 0;
+	ck_assert(tk_loop_until(
+	    s.load.loop, filter_load_is_done, &s.load, FILTER_LOAD_MS));
+	ck_assert_uint_eq(s.load.bad, 0);
+	printf("%zu requests, %lld sent a second time\n", s.load.good,
+	    (long long)filter_load_retries(&s.load));
+	filter_replicas_stop(&s);
 }

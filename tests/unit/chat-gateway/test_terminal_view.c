@@ -22,7 +22,7 @@ static const struct terminal full = {
 	.soul_hint = STR_INIT("friendly"),
 	.user_id = STR_INIT("ann"),
 	.soul_id = STR_INIT("soul_1"),
-	.refused[TERMINAL_REJECTED_SKILLS] =
+	.rejected[TERMINAL_REJECTED_SKILLS] =
 	    STR_INIT("{\"kind\":\"skills\",\"outcome\":\"ignored\","
 		     "\"path\":\"\",\"reason\":\"older\","
 		     "\"at\":\"2026-02-22T10:20:30Z\"}"),
@@ -94,16 +94,16 @@ TEST(the_last_rejection_of_each_kind_is_shown)
 	struct terminal t = full;
 	struct view_test x;
 
-	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("29"));
+	t.rejected[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("29"));
 	view_test_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"refused\":[" HEARTBEAT_AT(
 		"29") "," OLDER "],\"last_refused\":" OLDER "}"));
-	t.refused[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("31"));
+	t.rejected[TERMINAL_REJECTED_HEARTBEAT] = STR(HEARTBEAT_AT("31"));
 	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"refused\":[" HEARTBEAT_AT(
 		"31") "," OLDER "],\"last_refused\":" HEARTBEAT_AT("31") "}"));
-	t.refused[TERMINAL_REJECTED_SKILLS] = (struct str){ NULL, 0 };
+	t.rejected[TERMINAL_REJECTED_SKILLS] = (struct str){ NULL, 0 };
 	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"refused\":[" HEARTBEAT_AT(
 		"31") "],\"last_refused\":" HEARTBEAT_AT("31") "}"));
@@ -144,7 +144,7 @@ TEST(unreadable_snapshots_are_left_out)
 
 	t.skills = STR("[{\"name\":7}]");
 	t.catalog = STR("{");
-	t.refused[TERMINAL_REJECTED_SKILLS] = STR("{}");
+	t.rejected[TERMINAL_REJECTED_SKILLS] = STR("{}");
 	view_test_open(&x, 1024 * 1024);
 	ck_assert_ptr_nonnull(strstr(view_json(&x, &t),
 	    "\"skills\":[],\"catalog_version\":12,\"intents\":[]"));

@@ -1,13 +1,12 @@
 /*
- * Normalising and segmenting.
+ * Normalization and segmentation.
  */
-#include "command.h"
 #include "core/arena.h"
 #include "core/mem.h"
 #include "core/zone.h"
-#include "reading.h"
-#include "segment.h"
 #include "testkit/testkit.h"
+#include "text/command_text.h"
+#include "text/utterance.h"
 
 static const struct {
 	const char *raw, *text, *locale;
@@ -28,15 +27,15 @@ static const struct {
 	{ "　开灯　", "开灯", "zh-CN" },
 };
 
-TEST(commands_are_normalised)
+TEST(commands_are_normalized)
 {
 	struct arena *a = arena_new(65536);
 	struct command c;
 	size_t i;
 
 	for (i = 0; i < NELEM(commands); i++) {
-		ck_assert_int_eq(
-		    command_read(str_of(commands[i].raw), NULL, "zh-CN", a, &c),
+		ck_assert_int_eq(command_parse(str_of(commands[i].raw), NULL,
+				     "zh-CN", a, &c),
 		    RC_OK);
 		ck_assert_msg(str_eq(c.text, str_of(commands[i].text)),
 		    "%s: %.*s", commands[i].raw, STR_ARG(c.text));
@@ -46,13 +45,13 @@ TEST(commands_are_normalised)
 	arena_free(a);
 }
 
-TEST(a_given_locale_is_kept)
+TEST(a_given_locale_is_used)
 {
 	struct arena *a = arena_new(65536);
 	struct command c;
 
 	ck_assert_int_eq(
-	    command_read(STR("a b"), "zh-TW", "zh-CN", a, &c), RC_OK);
+	    command_parse(STR("a b"), "zh-TW", "zh-CN", a, &c), RC_OK);
 	ck_assert_str_eq(c.locale, "zh-TW");
 	ck_assert(str_eq(c.text, STR("ab")));
 	arena_free(a);
@@ -66,8 +65,8 @@ TEST(bad_and_huge_commands_fail)
 
 	memset(big, 'x', sizeof(big));
 	ck_assert_int_eq(
-	    command_read(STR("\xff\xfe"), NULL, "zh-CN", a, &c), RC_INVALID);
-	ck_assert_int_eq(command_read((struct str){ big, sizeof(big) }, NULL,
+	    command_parse(STR("\xff\xfe"), NULL, "zh-CN", a, &c), RC_INVALID);
+	ck_assert_int_eq(command_parse((struct str){ big, sizeof(big) }, NULL,
 			     "zh-CN", a, &c),
 	    RC_TOOBIG);
 	arena_free(a);
@@ -91,25 +90,25 @@ static const struct {
 };
 
 static void
-read_at_noon(struct reading *r, struct str text, const char *locale,
+command_parse_at_noon(struct utterance *r, struct str text, const char *locale,
     const struct zone *zone, struct arena *a)
 {
 	struct datetime_now now = { .zone = zone };
-	struct speech *speech = speech_new();
+	struct vocabulary *vocabulary = vocabulary_new();
 
 	ck_assert_int_eq(
 	    wall_parse(STR("2026-02-22T12:00:00+08:00"), &now.now), RC_OK);
 	ck_assert_int_eq(
-	    command_read(text, locale, "zh-CN", a, &r->cmd), RC_OK);
-	ck_assert_int_eq(reading_make(r, now, speech, a), RC_OK);
-	speech_free(speech);
+	    command_parse(text, locale, "zh-CN", a, &r->cmd), RC_OK);
+	ck_assert_int_eq(utterance_parse(r, now, vocabulary, a), RC_OK);
+	vocabulary_free(vocabulary);
 }
 
 TEST(commands_are_segmented)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
-	struct reading r = { 0 };
+	struct utterance r = { 0 };
 	struct zone *zone;
 	size_t i, j, n;
 
@@ -118,7 +117,8 @@ TEST(commands_are_segmented)
 		struct str want = str_of(splits[i].parts);
 
 		arena_reset(a);
-		read_at_noon(&r, str_of(splits[i].text), NULL, zone, a);
+		command_parse_at_noon(
+		    &r, str_of(splits[i].text), NULL, zone, a);
 		n = segment_split(&r, g);
 		for (j = 0; j < n; j++) {
 			struct str part = { r.cmd.text.p + g[j].start,
@@ -135,11 +135,11 @@ TEST(commands_are_segmented)
 	arena_free(a);
 }
 
-TEST(a_long_command_keeps_its_rest)
+TEST(a_long_command_has_its_rest_in_the_last_segment)
 {
 	struct arena *a = arena_new(1 << 20);
 	struct segment g[SEGMENT_MAX];
-	struct reading r = { 0 };
+	struct utterance r = { 0 };
 	struct zone *zone;
 	char text[400];
 	size_t i;
@@ -147,14 +147,15 @@ TEST(a_long_command_keeps_its_rest)
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
 	for (i = 0; i < sizeof(text); i++)
 		text[i] = i % 2 == 0 ? '1' : ';';
-	read_at_noon(&r, (struct str){ text, sizeof(text) }, "zh-CN", zone, a);
+	command_parse_at_noon(
+	    &r, (struct str){ text, sizeof(text) }, "zh-CN", zone, a);
 	ck_assert_uint_eq(segment_split(&r, g), SEGMENT_MAX);
 	ck_assert_uint_eq(g[SEGMENT_MAX - 1].end, r.cmd.text.n);
 	zone_free(zone);
 	arena_free(a);
 }
 
-/* The bytes of the caller's text that a part of the command came from. */
+/* A part of the command, and its source in the caller's text. */
 static const struct {
 	const char *raw, *part, *source;
 } sources[] = {
@@ -176,7 +177,7 @@ TEST(parts_are_found_in_the_callers_text)
 		struct str part = str_of(sources[i].part);
 
 		ck_assert_int_eq(
-		    command_read(str_of(sources[i].raw), NULL, "zh-CN", a, &c),
+		    command_parse(str_of(sources[i].raw), NULL, "zh-CN", a, &c),
 		    RC_OK);
 		at = str_find(c.text, part);
 		ck_assert_msg(

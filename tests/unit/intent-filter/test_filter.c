@@ -1,27 +1,31 @@
 /*
- * The filter as a whole: the protocol's samples, options, decisions.
+ * The whole filter: the protocol's examples, options, decisions.
  */
 #include "core/mem.h"
-#include "filter_case.h"
+#include "testkit/intent_filter_fixture.h"
+#include "testkit/testkit.h"
 
 TEST(the_protocols_request_gives_the_protocols_intents)
 {
-	char *request = case_protocol();
-	json_t *r = case_run(request);
+	json_t *r = filter_fixture_run(filter_fixture_protocol());
 
-	free(request);
-	ck_assert_str_eq(case_action(r), "execute_intents");
-	case_equal(json_object_get(r, "decision"),
+	ck_assert_str_eq(filter_fixture_action(r), "execute_intents");
+	filter_fixture_equal(json_object_get(r, "decision"),
 	    "{\"action\":\"execute_intents\",\"trigger_intent_id\":"
 	    "\"intent_light_control\",\"reason\":\"matched_catalog_intents\"}",
 	    "decision");
-	case_check_protocol(r);
-	ck_assert(json_number_value(case_intent(r, 0, "confidence")) >= .8);
-	ck_assert(json_number_value(case_intent(r, 1, "confidence")) >= .8);
-	case_equal(case_intent(r, 0, "status"), "\"ready\"", "status 0");
-	case_equal(case_intent(r, 1, "status"), "\"ready\"", "status 1");
-	case_equal(case_intent(r, 1, "segment_index"), "1", "segment 1");
-	case_equal(json_object_get(r, "meta"),
+	filter_fixture_check_protocol(r);
+	ck_assert(
+	    json_number_value(filter_fixture_intent(r, 0, "confidence")) >= .8);
+	ck_assert(
+	    json_number_value(filter_fixture_intent(r, 1, "confidence")) >= .8);
+	filter_fixture_equal(
+	    filter_fixture_intent(r, 0, "status"), "\"ready\"", "status 0");
+	filter_fixture_equal(
+	    filter_fixture_intent(r, 1, "status"), "\"ready\"", "status 1");
+	filter_fixture_equal(
+	    filter_fixture_intent(r, 1, "segment_index"), "1", "segment 1");
+	filter_fixture_equal(json_object_get(r, "meta"),
 	    "{\"latency_ms\":0,\"segment_count\":2,\"catalog_size\":2,"
 	    "\"time_signals\":1,\"timezone\":\"Asia/Shanghai\",\"locale\":"
 	    "\"zh-CN\",\"now\":\"2026-02-22T17:40:00+08:00\",\"unmatched\":[]}",
@@ -29,10 +33,10 @@ TEST(the_protocols_request_gives_the_protocols_intents)
 	json_decref(r);
 }
 
-/* A command over the three intents; NULL: which action without an intent. */
+/* Commands for the protocol's intents; normalized NULL: no intent. */
 static const struct {
 	const char *command, *normalized, *action;
-} said[] = {
+} commands[] = {
 	{ "开灯", "{\"skill\":\"control_light\",\"mode\":\"on\"}", NULL },
 	{ "把灯打开", "{\"skill\":\"control_light\",\"mode\":\"on\"}", NULL },
 	{ "帮我关灯", "{\"skill\":\"control_light\",\"mode\":\"off\"}", NULL },
@@ -68,66 +72,75 @@ static const struct {
 	{ "what time is it", NULL, "fallback_reasoning" },
 };
 
-TEST(utterances)
+TEST(commands_get_the_expected_intent)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(said); i++) {
-		json_t *r = case_say(case_seed(), said[i].command);
+	for (i = 0; i < NELEM(commands); i++) {
+		json_t *r = filter_fixture_command(
+		    filter_fixture_catalog(), commands[i].command);
 
 		ck_assert_msg(
-		    strcmp(case_action(r),
-			said[i].action != NULL ? said[i].action
-					       : "execute_intents") == 0,
-		    "%s: %s", said[i].command, case_action(r));
+		    strcmp(filter_fixture_action(r),
+			commands[i].action != NULL ? commands[i].action
+						   : "execute_intents") == 0,
+		    "%s: %s", commands[i].command, filter_fixture_action(r));
 		ck_assert_uint_eq(
 		    json_array_size(json_object_get(r, "intents")), 1);
-		if (said[i].normalized != NULL)
-			case_equal(case_intent(r, 0, "normalized"),
-			    said[i].normalized, said[i].command);
+		if (commands[i].normalized != NULL)
+			filter_fixture_equal(
+			    filter_fixture_intent(r, 0, "normalized"),
+			    commands[i].normalized, commands[i].command);
 		else
-			case_equal(case_intent(r, 0, "status"), "\"system\"",
-			    said[i].command);
+			filter_fixture_equal(
+			    filter_fixture_intent(r, 0, "status"), "\"system\"",
+			    commands[i].command);
 		json_decref(r);
 	}
 }
 
 TEST(each_segment_has_its_own_duration)
 {
-	json_t *r = case_say(case_seed(), "10分钟后提醒我，然后20分钟后提醒我");
+	json_t *r = filter_fixture_command(
+	    filter_fixture_catalog(), "10分钟后提醒我，然后20分钟后提醒我");
 
 	ck_assert_uint_eq(json_array_size(json_object_get(r, "intents")), 2);
-	case_equal(json_object_get(
-		       case_intent(r, 0, "normalized"), "trigger_in_seconds"),
+	filter_fixture_equal(
+	    json_object_get(filter_fixture_intent(r, 0, "normalized"),
+		"trigger_in_seconds"),
 	    "600", "first");
-	case_equal(json_object_get(
-		       case_intent(r, 1, "normalized"), "trigger_in_seconds"),
+	filter_fixture_equal(
+	    json_object_get(filter_fixture_intent(r, 1, "normalized"),
+		"trigger_in_seconds"),
 	    "1200", "second");
 	json_decref(r);
 }
 
-TEST(a_missing_required_slot_asks)
+TEST(a_missing_required_slot_needs_clarification)
 {
-	json_t *r =
-	    case_say(case_json("[{\"id\":\"i\",\"match\":{\"keywords_any\":"
-			       "[\"音量\"]},\"slots\":[{\"name\":\"level\","
-			       "\"required\":true,\"regex\":\"([0-9]+)\"}]}]"),
-		"调一下音量");
+	json_t *r = filter_fixture_command(
+	    filter_fixture_json("[{\"id\":\"i\",\"match\":{\"keywords_any\":"
+				"[\"音量\"]},\"slots\":[{\"name\":\"level\","
+				"\"required\":true,\"regex\":\"([0-9]+)\"}]}]"),
+	    "调一下音量");
 
-	case_equal(
-	    case_intent(r, 0, "status"), "\"need_clarification\"", "status");
-	case_equal(
-	    case_intent(r, 0, "missing_parameters"), "[\"level\"]", "missing");
-	case_equal(case_intent(r, 0, "intent_name"), "\"i\"", "name");
+	filter_fixture_equal(filter_fixture_intent(r, 0, "status"),
+	    "\"need_clarification\"", "status");
+	filter_fixture_equal(filter_fixture_intent(r, 0, "missing_parameters"),
+	    "[\"level\"]", "missing");
+	filter_fixture_equal(
+	    filter_fixture_intent(r, 0, "intent_name"), "\"i\"", "name");
 	json_decref(r);
 }
 
-TEST(what_is_left_over_is_told)
+TEST(unmatched_text_is_reported)
 {
-	json_t *r = case_say(case_seed(), "开灯，然后给我讲个故事");
+	json_t *r = filter_fixture_command(
+	    filter_fixture_catalog(), "开灯，然后给我讲个故事");
 
-	ck_assert_str_eq(case_action(r), "execute_intents");
-	case_equal(json_object_get(json_object_get(r, "meta"), "unmatched"),
+	ck_assert_str_eq(filter_fixture_action(r), "execute_intents");
+	filter_fixture_equal(
+	    json_object_get(json_object_get(r, "meta"), "unmatched"),
 	    "[\"给我讲个故事\"]", "unmatched");
 	json_decref(r);
 }
@@ -153,12 +166,12 @@ static const struct {
 	{ "\"keywords_any\":[\"on\"]", "the front door", false },
 	{ "\"keywords_any\":[\"甲\"],\"min_confidence\":0.9", "甲", false },
 	{ "\"keywords_any\":[]", "甲", false },
-	/* Matching stops at its limits and counts as no match. */
+	/* Exceeding the match limits is not a match. */
 	{ "\"regex_any\":[\"(a+)+$\"]",
 	    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1b", false },
 };
 
-TEST(match_rules)
+TEST(rules_match_as_documented)
 {
 	size_t i;
 
@@ -170,9 +183,10 @@ TEST(match_rules)
 		    asprintf(&intent, "[{\"id\":\"x\",\"match\":{%s}}]",
 			rules[i].match),
 		    0);
-		r = case_say(case_json(intent), rules[i].command);
-		ck_assert_msg((strcmp(case_action(r), "execute_intents") ==
-				  0) == rules[i].hit,
+		r = filter_fixture_command(
+		    filter_fixture_json(intent), rules[i].command);
+		ck_assert_msg((strcmp(filter_fixture_action(r),
+				   "execute_intents") == 0) == rules[i].hit,
 		    "%s: %s", rules[i].match, rules[i].command);
 		json_decref(r);
 		free(intent);
@@ -184,7 +198,7 @@ TEST(match_rules)
 	"[\"音乐\"]}},{\"id\":\"high\",\"priority\":5,\"match\":"   \
 	"{\"keywords_any\":[\"音乐\"]}}"
 
-/* Options, and the ids that come out of 放音乐，开灯 over TWO and the light. */
+/* Options, and the resulting ids for 放音乐，开灯 with TWO and the light. */
 static const struct {
 	const char *options, *ids;
 } options[] = {
@@ -197,7 +211,7 @@ static const struct {
 	    "" },
 };
 
-TEST(options_are_obeyed)
+TEST(options_take_effect)
 {
 	size_t i, j, n;
 
@@ -213,12 +227,13 @@ TEST(options_are_obeyed)
 				     "\"match\":{\"keywords_any\":[\"灯\"]}}",
 				     options[i].options),
 		    0);
-		r = case_run(request);
+		r = filter_fixture_run(request);
 		n = 0;
 		list = json_object_get(r, "intents");
 		for (j = 0; j < json_array_size(list); j++)
 			n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s ",
-			    json_string_value(case_intent(r, j, "intent_id")));
+			    json_string_value(
+				filter_fixture_intent(r, j, "intent_id")));
 		ck_assert_msg(strcmp(ids, options[i].ids) == 0, "%s: %s",
 		    options[i].options, ids);
 		json_decref(r);
@@ -228,16 +243,17 @@ TEST(options_are_obeyed)
 
 TEST(debug_candidates_are_listed_on_request)
 {
-	json_t *r = case_run("{\"command\":\"音乐\",\"intent_catalog\":[" TWO
-			     "],\"options\":{\"max_intents_per_segment\":1,"
-			     "\"return_debug_candidates\":true}}");
+	json_t *r =
+	    filter_fixture_run("{\"command\":\"音乐\",\"intent_catalog\":[" TWO
+			       "],\"options\":{\"max_intents_per_segment\":1,"
+			       "\"return_debug_candidates\":true}}");
 
 	ck_assert_uint_eq(json_array_size(json_object_get(r, "intents")), 1);
 	ck_assert_uint_eq(json_array_size(json_object_get(r, "candidates")), 2);
 	json_decref(r);
 }
 
-/* A bad catalog, and where it is bad. */
+/* Bad catalogs, and the path of the error. */
 static const struct {
 	const char *intents, *path;
 } bad[] = {
@@ -250,7 +266,7 @@ static const struct {
 	    "/intent_catalog/1/match/regex_all/0" },
 };
 
-TEST(bad_catalogs_are_refused_at_their_place)
+TEST(bad_catalogs_are_rejected_with_a_path)
 {
 	size_t i;
 
@@ -264,7 +280,8 @@ TEST(bad_catalogs_are_refused_at_their_place)
 				     "[%s]}",
 				     bad[i].intents),
 		    0);
-		ck_assert_int_eq(case_try(request, &r, &err), RC_INVALID);
+		ck_assert_int_eq(
+		    filter_fixture_try(request, &r, &err), RC_INVALID);
 		ck_assert_str_eq(err.path, bad[i].path);
 		ck_assert_str_ne(err.why, "");
 		free(request);

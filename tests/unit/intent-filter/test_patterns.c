@@ -1,15 +1,14 @@
 /*
- * What is known of a pattern without running it.
+ * Static analysis of patterns.
  */
+#include "catalog/catalog_internal.h"
 #include "core/mem.h"
-#include "gap.h"
-#include "literal.h"
 #include "testkit/testkit.h"
 
-/* A pattern, and the texts of which a match has one; "": nothing is known. */
+/* A pattern, and the literals of which every match has one; "": unknown. */
 static const struct {
 	const char *pattern, *texts; /* joined by | */
-} known[] = {
+} literal_cases[] = {
 	{ "开灯", "开灯" },
 	{ "开.{0,4}客厅", "客厅" },
 	{ "(开|打开)", "开|打开" },
@@ -42,31 +41,31 @@ static const struct {
 	{ "\\", "" },
 };
 
-TEST(a_pattern_needs_one_of_its_texts)
+TEST(literals_of_patterns_are_found)
 {
-	struct literals l;
+	struct pattern_literals l;
 	size_t i, j;
 
-	for (i = 0; i < NELEM(known); i++) {
-		struct str want = str_of(known[i].texts);
+	for (i = 0; i < NELEM(literal_cases); i++) {
+		struct str want = str_of(literal_cases[i].texts);
 
-		literal_find(str_of(known[i].pattern), &l);
+		pattern_literals_find(str_of(literal_cases[i].pattern), &l);
 		for (j = 0; j < l.n; j++) {
 			struct str text = { l.text[j], l.len[j] };
 
 			ck_assert_msg(str_eq(str_split(&want, '|'), text),
-			    "%s: text %zu is %.*s", known[i].pattern, j,
+			    "%s: text %zu is %.*s", literal_cases[i].pattern, j,
 			    STR_ARG(text));
 		}
-		ck_assert_msg(want.n == 0, "%s: misses %.*s", known[i].pattern,
-		    STR_ARG(want));
+		ck_assert_msg(want.n == 0, "%s: misses %.*s",
+		    literal_cases[i].pattern, STR_ARG(want));
 	}
 }
 
 static const struct {
 	const char *pattern, *marked;
-	unsigned gaps;
-} marks[] = {
+	unsigned unmatched;
+} unmatched_cases[] = {
 	{ "开.{0,4}灯", "开(.{0,4})灯", 1U << 1 },
 	{ "(开).*?灯.+", "(开)(.*?)灯(.+)", 1U << 2 | 1U << 3 },
 	{ "(?:开).*", "(?:开)(.*)", 1U << 1 },
@@ -80,25 +79,28 @@ static const struct {
 	{ ".{", "(.{)", 1U << 1 },
 };
 
-TEST(gaps_are_marked)
+TEST(unmatched_spans_are_marked)
 {
 	struct buf b = BUF_INIT(4096);
 	size_t i;
 
-	for (i = 0; i < NELEM(marks); i++) {
-		unsigned gaps;
+	for (i = 0; i < NELEM(unmatched_cases); i++) {
+		unsigned unmatched;
 
 		buf_reset(&b);
-		gaps = gap_mark(str_of(marks[i].pattern), &b);
+		unmatched =
+		    unmatched_span_mark(str_of(unmatched_cases[i].pattern), &b);
+		ck_assert_msg(unmatched == unmatched_cases[i].unmatched,
+		    "%s: %x", unmatched_cases[i].pattern, unmatched);
 		ck_assert_msg(
-		    gaps == marks[i].gaps, "%s: %x", marks[i].pattern, gaps);
-		ck_assert_msg(str_eq(buf_str(&b), str_of(marks[i].marked)),
-		    "%s: %.*s", marks[i].pattern, STR_ARG(buf_str(&b)));
+		    str_eq(buf_str(&b), str_of(unmatched_cases[i].marked)),
+		    "%s: %.*s", unmatched_cases[i].pattern,
+		    STR_ARG(buf_str(&b)));
 	}
 	buf_free(&b);
 }
 
-TEST(more_groups_than_bits_mark_nothing)
+TEST(too_many_groups_mark_nothing)
 {
 	struct buf b = BUF_INIT(4096);
 	struct buf pattern = BUF_INIT(4096);
@@ -107,7 +109,7 @@ TEST(more_groups_than_bits_mark_nothing)
 	for (i = 0; i < 40; i++)
 		buf_puts(&pattern, "(a)");
 	buf_puts(&pattern, ".*");
-	ck_assert_uint_eq(gap_mark(buf_str(&pattern), &b), 0);
+	ck_assert_uint_eq(unmatched_span_mark(buf_str(&pattern), &b), 0);
 	ck_assert(str_eq(buf_str(&b), buf_str(&pattern)));
 	buf_free(&pattern);
 	buf_free(&b);

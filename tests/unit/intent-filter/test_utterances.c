@@ -1,19 +1,180 @@
 /*
- * What people say to a body, and what the filter must make of it: every line of
- * utterances.tsv.
+ * Utterances of users, and what the filter must make of them: every line of
+ * utterances.tsv.  Its columns are separated by tabs:
+ *
+ *   catalog     its intents are catalogs/<catalog>.json
+ *   utterance   the command, at 2026-02-22T17:40:00+08:00, a Sunday
+ *   expected    fallback, no_action, or intents in order, separated by ";"
+ *   unmatched   what no intent used, separated by "|"; absent: nothing; "*":
+ *               anything.  Leading and trailing punctuation is ignored.  Only
+ *               for lines that expect intents, rejected or not.
+ *
+ * An intent is its id, followed by:
+ *
+ *   {...}   normalized, equal as JSON; absent: not compared
+ *   …       normalized may have more members
+ *   ?a,b    it needs clarification: these parameters are missing
+ *   !       it is rejected; if all are, the language model is used
+ *   ~       it is ready, with any confidence
+ *
+ * Lines that begin with # are headings.
  */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "core/mem.h"
-#include "filter_case.h"
-#include "utterance_table.h"
+#include "core/str.h"
+#include "testkit/intent_filter_fixture.h"
+#include "testkit/testkit.h"
 
 #define NOW  "2026-02-22T17:40:00+08:00"
 #define ZONE "Asia/Shanghai"
-/* The least confidence of an intent that is meant clearly. */
-#define SURE 0.8
+/* The least confidence of an unambiguous intent. */
+#define CONFIDENCE_MIN 0.8
+
+/* ---- the table ---- */
+
+#define TABLE_FOLDER "tests/unit/intent-filter/"
+#define TABLE_MORE   "…"
+
+enum { COL_CATALOG, COL_UTTERANCE, COL_EXPECTED, COL_UNMATCHED, NCOLS };
+
+struct line {
+	int number;
+	const char *col[NCOLS]; /* "" for what is absent */
+};
+
+/* The table, and the position in it. */
+struct table {
+	char *text, *rest;
+	int number;
+};
+
+static struct table
+table_open(void)
+{
+	char *text = tk_read_file(TABLE_FOLDER "utterances.tsv", NULL);
+
+	return (struct table){ text, text, 0 };
+}
+
+/* The next utterance; its strings are the table's. */
+static bool
+table_next(struct table *t, struct line *out)
+{
+	char *row;
+	size_t i;
+
+	while ((row = strsep(&t->rest, "\n")) != NULL) {
+		t->number++;
+		if (*row == '#' || *row == '\0')
+			continue;
+		out->number = t->number;
+		for (i = 0; i < NCOLS; i++) {
+			out->col[i] = strsep(&row, "\t");
+			ck_assert_msg(out->col[i] != NULL || i == COL_UNMATCHED,
+			    "line %d: column %zu is missing", t->number, i);
+			if (out->col[i] == NULL)
+				out->col[i] = "";
+		}
+		ck_assert_msg(
+		    row == NULL, "line %d: too many columns", t->number);
+		return true;
+	}
+	return false;
+}
+
+static bool
+table_is_negative(const struct line *l)
+{
+	return strcmp(l->col[COL_EXPECTED], "fallback") == 0 ||
+	    strcmp(l->col[COL_EXPECTED], "no_action") == 0;
+}
+
+/* One expected intent. */
+struct want {
+	struct str id;
+	json_t *normalized; /* NULL: any */
+	struct str missing;
+	bool more, unsure;
+	const char *status;
+};
+
+static struct str
+table_take_until(const char **p, const char *stop)
+{
+	struct str s = { *p, strcspn(*p, stop) };
+
+	*p += s.n;
+	return s;
+}
+
+/* Parse one at *p; false: syntax error.  Always want_free() it. */
+static bool
+want_parse(const char **p, struct want *w)
+{
+	json_error_t e;
+
+	*w = (struct want){ .status = "ready" };
+	w->id = table_take_until(p, "{?!~;");
+	if (**p == '{') {
+		w->normalized = json_loads(*p, JSON_DISABLE_EOF_CHECK, &e);
+		if (w->normalized == NULL)
+			return false;
+		*p += e.position;
+	}
+	if (strncmp(*p, TABLE_MORE, strlen(TABLE_MORE)) == 0) {
+		w->more = true;
+		*p += strlen(TABLE_MORE);
+	}
+	if (**p == '?') {
+		w->status = "need_clarification";
+		*p += 1;
+		w->missing = table_take_until(p, ";");
+	} else if (**p == '!') {
+		w->status = "rejected";
+		*p += 1;
+	} else if (**p == '~') {
+		w->unsure = true;
+		*p += 1;
+	}
+	if (**p == ';')
+		*p += 1;
+	else if (**p != '\0')
+		return false;
+	return w->id.n > 0;
+}
+
+static void
+want_free(struct want *w)
+{
+	json_decref(w->normalized);
+}
+
+/* Whether intents are expected, and all of them rejected. */
+static bool
+table_is_rejected(const struct line *l)
+{
+	const char *p = l->col[COL_EXPECTED];
+	bool rejected = !table_is_negative(l);
+	struct want w;
+
+	while (rejected && *p != '\0') {
+		rejected =
+		    want_parse(&p, &w) && strcmp(w.status, "rejected") == 0;
+		want_free(&w);
+	}
+	return rejected;
+}
+
+/* ---- requests ---- */
 
 /* The intents of a catalog; the caller's own reference. */
 static json_t *
-catalog(json_t *all, const char *name)
+utterance_catalog(json_t *all, const char *name)
 {
 	json_t *intents = json_object_get(all, name);
 	char path[128];
@@ -31,50 +192,51 @@ catalog(json_t *all, const char *name)
 }
 
 static json_t *
-ask(json_t *intents, const char *command)
+utterance_request(json_t *intents, const char *command)
 {
 	json_t *request = json_pack("{s:s, s:o, s:s, s:s}", "command", command,
 	    "intent_catalog", intents, "now", NOW, "timezone", ZONE);
 	char *text = json_dumps(request, 0);
-	json_t *answer;
+	json_t *filter_response;
 
 	ck_assert_msg(text != NULL, "not UTF-8: %s", command);
-	answer = case_run(text);
+	filter_response = filter_fixture_run(text);
 	free(text);
 	json_decref(request);
-	return answer;
+	return filter_response;
 }
 
 static json_t *
-intents_of(const json_t *answer)
+utterance_intents(const json_t *filter_response)
 {
-	return json_object_get(answer, "intents");
+	return json_object_get(filter_response, "intents");
 }
 
 static const char *
-text_of(const json_t *object, const char *key)
+utterance_text(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
 
 	return s != NULL ? s : "";
 }
 
-/* ---- what came, in the table's own form ---------------------------------- */
+/* ---- printing a response in the form of the table ---- */
 
 static void
-print_intent(FILE *f, const json_t *intent)
+utterance_print_intent(FILE *f, const json_t *intent)
 {
-	const char *status = text_of(intent, "status");
+	const char *status = utterance_text(intent, "status");
 	json_t *missing = json_object_get(intent, "missing_parameters");
 	char *normalized =
 	    json_dumps(json_object_get(intent, "normalized"), JSON_COMPACT);
 	size_t i;
 
-	fprintf(f, "%s%s", text_of(intent, "intent_id"), normalized);
+	fprintf(f, "%s%s", utterance_text(intent, "intent_id"), normalized);
 	if (strcmp(status, "rejected") == 0)
 		fprintf(f, "!");
 	if (strcmp(status, "ready") == 0 &&
-	    json_number_value(json_object_get(intent, "confidence")) < SURE)
+	    json_number_value(json_object_get(intent, "confidence")) <
+		CONFIDENCE_MIN)
 		fprintf(f, "~");
 	for (i = 0; i < json_array_size(missing); i++)
 		fprintf(f, "%s%s", i > 0 ? "," : "?",
@@ -83,34 +245,38 @@ print_intent(FILE *f, const json_t *intent)
 }
 
 static void
-print_answer(FILE *f, const json_t *answer)
+utterance_print_response(FILE *f, const json_t *filter_response)
 {
-	const char *action = case_action(answer);
-	json_t *left =
-	    json_object_get(json_object_get(answer, "meta"), "unmatched");
+	const char *action = filter_fixture_action(filter_response);
+	json_t *unmatched = json_object_get(
+	    json_object_get(filter_response, "meta"), "unmatched");
 	size_t i;
 
 	if (strcmp(action, "execute_intents") != 0 &&
-	    strcmp(text_of(json_array_get(intents_of(answer), 0), "status"),
+	    strcmp(utterance_text(
+		       json_array_get(utterance_intents(filter_response), 0),
+		       "status"),
 		"rejected") != 0) {
 		fprintf(f, "%s",
 		    strcmp(action, "no_action") == 0 ? action : "fallback");
 		return;
 	}
-	for (i = 0; i < json_array_size(intents_of(answer)); i++) {
+	for (i = 0; i < json_array_size(utterance_intents(filter_response));
+	     i++) {
 		fprintf(f, "%s", i > 0 ? ";" : "");
-		print_intent(f, json_array_get(intents_of(answer), i));
+		utterance_print_intent(
+		    f, json_array_get(utterance_intents(filter_response), i));
 	}
-	for (i = 0; i < json_array_size(left); i++)
+	for (i = 0; i < json_array_size(unmatched); i++)
 		fprintf(f, "%s%s", i > 0 ? "|" : "\t",
-		    json_string_value(json_array_get(left, i)));
+		    json_string_value(json_array_get(unmatched, i)));
 }
 
-/* ---- against what was expected ------------------------------------------- */
+/* ---- comparing ---- */
 
 /* All members of want are in got, equal. */
 static bool
-has_members(json_t *got, json_t *want)
+utterance_has_members(json_t *got, json_t *want)
 {
 	const char *key;
 	json_t *value;
@@ -123,7 +289,7 @@ has_members(json_t *got, json_t *want)
 
 /* Whether list is the strings of text, in order, separated by sep. */
 static bool
-same_list(const json_t *list, struct str text, char sep)
+utterance_same_list(const json_t *list, struct str text, char sep)
 {
 	size_t i, n = json_array_size(list);
 
@@ -137,32 +303,34 @@ same_list(const json_t *list, struct str text, char sep)
 	return text.n == 0;
 }
 
-/* What is wrong with the intent; NULL: nothing. */
+/* The first difference; NULL: none. */
 static const char *
-wrong_intent(json_t *got, const struct want *w)
+utterance_intent_error(json_t *got, const struct want *w)
 {
 	json_t *normalized = json_object_get(got, "normalized");
-	double sure = json_number_value(json_object_get(got, "confidence"));
+	double confidence =
+	    json_number_value(json_object_get(got, "confidence"));
 
-	if (!str_eq(str_of(text_of(got, "intent_id")), w->id))
+	if (!str_eq(str_of(utterance_text(got, "intent_id")), w->id))
 		return "another intent";
-	if (strcmp(text_of(got, "status"), w->status) != 0)
+	if (strcmp(utterance_text(got, "status"), w->status) != 0)
 		return "status";
 	if (w->normalized != NULL &&
-	    !(w->more ? has_members(normalized, w->normalized)
+	    !(w->more ? utterance_has_members(normalized, w->normalized)
 		      : json_equal(normalized, w->normalized)))
 		return "normalized";
 	if (strcmp(w->status, "rejected") != 0 &&
-	    !same_list(
+	    !utterance_same_list(
 		json_object_get(got, "missing_parameters"), w->missing, ','))
 		return "missing parameters";
-	if (strcmp(w->status, "ready") == 0 && !w->unsure && sure < SURE)
+	if (strcmp(w->status, "ready") == 0 && !w->unsure &&
+	    confidence < CONFIDENCE_MIN)
 		return "confidence";
 	return NULL;
 }
 
 static const char *
-wrong_intents(const json_t *intents, const char *expected)
+utterance_intents_error(const json_t *intents, const char *expected)
 {
 	const char *why = NULL;
 	struct want w;
@@ -170,13 +338,14 @@ wrong_intents(const json_t *intents, const char *expected)
 	bool read;
 
 	while (why == NULL && *expected != '\0') {
-		read = want_read(&expected, &w);
+		read = want_parse(&expected, &w);
 		if (!read)
-			why = "the table cannot be read here";
+			why = "syntax error in the table";
 		else if (n == json_array_size(intents))
 			why = "too few intents";
 		else
-			why = wrong_intent(json_array_get(intents, n++), &w);
+			why = utterance_intent_error(
+			    json_array_get(intents, n++), &w);
 		want_free(&w);
 	}
 	if (why == NULL && n < json_array_size(intents))
@@ -185,7 +354,7 @@ wrong_intents(const json_t *intents, const char *expected)
 }
 
 static struct str
-trim_marks(struct str s)
+utterance_trim_marks(struct str s)
 {
 	static const struct str marks[] = {
 		STR_INIT("，"),
@@ -217,36 +386,36 @@ trim_marks(struct str s)
 }
 
 static const char *
-wrong_left(const json_t *answer, const char *expected)
+utterance_unmatched_error(const json_t *filter_response, const char *expected)
 {
-	json_t *left =
-	    json_object_get(json_object_get(answer, "meta"), "unmatched");
+	json_t *unmatched = json_object_get(
+	    json_object_get(filter_response, "meta"), "unmatched");
 	struct str text = str_of(expected);
 	size_t i;
 
 	if (strcmp(expected, "*") == 0)
 		return NULL;
-	for (i = 0; i < json_array_size(left); i++) {
-		const char *s = json_string_value(json_array_get(left, i));
+	for (i = 0; i < json_array_size(unmatched); i++) {
+		const char *s = json_string_value(json_array_get(unmatched, i));
 
 		if (text.n == 0)
-			return "too much is left over";
-		if (!str_eq(trim_marks(str_of(s)),
-			trim_marks(str_split(&text, '|'))))
-			return "another text is left over";
+			return "too many unmatched texts";
+		if (!str_eq(utterance_trim_marks(str_of(s)),
+			utterance_trim_marks(str_split(&text, '|'))))
+			return "another unmatched text";
 	}
-	return text.n == 0 ? NULL : "too little is left over";
+	return text.n == 0 ? NULL : "too few unmatched texts";
 }
 
-/* ---- what is true of every answer ---------------------------------------- */
+/* ---- invariants of responses ---- */
 
-/* Whether a span is a part of text, told in code points. */
+/* Whether a span, in code points, is a part of text. */
 static bool
-is_slice(const json_t *span, const char *text)
+utterance_is_slice(const json_t *span, const char *text)
 {
 	json_int_t start = json_integer_value(json_object_get(span, "start"));
 	json_int_t end = json_integer_value(json_object_get(span, "end"));
-	const char *part = text_of(span, "text"), *from = NULL, *p;
+	const char *part = utterance_text(span, "text"), *from = NULL, *p;
 	json_int_t n = 0;
 
 	for (p = text;; p++) {
@@ -263,32 +432,35 @@ is_slice(const json_t *span, const char *text)
 }
 
 static const char *
-wrong_shape(const json_t *answer, const struct line *l, const char *text)
+utterance_shape_error(
+    const json_t *filter_response, const struct line *l, const char *text)
 {
-	json_t *first = json_array_get(intents_of(answer), 0), *intent, *span;
-	const char *said = l->col[COL_SAID];
-	bool executed = strcmp(case_action(answer), "execute_intents") == 0;
-	bool system = !executed && !is_refused(l);
+	json_t *first = json_array_get(utterance_intents(filter_response), 0),
+	       *intent, *span;
+	const char *text_sent = l->col[COL_UTTERANCE];
+	bool executed = strcmp(filter_fixture_action(filter_response),
+			    "execute_intents") == 0;
+	bool system = !executed && !table_is_rejected(l);
 	json_int_t before = 0, at;
 	size_t i;
 
-	if (json_array_size(intents_of(answer)) == 0)
+	if (json_array_size(utterance_intents(filter_response)) == 0)
 		return "no intent";
-	if (system && json_array_size(intents_of(answer)) != 1)
+	if (system && json_array_size(utterance_intents(filter_response)) != 1)
 		return "a system intent is not alone";
-	if (strcmp(text_of(json_object_get(answer, "decision"),
+	if (strcmp(utterance_text(json_object_get(filter_response, "decision"),
 		       "trigger_intent_id"),
-		is_refused(l) ? "sys.fallback_reasoning"
-			      : text_of(first, "intent_id")) != 0)
+		table_is_rejected(l) ? "sys.fallback_reasoning"
+				     : utterance_text(first, "intent_id")) != 0)
 		return "the trigger is not the first intent";
-	json_array_foreach (intents_of(answer), i, intent) {
+	json_array_foreach (utterance_intents(filter_response), i, intent) {
 		if (system !=
-		    (strcmp(text_of(intent, "status"), "system") == 0))
+		    (strcmp(utterance_text(intent, "status"), "system") == 0))
 			return "system intent or not";
-		if (!is_slice(json_object_get(intent, "span"), text))
+		if (!utterance_is_slice(json_object_get(intent, "span"), text))
 			return "span";
 		span = json_object_get(intent, "source_span");
-		if (span != NULL && !is_slice(span, said))
+		if (span != NULL && !utterance_is_slice(span, text_sent))
 			return "source_span";
 		at = json_integer_value(
 		    json_object_get(intent, "segment_index"));
@@ -299,48 +471,53 @@ wrong_shape(const json_t *answer, const struct line *l, const char *text)
 	return NULL;
 }
 
-/* ---- the tests ----------------------------------------------------------- */
+/* ---- the tests ---- */
 
 static const char *
-wrong_answer(const struct line *l, const json_t *answer)
+utterance_response_error(const struct line *l, const json_t *filter_response)
 {
 	const char *expected = l->col[COL_EXPECTED], *why;
 	const char *action = "execute_intents";
 	/*
-	 * When nothing can match, the system intent's span is the whole command
-	 * as the filter normalises it; the other spans are slices of that.
+	 * If nothing can match, the span of the system intent is the whole
+	 * normalized command; the other spans are slices of it.
 	 */
-	json_t *whole =
-	    ask(case_json("[{\"id\":\"never\"}]"), l->col[COL_SAID]);
-	const char *text = text_of(case_intent(whole, 0, "span"), "text");
+	json_t *whole = utterance_request(
+	    filter_fixture_json("[{\"id\":\"never\"}]"), l->col[COL_UTTERANCE]);
+	const char *text =
+	    utterance_text(filter_fixture_intent(whole, 0, "span"), "text");
 
-	if (strcmp(expected, "fallback") == 0 || is_refused(l))
+	if (strcmp(expected, "fallback") == 0 || table_is_rejected(l))
 		action = "fallback_reasoning";
 	else if (strcmp(expected, "no_action") == 0)
 		action = expected;
-	why = wrong_shape(answer, l, text);
-	if (why == NULL && strcmp(case_action(answer), action) != 0)
+	why = utterance_shape_error(filter_response, l, text);
+	if (why == NULL &&
+	    strcmp(filter_fixture_action(filter_response), action) != 0)
 		why = "action";
-	if (why == NULL && !is_negative(l)) {
-		why = wrong_intents(intents_of(answer), expected);
+	if (why == NULL && !table_is_negative(l)) {
+		why = utterance_intents_error(
+		    utterance_intents(filter_response), expected);
 		if (why == NULL)
-			why = wrong_left(answer, l->col[COL_UNMATCHED]);
+			why = utterance_unmatched_error(
+			    filter_response, l->col[COL_UNMATCHED]);
 	}
 	json_decref(whole);
 	return why;
 }
 
-TEST_T(every_utterance_is_understood, 300)
+TEST_T(every_utterance_gets_the_expected_response, 300)
 {
 	struct table t = table_open();
-	json_t *catalogs = json_object();
+	json_t *catalog_loader = json_object();
 	int right = 0, wrong = 0;
 	struct line l;
 
 	while (table_next(&t, &l)) {
-		json_t *r =
-		    ask(catalog(catalogs, l.col[COL_CATALOG]), l.col[COL_SAID]);
-		const char *why = wrong_answer(&l, r);
+		json_t *r = utterance_request(
+		    utterance_catalog(catalog_loader, l.col[COL_CATALOG]),
+		    l.col[COL_UTTERANCE]);
+		const char *why = utterance_response_error(&l, r);
 
 		if (why == NULL) {
 			right++;
@@ -348,23 +525,22 @@ TEST_T(every_utterance_is_understood, 300)
 			wrong++;
 			printf("utterances.tsv:%d: %s: %s: %s\n\twanted %s\t%s"
 			       "\n\tgot    ",
-			    l.number, l.col[COL_CATALOG], l.col[COL_SAID], why,
-			    l.col[COL_EXPECTED], l.col[COL_UNMATCHED]);
-			print_answer(stdout, r);
+			    l.number, l.col[COL_CATALOG], l.col[COL_UTTERANCE],
+			    why, l.col[COL_EXPECTED], l.col[COL_UNMATCHED]);
+			utterance_print_response(stdout, r);
 			printf("\n");
 		}
 		json_decref(r);
 	}
 	printf("%d utterances right, %d wrong\n", right, wrong);
 	fflush(stdout);
-	json_decref(catalogs);
+	json_decref(catalog_loader);
 	free(t.text);
-	ck_assert_msg(wrong == 0, "%d of %d utterances are answered wrongly",
+	ck_assert_msg(wrong == 0, "%d of %d utterances have a wrong response",
 	    wrong, right + wrong);
 }
 
-/* A table of easy cases would prove nothing. */
-TEST(a_third_of_the_table_must_not_act)
+TEST(a_third_of_the_table_expects_no_action)
 {
 	struct table t = table_open();
 	int lines = 0, negative = 0;
@@ -372,18 +548,17 @@ TEST(a_third_of_the_table_must_not_act)
 
 	while (table_next(&t, &l)) {
 		lines++;
-		negative += is_negative(&l);
+		negative += table_is_negative(&l);
 	}
 	free(t.text);
 	ck_assert_int_ge(lines, 300);
 	ck_assert_int_ge(3 * negative, lines);
 }
 
-/* Every intent of every catalog is expected somewhere. */
-TEST(every_intent_is_asked_for)
+TEST(every_intent_is_expected_somewhere)
 {
 	struct table t = table_open();
-	json_t *catalogs = json_object(), *seen = json_object(), *intent;
+	json_t *catalog_loader = json_object(), *seen = json_object(), *intent;
 	const char *name;
 	char key[256];
 	struct line l;
@@ -394,24 +569,25 @@ TEST(every_intent_is_asked_for)
 	while (table_next(&t, &l)) {
 		const char *p = l.col[COL_EXPECTED];
 
-		json_decref(catalog(catalogs, l.col[COL_CATALOG]));
-		while (!is_negative(&l) && *p != '\0') {
+		json_decref(
+		    utterance_catalog(catalog_loader, l.col[COL_CATALOG]));
+		while (!table_is_negative(&l) && *p != '\0') {
 			ck_assert_msg(
-			    want_read(&p, &w), "line %d: %s", l.number, p);
+			    want_parse(&p, &w), "line %d: %s", l.number, p);
 			snprintf(key, sizeof(key), "%s %.*s",
 			    l.col[COL_CATALOG], (int)w.id.n, w.id.p);
 			json_object_set_new(seen, key, json_true());
 			want_free(&w);
 		}
 	}
-	json_object_foreach (catalogs, name, intents)
+	json_object_foreach (catalog_loader, name, intents)
 		json_array_foreach (intents, i, intent) {
 			snprintf(key, sizeof(key), "%s %s", name,
-			    text_of(intent, "id"));
+			    utterance_text(intent, "id"));
 			ck_assert_msg(json_object_get(seen, key) != NULL,
 			    "%s: never", key);
 		}
 	json_decref(seen);
-	json_decref(catalogs);
+	json_decref(catalog_loader);
 	free(t.text);
 }

@@ -2,9 +2,7 @@
  * What the simulated language model says to what.
  */
 #include "core/mem.h"
-#include "embed.h"
 #include "rules.h"
-#include "script.h"
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
@@ -78,11 +76,11 @@ static const struct {
 	    "甲乙丙", "" },
 };
 
-TEST(rules)
+TEST(rules_select_the_response)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_llm_chat_request req;
-	struct rules_answer ans;
+	struct rules_result ans;
 	struct wire_err err;
 	size_t i, j;
 
@@ -93,7 +91,7 @@ TEST(rules)
 		    wire_decode(&wire_llm_chat_request_desc,
 			str_of(rows[i].request), a, &req, &err) == RC_OK,
 		    "row %zu: %s %s", i, err.path, err.why);
-		ck_assert_int_eq(rules_answer(&req, a, &ans), RC_OK);
+		ck_assert_int_eq(rules_apply(&req, a, &ans), RC_OK);
 		for (j = 0; j < ans.n; j++)
 			buf_printf(&calls, "%s %.*s|", ans.calls[j].name,
 			    STR_ARG(ans.calls[j].arguments));
@@ -106,7 +104,7 @@ TEST(rules)
 	arena_free(a);
 }
 
-TEST(faults_come_in_order_and_end)
+TEST(a_script_applies_in_order)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
 		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,
@@ -150,7 +148,7 @@ likeness(const char *x, const char *y)
 	return dot;
 }
 
-TEST(like_texts_lie_near)
+TEST(similar_texts_have_similar_vectors)
 {
 	ck_assert_double_eq_tol(likeness("我喜欢喝茶", "我喜欢喝茶"), 1, 1e-9);
 	ck_assert(likeness("我喜欢喝茶", "我喜欢喝咖啡") >

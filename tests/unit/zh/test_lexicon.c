@@ -6,7 +6,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "zh/hanzi.h"
-#include "zh/token.h"
+#include "zh/lexer.h"
 
 static const struct lexicon *const parts[] = { &lexicon_words,
 	&lexicon_holidays };

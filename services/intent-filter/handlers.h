@@ -1,0 +1,33 @@
+/*
+ * handlers: the configuration of the service and its one route.
+ */
+#ifndef INTENT_FILTER_HANDLERS_H
+#define INTENT_FILTER_HANDLERS_H
+
+#include <stdint.h>
+
+struct buf;
+struct svc;
+struct svc_call;
+
+struct filter_conf {
+	const char *locale;
+	const char *timezone;
+	int64_t cache_mib;
+	const char *redis_url; /* "": none */
+	int64_t redis_timeout_ms;
+};
+
+/* filter_check(conf, errors, known): As svc_def.check. */
+void filter_check(const void *conf, struct buf *errors, struct buf *known);
+
+/* filter_start(s, conf): The service's state; conf is a struct filter_conf. */
+void *filter_start(struct svc *s, const void *conf);
+
+/* filter_stop(app): Free it. */
+void filter_stop(void *app);
+
+/* on_filter(app, c): Reply to one intent_filter_request. */
+void on_filter(void *app, struct svc_call *c);
+
+#endif /* !INTENT_FILTER_HANDLERS_H */

@@ -1,0 +1,235 @@
+/*
+ * The cache of compiled catalogs: keys and memory limit.
+ */
+#include <stdio.h>
+
+#include "catalog/catalog_cache.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
+#include "core/metric.h"
+#include "testkit/testkit.h"
+#include "wire/wire.h"
+
+struct cache_test {
+	struct metric_set *metrics;
+	struct catalog_cache *cache;
+	struct arena *a;
+};
+
+static void
+cache_test_start(struct cache_test *r, size_t max_bytes)
+{
+	r->metrics = metric_set_new();
+	r->cache = catalog_cache_new(max_bytes, r->metrics);
+	r->a = arena_new(WIRE_ARENA_MAX);
+}
+
+static void
+cache_test_end(struct cache_test *r)
+{
+	catalog_cache_free(r->cache);
+	metric_set_free(r->metrics);
+	arena_free(r->a);
+}
+
+static int64_t
+cache_test_hits(struct cache_test *r)
+{
+	return metric_value(metric_counter(
+	    r->metrics, "soul_intent_catalog_hits_total", "", NULL));
+}
+
+static int64_t
+cache_test_bytes(struct cache_test *r)
+{
+	return metric_value(metric_gauge(
+	    r->metrics, "soul_intent_catalog_cache_bytes", "", NULL));
+}
+
+/* By content: found, or compiled and added. */
+static enum rc
+cache_test_get(struct cache_test *r, const char *json,
+    const struct catalog **cat, struct wire_err *err)
+{
+	struct wire_intent_catalog_report m;
+	struct catalog *made;
+	struct str key;
+	enum rc rc;
+
+	arena_reset(r->a);
+	ck_assert_int_eq(wire_decode(&wire_intent_catalog_report_desc,
+			     str_of(json), r->a, &m, err),
+	    RC_OK);
+	ck_assert_int_eq(catalog_cache_key(r->cache, m.intent_catalog,
+			     m.n_intent_catalog, &key),
+	    RC_OK);
+	*cat = catalog_cache_find(r->cache, key);
+	if (*cat != NULL)
+		return RC_OK;
+	rc = catalog_compile(m.intent_catalog, m.n_intent_catalog, &made, err);
+	if (rc == RC_OK) {
+		catalog_cache_put(r->cache, key, made);
+		*cat = made;
+	}
+	return rc;
+}
+
+static const struct catalog *
+cache_test_get_ok(struct cache_test *r, const char *json)
+{
+	const struct catalog *cat = NULL;
+	struct wire_err err = { "", "" };
+	enum rc rc = cache_test_get(r, json, &cat, &err);
+
+	ck_assert_msg(rc == RC_OK, "%s: %s: %s", json, err.path, err.why);
+	return cat;
+}
+
+TEST(content_is_the_key)
+{
+	struct cache_test r;
+
+	cache_test_start(&r, 1 << 20);
+	const struct catalog *first = cache_test_get_ok(
+	    &r, "[{\"id\":\"a\",\"match\":{\"keywords_any\":[\"开灯\"]}}]");
+	ck_assert_ptr_eq(first,
+	    cache_test_get_ok(&r,
+		"[ {\"match\":{\"keywords_any\":[\"\\u5f00灯\"]}, "
+		"\"unknown\":1, \"id\":\"a\"} ]"));
+	ck_assert_int_eq(cache_test_hits(&r), 1);
+	ck_assert_ptr_ne(first,
+	    cache_test_get_ok(&r,
+		"[{\"id\":\"a\",\"match\":{\"keywords_any\":[\"关灯\"]}}]"));
+	ck_assert_ptr_ne(first,
+	    cache_test_get_ok(&r,
+		"[{\"id\":\"a\",\"match\":{\"keywords_all\":[\"开灯\"]}}]"));
+	ck_assert_ptr_ne(first,
+	    cache_test_get_ok(&r,
+		"[{\"id\":\"a\",\"priority\":1,"
+		"\"match\":{\"keywords_any\":[\"开灯\"]}}]"));
+	ck_assert_int_eq(cache_test_hits(&r), 1);
+	cache_test_end(&r);
+}
+
+TEST(hashes_never_match_contents)
+{
+	struct wire_intent_catalog_report m;
+	struct wire_err err;
+	struct catalog *made;
+	struct cache_test r;
+	struct str key;
+
+	cache_test_start(&r, 1 << 20);
+	ck_assert_int_eq(wire_decode(&wire_intent_catalog_report_desc,
+			     STR("[{\"id\":\"a\"}]"), r.a, &m, &err),
+	    RC_OK);
+	ck_assert_int_eq(
+	    catalog_compile(m.intent_catalog, m.n_intent_catalog, &made, &err),
+	    RC_OK);
+	ck_assert_ptr_null(catalog_cache_find(
+	    r.cache, catalog_cache_key_of_hash(r.cache, STR("h"))));
+	catalog_cache_put(
+	    r.cache, catalog_cache_key_of_hash(r.cache, STR("h")), made);
+	ck_assert_ptr_eq(catalog_cache_find(r.cache,
+			     catalog_cache_key_of_hash(r.cache, STR("h"))),
+	    made);
+	ck_assert_ptr_null(catalog_cache_find(
+	    r.cache, catalog_cache_key_of_hash(r.cache, STR("H"))));
+	ck_assert_int_eq(catalog_cache_key(r.cache, m.intent_catalog,
+			     m.n_intent_catalog, &key),
+	    RC_OK);
+	ck_assert_ptr_null(catalog_cache_find(r.cache, key));
+	/* The bytes of a content as a hash. */
+	key = arena_str(r.a, key);
+	ck_assert_int_eq(
+	    catalog_compile(m.intent_catalog, m.n_intent_catalog, &made, &err),
+	    RC_OK);
+	catalog_cache_put(r.cache, key, made);
+	ck_assert_ptr_eq(catalog_cache_find(r.cache, key), made);
+	key = (struct str){ key.p + 1, key.n - 1 };
+	ck_assert_ptr_null(catalog_cache_find(
+	    r.cache, catalog_cache_key_of_hash(r.cache, key)));
+	cache_test_end(&r);
+}
+
+/* The least recently used are evicted first; the gauge counts the rest. */
+TEST(memory_is_limited)
+{
+	const struct catalog *cat;
+	struct wire_err err;
+	char json[128];
+	int64_t one;
+	struct cache_test r;
+
+	cache_test_start(&r, 1 << 20);
+	(void)cache_test_get_ok(
+	    &r, "[{\"id\":\"c00\",\"match\":{\"regex_any\":[\"a\"]}}]");
+	one = cache_test_bytes(&r);
+	ck_assert_int_gt(one, 0);
+	cache_test_end(&r);
+
+	cache_test_start(&r, (size_t)one * 10 + (size_t)one / 2);
+	for (int i = 0; i < 30; i++) {
+		snprintf(json, sizeof(json),
+		    "[{\"id\":\"c%02d\",\"match\":{\"regex_any\":[\"a\"]}}]",
+		    i);
+		(void)cache_test_get_ok(&r, json);
+		ck_assert_int_le(cache_test_bytes(&r), one * 10 + one / 2);
+		/* The first is used constantly, so it stays. */
+		int64_t before = cache_test_hits(&r);
+		(void)cache_test_get_ok(
+		    &r, "[{\"id\":\"c00\",\"match\":{\"regex_any\":[\"a\"]}}]");
+		ck_assert_int_eq(cache_test_hits(&r), before + 1);
+	}
+	ck_assert_int_eq(cache_test_bytes(&r), one * 10);
+	int64_t before = cache_test_hits(&r);
+	for (int i = 29; i >= 20; i--) {
+		snprintf(json, sizeof(json),
+		    "[{\"id\":\"c%02d\",\"match\":{\"regex_any\":[\"a\"]}}]",
+		    i);
+		(void)cache_test_get_ok(&r, json);
+	}
+	ck_assert_int_eq(cache_test_hits(&r), before + 9);
+	ck_assert_int_eq(
+	    cache_test_get(&r,
+		"[{\"id\":\"x\",\"match\":{\"regex_any\":[\"(\"]}}]", &cat,
+		&err),
+	    RC_INVALID);
+	ck_assert_str_eq(err.path, "/intent_catalog/0/match/regex_any/0");
+	cache_test_end(&r);
+
+	/* A catalog over the limit stays until the next one is added. */
+	cache_test_start(&r, 1);
+	cat = cache_test_get_ok(&r, "[{\"id\":\"a\"}]");
+	ck_assert_ptr_eq(cat, cache_test_get_ok(&r, "[{\"id\":\"a\"}]"));
+	(void)cache_test_get_ok(&r, "[{\"id\":\"b\"}]");
+	ck_assert_int_eq(cache_test_hits(&r), 1);
+	cache_test_end(&r);
+	catalog_cache_free(NULL);
+}
+
+TEST(a_thousand_intents_compile)
+{
+	struct buf json = BUF_INIT(WIRE_MESSAGE_MAX);
+	const struct catalog *cat;
+	struct wire_err err;
+	struct cache_test r;
+
+	cache_test_start(&r, (size_t)256 << 20);
+	for (int i = 0; i < 1000; i++)
+		buf_printf(&json,
+		    "%c{\"id\":\"room_%d_lamp\",\"name\":\"打开%d号房的灯\","
+		    "\"match\":{\"keywords_any\":[\"打开%d号房的大吊灯\","
+		    "\"把%d号房的大吊灯打开\",\"%d号房亮一点好不好\","
+		    "\"点亮%d号房的大吊灯\"]},\"slots\":[{\"name\":\"level\","
+		    "\"regex\":\"%d号房.{0,6}?(\\\\d{1,3})\"}]}",
+		    i == 0 ? '[' : ',', i, i, i, i, i, i, i);
+	buf_putc(&json, ']');
+	ck_assert_int_eq(buf_rc(&json), RC_OK);
+	ck_assert_int_eq(
+	    cache_test_get(&r, buf_str(&json).p, &cat, &err), RC_OK);
+	ck_assert_uint_eq(cat->n, 1000);
+	buf_free(&json);
+	cache_test_end(&r);
+}
