@@ -7,6 +7,9 @@
 #include <signal.h>
 
 #include "core/arena.h"
+#include "core/mem.h"
+#include "testkit/http.h"
+#include "testkit/http_compare.h"
 #include "testkit/intent_filter_load.h"
 
 #define PATH "/v1/intents/filter"
@@ -63,7 +66,7 @@ TEST_T(throughput, 120)
 	struct tk_server nats, redis;
 	struct filter_fixture r = { 0 };
 	struct filter_load load;
-	struct target t[] = {
+	struct http_compare_target t[] = {
 		{ .name = "bare civetweb", .path = "/hello" },
 		{ .name = "intent-filter",
 		    .request = bench_post(a, filter_fixture_protocol()).p },
@@ -75,14 +78,14 @@ TEST_T(throughput, 120)
 	r.redis = redis.url;
 	filter_fixture_start(&r, "filter", nats.url);
 	filter_load_start(&load, nats.url, redis.url);
-	struct mg_context *bare = bare_start(&t[0].port);
+	struct mg_context *bare = http_compare_bare_start(&t[0].port);
 	t[1].port = t[2].port = r.s.http;
 	t[1].pid = t[2].pid = r.s.proc.pid;
 	t[2].request = bench_reference(&load, a);
 	ck_assert(tk_until(bench_is_connected, &t[2], FILTER_LOAD_MS));
-	compare(t, NELEM(t), 1);
-	compare(t, NELEM(t), 8);
-	compare(t, NELEM(t), CLIENTS);
+	http_compare_run(t, NELEM(t), 1);
+	http_compare_run(t, NELEM(t), 8);
+	http_compare_run(t, NELEM(t), HTTP_COMPARE_CLIENTS);
 	mg_stop(bare);
 	filter_load_stop(&load);
 	tk_service_end(&r.s);
