@@ -2,6 +2,7 @@
  * Servers that go and come back in the middle of a turn.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 /* A service that starts late is waited for; nothing is asked twice. */
 TEST_T(a_turn_waits_for_restarting_peers, 60)

@@ -2,6 +2,7 @@
  * Skills that the model has the body carry out, and what the body makes of it.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 

@@ -2,6 +2,7 @@
  * Results that come after their turn: told in the next one, once.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 
