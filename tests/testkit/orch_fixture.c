@@ -2,6 +2,7 @@
  * Servers, records and processes.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #include <signal.h>
 #include <stdio.h>

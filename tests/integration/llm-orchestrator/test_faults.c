@@ -2,6 +2,7 @@
  * Servers that stop and restart during a turn.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 /* A turn waits for peers that start late; no request is sent twice. */
 TEST_T(a_turn_waits_for_restarting_peers, 60)

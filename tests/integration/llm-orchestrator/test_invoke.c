@@ -2,6 +2,7 @@
  * Skills that the model invokes on the body, and their results.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 

@@ -2,6 +2,7 @@
  * Results that arrive after their turn are reported in the next one.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 
