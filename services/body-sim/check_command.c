@@ -87,6 +87,23 @@ check_print(const struct check_client *c, const char *what, const char *text)
 	    text[0] != '\0' ? 16 : 0, what, text[0] != '\0' ? " " : "", text);
 }
 
+static struct mqtt_opts
+check_mqtt_opts(struct check_client *c, void (*on_state)(void *arg, bool up))
+{
+	bool named = c->conf->user[0] != '\0';
+
+	return (struct mqtt_opts){ .loop = c->loop,
+		.workers = c->workers,
+		.url = c->conf->broker_url,
+		.user = named ? c->conf->user : NULL,
+		.password = named ? c->conf->password : NULL,
+		.ca_file = c->conf->ca_file,
+		.cert_file = c->conf->cert_file,
+		.key_file = c->conf->key_file,
+		.on_state = on_state,
+		.arg = c };
+}
+
 static enum rc
 check_subscribe(struct check_client *c)
 {
@@ -216,18 +233,9 @@ check_on_kick(void *arg, bool up)
 static void
 check_kick(struct check_client *c)
 {
-	const struct mqtt_opts o = { .loop = c->loop,
-		.workers = c->workers,
-		.url = c->conf->broker_url,
-		.client_id = c->conf->kick,
-		.user = c->conf->user[0] != '\0' ? c->conf->user : NULL,
-		.password = c->conf->user[0] != '\0' ? c->conf->password : NULL,
-		.ca_file = c->conf->ca_file,
-		.cert_file = c->conf->cert_file,
-		.key_file = c->conf->key_file,
-		.on_state = check_on_kick,
-		.arg = c };
+	struct mqtt_opts o = check_mqtt_opts(c, check_on_kick);
 
+	o.client_id = c->conf->kick;
 	c->kicked = true;
 	c->kick_until = mono_add_ms(clock_mono(), KICK_MS);
 	checker_kicked(c->checker, check_elapsed(c));
@@ -385,19 +393,11 @@ check_report(struct check_client *c)
 static enum rc
 check_start(struct check_client *c)
 {
-	const struct mqtt_opts o = { .loop = c->loop,
-		.workers = c->workers,
-		.url = c->conf->broker_url,
-		.user = c->conf->user[0] != '\0' ? c->conf->user : NULL,
-		.password = c->conf->user[0] != '\0' ? c->conf->password : NULL,
-		.ca_file = c->conf->ca_file,
-		.cert_file = c->conf->cert_file,
-		.key_file = c->conf->key_file,
-		.on_state = check_on_state,
-		.on_message = check_on_message,
-		.arg = c };
-	enum rc rc = mqtt_new(&o, &c->mqtt);
+	struct mqtt_opts o = check_mqtt_opts(c, check_on_state);
+	enum rc rc;
 
+	o.on_message = check_on_message;
+	rc = mqtt_new(&o, &c->mqtt);
 	return rc == RC_OK ? check_subscribe(c) : rc;
 }
 
@@ -449,16 +449,7 @@ static const struct conf_opt check_opts[] = {
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "mqtt:// or mqtts://, with user and password if any (--broker "
 	    "URL)" },
-	{ "MQTT_USERNAME", CONF_STR, CONF_AT(check_conf, user), "", 0, 0,
-	    "MQTT user; empty for none" },
-	{ "MQTT_PASSWORD", CONF_SECRET, CONF_AT(check_conf, password), "", 0, 0,
-	    "MQTT password" },
-	{ "MQTT_CA_FILE", CONF_STR, CONF_AT(check_conf, ca_file), "", 0, 0,
-	    "PEM, CA of the broker's certificate; empty: the system's" },
-	{ "MQTT_CERT_FILE", CONF_STR, CONF_AT(check_conf, cert_file), "", 0, 0,
-	    "PEM, client certificate; empty for none" },
-	{ "MQTT_KEY_FILE", CONF_STR, CONF_AT(check_conf, key_file), "", 0, 0,
-	    "PEM, key of the client certificate" },
+	MQTT_CLIENT_OPTS(check_conf),
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(check_conf, prefix), "soul", 0,
 	    0, "first levels of all topics (--prefix P)" },
 	{ "CHECK_SECONDS", CONF_F64, CONF_AT(check_conf, seconds), "90", 1,

@@ -51,6 +51,22 @@ struct sim_conf {
 	double failure_share;
 };
 
+/* The options that fill user to key_file of such a struct. */
+#define MQTT_CLIENT_OPTS(conf)                                                 \
+	{ "MQTT_USERNAME", CONF_STR, CONF_AT(conf, user), "", 0, 0,            \
+		"MQTT user; empty for none" },                                 \
+	    { "MQTT_PASSWORD", CONF_SECRET, CONF_AT(conf, password), "", 0, 0, \
+		    "MQTT password" },                                         \
+	    { "MQTT_CA_FILE", CONF_STR, CONF_AT(conf, ca_file), "", 0, 0,      \
+		    "PEM, CA of the broker's certificate; empty: the "         \
+		    "system's" },                                              \
+	    { "MQTT_CERT_FILE", CONF_STR, CONF_AT(conf, cert_file), "", 0, 0,  \
+		    "PEM, client certificate; empty for none" },               \
+	{                                                                      \
+		"MQTT_KEY_FILE", CONF_STR, CONF_AT(conf, key_file), "", 0, 0,  \
+		    "PEM, key of the client certificate"                       \
+	}
+
 #define SIM_OPTS_N  16
 #define SIM_FLAGS_N 6
 

@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "emotion.h"
 #include "must.h"
 #include "recognition/recognizer.h"
 

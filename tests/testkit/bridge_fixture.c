@@ -59,12 +59,18 @@ bridge_fixture_start_replica(struct bridge_fixture *b, int i)
 }
 
 void
+bridge_fixture_start_leader(struct bridge_fixture *b, int i)
+{
+	bridge_fixture_start_replica(b, i);
+	ck_assert(
+	    tk_until(bridge_fixture_is_leader, &b->bridge[i], BRIDGE_WAIT_MS));
+}
+
+void
 bridge_fixture_start(struct bridge_fixture *b)
 {
 	bridge_fixture_servers(b, TK_MOSQUITTO);
-	bridge_fixture_start_replica(b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &b->bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(b, 0);
 }
 
 void
@@ -175,6 +181,12 @@ bridge_terminal_has_error(const struct terminal *t, const char *what)
 	return false;
 }
 
+void
+bridge_ck_present(struct bridge_fixture *b, const char *id)
+{
+	bridge_fixture_wait(b, id, bridge_terminal_present, "present");
+}
+
 /* ---- bus ---- */
 
 json_t *
@@ -265,6 +277,25 @@ bridge_fixture_deliver(
 		    text, sizeof(text), "%s", tk_find_text(a.body, "state"));
 	json_decref(a.body);
 	return text;
+}
+
+void
+bridge_ck_delivery(struct bridge_fixture *b, const char *command,
+    const char *body, const char *state)
+{
+	char subject[128];
+
+	snprintf(subject, sizeof(subject), "soul.body.main.%s", command);
+	ck_assert_str_eq(bridge_fixture_deliver(b, subject, body), state);
+}
+
+void
+bridge_ck_message(natsSubscription *sub)
+{
+	json_t *j = tk_nats_next(sub, BRIDGE_WAIT_MS, NULL);
+
+	ck_assert_ptr_nonnull(j);
+	json_decref(j);
 }
 
 /* ---- devices ---- */
@@ -411,15 +442,31 @@ mqtt_device_open(
 }
 
 void
+mqtt_device_queue(struct mqtt_device *d, const char *topic, struct str payload,
+    struct mqtt_flags flags)
+{
+	ck_assert_int_eq(mosquitto_publish(d->mosq, NULL, topic, (int)payload.n,
+			     payload.p, flags.qos, flags.retain),
+	    0);
+}
+
+void
 mqtt_device_publish(struct mqtt_device *d, const char *topic,
-    struct str payload, struct mqtt_flags how)
+    struct str payload, struct mqtt_flags flags)
 {
 	int before = atomic_load(&d->acked);
 
-	ck_assert_int_eq(mosquitto_publish(d->mosq, NULL, topic, (int)payload.n,
-			     payload.p, how.qos, how.retain),
-	    0);
+	mqtt_device_queue(d, topic, payload, flags);
 	mqtt_device_wait(&d->acked, before + 1);
+}
+
+void
+mqtt_device_open_online(
+    struct mqtt_device *d, struct bridge_fixture *b, const char *id)
+{
+	mqtt_device_open(d, b, id);
+	mqtt_device_report(d, "online", "online");
+	bridge_ck_present(b, id);
 }
 
 void
@@ -435,7 +482,7 @@ mqtt_device_send(struct mqtt_device *d, const char *leaf, const char *payload,
 void
 mqtt_device_report(struct mqtt_device *d, const char *leaf, const char *payload)
 {
-	mqtt_device_send(d, leaf, payload, (struct mqtt_flags){ 1, true });
+	mqtt_device_send(d, leaf, payload, MQTT_RETAINED);
 }
 
 void
@@ -451,7 +498,7 @@ mqtt_device_result(
 	char leaf[256];
 
 	snprintf(leaf, sizeof(leaf), "result/%s", request);
-	mqtt_device_send(d, leaf, payload, (struct mqtt_flags){ 1, false });
+	mqtt_device_send(d, leaf, payload, MQTT_QOS1);
 }
 
 char *
@@ -508,10 +555,10 @@ mqtt_device_clear(struct mqtt_device *d)
 	pthread_mutex_unlock(&d->lock);
 }
 
-void
-mqtt_device_crash(struct mqtt_device *d)
+static void
+mqtt_device_free(struct mqtt_device *d, bool force)
 {
-	mosquitto_loop_stop(d->mosq, true);
+	mosquitto_loop_stop(d->mosq, force);
 	mosquitto_destroy(d->mosq);
 	d->mosq = NULL;
 	buf_free(&d->received);
@@ -520,15 +567,32 @@ mqtt_device_crash(struct mqtt_device *d)
 }
 
 void
+mqtt_device_crash(struct mqtt_device *d)
+{
+	mqtt_device_free(d, true);
+}
+
+void
 mqtt_device_close(struct mqtt_device *d)
 {
 	mosquitto_disconnect(d->mosq);
-	mosquitto_loop_stop(d->mosq, false);
-	mosquitto_destroy(d->mosq);
-	d->mosq = NULL;
-	buf_free(&d->received);
-	pthread_mutex_destroy(&d->lock);
-	mosquitto_lib_cleanup();
+	mqtt_device_free(d, false);
+}
+
+void
+bridge_ck_skills(struct bridge_fixture *b, struct mqtt_device *d,
+    const char *payload, const char *text)
+{
+	mqtt_device_report(d, "skills", payload);
+	bridge_fixture_wait(b, "t1", bridge_terminal_has_skills, text);
+}
+
+void
+bridge_ck_catalog(struct bridge_fixture *b, struct mqtt_device *d,
+    const char *payload, const char *text)
+{
+	mqtt_device_report(d, "intent_catalog", payload);
+	bridge_fixture_wait(b, "t1", bridge_terminal_has_catalog, text);
 }
 
 /* ---- fleet ---- */
@@ -551,9 +615,7 @@ mqtt_fleet_publish(
 
 	snprintf(
 	    topic, sizeof(topic), TOPIC_PREFIX "/terminal/f%d/%s", i, leaf);
-	ck_assert_int_eq(mosquitto_publish(f->d.mosq, NULL, topic,
-			     (int)strlen(payload), payload, 1, true),
-	    0);
+	mqtt_device_queue(&f->d, topic, str_of(payload), MQTT_RETAINED);
 }
 
 void

@@ -54,6 +54,9 @@ void bridge_fixture_start_replica(struct bridge_fixture *b, int i);
 /* bridge_fixture_is_leader(s): Whether a bridge leads and has caught up. */
 bool bridge_fixture_is_leader(void *s);
 
+/* bridge_fixture_start_leader(b, i): Start bridge i, which must lead. */
+void bridge_fixture_start_leader(struct bridge_fixture *b, int i);
+
 /* bridge_fixture_start(b): The servers, and one bridge that leads. */
 void bridge_fixture_start(struct bridge_fixture *b);
 
@@ -73,6 +76,9 @@ struct str bridge_terminal_error(
 /* bridge_fixture_wait(b, id, is, what): Wait until is(record, what). */
 void bridge_fixture_wait(struct bridge_fixture *b, const char *id,
     bool (*is)(const struct terminal *t, const char *what), const char *what);
+
+/* bridge_ck_present(b, id): Wait until the terminal is present. */
+void bridge_ck_present(struct bridge_fixture *b, const char *id);
 
 /*
  * Conditions for it: "present" or "gone"; text that the skills, the catalog, or
@@ -127,6 +133,16 @@ struct bridge_reply bridge_fixture_request_at(struct bridge_fixture *b,
 const char *bridge_fixture_deliver(
     struct bridge_fixture *b, const char *subject, const char *body);
 
+/*
+ * bridge_ck_delivery(b, command, body, state):
+ * That result for the subject soul.body.main.<command>.
+ */
+void bridge_ck_delivery(struct bridge_fixture *b, const char *command,
+    const char *body, const char *state);
+
+/* bridge_ck_message(sub): A message arrives. */
+void bridge_ck_message(natsSubscription *sub);
+
 /* ---- devices: the terminal's side of the protocol on bare libmosquitto ----
  */
 
@@ -146,11 +162,15 @@ struct mqtt_flags {
 	bool retain;
 };
 
+#define MQTT_QOS1     ((struct mqtt_flags){ 1, false })
+#define MQTT_RETAINED ((struct mqtt_flags){ 1, true })
+
 /*
  * mqtt_device_init(d, prefix, id): A client without will or subscriptions.
  * mqtt_device_connect(d, b): Connect to b's broker.
  * mqtt_device_subscribe(d): Subscribe to the four topics of commands.
  * mqtt_device_open(d, b, id): All of these, with the will of the protocol.
+ * mqtt_device_open_online(d, b, id): The same, and wait until it is present.
  */
 void mqtt_device_init(
     struct mqtt_device *d, const char *prefix, const char *id);
@@ -158,6 +178,19 @@ void mqtt_device_connect(struct mqtt_device *d, struct bridge_fixture *b);
 void mqtt_device_subscribe(struct mqtt_device *d);
 void mqtt_device_open(
     struct mqtt_device *d, struct bridge_fixture *b, const char *id);
+
+void mqtt_device_open_online(
+    struct mqtt_device *d, struct bridge_fixture *b, const char *id);
+
+/*
+ * bridge_ck_skills(b, d, payload, text): d, which is t1, reports skills, until
+ * they are stored with that text.
+ * bridge_ck_catalog(b, d, payload, text): The same for its catalog.
+ */
+void bridge_ck_skills(struct bridge_fixture *b, struct mqtt_device *d,
+    const char *payload, const char *text);
+void bridge_ck_catalog(struct bridge_fixture *b, struct mqtt_device *d,
+    const char *payload, const char *text);
 
 /*
  * mqtt_device_close(d): Disconnect and free.
@@ -177,13 +210,16 @@ void mqtt_device_topic(
 void mqtt_device_wait(_Atomic int *n, int want);
 
 /*
+ * mqtt_device_queue(d, topic, payload, flags): Any topic, without waiting.
  * mqtt_device_publish(d, topic, payload, flags): Any topic.
  * mqtt_device_send(d, leaf, payload, flags): A topic of the device.
  * mqtt_device_report(d, leaf, payload): A retained report.
  * mqtt_device_heartbeat(d)
  * mqtt_device_result(d, request, payload)
- * With QoS 1 or 2 they wait for the acknowledgement.
+ * All but the first wait for the acknowledgement.
  */
+void mqtt_device_queue(struct mqtt_device *d, const char *topic,
+    struct str payload, struct mqtt_flags flags);
 void mqtt_device_publish(struct mqtt_device *d, const char *topic,
     struct str payload, struct mqtt_flags flags);
 void mqtt_device_send(struct mqtt_device *d, const char *leaf,

@@ -248,13 +248,11 @@ attack_start_with(struct attack_fixture *s, unsigned how)
 	broker_fixture_admit(&s->k, "t2");
 	broker_fixture_bridge(&s->k, &s->b);
 	s->b.strict = true;
-	bridge_fixture_start_replica(&s->b, 0);
-	ck_assert(tk_until(
-	    bridge_fixture_is_leader, &s->b.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&s->b, 0);
 	attack_connect(&s->t2, s, "t2", s->k.bodies);
 	mqtt_device_subscribe(&s->t2);
 	mqtt_device_report(&s->t2, "online", "online");
-	bridge_fixture_wait(&s->b, "t2", bridge_terminal_present, "present");
+	bridge_ck_present(&s->b, "t2");
 	attack_connect(&s->watcher, s, "mqtt-bridge", s->k.services);
 	attack_must_subscribe(&s->watcher, "#");
 }
@@ -275,27 +273,29 @@ attack_stop(struct attack_fixture *s)
 }
 
 void
+attack_barrier(struct attack_fixture *s, struct mqtt_device *d)
+{
+	mqtt_device_send(d, "result/end", "the end", MQTT_QOS1);
+	mqtt_device_expect(&s->watcher, "the end");
+}
+
+void
 attack_ck_other_works(struct attack_fixture *s, const char *request)
 {
 	char subject[128], payload[256], leaf[64];
 	natsSubscription *results;
-	json_t *j;
 
 	snprintf(subject, sizeof(subject), "soul.result.t2.%s", request);
 	results = tk_nats_listen(s->b.nc, subject);
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"%s\",\"skill\":\"nod\",\"arguments\":{}}",
 	    request);
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&s->b, "soul.body.main.t2.invoke", payload),
-	    "delivered");
+	bridge_ck_delivery(&s->b, "t2.invoke", payload, "delivered");
 	snprintf(leaf, sizeof(leaf), "invoke/%s=", request);
 	mqtt_device_expect(&s->t2, leaf);
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"%s\",\"ok\":true}", request);
 	mqtt_device_result(&s->t2, request, payload);
-	j = tk_nats_next(results, BRIDGE_WAIT_MS, NULL);
-	ck_assert_ptr_nonnull(j);
-	json_decref(j);
+	bridge_ck_message(results);
 	natsSubscription_Destroy(results);
 }

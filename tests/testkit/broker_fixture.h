@@ -85,6 +85,12 @@ bool attack_subscribe(struct mqtt_device *d, const char *filter);
 void attack_must_subscribe(struct mqtt_device *d, const char *filter);
 
 /*
+ * attack_barrier(s, d): d publishes a result; wait until the watcher has it,
+ * and so everything that d has published before.
+ */
+void attack_barrier(struct attack_fixture *s, struct mqtt_device *d);
+
+/*
  * attack_ck_other_works(s, request):
  * An invoke of t2 with that request id is delivered, and its result arrives.
  */

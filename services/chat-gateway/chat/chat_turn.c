@@ -45,8 +45,7 @@ chat_turn_fail(struct chat_turn *t, const struct svc_error *e)
 {
 	/* A reader of the stream finds the outcome in the session's events. */
 	if (t->begun &&
-	    svc_sse_comment(t->c, "the end of this turn is not known") !=
-		RC_OK)
+	    svc_sse_comment(t->c, "the end of this turn is not known") != RC_OK)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 	const char *reason = t->reason;
 	svc_fail_because(chat_turn_release(t), e, reason);

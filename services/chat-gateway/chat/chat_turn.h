@@ -27,8 +27,8 @@ struct turn_record;
 #define TURN_LOST_STATUS 502
 #define TURN_LOST_CODE   "turn_lost"
 #define TURN_LOST_TEXT   "the turn was lost"
-#define TURN_LOST_ACTED \
-	"the turn was lost; an action may have been carried out"
+
+#define TURN_LOST_ACTED "the turn was lost; an action may have been carried out"
 
 struct chat_turn {
 	struct gateway *g;

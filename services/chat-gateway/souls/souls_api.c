@@ -15,7 +15,6 @@
 #include "state/soul.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
-#include "terminals/binding.h"
 #include "wire/msgs.h"
 
 /*

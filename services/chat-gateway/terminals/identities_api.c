@@ -10,7 +10,6 @@
 #include "state/terminal.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
-#include "terminals/binding.h"
 #include "wire/msgs.h"
 
 #define LIST_DEFAULT 100

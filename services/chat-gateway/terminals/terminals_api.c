@@ -13,7 +13,6 @@
 #include "handlers.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
-#include "terminals/binding.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 

@@ -8,8 +8,10 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "emotion.h"
 #include "persona/persona.h"
 #include "recognition/codepoints.h"
+#include "recognition/feature.h"
 #include "recognition/model.h"
 
 struct recognizer {

@@ -9,8 +9,6 @@
 
 #include "core/rc.h"
 #include "core/str.h"
-#include "emotion.h"
-#include "recognition/feature.h"
 #include "wire/msgs.h"
 
 struct arena;

@@ -183,9 +183,3 @@ presence_timeout_expired(
 	presence_timeout_drop(p, e);
 	return true;
 }
-
-size_t
-presence_timeout_len(const struct presence_timeout *p)
-{
-	return map_len(p->by_id);
-}

@@ -75,9 +75,6 @@ void presence_timeout_remove(struct presence_timeout *p, struct str id);
 bool presence_timeout_expired(
     struct presence_timeout *p, struct mono before, char id[ID_MAX + 1]);
 
-/* presence_timeout_len(p): Number of terminals tracked. */
-size_t presence_timeout_len(const struct presence_timeout *p);
-
 /* presence_timeout_clear(p): Remove all. */
 void presence_timeout_clear(struct presence_timeout *p);
 

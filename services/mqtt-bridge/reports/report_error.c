@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "core/mem.h"
 #include "core/str.h"
 #include "wire/iface.h"
 #include "wire/subjects.h"
@@ -25,25 +26,19 @@ report_error_fill(struct report_error *r, enum wire_report_kind kind,
 bool
 report_error_kind(size_t row, enum wire_report_kind *kind)
 {
-	switch (row) {
-	case WIRE_TOPIC_ONLINE:
-		*kind = WIRE_REPORT_KIND_ONLINE;
-		return true;
-	case WIRE_TOPIC_HEARTBEAT:
-		*kind = WIRE_REPORT_KIND_HEARTBEAT;
-		return true;
-	case WIRE_TOPIC_SKILLS:
-		*kind = WIRE_REPORT_KIND_SKILLS;
-		return true;
-	case WIRE_TOPIC_INTENT_CATALOG:
-		*kind = WIRE_REPORT_KIND_INTENT_CATALOG;
-		return true;
-	case WIRE_TOPIC_RESULT:
-		*kind = WIRE_REPORT_KIND_RESULT;
-		return true;
-	default:
-		return false;
-	}
+	static const size_t rows[] = {
+		[WIRE_REPORT_KIND_ONLINE] = WIRE_TOPIC_ONLINE,
+		[WIRE_REPORT_KIND_HEARTBEAT] = WIRE_TOPIC_HEARTBEAT,
+		[WIRE_REPORT_KIND_SKILLS] = WIRE_TOPIC_SKILLS,
+		[WIRE_REPORT_KIND_INTENT_CATALOG] = WIRE_TOPIC_INTENT_CATALOG,
+		[WIRE_REPORT_KIND_RESULT] = WIRE_TOPIC_RESULT,
+	};
+	size_t i;
+
+	for (i = 0; i < NELEM(rows) && rows[i] != row; i++)
+		continue;
+	*kind = (enum wire_report_kind)i;
+	return i < NELEM(rows);
 }
 
 void

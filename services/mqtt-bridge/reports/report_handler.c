@@ -56,34 +56,25 @@ static void reports_on_flush(void *arg);
 
 /* ---- results of writes ---- */
 
-static enum report_filter
-report_filter_of(enum terminal_report_kind kind)
-{
-	switch (kind) {
-	case TERMINAL_SKILLS:
-		return FILTER_SKILLS;
-	case TERMINAL_CATALOG:
-		return FILTER_CATALOG;
-	case TERMINAL_HEARTBEAT:
-		return FILTER_HEARTBEAT;
-	default:
-		return FILTER_ONLINE;
-	}
-}
+/* Topic and subscription of each kind of report; not of rejected ones. */
+static const struct {
+	size_t row;
+	enum report_filter filter;
+} report_sources[] = {
+	[TERMINAL_ONLINE] = { WIRE_TOPIC_ONLINE, FILTER_ONLINE },
+	[TERMINAL_OFFLINE] = { WIRE_TOPIC_ONLINE, FILTER_ONLINE },
+	[TERMINAL_HEARTBEAT] = { WIRE_TOPIC_HEARTBEAT, FILTER_HEARTBEAT },
+	[TERMINAL_SKILLS] = { WIRE_TOPIC_SKILLS, FILTER_SKILLS },
+	[TERMINAL_CATALOG] = { WIRE_TOPIC_INTENT_CATALOG, FILTER_CATALOG },
+};
 
 /* The topic of the report; NULL: not known. */
 static const char *
 report_topic(enum terminal_report_kind kind)
 {
-	static const size_t rows[] = {
-		[TERMINAL_ONLINE] = WIRE_TOPIC_ONLINE,
-		[TERMINAL_OFFLINE] = WIRE_TOPIC_ONLINE,
-		[TERMINAL_HEARTBEAT] = WIRE_TOPIC_HEARTBEAT,
-		[TERMINAL_SKILLS] = WIRE_TOPIC_SKILLS,
-		[TERMINAL_CATALOG] = WIRE_TOPIC_INTENT_CATALOG,
-	};
-
-	return kind < NELEM(rows) ? wire_topics[rows[kind]].name : NULL;
+	return kind < NELEM(report_sources)
+	    ? wire_topics[report_sources[kind].row].name
+	    : NULL;
 }
 
 static void
@@ -120,7 +111,7 @@ report_failed(struct reports *r, const struct terminal_report *t)
 		(void)heartbeat_batch_add(r->heartbeats, t->id, now);
 	if (t->kind != TERMINAL_REJECTION && t->kind != TERMINAL_HEARTBEAT)
 		lease_holder_resubscribe(
-		    r->b->lease, report_filter_of(t->kind));
+		    r->b->lease, report_sources[t->kind].filter);
 }
 
 /* True if the write was fenced: another replica leads. */
@@ -415,8 +406,9 @@ reports_reject(struct reports *r, const struct address *a,
 	report_error_fill(&details->error, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &details->error.wire,
 		&details->json, NULL) == RC_OK) {
-		t->rejection = (struct terminal_rejection){ report_kind_of(kind),
-			buf_str(&details->json) };
+		t->rejection =
+		    (struct terminal_rejection){ report_kind_of(kind),
+			    buf_str(&details->json) };
 		return;
 	}
 	log_error("bridge.report_error", LOG_V("terminal", a->terminal));

@@ -113,19 +113,26 @@ TEST(wrong_request_id_changes_the_id)
 	sim_fixture_stop(&b);
 }
 
+/* online, offline, online, ...: that many, of the failing body only. */
+static void
+failures_ck_alternates(struct sim_fixture *b, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		ck_assert_str_eq(
+		    mqtt_peer_get(&b->peer, T2 "online", i)->payload,
+		    i % 2 == 0 ? "online" : "offline");
+	ck_assert_ptr_nonnull(mqtt_peer_get(&b->peer, T2 "intent_catalog", 2));
+	ck_assert_ptr_null(mqtt_peer_nth(&b->peer, T1 "online", 1));
+}
+
 TEST(drop_breaks_the_connection)
 {
 	struct sim_fixture b;
-	int i;
 
 	failures_start(&b, "drop=0.5");
-	/* online, offline by the will, online, ... */
-	for (i = 0; i < 5; i++)
-		ck_assert_str_eq(
-		    mqtt_peer_get(&b.peer, T2 "online", i)->payload,
-		    i % 2 == 0 ? "online" : "offline");
-	ck_assert_ptr_nonnull(mqtt_peer_get(&b.peer, T2 "intent_catalog", 2));
-	ck_assert_ptr_null(mqtt_peer_nth(&b.peer, T1 "online", 1));
+	failures_ck_alternates(&b, 5);
 	ck_assert(failures_logged(&b, "drops the connection"));
 	failures_ck_other_works(&b, "r1");
 	sim_fixture_stop(&b);
@@ -134,15 +141,9 @@ TEST(drop_breaks_the_connection)
 TEST(flap_goes_offline_and_online)
 {
 	struct sim_fixture b;
-	int i;
 
 	failures_start(&b, "flap=0.3");
-	for (i = 0; i < 6; i++)
-		ck_assert_str_eq(
-		    mqtt_peer_get(&b.peer, T2 "online", i)->payload,
-		    i % 2 == 0 ? "online" : "offline");
-	ck_assert_ptr_nonnull(mqtt_peer_get(&b.peer, T2 "intent_catalog", 2));
-	ck_assert_ptr_null(mqtt_peer_nth(&b.peer, T1 "online", 1));
+	failures_ck_alternates(&b, 6);
 	/* Without losing its connection. */
 	ck_assert(failures_logged(&b, "goes offline"));
 	failures_ck_other_works(&b, "r1");

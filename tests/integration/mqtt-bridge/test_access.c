@@ -40,9 +40,7 @@ TEST_T(a_terminal_cannot_publish_for_another, 60)
 		mqtt_device_publish(&t1, topics[i], STR("forged"),
 		    (struct mqtt_flags){ 1, i % 2 == 0 });
 	/* Published after all of it. */
-	mqtt_device_send(
-	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &t1);
 	mqtt_device_ck_never(&s.watcher, "forged");
 	mqtt_device_ck_never(&s.t2, "forged");
 	mqtt_device_ck_never(&t1, "forged");
@@ -81,8 +79,8 @@ TEST_T(a_terminal_cannot_subscribe_to_another, 60)
 		attack_ck_other_works(&s, request);
 	}
 	attack_connect(&bridge, &s, "mqtt-bridge", s.k.services);
-	mqtt_device_publish(&bridge, "soul/terminal/t1/status", STR("for t1"),
-	    (struct mqtt_flags){ 1, false });
+	mqtt_device_publish(
+	    &bridge, "soul/terminal/t1/status", STR("for t1"), MQTT_QOS1);
 	mqtt_device_expect(&t1, expected);
 	received = rest = mqtt_device_received(&t1);
 	while ((line = strsep(&rest, "\n")) != NULL && line[0] != '\0')
@@ -181,9 +179,7 @@ TEST_T(wills_and_client_ids_of_others_are_useless, 60)
 		mqtt_device_crash(&t1);
 	}
 	attack_connect(&t1, &s, "t1", s.k.bodies);
-	mqtt_device_send(
-	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &t1);
 	mqtt_device_ck_never(&s.watcher, "forged");
 	attack_ck_other_works(&s, "r1");
 	ck_assert_int_eq(atomic_load(&s.t2.up), 1);
@@ -210,10 +206,8 @@ TEST_T(an_oversized_message_ends_the_connection, 60)
 	attack_connect(&t1, &s, "t1", s.k.bodies);
 	atomic_store(&connack, -1);
 	mosquitto_disconnect_callback_set(t1.mosq, access_on_disconnect);
-	ck_assert_int_eq(
-	    mosquitto_publish(t1.mosq, NULL, "soul/terminal/t1/skills",
-		(int)sizeof(big), big, 1, true),
-	    0);
+	mqtt_device_queue(&t1, "soul/terminal/t1/skills",
+	    (struct str){ big, sizeof(big) }, MQTT_RETAINED);
 	ck_assert(tk_until(access_has_connack, NULL, BRIDGE_WAIT_MS));
 	mqtt_device_close(&t1);
 	mqtt_device_ck_never(&s.watcher, "t1/skills");
@@ -301,8 +295,8 @@ access_nothing_retained(void *arg)
 	attack_must_subscribe(&w, "soul/terminal/+/heartbeat");
 	attack_must_subscribe(&w, "soul/terminal/+/result/+");
 	/* Arrives after all retained messages. */
-	mqtt_device_publish(&w, "soul/terminal/t9/result/end", STR("end"),
-	    (struct mqtt_flags){ 1, false });
+	mqtt_device_publish(
+	    &w, "soul/terminal/t9/result/end", STR("end"), MQTT_QOS1);
 	mqtt_device_expect(&w, "end");
 	received = mqtt_device_received(&w);
 	none = strstr(received, " kept") == NULL;
@@ -325,14 +319,13 @@ access_retain_many(struct mqtt_device *by)
 	for (i = 0; i < RETAINED; i++) {
 		snprintf(topic, sizeof(topic), "soul/terminal/t1/result/%d%s",
 		    i, i % 100 == 0 ? id : "");
-		ck_assert_int_eq(
-		    mosquitto_publish(by->mosq, NULL, topic,
-			i % 100 == 1 ? (int)sizeof(text) : 10, text, 1, true),
-		    0);
+		mqtt_device_queue(by, topic,
+		    (struct str){ text, i % 100 == 1 ? sizeof(text) : 10 },
+		    MQTT_RETAINED);
 	}
 	mqtt_device_wait(&by->acked, before + RETAINED);
-	mqtt_device_publish(by, "soul/terminal/t1/heartbeat", STR("1"),
-	    (struct mqtt_flags){ 1, true });
+	mqtt_device_publish(
+	    by, "soul/terminal/t1/heartbeat", STR("1"), MQTT_RETAINED);
 }
 
 TEST_T(unwanted_retained_messages_are_cleared, 120)

@@ -35,9 +35,7 @@ certs_start(void)
 	broker_fixture_make(&certs_broker, BROKER_CERTS);
 	broker_fixture_start(&certs_broker);
 	broker_fixture_bridge(&certs_broker, &certs_bridge);
-	bridge_fixture_start_replica(&certs_bridge, 0);
-	ck_assert(tk_until(
-	    bridge_fixture_is_leader, &certs_bridge.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&certs_bridge, 0);
 }
 
 static void
@@ -120,19 +118,15 @@ TEST_T(a_certificate_identifies_a_terminal, 60)
 	ck_assert(certs_connect(&d, certs_broker.fleet, "t1", NULL));
 	mqtt_device_subscribe(&d);
 	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(
-	    &certs_bridge, "t1", bridge_terminal_present, "present");
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&certs_bridge, "soul.body.main.t1.invoke",
-		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
+	bridge_ck_present(&certs_bridge, "t1");
+	bridge_ck_delivery(&certs_bridge, "t1.invoke",
+	    "{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}",
 	    "delivered");
 	mqtt_device_expect(&d, "invoke/r1=");
 	/* It cannot publish for another terminal. */
 	mqtt_device_publish(&d, TOPIC_PREFIX "/terminal/t2/online",
-	    STR("online"), (struct mqtt_flags){ 1, true });
-	mqtt_device_report(&d, "skills", SKILLS_V(1));
-	bridge_fixture_wait(
-	    &certs_bridge, "t1", bridge_terminal_has_skills, "skill_1");
+	    STR("online"), MQTT_RETAINED);
+	bridge_ck_skills(&certs_bridge, &d, SKILLS_V(1), "skill_1");
 	ck_assert(!bridge_fixture_terminal(&certs_bridge, "t2").known);
 	mqtt_device_close(&d);
 	certs_stop();
@@ -176,17 +170,15 @@ TEST_T(service_and_wildcard_names_get_no_rights, 60)
 		if (certs_connect(&d, certs_broker.fleet, certs[i], NULL)) {
 			mqtt_device_publish(&d,
 			    TOPIC_PREFIX "/terminal/t1/online", STR("online"),
-			    (struct mqtt_flags){ 1, true });
+			    MQTT_RETAINED);
 			mqtt_device_publish(&d,
 			    TOPIC_PREFIX "/terminal/t1/intent_catalog",
-			    STR(CATALOG_V(9)), (struct mqtt_flags){ 1, true });
+			    STR(CATALOG_V(9)), MQTT_RETAINED);
 		}
 		mqtt_device_crash(&d);
 	}
 	ck_assert(certs_connect(&last, certs_broker.fleet, "t1", NULL));
-	mqtt_device_report(&last, "skills", SKILLS_V(1));
-	bridge_fixture_wait(
-	    &certs_bridge, "t1", bridge_terminal_has_skills, "skill_1");
+	bridge_ck_skills(&certs_bridge, &last, SKILLS_V(1), "skill_1");
 	ck_assert_ptr_null(
 	    bridge_fixture_terminal(&certs_bridge, "t1").catalog.p);
 	mqtt_device_close(&last);

@@ -28,15 +28,6 @@
 	"-0.05},\"exec_probability\":0.41,\"exec_mode\":\"blocked\",\"ts\":" \
 	"\"2026-02-22T10:20:30Z\"}"
 
-/* Open a device that is present. */
-static void
-commands_open(struct bridge_fixture *b, struct mqtt_device *d)
-{
-	mqtt_device_open(d, b, "t1");
-	mqtt_device_report(d, "online", "online");
-	bridge_fixture_wait(b, "t1", bridge_terminal_present, "present");
-}
-
 TEST(every_command_is_delivered)
 {
 	struct bridge_reply a;
@@ -44,7 +35,7 @@ TEST(every_command_is_delivered)
 	struct mqtt_device d;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
+	mqtt_device_open_online(&d, &b, "t1");
 	a = bridge_fixture_request(
 	    &b, "soul.body.main.t1.invoke", INVOKE("r1"));
 	ck_assert_str_eq(a.error, "");
@@ -77,10 +68,10 @@ TEST(an_invoke_without_ts_gets_one)
 	struct mqtt_device d;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
-	ck_assert_str_eq(bridge_fixture_deliver(&b, "soul.body.main.t1.invoke",
-			     "{\"request_id\":\"r1\",\"skill\":\"nod\","
-			     "\"arguments\":{}}"),
+	mqtt_device_open_online(&d, &b, "t1");
+	bridge_ck_delivery(&b, "t1.invoke",
+	    "{\"request_id\":\"r1\",\"skill\":\"nod\","
+	    "\"arguments\":{}}",
 	    "delivered");
 	mqtt_device_expect(&d,
 	    "invoke/r1={\"request_id\":\"r1\",\"skill\":\"nod\","
@@ -97,17 +88,13 @@ TEST(no_subscriber_is_reported)
 	struct mqtt_device d;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
+	mqtt_device_open_online(&d, &b, "t1");
 	mqtt_device_topic(&d, "invoke/+", topic);
 	ck_assert_int_eq(mosquitto_unsubscribe(d.mosq, NULL, topic), 0);
 	/* Its acknowledgement follows the UNSUBSCRIBE. */
 	mqtt_device_report(&d, "skills", SKILLS_V(1));
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "no_subscriber");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.intent_action", ACTION),
-	    "delivered");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "no_subscriber");
+	bridge_ck_delivery(&b, "t1.intent_action", ACTION, "delivered");
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
 }
@@ -122,27 +109,19 @@ TEST(an_absent_terminal_is_offline)
 	struct mqtt_device d;
 
 	bridge_fixture_start(&b);
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t9.invoke", INVOKE("r1")),
-	    "offline");
-	commands_open(&b, &d);
+	bridge_ck_delivery(&b, "t9.invoke", INVOKE("r1"), "offline");
+	mqtt_device_open_online(&d, &b, "t1");
 	mqtt_device_report(&d, "online", "offline");
 	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
 	/* It is still subscribed, but must not act. */
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "offline");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.intent_action", ACTION),
-	    "offline");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "offline");
+	bridge_ck_delivery(&b, "t1.intent_action", ACTION, "offline");
 	mqtt_device_heartbeat(&d);
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	ck_assert_int_eq(
 	    terminal_fixture_put_online(b.db.s, &other, STR("t1"), true, NULL),
 	    RC_OK);
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "offline");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "offline");
 	/* Commands without a reply are sent nevertheless. */
 	tk_nats_send(b.nc, "soul.body.main.t1.status", STATUS);
 	mqtt_device_expect(&d, "status=");
@@ -164,14 +143,12 @@ TEST(expired_commands_are_not_sent)
 	char *received;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
+	mqtt_device_open_online(&d, &b, "t1");
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{},"
 	    "\"deadline_ms\":%lld}",
 	    (long long)(clock_wall().ms - 5));
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke", payload),
-	    "late");
+	bridge_ck_delivery(&b, "t1.invoke", payload, "late");
 	a = bridge_fixture_request_at(
 	    &b, "soul.body.main.t1.invoke", INVOKE("r2"), 5);
 	ck_assert_str_eq(a.error, "deadline_exceeded");
@@ -203,7 +180,7 @@ TEST(commands_after_act_by_are_not_sent)
 	char *received;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
+	mqtt_device_open_online(&d, &b, "t1");
 	for (size_t i = 0; i < NELEM(subjects); i++) {
 		natsMsg *q = NULL, *m = NULL;
 		char by[32];
@@ -223,9 +200,7 @@ TEST(commands_after_act_by_are_not_sent)
 		natsMsg_Destroy(q);
 		natsMsg_Destroy(m);
 	}
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r2")),
-	    "delivered");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r2"), "delivered");
 	mqtt_device_expect(&d, "invoke/r2=");
 	received = mqtt_device_received(&d);
 	ck_assert_ptr_null(strstr(received, "r1"));
@@ -256,7 +231,7 @@ TEST(invalid_commands_are_rejected)
 	size_t i;
 
 	bridge_fixture_start(&b);
-	commands_open(&b, &d);
+	mqtt_device_open_online(&d, &b, "t1");
 	for (i = 0; i < NELEM(bad); i++) {
 		if (bad[i].path == NULL)
 			continue;
@@ -272,9 +247,7 @@ TEST(invalid_commands_are_rejected)
 	}
 	tk_nats_send(b.nc, "soul.body.main.t1.status", "{\"status\":\"none\"}");
 	tk_nats_send(b.nc, "soul.body.main.t2.emotion_update", EMOTION);
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "delivered");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "delivered");
 	mqtt_device_expect(&d, "invoke/r1=");
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
@@ -289,9 +262,7 @@ TEST(prefix_and_id_may_need_escaping)
 
 	bridge_fixture_servers(&b, TK_MOSQUITTO);
 	b.more = "MQTT_TOPIC_PREFIX=acme/eu/soul";
-	bridge_fixture_start_replica(&b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&b, 0);
 	mqtt_device_init(&d, "acme/eu/soul", "灯 1");
 	mqtt_device_connect(&d, &b);
 	mqtt_device_subscribe(&d);
@@ -304,8 +275,7 @@ TEST(prefix_and_id_may_need_escaping)
 	mqtt_device_expect(&d, "invoke/r1=");
 	/* Not a topic under this prefix. */
 	snprintf(topic, sizeof(topic), "soul/terminal/t5/online");
-	mqtt_device_publish(
-	    &d, topic, STR("1"), (struct mqtt_flags){ 1, true });
+	mqtt_device_publish(&d, topic, STR("1"), MQTT_RETAINED);
 	mqtt_device_report(&d, "skills", "[{\"name\":\"s\"}]");
 	bridge_fixture_wait(&b, "灯 1", bridge_terminal_has_skills, "\"s\"");
 	ck_assert(!bridge_fixture_terminal(&b, "t5").known);

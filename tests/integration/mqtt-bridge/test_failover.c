@@ -101,13 +101,11 @@ TEST(a_leader_releases_the_lease_on_sigterm)
 	failover_start_two(&b);
 	first = failover_leader(&b);
 	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "skills", SKILLS_V(1));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
+	bridge_ck_skills(&b, &d, SKILLS_V(1), "skill_1");
 	tk_service_end(&b.bridge[first]);
 	ck_assert(tk_until(
 	    bridge_fixture_is_leader, &b.bridge[1 - first], TAKEOVER_MS));
-	mqtt_device_report(&d, "skills", SKILLS_V(2));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_2");
+	bridge_ck_skills(&b, &d, SKILLS_V(2), "skill_2");
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
 }
@@ -211,7 +209,7 @@ TEST_T(no_command_arrives_after_its_deadline, 120)
 	mqtt_device_open(&d, &b, "t1");
 	mosquitto_message_callback_set(d.mosq, failover_on_invoke);
 	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	for (i = 0; i < 400; i++) {
 		if (i % 100 == 50) {
 			replica = i / 100 % 2;

@@ -49,9 +49,8 @@ flood_publish_all(struct mqtt_device *t1, const struct flood_case *c)
 		if (strcmp(c->leaf, "result/%d") == 0)
 			snprintf(leaf, sizeof(leaf), "result/%d", i);
 		mqtt_device_topic(t1, leaf, topic);
-		ck_assert_int_eq(mosquitto_publish(t1->mosq, NULL, topic,
-				     (int)c->bytes, text, c->qos, c->retain),
-		    0);
+		mqtt_device_queue(t1, topic, (struct str){ text, c->bytes },
+		    (struct mqtt_flags){ c->qos, c->retain });
 	}
 }
 
@@ -138,8 +137,7 @@ TEST_T(large_reports_cost_more, 60)
 	memcpy(text, "[]", 2);
 	for (i = 0; i < 20; i++)
 		mqtt_device_publish(&t1, "soul/terminal/t1/skills",
-		    (struct str){ text, sizeof(text) },
-		    (struct mqtt_flags){ 1, 0 });
+		    (struct str){ text, sizeof(text) }, MQTT_QOS1);
 	attack_ck_other_works(&s, "r1");
 	ck_assert_int_ge((int)flood_dropped(&s), 10);
 	/* The record keeps it only until a valid report. */
@@ -174,7 +172,7 @@ TEST_T(reports_of_a_revoked_terminal_are_rejected, 60)
 	attack_connect(&t1, &s, "t1", s.k.bodies);
 	mqtt_device_subscribe(&t1);
 	mqtt_device_report(&t1, "online", "online");
-	bridge_fixture_wait(&s.b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&s.b, "t1");
 	ck_assert_int_eq(
 	    credential_revoke(s.b.db.s, STR("t1"), NULL, NULL), RC_OK);
 	ck_assert(!bridge_fixture_terminal(&s.b, "t1").present);
@@ -186,17 +184,15 @@ TEST_T(reports_of_a_revoked_terminal_are_rejected, 60)
 	attack_ck_other_works(&s, "r1");
 	ck_assert(!bridge_fixture_terminal(&s.b, "t1").present);
 	ck_assert_ptr_null(bridge_fixture_terminal(&s.b, "t1").skills.p);
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&s.b, "soul.body.main.t1.invoke",
-		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
+	bridge_ck_delivery(&s.b, "t1.invoke",
+	    "{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}",
 	    "offline");
 	/* At most one per window. */
 	ck_assert_ptr_null(tk_nats_next(audit, 1, NULL));
 	natsSubscription_Destroy(audit);
 	/* After minting it again, its reports count. */
 	ck_assert_int_eq(credential_mint(s.b.db.s, &c, NULL, NULL), RC_OK);
-	mqtt_device_report(&t1, "skills", SKILLS_V(1));
-	bridge_fixture_wait(&s.b, "t1", bridge_terminal_has_skills, "skill_1");
+	bridge_ck_skills(&s.b, &t1, SKILLS_V(1), "skill_1");
 	mqtt_device_close(&t1);
 	attack_stop(&s);
 }

@@ -91,16 +91,12 @@ TEST_T(messages_over_the_rate_are_denied, 60)
 	mosquitto_max_inflight_messages_set(t1.mosq, 1000);
 	at = clock_mono();
 	for (int i = 0; i < 5000; i++)
-		ck_assert_int_eq(
-		    mosquitto_publish(t1.mosq, NULL,
-			"soul/terminal/t1/heartbeat", 1, "7", 1, false),
-		    0);
+		mqtt_device_queue(
+		    &t1, "soul/terminal/t1/heartbeat", STR("7"), MQTT_QOS1);
 	mqtt_device_wait(&t1.acked, 5000);
 	most = 300 + (int)(mono_diff_ms(clock_mono(), at) / 10) + 2;
 	/* The other terminal publishes after all of it. */
-	mqtt_device_publish(&s.t2, "soul/terminal/t2/result/end",
-	    STR("the end"), (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &s.t2);
 	n = gate_count(&s.watcher, "t1/heartbeat=7");
 	ck_assert_int_ge(n, 300);
 	ck_assert_int_le(n, most);
@@ -123,11 +119,8 @@ TEST_T(large_messages_cost_more, 60)
 	memcpy(text, "large", 5);
 	for (int i = 0; i < 60; i++)
 		mqtt_device_publish(&t1, "soul/terminal/t1/skills",
-		    (struct str){ text, sizeof(text) - 1 },
-		    (struct mqtt_flags){ 1, false });
-	mqtt_device_publish(&s.t2, "soul/terminal/t2/result/end",
-	    STR("the end"), (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+		    (struct str){ text, sizeof(text) - 1 }, MQTT_QOS1);
+	attack_barrier(&s, &s.t2);
 	/* Each costs 14 messages; 60 cost 840. */
 	ck_assert_int_ge(gate_count(&s.watcher, "skills=large"), 21);
 	ck_assert_int_lt(gate_count(&s.watcher, "skills=large"), 60);
@@ -174,9 +167,7 @@ TEST_T(a_reload_does_not_weaken_the_gate, 60)
 	attack_must_subscribe(&t1, "soul/terminal/t1/#");
 	mqtt_device_publish(&t1, "soul/terminal/t1/result/two", STR("of QoS 2"),
 	    (struct mqtt_flags){ 2, false });
-	mqtt_device_send(
-	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &t1);
 	mqtt_device_ck_never(&s.watcher, "of QoS 2");
 	attack_ck_other_works(&s, "r1");
 	mqtt_device_close(&t1);
@@ -205,8 +196,7 @@ TEST_T(retained_results_and_long_ids_are_denied, 60)
 		mqtt_device_send(
 		    &t1, leaf, i == 0 ? "of 128" : "of more", plain);
 	}
-	mqtt_device_send(&t1, "result/end", "the end", plain);
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &t1);
 	mqtt_device_expect(&s.watcher, "of 128");
 	mqtt_device_ck_never(&s.watcher, "to be retained");
 	mqtt_device_ck_never(&s.watcher, "of more");
@@ -238,9 +228,7 @@ TEST_T(a_retained_result_as_a_will_is_dropped, 60)
 	mqtt_device_connect(&t1, &s.b);
 	mqtt_device_crash(&t1);
 	attack_connect(&t1, &s, "t1", s.k.bodies);
-	mqtt_device_send(
-	    &t1, "result/end", "the end", (struct mqtt_flags){ 1, false });
-	mqtt_device_expect(&s.watcher, "the end");
+	attack_barrier(&s, &t1);
 	mqtt_device_ck_never(&s.watcher, "the will");
 	mqtt_device_close(&t1);
 	attack_stop(&s);
@@ -260,10 +248,9 @@ gate_fill_store(struct attack_fixture *s)
 	topic[4006] = ' ';
 	topic[4008] = '\0';
 	attack_connect(&service, s, "mqtt-bridge", s->k.services);
+	mqtt_device_publish(&service, topic, STR("too long"), MQTT_RETAINED);
 	mqtt_device_publish(
-	    &service, topic, STR("too long"), (struct mqtt_flags){ 1, true });
-	mqtt_device_publish(&service, "soul/terminal/t1/result/r0", STR("old"),
-	    (struct mqtt_flags){ 1, true });
+	    &service, "soul/terminal/t1/result/r0", STR("old"), MQTT_RETAINED);
 	mqtt_device_close(&service);
 	tk_signal(&s->k.proc, SIGTERM);
 	ck_assert_int_ne(tk_wait(&s->k.proc, BRIDGE_WAIT_MS), -1);
@@ -295,14 +282,12 @@ TEST_T(old_retained_results_are_cleared, 60)
 	broker_fixture_bridge(&s.k, &s.b);
 	s.b.strict = true;
 	gate_fill_store(&s);
-	bridge_fixture_start_replica(&s.b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &s.b.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&s.b, 0);
 	ck_assert(tk_until(gate_cleared_both, &s, BRIDGE_WAIT_MS));
 	attack_connect(&s.t2, &s, "t2", s.k.bodies);
 	mqtt_device_subscribe(&s.t2);
 	mqtt_device_report(&s.t2, "online", "online");
-	bridge_fixture_wait(&s.b, "t2", bridge_terminal_present, "present");
+	bridge_ck_present(&s.b, "t2");
 	attack_ck_other_works(&s, "r1");
 	attack_connect(&service, &s, "mqtt-bridge", s.k.services);
 	attack_must_subscribe(&service, "soul/terminal/+/result/+");

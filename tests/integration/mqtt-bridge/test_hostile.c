@@ -87,9 +87,7 @@ TEST_T(malformed_payloads_do_not_disturb_others, 120)
 	int i;
 
 	bridge_fixture_start(&b);
-	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	mqtt_device_open_online(&d, &b, "t1");
 	mqtt_device_init(&bad, TOPIC_PREFIX, "bad");
 	mqtt_device_connect(&bad, &b);
 	for (i = 0; i < PAYLOADS; i++) {
@@ -98,25 +96,21 @@ TEST_T(malformed_payloads_do_not_disturb_others, 120)
 		    TOPIC_PREFIX "/terminal/bad%d/%s",
 		    (int)(hostile_random(&s) % 20),
 		    hostile_leaves[hostile_random(&s) % NELEM(hostile_leaves)]);
-		ck_assert_int_eq(mosquitto_publish(bad.mosq, NULL, topic,
-				     (int)payload.n, payload.p, 1, i % 2 == 0),
-		    0);
+		mqtt_device_queue(&bad, topic, buf_str(&payload),
+		    (struct mqtt_flags){ 1, i % 2 == 0 });
 		if (i % 100 == 0)
 			ck_assert(tk_until(hostile_is_delivered, &b, 1000));
 	}
 	mqtt_device_wait(&bad.acked, PAYLOADS);
 	/* It is processed after all of them. */
-	mqtt_device_report(&d, "skills", SKILLS_V(1));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
+	bridge_ck_skills(&b, &d, SKILLS_V(1), "skill_1");
 	ck_assert(hostile_is_delivered(&b));
 	ck_assert_int_gt(tk_service_metric(
 			     &b.bridge[0], "soul_bridge_reports_refused_total"),
 	    100);
 	/* The next leader receives what the broker retained of it. */
 	tk_service_kill(&b.bridge[0]);
-	bridge_fixture_start_replica(&b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&b, 0);
 	ck_assert(hostile_is_delivered(&b));
 	buf_free(&payload);
 	mqtt_device_close(&bad);
@@ -133,9 +127,7 @@ TEST_T(slow_catalogs_do_not_disturb_others, 120)
 	int i, k;
 
 	bridge_fixture_start(&b);
-	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	mqtt_device_open_online(&d, &b, "t1");
 	mqtt_device_init(&bad, TOPIC_PREFIX, "bad");
 	mqtt_device_connect(&bad, &b);
 	for (i = 0; i < 5; i++) {
@@ -176,17 +168,13 @@ TEST(an_oversized_message_is_not_delivered)
 	bridge_fixture_start(&b);
 	mqtt_device_open(&d, &b, "t1");
 	mqtt_device_publish(&d, TOPIC_PREFIX "/terminal/t1/skills",
-	    (struct str){ big, n }, (struct mqtt_flags){ 1, true });
-	mqtt_device_report(&d, "intent_catalog", CATALOG_V(2));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_catalog, "intent_2");
+	    (struct str){ big, n }, MQTT_RETAINED);
+	bridge_ck_catalog(&b, &d, CATALOG_V(2), "intent_2");
 	ck_assert_ptr_null(bridge_fixture_terminal(&b, "t1").skills.p);
 	/* Nor when it is replayed. */
 	tk_service_end(&b.bridge[0]);
-	bridge_fixture_start_replica(&b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
-	mqtt_device_report(&d, "skills", SKILLS_V(2));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_2");
+	bridge_fixture_start_leader(&b, 0);
+	bridge_ck_skills(&b, &d, SKILLS_V(2), "skill_2");
 	free(big);
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
@@ -215,9 +203,7 @@ TEST_T(events_of_a_flood_are_limited, 90)
 	mqtt_device_connect(&bad, &b);
 	mqtt_device_topic(&bad, "skills", topic);
 	for (i = 0; i < 5000; i++)
-		ck_assert_int_eq(
-		    mosquitto_publish(bad.mosq, NULL, topic, 1, "{", 1, true),
-		    0);
+		mqtt_device_queue(&bad, topic, STR("{"), MQTT_RETAINED);
 	mqtt_fleet_open(&f, &b, 20);
 	for (i = 0; i < f.n; i++)
 		mqtt_fleet_announce(&f, i, 1);

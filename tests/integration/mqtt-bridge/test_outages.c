@@ -80,9 +80,7 @@ TEST_T(the_bridge_survives_a_killed_broker, 90)
 		tk_server_stop(&b.mqtt, SIGKILL);
 		ck_assert(
 		    tk_until(outage_is_unready, &b.bridge[0], BRIDGE_WAIT_MS));
-		ck_assert_str_eq(bridge_fixture_deliver(
-				     &b, "soul.body.main.t1.invoke", INVOKE),
-		    "unavailable");
+		bridge_ck_delivery(&b, "t1.invoke", INVOKE, "unavailable");
 		tk_server_restart(&b.mqtt);
 		tk_service_wait(&b.bridge[0]);
 		mqtt_device_wait(&d.up, up + 1);
@@ -116,9 +114,7 @@ TEST_T(the_bridge_survives_a_killed_redis, 90)
 	tk_server_stop(&b.redis, SIGKILL);
 	ck_assert(tk_until(outage_is_unready, &b.bridge[0], BRIDGE_WAIT_MS));
 	/* Presence is unknown, so nothing is sent. */
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke", INVOKE),
-	    "unavailable");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE, "unavailable");
 	for (i = 0; i < f.n; i++)
 		mqtt_fleet_announce(&f, i, 2);
 	mqtt_fleet_wait_acked(&f, 2);
@@ -137,7 +133,6 @@ TEST_T(the_bridge_survives_a_killed_nats, 90)
 	natsSubscription *results;
 	struct bridge_fixture b;
 	struct mqtt_device d;
-	json_t *j;
 
 	bridge_fixture_start(&b);
 	mqtt_device_open(&d, &b, "t1");
@@ -146,8 +141,7 @@ TEST_T(the_bridge_survives_a_killed_nats, 90)
 	tk_server_stop(&b.nats, SIGKILL);
 	ck_assert(tk_until(outage_is_unready, &b.bridge[0], BRIDGE_WAIT_MS));
 	/* Reports are still processed. */
-	mqtt_device_report(&d, "skills", SKILLS_V(2));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_2");
+	bridge_ck_skills(&b, &d, SKILLS_V(2), "skill_2");
 	tk_server_restart(&b.nats);
 	tk_service_wait(&b.bridge[0]);
 	natsConnection_Destroy(b.nc);
@@ -155,9 +149,7 @@ TEST_T(the_bridge_survives_a_killed_nats, 90)
 	results = tk_nats_listen(b.nc, "soul.result.t1.*");
 	outage_expect_delivery(&b, "delivered");
 	mqtt_device_result(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = tk_nats_next(results, BRIDGE_WAIT_MS, NULL);
-	ck_assert_ptr_nonnull(j);
-	json_decref(j);
+	bridge_ck_message(results);
 	natsSubscription_Destroy(results);
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
@@ -210,9 +202,7 @@ TEST(a_silent_terminal_times_out)
 
 	bridge_fixture_servers(&b, TK_MOSQUITTO);
 	b.more = "SKILL_SNAPSHOT_TTL_SECONDS=1";
-	bridge_fixture_start_replica(&b, 0);
-	ck_assert(
-	    tk_until(bridge_fixture_is_leader, &b.bridge[0], BRIDGE_WAIT_MS));
+	bridge_fixture_start_leader(&b, 0);
 	events = tk_nats_listen(b.nc, "soul.event.terminal_online.t1");
 	mqtt_device_init(&d, TOPIC_PREFIX, "t1");
 	mqtt_device_connect(&d, &b);
@@ -220,9 +210,7 @@ TEST(a_silent_terminal_times_out)
 	j = bridge_fixture_event(events, "payload.cause", "timeout");
 	ck_assert(json_is_false(tk_at(j, "payload.online")));
 	json_decref(j);
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke", INVOKE),
-	    "offline");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE, "offline");
 	/* The next heartbeat makes it present again. */
 	mqtt_device_heartbeat(&d);
 	j = bridge_fixture_event(events, "payload.cause", "heartbeat");

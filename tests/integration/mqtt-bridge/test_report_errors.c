@@ -105,8 +105,8 @@ TEST_T(every_error_is_stored_and_published, 60)
 	events = tk_nats_listen(b.nc, "soul.event.report_refused.t1");
 	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < NELEM(error_cases); i++) {
-		mqtt_device_send(&d, error_cases[i].leaf,
-		    error_cases[i].payload, (struct mqtt_flags){ 1, false });
+		mqtt_device_send(
+		    &d, error_cases[i].leaf, error_cases[i].payload, MQTT_QOS1);
 		error_check(&b, events, i);
 	}
 	ck_assert(!bridge_fixture_terminal(&b, "t1").catalog.p);
@@ -159,12 +159,9 @@ TEST_T(a_valid_report_clears_the_error_of_its_kind, 60)
 
 	bridge_fixture_start(&b);
 	s.b = &b;
-	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
-	ck_assert_str_eq(
-	    bridge_fixture_deliver(&b, "soul.body.main.t1.invoke",
-		"{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}"),
+	mqtt_device_open_online(&d, &b, "t1");
+	bridge_ck_delivery(&b, "t1.invoke",
+	    "{\"request_id\":\"r1\",\"skill\":\"nod\",\"arguments\":{}}",
 	    "delivered");
 	for (i = 0; i < TERMINAL_REJECTED_N; i++) {
 		mqtt_device_send(
@@ -204,9 +201,7 @@ TEST(an_invalid_catalog_does_not_replace_a_valid_one)
 	bridge_fixture_start(&b);
 	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < 3; i++) {
-		mqtt_device_report(&d, "intent_catalog", CATALOG_V(3));
-		bridge_fixture_wait(
-		    &b, "t1", bridge_terminal_has_catalog, "intent_3");
+		bridge_ck_catalog(&b, &d, CATALOG_V(3), "intent_3");
 		mqtt_device_report(&d, "intent_catalog",
 		    "{\"catalog_version\":4,\"intent_catalog\":[{\"id\":\"x\","
 		    "\"match\":{\"regex_any\":[\"(\"]}}]}");
@@ -243,10 +238,8 @@ TEST(unknown_topics_are_ignored)
 	bridge_fixture_start(&b);
 	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < NELEM(topics); i++)
-		mqtt_device_publish(
-		    &d, topics[i], STR("[]"), (struct mqtt_flags){ 1, false });
-	mqtt_device_report(&d, "skills", SKILLS_V(1));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_1");
+		mqtt_device_publish(&d, topics[i], STR("[]"), MQTT_QOS1);
+	bridge_ck_skills(&b, &d, SKILLS_V(1), "skill_1");
 	t = bridge_fixture_terminal(&b, "t1");
 	ck_assert_ptr_null(bridge_terminal_error(&t, TERMINAL_REJECTED_N).p);
 	ck_assert(tk_log_has(&b.bridge[0].proc, "ev=bridge.topic"));
@@ -272,8 +265,7 @@ TEST(every_valid_id_works)
 		snprintf(payload, sizeof(payload),
 		    "{\"terminal_id\":\"%s\",\"skills\":[{\"name\":\"s%zu\"}]}",
 		    ids[i], i);
-		mqtt_device_publish(
-		    &d, topic, str_of(payload), (struct mqtt_flags){ 1, true });
+		mqtt_device_publish(&d, topic, str_of(payload), MQTT_RETAINED);
 		snprintf(payload, sizeof(payload), "s%zu", i);
 		bridge_fixture_wait(
 		    &b, ids[i], bridge_terminal_has_skills, payload);

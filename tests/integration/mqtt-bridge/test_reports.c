@@ -11,9 +11,7 @@ TEST(an_announcement_is_stored_and_published)
 
 	bridge_fixture_start(&b);
 	events = tk_nats_listen(b.nc, "soul.event.*.t1");
-	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "online", "online");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	mqtt_device_open_online(&d, &b, "t1");
 	j = bridge_fixture_event(events, "type", "terminal_online");
 	ck_assert(json_is_true(tk_at(j, "payload.online")));
 	ck_assert_str_eq(tk_find_text(j, "payload.cause"), "report");
@@ -21,8 +19,7 @@ TEST(an_announcement_is_stored_and_published)
 	ck_assert_str_eq(tk_find_text(j, "source"), "mqtt-bridge");
 	json_decref(j);
 
-	mqtt_device_report(&d, "skills", SKILLS_V(3));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_3");
+	bridge_ck_skills(&b, &d, SKILLS_V(3), "skill_3");
 	j = bridge_fixture_event(events, "type", "terminal_skills");
 	ck_assert_int_eq(
 	    json_integer_value(tk_at(j, "payload.skill_version")), 3);
@@ -30,8 +27,7 @@ TEST(an_announcement_is_stored_and_published)
 	ck_assert_str_eq(tk_find_text(j, "payload.soul_hint"), "friendly");
 	json_decref(j);
 
-	mqtt_device_report(&d, "intent_catalog", CATALOG_V(12));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_catalog, "intent_12");
+	bridge_ck_catalog(&b, &d, CATALOG_V(12), "intent_12");
 	j = bridge_fixture_event(events, "type", "terminal_intents");
 	ck_assert_int_eq(
 	    json_integer_value(tk_at(j, "payload.catalog_version")), 12);
@@ -66,8 +62,7 @@ TEST(every_spelling_of_online_is_read)
 	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < 5; i++) {
 		mqtt_device_report(&d, "online", on[i]);
-		bridge_fixture_wait(
-		    &b, "t1", bridge_terminal_present, "present");
+		bridge_ck_present(&b, "t1");
 		mqtt_device_report(&d, "online", off[i]);
 		bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
 	}
@@ -89,12 +84,12 @@ TEST(a_will_and_a_return_change_presence)
 	events = tk_nats_listen(b.nc, "soul.event.terminal_online.t1");
 	mqtt_device_open(&d, &b, "t1");
 	mqtt_device_report(&d, "online", "1");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	mqtt_device_crash(&d);
 	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
 	mqtt_device_open(&d, &b, "t1");
 	mqtt_device_heartbeat(&d);
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	j = bridge_fixture_event(events, "payload.cause", "report");
 	ck_assert(json_is_true(tk_at(j, "payload.online")));
 	json_decref(j);
@@ -134,8 +129,7 @@ TEST(bare_arrays_are_accepted)
 	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "[]");
 	bridge_fixture_wait(&b, "t1", bridge_terminal_has_catalog, "[]");
 	/* After a version, a report without one is ignored. */
-	mqtt_device_report(&d, "skills", SKILLS_V(2));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_2");
+	bridge_ck_skills(&b, &d, SKILLS_V(2), "skill_2");
 	mqtt_device_report(&d, "skills", "[{\"name\":\"nod\"}]");
 	bridge_fixture_wait(
 	    &b, "t1", bridge_terminal_has_error, "version 2 is known");
@@ -159,8 +153,7 @@ TEST(older_versions_are_ignored)
 	bridge_fixture_start(&b);
 	events = tk_nats_listen(b.nc, "soul.event.report_refused.t1");
 	mqtt_device_open(&d, &b, "t1");
-	mqtt_device_report(&d, "skills", SKILLS_V(5));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_5");
+	bridge_ck_skills(&b, &d, SKILLS_V(5), "skill_5");
 	mqtt_device_report(&d, "skills", SKILLS_V(4));
 	j = bridge_fixture_event(events, "type", "report_refused");
 	ck_assert_str_eq(tk_find_text(j, "payload.refusal.kind"), "skills");
@@ -172,14 +165,11 @@ TEST(older_versions_are_ignored)
 	ck_assert_int_eq(t.skill_version, 5);
 	ck_assert(bridge_text_has(t.skills, "skill_5"));
 	ck_assert(bridge_terminal_has_error(&t, "\"path\":\"/skill_version\""));
-	mqtt_device_report(&d, "skills",
-	    "{\"skill_version\":5,\"skills\":[{\"name\":\"other\"}]}");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "other");
-	mqtt_device_report(&d, "skills", SKILLS_V(6));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_skills, "skill_6");
+	bridge_ck_skills(&b, &d,
+	    "{\"skill_version\":5,\"skills\":[{\"name\":\"other\"}]}", "other");
+	bridge_ck_skills(&b, &d, SKILLS_V(6), "skill_6");
 
-	mqtt_device_report(&d, "intent_catalog", CATALOG_V(9));
-	bridge_fixture_wait(&b, "t1", bridge_terminal_has_catalog, "intent_9");
+	bridge_ck_catalog(&b, &d, CATALOG_V(9), "intent_9");
 	mqtt_device_report(&d, "intent_catalog", CATALOG_V(8));
 	j = bridge_fixture_event(
 	    events, "payload.refusal.kind", "intent_catalog");
@@ -217,7 +207,7 @@ TEST(a_retained_online_is_not_presence)
 	/* The next heartbeat does show presence. */
 	mqtt_device_open(&d, &b, "t1");
 	mqtt_device_heartbeat(&d);
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
 }
@@ -240,7 +230,7 @@ TEST(heartbeats_are_batched)
 	mqtt_device_open(&d, &b, "t1");
 	for (i = 0; i < 1000; i++)
 		mqtt_device_heartbeat(&d);
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "present");
+	bridge_ck_present(&b, "t1");
 	ck_assert(
 	    tk_until(reports_heartbeats_written, &b.bridge[0], BRIDGE_WAIT_MS));
 	n = tk_service_metric(&b.bridge[0], "soul_bridge_heartbeats_total");

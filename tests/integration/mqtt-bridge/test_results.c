@@ -9,14 +9,6 @@
 	"{\"request_id\":\"" id "\",\"skill\":\"control_light\"," \
 	"\"arguments\":{}}"
 
-static void
-results_open(struct bridge_fixture *b, struct mqtt_device *d, const char *id)
-{
-	mqtt_device_open(d, b, id);
-	mqtt_device_report(d, "online", "online");
-	bridge_fixture_wait(b, id, bridge_terminal_present, "present");
-}
-
 struct stored_result {
 	struct bridge_fixture *b;
 	const char *id, *request;
@@ -47,10 +39,8 @@ TEST(a_result_is_published_and_stored)
 	k.b = &b;
 	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
 	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
-	results_open(&b, &d, "t1");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "delivered");
+	mqtt_device_open_online(&d, &b, "t1");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "delivered");
 	ck_assert(!result_is_stored(&k));
 	mqtt_device_result(&d, "r1", result);
 	j = tk_nats_next(results, BRIDGE_WAIT_MS, NULL);
@@ -70,9 +60,7 @@ TEST(a_result_is_published_and_stored)
 	/* A second result is dropped. */
 	mqtt_device_result(&d, "r1", "{\"request_id\":\"r1\",\"ok\":false}");
 	/* Processed after it. */
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r2")),
-	    "delivered");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r2"), "delivered");
 	mqtt_device_result(
 	    &d, "r2", "{\"request_id\":\"r2\",\"ok\":false,\"error\":\"no\"}");
 	j = bridge_fixture_event(events, "payload.request_id", "r2");
@@ -103,11 +91,9 @@ TEST(a_result_for_another_terminal_is_denied)
 	k.b = &b;
 	all = tk_nats_listen(b.nc, "soul.result.>");
 	audit = tk_nats_listen(b.nc, "soul.event.audit.*");
-	results_open(&b, &d, "t1");
-	results_open(&b, &other, "t2");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "delivered");
+	mqtt_device_open_online(&d, &b, "t1");
+	mqtt_device_open_online(&other, &b, "t2");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "delivered");
 	mqtt_device_result(&other, "r1",
 	    "{\"request_id\":\"r1\",\"terminal_id\":\"t1\",\"ok\":true}");
 	mqtt_device_result(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
@@ -150,7 +136,7 @@ TEST(a_denial_is_reported_one_time)
 	bridge_fixture_start(&b);
 	bridge_fixture_start_replica(&b, 1);
 	audit = tk_nats_listen(b.nc, "soul.event.audit.*");
-	results_open(&b, &other, "t2");
+	mqtt_device_open_online(&other, &b, "t2");
 	mqtt_device_result(&other, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
 	mqtt_device_result(&other, "r2", "{\"request_id\":\"r2\",\"ok\":true}");
 	ck_assert(tk_until(results_both_saw_two, &b, BRIDGE_WAIT_MS));
@@ -174,7 +160,7 @@ TEST(a_result_event_has_the_invokes_trace)
 
 	bridge_fixture_start(&b);
 	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
-	results_open(&b, &d, "t1");
+	mqtt_device_open_online(&d, &b, "t1");
 	ck_assert_int_eq(natsMsg_Create(&q, "soul.body.main.t1.invoke", NULL,
 			     INVOKE("r1"), (int)strlen(INVOKE("r1"))),
 	    NATS_OK);
@@ -206,19 +192,13 @@ TEST(two_replicas_publish_one_event)
 	bridge_fixture_start_replica(&b, 1);
 	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
 	events = tk_nats_listen(b.nc, "soul.event.invoke_result.t1");
-	results_open(&b, &d, "t1");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "delivered");
+	mqtt_device_open_online(&d, &b, "t1");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "delivered");
 	mqtt_device_result(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = tk_nats_next(results, BRIDGE_WAIT_MS, NULL);
-	ck_assert_ptr_nonnull(j);
-	json_decref(j);
+	bridge_ck_message(results);
 	j = bridge_fixture_event(events, "payload.request_id", "r1");
 	json_decref(j);
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r2")),
-	    "delivered");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r2"), "delivered");
 	mqtt_device_result(&d, "r2", "{\"request_id\":\"r2\",\"ok\":true}");
 	/* The next event is that of the other request. */
 	ck_assert_int_eq(
@@ -237,20 +217,15 @@ TEST(another_replica_publishes_the_result)
 	natsSubscription *results;
 	struct bridge_fixture b;
 	struct mqtt_device d;
-	json_t *j;
 
 	bridge_fixture_start(&b);
 	results = tk_nats_listen(b.nc, "soul.result.t1.r1");
-	results_open(&b, &d, "t1");
-	ck_assert_str_eq(bridge_fixture_deliver(
-			     &b, "soul.body.main.t1.invoke", INVOKE("r1")),
-	    "delivered");
+	mqtt_device_open_online(&d, &b, "t1");
+	bridge_ck_delivery(&b, "t1.invoke", INVOKE("r1"), "delivered");
 	bridge_fixture_start_replica(&b, 1);
 	tk_service_kill(&b.bridge[0]);
 	mqtt_device_result(&d, "r1", "{\"request_id\":\"r1\",\"ok\":true}");
-	j = tk_nats_next(results, BRIDGE_WAIT_MS, NULL);
-	ck_assert_ptr_nonnull(j);
-	json_decref(j);
+	bridge_ck_message(results);
 	natsSubscription_Destroy(results);
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
@@ -273,9 +248,7 @@ results_publish(struct mqtt_device *d, const char *request)
 	mqtt_device_topic(d, leaf, topic);
 	snprintf(payload, sizeof(payload),
 	    "{\"request_id\":\"%s\",\"ok\":true}", request);
-	ck_assert_int_eq(mosquitto_publish(d->mosq, NULL, topic,
-			     (int)strlen(payload), payload, 1, false),
-	    0);
+	mqtt_device_queue(d, topic, str_of(payload), MQTT_QOS1);
 }
 
 static void
@@ -289,9 +262,7 @@ results_invoke_many(struct bridge_fixture *b)
 		    "{\"request_id\":\"r%d\",\"skill\":\"nod\","
 		    "\"arguments\":{}}",
 		    i);
-		ck_assert_str_eq(bridge_fixture_deliver(
-				     b, "soul.body.main.t1.invoke", payload),
-		    "delivered");
+		bridge_ck_delivery(b, "t1.invoke", payload, "delivered");
 	}
 	for (i = 0; i < 2; i++)
 		ck_assert_int_gt(tk_service_metric(&b->bridge[i],
@@ -346,7 +317,7 @@ TEST_T(expected_results_are_not_limited, 120)
 	bridge_fixture_start_replica(&b, 1);
 	all.b = &b;
 	results = tk_nats_listen(b.nc, "soul.result.t1.*");
-	results_open(&b, &d, "t1");
+	mqtt_device_open_online(&d, &b, "t1");
 	mosquitto_max_inflight_messages_set(d.mosq, 1000);
 	results_invoke_many(&b);
 	for (i = 0; i < MANY; i++) {

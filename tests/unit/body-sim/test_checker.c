@@ -650,13 +650,35 @@ TEST(qos_is_checked)
 
 /* ---- reports ---- */
 
+/* A report, and what must be found: fails is NULL if the line passes. */
+struct report_case {
+	const char *report, *fails, *advice;
+};
+
+static void
+case_check_reports(
+    const char *leaf, enum line line, const struct report_case *cases, size_t n)
+{
+	struct checker_case c;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		case_start(&c, false);
+		case_send(&c, leaf, cases[i].report);
+		if (cases[i].fails != NULL)
+			FAILS(&c, line, cases[i].fails);
+		else
+			PASSES(&c, line);
+		if (cases[i].advice != NULL)
+			ck_assert_msg(case_advises(&c, cases[i].advice), "%s",
+			    cases[i].report);
+		case_end(&c);
+	}
+}
+
 TEST(skills_are_checked)
 {
-	static const struct {
-		const char *report;
-		const char *fails; /* of LINE_SKILLS; NULL: passes */
-		const char *advice;
-	} cases[] = {
+	static const struct report_case cases[] = {
 		{ "{\"skills\":[]}", NULL, "skills has no terminal_id" },
 		{ "{\"skills\":[]}", NULL, "skill_version is missing or 0" },
 		{ "[]", NULL, "is a bare list" },
@@ -679,20 +701,8 @@ TEST(skills_are_checked)
 		    "/terminal_id: is not the topic's", NULL },
 	};
 	struct checker_case c;
-	size_t i;
 
-	for (i = 0; i < NELEM(cases); i++) {
-		case_start(&c, false);
-		case_send(&c, "skills", cases[i].report);
-		if (cases[i].fails != NULL)
-			FAILS(&c, LINE_SKILLS, cases[i].fails);
-		else
-			PASSES(&c, LINE_SKILLS);
-		if (cases[i].advice != NULL)
-			ck_assert_msg(case_advises(&c, cases[i].advice), "%s",
-			    cases[i].report);
-		case_end(&c);
-	}
+	case_check_reports("skills", LINE_SKILLS, cases, NELEM(cases));
 	case_start(&c, false);
 	case_send(&c, "skills", "{\"terminal_id\":\"t2\",\"skills\":[]}");
 	FAILS(&c, LINE_TERMINAL_ID, "it is t2");
@@ -705,11 +715,7 @@ TEST(skills_are_checked)
 
 TEST(catalogs_are_checked)
 {
-	static const struct {
-		const char *report;
-		const char *fails; /* of LINE_CATALOG; NULL: passes */
-		const char *advice;
-	} cases[] = {
+	static const struct report_case cases[] = {
 		{ "{\"intent_catalog\":[]}", NULL,
 		    "catalog_version is missing or 0" },
 		{ "[]", NULL, "intent_catalog is a bare list" },
@@ -730,21 +736,8 @@ TEST(catalogs_are_checked)
 		{ "{\"terminal_id\":\"t2\",\"intent_catalog\":[]}",
 		    "/terminal_id: is not the topic's", NULL },
 	};
-	struct checker_case c;
-	size_t i;
 
-	for (i = 0; i < NELEM(cases); i++) {
-		case_start(&c, false);
-		case_send(&c, "intent_catalog", cases[i].report);
-		if (cases[i].fails != NULL)
-			FAILS(&c, LINE_CATALOG, cases[i].fails);
-		else
-			PASSES(&c, LINE_CATALOG);
-		if (cases[i].advice != NULL)
-			ck_assert_msg(case_advises(&c, cases[i].advice), "%s",
-			    cases[i].report);
-		case_end(&c);
-	}
+	case_check_reports("intent_catalog", LINE_CATALOG, cases, NELEM(cases));
 }
 
 TEST(versions_must_not_decrease)

@@ -81,7 +81,6 @@ TEST(the_longest_silent_terminal_expires_first)
 	presence_timeout_seen(p, STR("b"), time_at(2));
 	presence_timeout_seen(p, STR("c"), time_at(3));
 	presence_timeout_seen(p, STR("a"), time_at(4));
-	ck_assert_uint_eq(presence_timeout_len(p), 3);
 	ck_assert(!presence_timeout_expired(p, time_at(2), id));
 	ck_assert(presence_timeout_expired(p, time_at(4), id));
 	ck_assert_str_eq(id, "b");
@@ -97,7 +96,7 @@ TEST(the_longest_silent_terminal_expires_first)
 	ck_assert(!presence_timeout_expired(p, time_at(99), id));
 	presence_timeout_seen(p, STR("a"), time_at(7));
 	presence_timeout_clear(p);
-	ck_assert_uint_eq(presence_timeout_len(p), 0);
+	ck_assert(!presence_timeout_expired(p, time_at(99), id));
 	presence_timeout_seen(p, STR("a"), time_at(8));
 	presence_timeout_free(p);
 	presence_timeout_free(NULL);

@@ -24,6 +24,11 @@ numbered_id(int i)
 	return str_of(text);
 }
 
+#define ck_take(f, row, id, bytes, ms, verdict)                         \
+	ck_assert_int_eq(                                               \
+	    flood_limiter_take((f), (row), (id), (bytes), time_at(ms)), \
+	    (verdict))
+
 TEST(each_kind_of_message_has_its_own_bucket)
 {
 	struct flood_limiter *f = flood_limiter_new(10, 40);
@@ -33,24 +38,12 @@ TEST(each_kind_of_message_has_its_own_bucket)
 		ck_assert_int_eq(flood_limiter_take(
 				     f, WIRE_TOPIC_SKILLS, T1, 10, time_at(0)),
 		    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_ONLINE, T1, 10, time_at(0)),
-	    FLOOD_OVER_FIRST);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_ONLINE, T1, 10, time_at(0)),
-	    FLOOD_OVER);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_HEARTBEAT, T1, 1, time_at(0)),
-	    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_RESULT, T1, 1, time_at(0)),
-	    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_ONLINE, T2, 10, time_at(0)),
-	    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_ONLINE, T1, 10, time_at(100)),
-	    FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_ONLINE, T1, 10, 0, FLOOD_OVER_FIRST);
+	ck_take(f, WIRE_TOPIC_ONLINE, T1, 10, 0, FLOOD_OVER);
+	ck_take(f, WIRE_TOPIC_HEARTBEAT, T1, 1, 0, FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_RESULT, T1, 1, 0, FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_ONLINE, T2, 10, 0, FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_ONLINE, T1, 10, 100, FLOOD_OK);
 	/* A new window, a new notice. */
 	for (i = 0; i < 40; i++)
 		ck_assert_int_eq(flood_limiter_take(f, WIRE_TOPIC_SKILLS, T1,
@@ -92,15 +85,9 @@ TEST(large_messages_cost_more)
 	struct flood_limiter *f = flood_limiter_new(1, 40);
 
 	/* 17 tokens, twice. */
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, time_at(0)),
-	    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, time_at(0)),
-	    FLOOD_OK);
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, time_at(0)),
-	    FLOOD_OVER_FIRST);
+	ck_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, 0, FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, 0, FLOOD_OK);
+	ck_take(f, WIRE_TOPIC_SKILLS, T1, 1048576, 0, FLOOD_OVER_FIRST);
 	flood_limiter_free(f);
 }
 
@@ -118,16 +105,12 @@ TEST(refunded_messages_do_not_count)
 		flood_limiter_refund(f, WIRE_TOPIC_RESULT, T1, 65536);
 	}
 	for (i = 0; i < 40; i++)
-		ck_assert_int_eq(
-		    flood_limiter_take(f, WIRE_TOPIC_RESULT, T1, 9, time_at(0)),
-		    FLOOD_OK);
+		ck_take(f, WIRE_TOPIC_RESULT, T1, 9, 0, FLOOD_OK);
 	ck_assert(
 	    !flood_limiter_has_room(f, WIRE_TOPIC_RESULT, T1, 9, time_at(0)));
 	ck_assert(
 	    flood_limiter_has_room(f, WIRE_TOPIC_HEARTBEAT, T1, 9, time_at(0)));
-	ck_assert_int_eq(
-	    flood_limiter_take(f, WIRE_TOPIC_RESULT, T1, 9, time_at(0)),
-	    FLOOD_OVER_FIRST);
+	ck_take(f, WIRE_TOPIC_RESULT, T1, 9, 0, FLOOD_OVER_FIRST);
 	flood_limiter_free(f);
 }
 
