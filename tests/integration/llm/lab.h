@@ -62,9 +62,9 @@ lab_script(const char *list)
 	tk_response_free(&a);
 }
 
-/* lab_asked(): How many chat completions were answered. */
+/* lab_requests(): How many chat completions were answered. */
 static inline long long
-lab_asked(void)
+lab_requests(void)
 {
 	return tk_service_metric(
 	    &lab.sim, "soul_requests_total{route=\"chat\",code=\"ok\"}");
@@ -79,7 +79,7 @@ struct talk {
 	struct llm_chat chat;
 	struct llm_call *call;
 	enum rc started, rc;
-	int times, pieces;
+	int times, chunks;
 	struct buf text, shown, reasoning, calls, extra;
 	char error[600], provider[65];
 	enum llm_finish finish;
@@ -99,7 +99,7 @@ talk_text(void *arg, struct str text)
 {
 	struct talk *me = arg;
 
-	if (me->pieces++ == 0)
+	if (me->chunks++ == 0)
 		me->first = clock_mono();
 	buf_put_str(&me->shown, text);
 	if (me->cancel) {
@@ -219,7 +219,7 @@ talk_start(void)
 {
 	talk.done = false;
 	talk.times = 0;
-	talk.pieces = 0;
+	talk.chunks = 0;
 	buf_reset(&talk.text);
 	buf_reset(&talk.shown);
 	buf_reset(&talk.reasoning);

@@ -93,12 +93,12 @@ check_rows(enum llm_kind kind)
 	}
 }
 
-TEST(openai)
+TEST(openai_failures)
 {
 	check_rows(LLM_OPENAI);
 }
 
-TEST(anthropic)
+TEST(anthropic_failures)
 {
 	check_rows(LLM_ANTHROPIC);
 }
@@ -108,7 +108,7 @@ TEST(anthropic)
 	"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":" \
 	"\\\"hi\\\"},\\\"finish_reason\\\":\\\"stop\\\"}]}\\n\\n"
 
-TEST(a_stream_under_another_name)
+TEST(a_stream_with_another_content_type)
 {
 	static const char *const scripts[] = {
 		STATUS_OF("200", BODY(PLAIN_STREAM)),
@@ -128,7 +128,7 @@ TEST(a_stream_under_another_name)
 }
 
 /* The client's patience, 1 s, is with bytes, whatever they say. */
-TEST(what_says_nothing_is_no_silence)
+TEST(comments_reset_the_idle_timeout)
 {
 	static const char *const scripts[] = {
 		"{\"kind\":\"answer\",\"text\":\"Hi\",\"piece_ms\":600,"
@@ -155,7 +155,7 @@ TEST(what_says_nothing_is_no_silence)
 	talk_close();
 }
 
-TEST(a_pause_that_is_asked_for_is_kept)
+TEST(retry_after_is_respected)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -168,10 +168,10 @@ TEST(a_pause_that_is_asked_for_is_kept)
 	talk_close();
 }
 
-TEST(text_that_was_given_is_not_asked_for_again)
+TEST(delivered_text_prevents_a_retry)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
-	long long before = lab_asked();
+	long long before = lab_requests();
 
 	lab_script("{\"kind\":\"cut\"}," TEXT);
 	talk_open(&p, 1);
@@ -180,7 +180,7 @@ TEST(text_that_was_given_is_not_asked_for_again)
 	ck_assert_uint_eq(talk.attempts, 1);
 	ck_assert_uint_gt(talk.shown.n, 0);
 	ck_assert(!talk.retry);
-	ck_assert_int_eq(lab_asked(), before + 1);
+	ck_assert_int_eq(lab_requests(), before + 1);
 	/* Nobody has seen it where nobody watches. */
 	lab_script("{\"kind\":\"cut\"}," TEXT);
 	talk.chat.on_text = NULL;
@@ -196,7 +196,7 @@ TEST(text_that_was_given_is_not_asked_for_again)
 	talk_close();
 }
 
-TEST(an_error_behind_text_ends_the_call)
+TEST(an_error_after_text_ends_the_call)
 {
 	struct llm_provider p = sim(LLM_ANTHROPIC, "a");
 
@@ -215,7 +215,7 @@ TEST(an_error_behind_text_ends_the_call)
 
 /* ---- several providers -------------------------------------------------- */
 
-TEST(the_next_is_asked_when_the_first_is_down)
+TEST(the_next_provider_takes_over)
 {
 	char away[64];
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "away"),
@@ -242,7 +242,7 @@ TEST(the_next_is_asked_when_the_first_is_down)
 	talk_close();
 }
 
-TEST(faults_that_last_leave_the_provider_at_once)
+TEST(lasting_failures_suspend_the_provider_immediately)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -268,7 +268,7 @@ TEST(faults_that_last_leave_the_provider_at_once)
 	talk_close();
 }
 
-TEST(a_bad_request_goes_to_nobody_else)
+TEST(an_invalid_request_is_not_sent_to_the_next)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -290,7 +290,7 @@ TEST(a_bad_request_goes_to_nobody_else)
 	talk_close();
 }
 
-TEST(a_silent_provider_leaves_time_for_the_next)
+TEST(a_timeout_leaves_time_for_the_next_provider)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -310,7 +310,7 @@ has_come(void *arg)
 	return clock_mono().ns >= ((struct mono *)arg)->ns;
 }
 
-TEST_T(a_breaker_opens_and_closes_again, 60)
+TEST_T(a_breaker_opens_and_closes, 60)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -344,7 +344,7 @@ TEST_T(a_breaker_opens_and_closes_again, 60)
 
 /* ---- deadlines and cancelling ------------------------------------------- */
 
-TEST(nothing_waits_beyond_the_deadline)
+TEST(no_wait_exceeds_the_deadline)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -373,7 +373,7 @@ pauses(void *arg)
 }
 
 /* Leaks are the sanitizer's to find. */
-TEST(cancelling_in_every_state)
+TEST(cancel_in_every_state)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
@@ -394,7 +394,7 @@ TEST(cancelling_in_every_state)
 	talk.cancel = true;
 	talk_start();
 	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
-	ck_assert_int_eq(talk.pieces, 1);
+	ck_assert_int_eq(talk.chunks, 1);
 	talk.cancel = false;
 	/* With text that was held back to the end. */
 	talk_close();
@@ -411,7 +411,7 @@ TEST(cancelling_in_every_state)
 	ck_assert_int_eq(talk.times, 0);
 }
 
-TEST(freeing_ends_calls_that_pause)
+TEST(freeing_the_client_ends_waiting_calls)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
@@ -426,7 +426,7 @@ TEST(freeing_ends_calls_that_pause)
 }
 
 /* The first text is shown while the rest has not been sent. */
-TEST(text_is_shown_as_it_comes)
+TEST(text_is_delivered_as_it_arrives)
 {
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++) {
 		struct llm_provider p = sim((enum llm_kind)kind, "a");

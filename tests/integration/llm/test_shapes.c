@@ -6,7 +6,7 @@ TK_SHARE(lab_begin, NULL, lab_end)
 enum { OPENAI = 1, ANTHROPIC = 2, BOTH = 3, PLAIN = 4 };
 enum { CUMULATIVE = 1, THINK = 2, INCOMPLETE = 4 };
 
-#define SAYS     "\"text\":\"Hello, 世界。\""
+#define RESPONDS     "\"text\":\"Hello, 世界。\""
 #define THINKS   "\"reasoning\":\"Let me see…\""
 #define QUIRK(q) ",\"quirks\":[" q "]"
 #define CALL1    "{\"name\":\"lamp\",\"arguments\":{\"on\":true}}"
@@ -25,49 +25,49 @@ static const struct {
 	int flags;
 	const char *text, *reasoning, *calls;
 } rows[] = {
-	{ BOTH | PLAIN, SAYS, 0, HELLO, "", "" },
+	{ BOTH | PLAIN, RESPONDS, 0, HELLO, "", "" },
 	{ BOTH | PLAIN, CALLS, 0, "", "", CALLED },
-	{ BOTH | PLAIN, SAYS "," CALLS, 0, HELLO, "", CALLED },
+	{ BOTH | PLAIN, RESPONDS "," CALLS, 0, HELLO, "", CALLED },
 	{ BOTH | PLAIN, NOARG, 0, "", "", "f {};g {};" },
 	/* Framing. */
-	{ BOTH, SAYS "," CALLS QUIRK("\"crlf\""), 0, HELLO, "", CALLED },
-	{ BOTH, SAYS "," CALLS QUIRK("\"no_space\""), 0, HELLO, "", CALLED },
-	{ BOTH, SAYS "," CALLS QUIRK("\"comments\""), 0, HELLO, "", CALLED },
-	{ BOTH, SAYS QUIRK("\"bom\""), 0, HELLO, "", "" },
-	{ BOTH, SAYS "," CALLS QUIRK("\"bytewise\",\"crlf\""), 0, HELLO, "",
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"crlf\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_space\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"comments\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS QUIRK("\"bom\""), 0, HELLO, "", "" },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"bytewise\",\"crlf\""), 0, HELLO, "",
 	    CALLED },
-	{ BOTH, SAYS "," CALLS QUIRK("\"whole\""), 0, HELLO, "", CALLED },
-	{ OPENAI | PLAIN, SAYS QUIRK("\"whole\",\"blank_lines\""), 0, HELLO, "",
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"whole\""), 0, HELLO, "", CALLED },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"whole\",\"blank_lines\""), 0, HELLO, "",
 	    "" },
 	/* The end. */
-	{ BOTH, SAYS "," CALLS QUIRK("\"no_done\""), 0, HELLO, "", CALLED },
-	{ BOTH, SAYS "," CALLS QUIRK("\"no_finish\""), 0, HELLO, "", CALLED },
-	{ BOTH, SAYS "," CALLS QUIRK("\"no_finish\",\"no_done\""), INCOMPLETE,
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_done\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\",\"no_done\""), INCOMPLETE,
 	    HELLO, "", CALLED },
-	{ BOTH, SAYS QUIRK("\"cut_short\""), INCOMPLETE, HELLO, "", "" },
+	{ BOTH, RESPONDS QUIRK("\"cut_short\""), INCOMPLETE, HELLO, "", "" },
 	{ OPENAI | PLAIN, CALLS QUIRK("\"finish_stop\""), 0, "", "", CALLED },
-	{ OPENAI | PLAIN, SAYS QUIRK("\"finish_calls\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"finish_calls\""), 0, HELLO, "", "" },
 	/* Text. */
-	{ OPENAI, SAYS QUIRK("\"usage_each\""), 0, HELLO, "", "" },
-	{ OPENAI, SAYS QUIRK("\"empty_choices\""), 0, HELLO, "", "" },
-	{ OPENAI | PLAIN, SAYS QUIRK("\"two_choices\""), 0, HELLO, "", "" },
-	{ OPENAI | PLAIN, SAYS QUIRK("\"content_parts\""), 0, HELLO, "", "" },
-	{ OPENAI, SAYS "," CALLS QUIRK("\"cumulative\""), CUMULATIVE, HELLO, "",
+	{ OPENAI, RESPONDS QUIRK("\"usage_each\""), 0, HELLO, "", "" },
+	{ OPENAI, RESPONDS QUIRK("\"empty_choices\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"two_choices\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"content_parts\""), 0, HELLO, "", "" },
+	{ OPENAI, RESPONDS "," CALLS QUIRK("\"cumulative\""), CUMULATIVE, HELLO, "",
 	    CALLED },
 	/* Thoughts. */
-	{ BOTH | PLAIN, SAYS "," THINKS, 0, HELLO, SEEN, "" },
-	{ OPENAI | PLAIN, SAYS "," THINKS ",\"reasoning_as\":\"reasoning\"", 0,
+	{ BOTH | PLAIN, RESPONDS "," THINKS, 0, HELLO, SEEN, "" },
+	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning\"", 0,
 	    HELLO, SEEN, "" },
 	{ OPENAI | PLAIN,
-	    SAYS "," THINKS ",\"reasoning_as\":\"reasoning_details\"", 0, HELLO,
+	    RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning_details\"", 0, HELLO,
 	    SEEN, "" },
-	{ OPENAI | PLAIN, SAYS "," THINKS ",\"reasoning_as\":\"think\"", THINK,
+	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"think\"", THINK,
 	    HELLO, "\n" SEEN "\n", "" },
 	{ OPENAI,
-	    SAYS "," THINKS
+	    RESPONDS "," THINKS
 		 ",\"reasoning_as\":\"think\"" QUIRK("\"cumulative\""),
 	    THINK | CUMULATIVE, HELLO, "\n" SEEN "\n", "" },
-	{ OPENAI, SAYS, THINK, HELLO, "", "" },
+	{ OPENAI, RESPONDS, THINK, HELLO, "", "" },
 	/* Calls. */
 	{ OPENAI, CALLS QUIRK("\"no_index\",\"id_each\""), 0, "", "", CALLED },
 	{ OPENAI, CALLS QUIRK("\"no_index\""), 0, "", "", CALLED },
@@ -90,11 +90,11 @@ check_row(size_t i, enum llm_kind kind, bool stream)
 		.model = "m",
 		.cumulative = (rows[i].flags & CUMULATIVE) != 0,
 		.strip_think = (rows[i].flags & THINK) != 0 };
-	char fault[2048];
+	char provider_error[2048];
 
 	snprintf(
-	    fault, sizeof(fault), "{\"kind\":\"answer\",%s}", rows[i].answer);
-	lab_script(fault);
+	    provider_error, sizeof(provider_error), "{\"kind\":\"answer\",%s}", rows[i].answer);
+	lab_script(provider_error);
 	talk_open(&p, 1);
 	talk.chat.stream = stream;
 	talk_run();
@@ -132,20 +132,20 @@ check_rows(enum llm_kind kind, int bit)
 	}
 }
 
-TEST(openai)
+TEST(openai_quirks_are_read)
 {
 	check_rows(LLM_OPENAI, OPENAI);
 }
 
-TEST(anthropic)
+TEST(anthropic_quirks_are_read)
 {
 	check_rows(LLM_ANTHROPIC, ANTHROPIC);
 }
 
-TEST(usage)
+TEST(usage_is_read)
 {
-	static const char *const scripts[] = { "{\"kind\":\"answer\"," SAYS "}",
-		"{\"kind\":\"answer\"," SAYS QUIRK("\"usage_each\"") "}" };
+	static const char *const scripts[] = { "{\"kind\":\"answer\"," RESPONDS "}",
+		"{\"kind\":\"answer\"," RESPONDS QUIRK("\"usage_each\"") "}" };
 
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++)
 		for (size_t i = 0; i < NELEM(scripts); i++) {
@@ -163,7 +163,7 @@ TEST(usage)
 }
 
 /* What a provider wants back comes back to it, and to no other. */
-TEST(what_is_the_providers_own_travels_with_the_calls)
+TEST(provider_specific_members_travel_with_calls)
 {
 	struct llm_provider p = {
 		.name = "a", .base_url = lab.url, .model = "m"
@@ -191,7 +191,7 @@ TEST(what_is_the_providers_own_travels_with_the_calls)
 }
 
 /* A whole round, which the model checks as Anthropic does. */
-TEST(a_round_with_results)
+TEST(calls_and_results_round_trip)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("call_1:x"),

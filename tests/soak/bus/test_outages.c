@@ -177,7 +177,7 @@ member_join(struct soak *s, int i)
 /* ---- outages ---- */
 
 static bool
-is_after(void *arg)
+is_elapsed(void *arg)
 {
 	return clock_mono().ns >= ((const struct mono *)arg)->ns;
 }
@@ -197,7 +197,7 @@ cause_outage(struct soak *s)
 	case 1:
 		bus_fixture_freeze(s->e);
 		thaw = mono_add_ms(clock_mono(), (int64_t)id_random_below(400));
-		tk_until(is_after, &thaw, BUS_FIXTURE_MS);
+		tk_until(is_elapsed, &thaw, BUS_FIXTURE_MS);
 		tk_signal(&s->e->nats.proc, SIGCONT);
 		s->freezes++;
 		break;

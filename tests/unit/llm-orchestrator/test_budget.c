@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "testkit/testkit.h"
 
-TEST(estimates)
+TEST(tokens_are_estimated)
 {
 	static const struct {
 		const char *text;
@@ -34,7 +34,7 @@ TEST(estimates)
 }
 
 /* The beginning and the end stay. */
-TEST(shortened)
+TEST(texts_are_shortened_in_the_middle)
 {
 	static const struct {
 		const char *text;
@@ -83,7 +83,7 @@ talk(
 }
 
 /* Each of these messages has 10 tokens, one with calls 22. */
-TEST(the_oldest_fall_out)
+TEST(the_oldest_messages_are_dropped)
 {
 	static const struct llm_tool_call calls[2] = {
 		{ .name = STR_INIT("a"), .arguments = STR_INIT("{}") },

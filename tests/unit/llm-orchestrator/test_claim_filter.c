@@ -69,7 +69,7 @@ is(struct str text, size_t n, const char *want)
 	    want);
 }
 
-TEST(at_once)
+TEST(a_whole_text_is_filtered)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct claim_filter h = { .calls_possible = true };
@@ -79,7 +79,7 @@ TEST(at_once)
 }
 
 /* Byte by byte, never more than in the end, and never less again. */
-TEST(bit_by_bit)
+TEST(a_text_is_filtered_byte_by_byte)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct claim_filter h = { .calls_possible = true };
@@ -97,7 +97,7 @@ TEST(bit_by_bit)
 }
 
 /* Once shut, it stays so. */
-TEST(what_follows_a_claim)
+TEST(text_after_a_claim_is_held_back)
 {
 	struct claim_filter h = { .calls_possible = true };
 	struct str text = STR("我来，已经好，真的。");
@@ -106,7 +106,7 @@ TEST(what_follows_a_claim)
 	is(text, claim_filter_released(&h, text), "我来，");
 }
 
-TEST(without_calls_all_is_said)
+TEST(without_calls_everything_passes)
 {
 	static const struct {
 		const char *text, *free;

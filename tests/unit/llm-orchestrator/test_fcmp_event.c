@@ -41,7 +41,7 @@ is(struct str got, const char *want)
 	    STR_ARG(got), want);
 }
 
-TEST(every_type)
+TEST(every_event_type_satisfies_its_schema)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -80,7 +80,7 @@ TEST(every_type)
 	arena_free(a);
 }
 
-TEST(what_went_wrong)
+TEST(failures_have_category_and_code)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -109,7 +109,7 @@ TEST(what_went_wrong)
 }
 
 /* Nothing half is said: the buffer tells. */
-TEST(no_room)
+TEST(an_event_without_space_is_an_error)
 {
 	struct buf b = BUF_INIT(64);
 

@@ -53,7 +53,7 @@ reads_as(const char *const *json, size_t n, const char *want)
 	reads_as((const char *const[]){ __VA_ARGS__ }, \
 	    NELEM(((const char *const[]){ __VA_ARGS__ })), (want))
 
-TEST(plain_messages)
+TEST(plain_messages_are_shown)
 {
 	READS("u:你好|a:嗨|u:[presence] data={}", MSG("user", "你好", ""),
 	    MSG("assistant", "嗨", ""),
@@ -66,7 +66,7 @@ TEST(plain_messages)
 	    "no json", MSG("user", "b", ",\"turn_id\":\"turn_0\""));
 }
 
-TEST(calls_with_their_results)
+TEST(calls_are_shown_with_their_results)
 {
 	READS("a[{\"a\":1}]:|t(c1):{}|a:好",
 	    MSG("assistant", "", CALLS(CALL("c1"))), RESULT("c1"),
@@ -78,7 +78,7 @@ TEST(calls_with_their_results)
 }
 
 /* What a strict provider would refuse is not shown. */
-TEST(broken_groups)
+TEST(calls_without_all_results_are_left_out)
 {
 	/* Cut off at the front. */
 	READS("u:然后", RESULT("c1"), MSG("user", "然后", ""));
@@ -120,7 +120,7 @@ call(struct turn *t, enum turn_call_kind kind, size_t round, const char *id)
 	return d;
 }
 
-TEST(a_turn_so_far)
+TEST(a_running_turn_is_shown)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct history_list l;
@@ -156,7 +156,7 @@ TEST(a_turn_so_far)
 }
 
 /* Others read these: query is at the top whatever came of it. */
-TEST(what_was_forgotten)
+TEST(results_of_forget_memory)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -204,7 +204,7 @@ TEST(what_was_forgotten)
 	arena_free(a);
 }
 
-TEST(large_outputs_are_cut)
+TEST(large_outputs_are_truncated)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	char *big = mem_alloc(4 * HISTORY_OUTPUT_MAX);
@@ -229,7 +229,7 @@ TEST(large_outputs_are_cut)
 }
 
 /* What is stored is read back as it was said. */
-TEST(stored_and_read_back)
+TEST(messages_survive_a_round_trip)
 {
 	static const char want[] = "a[{\"a\":1}]:|t(ia_0):{\"ok\":true}|"
 				   "a[{\"a\":1}]:先|t(c1):{\"ok\":true}|"
@@ -261,7 +261,7 @@ TEST(stored_and_read_back)
 }
 
 /* Calls too large to be kept are kept without their arguments. */
-TEST(calls_too_large_to_keep)
+TEST(calls_too_large_lose_their_arguments)
 {
 	struct arena *a = arena_new(4 * 1024 * 1024);
 	char *big = mem_alloc(20000);
@@ -296,7 +296,7 @@ chat_of(const char *inputs, struct arena *a)
 	return chat;
 }
 
-TEST(what_came_in)
+TEST(inputs_are_stored)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat = chat_of(
@@ -324,7 +324,7 @@ TEST(what_came_in)
 	arena_free(a);
 }
 
-TEST(inputs_without_words)
+TEST(inputs_without_text_become_lines)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat =

@@ -67,7 +67,7 @@ many(int number)
 	return text;
 }
 
-TEST(skills_are_read_once_for_all_turns)
+TEST(equal_skills_share_a_catalog)
 {
 	struct bench b;
 	char *skills = many(1);
@@ -93,7 +93,7 @@ TEST(skills_are_read_once_for_all_turns)
 }
 
 /* What is held outlives its place; what is put out is read anew. */
-TEST(the_least_used_make_room)
+TEST(the_least_recently_used_are_evicted)
 {
 	struct bench b;
 	char *one = many(1), *two = many(2);
@@ -113,7 +113,7 @@ TEST(the_least_used_make_room)
 	free(two);
 }
 
-TEST(what_is_no_list_is_refused)
+TEST(invalid_skills_are_not_cached)
 {
 	struct bench b;
 	struct tool_catalog *t;

@@ -36,7 +36,7 @@ writes(const struct turn_timeline *t, const char *want)
 	arena_free(a);
 }
 
-TEST(stages)
+TEST(phases_begin_and_end)
 {
 	struct turn_timeline t = { .start = us(0) };
 
@@ -66,7 +66,7 @@ TEST(stages)
 }
 
 /* An action that is tried again is still the same stage. */
-TEST(once)
+TEST(an_ended_phase_stays_ended)
 {
 	struct turn_timeline t = { .start = us(0) };
 
@@ -81,7 +81,7 @@ TEST(once)
 	timeline_free(&t);
 }
 
-TEST(a_ceiling)
+TEST(phases_are_limited)
 {
 	struct turn_timeline t = { .start = us(0) };
 

@@ -27,7 +27,7 @@ call(struct turn *t, enum turn_call_kind kind, enum turn_outcome outcome,
 
 #define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
-TEST(only_what_nobody_confirmed)
+TEST(only_unconfirmed_invokes_are_stored)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 0 }, back;
@@ -54,7 +54,7 @@ TEST(only_what_nobody_confirmed)
 }
 
 /* The newest UNCONFIRMED_MAX, and none that is too old. */
-TEST(bounds)
+TEST(age_and_number_are_limited)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 0 }, back;
@@ -70,16 +70,16 @@ TEST(bounds)
 	ck_assert_uint_eq(l.n, UNCONFIRMED_MAX);
 	is(l.item[0].request_id, "r3");
 	is(l.item[UNCONFIRMED_MAX - 1].request_id, ids[UNCONFIRMED_MAX + 2]);
-	struct str kept = unconfirmed_write(&l, true, a);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS - 1, a, &back);
+	struct str stored = unconfirmed_write(&l, true, a);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS - 1, a, &back);
 	ck_assert_uint_eq(back.n, UNCONFIRMED_MAX);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS, a, &back);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS, a, &back);
 	ck_assert_uint_eq(back.n, 0);
 	is(unconfirmed_write(&back, true, a), "");
 	arena_free(a);
 }
 
-TEST(what_is_no_list)
+TEST(an_invalid_list_is_empty)
 {
 	static const char *const rows[] = { "", "{", "7", "{}", "[1,{},[]]",
 		"[{\"request_id\":\"r\",\"since\":1}]",
@@ -96,7 +96,7 @@ TEST(what_is_no_list)
 }
 
 /* What is known is told, and kept only until it was. */
-TEST(told_once)
+TEST(reported_results_are_dropped)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 3 };
@@ -123,7 +123,7 @@ TEST(told_once)
 }
 
 /* The turn that tells it says so after the model's words, and stores it. */
-TEST(in_the_reply)
+TEST(results_are_part_of_the_reply)
 {
 	static const struct history_mark mark = { STR_INIT("turn_1"),
 		STR_INIT("2026-11-20T12:00:00Z") };

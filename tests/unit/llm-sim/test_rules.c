@@ -76,7 +76,7 @@ static const struct {
 	    "甲乙丙", "" },
 };
 
-TEST(rules)
+TEST(rules_select_the_response)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct wire_llm_chat_request req;
@@ -104,7 +104,7 @@ TEST(rules)
 	arena_free(a);
 }
 
-TEST(faults_come_in_order_and_end)
+TEST(a_script_applies_in_order)
 {
 	struct wire_llm_sim_script_faults faults[2] = {
 		{ .kind = WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_ERROR,
@@ -148,7 +148,7 @@ likeness(const char *x, const char *y)
 	return dot;
 }
 
-TEST(like_texts_lie_near)
+TEST(similar_texts_have_similar_vectors)
 {
 	ck_assert_double_eq_tol(likeness("我喜欢喝茶", "我喜欢喝茶"), 1, 1e-9);
 	ck_assert(likeness("我喜欢喝茶", "我喜欢喝咖啡") >

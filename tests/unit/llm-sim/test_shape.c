@@ -21,7 +21,7 @@ fill(struct shape *s)
 		.arguments = STR_INIT("{\"on\":true}") };
 }
 
-TEST(chat_completions)
+TEST(chat_completions_have_their_quirks)
 {
 	static struct shape_out o;
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -61,7 +61,7 @@ TEST(chat_completions)
 }
 
 /* What Anthropic would refuse is refused. */
-TEST(messages)
+TEST(anthropic_messages_have_their_quirks)
 {
 	static const struct {
 		const char *list;

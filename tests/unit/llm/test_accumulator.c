@@ -187,7 +187,7 @@ static const struct {
 	    "|calls|!a  {};" },
 };
 
-TEST(streams)
+TEST(streams_are_assembled)
 {
 	struct buf out = BUF_INIT(65536), deltas = BUF_INIT(65536);
 
@@ -213,7 +213,7 @@ TEST(streams)
 	buf_free(&deltas);
 }
 
-TEST(cumulative_streams)
+TEST(cumulative_streams_are_assembled)
 {
 	struct buf out = BUF_INIT(1024), deltas = BUF_INIT(1024);
 	struct accum m;
@@ -246,7 +246,7 @@ TEST(cumulative_streams)
 	buf_free(&deltas);
 }
 
-TEST(thoughts_usage_and_extras)
+TEST(reasoning_usage_and_extra)
 {
 	struct arena *a = arena_new(65536);
 	struct llm_result r = { 0 };
@@ -318,7 +318,7 @@ check_extra(enum llm_echo echo, size_t n, bool thoughts)
 	arena_free(a);
 }
 
-TEST(thoughts_go_back_within_bounds)
+TEST(reasoning_is_sent_back_within_limits)
 {
 	check_extra(LLM_ECHO_OWN, 1000, true);
 	check_extra(LLM_ECHO_WITH_TOOL_CALLS, 1000, true);
@@ -327,7 +327,7 @@ TEST(thoughts_go_back_within_bounds)
 }
 
 static void
-check_answer(const char *json, const char *want)
+check_response(const char *json, const char *want)
 {
 	struct buf out = BUF_INIT(65536);
 	const char *why = NULL;
@@ -344,26 +344,26 @@ check_answer(const char *json, const char *want)
 	buf_free(&out);
 }
 
-TEST(answers_in_one_piece)
+TEST(whole_responses_are_read)
 {
-	check_answer("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
+	check_response("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
 		     "\"assistant\",\"content\":\"hi\"},"
 		     "\"finish_reason\":\"stop\"}]}",
 	    "hi|stop|");
-	check_answer("{\"choices\":[{\"message\":{\"content\":null,"
+	check_response("{\"choices\":[{\"message\":{\"content\":null,"
 		     "\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
 		     "\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":"
 		     "\"g\",\"arguments\":{\"x\":1}}}]},"
 		     "\"finish_reason\":\"stop\"}]}",
 	    "|calls|a f {};call_t1_1 g {\"x\":1};");
-	check_answer("{\"choices\":[{\"index\":1,\"message\":{\"content\":"
+	check_response("{\"choices\":[{\"index\":1,\"message\":{\"content\":"
 		     "\"x\"}},{\"index\":0,\"message\":{\"content\":\"y\"},"
 		     "\"finish_reason\":null}]}",
 	    "y|stop|");
-	check_answer("{\"choices\":[]}", "|stop|");
+	check_response("{\"choices\":[]}", "|stop|");
 }
 
-TEST(ceilings)
+TEST(responses_are_limited)
 {
 	struct buf b = BUF_INIT(4 * 1024 * 1024);
 	struct accum m;

@@ -75,7 +75,7 @@ check(const struct row *rows, size_t n)
 	}
 }
 
-TEST(turns)
+TEST(roles_alternate)
 {
 	static const struct row rows[] = {
 		{ { { .role = LLM_USER, .text = STR_INIT("hi") } }, 1,
@@ -103,7 +103,7 @@ TEST(turns)
 	check(rows, NELEM(rows));
 }
 
-TEST(calls_and_results)
+TEST(calls_and_results_are_written)
 {
 	static const struct row rows[] = {
 		/* All results in one message, directly behind the calls. */
@@ -142,7 +142,7 @@ TEST(calls_and_results)
 	check(rows, NELEM(rows));
 }
 
-TEST(options)
+TEST(options_are_written)
 {
 	static const struct llm_message hello = { .role = LLM_USER,
 		.text = STR_INIT("hi") };
@@ -262,7 +262,7 @@ describe(struct accum *m, struct buf *b)
 	arena_free(a);
 }
 
-TEST(what_streams_say)
+TEST(streams_are_read)
 {
 	struct buf b = BUF_INIT(65536);
 
@@ -289,7 +289,7 @@ TEST(what_streams_say)
 	buf_free(&b);
 }
 
-TEST(what_answers_say)
+TEST(responses_are_read)
 {
 	static const struct {
 		const char *json, *want;

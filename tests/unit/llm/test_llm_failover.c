@@ -100,7 +100,7 @@ static const struct {
 	    RETRY_BLAME_SOFT },
 };
 
-TEST(plans)
+TEST(failures_have_a_plan)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct retry_facts f = filled(rows[i].f);
@@ -137,7 +137,7 @@ TEST(jitter_takes_up_to_a_quarter)
  *   + 1 s later, * 1 min later; capitals are of the probe.
  */
 static const struct {
-	const char *steps, *says;
+	const char *steps, *want;
 } scripts[] = {
 	{ "s", "c" },
 	{ "bbs", "c" },
@@ -165,7 +165,7 @@ static const struct {
 };
 
 static char
-asked(struct breaker *b, struct mono now)
+admitted(struct breaker *b, struct mono now)
 {
 	switch (breaker_admit(b, now)) {
 	case BREAKER_CLOSED:
@@ -177,12 +177,12 @@ asked(struct breaker *b, struct mono now)
 	}
 }
 
-TEST(breakers)
+TEST(breakers_open_and_close)
 {
 	for (size_t i = 0; i < NELEM(scripts); i++) {
 		struct breaker b = { 0 };
 		struct mono now = { 1000000 };
-		char says[16] = "";
+		char want[16] = "";
 		size_t n = 0;
 		for (const char *s = scripts[i].steps; *s != '\0'; s++) {
 			bool probe = *s >= 'A' && *s <= 'Z';
@@ -201,7 +201,7 @@ TEST(breakers)
 				breaker_no_verdict(&b, flags);
 				break;
 			case 's':
-				says[n++] = asked(&b, now);
+				want[n++] = admitted(&b, now);
 				break;
 			case '+':
 				now = mono_add_ms(now, 1000);
@@ -210,8 +210,8 @@ TEST(breakers)
 				now = mono_add_ms(now, 60000);
 			}
 		}
-		ck_assert_msg(strcmp(says, scripts[i].says) == 0,
-		    "script %zu: %s, not %s", i, says, scripts[i].says);
+		ck_assert_msg(strcmp(want, scripts[i].want) == 0,
+		    "script %zu: %s, not %s", i, want, scripts[i].want);
 	}
 }
 

@@ -28,7 +28,7 @@ write_chat(const struct llm_chat *chat)
 static const struct llm_message hello = { .role = LLM_USER,
 	.text = STR_INIT("hello") };
 
-TEST(the_least)
+TEST(a_minimal_request)
 {
 	struct llm_chat chat = {
 		.messages = &hello, .nmessages = 1, .temperature = -1
@@ -40,7 +40,7 @@ TEST(the_least)
 	    "\"content\":\"hello\"}]}");
 }
 
-TEST(everything)
+TEST(a_full_request)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("c1"),
@@ -111,7 +111,7 @@ TEST(everything)
 }
 
 /* Thoughts and members go back to who gave them, or as it is told to. */
-TEST(what_goes_back)
+TEST(reasoning_is_sent_back)
 {
 	static const struct llm_tool_call own = { .id = STR_INIT("c"),
 		.name = STR_INIT("f"),
@@ -169,7 +169,7 @@ TEST(what_goes_back)
 	}
 }
 
-TEST(options_of_the_provider)
+TEST(provider_options_replace_ours)
 {
 	struct llm_chat chat = { .messages = &hello,
 		.nmessages = 1,
@@ -194,7 +194,7 @@ TEST(options_of_the_provider)
 	provider_free(&p);
 }
 
-TEST(what_breaks_the_interface)
+TEST(invalid_requests_are_rejected)
 {
 	static const struct llm_tool bad_name = { .name = STR_INIT("a b") };
 	static const struct llm_tool bad_parameters = { .name = STR_INIT("a"),

@@ -6,7 +6,7 @@
 #include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
-TEST(texts)
+TEST(error_texts_are_read)
 {
 	static const struct {
 		const char *body, *text;
@@ -49,7 +49,7 @@ TEST(texts)
 	arena_free(a);
 }
 
-TEST(long_texts_are_cut_between_code_points)
+TEST(long_texts_are_truncated_at_code_points)
 {
 	struct arena *a = arena_new(65536);
 	struct buf b = BUF_INIT(65536);
@@ -66,7 +66,7 @@ TEST(long_texts_are_cut_between_code_points)
 	arena_free(a);
 }
 
-TEST(meanings)
+TEST(errors_map_to_result_codes)
 {
 	static const struct {
 		int status;

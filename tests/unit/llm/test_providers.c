@@ -17,7 +17,7 @@ read_json(const char *json, struct arena *a, struct llm_opts *o)
 	return llm_providers_read(str_of(json), a, o, why);
 }
 
-TEST(a_file)
+TEST(a_file_is_read)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct llm_opts o;
@@ -59,7 +59,7 @@ TEST(a_file)
 #define ONE(more) \
 	"{\"name\":\"a\",\"base_url\":\"http://a\",\"model\":\"m\"" more "}"
 
-TEST(what_is_wrong_is_said_with_its_place)
+TEST(errors_have_their_path)
 {
 	static const struct {
 		const char *json, *why;
@@ -112,7 +112,7 @@ open_with(const struct llm_conf *c)
 	return rc;
 }
 
-TEST(variables)
+TEST(variables_are_checked)
 {
 	struct llm_conf c = { .provider = "openai",
 		.openai_url = "http://a",

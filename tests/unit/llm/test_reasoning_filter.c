@@ -28,7 +28,7 @@ static const struct {
 	{ "<think>好</think>世界", "世界", "好" },
 };
 
-TEST(wherever_it_is_cut)
+TEST(chunks_may_end_anywhere)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		size_t n = strlen(rows[i].in);
@@ -55,7 +55,7 @@ TEST(wherever_it_is_cut)
 }
 
 /* What cannot be a mark any more is given at once. */
-TEST(nothing_is_held_that_need_not_be)
+TEST(text_is_released_immediately)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
 	struct reasoning_filter t = { 0 };
