@@ -165,8 +165,7 @@ static struct metric *
 auth_ok_metric(const struct auth_opts *o, const char *labels)
 {
 	return metric_gauge(o->metrics, "soul_auth_file_ok",
-	    "Whether the current version of an access control file is in force.",
-	    labels);
+	    "Whether the current version of the file is in force.", labels);
 }
 
 enum rc

@@ -255,8 +255,9 @@ enum rc auth_jwt_verify(struct str token, const struct auth_jwt_rules *rules,
 
 struct auth_cache;
 
+/* auth_cache_new(), auth_cache_free(m): NULL is allowed. */
 struct auth_cache *auth_cache_new(void);
-void auth_cache_free(struct auth_cache *m); /* NULL is allowed */
+void auth_cache_free(struct auth_cache *m);
 
 /*
  * auth_cache_put(m, d, who, now):

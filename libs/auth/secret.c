@@ -11,6 +11,8 @@
 
 #include "auth/auth.h"
 #include "auth/auth_internal.h"
+#include "core/base64.h"
+#include "core/id.h"
 
 #define RANDOM_BYTES   24
 #define SALT_BYTES     12
@@ -28,30 +30,13 @@ secret_random(unsigned char *p, int n)
 		abort();
 }
 
-/* base64 to base64url without padding, in place. */
-static void
-to_url(char *s)
-{
-	for (; *s != '\0'; s++) {
-		if (*s == '+')
-			*s = '-';
-		else if (*s == '/')
-			*s = '_';
-		else if (*s == '=')
-			*s = '\0';
-		if (*s == '\0')
-			return;
-	}
-}
-
 void
 auth_secret_new(char secret[AUTH_SECRET_MAX])
 {
 	unsigned char random[RANDOM_BYTES];
 
 	secret_random(random, sizeof(random));
-	EVP_EncodeBlock((unsigned char *)secret, random, sizeof(random));
-	to_url(secret);
+	base64url_encode(random, sizeof(random), secret);
 	OPENSSL_cleanse(random, sizeof(random));
 }
 
@@ -126,15 +111,13 @@ void
 auth_terminal_token(struct str terminal_id, struct str secret,
     char token[AUTH_TERMINAL_TOKEN_MAX])
 {
-	unsigned char id64[BASE64_LEN(128) + 1];
+	char id64[BASE64URL_CHARS(ID_MAX)];
 
-	if (terminal_id.n > 128 || secret.n >= AUTH_SECRET_MAX)
+	if (terminal_id.n > ID_MAX || secret.n >= AUTH_SECRET_MAX)
 		abort();
-	EVP_EncodeBlock(
-	    id64, (const unsigned char *)terminal_id.p, (int)terminal_id.n);
-	to_url((char *)id64);
-	snprintf(token, AUTH_TERMINAL_TOKEN_MAX, "soul_body.%s.%.*s",
-	    (char *)id64, STR_ARG(secret));
+	base64url_encode(terminal_id.p, terminal_id.n, id64);
+	snprintf(token, AUTH_TERMINAL_TOKEN_MAX, "soul_body.%s.%.*s", id64,
+	    STR_ARG(secret));
 }
 
 /* ---- digests ---- */

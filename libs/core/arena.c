@@ -11,28 +11,28 @@
 #include "core/mem.h"
 
 #define BLOCK_MIN 1024
-/* Blocks grow up to this, and no more than this is kept over a reset. */
+/* Largest block by growth, and most memory reused after a reset. */
 #define BLOCK_MAX (64 * (size_t)1024)
 
 /*
- * With the address sanitizer nothing is kept over a reset, so that it sees the
- * use of a piece that was taken back.
+ * With the address sanitizer blocks are freed at a reset, so that it finds uses
+ * of stale pointers.
  */
 #if defined(__SANITIZE_ADDRESS__)
-#define KEEP_BLOCK 0
+#define REUSE_BLOCK 0
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define KEEP_BLOCK 0
+#define REUSE_BLOCK 0
 #endif
 #endif
-#ifndef KEEP_BLOCK
-#define KEEP_BLOCK 1
+#ifndef REUSE_BLOCK
+#define REUSE_BLOCK 1
 #endif
 
 struct block {
 	struct block *older;
 	size_t size; /* of data */
-	size_t n;    /* given out of data */
+	size_t n;    /* allocated of data */
 	alignas(max_align_t) unsigned char data[];
 };
 
@@ -40,7 +40,7 @@ struct arena {
 	struct block *newest;
 	size_t limit;
 	size_t used;
-	size_t first; /* size of the first block: what a past message took */
+	size_t first; /* size of the first block, by earlier use */
 };
 
 struct arena *
@@ -54,7 +54,7 @@ arena_new(size_t limit)
 }
 
 static void
-free_blocks(struct arena *a)
+arena_free_blocks(struct arena *a)
 {
 	while (a->newest != NULL) {
 		struct block *b = a->newest;
@@ -69,7 +69,7 @@ arena_free(struct arena *a)
 {
 	if (a == NULL)
 		return;
-	free_blocks(a);
+	arena_free_blocks(a);
 	free(a);
 }
 
@@ -81,11 +81,11 @@ arena_reset(struct arena *a)
 
 	for (const struct block *i = b; i != NULL; i = i->older)
 		total += i->size;
-	if (KEEP_BLOCK && b != NULL && b->older == NULL && total <= BLOCK_MAX)
+	if (REUSE_BLOCK && b != NULL && b->older == NULL && total <= BLOCK_MAX)
 		b->n = 0;
 	else {
-		/* One block of the whole size serves the next such message. */
-		free_blocks(a);
+		/* The next message of this size needs one block. */
+		arena_free_blocks(a);
 		if (total > a->first)
 			a->first = total < BLOCK_MAX ? total : BLOCK_MAX;
 	}
@@ -94,7 +94,7 @@ arena_reset(struct arena *a)
 
 /* A new newest block with room for n bytes. */
 static struct block *
-add_block(struct arena *a, size_t n)
+arena_add_block(struct arena *a, size_t n)
 {
 	size_t size = a->first;
 	struct block *b;
@@ -116,7 +116,7 @@ add_block(struct arena *a, size_t n)
 }
 
 static void *
-take(struct arena *a, size_t n, size_t align)
+arena_take(struct arena *a, size_t n, size_t align)
 {
 	struct block *b = a->newest;
 	size_t at = 0;
@@ -126,7 +126,7 @@ take(struct arena *a, size_t n, size_t align)
 	if (b != NULL)
 		at = (b->n + align - 1) & ~(align - 1);
 	if (b == NULL || n > SIZE_MAX - at || at + n > b->size) {
-		b = add_block(a, n);
+		b = arena_add_block(a, n);
 		at = 0;
 	}
 	b->n = at + n;
@@ -137,7 +137,7 @@ take(struct arena *a, size_t n, size_t align)
 void *
 arena_alloc(struct arena *a, size_t n)
 {
-	void *p = take(a, n, alignof(max_align_t));
+	void *p = arena_take(a, n, alignof(max_align_t));
 
 	return p != NULL ? memset(p, 0, n) : NULL;
 }
@@ -149,7 +149,7 @@ arena_str(struct arena *a, struct str s)
 
 	if (s.p == NULL || s.n == SIZE_MAX)
 		return (struct str){ NULL, 0 };
-	p = take(a, s.n + 1, 1);
+	p = arena_take(a, s.n + 1, 1);
 	if (p == NULL)
 		return (struct str){ NULL, 0 };
 	memcpy(p, s.p, s.n);
@@ -170,7 +170,7 @@ arena_printf(struct arena *a, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		return (struct str){ NULL, 0 };
-	p = take(a, (size_t)n + 1, 1);
+	p = arena_take(a, (size_t)n + 1, 1);
 	if (p == NULL)
 		return (struct str){ NULL, 0 };
 	if ((size_t)n < sizeof(small))

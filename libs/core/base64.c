@@ -1,13 +1,10 @@
-/*
- * Four digits make three bytes.
- */
 #include "core/base64.h"
 
 #include <stdint.h>
 
-/* The value of a digit whose last two are those. */
+/* The value of a digit, or -1; d62 and d63 are the last two digits. */
 static int
-digit(char c, char d62, char d63)
+base64_digit(char c, char d62, char d63)
 {
 	if (c >= 'A' && c <= 'Z')
 		return c - 'A';
@@ -18,9 +15,9 @@ digit(char c, char d62, char d63)
 	return c == d62 ? 62 : c == d63 ? 63 : -1;
 }
 
-/* How many of the last four are padding; over 2: it is no base64. */
+/* How many characters are padding; over 2: it is not valid. */
 static size_t
-padding(struct str s)
+base64_padding(struct str s)
 {
 	size_t n = 0;
 
@@ -32,14 +29,14 @@ padding(struct str s)
 enum rc
 base64_decode(struct str s, struct buf *out)
 {
-	size_t pad = padding(s), i;
+	size_t pad = base64_padding(s), i;
 	uint32_t acc = 0;
 	int d;
 
 	if (s.n % 4 != 0 || pad > 2)
 		return RC_INVALID;
 	for (i = 0; i < s.n; i++) {
-		d = i < s.n - pad ? digit(s.p[i], '+', '/') : 0;
+		d = i < s.n - pad ? base64_digit(s.p[i], '+', '/') : 0;
 		if (d < 0)
 			return RC_INVALID;
 		acc = acc << 6 | (uint32_t)d;
@@ -57,7 +54,7 @@ base64_decode(struct str s, struct buf *out)
 int
 base64url_digit(char c)
 {
-	return digit(c, '-', '_');
+	return base64_digit(c, '-', '_');
 }
 
 enum rc
@@ -85,4 +82,23 @@ base64url_decode(struct str s, void *dst, size_t max, size_t *n)
 		out[(*n)++] = (unsigned char)(bits >> have);
 	}
 	return (bits & ((1U << have) - 1)) == 0 ? RC_OK : RC_INVALID;
+}
+
+void
+base64url_encode(const void *p, size_t n, char *dst)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789-_";
+	const unsigned char *in = p;
+	uint32_t acc = 0;
+	unsigned bits = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		acc = acc << 8 | in[i];
+		for (bits += 8; bits >= 6; bits -= 6)
+			*dst++ = digits[acc >> (bits - 6) & 63U];
+	}
+	if (bits > 0)
+		*dst++ = digits[acc << (6 - bits) & 63U];
+	*dst = '\0';
 }

@@ -1,6 +1,3 @@
-/*
- * buf: bytes that grow by doubling, up to their ceiling.
- */
 #include "core/buf.h"
 
 #include <stdio.h>
@@ -33,15 +30,15 @@ buf_reset(struct buf *b)
 		b->p[0] = '\0';
 }
 
-/* Make room for n more bytes and a NUL; false, and over, if not allowed. */
+/* Make room for n more bytes and a NUL; false, and over, beyond the limit. */
 static bool
-reserve(struct buf *b, size_t n)
+buf_reserve(struct buf *b, size_t n)
 {
 	size_t need, cap;
 
 	if (b->over)
 		return false;
-	/* The sum is looked at only if it can be made. */
+	/* The sum may overflow. */
 	if (n >= SIZE_MAX - b->n || b->n + n > b->max) {
 		b->over = true;
 		return false;
@@ -62,7 +59,7 @@ reserve(struct buf *b, size_t n)
 void
 buf_put(struct buf *b, const void *p, size_t n)
 {
-	if (!reserve(b, n))
+	if (!buf_reserve(b, n))
 		return;
 	if (n != 0)
 		memcpy(b->p + b->n, p, n);
@@ -101,25 +98,25 @@ buf_printf(struct buf *b, const char *fmt, ...)
 void
 buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
-	va_list again;
+	va_list copy;
 	size_t room;
 	int n;
 
 	if (b->over)
 		return;
-	va_copy(again, ap);
+	va_copy(copy, ap);
 	room = b->cap - b->n;
-	n = vsnprintf(b->p != NULL ? b->p + b->n : NULL, room, fmt, again);
-	va_end(again);
+	n = vsnprintf(b->p != NULL ? b->p + b->n : NULL, room, fmt, copy);
+	va_end(copy);
 	if (n < 0)
 		b->over = true;
 	else if ((size_t)n < room)
 		b->n += (size_t)n;
-	else if (reserve(b, (size_t)n)) {
+	else if (buf_reserve(b, (size_t)n)) {
 		(void)vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
 		b->n += (size_t)n;
 	}
-	/* What the first try wrote behind the end does not count. */
+	/* The first call may have written beyond the end. */
 	if (b->over && b->p != NULL)
 		b->p[b->n] = '\0';
 }

@@ -1,9 +1,9 @@
 /*
- * buf: bytes that grow up to a ceiling.
+ * buf: byte buffers that grow up to a limit.
  *
- * Overflow is sticky: the call that does not fit and all after it change
- * nothing, so a writer puts piece after piece and asks buf_rc() once.
- * Not thread-safe; one owner.
+ * Overflow is sticky: the call that exceeds the limit and all later ones change
+ * nothing, so a writer appends everything and checks buf_rc() at the end.
+ * Not thread-safe.
  */
 #ifndef CORE_BUF_H
 #define CORE_BUF_H
@@ -16,24 +16,24 @@
 #include "core/str.h"
 
 struct buf {
-	char *p;    /* bytes, always followed by a NUL once something was put */
-	size_t n;   /* how many */
+	char *p;    /* followed by a NUL after the first append */
+	size_t n;   /* used */
 	size_t cap; /* allocated */
-	size_t max; /* ceiling for n */
-	bool over;  /* something did not fit */
+	size_t max; /* limit of n */
+	bool over;  /* the limit was exceeded */
 };
 
-/* BUF_INIT(max), buf_init(b, max): Empty, allocates nothing yet. */
+/* BUF_INIT(max), buf_init(b, max): Empty, without allocating. */
 #define BUF_INIT(max)                    \
 	{                                \
 		NULL, 0, 0, (max), false \
 	}
 void buf_init(struct buf *b, size_t max);
 
-/* buf_free(b): Free the bytes; b is empty and usable again. */
+/* buf_free(b): Free the bytes; b is then empty and usable. */
 void buf_free(struct buf *b);
 
-/* buf_reset(b): Empty b, keep its memory, forget an overflow. */
+/* buf_reset(b): Empty b and clear an overflow; its memory is reused. */
 void buf_reset(struct buf *b);
 
 /* Append bytes, a string, one byte, formatted text. */
@@ -49,10 +49,10 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 /* buf_drop(b, n): Remove the first n bytes (at most all); over stays. */
 void buf_drop(struct buf *b, size_t n);
 
-/* buf_str(b): What is in b; valid until b changes.  Never absent. */
+/* buf_str(b): Its content, valid until b changes.  Never absent. */
 struct str buf_str(const struct buf *b);
 
-/* buf_rc(b): RC_TOOBIG if something did not fit, else RC_OK. */
+/* buf_rc(b): RC_TOOBIG after an overflow, else RC_OK. */
 enum rc buf_rc(const struct buf *b) RC_CHECK;
 
 #endif /* !CORE_BUF_H */

@@ -1,6 +1,3 @@
-/*
- * clock: the system's clocks, and RFC 3339 without locale or time zone files.
- */
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -33,7 +30,7 @@ clock_wall(void)
 }
 
 static int64_t
-add_saturated(int64_t a, int64_t b)
+clock_add_saturated(int64_t a, int64_t b)
 {
 	int64_t sum;
 
@@ -49,7 +46,7 @@ mono_add_ms(struct mono t, int64_t ms)
 
 	if (__builtin_mul_overflow(ms, INT64_C(1000000), &ns))
 		ns = ms > 0 ? INT64_MAX : INT64_MIN;
-	return (struct mono){ add_saturated(t.ns, ns) };
+	return (struct mono){ clock_add_saturated(t.ns, ns) };
 }
 
 int64_t
@@ -79,21 +76,21 @@ clock_mono_of(struct wall deadline)
 	if (__builtin_sub_overflow(deadline.ms, clock_wall().ms, &left))
 		left = INT64_MIN;
 	t = mono_add_ms(clock_mono(), left);
-	/* A deadline from before the machine started is past, not "never". */
+	/* A deadline before the start of the machine is not "never". */
 	if (t.ns < 1)
 		t.ns = 1;
 	return t;
 }
 
 static int64_t
-clamp(int64_t v, int64_t lo, int64_t hi)
+clock_clamp(int64_t v, int64_t lo, int64_t hi)
 {
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* v (≥ 0) in so many digits, and what follows it; where that ends. */
+/* Write v (≥ 0) with that many digits and a separator; returns the end. */
 static char *
-put_digits(char *dst, int64_t v, int digits, char after)
+wall_put_digits(char *dst, int64_t v, int digits, char after)
 {
 	int i;
 
@@ -106,12 +103,12 @@ put_digits(char *dst, int64_t v, int digits, char after)
 void
 wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 {
-	int off = (int)clamp(offset_min, -OFFSET_MAX_MIN, OFFSET_MAX_MIN);
-	int64_t ms = clamp(t.ms, WALL_MIN_MS, WALL_MAX_MS) + off * 60000;
+	int off = (int)clock_clamp(offset_min, -OFFSET_MAX_MIN, OFFSET_MAX_MIN);
+	int64_t ms = clock_clamp(t.ms, WALL_MIN_MS, WALL_MAX_MS) + off * 60000;
 	int64_t days, rest;
 	struct civil c;
 
-	ms = clamp(ms, WALL_MIN_MS, WALL_MAX_MS);
+	ms = clock_clamp(ms, WALL_MIN_MS, WALL_MAX_MS);
 	days = ms / MS_PER_DAY;
 	rest = ms % MS_PER_DAY;
 	if (rest < 0) {
@@ -119,19 +116,19 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 		rest += MS_PER_DAY;
 	}
 	c = civil_of_days(days);
-	dst = put_digits(dst, c.year, 4, '-');
-	dst = put_digits(dst, c.month, 2, '-');
-	dst = put_digits(dst, c.day, 2, 'T');
-	dst = put_digits(dst, rest / 3600000, 2, ':');
-	dst = put_digits(dst, rest / 60000 % 60, 2, ':');
-	dst = put_digits(dst, rest / 1000 % 60, 2, '.');
+	dst = wall_put_digits(dst, c.year, 4, '-');
+	dst = wall_put_digits(dst, c.month, 2, '-');
+	dst = wall_put_digits(dst, c.day, 2, 'T');
+	dst = wall_put_digits(dst, rest / 3600000, 2, ':');
+	dst = wall_put_digits(dst, rest / 60000 % 60, 2, ':');
+	dst = wall_put_digits(dst, rest / 1000 % 60, 2, '.');
 	if (rest % 1000 != 0)
-		dst = put_digits(dst, rest % 1000, 3, '.');
-	dst--; /* what is between two numbers */
+		dst = wall_put_digits(dst, rest % 1000, 3, '.');
+	dst--; /* the last separator */
 	if (off != 0) {
 		*dst++ = off < 0 ? '-' : '+';
-		dst = put_digits(dst, (off < 0 ? -off : off) / 60, 2, ':');
-		dst = put_digits(dst, (off < 0 ? -off : off) % 60, 2, '.');
+		dst = wall_put_digits(dst, (off < 0 ? -off : off) / 60, 2, ':');
+		dst = wall_put_digits(dst, (off < 0 ? -off : off) % 60, 2, '.');
 		dst--;
 	} else {
 		*dst++ = 'Z';
@@ -139,9 +136,9 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 	*dst = '\0';
 }
 
-/* Read exactly width digits at the front of s. */
+/* Read exactly width digits. */
 static bool
-take_digits(struct str *s, size_t width, int *out)
+wall_take_digits(struct str *s, size_t width, int *out)
 {
 	int v = 0;
 
@@ -160,7 +157,7 @@ take_digits(struct str *s, size_t width, int *out)
 
 /* Read one byte, a or b. */
 static bool
-take_byte(struct str *s, char a, char b)
+wall_take_byte(struct str *s, char a, char b)
 {
 	if (s->n == 0 || (s->p[0] != a && s->p[0] != b))
 		return false;
@@ -169,29 +166,19 @@ take_byte(struct str *s, char a, char b)
 	return true;
 }
 
-static int
-days_in_month(int64_t year, int month)
-{
-	static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31,
-		30, 31 };
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-	return days[month - 1] + (month == 2 && leap ? 1 : 0);
-}
-
 static bool
-take_date(struct str *s, int64_t *days)
+wall_take_date(struct str *s, int64_t *days)
 {
 	int year;
 	struct civil c;
 
-	if (!take_digits(s, 4, &year) || !take_byte(s, '-', '-') ||
-	    !take_digits(s, 2, &c.month) || !take_byte(s, '-', '-') ||
-	    !take_digits(s, 2, &c.day))
+	if (!wall_take_digits(s, 4, &year) || !wall_take_byte(s, '-', '-') ||
+	    !wall_take_digits(s, 2, &c.month) || !wall_take_byte(s, '-', '-') ||
+	    !wall_take_digits(s, 2, &c.day))
 		return false;
 	c.year = year;
 	if (c.month < 1 || c.month > 12 || c.day < 1 ||
-	    c.day > days_in_month(c.year, c.month))
+	    c.day > civil_month_days(c.year, c.month))
 		return false;
 	*days = civil_days(c);
 	return true;
@@ -199,25 +186,25 @@ take_date(struct str *s, int64_t *days)
 
 /* The time of day in ms; *leap if its second is 60. */
 static bool
-take_time(struct str *s, int64_t *ms, bool *leap)
+wall_take_time(struct str *s, int64_t *ms, bool *leap)
 {
 	int h, m, sec, frac = 0, scale = 100;
 
-	if (!take_digits(s, 2, &h) || !take_byte(s, ':', ':') ||
-	    !take_digits(s, 2, &m) || !take_byte(s, ':', ':') ||
-	    !take_digits(s, 2, &sec))
+	if (!wall_take_digits(s, 2, &h) || !wall_take_byte(s, ':', ':') ||
+	    !wall_take_digits(s, 2, &m) || !wall_take_byte(s, ':', ':') ||
+	    !wall_take_digits(s, 2, &sec))
 		return false;
 	if (h > 23 || m > 59 || sec > 60)
 		return false;
-	if (take_byte(s, '.', '.')) {
+	if (wall_take_byte(s, '.', '.')) {
 		int d;
 
-		if (!take_digits(s, 1, &d))
+		if (!wall_take_digits(s, 1, &d))
 			return false;
 		do {
 			frac += d * scale;
 			scale /= 10;
-		} while (take_digits(s, 1, &d));
+		} while (wall_take_digits(s, 1, &d));
 	}
 	*leap = sec == 60;
 	if (*leap) {
@@ -230,17 +217,17 @@ take_time(struct str *s, int64_t *ms, bool *leap)
 
 /* "Z" or ±hh:mm, in minutes. */
 static bool
-take_offset(struct str *s, int *min)
+wall_take_offset(struct str *s, int *min)
 {
 	int h, m, sign = 1;
 
 	*min = 0;
-	if (take_byte(s, 'Z', 'z'))
+	if (wall_take_byte(s, 'Z', 'z'))
 		return true;
 	if (s->n > 0 && s->p[0] == '-')
 		sign = -1;
-	if (!take_byte(s, '+', '-') || !take_digits(s, 2, &h) ||
-	    !take_byte(s, ':', ':') || !take_digits(s, 2, &m))
+	if (!wall_take_byte(s, '+', '-') || !wall_take_digits(s, 2, &h) ||
+	    !wall_take_byte(s, ':', ':') || !wall_take_digits(s, 2, &m))
 		return false;
 	if (h > 23 || m > 59)
 		return false;
@@ -255,22 +242,22 @@ wall_parse(struct str s, struct wall *out)
 	int offset;
 	bool leap;
 
-	if (!take_date(&s, &days) || !take_byte(&s, 'T', 't') ||
-	    !take_time(&s, &ms, &leap) || !take_offset(&s, &offset) || s.n != 0)
+	if (!wall_take_date(&s, &days) || !wall_take_byte(&s, 'T', 't') ||
+	    !wall_take_time(&s, &ms, &leap) || !wall_take_offset(&s, &offset) ||
+	    s.n != 0)
 		return RC_INVALID;
 	ms += days * MS_PER_DAY - offset * INT64_C(60000);
-	/* Leap seconds end a day of UTC, wherever the writer lives. */
+	/* A leap second is at the end of a day of UTC. */
 	if (leap && (ms + 1) % MS_PER_DAY != 0)
 		return RC_INVALID;
 	out->ms = ms;
 	return RC_OK;
 }
 
-/*
- * The year is taken to begin in March, so that the leap day is its last.
- */
+/* ---- calendar dates ---- */
+
 static int64_t
-floor_div(int64_t a, int64_t b)
+civil_floor_div(int64_t a, int64_t b)
 {
 	return (a >= 0 ? a : a - (b - 1)) / b;
 }
@@ -278,11 +265,12 @@ floor_div(int64_t a, int64_t b)
 int64_t
 civil_days(struct civil c)
 {
-	int64_t years = floor_div(c.month - 1, 12);
+	/* Years begin in March, so that a leap day is the last of its year. */
+	int64_t years = civil_floor_div(c.month - 1, 12);
 	int64_t month = c.month - years * 12;
 	int64_t y = c.year + years - (month > 2 ? 0 : 1);
 	int64_t m = (month + 9) % 12;
-	int64_t era = floor_div(y, 400);
+	int64_t era = civil_floor_div(y, 400);
 	int64_t yoe = y - era * 400;
 	int64_t doy = (153 * m + 2) / 5 + c.day - 1;
 
@@ -293,7 +281,7 @@ struct civil
 civil_of_days(int64_t days)
 {
 	int64_t z = days + 719468;
-	int64_t era = floor_div(z, 146097);
+	int64_t era = civil_floor_div(z, 146097);
 	int64_t doe = z - era * 146097;
 	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
 	int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
@@ -309,10 +297,10 @@ civil_of_days(int64_t days)
 int
 civil_weekday(int64_t days)
 {
-	/* The first day was a Thursday. */
+	/* Day 0 was a Thursday. */
 	int64_t n = days + 3;
 
-	return (int)(n - floor_div(n, 7) * 7) + 1;
+	return (int)(n - civil_floor_div(n, 7) * 7) + 1;
 }
 
 int
@@ -322,11 +310,10 @@ civil_month_days(int64_t year, int month)
 	    civil_days((struct civil){ year, month, 1 }));
 }
 
-/*
- * budget: the wall clock says when the CPU clock is worth a look.
- */
+/* ---- CPU budgets ---- */
+
 static int64_t
-cpu_ns(void)
+budget_cpu_ns(void)
 {
 	struct timespec ts;
 
@@ -337,8 +324,8 @@ cpu_ns(void)
 void
 budget_start(struct budget *b, int64_t ns)
 {
-	b->cpu_end_ns = cpu_ns() + ns;
-	b->look.ns = clock_mono().ns + ns;
+	b->cpu_end_ns = budget_cpu_ns() + ns;
+	b->check_at.ns = clock_mono().ns + ns;
 }
 
 bool
@@ -347,9 +334,9 @@ budget_over(struct budget *b)
 	struct mono now = clock_mono();
 	int64_t left;
 
-	if (now.ns < b->look.ns)
+	if (now.ns < b->check_at.ns)
 		return false;
-	left = b->cpu_end_ns - cpu_ns();
-	b->look.ns = now.ns + left;
+	left = b->cpu_end_ns - budget_cpu_ns();
+	b->check_at.ns = now.ns + left;
 	return left <= 0;
 }

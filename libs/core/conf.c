@@ -1,6 +1,3 @@
-/*
- * conf: reading, checking and showing a table of options.
- */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,30 +12,30 @@
 #include "core/url.h"
 
 #define FILE_MAX_BYTES (64 * (size_t)1024)
-#define SHOWN_MAX      64 /* bytes of a wrong value that an error repeats */
+#define SHOWN_MAX      64 /* bytes of an invalid value in an error */
 
-/* The member of *cfg that o fills. */
+/* The member of *cfg for o. */
 static void *
-member(const struct conf_opt *o, void *cfg)
+conf_member(const struct conf_opt *o, void *cfg)
 {
 	return (char *)cfg + o->off;
 }
 
 static const void *
-const_member(const struct conf_opt *o, const void *cfg)
+conf_const_member(const struct conf_opt *o, const void *cfg)
 {
 	return (const char *)cfg + o->off;
 }
 
 static bool
-has_range(const struct conf_opt *o)
+conf_has_range(const struct conf_opt *o)
 {
 	return o->min != 0 || o->max != 0;
 }
 
-/* Text for people: no byte may end the line or reach the terminal raw. */
+/* Replace control characters, which could forge lines or reach a terminal. */
 static void
-put_shown(struct buf *out, struct str s)
+conf_put_printable(struct buf *out, struct str s)
 {
 	size_t pos = 0;
 
@@ -56,15 +53,15 @@ put_shown(struct buf *out, struct str s)
 }
 
 static void
-put_range(struct buf *out, const struct conf_opt *o)
+conf_put_range(struct buf *out, const struct conf_opt *o)
 {
-	if (has_range(o))
+	if (conf_has_range(o))
 		buf_printf(out, "%" PRId64 " to %" PRId64, o->min, o->max);
 }
 
-/* What would have been right. */
+/* What is valid. */
 static void
-put_wanted(struct buf *out, const struct conf_opt *o)
+conf_put_expected(struct buf *out, const struct conf_opt *o)
 {
 	switch (o->kind) {
 	case CONF_INT:
@@ -82,14 +79,14 @@ put_wanted(struct buf *out, const struct conf_opt *o)
 		buf_puts(out, "a text");
 		break;
 	}
-	if ((o->kind == CONF_INT || o->kind == CONF_F64) && has_range(o)) {
+	if ((o->kind == CONF_INT || o->kind == CONF_F64) && conf_has_range(o)) {
 		buf_puts(out, " from ");
-		put_range(out, o);
+		conf_put_range(out, o);
 	}
 }
 
 static bool
-parse_bool(struct str s, bool *out)
+conf_parse_bool(struct str s, bool *out)
 {
 	static const char *const words[][2] = { { "on", "off" },
 		{ "true", "false" }, { "yes", "no" }, { "1", "0" } };
@@ -103,36 +100,36 @@ parse_bool(struct str s, bool *out)
 	return false;
 }
 
-/* Store value in *cfg; false if it is not what o wants. */
+/* Store value in *cfg; false if it is not valid. */
 static bool
-store(const struct conf_opt *o, void *cfg, struct str value)
+conf_store(const struct conf_opt *o, void *cfg, struct str value)
 {
-	int64_t min = has_range(o) ? o->min : INT64_MIN;
-	int64_t max = has_range(o) ? o->max : INT64_MAX;
+	int64_t min = conf_has_range(o) ? o->min : INT64_MIN;
+	int64_t max = conf_has_range(o) ? o->max : INT64_MAX;
 	char **text;
 
 	switch (o->kind) {
 	case CONF_STR:
 	case CONF_SECRET:
 	case CONF_URL:
-		text = member(o, cfg);
+		text = conf_member(o, cfg);
 		free(*text);
 		*text = str_dup(value);
 		return true;
 	case CONF_INT:
-		return str_to_i64(str_trim(value), min, max, member(o, cfg)) ==
-		    RC_OK;
+		return str_to_i64(str_trim(value), min, max,
+			   conf_member(o, cfg)) == RC_OK;
 	case CONF_F64:
 		return str_to_f64(str_trim(value), (double)min, (double)max,
-			   member(o, cfg)) == RC_OK;
+			   conf_member(o, cfg)) == RC_OK;
 	case CONF_BOOL:
-		return parse_bool(str_trim(value), member(o, cfg));
+		return conf_parse_bool(str_trim(value), conf_member(o, cfg));
 	}
 	return false;
 }
 
 static void
-err_value(struct buf *errors, const struct conf_opt *o, const char *what,
+conf_value_error(struct buf *errors, const struct conf_opt *o, const char *what,
     struct str value)
 {
 	char shown[SHOWN_MAX + 1];
@@ -145,18 +142,18 @@ err_value(struct buf *errors, const struct conf_opt *o, const char *what,
 	else {
 		str_copy(value, shown, sizeof(shown));
 		buf_putc(errors, '"');
-		put_shown(errors, str_of(shown));
+		conf_put_printable(errors, str_of(shown));
 		buf_printf(errors, "%s\" is not right",
 		    value.n > SHOWN_MAX ? "…" : "");
 	}
 	buf_puts(errors, "; it must be ");
-	put_wanted(errors, o);
+	conf_put_expected(errors, o);
 	buf_putc(errors, '\n');
 }
 
-/* Append the file's content to b; NULL, or what went wrong. */
+/* Append the file's content to b; NULL, or the error. */
 static const char *
-read_file(const char *path, struct buf *b)
+conf_read_file(const char *path, struct buf *b)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const char *err = NULL;
@@ -185,7 +182,7 @@ read_file(const char *path, struct buf *b)
 }
 
 static struct str
-cut_newline(struct str s)
+conf_trim_newline(struct str s)
 {
 	if (s.n > 0 && s.p[s.n - 1] == '\n')
 		s.n--;
@@ -195,11 +192,11 @@ cut_newline(struct str s)
 }
 
 /*
- * Take o's value from the file that <env>_FILE names.  False if there is none;
- * an error counts as a value.
+ * Load the value from the file named by <env>_FILE.  False if it is not set;
+ * true also after an error.
  */
 static bool
-load_file(const struct conf_opt *o, void *cfg, struct buf *errors)
+conf_load_file(const struct conf_opt *o, void *cfg, struct buf *errors)
 {
 	struct buf name = BUF_INIT(256), text = BUF_INIT(FILE_MAX_BYTES);
 	const char *path, *err;
@@ -209,14 +206,15 @@ load_file(const struct conf_opt *o, void *cfg, struct buf *errors)
 	buf_free(&name);
 	if (path == NULL || path[0] == '\0')
 		return false;
-	err = read_file(path, &text);
+	err = conf_read_file(path, &text);
 	if (err != NULL) {
 		buf_printf(errors, "%s_FILE: cannot use \"", o->env);
-		put_shown(errors, str_of(path));
+		conf_put_printable(errors, str_of(path));
 		buf_printf(errors,
 		    "\": %s; it must be a readable file with the value\n", err);
-	} else if (!store(o, cfg, cut_newline(buf_str(&text))))
-		err_value(errors, o, "_FILE", cut_newline(buf_str(&text)));
+	} else if (!conf_store(o, cfg, conf_trim_newline(buf_str(&text))))
+		conf_value_error(
+		    errors, o, "_FILE", conf_trim_newline(buf_str(&text)));
 	if (text.p != NULL)
 		explicit_bzero(text.p, text.cap);
 	buf_free(&text);
@@ -224,17 +222,18 @@ load_file(const struct conf_opt *o, void *cfg, struct buf *errors)
 }
 
 static void
-load_one(const struct conf_opt *o, void *cfg, struct buf *errors)
+conf_load_one(const struct conf_opt *o, void *cfg, struct buf *errors)
 {
 	struct str dflt = str_of(o->dflt != NULL ? o->dflt : "");
-	bool dflt_ok = store(o, cfg, dflt);
+	bool dflt_ok = conf_store(o, cfg, dflt);
 	const char *value = getenv(o->env);
 
 	if (value != NULL && value[0] != '\0') {
-		if (!store(o, cfg, str_of(value)))
-			err_value(errors, o, "", str_of(value));
-	} else if (!load_file(o, cfg, errors) && !dflt_ok)
-		err_value(errors, o, dflt.n != 0 ? " (default)" : "", dflt);
+		if (!conf_store(o, cfg, str_of(value)))
+			conf_value_error(errors, o, "", str_of(value));
+	} else if (!conf_load_file(o, cfg, errors) && !dflt_ok)
+		conf_value_error(
+		    errors, o, dflt.n != 0 ? " (default)" : "", dflt);
 }
 
 enum rc
@@ -243,9 +242,9 @@ conf_load(const struct conf_opt *opts, size_t n, void *cfg, struct buf *errors)
 	size_t before = errors->n;
 
 	for (size_t i = 0; i < n; i++) {
-		void *m = member(&opts[i], cfg);
+		void *m = conf_member(&opts[i], cfg);
 
-		/* A program may hand in a struct that was never written. */
+		/* *cfg may be uninitialised. */
 		switch (opts[i].kind) {
 		case CONF_STR:
 		case CONF_SECRET:
@@ -264,12 +263,12 @@ conf_load(const struct conf_opt *opts, size_t n, void *cfg, struct buf *errors)
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		load_one(&opts[i], cfg, errors);
+		conf_load_one(&opts[i], cfg, errors);
 	return errors->n != before || errors->over ? RC_INVALID : RC_OK;
 }
 
 static bool
-is_text(enum conf_kind kind)
+conf_is_text(enum conf_kind kind)
 {
 	return kind == CONF_STR || kind == CONF_SECRET || kind == CONF_URL;
 }
@@ -278,8 +277,8 @@ void
 conf_free(const struct conf_opt *opts, size_t n, void *cfg)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_text(opts[i].kind)) {
-			char **text = member(&opts[i], cfg);
+		if (conf_is_text(opts[i].kind)) {
+			char **text = conf_member(&opts[i], cfg);
 
 			if (*text != NULL && opts[i].kind != CONF_STR)
 				explicit_bzero(*text, strlen(*text));
@@ -296,12 +295,12 @@ conf_print(
 
 	for (size_t i = 0; i < n; i++) {
 		const struct conf_opt *o = &opts[i];
-		const void *m = const_member(o, cfg);
+		const void *m = conf_const_member(o, cfg);
 
 		buf_printf(out, "%s=", o->env);
 		switch (o->kind) {
 		case CONF_STR:
-			put_shown(out, str_of(*(char *const *)m));
+			conf_put_printable(out, str_of(*(char *const *)m));
 			break;
 		case CONF_SECRET:
 			if ((*(char *const *)m)[0] != '\0')
@@ -309,7 +308,7 @@ conf_print(
 			break;
 		case CONF_URL:
 			url_redact(str_of(*(char *const *)m), &url);
-			put_shown(out, buf_str(&url));
+			conf_put_printable(out, buf_str(&url));
 			buf_reset(&url);
 			break;
 		case CONF_INT:
@@ -327,9 +326,8 @@ conf_print(
 	buf_free(&url);
 }
 
-/* A secret's default is none: it stands in the source. */
 static const char *
-shown_default(const struct conf_opt *o)
+conf_default(const struct conf_opt *o)
 {
 	return o->dflt != NULL ? o->dflt : "";
 }
@@ -344,13 +342,13 @@ conf_help(const struct conf_opt *opts, size_t n, struct buf *out)
 			width = strlen(opts[i].env);
 	for (size_t i = 0; i < n; i++) {
 		const struct conf_opt *o = &opts[i];
-		const char *dflt = shown_default(o);
-		bool range = has_range(o);
+		const char *dflt = conf_default(o);
+		bool range = conf_has_range(o);
 
 		buf_printf(out, "  %-*s  %s", (int)width, o->env, o->help);
 		if (range || dflt[0] != '\0') {
 			buf_puts(out, " (");
-			put_range(out, o);
+			conf_put_range(out, o);
 			if (dflt[0] != '\0')
 				buf_printf(out, "%sdefault %s",
 				    range ? "; " : "", dflt);
@@ -360,9 +358,9 @@ conf_help(const struct conf_opt *opts, size_t n, struct buf *out)
 	}
 }
 
-/* Text of a table's cell: no line ends, no column ends. */
+/* Text of a table cell, without line ends and with | escaped. */
 static void
-put_cell(struct buf *out, const char *text)
+conf_put_cell(struct buf *out, const char *text)
 {
 	for (; *text != '\0'; text++)
 		if (*text == '|')
@@ -376,41 +374,40 @@ conf_markdown(const struct conf_opt *opts, size_t n, struct buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct conf_opt *o = &opts[i];
-		const char *dflt = shown_default(o);
+		const char *dflt = conf_default(o);
 
 		buf_printf(out, "| `%s` | ", o->env);
 		if (dflt[0] != '\0') {
 			buf_putc(out, '`');
-			put_cell(out, dflt);
+			conf_put_cell(out, dflt);
 			buf_puts(out, "` ");
 		}
 		buf_puts(out, "| ");
-		put_cell(out, o->help);
-		if (has_range(o)) {
+		conf_put_cell(out, o->help);
+		if (conf_has_range(o)) {
 			buf_puts(out, " (");
-			put_range(out, o);
+			conf_put_range(out, o);
 			buf_putc(out, ')');
 		}
 		buf_puts(out, " |\n");
 	}
 }
 
-/*
- * Variables nobody reads, and what was meant by them.
- */
+/* ---- unknown variables ---- */
+
 #define NAME_BYTES_MAX 64 /* of a name that is compared */
-#define NAME_SHORT     4  /* so short a name is like none */
-#define NAME_LONG      8  /* from here on two letters may differ */
+#define NAME_SHORT     4  /* names up to this length are not compared */
+#define NAME_LONG      8  /* names of this length may differ by two */
 
 static size_t
-least(size_t a, size_t b)
+conf_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Letters to change, add, leave out or exchange with their neighbour. */
+/* Damerau-Levenshtein distance, of adjacent transpositions. */
 static size_t
-distance(struct str a, struct str b)
+conf_edit_distance(struct str a, struct str b)
 {
 	size_t rows[3][NAME_BYTES_MAX + 1];
 	size_t *before = rows[0], *above = rows[1], *row = rows[2];
@@ -425,19 +422,19 @@ distance(struct str a, struct str b)
 		row[0] = i;
 		for (size_t k = 1; k <= b.n; k++) {
 			bool same = a.p[i - 1] == b.p[k - 1];
-			row[k] = least(least(above[k], row[k - 1]) + 1,
+			row[k] = conf_min(conf_min(above[k], row[k - 1]) + 1,
 			    above[k - 1] + (same ? 0 : 1));
 			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
 			    a.p[i - 2] == b.p[k - 1])
-				row[k] = least(row[k], before[k - 2] + 1);
+				row[k] = conf_min(row[k], before[k - 2] + 1);
 		}
 	}
 	return row[b.n];
 }
 
-/* Whether more is less with one word added, and less has two at least. */
+/* Whether more is less with one word added; less has at least two words. */
 static bool
-has_one_word_more(struct str more, struct str less)
+conf_has_one_word_more(struct str more, struct str less)
 {
 	bool skipped = false;
 	size_t same = 0;
@@ -456,8 +453,13 @@ has_one_word_more(struct str more, struct str less)
 	return skipped && less.p == NULL && same >= 2;
 }
 
-const char *
-conf_closest(struct str name, const char *const known[], size_t n)
+/*
+ * The known name that was probably meant by name, or NULL: some letters differ,
+ * are missing, added or swapped, or one word between underscores is missing or
+ * added.
+ */
+static const char *
+conf_closest_name(struct str name, const char *const known[], size_t n)
 {
 	const char *best = NULL;
 	size_t nearest = name.n < NAME_LONG ? 2 : 3;
@@ -468,21 +470,21 @@ conf_closest(struct str name, const char *const known[], size_t n)
 		struct str k = str_of(known[i]);
 		size_t d = nearest;
 		if (k.n > NAME_SHORT && k.n <= NAME_BYTES_MAX)
-			d = distance(name, k);
+			d = conf_edit_distance(name, k);
 		if (d >= nearest)
 			continue;
 		nearest = d;
 		best = known[i];
 	}
 	for (size_t i = 0; i < n && best == NULL; i++)
-		if (has_one_word_more(name, str_of(known[i])) ||
-		    has_one_word_more(str_of(known[i]), name))
+		if (conf_has_one_word_more(name, str_of(known[i])) ||
+		    conf_has_one_word_more(str_of(known[i]), name))
 			best = known[i];
 	return best;
 }
 
 static bool
-is_one_of(struct str name, const char *const known[], size_t n)
+conf_is_known(struct str name, const char *const known[], size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (str_eq(name, str_of(known[i])))
@@ -491,7 +493,7 @@ is_one_of(struct str name, const char *const known[], size_t n)
 }
 
 static bool
-is_line_of(struct str name, struct str lines)
+conf_is_line_of(struct str name, struct str lines)
 {
 	while (lines.p != NULL)
 		if (str_eq(name, str_split(&lines, '\n')))
@@ -500,7 +502,7 @@ is_line_of(struct str name, struct str lines)
 }
 
 static bool
-is_plain(struct str name)
+conf_is_plain_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++)
 		if (name.p[i] != '_' && !isalnum((unsigned char)name.p[i]))
@@ -513,28 +515,29 @@ conf_unknown(
     const struct conf_opt *opts, size_t n, struct str more, struct buf *out)
 {
 	const char **known = mem_calloc(n + 1, sizeof(*known));
-	size_t told = 0;
+	size_t reported = 0;
 
 	for (size_t i = 0; i < n; i++)
 		known[i] = opts[i].env;
-	for (char **e = environ; *e != NULL && told < CONF_UNKNOWN_MAX; e++) {
+	for (char **e = environ; *e != NULL && reported < CONF_UNKNOWN_MAX;
+	     e++) {
 		struct str rest = str_of(*e), name = str_split(&rest, '=');
 		struct str stem = name;
 		const char *like;
 		if (str_ends(name, STR("_FILE")))
 			stem.n -= strlen("_FILE");
-		if (is_one_of(name, known, n) || is_one_of(stem, known, n) ||
-		    is_line_of(name, more) || is_line_of(stem, more))
+		if (conf_is_known(name, known, n) ||
+		    conf_is_known(stem, known, n) ||
+		    conf_is_line_of(name, more) || conf_is_line_of(stem, more))
 			continue;
-		like = conf_closest(name, known, n);
+		like = conf_closest_name(name, known, n);
 		if (like == NULL)
 			continue;
-		/* Like a known one, but not of its alphabet. */
-		if (!is_plain(name))
+		if (!conf_is_plain_name(name))
 			continue;
 		buf_printf(out, "%.*s is not known; did you mean %s?\n",
 		    STR_ARG(name), like);
-		told++;
+		reported++;
 	}
 	free(known);
 }

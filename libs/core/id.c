@@ -1,6 +1,3 @@
-/*
- * id: randomness from the kernel, identifiers made of it, and tokens.
- */
 #include "core/id.h"
 
 #include <errno.h>
@@ -9,17 +6,14 @@
 
 #include "core/base64.h"
 
-#define PLAIN_MAX 64 /* longest id that stands as itself in a token */
-
-static const char b64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				 "abcdefghijklmnopqrstuvwxyz0123456789-_";
+#define PLAIN_MAX 64 /* longest id that is its own token */
 
 void
 id_random(void *dst, size_t n)
 {
 	char *p = dst;
 
-	/* Not buffered: a forked process must not repeat its parent's ids. */
+	/* Not buffered: a forked process must not repeat ids. */
 	while (n > 0) {
 		ssize_t got = getrandom(p, n, 0);
 
@@ -35,7 +29,7 @@ id_random(void *dst, size_t n)
 uint64_t
 id_random_below(uint64_t n)
 {
-	/* The first value of the last, incomplete run of n values. */
+	/* Rejects the last, incomplete run of n values. */
 	uint64_t beyond = UINT64_MAX - (UINT64_MAX % n + 1) % n;
 	uint64_t v;
 
@@ -46,7 +40,7 @@ id_random_below(uint64_t n)
 }
 
 static void
-put_hex(const unsigned char *p, size_t n, char *dst)
+id_put_hex(const unsigned char *p, size_t n, char *dst)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -68,7 +62,7 @@ id_uuid(char dst[ID_UUID_MAX])
 	id_random(raw, sizeof(raw));
 	raw[6] = (unsigned char)((raw[6] & 0x0fU) | 0x40U);
 	raw[8] = (unsigned char)((raw[8] & 0x3fU) | 0x80U);
-	put_hex(raw, sizeof(raw), hex);
+	id_put_hex(raw, sizeof(raw), hex);
 	for (size_t i = 0; i < 5; i++) {
 		if (i > 0)
 			*dst++ = '-';
@@ -85,7 +79,7 @@ id_hex32(char dst[ID_HEX32_MAX])
 	unsigned char raw[16];
 
 	id_random(raw, sizeof(raw));
-	put_hex(raw, sizeof(raw), dst);
+	id_put_hex(raw, sizeof(raw), dst);
 }
 
 bool
@@ -115,9 +109,9 @@ id_terminal_valid(struct str s)
 	return true;
 }
 
-/* Ids of base64url digits alone need no coding. */
+/* Whether id is its own token. */
 static bool
-is_plain(struct str s)
+id_is_plain(struct str s)
 {
 	if (s.n == 0 || s.n > PLAIN_MAX)
 		return false;
@@ -130,24 +124,14 @@ is_plain(struct str s)
 enum rc
 id_token(struct str id, char dst[ID_TOKEN_MAX])
 {
-	uint32_t acc = 0;
-	unsigned bits = 0;
-
 	if (!id_valid(id))
 		return RC_INVALID;
-	if (is_plain(id)) {
+	if (id_is_plain(id)) {
 		str_copy(id, dst, ID_TOKEN_MAX);
 		return RC_OK;
 	}
-	*dst++ = '~';
-	for (size_t i = 0; i < id.n; i++) {
-		acc = acc << 8 | (unsigned char)id.p[i];
-		for (bits += 8; bits >= 6; bits -= 6)
-			*dst++ = b64_digits[acc >> (bits - 6) & 63U];
-	}
-	if (bits > 0)
-		*dst++ = b64_digits[acc << (6 - bits) & 63U];
-	*dst = '\0';
+	*dst = '~';
+	base64url_encode(id.p, id.n, dst + 1);
 	return RC_OK;
 }
 
@@ -158,7 +142,7 @@ id_untoken(struct str token, char dst[ID_MAX + 1])
 	struct str rest = token;
 	size_t n;
 
-	if (is_plain(token)) {
+	if (id_is_plain(token)) {
 		str_copy(token, dst, ID_MAX + 1);
 		return RC_OK;
 	}
@@ -168,7 +152,8 @@ id_untoken(struct str token, char dst[ID_MAX + 1])
 	rest.n--;
 	if (base64url_decode(rest, id, ID_MAX, &n) != RC_OK)
 		return RC_INVALID;
-	if (!id_valid((struct str){ id, n }) || is_plain((struct str){ id, n }))
+	if (!id_valid((struct str){ id, n }) ||
+	    id_is_plain((struct str){ id, n }))
 		return RC_INVALID;
 	memcpy(dst, id, n);
 	dst[n] = '\0';

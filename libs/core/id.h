@@ -1,5 +1,5 @@
 /*
- * id: identifiers made here, and the rules for those that come from outside.
+ * id: random identifiers, and the rules for external ones.
  */
 #ifndef CORE_ID_H
 #define CORE_ID_H
@@ -11,7 +11,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 
-/* Longest identifier from outside, in bytes of UTF-8. */
+/* Longest external id, in bytes of UTF-8. */
 #define ID_MAX 128
 /* Room for any result of id_token(), NUL included: '~' + base64url. */
 #define ID_TOKEN_MAX (1 + (ID_MAX * 4 + 2) / 3 + 1)
@@ -32,23 +32,23 @@ void id_hex32(char dst[ID_HEX32_MAX]);
 
 /*
  * id_valid(s), id_terminal_valid(s):
- * Whether s may be an id: UTF-8, 1 to ID_MAX bytes, no control characters;
- * a terminal's id also has none of '/', '+', '#' (it is an MQTT topic level).
+ * Whether s is an id: UTF-8, 1 to ID_MAX bytes, no control characters; a
+ * terminal id, which is an MQTT topic level, also has none of '/', '+', '#'.
  */
 bool id_valid(struct str s);
 bool id_terminal_valid(struct str s);
 
 /*
  * id_token(id, dst):
- * The form of id that stands in a NATS subject or Redis key: itself if it
- * matches [A-Za-z0-9_-]{1,64}, otherwise '~' + base64url without padding.
- * Different ids have different tokens.  RC_INVALID unless id_valid().
+ * The form of id in NATS subjects and Redis keys: id itself if it matches
+ * [A-Za-z0-9_-]{1,64}, otherwise '~' + base64url without padding.  It is
+ * injective.  RC_INVALID unless id_valid().
  */
 enum rc id_token(struct str id, char dst[ID_TOKEN_MAX]) RC_CHECK;
 
 /*
  * id_untoken(token, dst):
- * The id that id_token() made token of.  RC_INVALID if it never does.
+ * The id of a token.  RC_INVALID if it is not a result of id_token().
  */
 enum rc id_untoken(struct str token, char dst[ID_MAX + 1]) RC_CHECK;
 

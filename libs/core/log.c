@@ -1,6 +1,3 @@
-/*
- * log: lines are put together on the stack and written at once.
- */
 #include "core/log.h"
 
 #include <errno.h>
@@ -13,16 +10,16 @@
 #include "core/clock.h"
 
 #define LINE_MAX_BYTES 4096
-#define CUT_MARK       " cut=true"
-/* What pairs may take: the mark, without its NUL, and the newline come last. */
-#define PAIRS_MAX (LINE_MAX_BYTES - sizeof(CUT_MARK))
+#define TRUNCATED_MARK " cut=true"
+/* Bytes of the pairs: room is left for the mark and a newline. */
+#define PAIRS_MAX (LINE_MAX_BYTES - sizeof(TRUNCATED_MARK))
 #define TRACE_MAX 32
 
 static const char *_Atomic log_svc = "-";
 static _Atomic int log_min = LOG_INFO;
 static _Thread_local char log_trace[TRACE_MAX + 1];
 
-static const char *const level_names[] = {
+static const char *const log_level_names[] = {
 	[LOG_DEBUG] = "debug",
 	[LOG_INFO] = "info",
 	[LOG_WARN] = "warn",
@@ -32,8 +29,8 @@ static const char *const level_names[] = {
 struct line {
 	char p[LINE_MAX_BYTES];
 	size_t n;
-	size_t max; /* n stays within it */
-	bool cut;   /* something did not fit; nothing more is added */
+	size_t max;     /* n stays within it */
+	bool truncated; /* something did not fit; nothing more is added */
 };
 
 void
@@ -47,7 +44,7 @@ enum rc
 log_level_parse(struct str s, enum log_level *out)
 {
 	for (int i = LOG_DEBUG; i <= LOG_ERROR; i++)
-		if (str_eq(s, str_of(level_names[i]))) {
+		if (str_eq(s, str_of(log_level_names[i]))) {
 			*out = (enum log_level)i;
 			return RC_OK;
 		}
@@ -60,12 +57,12 @@ log_trace_set(const char *trace)
 	str_copy(str_of(trace), log_trace, sizeof(log_trace));
 }
 
-/* Add n bytes whole or not at all. */
+/* Append all n bytes or none. */
 static bool
-put(struct line *l, const char *p, size_t n)
+log_put(struct line *l, const char *p, size_t n)
 {
-	if (l->cut || l->n + n > l->max) {
-		l->cut = true;
+	if (l->truncated || l->n + n > l->max) {
+		l->truncated = true;
 		return false;
 	}
 	memcpy(l->p + l->n, p, n);
@@ -73,9 +70,9 @@ put(struct line *l, const char *p, size_t n)
 	return true;
 }
 
-/* " key=", or nothing if it does not fit; odd bytes become '_'. */
+/* Append " key=" if it fits; other characters become '_'. */
 static bool
-put_key(struct line *l, const char *key)
+log_put_key(struct line *l, const char *key)
 {
 	char text[66];
 	size_t n = 0;
@@ -90,15 +87,15 @@ put_key(struct line *l, const char *key)
 		text[n++] = plain ? c : '_';
 	}
 	text[n++] = '=';
-	return put(l, text, n);
+	return log_put(l, text, n);
 }
 
 /*
- * Code points that end or hide a line somewhere, or show it in another order:
- * controls, separators, marks and overrides of direction.
+ * Code points that may end, hide or reorder a line where it is displayed:
+ * controls, separators, directional marks and overrides.
  */
 static bool
-is_unprintable(int32_t cp)
+log_is_unprintable(int32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp <= 0x9f) || cp == 0x61c ||
 	    cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
@@ -106,23 +103,23 @@ is_unprintable(int32_t cp)
 }
 
 static bool
-is_plain(struct str s)
+log_is_plain(struct str s)
 {
 	size_t pos = 0;
 
 	while (pos < s.n) {
 		int32_t cp = str_utf8_next(s, &pos);
 
-		if (is_unprintable(cp) || cp == ' ' || cp == '"' || cp == '=' ||
-		    cp == '\\')
+		if (log_is_unprintable(cp) || cp == ' ' || cp == '"' ||
+		    cp == '=' || cp == '\\')
 			return false;
 	}
 	return s.n != 0;
 }
 
-/* One code point or one byte that is none, escaped as needed. */
+/* Append one code point, escaped if necessary; invalid bytes are replaced. */
 static bool
-put_escaped(struct line *l, struct str s, size_t *pos)
+log_put_escaped(struct line *l, struct str s, size_t *pos)
 {
 	size_t start = *pos;
 	int32_t cp = str_utf8_next(s, pos);
@@ -130,41 +127,41 @@ put_escaped(struct line *l, struct str s, size_t *pos)
 
 	if (cp < 0) {
 		++*pos;
-		return put(l, "\xef\xbf\xbd", 3);
+		return log_put(l, "\xef\xbf\xbd", 3);
 	}
 	switch (cp) {
 	case '"':
-		return put(l, "\\\"", 2);
+		return log_put(l, "\\\"", 2);
 	case '\\':
-		return put(l, "\\\\", 2);
+		return log_put(l, "\\\\", 2);
 	case '\n':
-		return put(l, "\\n", 2);
+		return log_put(l, "\\n", 2);
 	case '\r':
-		return put(l, "\\r", 2);
+		return log_put(l, "\\r", 2);
 	case '\t':
-		return put(l, "\\t", 2);
+		return log_put(l, "\\t", 2);
 	default:
 		break;
 	}
-	if (!is_unprintable(cp))
-		return put(l, s.p + start, *pos - start);
+	if (!log_is_unprintable(cp))
+		return log_put(l, s.p + start, *pos - start);
 	(void)snprintf(esc, sizeof(esc), "\\u%04x", (unsigned)cp & 0xffffU);
-	return put(l, esc, 6);
+	return log_put(l, esc, 6);
 }
 
 static void
-put_text(struct line *l, struct str s)
+log_put_text(struct line *l, struct str s)
 {
 	size_t pos = 0;
 
-	if (l->n + s.n <= l->max && is_plain(s)) {
-		(void)put(l, s.p, s.n);
+	if (l->n + s.n <= l->max && log_is_plain(s)) {
+		(void)log_put(l, s.p, s.n);
 		return;
 	}
-	/* Room for the closing quote, which comes even if the value is cut. */
+	/* Leave room for the closing quote of a truncated value. */
 	l->max--;
-	bool open = put(l, "\"", 1);
-	while (open && pos < s.n && put_escaped(l, s, &pos))
+	bool open = log_put(l, "\"", 1);
+	while (open && pos < s.n && log_put_escaped(l, s, &pos))
 		;
 	l->max++;
 	if (open)
@@ -172,16 +169,16 @@ put_text(struct line *l, struct str s)
 }
 
 static void
-put_pair(struct line *l, const struct log_kv *kv)
+log_put_pair(struct line *l, const struct log_kv *kv)
 {
 	char num[40];
 	size_t before = l->n;
 
-	if (!put_key(l, kv->key))
+	if (!log_put_key(l, kv->key))
 		return;
 	switch (kv->kind) {
 	case LOG_KV_STR:
-		put_text(l, kv->s);
+		log_put_text(l, kv->s);
 		return;
 	case LOG_KV_INT:
 		(void)snprintf(num, sizeof(num), "%" PRId64, kv->i);
@@ -190,12 +187,12 @@ put_pair(struct line *l, const struct log_kv *kv)
 		(void)snprintf(num, sizeof(num), "%.6g", kv->f);
 		break;
 	}
-	if (!put(l, num, strlen(num)))
+	if (!log_put(l, num, strlen(num)))
 		l->n = before;
 }
 
 static void
-put_time(struct line *l)
+log_put_time(struct line *l)
 {
 	struct wall now = clock_wall();
 	char day[WALL_FORMAT_MAX], text[48];
@@ -203,7 +200,7 @@ put_time(struct line *l)
 	wall_format((struct wall){ now.ms - now.ms % 1000 }, 0, day);
 	(void)snprintf(
 	    text, sizeof(text), "ts=%.19s.%03dZ", day, (int)(now.ms % 1000));
-	(void)put(l, text, strlen(text));
+	(void)log_put(l, text, strlen(text));
 }
 
 void
@@ -216,21 +213,21 @@ log_event(enum log_level level, const char *ev, const struct log_kv *kv)
 		return;
 	l.n = 0;
 	l.max = PAIRS_MAX;
-	l.cut = false;
-	put_time(&l);
-	put_pair(&l, &LOG_S("lvl", level_names[level]));
-	put_pair(&l, &LOG_S("svc", atomic_load(&log_svc)));
+	l.truncated = false;
+	log_put_time(&l);
+	log_put_pair(&l, &LOG_S("lvl", log_level_names[level]));
+	log_put_pair(&l, &LOG_S("svc", atomic_load(&log_svc)));
 	if (log_trace[0] != '\0')
-		put_pair(&l, &LOG_S("trace", log_trace));
-	put_pair(&l, &LOG_S("ev", ev));
+		log_put_pair(&l, &LOG_S("trace", log_trace));
+	log_put_pair(&l, &LOG_S("ev", ev));
 	for (; kv->key != NULL; kv++)
-		put_pair(&l, kv);
-	if (l.cut) {
-		memcpy(l.p + l.n, CUT_MARK, sizeof(CUT_MARK) - 1);
-		l.n += sizeof(CUT_MARK) - 1;
+		log_put_pair(&l, kv);
+	if (l.truncated) {
+		memcpy(l.p + l.n, TRUNCATED_MARK, sizeof(TRUNCATED_MARK) - 1);
+		l.n += sizeof(TRUNCATED_MARK) - 1;
 	}
 	l.p[l.n++] = '\n';
-	/* There is nowhere to report that the log itself cannot be written. */
+	/* A failure cannot be reported anywhere. */
 	do
 		sent = write(STDERR_FILENO, l.p, l.n);
 	while (sent < 0 && errno == EINTR);

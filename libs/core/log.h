@@ -5,9 +5,9 @@
  *   ev=bus.disconnected url="nats://…"
  *
  * Event names are stable and dotted.  Values with blanks, quotes, '=' or
- * control characters are quoted and escaped by the pair writers, so no value
- * can forge a line.  Secrets never, users' words only at debug.
- * Any thread; a line is written with one write().
+ * control characters are quoted and escaped, so no value can forge a line.
+ * Secrets are never logged, texts of users only at debug. Any thread; a line is
+ * written with one write().
  */
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
@@ -22,8 +22,8 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 /*
  * log_init(svc, level):
- * Name the program in every line (the pointer is kept) and drop events below
- * level.  Before it, lines name "-" and LOG_INFO is the level.
+ * Set the program's name in every line (the pointer is stored) and drop events
+ * below level.  Before, the name is "-" and the level LOG_INFO.
  */
 void log_init(const char *svc, enum log_level level);
 
@@ -32,12 +32,12 @@ enum rc log_level_parse(struct str s, enum log_level *out) RC_CHECK;
 
 /*
  * log_trace_set(trace):
- * The trace id shown by this thread's lines from now on; "" for none.  Copied,
- * at most 32 characters.
+ * Set the trace id of this thread's lines; "" for none.  Copied, at most 32
+ * characters.
  */
 void log_trace_set(const char *trace);
 
-/* One key and its value; made by the LOG_x helpers below. */
+/* A key and its value, by the macros below. */
 struct log_kv {
 	const char *key;
 	enum { LOG_KV_STR, LOG_KV_INT, LOG_KV_F64 } kind;
@@ -55,10 +55,9 @@ struct log_kv {
 
 /*
  * log_event(level, ev, kv):
- * Write the event with its pairs; a pair without key ends them.  A line longer
- * than 4 KiB is cut and ends in "cut=true".  Use the forms below, which add the
- * end:
- * log_warn("bus.down", LOG_S("url", url), LOG_I("tries", 3)).
+ * Write the event with its pairs, up to one without a key.  A line longer than
+ * 4 KiB is truncated and ends in "cut=true".  Use the macros below, which add
+ * the end: log_warn("bus.down", LOG_S("url", url), LOG_I("tries", 3)).
  */
 void log_event(enum log_level level, const char *ev, const struct log_kv *kv);
 
@@ -70,9 +69,9 @@ void log_event(enum log_level level, const char *ev, const struct log_kv *kv);
 #define log_error(...) LOG_EVENT(LOG_ERROR, __VA_ARGS__, { 0 })
 
 /*
- * Room for one rate-limited place.  Zero-initialised and static.
- * log_every(&e, seconds) is true at most once per that many seconds; *missed
- * then says how many calls were false since (log it).  Any thread.
+ * State of a rate-limited log statement: zero-initialised and static.
+ * log_every(&r, seconds, &missed) is true at most once per that many seconds;
+ * *missed is then the number of calls that were not (log it).  Any thread.
  */
 struct log_rate {
 	_Atomic int64_t next_ns;

@@ -1,7 +1,6 @@
 /*
- * loop: one iteration waits in epoll, then calls back for descriptors, due
- * timers and a bounded number of posts, so that none of the three starves the
- * others.
+ * One iteration waits in epoll, then handles descriptors, due timers and a
+ * bounded number of posts, so that none of them starves the others.
  */
 #include <assert.h>
 #include <errno.h>
@@ -25,7 +24,7 @@
 #define POSTS_MAX    128 /* run in one iteration */
 #define SLEEP_MAX_MS 1000
 #define YIELDS       2  /* before the loop sleeps */
-#define NOTES_MAX    64 /* fetched from a socket at one time */
+#define NOTES_MAX    64 /* read from an error queue at a time */
 
 struct post {
 	loop_fn fn;
@@ -52,12 +51,13 @@ struct loop {
 	struct post *ring;
 	size_t max, head, n;
 	size_t waiting; /* threads in loop_post_wait() */
-	bool awake;     /* the loop looks into the inbox before it sleeps */
+	bool awake;     /* the loop will check the inbox before it sleeps */
 	bool closed;
 
 	int epfd, wakefd;
 	struct epoll_event events[EVENTS_MAX];
-	int n_events, event; /* the batch being called, and where in it */
+	int n_events,
+	    event; /* the batch being handled, and its current event */
 
 	struct timer_heap timers;
 	int64_t floor; /* no timer set from now on runs before this */
@@ -68,7 +68,7 @@ struct loop {
 	_Atomic int64_t came_round_ns; /* 0: not running */
 };
 
-/* A failure here means a broken program or an exhausted machine. */
+/* A failure is a bug, or the machine has no resources left. */
 static void __attribute__((noreturn)) loop_die(const char *what)
 {
 	int err = errno;
@@ -113,7 +113,7 @@ loop_new(size_t inbox_max)
 static void
 loop_wake(struct loop *l)
 {
-	/* It does not block, so it cannot be interrupted either. */
+	/* Non-blocking, so it cannot be interrupted. */
 	(void)eventfd_write(l->wakefd, 1);
 }
 
@@ -332,8 +332,8 @@ loop_run_timers(struct loop *l)
 {
 	int64_t now = clock_mono().ns;
 
-	/* What callbacks set now is due in the next iteration at the soonest,
-	 * or a timer that always sets itself again would keep the loop here. */
+	/* Timers set by callbacks run in the next iteration at the earliest,
+	 * or one that always sets itself would never end this loop. */
 	l->floor = now + 1;
 	while (l->timers.n != 0 && !l->stop && l->timers.p[0].key <= now) {
 		struct loop_timer *t = l->timers.p[0].t;
@@ -345,7 +345,7 @@ loop_run_timers(struct loop *l)
 
 /* ---- descriptors ---- */
 
-/* w is no longer watched: what epoll said about it before is void. */
+/* Drop pending events of w, which is no longer watched. */
 static void
 loop_forget_events(struct loop *l, const struct loop_fd *w)
 {
@@ -365,7 +365,7 @@ loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events)
 	if (events == w->events)
 		return;
 	if (events == 0) {
-		/* It fails if w->fd was closed; epoll then forgot it. */
+		/* Fails if w->fd was closed, which has removed it. */
 		(void)epoll_ctl(l->epfd, EPOLL_CTL_DEL, w->fd, &ev);
 		loop_forget_events(l, w);
 		w->events = 0;
@@ -376,7 +376,7 @@ loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events)
 	if ((events & LOOP_WRITE) != 0)
 		ev.events |= EPOLLOUT;
 	if (epoll_ctl(l->epfd, op, w->fd, &ev) != 0) {
-		/* The number was closed and opened anew under a watch. */
+		/* w->fd was closed and reused. */
 		if (op != EPOLL_CTL_MOD || errno != ENOENT ||
 		    epoll_ctl(l->epfd, EPOLL_CTL_ADD, w->fd, &ev) != 0)
 			loop_die("epoll_ctl");
@@ -393,8 +393,8 @@ loop_drain_wakefd(struct loop *l)
 }
 
 /*
- * What the kernel notes beside a socket's bytes (an ICMP message, say) no read
- * fetches, and until it is fetched it is an event again and again.
+ * The error queue of a socket (ICMP messages, say) is not read with its data,
+ * and is reported as an event until it is.
  */
 static void
 loop_drain_errqueue(int fd)
@@ -443,8 +443,8 @@ loop_run_events(struct loop *l)
 /* ---- running ---- */
 
 /*
- * How long to sleep; says in the inbox that the loop must be woken.  It yields
- * before: letting a thread that is about to post do so is cheaper than waking.
+ * How long to sleep; unless it is 0, posts wake the loop from now on.  Yields
+ * first, since letting a thread post before is cheaper than being woken.
  */
 static int
 loop_sleep_ms(struct loop *l)
@@ -466,7 +466,8 @@ loop_sleep_ms(struct loop *l)
 		int64_t ns = mono_diff_ns(
 		    (struct mono){ l->timers.p[0].key }, clock_mono());
 
-		/* Rounded up, or the last millisecond would be spun away. */
+		/* Rounded up, or the loop would spin in the last millisecond.
+		 */
 		if (ns <= 0)
 			ms = 0;
 		else if (ns < SLEEP_MAX_MS * INT64_C(1000000))

@@ -1,10 +1,10 @@
 /*
- * loop: the one thread that owns a process's state.
+ * loop: the event loop, whose thread owns the state of a process.
  *
- * epoll for file descriptors, a heap of timers, and a bounded inbox through
- * which all other threads hand over work.  Everything runs on the thread that
- * called loop_run(), one callback at a time; only the functions that say "any
- * thread" may be called from another (asserted).
+ * epoll for file descriptors, a heap of timers, and a bounded inbox for work
+ * from other threads.  All callbacks run on the thread of loop_run(), one at a
+ * time; only functions marked "any thread" may be called from another
+ * (asserted).
  */
 #ifndef CORE_LOOP_H
 #define CORE_LOOP_H
@@ -28,16 +28,15 @@ struct loop *loop_new(size_t inbox_max);
 
 /*
  * loop_free(l):
- * Posts still in the inbox are run first, so that what they own is not lost;
- * new ones are refused.  Timers and descriptors are forgotten.  Not while
- * loop_run() runs; a thread whose post was taken may still be returning from
- * it.  NULL is allowed.
+ * Posts in the inbox are run first, so that their resources are freed; new ones
+ * fail.  Timers and descriptors are dropped.  Not while loop_run() runs; a
+ * thread may still be returning from its last post.  NULL is allowed.
  */
 void loop_free(struct loop *l);
 
 /*
  * loop_run(l):
- * Run callbacks until loop_stop(); the caller becomes the owner.
+ * Run callbacks until loop_stop(), on this thread.
  */
 void loop_run(struct loop *l);
 
@@ -58,29 +57,29 @@ enum rc loop_post(struct loop *l, loop_fn fn, void *arg) RC_CHECK;
 
 /*
  * loop_post_wait(l, fn, arg):
- * As loop_post(), but waits for room instead of RC_RETRY: for threads whose
- * reading must stop while the loop is behind.  Any thread but the loop's.
- * Whoever joins such a thread on the loop calls loop_close() first.
+ * As loop_post(), but wait for room instead of RC_RETRY: for threads that must
+ * stop reading while the loop is behind.  Any thread but the loop's.  Call
+ * loop_close() before joining such a thread on the loop.
  */
 enum rc loop_post_wait(struct loop *l, loop_fn fn, void *arg) RC_CHECK;
 
-/* loop_close(l): Refuse posts from now on (RC_DOWN).  Any thread. */
+/* loop_close(l): Make posts fail from now on (RC_DOWN).  Any thread. */
 void loop_close(struct loop *l);
 
-/* A timer; zero-initialised by its owner, who keeps it until it is not set. */
+/* A timer; zero-initialised by its owner, valid as long as it is set. */
 struct loop_timer {
 	struct mono at;
 	loop_fn fn;
 	void *arg;
-	size_t pos; /* place in the heap + 1; 0: not set */
+	size_t pos; /* position in the heap + 1; 0: not set */
 };
 
 /*
  * loop_timer_set(l, t, at, fn, arg):
- * Call fn(arg) once, at the moment at or as soon after as the loop can.  A set
- * timer is moved; at {0}, which is never, leaves it not set.  What is due runs
- * in the order of at; what a timer's callback sets runs after the descriptors
- * and posts had their turn, even if it is due.
+ * Call fn(arg) one time, at the time at or as soon as possible after it.  A
+ * timer that is set is moved; at {0}, which is never, cancels it.  Due timers
+ * run in the order of at; one set by a timer's callback runs after the next
+ * descriptors and posts, even if it is due.
  */
 void loop_timer_set(struct loop *l, struct loop_timer *t, struct mono at,
     loop_fn fn, void *arg);
@@ -95,29 +94,29 @@ void loop_timer_cancel(struct loop *l, struct loop_timer *t);
 struct loop_fd {
 	int fd;
 	/* events: LOOP_READ | LOOP_WRITE; errors and hang-ups are reported as
-	 * both, whatever was asked for. */
+	 * both, whichever are watched. */
 	void (*fn)(void *arg, unsigned events);
 	void *arg;
-	unsigned events; /* private: what epoll knows */
+	unsigned events; /* private: registered with epoll */
 };
 
 /*
  * loop_fd_watch(l, w, events):
  * Watch w->fd (level-triggered) for events; 0 stops watching: w->fn is not
- * called again, and w may be freed, from any callback, its own included.  Stop
- * before closing the descriptor.  A descriptor that epoll refuses (a regular
- * file) aborts.
+ * called any more and w may be freed, in any callback, its own included.  Stop
+ * before closing the descriptor.  Aborts for a descriptor that epoll does not
+ * support, such as a regular file.
  */
 void loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events);
 
 /*
  * loop_idle_ms(l):
- * Milliseconds since the loop last came round; it does at least once a second
+ * Milliseconds since the last iteration of the loop; there is one each second
  * unless a callback blocks it.  0 while loop_run() does not run.  Any thread.
  */
 int64_t loop_idle_ms(const struct loop *l);
 
-/* loop_inbox_len(l): Posts waiting, at most inbox_max.  Any thread. */
+/* loop_inbox_len(l): Posts in the inbox, at most inbox_max.  Any thread. */
 size_t loop_inbox_len(struct loop *l);
 
 #endif /* !CORE_LOOP_H */

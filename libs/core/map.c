@@ -1,7 +1,7 @@
 /*
- * map: entries in the order of their coming, found through an open-addressed
- * index of their numbers (SipHash-1-3).  A removed entry leaves a hole until
- * the next growth, so a walk is not disturbed by removals.
+ * Entries in order of insertion, with an open-addressed index of their numbers
+ * (SipHash-1-3).  A removed entry leaves a hole until the next growth, so that
+ * entries may be removed during an iteration.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -11,11 +11,11 @@
 #include "core/map.h"
 #include "core/mem.h"
 
-#define CAP_MIN    8
-#define SLOT_EMPTY 0U
-#define SLOT_GONE  UINT32_MAX
+#define CAP_MIN      8
+#define SLOT_EMPTY   0U
+#define SLOT_REMOVED UINT32_MAX
 
-struct entry {
+struct map_entry {
 	uint64_t hash;
 	char *key;
 	size_t n;
@@ -24,7 +24,7 @@ struct entry {
 
 struct map {
 	uint64_t seed[2];
-	struct entry *entries;
+	struct map_entry *entries;
 	uint32_t *index; /* 2 · cap slots: number of the entry + 1 */
 	size_t cap;      /* a power of two */
 	size_t taken;    /* entries, holes included */
@@ -32,28 +32,28 @@ struct map {
 };
 
 static uint64_t
-rotate(uint64_t v, unsigned bits)
+map_rotate(uint64_t v, unsigned bits)
 {
 	return v << bits | v >> (64 - bits);
 }
 
 static void
-sip_round(uint64_t v[4])
+map_sip_round(uint64_t v[4])
 {
 	v[0] += v[1];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[0] = rotate(v[0], 32);
+	v[1] = map_rotate(v[1], 13) ^ v[0];
+	v[0] = map_rotate(v[0], 32);
 	v[2] += v[3];
-	v[3] = rotate(v[3], 16) ^ v[2];
+	v[3] = map_rotate(v[3], 16) ^ v[2];
 	v[0] += v[3];
-	v[3] = rotate(v[3], 21) ^ v[0];
+	v[3] = map_rotate(v[3], 21) ^ v[0];
 	v[2] += v[1];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[2] = rotate(v[2], 32);
+	v[1] = map_rotate(v[1], 17) ^ v[2];
+	v[2] = map_rotate(v[2], 32);
 }
 
 static uint64_t
-hash_of(const struct map *m, struct str key)
+map_hash(const struct map *m, struct str key)
 {
 	uint64_t v[4] = {
 		m->seed[0] ^ UINT64_C(0x736f6d6570736575),
@@ -67,19 +67,19 @@ hash_of(const struct map *m, struct str key)
 	for (i = 0; i + 8 <= key.n; i += 8) {
 		memcpy(&word, key.p + i, 8);
 		v[3] ^= word;
-		sip_round(v);
+		map_sip_round(v);
 		v[0] ^= word;
 	}
 	word = (uint64_t)key.n << 56;
 	for (unsigned shift = 0; i < key.n; i++, shift += 8)
 		word |= (uint64_t)(unsigned char)key.p[i] << shift;
 	v[3] ^= word;
-	sip_round(v);
+	map_sip_round(v);
 	v[0] ^= word;
 	v[2] ^= 0xff;
-	sip_round(v);
-	sip_round(v);
-	sip_round(v);
+	map_sip_round(v);
+	map_sip_round(v);
+	map_sip_round(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
@@ -106,18 +106,18 @@ map_free(struct map *m)
 
 /* The slot of key, or SIZE_MAX. */
 static size_t
-find(const struct map *m, struct str key, uint64_t hash)
+map_find(const struct map *m, struct str key, uint64_t hash)
 {
 	size_t mask = 2 * m->cap - 1;
 
 	if (m->cap == 0)
 		return SIZE_MAX;
-	/* At least half of the slots are empty, so this ends. */
+	/* At least half of the slots are empty, so this terminates. */
 	for (size_t i = hash & mask; m->index[i] != SLOT_EMPTY;
 	     i = (i + 1) & mask) {
-		const struct entry *e;
+		const struct map_entry *e;
 
-		if (m->index[i] == SLOT_GONE)
+		if (m->index[i] == SLOT_REMOVED)
 			continue;
 		e = &m->entries[m->index[i] - 1];
 		if (e->hash == hash &&
@@ -128,7 +128,7 @@ find(const struct map *m, struct str key, uint64_t hash)
 }
 
 static void
-index_put(struct map *m, size_t number)
+map_index_put(struct map *m, size_t number)
 {
 	size_t mask = 2 * m->cap - 1;
 	size_t i = m->entries[number].hash & mask;
@@ -138,11 +138,11 @@ index_put(struct map *m, size_t number)
 	m->index[i] = (uint32_t)(number + 1);
 }
 
-/* Close the holes and give room for as many entries again. */
+/* Close the holes and double the room. */
 static void
-rebuild(struct map *m)
+map_rebuild(struct map *m)
 {
-	struct entry *old = m->entries;
+	struct map_entry *old = m->entries;
 	size_t n = 0;
 
 	m->cap = CAP_MIN;
@@ -155,7 +155,7 @@ rebuild(struct map *m)
 	for (size_t i = 0; i < m->taken; i++)
 		if (old[i].value != NULL) {
 			m->entries[n] = old[i];
-			index_put(m, n++);
+			map_index_put(m, n++);
 		}
 	m->taken = n;
 	free(old);
@@ -164,9 +164,9 @@ rebuild(struct map *m)
 void *
 map_put(struct map *m, struct str key, void *value)
 {
-	uint64_t hash = hash_of(m, key);
-	size_t slot = find(m, key, hash);
-	struct entry *e;
+	uint64_t hash = map_hash(m, key);
+	size_t slot = map_find(m, key, hash);
+	struct map_entry *e;
 
 	assert(value != NULL);
 	if (slot != SIZE_MAX) {
@@ -178,7 +178,7 @@ map_put(struct map *m, struct str key, void *value)
 		return old;
 	}
 	if (m->taken == m->cap)
-		rebuild(m);
+		map_rebuild(m);
 	e = &m->entries[m->taken];
 	e->hash = hash;
 	e->key = mem_alloc(key.n);
@@ -186,7 +186,7 @@ map_put(struct map *m, struct str key, void *value)
 		memcpy(e->key, key.p, key.n);
 	e->n = key.n;
 	e->value = value;
-	index_put(m, m->taken++);
+	map_index_put(m, m->taken++);
 	m->len++;
 	return NULL;
 }
@@ -194,7 +194,7 @@ map_put(struct map *m, struct str key, void *value)
 void *
 map_get(const struct map *m, struct str key)
 {
-	size_t slot = find(m, key, hash_of(m, key));
+	size_t slot = map_find(m, key, map_hash(m, key));
 
 	return slot != SIZE_MAX ? m->entries[m->index[slot] - 1].value : NULL;
 }
@@ -202,17 +202,17 @@ map_get(const struct map *m, struct str key)
 void *
 map_del(struct map *m, struct str key)
 {
-	size_t slot = find(m, key, hash_of(m, key));
-	struct entry *e;
+	size_t slot = map_find(m, key, map_hash(m, key));
+	struct map_entry *e;
 	void *value;
 
 	if (slot == SIZE_MAX)
 		return NULL;
 	e = &m->entries[m->index[slot] - 1];
-	m->index[slot] = SLOT_GONE;
+	m->index[slot] = SLOT_REMOVED;
 	value = e->value;
 	free(e->key);
-	*e = (struct entry){ 0 };
+	*e = (struct map_entry){ 0 };
 	m->len--;
 	return value;
 }
@@ -227,7 +227,7 @@ void *
 map_next(const struct map *m, size_t *pos, struct str *key)
 {
 	while (*pos < m->taken) {
-		const struct entry *e = &m->entries[(*pos)++];
+		const struct map_entry *e = &m->entries[(*pos)++];
 
 		if (e->value == NULL)
 			continue;
@@ -238,7 +238,7 @@ map_next(const struct map *m, size_t *pos, struct str *key)
 	return NULL;
 }
 
-/* The number is the pointer itself: it is never NULL while a key is there. */
+/* The value in the map is the count itself, which is never 0. */
 struct tally {
 	struct map *n;
 };

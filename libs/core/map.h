@@ -1,8 +1,8 @@
 /*
- * map: text to pointer.
+ * map: hash maps from strings to pointers, and counters per key.
  *
- * Keys are copied; values are the caller's.  Hashing is keyed with a random
- * seed per map, so chosen keys cannot make it slow.  Not thread-safe.
+ * Keys are copied, values belong to the caller.  Hashing is keyed by a random
+ * seed per map, so that chosen keys cannot cause collisions.  Not thread-safe.
  */
 #ifndef CORE_MAP_H
 #define CORE_MAP_H
@@ -13,7 +13,7 @@
 
 struct map;
 
-/* map_new(), map_free(m): An empty map; free it (NULL allowed), not values. */
+/* map_new(), map_free(m): Values are not freed; NULL is allowed. */
 struct map *map_new(void);
 void map_free(struct map *m);
 
@@ -34,31 +34,25 @@ size_t map_len(const struct map *m);
 
 /*
  * map_next(m, pos, key):
- * Walk the map: *pos starts at 0; each call gives a value and, if key is not
- * NULL, its key, and NULL at the end.  Order is arbitrary.  Only map_del() is
- * allowed meanwhile; the key of a removed entry is gone with it.
+ * Iterate: *pos starts at 0; each call returns a value and, if key is not NULL,
+ * its key, and NULL at the end.  The order is arbitrary.  Only map_del() is
+ * allowed meanwhile; it invalidates the key.
  */
 void *map_next(const struct map *m, size_t *pos, struct str *key);
 
 /*
- * tally: how many there are of each key.
- *
- * A struct tally belongs to one thread at a time.
+ * tally: a counter per key; one that is 0 takes no memory.
  */
 struct tally;
 
-/* tally_new(), tally_free(t): An empty one; free it (NULL allowed). */
+/* tally_new(), tally_free(t): NULL is allowed. */
 struct tally *tally_new(void);
 void tally_free(struct tally *t);
 
-/* tally_count(t, key): How many there are of key. */
+/* tally_count(t, key): The counter of key. */
 size_t tally_count(const struct tally *t, struct str key);
 
-/*
- * tally_increment(t, key): One more of key, which is copied.
- * tally_decrement(t, key): One less; there must be one.  Keys of which there
- * are none take no memory.
- */
+/* tally_increment(t, key), tally_decrement(t, key): By 1; not below 0. */
 void tally_increment(struct tally *t, struct str key);
 void tally_decrement(struct tally *t, struct str key);
 

@@ -1,6 +1,3 @@
-/*
- * mem: the only callers of malloc and its kin.
- */
 #include "core/mem.h"
 
 #include <stdio.h>
@@ -8,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* No allocation may happen here, so neither stdio streams nor the log. */
-static void __attribute__((noreturn)) out_of_memory(size_t n)
+/* Must not allocate, so it uses neither stdio streams nor the log. */
+static void __attribute__((noreturn)) mem_exhausted(size_t n)
 {
 	char line[80];
 	int len;
@@ -27,7 +24,7 @@ mem_alloc(size_t n)
 	void *p = malloc(n != 0 ? n : 1);
 
 	if (p == NULL)
-		out_of_memory(n);
+		mem_exhausted(n);
 	return p;
 }
 
@@ -46,7 +43,7 @@ mem_calloc(size_t n, size_t size)
 		n = size = 1;
 	p = calloc(n, size);
 	if (p == NULL)
-		out_of_memory(n * size);
+		mem_exhausted(n * size);
 	return p;
 }
 
@@ -56,7 +53,7 @@ mem_realloc(void *p, size_t n)
 	void *q = realloc(p, n != 0 ? n : 1);
 
 	if (q == NULL)
-		out_of_memory(n);
+		mem_exhausted(n);
 	return q;
 }
 

@@ -1,9 +1,8 @@
 /*
- * mem: heap allocation that aborts instead of failing, and small facts about
- * objects in memory.
+ * mem: heap allocation that aborts instead of failing.
  *
- * Sizes that come from outside are capped before they get here, so running out
- * means the machine is out of memory; the process says so and aborts.
+ * Callers limit sizes from outside, so a failure means that the machine is out
+ * of memory; the process logs it and aborts.
  */
 #ifndef CORE_MEM_H
 #define CORE_MEM_H

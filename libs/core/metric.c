@@ -1,6 +1,3 @@
-/*
- * metric: families of metrics in the order of their making.
- */
 #include "core/metric.h"
 
 #include <assert.h>
@@ -14,19 +11,19 @@
 
 #include "core/mem.h"
 
-#define SECONDS_MAX                                              \
-	1e9 /* longest observation that is told from longer ones \
-	     */
+/* Longest observation that is distinguished from longer ones. */
+#define SECONDS_MAX 1e9
 
-enum kind { KIND_COUNTER, KIND_GAUGE, KIND_HISTOGRAM };
+enum metric_kind { KIND_COUNTER, KIND_GAUGE, KIND_HISTOGRAM };
 
-static const char *const kind_names[] = { "counter", "gauge", "histogram" };
+static const char *const metric_kind_names[] = { "counter", "gauge",
+	"histogram" };
 
-/* Upper ends of the buckets: 50 µs to a minute. */
+/* Upper bounds of the buckets: 50 µs to a minute. */
 static const struct {
 	double le;
 	const char *text;
-} bounds[] = {
+} metric_bounds[] = {
 	{ 0.00005, "5e-05" },
 	{ 0.0001, "0.0001" },
 	{ 0.00025, "0.00025" },
@@ -48,33 +45,33 @@ static const struct {
 	{ 60.0, "60" },
 };
 
-#define N_BOUNDS NELEM(bounds)
+#define N_BOUNDS NELEM(metric_bounds)
 
 struct metric {
 	TAILQ_ENTRY(metric) link;
-	enum kind kind;
+	enum metric_kind kind;
 	char *labels; /* "" for none */
 	double (*fn)(void *arg);
 	void *arg;
 	_Atomic int64_t value;   /* of a counter or gauge */
 	_Atomic int64_t sum_ns;  /* of a histogram */
-	_Atomic int64_t *counts; /* N_BOUNDS + 1, each bucket by itself */
+	_Atomic int64_t *counts; /* N_BOUNDS + 1, not cumulative */
 };
 
 TAILQ_HEAD(metric_list, metric);
 
-struct family {
-	TAILQ_ENTRY(family) link;
+struct metric_family {
+	TAILQ_ENTRY(metric_family) link;
 	char *name, *help;
-	enum kind kind;
+	enum metric_kind kind;
 	struct metric_list metrics;
 };
 
-TAILQ_HEAD(family_list, family);
+TAILQ_HEAD(metric_family_list, metric_family);
 
 struct metric_set {
 	pthread_mutex_t lock; /* protects the lists, not the values */
-	struct family_list families;
+	struct metric_family_list families;
 };
 
 struct metric_set *
@@ -88,7 +85,7 @@ metric_set_new(void)
 }
 
 static void
-family_free(struct family *f)
+metric_family_free(struct metric_family *f)
 {
 	struct metric *m;
 
@@ -106,23 +103,23 @@ family_free(struct family *f)
 void
 metric_set_free(struct metric_set *s)
 {
-	struct family *f;
+	struct metric_family *f;
 
 	if (s == NULL)
 		return;
 	while ((f = TAILQ_FIRST(&s->families)) != NULL) {
 		TAILQ_REMOVE(&s->families, f, link);
-		family_free(f);
+		metric_family_free(f);
 	}
 	(void)pthread_mutex_destroy(&s->lock);
 	free(s);
 }
 
-static struct family *
-family_of(
-    struct metric_set *s, enum kind kind, const char *name, const char *help)
+static struct metric_family *
+metric_family_get(struct metric_set *s, enum metric_kind kind, const char *name,
+    const char *help)
 {
-	struct family *f;
+	struct metric_family *f;
 
 	TAILQ_FOREACH (f, &s->families, link)
 		if (strcmp(f->name, name) == 0) {
@@ -139,7 +136,7 @@ family_of(
 }
 
 static struct metric *
-metric_of(struct family *f, const char *labels)
+metric_get(struct metric_family *f, const char *labels)
 {
 	struct metric *m;
 
@@ -156,16 +153,16 @@ metric_of(struct family *f, const char *labels)
 }
 
 static struct metric *
-find_or_make(struct metric_set *s, enum kind kind, const char *name,
-    const char *help, const char *labels)
+metric_find_or_make(struct metric_set *s, enum metric_kind kind,
+    const char *name, const char *help, const char *labels)
 {
 	struct metric *m;
 
 	if (s == NULL)
 		return NULL;
 	(void)pthread_mutex_lock(&s->lock);
-	m = metric_of(
-	    family_of(s, kind, name, help), labels != NULL ? labels : "");
+	m = metric_get(metric_family_get(s, kind, name, help),
+	    labels != NULL ? labels : "");
 	(void)pthread_mutex_unlock(&s->lock);
 	return m;
 }
@@ -174,21 +171,21 @@ struct metric *
 metric_counter(struct metric_set *s, const char *name, const char *help,
     const char *labels)
 {
-	return find_or_make(s, KIND_COUNTER, name, help, labels);
+	return metric_find_or_make(s, KIND_COUNTER, name, help, labels);
 }
 
 struct metric *
 metric_gauge(struct metric_set *s, const char *name, const char *help,
     const char *labels)
 {
-	return find_or_make(s, KIND_GAUGE, name, help, labels);
+	return metric_find_or_make(s, KIND_GAUGE, name, help, labels);
 }
 
 struct metric *
 metric_histogram(struct metric_set *s, const char *name, const char *help,
     const char *labels)
 {
-	return find_or_make(s, KIND_HISTOGRAM, name, help, labels);
+	return metric_find_or_make(s, KIND_HISTOGRAM, name, help, labels);
 }
 
 void
@@ -206,13 +203,13 @@ metric_gauge_fn(struct metric_set *s, const char *name, const char *help,
 }
 
 static void
-add(_Atomic int64_t *v, int64_t n)
+metric_atomic_add(_Atomic int64_t *v, int64_t n)
 {
 	(void)atomic_fetch_add_explicit(v, n, memory_order_relaxed);
 }
 
 static int64_t
-get(const _Atomic int64_t *v)
+metric_atomic_get(const _Atomic int64_t *v)
 {
 	return atomic_load_explicit(v, memory_order_relaxed);
 }
@@ -223,7 +220,7 @@ metric_add(struct metric *m, int64_t n)
 	if (m == NULL)
 		return;
 	assert(m->kind == KIND_COUNTER && n >= 0);
-	add(&m->value, n);
+	metric_atomic_add(&m->value, n);
 }
 
 void
@@ -241,7 +238,7 @@ metric_change(struct metric *m, int64_t delta)
 	if (m == NULL)
 		return;
 	assert(m->kind == KIND_GAUGE);
-	add(&m->value, delta);
+	metric_atomic_add(&m->value, delta);
 }
 
 void
@@ -252,15 +249,15 @@ metric_observe(struct metric *m, double seconds)
 	if (m == NULL)
 		return;
 	assert(m->kind == KIND_HISTOGRAM);
-	/* Not a number counts as nothing, like a span that went backwards. */
+	/* NaN and negative durations count as 0. */
 	if (!(seconds > 0))
 		seconds = 0;
 	if (seconds > SECONDS_MAX)
 		seconds = SECONDS_MAX;
-	while (i < N_BOUNDS && seconds > bounds[i].le)
+	while (i < N_BOUNDS && seconds > metric_bounds[i].le)
 		i++;
-	add(&m->counts[i], 1);
-	add(&m->sum_ns, (int64_t)(seconds * 1e9));
+	metric_atomic_add(&m->counts[i], 1);
+	metric_atomic_add(&m->sum_ns, (int64_t)(seconds * 1e9));
 }
 
 int64_t
@@ -271,14 +268,14 @@ metric_value(const struct metric *m)
 	if (m == NULL)
 		return 0;
 	if (m->kind != KIND_HISTOGRAM)
-		return get(&m->value);
+		return metric_atomic_get(&m->value);
 	for (size_t i = 0; i <= N_BOUNDS; i++)
-		n += get(&m->counts[i]);
+		n += metric_atomic_get(&m->counts[i]);
 	return n;
 }
 
 static void
-put_escaped(struct buf *out, const char *help)
+metric_put_escaped(struct buf *out, const char *help)
 {
 	for (; *help != '\0'; help++)
 		if (*help == '\n')
@@ -290,7 +287,7 @@ put_escaped(struct buf *out, const char *help)
 }
 
 static void
-put_f64(struct buf *out, double v)
+metric_put_f64(struct buf *out, double v)
 {
 	if (isnan(v))
 		buf_puts(out, "NaN");
@@ -300,10 +297,10 @@ put_f64(struct buf *out, double v)
 		buf_printf(out, "%.15g", v);
 }
 
-/* "name_suffix{labels} ", with the bucket's end among the labels. */
+/* Append "name_suffix{labels} ", with the bound of a bucket. */
 static void
-put_name(struct buf *out, const struct family *f, const struct metric *m,
-    const char *suffix, const char *le)
+metric_put_name(struct buf *out, const struct metric_family *f,
+    const struct metric *m, const char *suffix, const char *le)
 {
 	buf_puts(out, f->name);
 	buf_puts(out, suffix);
@@ -319,42 +316,44 @@ put_name(struct buf *out, const struct family *f, const struct metric *m,
 }
 
 static void
-put_histogram(struct buf *out, const struct family *f, const struct metric *m)
+metric_put_histogram(
+    struct buf *out, const struct metric_family *f, const struct metric *m)
 {
 	int64_t n = 0;
 
 	for (size_t i = 0; i <= N_BOUNDS; i++) {
-		n += get(&m->counts[i]);
-		put_name(out, f, m, "_bucket",
-		    i < N_BOUNDS ? bounds[i].text : "+Inf");
+		n += metric_atomic_get(&m->counts[i]);
+		metric_put_name(out, f, m, "_bucket",
+		    i < N_BOUNDS ? metric_bounds[i].text : "+Inf");
 		buf_printf(out, "%" PRId64 "\n", n);
 	}
-	put_name(out, f, m, "_sum", NULL);
-	put_f64(out, (double)get(&m->sum_ns) / 1e9);
+	metric_put_name(out, f, m, "_sum", NULL);
+	metric_put_f64(out, (double)metric_atomic_get(&m->sum_ns) / 1e9);
 	buf_putc(out, '\n');
-	put_name(out, f, m, "_count", NULL);
+	metric_put_name(out, f, m, "_count", NULL);
 	buf_printf(out, "%" PRId64 "\n", n);
 }
 
 static void
-put_metric(struct buf *out, const struct family *f, const struct metric *m)
+metric_put(
+    struct buf *out, const struct metric_family *f, const struct metric *m)
 {
 	if (m->kind == KIND_HISTOGRAM) {
-		put_histogram(out, f, m);
+		metric_put_histogram(out, f, m);
 		return;
 	}
-	put_name(out, f, m, "", NULL);
+	metric_put_name(out, f, m, "", NULL);
 	if (m->fn != NULL)
-		put_f64(out, m->fn(m->arg));
+		metric_put_f64(out, m->fn(m->arg));
 	else
-		buf_printf(out, "%" PRId64, get(&m->value));
+		buf_printf(out, "%" PRId64, metric_atomic_get(&m->value));
 	buf_putc(out, '\n');
 }
 
 void
 metric_write(struct metric_set *s, struct buf *out)
 {
-	const struct family *f;
+	const struct metric_family *f;
 	const struct metric *m;
 
 	if (s == NULL)
@@ -362,11 +361,11 @@ metric_write(struct metric_set *s, struct buf *out)
 	(void)pthread_mutex_lock(&s->lock);
 	TAILQ_FOREACH (f, &s->families, link) {
 		buf_printf(out, "# HELP %s ", f->name);
-		put_escaped(out, f->help);
-		buf_printf(
-		    out, "\n# TYPE %s %s\n", f->name, kind_names[f->kind]);
+		metric_put_escaped(out, f->help);
+		buf_printf(out, "\n# TYPE %s %s\n", f->name,
+		    metric_kind_names[f->kind]);
 		TAILQ_FOREACH (m, &f->metrics, link)
-			put_metric(out, f, m);
+			metric_put(out, f, m);
 	}
 	(void)pthread_mutex_unlock(&s->lock);
 }

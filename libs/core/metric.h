@@ -1,8 +1,8 @@
 /*
  * metric: counters, gauges and histograms, written as Prometheus text 0.0.4.
  *
- * Any thread; changing a metric takes no lock.  Metrics are few, made at
- * start-up, and live as long as their set.
+ * Any thread; updates take no lock.  Metrics are created at start-up and live
+ * as long as their set.
  */
 #ifndef CORE_METRIC_H
 #define CORE_METRIC_H
@@ -21,12 +21,12 @@ void metric_set_free(struct metric_set *s);
 
 /*
  * metric_counter(s, name, help, labels), metric_gauge(…), metric_histogram(…):
- * The metric of that name and label set, made if it is new.  labels is
+ * The metric with that name and these labels, created if it is new.  labels is
  * `route="x",code="ok"` (values escaped by the caller) or NULL; all texts are
- * copied.  A counter's name ends in "_total"; a histogram measures seconds and
- * its name ends in "_seconds"; its buckets reach from 50 µs to 60 s.  The same
- * name with another kind is a bug and asserted.  s may be NULL: the metric is
- * then NULL too, and the functions below do nothing with it.
+ * copied.  A counter's name ends in "_total"; a histogram is of seconds, its
+ * name ends in "_seconds", and its buckets range from 50 µs to 60 s.  Another
+ * kind for the same name is a bug and asserted.  With s NULL the metric is
+ * NULL, which the functions below ignore.
  */
 struct metric *metric_counter(struct metric_set *s, const char *name,
     const char *help, const char *labels);
@@ -37,13 +37,13 @@ struct metric *metric_histogram(struct metric_set *s, const char *name,
 
 /*
  * metric_gauge_fn(s, name, help, fn, arg):
- * A gauge whose value is asked for when the set is written; fn runs on the
- * writer's thread and makes no metrics.
+ * A gauge whose value is computed when the set is written; fn runs on the
+ * writer's thread and must not create metrics.
  */
 void metric_gauge_fn(struct metric_set *s, const char *name, const char *help,
     double (*fn)(void *arg), void *arg);
 
-/* Count n (≥ 0) up; set a gauge; add to a gauge; observe seconds. */
+/* Add n (≥ 0) to a counter; set a gauge; add to a gauge; observe seconds. */
 void metric_add(struct metric *m, int64_t n);
 void metric_set(struct metric *m, int64_t value);
 void metric_change(struct metric *m, int64_t delta);
@@ -52,7 +52,7 @@ void metric_observe(struct metric *m, double seconds);
 /* metric_value(m): A counter's or gauge's value, a histogram's count. */
 int64_t metric_value(const struct metric *m);
 
-/* metric_write(s, out): All metrics; those of one name stand together. */
+/* metric_write(s, out): Append all metrics, grouped by name. */
 void metric_write(struct metric_set *s, struct buf *out);
 
 #endif /* !CORE_METRIC_H */

@@ -1,5 +1,5 @@
 /*
- * A bucket is one moment, the one at which it will be full.
+ * The state of a bucket is the time at which it will be full.
  */
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -22,7 +22,7 @@ struct rate {
 	int64_t each_ns, burst_ns;
 	size_t max;
 	struct map *buckets;
-	TAILQ_HEAD(, bucket) used; /* the latest at its end */
+	TAILQ_HEAD(, bucket) used; /* the most recent last */
 };
 
 struct rate *
@@ -39,7 +39,7 @@ rate_new(int64_t per_s, int64_t burst, size_t keys)
 }
 
 static void
-forget(struct rate *r, struct bucket *b)
+rate_evict(struct rate *r, struct bucket *b)
 {
 	map_del(r->buckets, (struct str){ b->key, b->n });
 	TAILQ_REMOVE(&r->used, b, link);
@@ -54,13 +54,13 @@ rate_free(struct rate *r)
 	if (r == NULL)
 		return;
 	while ((b = TAILQ_FIRST(&r->used)) != NULL)
-		forget(r, b);
+		rate_evict(r, b);
 	map_free(r->buckets);
 	free(r);
 }
 
 static struct bucket *
-bucket_of(struct rate *r, struct str key)
+rate_bucket(struct rate *r, struct str key)
 {
 	struct bucket *b = map_get(r->buckets, key);
 
@@ -68,7 +68,7 @@ bucket_of(struct rate *r, struct str key)
 		TAILQ_REMOVE(&r->used, b, link);
 	} else {
 		if (map_len(r->buckets) >= r->max)
-			forget(r, TAILQ_FIRST(&r->used));
+			rate_evict(r, TAILQ_FIRST(&r->used));
 		b = mem_zalloc(sizeof(*b) + key.n);
 		b->n = key.n;
 		if (key.n > 0)
@@ -82,7 +82,7 @@ bucket_of(struct rate *r, struct str key)
 int64_t
 rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now)
 {
-	struct bucket *b = bucket_of(r, key);
+	struct bucket *b = rate_bucket(r, key);
 	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
 	int64_t over = full + n * r->each_ns - now.ns - r->burst_ns;
 
@@ -103,7 +103,7 @@ rate_refund(struct rate *r, struct str key, int64_t n)
 {
 	struct bucket *b = map_get(r->buckets, key);
 
-	/* One that was forgotten is full. */
+	/* An evicted bucket is full. */
 	if (b != NULL)
 		b->full_ns -= n * r->each_ns;
 }
@@ -111,21 +111,19 @@ rate_refund(struct rate *r, struct str key, int64_t n)
 void
 rate_charge(struct rate *r, struct str key, int64_t n, struct mono now)
 {
-	struct bucket *b = bucket_of(r, key);
+	struct bucket *b = rate_bucket(r, key);
 	int64_t full = b->full_ns > now.ns ? b->full_ns : now.ns;
 	int64_t most = now.ns + 2 * r->burst_ns;
 
-	/* More than the deepest debt is that, and cannot overflow. */
+	/* Limit the debt, which also avoids overflow. */
 	if (n > 2 * r->burst_ns / r->each_ns)
 		n = 2 * r->burst_ns / r->each_ns;
 	full += n * r->each_ns;
 	b->full_ns = full < most ? full : most;
 }
 
-/*
- * backoff: doubling waits with jitter, so that many clients of one server do
- * not come back in step.
- */
+/* ---- back-off ---- */
+
 int64_t
 backoff_next_ms(struct backoff *b)
 {

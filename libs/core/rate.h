@@ -1,9 +1,8 @@
 /*
- * rate: how often each of many may do something: token buckets, one for each
- * key.  Pure: time is handed in.  Not thread-safe.
+ * rate: rate limits by token buckets, one per key, and back-off for retries.
  *
- * Of more keys than the table holds the one that was asked for longest ago is
- * forgotten; its bucket is full again.
+ * Pure: the time is an argument.  Not thread-safe.  When the table is full the
+ * least recently used key is evicted; its bucket is then full.
  */
 #ifndef CORE_RATE_H
 #define CORE_RATE_H
@@ -16,13 +15,13 @@
 
 struct rate;
 
-/* Largest number a second, and largest burst. */
+/* Largest rate per second, and largest burst. */
 #define RATE_MAX 1000000
 
 /*
  * rate_new(per_s, burst, keys):
- * Buckets that hold burst and are filled by per_s a second (1 to RATE_MAX
- * each), for that many keys.
+ * Buckets of size burst, refilled at per_s per second (1 to RATE_MAX each), for
+ * at most that many keys.
  */
 struct rate *rate_new(int64_t per_s, int64_t burst, size_t keys);
 
@@ -31,43 +30,41 @@ void rate_free(struct rate *r);
 
 /*
  * rate_take(r, key, now):
- * Take one from key's bucket: 0.  If it is empty nothing is taken, and the
- * result is after how many milliseconds one will be there (at least 1).
+ * Take a token from key's bucket and return 0; if it is empty, take nothing and
+ * return the milliseconds until there is one, at least 1.
  */
 int64_t rate_take(struct rate *r, struct str key, struct mono now);
 
 /*
  * rate_take_n(r, key, n, now):
- * The same for n at once (1 to RATE_MAX), all or none; a burst must hold them.
- * rate_refund(r, key, n): Put n back that were taken.
+ * The same for n tokens (1 to RATE_MAX and the burst), all or none.
+ * rate_refund(r, key, n): Return n tokens that were taken.
  */
 int64_t rate_take_n(struct rate *r, struct str key, int64_t n, struct mono now);
 void rate_refund(struct rate *r, struct str key, int64_t n);
 
 /*
  * rate_charge(r, key, n, now):
- * Take n (≥ 0) from key's bucket for what was done already.  It may fall below
- * empty, by no more than it holds: the next rate_take() waits for that, too.
+ * Take n (≥ 0) tokens for work that is already done.  The bucket may go below
+ * empty, by its size at most, which delays the next rate_take().
  */
 void rate_charge(struct rate *r, struct str key, int64_t n, struct mono now);
 
-/*
- * backoff: how long to wait before trying again.
- */
+/* Waits before retries: exponential with jitter. */
 struct backoff {
 	int64_t min_ms; /* first wait, before jitter */
-	int64_t max_ms; /* no wait is longer */
+	int64_t max_ms; /* longest wait */
 	unsigned tries; /* since the last reset */
 };
 
 /*
  * backoff_next_ms(b):
- * min · 2^tries, at most max, minus up to half of it at random; counts a try.
- * At least 1.
+ * The next wait: min · 2^tries, at most max, minus up to half of it at random;
+ * at least 1.  Counts a try.
  */
 int64_t backoff_next_ms(struct backoff *b);
 
-/* backoff_reset(b): The next wait is the first again. */
+/* backoff_reset(b): Start over with the first wait. */
 void backoff_reset(struct backoff *b);
 
 #endif /* !CORE_RATE_H */

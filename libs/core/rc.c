@@ -1,6 +1,3 @@
-/*
- * rc: the names of the result codes and the HTTP statuses they stand for.
- */
 #include "core/rc.h"
 
 struct rc_row {
@@ -8,7 +5,7 @@ struct rc_row {
 	int status;
 };
 
-static const struct rc_row rows[RC_N] = {
+static const struct rc_row rc_rows[RC_N] = {
 	[RC_OK] = { "ok", 200 },
 	[RC_RETRY] = { "overloaded", 503 },
 	[RC_TIMEOUT] = { "deadline_exceeded", 504 },
@@ -21,23 +18,23 @@ static const struct rc_row rows[RC_N] = {
 	[RC_BUG] = { "internal", 500 },
 };
 
-/* A value that is no code is itself a bug, and named so. */
+/* A value that is not a code is treated as RC_BUG. */
 static const struct rc_row *
-row_of(enum rc rc)
+rc_row_of(enum rc rc)
 {
 	unsigned i = (unsigned)rc;
 
-	return &rows[i < RC_N ? i : RC_BUG];
+	return &rc_rows[i < RC_N ? i : RC_BUG];
 }
 
 const char *
 rc_name(enum rc rc)
 {
-	return row_of(rc)->name;
+	return rc_row_of(rc)->name;
 }
 
 int
 rc_http_status(enum rc rc)
 {
-	return row_of(rc)->status;
+	return rc_row_of(rc)->status;
 }

@@ -1,8 +1,8 @@
 /*
- * rc: the result codes that cross library borders.
+ * rc: result codes of all libraries.
  *
  * A function that can fail returns enum rc and is marked RC_CHECK.  Codes of
- * third-party libraries never leave the library that wraps them.  Running out
+ * third-party libraries do not leave the library that wraps them.  Running out
  * of memory is not a result: mem.h aborts.
  */
 #ifndef CORE_RC_H
@@ -12,28 +12,28 @@
 
 enum rc {
 	RC_OK = 0,
-	RC_RETRY,    /* a queue is full: try later */
+	RC_RETRY,    /* a queue is full: retry later */
 	RC_TIMEOUT,  /* the deadline passed */
 	RC_DOWN,     /* a dependency cannot be reached */
 	RC_NOENT,    /* no such thing */
-	RC_INVALID,  /* the peer or the caller's data broke the contract */
-	RC_TOOBIG,   /* over a ceiling */
+	RC_INVALID,  /* data of the peer or the caller is not valid */
+	RC_TOOBIG,   /* over a limit */
 	RC_DENIED,   /* not allowed */
-	RC_CONFLICT, /* the thing exists or has changed meanwhile */
-	RC_BUG,      /* an impossible state; look at the code */
-	RC_N         /* how many there are; never returned */
+	RC_CONFLICT, /* it exists or has changed meanwhile */
+	RC_BUG,      /* an internal error */
+	RC_N         /* number of codes; never returned */
 };
 
 /*
  * rc_name(rc):
- * The code's snake_case name for logs and for the "code" member of error
- * answers, e.g. "deadline_exceeded" for RC_TIMEOUT.  Never NULL.
+ * The name in snake_case, for logs and the member "code" of error responses:
+ * "deadline_exceeded" for RC_TIMEOUT.  Never NULL.
  */
 const char *rc_name(enum rc rc);
 
 /*
  * rc_http_status(rc):
- * The HTTP status that answers a request which ended with rc (200 for RC_OK).
+ * The HTTP status for a request that ended with rc, 200 for RC_OK.
  */
 int rc_http_status(enum rc rc);
 

@@ -1,6 +1,3 @@
-/*
- * str: borrowed text: comparing, cutting, numbers, UTF-8.
- */
 #include "core/str.h"
 
 #include <locale.h>
@@ -9,7 +6,7 @@
 
 #include "core/mem.h"
 
-/* Longest text str_to_f64() reads; no sensible number has more digits. */
+/* Longest number that str_to_f64() reads. */
 #define F64_TEXT_MAX 255
 
 struct str
@@ -18,9 +15,9 @@ str_of(const char *s)
 	return (struct str){ s, s != NULL ? strlen(s) : 0 };
 }
 
-/* memcmp() that allows the NULL of an absent text with n 0. */
+/* memcmp() that allows NULL with n 0. */
 static int
-bytes_cmp(const char *a, const char *b, size_t n)
+str_bytes_cmp(const char *a, const char *b, size_t n)
 {
 	return n != 0 ? memcmp(a, b, n) : 0;
 }
@@ -28,11 +25,11 @@ bytes_cmp(const char *a, const char *b, size_t n)
 bool
 str_eq(struct str a, struct str b)
 {
-	return a.n == b.n && bytes_cmp(a.p, b.p, a.n) == 0;
+	return a.n == b.n && str_bytes_cmp(a.p, b.p, a.n) == 0;
 }
 
 static unsigned char
-lower(char c)
+str_lower(char c)
 {
 	unsigned char u = (unsigned char)c;
 
@@ -45,7 +42,7 @@ str_eq_nocase(struct str a, struct str b)
 	if (a.n != b.n)
 		return false;
 	for (size_t i = 0; i < a.n; i++)
-		if (lower(a.p[i]) != lower(b.p[i]))
+		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return false;
 	return true;
 }
@@ -53,7 +50,7 @@ str_eq_nocase(struct str a, struct str b)
 int
 str_cmp(struct str a, struct str b)
 {
-	int d = bytes_cmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+	int d = str_bytes_cmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
 	if (d != 0)
 		return d;
@@ -63,7 +60,7 @@ str_cmp(struct str a, struct str b)
 bool
 str_starts(struct str s, struct str prefix)
 {
-	return s.n >= prefix.n && bytes_cmp(s.p, prefix.p, prefix.n) == 0;
+	return s.n >= prefix.n && str_bytes_cmp(s.p, prefix.p, prefix.n) == 0;
 }
 
 bool
@@ -111,7 +108,7 @@ str_find(struct str s, struct str needle)
 }
 
 static bool
-is_space(char c)
+str_is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -119,9 +116,9 @@ is_space(char c)
 struct str
 str_trim(struct str s)
 {
-	while (s.n > 0 && is_space(s.p[s.n - 1]))
+	while (s.n > 0 && str_is_space(s.p[s.n - 1]))
 		s.n--;
-	while (s.n > 0 && is_space(s.p[0])) {
+	while (s.n > 0 && str_is_space(s.p[0])) {
 		s.p++;
 		s.n--;
 	}
@@ -145,7 +142,7 @@ str_split(struct str *s, char sep)
 }
 
 static bool
-is_digit(char c)
+str_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -162,9 +159,9 @@ str_to_i64(struct str s, int64_t min, int64_t max, int64_t *out)
 	for (; i < s.n; i++) {
 		int d = s.p[i] - '0';
 
-		if (!is_digit(s.p[i]))
+		if (!str_is_digit(s.p[i]))
 			return RC_INVALID;
-		/* Each step keeps the sign, so INT64_MIN is reachable. */
+		/* Accumulates with the sign, for INT64_MIN. */
 		if (__builtin_mul_overflow(v, (int64_t)10, &v) ||
 		    __builtin_add_overflow(v, neg ? -d : d, &v))
 			return RC_INVALID;
@@ -176,25 +173,25 @@ str_to_i64(struct str s, int64_t min, int64_t max, int64_t *out)
 }
 
 static size_t
-skip_digits(struct str s, size_t i)
+str_skip_digits(struct str s, size_t i)
 {
-	while (i < s.n && is_digit(s.p[i]))
+	while (i < s.n && str_is_digit(s.p[i]))
 		i++;
 	return i;
 }
 
 /* Whether s is [-]digits[.digits][e[+-]digits], with a digit before the e. */
 static bool
-is_decimal(struct str s)
+str_is_decimal(struct str s)
 {
 	size_t i = s.n > 0 && s.p[0] == '-' ? 1 : 0;
 	size_t start = i, digits;
 
-	i = skip_digits(s, i);
+	i = str_skip_digits(s, i);
 	digits = i - start;
 	if (i < s.n && s.p[i] == '.') {
 		start = ++i;
-		i = skip_digits(s, i);
+		i = str_skip_digits(s, i);
 		digits += i - start;
 	}
 	if (digits == 0)
@@ -204,7 +201,7 @@ is_decimal(struct str s)
 		if (i < s.n && (s.p[i] == '+' || s.p[i] == '-'))
 			i++;
 		start = i;
-		i = skip_digits(s, i);
+		i = str_skip_digits(s, i);
 		if (i == start)
 			return false;
 	}
@@ -218,11 +215,11 @@ str_to_f64(struct str s, double min, double max, double *out)
 	locale_t c;
 	double v;
 
-	if (s.n > F64_TEXT_MAX || !is_decimal(s))
+	if (s.n > F64_TEXT_MAX || !str_is_decimal(s))
 		return RC_INVALID;
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
-	/* glibc hands out its static C locale here: nothing is allocated. */
+	/* glibc returns its static C locale; nothing is allocated. */
 	c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (c == (locale_t)0)
 		return RC_BUG;
@@ -248,7 +245,7 @@ str_dup(struct str s)
 }
 
 static bool
-is_continuation(char c)
+str_is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0U) == 0x80U;
 }
@@ -260,10 +257,10 @@ str_copy(struct str s, char *dst, size_t size)
 
 	if (n >= size) {
 		n = size - 1;
-		/* No code point is longer than 4; bytes that are not UTF-8
-		 * are cut where they fall. */
+		/* A code point has up to 4 bytes; other bytes are split
+		 * anywhere. */
 		for (size_t back = 0; back < 4 && back <= n; back++)
-			if (!is_continuation(s.p[n - back])) {
+			if (!str_is_continuation(s.p[n - back])) {
 				n -= back;
 				break;
 			}

@@ -1,9 +1,9 @@
 /*
  * str: borrowed text as pointer and length, by value.
  *
- * A struct str never owns its bytes and is not NUL-terminated; whoever made it
- * says how long the bytes live.  {NULL, 0} means "absent", {"", 0} "empty".
- * No function here allocates except str_dup().
+ * A struct str does not own its bytes and is not NUL-terminated; their lifetime
+ * is documented where it comes from.  {NULL, 0} is "absent", {"", 0} is
+ * "empty". Only str_dup() allocates.
  */
 #ifndef CORE_STR_H
 #define CORE_STR_H
@@ -47,7 +47,7 @@ bool str_ends(struct str s, struct str suffix);
 
 /*
  * str_starts_any(s, list, n), str_ends_any(s, list, n):
- * Bytes of the first of the list's n that s starts or ends with; 0: none.
+ * The length of the first of the n items that s starts or ends with; 0: none.
  */
 size_t str_starts_any(struct str s, const struct str *list, size_t n);
 size_t str_ends_any(struct str s, const struct str *list, size_t n);
@@ -60,17 +60,17 @@ struct str str_trim(struct str s);
 
 /*
  * str_split(s, sep, rest):
- * The part of *s before the first byte sep; *s becomes what follows it, absent
- * when there was no sep.  Call it until s->p is NULL to walk all parts.
+ * The part of *s before the first byte sep; *s becomes the rest after it,
+ * absent if there is no sep.  Call it until s->p is NULL to get all parts.
  */
 struct str str_split(struct str *s, char sep);
 
 /*
  * str_to_i64(s, min, max, out), str_to_f64(s, min, max, out):
- * The whole of s as a decimal number, whatever the locale: a '-', digits, for
- * the latter also a fraction and an exponent; no '+', blanks, hexadecimal,
- * "inf" or "nan", and not over 255 bytes.  RC_INVALID if it is not one or is
- * not within [min, max]; *out is then untouched.
+ * All of s as a decimal number, independent of the locale: an optional '-',
+ * digits, for the latter also a fraction and an exponent; no '+', blanks,
+ * hexadecimal, "inf" or "nan", and at most 255 bytes.  RC_INVALID if it is not
+ * a number or is not within [min, max], with *out unchanged.
  */
 enum rc str_to_i64(
     struct str s, int64_t min, int64_t max, int64_t *out) RC_CHECK;
@@ -81,18 +81,19 @@ char *str_dup(struct str s);
 
 /*
  * str_copy(s, dst, size):
- * s with a NUL into dst, cut at a code point border to fit size bytes (> 0).
+ * Copy s with a NUL to dst, truncated between code points to size bytes (> 0).
  */
 void str_copy(struct str s, char *dst, size_t size);
 
 /*
  * str_utf8_next(s, pos):
- * The code point at *pos, which moves past it; -1 at the end of s or, with
- * *pos unmoved, where s is not UTF-8 (overlong forms and surrogates included).
+ * The code point at *pos, which is advanced; -1 at the end of s, or, without
+ * advancing, where s is not UTF-8 (which excludes overlong forms and
+ * surrogates).
  */
 int32_t str_utf8_next(struct str s, size_t *pos);
 
-/* str_utf8_count(s): How many code points; -1 if s is not UTF-8. */
+/* str_utf8_count(s): The number of code points; -1 if s is not UTF-8. */
 ptrdiff_t str_utf8_count(struct str s);
 
 #endif /* !CORE_STR_H */

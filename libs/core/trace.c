@@ -1,21 +1,18 @@
-/*
- * trace: reading and writing traceparent.
- */
 #include "core/trace.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Lengths and places in "00-<32>-<16>-<2>". */
+/* Length and offsets of "00-<32>-<16>-<2>". */
 #define PARENT_LEN 55
 #define TRACE_AT   3
 #define SPAN_AT    36
 #define FLAGS_AT   53
-/* Flags that are defined: sampled, random.  Others are not passed on. */
+/* Defined flags: sampled, random.  Others are dropped. */
 #define FLAGS_KNOWN 0x03U
 
 static void
-new_span(char dst[17])
+trace_new_span(char dst[17])
 {
 	char hex[ID_HEX32_MAX];
 
@@ -37,7 +34,7 @@ trace_new(struct trace *t)
 		if (*p != '-')
 			t->trace_id[n++] = *p;
 	t->trace_id[n] = '\0';
-	new_span(t->span_id);
+	trace_new_span(t->span_id);
 	t->flags = TRACE_SAMPLED;
 }
 
@@ -46,11 +43,11 @@ trace_child(const struct trace *parent, struct trace *t)
 {
 	if (t != parent)
 		*t = *parent;
-	new_span(t->span_id);
+	trace_new_span(t->span_id);
 }
 
 static int
-hex_value(char c)
+trace_hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -58,16 +55,16 @@ hex_value(char c)
 }
 
 static bool
-is_hex(const char *p, size_t n)
+trace_is_hex(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (hex_value(p[i]) < 0)
+		if (trace_hex_value(p[i]) < 0)
 			return false;
 	return true;
 }
 
 static bool
-is_zero(const char *p, size_t n)
+trace_is_zero(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (p[i] != '0')
@@ -81,23 +78,23 @@ trace_parse(struct str s, struct trace *t)
 	const char *p = s.p;
 	bool v0;
 
-	if (s.n < PARENT_LEN || !is_hex(p, 2) || memcmp(p, "ff", 2) == 0)
+	if (s.n < PARENT_LEN || !trace_is_hex(p, 2) || memcmp(p, "ff", 2) == 0)
 		return RC_INVALID;
-	v0 = is_zero(p, 2);
+	v0 = trace_is_zero(p, 2);
 	if (s.n > PARENT_LEN && (v0 || p[PARENT_LEN] != '-'))
 		return RC_INVALID;
 	if (p[TRACE_AT - 1] != '-' || p[SPAN_AT - 1] != '-' ||
-	    p[FLAGS_AT - 1] != '-' || !is_hex(p + TRACE_AT, 32) ||
-	    !is_hex(p + SPAN_AT, 16) || !is_hex(p + FLAGS_AT, 2))
+	    p[FLAGS_AT - 1] != '-' || !trace_is_hex(p + TRACE_AT, 32) ||
+	    !trace_is_hex(p + SPAN_AT, 16) || !trace_is_hex(p + FLAGS_AT, 2))
 		return RC_INVALID;
-	if (is_zero(p + TRACE_AT, 32) || is_zero(p + SPAN_AT, 16))
+	if (trace_is_zero(p + TRACE_AT, 32) || trace_is_zero(p + SPAN_AT, 16))
 		return RC_INVALID;
 	memcpy(t->trace_id, p + TRACE_AT, 32);
 	t->trace_id[32] = '\0';
 	memcpy(t->span_id, p + SPAN_AT, 16);
 	t->span_id[16] = '\0';
-	t->flags =
-	    (unsigned char)((unsigned)hex_value(p[FLAGS_AT + 1]) & FLAGS_KNOWN);
+	t->flags = (unsigned char)((unsigned)trace_hex_value(p[FLAGS_AT + 1]) &
+	    FLAGS_KNOWN);
 	return RC_OK;
 }
 

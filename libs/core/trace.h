@@ -1,5 +1,5 @@
 /*
- * trace: W3C trace context, the same 128 bits as the events' trace_id.
+ * trace: W3C trace context; the trace id is also the trace_id of events.
  */
 #ifndef CORE_TRACE_H
 #define CORE_TRACE_H
@@ -9,36 +9,36 @@
 #include "core/str.h"
 
 #define TRACE_PARENT_MAX 56
-/* In flags: its spans are wanted. */
+/* In flags: the trace is sampled. */
 #define TRACE_SAMPLED 0x01U
 
 struct trace {
 	char trace_id[33]; /* 32 lower-case hexadecimal digits */
-	char span_id[17];  /* 16; the caller's span */
+	char span_id[17];  /* 16 digits; the caller's span */
 	unsigned char flags;
 };
 
 /*
  * trace_new(t):
- * A new, sampled trace whose id is a version 4 UUID without dashes.
+ * A new, sampled trace; its id is a version 4 UUID without dashes.
  */
 void trace_new(struct trace *t);
 
-/* trace_child(parent, t): The same trace with a new span id; t may be it. */
+/* trace_child(parent, t): The same trace with a new span id; may alias. */
 void trace_child(const struct trace *parent, struct trace *t);
 
 /*
  * trace_parse(s, t):
- * A traceparent header (version 00, or a later one's first four fields); flags
- * that are not defined are dropped.  RC_INVALID otherwise, *t untouched: start
- * a new trace then.
+ * A traceparent header (version 00, or the first four fields of a later
+ * version); undefined flags are dropped.  RC_INVALID otherwise, with *t
+ * unchanged: start a new trace then.
  */
 enum rc trace_parse(struct str s, struct trace *t) RC_CHECK;
 
 /* trace_format(t, dst): "00-<trace>-<span>-<flags>". */
 void trace_format(const struct trace *t, char dst[TRACE_PARENT_MAX]);
 
-/* trace_uuid(t, dst): The trace id with a UUID's dashes, as events carry it. */
+/* trace_uuid(t, dst): The trace id with the dashes of a UUID, as in events. */
 void trace_uuid(const struct trace *t, char dst[ID_UUID_MAX]);
 
 #endif /* !CORE_TRACE_H */

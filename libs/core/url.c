@@ -1,12 +1,9 @@
-/*
- * url: parsing of server addresses.
- */
 #include "core/url.h"
 
 #include <ctype.h>
 
 static bool
-fits(struct str s, char *dst, size_t size)
+url_copy(struct str s, char *dst, size_t size)
 {
 	if (s.n >= size)
 		return false;
@@ -16,9 +13,9 @@ fits(struct str s, char *dst, size_t size)
 	return true;
 }
 
-/* Split *s at the first sep; false, and *s whole, if there is none. */
+/* Split *s at the first sep; false, with *s unchanged, if there is none. */
 static bool
-split(struct str *s, char sep, struct str *rest)
+url_split(struct str *s, char sep, struct str *rest)
 {
 	const char *at = s->n > 0 ? memchr(s->p, sep, s->n) : NULL;
 
@@ -30,7 +27,7 @@ split(struct str *s, char sep, struct str *rest)
 }
 
 static int
-hex(char c)
+url_hex_value(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -49,10 +46,11 @@ url_unescape(struct str s, char *dst, size_t size)
 	for (i = 0; i < s.n; i++) {
 		c = (unsigned char)s.p[i];
 		if (c == '%') {
-			if (s.n - i < 3 || hex(s.p[i + 1]) < 0 ||
-			    hex(s.p[i + 2]) < 0)
+			if (s.n - i < 3 || url_hex_value(s.p[i + 1]) < 0 ||
+			    url_hex_value(s.p[i + 2]) < 0)
 				return RC_INVALID;
-			c = hex(s.p[i + 1]) * 16 + hex(s.p[i + 2]);
+			c = url_hex_value(s.p[i + 1]) * 16 +
+			    url_hex_value(s.p[i + 2]);
 			i += 2;
 		}
 		if (c < 0x20 || c == 0x7f || n + 1 >= size)
@@ -64,11 +62,11 @@ url_unescape(struct str s, char *dst, size_t size)
 }
 
 static bool
-scheme(struct str s, struct url *u)
+url_parse_scheme(struct str s, struct url *u)
 {
 	size_t i;
 
-	if (s.n == 0 || !fits(s, u->scheme, sizeof(u->scheme)))
+	if (s.n == 0 || !url_copy(s, u->scheme, sizeof(u->scheme)))
 		return false;
 	for (i = 0; i < s.n; i++) {
 		if (!isalpha((unsigned char)s.p[i]))
@@ -79,7 +77,7 @@ scheme(struct str s, struct url *u)
 }
 
 static bool
-all_of(struct str s, const char *more)
+url_is_all_of(struct str s, const char *more)
 {
 	size_t i;
 
@@ -93,7 +91,7 @@ all_of(struct str s, const char *more)
 
 /* host, host:port or [IPv6]:port. */
 static const char *
-host_port(struct str s, struct url *u)
+url_parse_host_port(struct str s, struct url *u)
 {
 	struct str port = { NULL, 0 };
 	int64_t n;
@@ -102,9 +100,9 @@ host_port(struct str s, struct url *u)
 	if (s.n > 0 && s.p[0] == '[') {
 		s.p++;
 		s.n--;
-		if (!split(&s, ']', &port))
+		if (!url_split(&s, ']', &port))
 			return "the bracket of the host is not closed";
-		ok = all_of(s, ":.%");
+		ok = url_is_all_of(s, ":.%");
 		if (port.n > 0 && port.p[0] != ':')
 			return "something follows the host";
 		if (port.n > 0)
@@ -112,13 +110,13 @@ host_port(struct str s, struct url *u)
 		else
 			port.p = NULL;
 	} else {
-		(void)split(&s, ':', &port);
-		ok = all_of(s, "._-");
+		(void)url_split(&s, ':', &port);
+		ok = url_is_all_of(s, "._-");
 	}
-	if (!ok || !fits(s, u->host, sizeof(u->host)))
-		return "the host is neither a name nor a number";
+	if (!ok || !url_copy(s, u->host, sizeof(u->host)))
+		return "the host is neither a name nor an address";
 	if (port.p != NULL) {
-		if (!all_of(port, "") ||
+		if (!url_is_all_of(port, "") ||
 		    str_to_i64(port, 1, 65535, &n) != RC_OK)
 			return "the port is not within 1 to 65535";
 		u->port = (int)n;
@@ -127,7 +125,7 @@ host_port(struct str s, struct url *u)
 }
 
 static const char *
-parse(struct str s, struct url *u)
+url_parse_parts(struct str s, struct url *u)
 {
 	struct str rest, auth, user, password = { NULL, 0 };
 	ptrdiff_t at;
@@ -137,48 +135,47 @@ parse(struct str s, struct url *u)
 	at = str_find(s, STR("://"));
 	if (at < 0)
 		return "there is no scheme://";
-	if (!scheme((struct str){ s.p, (size_t)at }, u))
+	if (!url_parse_scheme((struct str){ s.p, (size_t)at }, u))
 		return "the scheme is not a word";
 	auth = (struct str){ s.p + at + 3, s.n - (size_t)at - 3 };
-	if (split(&auth, '/', &rest)) {
+	if (url_split(&auth, '/', &rest)) {
 		rest = (struct str){ rest.p - 1, rest.n + 1 };
 		for (i = 0; i < rest.n; i++)
 			if (!isgraph((unsigned char)rest.p[i]))
 				return "the path has a blank or control "
 				       "character";
-		if (!fits(rest, u->path, sizeof(u->path)))
+		if (!url_copy(rest, u->path, sizeof(u->path)))
 			return "the path is too long";
 	}
-	/* The last @, because people do not escape those of passwords. */
+	/* The last @, since an @ in a password is often not escaped. */
 	for (i = auth.n; i > 0 && auth.p[i - 1] != '@'; i--)
 		;
 	if (i > 0) {
 		user = (struct str){ auth.p, i - 1 };
 		auth = (struct str){ auth.p + i, auth.n - i };
-		(void)split(&user, ':', &password);
+		(void)url_split(&user, ':', &password);
 		if (url_unescape(user, u->user, sizeof(u->user)) != RC_OK)
 			return "the user is badly escaped or too long";
 		if (url_unescape(password, u->password, sizeof(u->password)) !=
 		    RC_OK)
 			return "the password is badly escaped or too long";
 	}
-	return host_port(auth, u);
+	return url_parse_host_port(auth, u);
 }
 
 enum rc
 url_parse(struct str s, struct url *u, const char **why)
 {
-	const char *wrong = parse(s, u);
+	const char *wrong = url_parse_parts(s, u);
 
 	if (why != NULL)
 		*why = wrong;
 	return wrong == NULL ? RC_OK : RC_INVALID;
 }
 
-/* Whether each of the addresses has a scheme, as a piece of a password has
- * not. */
+/* Whether each address has a scheme, which a part of a password has not. */
 static bool
-all_have_schemes(struct str urls)
+url_all_have_schemes(struct str urls)
 {
 	struct str rest = urls;
 
@@ -193,20 +190,19 @@ url_redact(struct str urls, struct buf *out)
 {
 	struct str rest = urls, one, user;
 	const char *at;
-	size_t lead;
+	size_t prefix;
 
-	if (urls.n > 0 && !all_have_schemes(urls)) {
+	if (urls.n > 0 && !url_all_have_schemes(urls)) {
 		buf_puts(out, "***");
 		return;
 	}
 	while (rest.n > 0) {
 		one = str_split(&rest, ',');
-		lead = (size_t)str_find(one, STR("://")) + 3;
-		user = (struct str){ one.p + lead, one.n - lead };
-		/* The last @, because people do not escape those of
-		 * passwords. */
+		prefix = (size_t)str_find(one, STR("://")) + 3;
+		user = (struct str){ one.p + prefix, one.n - prefix };
+		/* The last @, as in url_parse_parts(). */
 		at = user.n > 0 ? memrchr(user.p, '@', user.n) : NULL;
-		buf_put(out, one.p, lead);
+		buf_put(out, one.p, prefix);
 		if (at != NULL) {
 			buf_puts(out, "***");
 			user.n -= (size_t)(at - user.p);

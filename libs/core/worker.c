@@ -1,6 +1,6 @@
 /*
- * worker: threads that take jobs from a queue and hand them back through a
- * list and an eventfd of their own, so that they never wait for the loop.
+ * Threads take jobs from a queue and return them through a list and an eventfd
+ * of the pool, so that they never wait for room in the loop's inbox.
  */
 #include "core/worker.h"
 
@@ -34,13 +34,13 @@ struct worker_pool {
 	pthread_t *threads;
 
 	pthread_mutex_t lock; /* protects what follows */
-	pthread_cond_t some;  /* a job waits, or the pool ends */
+	pthread_cond_t some;  /* a job is queued, or the pool ends */
 	struct job_list waiting, finished;
 	size_t n_waiting;
 	bool ending;
 };
 
-static void __attribute__((noreturn)) die(const char *what, int err)
+static void __attribute__((noreturn)) worker_die(const char *what, int err)
 {
 	log_error("worker.broken", LOG_S("call", what),
 	    LOG_S("error", strerrordesc_np(err)));
@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) die(const char *what, int err)
 }
 
 static void
-tell_loop(struct worker_pool *p)
+worker_wake_loop(struct worker_pool *p)
 {
 	static const uint64_t one = 1;
 	ssize_t n;
@@ -59,7 +59,7 @@ tell_loop(struct worker_pool *p)
 }
 
 static void *
-thread_main(void *arg)
+worker_main(void *arg)
 {
 	struct worker_pool *p = arg;
 
@@ -82,15 +82,16 @@ thread_main(void *arg)
 		first = TAILQ_EMPTY(&p->finished);
 		TAILQ_INSERT_TAIL(&p->finished, j, link);
 		if (first)
-			tell_loop(p);
+			worker_wake_loop(p);
 	}
 	(void)pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
-/* Take the jobs of one of the pool's lists out of it. */
+/* Move all jobs of one of the pool's lists to another list. */
 static void
-take_all(struct worker_pool *p, struct job_list *from, struct job_list *to)
+worker_take_all(
+    struct worker_pool *p, struct job_list *from, struct job_list *to)
 {
 	TAILQ_INIT(to);
 	(void)pthread_mutex_lock(&p->lock);
@@ -99,7 +100,7 @@ take_all(struct worker_pool *p, struct job_list *from, struct job_list *to)
 }
 
 static void
-finish_all(struct job_list *jobs)
+worker_finish_all(struct job_list *jobs)
 {
 	struct job *j;
 
@@ -111,7 +112,7 @@ finish_all(struct job_list *jobs)
 }
 
 static void
-on_finished(void *arg, unsigned events)
+worker_on_finished(void *arg, unsigned events)
 {
 	struct worker_pool *p = arg;
 	struct job_list jobs;
@@ -122,23 +123,23 @@ on_finished(void *arg, unsigned events)
 	do
 		n = read(p->wake.fd, &count, sizeof(count));
 	while (n < 0 && errno == EINTR);
-	take_all(p, &p->finished, &jobs);
-	finish_all(&jobs);
+	worker_take_all(p, &p->finished, &jobs);
+	worker_finish_all(&jobs);
 }
 
-/* Signals are the main thread's business; threads inherit a full mask. */
+/* Signals are handled by the main thread: block them in the others. */
 static void
-start_threads(struct worker_pool *p)
+worker_start_threads(struct worker_pool *p)
 {
 	sigset_t all, old;
 
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (unsigned i = 0; i < p->n_threads; i++) {
-		int err = pthread_create(&p->threads[i], NULL, thread_main, p);
+		int err = pthread_create(&p->threads[i], NULL, worker_main, p);
 
 		if (err != 0)
-			die("pthread_create", err);
+			worker_die("pthread_create", err);
 	}
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -159,11 +160,11 @@ worker_new(struct loop *l, unsigned threads, size_t queue_max)
 	TAILQ_INIT(&p->finished);
 	p->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (p->wake.fd < 0)
-		die("eventfd", errno);
-	p->wake.fn = on_finished;
+		worker_die("eventfd", errno);
+	p->wake.fn = worker_on_finished;
 	p->wake.arg = p;
 	loop_fd_watch(l, &p->wake, LOOP_READ);
-	start_threads(p);
+	worker_start_threads(p);
 	return p;
 }
 
@@ -206,10 +207,10 @@ worker_free(struct worker_pool *p)
 		(void)pthread_join(p->threads[i], NULL);
 	loop_fd_watch(p->loop, &p->wake, 0);
 	(void)close(p->wake.fd);
-	take_all(p, &p->finished, &jobs);
-	finish_all(&jobs);
-	take_all(p, &p->waiting, &jobs);
-	finish_all(&jobs);
+	worker_take_all(p, &p->finished, &jobs);
+	worker_finish_all(&jobs);
+	worker_take_all(p, &p->waiting, &jobs);
+	worker_finish_all(&jobs);
 	(void)pthread_cond_destroy(&p->some);
 	(void)pthread_mutex_destroy(&p->lock);
 	free(p->threads);

@@ -20,18 +20,18 @@
 
 struct zone {
 	char *name;
-	size_t n;        /* changes */
-	int64_t *at;     /* when, in seconds; rising */
-	int32_t *offset; /* from then on, in seconds; n + 1: [0] is before */
+	size_t n;        /* transitions */
+	int64_t *at;     /* their times in seconds, ascending */
+	int32_t *offset; /* n + 1, in seconds; [0] is before the first */
 };
 
-/* Counts of a block's header, in the file's order. */
+/* Counts in the header of a block, in file order. */
 struct counts {
 	size_t isut, isstd, leap, time, type, chars;
 };
 
 static bool
-name_ok(const char *name)
+zone_name_valid(const char *name)
 {
 	size_t i;
 
@@ -46,27 +46,28 @@ name_ok(const char *name)
 }
 
 static size_t
-be32(const unsigned char *p)
+zone_be32(const unsigned char *p)
 {
 	return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 |
 	    p[3];
 }
 
 static int64_t
-be64(const unsigned char *p)
+zone_be64(const unsigned char *p)
 {
-	return (int64_t)((uint64_t)be32(p) << 32 | be32(p + 4));
+	return (int64_t)((uint64_t)zone_be32(p) << 32 | zone_be32(p + 4));
 }
 
-/* The header at p; false if it is none or its block passes end. */
+/* Read the header at p; false if it or its block is not valid. */
 static bool
-header(const unsigned char *p, const unsigned char *end, size_t time_bytes,
-    struct counts *c, size_t *block)
+zone_read_header(const unsigned char *p, const unsigned char *end,
+    size_t time_bytes, struct counts *c, size_t *block)
 {
 	if ((size_t)(end - p) < HEADER_BYTES || memcmp(p, "TZif", 4) != 0)
 		return false;
-	*c = (struct counts){ be32(p + 20), be32(p + 24), be32(p + 28),
-		be32(p + 32), be32(p + 36), be32(p + 40) };
+	*c = (struct counts){ zone_be32(p + 20), zone_be32(p + 24),
+		zone_be32(p + 28), zone_be32(p + 32), zone_be32(p + 36),
+		zone_be32(p + 40) };
 	if (c->time > FILE_MAX_BYTES || c->type == 0 || c->type > 256 ||
 	    c->chars > FILE_MAX_BYTES || c->leap > FILE_MAX_BYTES)
 		return false;
@@ -77,13 +78,13 @@ header(const unsigned char *p, const unsigned char *end, size_t time_bytes,
 
 /* Seconds east of UTC of the i-th local time type. */
 static int32_t
-type_offset(const unsigned char *types, size_t i)
+zone_type_offset(const unsigned char *types, size_t i)
 {
-	return (int32_t)be32(types + i * 6);
+	return (int32_t)zone_be32(types + i * 6);
 }
 
 static bool
-read_block(struct zone *z, const unsigned char *p, const struct counts *c)
+zone_read_block(struct zone *z, const unsigned char *p, const struct counts *c)
 {
 	const unsigned char *index = p + c->time * 8;
 	const unsigned char *types = index + c->time;
@@ -92,33 +93,33 @@ read_block(struct zone *z, const unsigned char *p, const struct counts *c)
 	z->n = c->time;
 	z->at = mem_calloc(c->time, sizeof(*z->at));
 	z->offset = mem_calloc(c->time + 1, sizeof(*z->offset));
-	z->offset[0] = type_offset(types, 0);
+	z->offset[0] = zone_type_offset(types, 0);
 	for (i = 0; i < c->time; i++) {
 		if (index[i] >= c->type)
 			return false;
-		z->at[i] = be64(p + i * 8);
-		z->offset[i + 1] = type_offset(types, index[i]);
+		z->at[i] = zone_be64(p + i * 8);
+		z->offset[i + 1] = zone_type_offset(types, index[i]);
 	}
 	return true;
 }
 
 static bool
-parse(struct zone *z, const unsigned char *p, size_t n)
+zone_parse(struct zone *z, const unsigned char *p, size_t n)
 {
 	const unsigned char *end = p + n;
 	struct counts c;
 	size_t block;
 
-	/* The first block has 32-bit times and is passed over. */
-	if (!header(p, end, 4, &c, &block) || p[4] < '2')
+	/* Skip the first block, which has 32-bit times. */
+	if (!zone_read_header(p, end, 4, &c, &block) || p[4] < '2')
 		return false;
 	p += HEADER_BYTES + block;
-	return header(p, end, 8, &c, &block) &&
-	    read_block(z, p + HEADER_BYTES, &c);
+	return zone_read_header(p, end, 8, &c, &block) &&
+	    zone_read_block(z, p + HEADER_BYTES, &c);
 }
 
 static enum rc
-read_file(const char *path, unsigned char *dst, size_t *n)
+zone_read_file(const char *path, unsigned char *dst, size_t *n)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
@@ -142,15 +143,15 @@ zone_load(const char *name, struct zone **out)
 	size_t n;
 	enum rc rc;
 
-	if (!name_ok(name))
+	if (!zone_name_valid(name))
 		return RC_INVALID;
 	snprintf(path, sizeof(path), FOLDER "%s", name);
 	file = mem_alloc(FILE_MAX_BYTES);
-	rc = read_file(path, file, &n);
+	rc = zone_read_file(path, file, &n);
 	if (rc == RC_OK) {
 		z = mem_zalloc(sizeof(*z));
 		z->name = mem_strdup(name);
-		if (parse(z, file, n)) {
+		if (zone_parse(z, file, n)) {
 			*out = z;
 		} else {
 			zone_free(z);
@@ -178,15 +179,15 @@ zone_name(const struct zone *z)
 	return z->name;
 }
 
-/* Seconds since 1970, rounded down, also before. */
+/* Seconds since 1970, rounded down. */
 static int64_t
-seconds_of(struct wall t)
+zone_seconds(struct wall t)
 {
 	return (t.ms - (t.ms < 0 ? 999 : 0)) / 1000;
 }
 
 static int64_t
-offset_at(const struct zone *z, int64_t s)
+zone_offset_at(const struct zone *z, int64_t s)
 {
 	size_t lo = 0, hi = z->n;
 
@@ -204,26 +205,27 @@ offset_at(const struct zone *z, int64_t s)
 int
 zone_offset_min(const struct zone *z, struct wall t)
 {
-	return (int)(offset_at(z, seconds_of(t)) / 60);
+	return (int)(zone_offset_at(z, zone_seconds(t)) / 60);
 }
 
 int64_t
 zone_local_of(const struct zone *z, struct wall t)
 {
-	int64_t s = seconds_of(t);
+	int64_t s = zone_seconds(t);
 
-	return s + offset_at(z, s);
+	return s + zone_offset_at(z, s);
 }
 
 struct wall
 zone_wall_of(const struct zone *z, int64_t local_s)
 {
-	/* No two changes are within two days of each other. */
-	int64_t before = offset_at(z, local_s - 86400);
-	int64_t after = offset_at(z, local_s + 86400);
+	/* Transitions are more than two days apart. */
+	int64_t before = zone_offset_at(z, local_s - 86400);
+	int64_t after = zone_offset_at(z, local_s + 86400);
 	int64_t s = local_s - before;
 
-	if (offset_at(z, s) != before && offset_at(z, local_s - after) == after)
+	if (zone_offset_at(z, s) != before &&
+	    zone_offset_at(z, local_s - after) == after)
 		s = local_s - after;
 	return (struct wall){ s * 1000 };
 }

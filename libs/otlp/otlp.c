@@ -1,7 +1,7 @@
 /*
- * The queue and the one request under way.  Spans are queued as the JSON they
- * are sent as; a batch is the first of them, and leaves the queue when its fate
- * is known, so what is retried is what was sent.
+ * The queue and its one active request.  Spans are queued as encoded JSON; a
+ * batch stays at the front of the queue until its request has succeeded or
+ * failed, so a retry sends the same bytes.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,24 +21,24 @@
 #define INTERVAL_MS 2000
 #define TIMEOUT_MS  10000
 #define RETRY_MS    1000
-/* Longest wait between tries: ours, and of those a collector asks for. */
-#define RETRY_MAX_MS 30000
-#define ASKED_MAX_MS 300000
-#define ANSWER_MAX   (64 * 1024)
-#define LOG_EVERY_S  60
-/* The wall clock is read in milliseconds; less is no difference. */
+/* Longest wait before a retry: by back-off, and by Retry-After. */
+#define RETRY_MAX_MS       30000
+#define RETRY_AFTER_MAX_MS 300000
+#define RESPONSE_MAX       (64 * 1024)
+#define LOG_EVERY_S        60
+/* The wall clock has millisecond resolution. */
 #define ANCHOR_SLACK_NS INT64_C(2000000)
 
-/* What became of a span. */
-enum end { SENT, REJECTED, REFUSED, GIVEN_UP, QUEUE_FULL, STOPPED, END_N };
+/* How a span left the queue. */
+enum span_end { SENT, REJECTED, FAILED, GIVEN_UP, QUEUE_FULL, STOPPED, END_N };
 
-static const char *const end_names[END_N] = { "sent", "rejected", "refused",
-	"given_up", "queue_full", "stopped" };
+static const char *const span_end_names[END_N] = { "sent", "rejected",
+	"refused", "given_up", "queue_full", "stopped" };
 
 struct otlp {
 	struct loop *loop;
 	struct httpc *http;
-	struct httpc_call *call; /* NULL: none is under way */
+	struct httpc_call *call; /* the active request, or NULL */
 	char *url;
 	struct otlp_headers headers;
 	int64_t interval_ms, timeout_ms;
@@ -48,31 +48,31 @@ struct otlp {
 	struct buf spans;               /* those queued, a comma after each */
 	uint32_t len[OTLP_QUEUE_SPANS]; /* of each; a ring */
 	size_t first, n;
-	size_t batch, batch_bytes; /* of the first: sent, fate unknown */
+	size_t batch, batch_bytes; /* of the first: being sent */
 	unsigned tries;            /* of the batch */
 	struct backoff backoff;
-	struct mono not_before; /* the collector asked for it */
-	bool held;              /* the timer is that of a retry */
+	struct mono not_before; /* by Retry-After */
+	bool backing_off;       /* the timer is of a retry */
 	struct loop_timer timer;
 	bool flushing;
 	struct mono flush_by;
 	int64_t anchor_ns; /* the wall clock minus the monotonic one */
-	struct log_rate log_lost, log_said;
+	struct log_rate log_lost, log_partial;
 	struct metric *ends[END_N];
 	struct metric *waiting;
 };
 
-/* ---- the queue ----------------------------------------------------------- */
+/* ---- the queue ---- */
 
 static void
-count(struct otlp *o, enum end end, size_t n)
+otlp_count(struct otlp *o, enum span_end end, size_t n)
 {
 	metric_add(o->ends[end], (int64_t)n);
 }
 
-/* How many of the first spans go into one request. */
+/* Choose how many of the first spans go into one request. */
 static void
-cut_batch(struct otlp *o)
+batch_select(struct otlp *o)
 {
 	size_t n = 0, bytes = 0;
 
@@ -88,7 +88,7 @@ cut_batch(struct otlp *o)
 }
 
 static void
-drop_batch(struct otlp *o)
+batch_remove(struct otlp *o)
 {
 	buf_drop(&o->spans, o->batch_bytes);
 	o->first = (o->first + o->batch) % OTLP_QUEUE_SPANS;
@@ -100,79 +100,80 @@ drop_batch(struct otlp *o)
 }
 
 static bool
-is_full_batch(const struct otlp *o)
+batch_is_full(const struct otlp *o)
 {
 	return o->n >= OTLP_BATCH_SPANS || o->spans.n >= OTLP_BATCH_BYTES;
 }
 
-/* ---- sending ------------------------------------------------------------- */
+/* ---- sending ---- */
 
-static void on_timer(void *arg);
+static void otlp_on_timer(void *arg);
 
 static void
-set_timer(struct otlp *o, int64_t ms)
+otlp_set_timer(struct otlp *o, int64_t ms)
 {
-	loop_timer_set(
-	    o->loop, &o->timer, mono_add_ms(clock_mono(), ms), on_timer, o);
+	loop_timer_set(o->loop, &o->timer, mono_add_ms(clock_mono(), ms),
+	    otlp_on_timer, o);
 }
 
 static void
-lose_batch(struct otlp *o, enum end end, enum rc rc,
-    const struct httpc_response *answer)
+batch_drop(struct otlp *o, enum span_end end, enum rc rc,
+    const struct httpc_response *response)
 {
 	int64_t missed;
 
-	count(o, end, o->batch);
+	otlp_count(o, end, o->batch);
 	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
-		log_warn("otlp.lost", LOG_S("how", end_names[end]),
+		log_warn("otlp.lost", LOG_S("how", span_end_names[end]),
 		    LOG_I("spans", o->batch), LOG_RC(rc),
-		    LOG_I("status", answer->status), LOG_S("why", answer->why),
-		    LOG_I("missed", missed));
-	drop_batch(o);
+		    LOG_I("status", response->status),
+		    LOG_S("why", response->why), LOG_I("missed", missed));
+	batch_remove(o);
 }
 
 static void
-taken(struct otlp *o, const struct otlp_answer *a)
+batch_accepted(struct otlp *o, const struct otlp_response *a)
 {
 	int64_t missed;
 
 	if ((a->rejected > 0 || a->text[0] != '\0') &&
-	    log_every(&o->log_said, LOG_EVERY_S, &missed))
+	    log_every(&o->log_partial, LOG_EVERY_S, &missed))
 		log_warn("otlp.partial_success", LOG_I("rejected", a->rejected),
 		    LOG_S("why", a->text), LOG_I("missed", missed));
-	count(o, REJECTED, a->rejected);
-	count(o, SENT, o->batch - a->rejected);
+	otlp_count(o, REJECTED, a->rejected);
+	otlp_count(o, SENT, o->batch - a->rejected);
 	backoff_reset(&o->backoff);
-	drop_batch(o);
+	batch_remove(o);
 }
 
-/* The next batch waits too: the collector would fail it alike. */
+/* The next batch waits, too, since it would probably fail as well. */
 static void
-hold(struct otlp *o, enum rc rc, const struct httpc_response *answer)
+batch_retry_later(
+    struct otlp *o, enum rc rc, const struct httpc_response *response)
 {
 	int64_t ms = backoff_next_ms(&o->backoff);
-	int64_t asked = answer->retry_after_ms;
+	int64_t wanted = response->retry_after_ms;
 
 	o->not_before = (struct mono){ 0 };
-	if (asked > ms) {
-		ms = asked < ASKED_MAX_MS ? asked : ASKED_MAX_MS;
+	if (wanted > ms) {
+		ms = wanted < RETRY_AFTER_MAX_MS ? wanted : RETRY_AFTER_MAX_MS;
 		o->not_before = mono_add_ms(clock_mono(), ms);
 	}
 	if (++o->tries >= OTLP_TRIES)
-		lose_batch(o, GIVEN_UP, rc, answer);
-	o->held = true;
-	set_timer(o, ms);
+		batch_drop(o, GIVEN_UP, rc, response);
+	o->backing_off = true;
+	otlp_set_timer(o, ms);
 }
 
-static void on_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_response *answer);
+static void otlp_on_done(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_response *response);
 
 static void
-send_batch(struct otlp *o)
+batch_send(struct otlp *o)
 {
 	loop_timer_cancel(o->loop, &o->timer);
 	if (o->batch == 0)
-		cut_batch(o);
+		batch_select(o);
 	buf_reset(&o->body);
 	buf_put_str(&o->body, buf_str(&o->head));
 	buf_put(&o->body, o->spans.p, o->batch_bytes - 1);
@@ -184,95 +185,93 @@ send_batch(struct otlp *o)
 		.nheaders = o->headers.n,
 		.body = buf_str(&o->body),
 		.deadline = { clock_wall().ms + o->timeout_ms },
-		.body_max = ANSWER_MAX,
-		.on_done = on_done,
+		.body_max = RESPONSE_MAX,
+		.on_done = otlp_on_done,
 		.arg = o },
 	    &o->call);
 	if (rc == RC_OK)
 		return;
 	o->call = NULL;
-	lose_batch(o, REFUSED, rc,
+	batch_drop(o, FAILED, rc,
 	    &(struct httpc_response){ .why = "no request can be made of it" });
 }
 
-/* Send what should go now; what no request can be made of is lost. */
+/* Send what is due; a batch that no request can be made of is dropped. */
 static void
-go_on(struct otlp *o)
+otlp_send_due(struct otlp *o)
 {
-	while (o->call == NULL && !o->held && o->n > 0 &&
-	    (o->flushing || is_full_batch(o)))
-		send_batch(o);
+	while (o->call == NULL && !o->backing_off && o->n > 0 &&
+	    (o->flushing || batch_is_full(o)))
+		batch_send(o);
 	if (o->call == NULL && o->n > 0 && o->timer.pos == 0)
-		set_timer(o, o->interval_ms);
+		otlp_set_timer(o, o->interval_ms);
 }
 
-/* Nothing is left to send, or not in time. */
+/* Nothing is left, or it cannot be sent in time. */
 static bool
-flush_over(const struct otlp *o)
+otlp_flush_done(const struct otlp *o)
 {
 	return o->n == 0 || mono_diff_ns(o->flush_by, clock_mono()) <= 0 ||
-	    (o->held && mono_diff_ns(o->timer.at, o->flush_by) > 0);
+	    (o->backing_off && mono_diff_ns(o->timer.at, o->flush_by) > 0);
 }
 
 static void
-go_on_from_loop(struct otlp *o)
+otlp_continue(struct otlp *o)
 {
-	go_on(o);
-	if (o->flushing && flush_over(o))
+	otlp_send_due(o);
+	if (o->flushing && otlp_flush_done(o))
 		loop_stop(o->loop);
 }
 
 static void
-on_done(void *arg, struct httpc_call *call, enum rc rc,
-    const struct httpc_response *answer)
+otlp_on_done(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_response *response)
 {
 	struct otlp *o = arg;
-	struct otlp_answer a;
+	struct otlp_response a;
 
 	(void)call;
 	o->call = NULL;
-	otlp_answer_read(rc, answer->status, answer->body, o->batch, &a);
-	if (a.fate == OTLP_TAKEN)
-		taken(o, &a);
+	otlp_response_parse(rc, response->status, response->body, o->batch, &a);
+	if (a.fate == OTLP_ACCEPTED)
+		batch_accepted(o, &a);
 	else if (a.fate == OTLP_RETRY)
-		hold(o, rc, answer);
+		batch_retry_later(o, rc, response);
 	else
-		lose_batch(o, REFUSED, rc, answer);
-	go_on_from_loop(o);
+		batch_drop(o, FAILED, rc, response);
+	otlp_continue(o);
 }
 
 static void
-on_timer(void *arg)
+otlp_on_timer(void *arg)
 {
 	struct otlp *o = arg;
 
-	o->held = false;
+	o->backing_off = false;
 	if (o->n > 0)
-		send_batch(o);
-	go_on_from_loop(o);
+		batch_send(o);
+	otlp_continue(o);
 }
 
-/* ---- for services -------------------------------------------------------- */
+/* ---- interface ---- */
 
 static void
-make_metrics(struct otlp *o, struct metric_set *set)
+otlp_make_metrics(struct otlp *o, struct metric_set *set)
 {
 	char labels[32];
 
 	for (size_t i = 0; i < END_N; i++) {
 		(void)snprintf(
-		    labels, sizeof(labels), "result=\"%s\"", end_names[i]);
+		    labels, sizeof(labels), "result=\"%s\"", span_end_names[i]);
 		o->ends[i] = metric_counter(set, "soul_otlp_spans_total",
-		    "Spans of traces that left the queue, by what became of "
-		    "them.",
-		    labels);
+		    "Spans of traces that left the queue, by result.", labels);
 	}
 	o->waiting = metric_gauge(
 	    set, "soul_otlp_waiting", "Spans of traces in the queue.", NULL);
 }
 
 static struct str
-given(const char *s)
+otlp_str_or_absent(const char *s)
 {
 	struct str none = { NULL, 0 };
 
@@ -280,12 +279,13 @@ given(const char *s)
 }
 
 static void
-make_head(struct otlp *o, const struct otlp_opts *opts)
+otlp_make_head(struct otlp *o, const struct otlp_opts *opts)
 {
 	char uuid[ID_UUID_MAX];
-	struct otlp_resource r = { .service = given(opts->conf->service_name),
-		.version = given(opts->version),
-		.instance = given(opts->instance) };
+	struct otlp_resource r = { .service = otlp_str_or_absent(
+				       opts->conf->service_name),
+		.version = otlp_str_or_absent(opts->version),
+		.instance = otlp_str_or_absent(opts->instance) };
 
 	if (r.instance.p == NULL) {
 		id_uuid(uuid);
@@ -296,7 +296,7 @@ make_head(struct otlp *o, const struct otlp_opts *opts)
 }
 
 static int64_t
-or_else(int64_t v, int64_t dflt)
+otlp_or_default(int64_t v, int64_t dflt)
 {
 	return v > 0 ? v : dflt;
 }
@@ -308,7 +308,7 @@ otlp_conf_error(const struct otlp_conf *conf)
 	const char *why = NULL;
 	char *url;
 
-	/* Without an endpoint the headers are of no account. */
+	/* Without an endpoint the headers are not used. */
 	if (otlp_target_url(conf, &url, &why) == RC_OK && url != NULL &&
 	    otlp_target_headers(conf->headers, &headers, &why) == RC_OK)
 		why = NULL;
@@ -337,16 +337,16 @@ otlp_new(const struct otlp_opts *opts, struct otlp **out, const char **why)
 	o->loop = opts->loop;
 	o->url = url;
 	o->headers = headers;
-	o->interval_ms = or_else(opts->interval_ms, INTERVAL_MS);
-	o->timeout_ms = or_else(opts->timeout_ms, TIMEOUT_MS);
-	o->backoff.min_ms = or_else(opts->retry_ms, RETRY_MS);
+	o->interval_ms = otlp_or_default(opts->interval_ms, INTERVAL_MS);
+	o->timeout_ms = otlp_or_default(opts->timeout_ms, TIMEOUT_MS);
+	o->backoff.min_ms = otlp_or_default(opts->retry_ms, RETRY_MS);
 	o->backoff.max_ms = RETRY_MAX_MS;
-	make_head(o, opts);
+	otlp_make_head(o, opts);
 	buf_init(&o->one, OTLP_SPAN_MAX + 1);
 	buf_init(&o->spans, OTLP_QUEUE_BYTES);
 	buf_init(
 	    &o->body, OTLP_HEAD_MAX + OTLP_BATCH_BYTES + sizeof(OTLP_TAIL));
-	make_metrics(o, opts->metrics);
+	otlp_make_metrics(o, opts->metrics);
 	o->http = httpc_new(&(struct httpc_opts){ .loop = o->loop,
 	    .peer = "otlp",
 	    .active_max = 1,
@@ -357,7 +357,7 @@ otlp_new(const struct otlp_opts *opts, struct otlp **out, const char **why)
 }
 
 static void
-stop_loop(void *arg)
+otlp_stop_loop(void *arg)
 {
 	loop_stop(arg);
 }
@@ -372,11 +372,11 @@ otlp_flush(struct otlp *o, int64_t ms)
 	o->flushing = true;
 	o->flush_by = mono_add_ms(clock_mono(), ms);
 	if (mono_diff_ns(o->not_before, clock_mono()) <= 0)
-		o->held = false;
-	go_on(o);
-	loop_timer_set(o->loop, &end, o->flush_by, stop_loop, o->loop);
-	/* Others may stop the loop too. */
-	while (!flush_over(o))
+		o->backing_off = false;
+	otlp_send_due(o);
+	loop_timer_set(o->loop, &end, o->flush_by, otlp_stop_loop, o->loop);
+	/* The loop may be stopped by others, too. */
+	while (!otlp_flush_done(o))
 		loop_run(o->loop);
 	loop_timer_cancel(o->loop, &end);
 	o->flushing = false;
@@ -391,9 +391,9 @@ otlp_free(struct otlp *o)
 		httpc_cancel(o->call);
 	loop_timer_cancel(o->loop, &o->timer);
 	if (o->n > 0)
-		log_warn("otlp.lost", LOG_S("how", end_names[STOPPED]),
+		log_warn("otlp.lost", LOG_S("how", span_end_names[STOPPED]),
 		    LOG_I("spans", o->n));
-	count(o, STOPPED, o->n);
+	otlp_count(o, STOPPED, o->n);
 	metric_set(o->waiting, 0);
 	httpc_free(o->http);
 	otlp_headers_free(&o->headers);
@@ -420,8 +420,7 @@ otlp_unix_ns(struct otlp *o, struct mono at)
 	int64_t anchor = clock_wall().ms * 1000000 - before.ns;
 	int64_t off = anchor - o->anchor_ns;
 	bool moved = off > ANCHOR_SLACK_NS || off < -ANCHOR_SLACK_NS;
-	/* If this thread was set aside in between, they do not belong together.
-	 */
+	/* Ignore the pair if this thread was preempted between the reads. */
 	if (o->anchor_ns == 0 ||
 	    (moved && mono_diff_ns(clock_mono(), before) < ANCHOR_SLACK_NS / 2))
 		o->anchor_ns = anchor;
@@ -429,13 +428,13 @@ otlp_unix_ns(struct otlp *o, struct mono at)
 }
 
 static void
-drop_span(struct otlp *o)
+otlp_drop_span(struct otlp *o)
 {
 	int64_t missed;
 
-	count(o, QUEUE_FULL, 1);
+	otlp_count(o, QUEUE_FULL, 1);
 	if (log_every(&o->log_lost, LOG_EVERY_S, &missed))
-		log_warn("otlp.lost", LOG_S("how", end_names[QUEUE_FULL]),
+		log_warn("otlp.lost", LOG_S("how", span_end_names[QUEUE_FULL]),
 		    LOG_I("spans", 1), LOG_I("missed", missed));
 }
 
@@ -445,25 +444,24 @@ otlp_span(struct otlp *o, const struct otlp_span *span)
 	if (!otlp_wants(o, span->trace))
 		return;
 	if (o->n == OTLP_QUEUE_SPANS) {
-		drop_span(o);
+		otlp_drop_span(o);
 		return;
 	}
 	buf_reset(&o->one);
 	otlp_encode_span(span, &o->one);
 	buf_putc(&o->one, ',');
 	if (o->spans.n + o->one.n > OTLP_QUEUE_BYTES) {
-		drop_span(o);
+		otlp_drop_span(o);
 		return;
 	}
 	o->len[(o->first + o->n) % OTLP_QUEUE_SPANS] = (uint32_t)o->one.n;
 	buf_put_str(&o->spans, buf_str(&o->one));
 	metric_set(o->waiting, (int64_t)++o->n);
-	go_on(o);
+	otlp_send_due(o);
 }
 
-/*
- * The collector's address and the headers it wants.
- */
+/* ---- endpoint and headers ---- */
+
 #define URL_MAX   1024
 #define NAME_MAX  128
 #define VALUE_MAX 8192
@@ -475,13 +473,13 @@ otlp_span(struct otlp *o, const struct otlp_span *span)
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 static bool
-is_set(const char *s)
+target_is_set(const char *s)
 {
 	return s != NULL && s[0] != '\0';
 }
 
 static enum rc
-check(const char *url, const char **why)
+target_check(const char *url, const char **why)
 {
 	struct url u;
 
@@ -500,9 +498,9 @@ otlp_target_url(const struct otlp_conf *conf, char **url, const char **why)
 	struct str base = str_of(conf->endpoint);
 
 	*url = NULL;
-	if (is_set(conf->traces_endpoint)) {
+	if (target_is_set(conf->traces_endpoint)) {
 		buf_puts(&b, conf->traces_endpoint);
-	} else if (is_set(conf->endpoint)) {
+	} else if (target_is_set(conf->endpoint)) {
 		while (base.n > 0 && base.p[base.n - 1] == '/')
 			base.n--;
 		buf_put_str(&b, base);
@@ -512,7 +510,7 @@ otlp_target_url(const struct otlp_conf *conf, char **url, const char **why)
 	}
 	enum rc rc = buf_rc(&b);
 	if (rc == RC_OK)
-		rc = check(b.p, why);
+		rc = target_check(b.p, why);
 	else
 		*why = "the endpoint is too long";
 	if (rc == RC_OK)
@@ -522,7 +520,7 @@ otlp_target_url(const struct otlp_conf *conf, char **url, const char **why)
 }
 
 static bool
-is_token(struct str s)
+header_is_token(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (s.p[i] == '\0' || strchr(TOKEN, s.p[i]) == NULL)
@@ -530,9 +528,9 @@ is_token(struct str s)
 	return s.n > 0;
 }
 
-/* "name=value" as a line, on the heap; otherwise NULL, and *why. */
+/* "name=value" as a header line on the heap; NULL with *why set. */
 static char *
-header(struct str pair, const char **why)
+header_parse(struct str pair, const char **why)
 {
 	struct str name = str_trim(str_split(&pair, '='));
 	struct str escaped = str_trim(pair);
@@ -541,7 +539,7 @@ header(struct str pair, const char **why)
 	char *line = NULL;
 
 	*why = NULL;
-	if (!is_token(name) || name.n > NAME_MAX)
+	if (!header_is_token(name) || name.n > NAME_MAX)
 		*why = "a header's name is not one";
 	else if (escaped.n == 0)
 		*why = "a header has no value";
@@ -570,7 +568,7 @@ otlp_target_headers(const char *text, struct otlp_headers *h, const char **why)
 			*why = "there are too many headers";
 			return RC_INVALID;
 		}
-		char *line = header(pair, why);
+		char *line = header_parse(pair, why);
 		if (line == NULL)
 			return RC_INVALID;
 		h->line[h->n++] = line;

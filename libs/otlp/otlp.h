@@ -1,13 +1,13 @@
 /*
- * otlp: spans of traces, sent to an OpenTelemetry collector as OTLP over HTTP
- * in JSON.
+ * otlp: export of trace spans to an OpenTelemetry collector by OTLP over HTTP,
+ * as JSON.
  *
- * A span is copied into a bounded queue and goes out with others, one request
- * at a time.  A collector that is slow, hangs or is gone costs spans, which are
- * counted, and nothing else: no function here waits but otlp_flush().
+ * Spans are copied into a bounded queue and sent in batches, one request at a
+ * time.  If the collector is slow, hangs or is down, spans are dropped and
+ * counted; only otlp_flush() waits.
  *
- * Without an endpoint all of it is off: otlp_new() gives NULL, which every
- * function takes and does nothing with.  All functions run on the loop thread.
+ * Without an endpoint it is off: otlp_new() returns NULL, which all functions
+ * accept and ignore.  All functions run on the loop thread.
  */
 #ifndef OTLP_OTLP_H
 #define OTLP_OTLP_H
@@ -24,23 +24,23 @@
 #include "core/str.h"
 #include "core/trace.h"
 
-/* The queue's ceilings; a span that finds it full is dropped. */
+/* Limits of the queue; a span is dropped when it is full. */
 #define OTLP_QUEUE_SPANS 8192
 #define OTLP_QUEUE_BYTES (8 * 1024 * 1024)
-/* As many spans make a request at once, without waiting for more. */
+/* A batch is sent at once when it has this many spans or bytes. */
 #define OTLP_BATCH_SPANS 512
 #define OTLP_BATCH_BYTES (1024 * 1024)
-/* After as many failed requests in a row a batch is given up. */
+/* A batch is dropped after this many failed requests. */
 #define OTLP_TRIES 5
-/* A span's ceilings: attributes, and the bytes of a name or key and of a text;
- * what is longer is cut. */
+/* Limits of a span: attributes, and bytes of a name or key and of a text;
+ * longer ones are truncated. */
 #define OTLP_ATTRS_MAX 32
 #define OTLP_NAME_MAX  128
 #define OTLP_TEXT_MAX  1024
 
 struct otlp;
 
-/* What the environment says, in the words of OpenTelemetry. */
+/* Configuration by the variables of OpenTelemetry. */
 struct otlp_conf {
 	const char *endpoint;        /* the collector; "": off */
 	const char *traces_endpoint; /* instead, the whole URL; "": none */
@@ -49,8 +49,8 @@ struct otlp_conf {
 };
 
 /*
- * The rows of these options in a program's table: they fill m, a member of
- * struct t; service is the name by default.
+ * The rows of these options in a program's table, for m, a member of struct t;
+ * service is the default name.
  */
 #define OTLP_CONF_ROWS(t, m, service)                                          \
 	{ "OTEL_EXPORTER_OTLP_ENDPOINT", CONF_STR, CONF_AT(t, m.endpoint), "", \
@@ -73,12 +73,12 @@ struct otlp_conf {
 struct otlp_opts {
 	struct loop *loop;
 	const struct otlp_conf *conf;
-	const char *version;        /* of the service; NULL or "": not said */
+	const char *version;        /* of the service; NULL or "": unknown */
 	const char *instance;       /* of the process; NULL: a new UUID */
 	struct metric_set *metrics; /* may be NULL */
 	int64_t interval_ms;        /* longest wait for a batch; 0: 2000 */
 	int64_t timeout_ms;         /* of one request; 0: 10000 */
-	int64_t retry_ms;           /* the first wait, doubled; 0: 1000 */
+	int64_t retry_ms;           /* first wait before a retry; 0: 1000 */
 };
 
 enum otlp_kind {
@@ -106,7 +106,7 @@ struct otlp_attr {
 struct otlp_span {
 	const struct trace *trace; /* its span_id is this span's own */
 	const char *parent;        /* the span it is part of; NULL: none */
-	struct str name; /* of few values: no ids, no words of users */
+	struct str name; /* of few values: no ids, no texts of users */
 	enum otlp_kind kind;
 	int64_t start_ns, end_ns; /* since 1970; otlp_unix_ns() */
 	enum otlp_status status;
@@ -117,49 +117,49 @@ struct otlp_span {
 
 /*
  * otlp_conf_error(conf):
- * What is wrong with it: a constant without a piece of it; NULL: nothing. Pure.
+ * What is wrong with it, or NULL.  A constant text that contains none of the
+ * values.  Pure.
  */
 const char *otlp_conf_error(const struct otlp_conf *conf);
 
 /*
  * otlp_new(opts, out, why):
  * *out is NULL if no endpoint is set.  RC_INVALID if an endpoint is not http(s)
- * or the headers are not such; *why is then a constant that says what, without
- * a piece of them.
+ * or a header is not valid; *why is then a constant text with the reason, which
+ * contains none of the values.
  */
 enum rc otlp_new(
     const struct otlp_opts *opts, struct otlp **out, const char **why) RC_CHECK;
 
 /*
  * otlp_flush(o, ms):
- * Send what is queued, and wait for it at most ms milliseconds; it runs the
- * loop, so only while loop_run() does not run: in a service's stop, when what
- * else could be called from the loop is gone.  A wait that the collector asked
- * for is kept; if it is longer than ms this returns at once.
+ * Send what is queued and wait for it, at most ms milliseconds.  It runs the
+ * loop, so loop_run() must not be running: for the stop of a service, after
+ * everything else on the loop was freed.  Retry-After of the collector is
+ * respected; if it is later than ms this returns at once.
  */
 void otlp_flush(struct otlp *o, int64_t ms);
 
-/* otlp_free(o): What is still queued is dropped and counted. */
+/* otlp_free(o): Drop and count what is still queued. */
 void otlp_free(struct otlp *o);
 
 /*
  * otlp_wants(o, t):
- * Whether a span of that trace would be taken: it is sampled, and this is on.
+ * Whether a span of that trace is exported: it is sampled, and o is not NULL.
  */
 bool otlp_wants(const struct otlp *o, const struct trace *t);
 
 /*
  * otlp_unix_ns(o, at):
- * A moment of the monotonic clock as nanoseconds since 1970, by one anchor for
- * all spans of this process, so that theirs agree; it moves when the wall clock
- * was set.  0 if o is NULL.
+ * A monotonic time as nanoseconds since 1970, with one offset for all spans of
+ * this process, which changes when the wall clock is set.  0 if o is NULL.
  */
 int64_t otlp_unix_ns(struct otlp *o, struct mono at);
 
 /*
  * otlp_span(o, span):
- * Queue a copy.  Nothing if otlp_wants() does not want it; dropped and counted
- * if the queue is full.
+ * Queue a copy.  Ignored unless otlp_wants(); dropped and counted if the queue
+ * is full.
  */
 void otlp_span(struct otlp *o, const struct otlp_span *span);
 

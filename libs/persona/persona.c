@@ -1,16 +1,12 @@
-/*
- * From four letters to five traits; the names of the models.
- */
 #include "persona/persona.h"
 
 #include "core/mem.h"
-#include "persona/persona.h"
 
-/* What the first letter of each pair adds and the second takes away. */
+/* Added for the first letter of each pair, subtracted for the second. */
 static const struct {
 	char plus, minus;
 	struct persona bias;
-} axes[] = {
+} persona_axes[] = {
 	{ 'E', 'I', { 0, -.03, 0, .20, .10 } },
 	{ 'S', 'N', { -.02, .08, .06, -.03, .03 } },
 	{ 'T', 'F', { -.15, -.05, .08, -.05, .12 } },
@@ -37,17 +33,17 @@ persona_of_mbti(struct str mbti, struct persona *out)
 	struct persona t = { .5, .5, .5, .5, .5 };
 	size_t i;
 
-	if (mbti.n != NELEM(axes))
+	if (mbti.n != NELEM(persona_axes))
 		return RC_INVALID;
-	for (i = 0; i < NELEM(axes); i++) {
+	for (i = 0; i < NELEM(persona_axes); i++) {
 		char c = mbti.p[i];
 
 		if (c >= 'a' && c <= 'z')
 			c = (char)(c - 'a' + 'A');
-		if (c != axes[i].plus && c != axes[i].minus)
+		if (c != persona_axes[i].plus && c != persona_axes[i].minus)
 			return RC_INVALID;
-		t = persona_shift(
-		    &t, c == axes[i].plus ? 1 : -1, &axes[i].bias);
+		t = persona_shift(&t, c == persona_axes[i].plus ? 1 : -1,
+		    &persona_axes[i].bias);
 	}
 	*out = t;
 	return RC_OK;
@@ -76,7 +72,7 @@ persona_reactivity(const struct persona *t)
 static const struct {
 	enum persona_model model;
 	const char *name;
-} models[] = {
+} persona_models[] = {
 	{ PERSONA_PAD_V2, "persona-pad-v2" },
 	{ PERSONA_PAD_V3, "persona-pad-v3" },
 };
@@ -86,10 +82,10 @@ persona_model_of(struct str name, enum persona_model *out)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(models); i++) {
-		if (!str_eq(name, str_of(models[i].name)))
+	for (i = 0; i < NELEM(persona_models); i++) {
+		if (!str_eq(name, str_of(persona_models[i].name)))
 			continue;
-		*out = models[i].model;
+		*out = persona_models[i].model;
 		return RC_OK;
 	}
 	return RC_INVALID;
@@ -98,5 +94,5 @@ persona_model_of(struct str name, enum persona_model *out)
 const char *
 persona_model_name(enum persona_model m)
 {
-	return models[m == PERSONA_PAD_V2 ? 0 : 1].name;
+	return persona_models[m == PERSONA_PAD_V2 ? 0 : 1].name;
 }

@@ -1,14 +1,14 @@
 /*
- * rx: regular expressions that cannot hang.
+ * rx: regular expressions with bounded time and memory.
  *
- * PCRE2 in UTF mode, JIT-compiled, always under limits of work, time and
- * memory.  A compiled pattern is immutable and may be shared by threads;
- * scratch memory is per caller (struct rx_scratch).
+ * PCRE2 in UTF mode, JIT-compiled, with limits of work, CPU time and memory.  A
+ * compiled pattern is immutable and may be shared by threads; scratch memory is
+ * per thread (struct rx_scratch).
  *
- * Without flags \d, \w and \s go by Unicode and $ also matches before a last
- * line feed.  With RX_ECMA the pattern means what ECMA 262 says: \d and \w are
- * ASCII, $ is the very end; what only PCRE2 knows is refused, what PCRE2 cannot
- * say is refused too.  \C and callouts are always refused.
+ * Without flags \d, \w and \s are those of Unicode, and $ also matches before a
+ * final line feed.  With RX_ECMA a pattern has the meaning of ECMA 262: \d and
+ * \w are ASCII, $ is the end of the text; syntax that only PCRE2 has, or that
+ * PCRE2 lacks, is rejected.  \C and callouts are always rejected.
  */
 #ifndef RX_RX_H
 #define RX_RX_H
@@ -33,7 +33,7 @@ enum rx_flags {
 	RX_ECMA = 2    /* ECMA 262 with its flag u, not Perl */
 };
 
-/* Where a group matched, in bytes; start is -1 when it took no part. */
+/* Where a group matched, in bytes; start is -1 if it did not. */
 struct rx_span {
 	ptrdiff_t start, end;
 };
@@ -45,9 +45,10 @@ struct rx_match {
 
 /*
  * rx_new(pattern, flags, out, why, why_size):
- * Compile, which takes some 0.1 ms and at worst a few.  RC_INVALID if it is not
- * a regular expression, RC_TOOBIG over RX_PATTERN_MAX or too complex; why (NULL
- * with size 0 is allowed) then says what is wrong and at which byte of pattern.
+ * Compile, which takes about 0.1 ms and at most some milliseconds.  RC_INVALID
+ * if pattern is not valid, RC_TOOBIG over RX_PATTERN_MAX or if it is too
+ * complex; why (NULL with size 0 is allowed) then has the reason and the byte
+ * offset.
  */
 enum rc rx_new(struct str pattern, unsigned flags, struct rx **out, char *why,
     size_t why_size) RC_CHECK;
@@ -55,7 +56,7 @@ enum rc rx_new(struct str pattern, unsigned flags, struct rx **out, char *why,
 /* rx_free(r): NULL is allowed. */
 void rx_free(struct rx *r);
 
-/* rx_groups(r): Capture groups of the pattern, the whole match not counted. */
+/* rx_groups(r): Capture groups of the pattern, without the whole match. */
 size_t rx_groups(const struct rx *r);
 
 /* rx_scratch_new(), rx_scratch_free(s): One per thread; NULL is allowed. */
@@ -64,11 +65,12 @@ void rx_scratch_free(struct rx_scratch *s);
 
 /*
  * rx_find(r, s, text, from, m):
- * The first match that starts at byte from (a code point border) or later.
- * RC_NOENT if there is none, RC_TOOBIG if a limit was hit or text is over
- * RX_TEXT_MAX (it then counts as not matching), RC_INVALID if text is not UTF-8
- * or from is not such a border.  m may be NULL.  Most calls take about a
- * microsecond, none much more than 2 ms of CPU time, 4 ms for 64 KiB of text.
+ * The first match that starts at byte from, the start of a code point, or
+ * later. RC_NOENT if there is none, RC_TOOBIG if a limit was exceeded or text
+ * is over RX_TEXT_MAX (treat it as no match), RC_INVALID if text is not UTF-8
+ * or from is inside a code point.  m may be NULL.  Most calls take about a
+ * microsecond, none much more than 2 ms of CPU time, or 4 ms for 64 KiB of
+ * text.
  */
 enum rc rx_find(const struct rx *r, struct rx_scratch *s, struct str text,
     size_t from, struct rx_match *m) RC_CHECK;

@@ -38,13 +38,16 @@
 #define RESULT_PENDING "?"
 #define RESULT_TTL_MS  600000
 
-/* Sets of terminals' tokens: bound by a user, bound to a soul. */
+/* Set: tokens of the terminals that a user has bound. */
 #define KEY_USER_TERMINALS_PRE  "soul:user:{"
 #define KEY_USER_TERMINALS_POST "}:terminals:1"
-#define KEY_USER_TERMINALS      KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
-#define KEY_BODIES_PRE          "soul:soul:{"
-#define KEY_BODIES_POST         "}:terminals:1"
-#define KEY_BODIES              KEY_BODIES_PRE "%" KEY_BODIES_POST
+
+#define KEY_USER_TERMINALS KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
+
+/* Set: tokens of the terminals that are bound to a soul. */
+#define KEY_BODIES_PRE  "soul:soul:{"
+#define KEY_BODIES_POST "}:terminals:1"
+#define KEY_BODIES      KEY_BODIES_PRE "%" KEY_BODIES_POST
 
 /*
  * credential: hash: ten u (tenant and user, tokens), h (hash of the password),

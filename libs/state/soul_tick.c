@@ -112,7 +112,7 @@ soul_tick_done(struct state *s, const struct soul_due *list, size_t n)
 }
 
 static enum rc
-soul_tick_claim_once(
+soul_tick_claim_trip(
     struct state *s, const struct soul_tick *t, struct state_reply **r)
 {
 	const struct str keys[] = { STR_INIT(KEY_TICKS),
@@ -157,7 +157,7 @@ soul_tick_claim(struct state *s, const struct soul_tick *t, struct arena *a,
 	    t->max > TICKS_MAX || t->n_done > TICKS_MAX)
 		return RC_INVALID;
 	for (i = 0; i < CLAIMS_MAX && rc == RC_OK && due > 0 && *n == 0; i++) {
-		rc = soul_tick_claim_once(s, &todo, &r);
+		rc = soul_tick_claim_trip(s, &todo, &r);
 		todo.n_done = 0;
 		due = state_reply_int(state_reply_at(r, 1));
 		if (rc == RC_OK)

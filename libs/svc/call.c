@@ -485,11 +485,11 @@ svc_lines_truncate(struct svc_call *c, enum rc rc)
 }
 
 enum rc
-svc_raw_start(struct svc_call *c, int status, bool keep_alive)
+svc_raw_start(struct svc_call *c, int status, bool persistent)
 {
 	if (c->http == NULL)
 		return RC_INVALID;
-	httpd_raw_start(c->http, status, keep_alive);
+	httpd_raw_start(c->http, status, persistent);
 	c->streaming = true;
 	return RC_OK;
 }

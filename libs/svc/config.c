@@ -117,8 +117,7 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		STREAMS_OPTS,
 		{ "TRUSTED_PROXIES", CONF_STR,
 		    CONF_AT(svc_conf, trusted_proxies), "", 0, 0,
-		    "proxies whose X-Forwarded-For is used: "
-		    "10.0.0.0/8,192.0.2.1" },
+		    "trusted for X-Forwarded-For: 10.0.0.0/8,192.0.2.1" },
 		{ "CORS_ORIGINS", CONF_STR, CONF_AT(svc_conf, cors_origins), "",
 		    0, 0,
 		    "origins of web pages that may call: https://a.example,… "

@@ -91,7 +91,7 @@ event_lose(struct pending_event *p, enum rc rc)
 }
 
 static void
-event_settle(struct pending_event *p, enum rc rc)
+event_on_result(struct pending_event *p, enum rc rc)
 {
 	struct svc_events *ev = p->s->events;
 
@@ -116,7 +116,7 @@ event_on_ack(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 
 	(void)stored;
 	p->acking = false;
-	event_settle(p, rc);
+	event_on_result(p, rc);
 	if (!s->events->stopped)
 		svc_drain_step(s);
 }
@@ -136,7 +136,7 @@ event_publish(void *arg)
 
 	p->acking = rc == RC_OK;
 	if (!p->acking)
-		event_settle(p, rc);
+		event_on_result(p, rc);
 }
 
 /* The stream is created with the first event. */

@@ -347,7 +347,7 @@ void svc_lines_truncate(struct svc_call *c, enum rc rc);
  * A response that its handler writes to the last byte, as httpd_raw_start() and
  * httpd_raw_send(); ended by svc_stream_end().  RC_INVALID over NATS.
  */
-enum rc svc_raw_start(struct svc_call *c, int status, bool keep_alive) RC_CHECK;
+enum rc svc_raw_start(struct svc_call *c, int status, bool persistent) RC_CHECK;
 enum rc svc_raw_send(struct svc_call *c, struct str bytes) RC_CHECK;
 
 #endif /* !SVC_SVC_H */

@@ -162,7 +162,7 @@ int svc_conf_load(
 void svc_access_conf_warn(const struct svc_conf *conf);
 void svc_http_opts(const struct svc *s, struct httpd_opts *o);
 
-/* ---- command.c, token_command.c ---- */
+/* ---- commands.c, token_command.c ---- */
 
 /* svc_command(def, argc, argv, conf, app_conf): Run command argv[0]. */
 int svc_command(const struct svc_def *def, int argc, char *argv[],

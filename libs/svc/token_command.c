@@ -171,7 +171,7 @@ const struct svc_command svc_token_command = {
 	    "  add    makes a token and prints it, once; makes FILE (mode "
 	    "0600) if there is\n         none.  The service's user must be "
 	    "able to read it.\n"
-	    "  list   prints a line for each: digest, role, end, subject, name\n"
+	    "  list   prints of each digest, role, end, subject and name\n"
 	    "  drop   removes one; it stops working within seconds.  DIGEST "
 	    "is at least its\n         first 8 digits.\n\n"
 	    "  ROLE   owner        user=U has souls and bodies\n"

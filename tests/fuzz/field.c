@@ -153,10 +153,10 @@ bytes(struct str s)
 static void
 collector(struct str s)
 {
-	struct otlp_answer out;
+	struct otlp_response out;
 
-	otlp_answer_read(RC_OK, 200, s, 7, &out);
-	must(out.fate == OTLP_TAKEN && out.rejected <= 7);
+	otlp_response_parse(RC_OK, 200, s, 7, &out);
+	must(out.fate == OTLP_ACCEPTED && out.rejected <= 7);
 	must(memchr(out.text, '\0', sizeof(out.text)) != NULL);
 }
 

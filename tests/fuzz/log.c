@@ -1,7 +1,6 @@
 /*
- * A line of the log from hostile bytes: pairs, each of a byte for its kind, two
- * for its length, and what it is filled with.  Whatever they are, it is one
- * line of at most 4 KiB that says whether it was cut.
+ * Fuzzes log lines: pairs, each of a byte for its kind, two for its length, and
+ * its content.  The result is one line of at most 4 KiB, marked if truncated.
  */
 #include <fcntl.h>
 #include <sanitizer/common_interface_defs.h>
@@ -30,7 +29,7 @@ begin(void)
 	line_fd = memfd_create("line", MFD_CLOEXEC);
 	stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	must(line_fd >= 0 && stderr_fd >= 0);
-	/* What breaks while a line is written is told all the same. */
+	/* Errors of the fuzzer itself are still written. */
 	__sanitizer_set_report_fd((void *)(intptr_t)stderr_fd);
 }
 
@@ -46,7 +45,7 @@ line_of(const struct log_kv *kv, char *dst, size_t max)
 	return (size_t)n;
 }
 
-/* In heap blocks of their own, so that reading past their ends is seen. */
+/* Each in a heap block, so that the sanitizer finds overreads. */
 static struct str
 text_of(const uint8_t *filling, size_t m, size_t n)
 {
@@ -87,7 +86,7 @@ read_pair(const uint8_t *data, size_t n, struct log_kv *kv, char key[80])
 }
 
 static size_t
-past_value(struct str line, size_t i)
+end_of_value(struct str line, size_t i)
 {
 	if (line.p[i] != '"') {
 		while (line.p[i] != ' ' && line.p[i] != '\n')
@@ -113,10 +112,10 @@ check_line(struct str line, size_t pairs)
 		must(n == 0 || line.p[i++] == ' ');
 		while (line.p[i] != '=')
 			must(line.p[i] != ' ' && line.p[i++] != '\n');
-		i = past_value(line, i + 1);
+		i = end_of_value(line, i + 1);
 		must(i < line.n);
 	}
-	/* Of a line that was cut, the last pair may lack its value. */
+	/* The last pair of a truncated line may have no value. */
 	must(cut ? n <= FIRST_PAIRS + pairs + 1 : n == FIRST_PAIRS + pairs);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A pattern and a text from hostile bytes, a NUL between them; the first byte
- * has the flags.  Each find ends soon, what it reports lies in the text, and
- * the search from there on finds it again.
+ * Fuzzes patterns and texts, separated by a NUL; the first byte has the flags.
+ * Each find must end soon, report positions in the text, and find the same
+ * match when it starts there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "must.h"
 #include "rx/rx.h"
 
-/* Sanitized code is slower; PCRE2 itself is not sanitized. */
+/* CPU time of a call, with sanitizers. */
 #define MOST_S 1
 
 static void
-check_match(const struct rx *r, struct str text, const struct rx_match *m)
+rx_check_match(const struct rx *r, struct str text, const struct rx_match *m)
 {
 	size_t groups = rx_groups(r) + 1;
 	must(m->n == (groups < RX_GROUPS_MAX ? groups : RX_GROUPS_MAX));
@@ -27,7 +27,7 @@ check_match(const struct rx *r, struct str text, const struct rx_match *m)
 }
 
 static void
-check_text(const struct rx *r, struct str text)
+rx_check_text(const struct rx *r, struct str text)
 {
 	struct rx_scratch *s = rx_scratch_new();
 	struct rx_match m;
@@ -38,7 +38,7 @@ check_text(const struct rx *r, struct str text)
 	must(rc == RC_OK || rc == RC_NOENT || rc == RC_TOOBIG ||
 	    rc == RC_INVALID);
 	if (rc == RC_OK) {
-		check_match(r, text, &m);
+		rx_check_match(r, text, &m);
 		rc = rx_find(r, s, text, (size_t)m.g[0].start, NULL);
 		/* \K and \G make a match depend on where the search began. */
 		must(rc == RC_OK || rc == RC_NOENT || rc == RC_TOOBIG);
@@ -51,7 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	if (n < 2)
 		return 0;
-	/* A copy of its own, so that reading past its end is seen. */
+	/* A copy on the heap, so that the sanitizer finds overreads. */
 	char *copy = mem_alloc(n - 1);
 	memcpy(copy, data + 1, n - 1);
 	struct str text = { copy, n - 1 };
@@ -65,7 +65,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(rc == RC_OK || rc == RC_INVALID || rc == RC_TOOBIG);
 	must((rc == RC_OK) == (why[0] == '\0'));
 	if (rc == RC_OK)
-		check_text(r, text);
+		rx_check_text(r, text);
 	rx_free(r);
 	free(copy);
 	return 0;

@@ -1,7 +1,6 @@
 /*
- * Access tokens: whatever comes as one, or as its claims under a good
- * signature, is refused with a reason or is a caller who keeps the rules; and
- * the files that say which tokens are good.
+ * Fuzzes access tokens, signed claims, and the files of tokens and keys: each
+ * is rejected with a reason or gives a caller within the rules.
  */
 #include <openssl/evp.h>
 #include <string.h>
@@ -15,8 +14,7 @@
 #define NOW_MS 1800000000000
 #define PART   (128UL * 1024)
 
-/* The key of the test vectors of RFC 8032, 7.1, test 1, with its private part;
- * two keys of which nobody has it. */
+/* The private and public key of RFC 8032, 7.1, test 1; two other keys. */
 static const unsigned char ours[32] = { 0x9d, 0x61, 0xb1, 0x9d, 0xef, 0xfd,
 	0x5a, 0x60, 0xba, 0x84, 0x4a, 0xf4, 0x92, 0xec, 0x2c, 0xc4, 0x44, 0x49,
 	0xc5, 0x69, 0x7b, 0x32, 0x69, 0x19, 0x70, 0x3b, 0xac, 0x03, 0x1c, 0xae,
@@ -63,7 +61,7 @@ put64(struct buf *b, struct str s)
 		buf_putc(b, digits[bits << (6 - have) & 63]);
 }
 
-/* A token over header and claims, signed by the key o. */
+/* A token with this header and these claims, signed by the key o. */
 static void
 put_token(struct buf *b, struct str header, struct str claims)
 {
@@ -85,7 +83,7 @@ put_token(struct buf *b, struct str header, struct str claims)
 	EVP_PKEY_free(key);
 }
 
-/* The rules that every caller keeps. */
+/* The rules for all callers. */
 static void
 check_caller(const struct auth_caller *c)
 {

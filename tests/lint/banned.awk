@@ -17,7 +17,7 @@ BEGIN {
 	    "^./tests/testkit/")
 	ban("printf puts putchar perror", "use core/log.h",
 	    "^./(tests|proto-schemas)/|^./libs/core/conf[.]c$|" \
-	    "^./libs/svc/args[.]c$|^./services/[^/]*(-sim|/trainer)/")
+	    "^./libs/svc/config[.]c$|^./services/[^/]*(-sim|/trainer)/")
 	ban("tmpnam mktemp tempnam", "use mkdtemp, or tk_dir()", "^$")
 	ban("rand srand random", "use core/id.h, or hand the number in", "^$")
 }

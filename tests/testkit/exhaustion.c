@@ -25,7 +25,7 @@ struct one {
 
 struct tk_exhaustion {
 	struct tk_exhaustion_opts o;
-	char *say;
+	char *send;
 	pthread_t thread;
 	atomic_bool stop;
 	atomic_size_t open, ended, failed;
@@ -73,9 +73,9 @@ begin(struct tk_exhaustion *s, size_t i)
 	s->all[i].state = OPEN;
 	s->all[i].drip = mono_add_ms(clock_mono(), s->o.drip_ms);
 	s->polls[i].events = POLLIN;
-	if (s->say != NULL && i % 2 == 0)
+	if (s->send != NULL && i % 2 == 0)
 		(void)send(
-		    s->polls[i].fd, s->say, strlen(s->say), MSG_NOSIGNAL);
+		    s->polls[i].fd, s->send, strlen(s->send), MSG_NOSIGNAL);
 }
 
 /* One that has been answered or ended is of no more use. */
@@ -149,8 +149,8 @@ tk_exhaustion_begin(const struct tk_exhaustion_opts *o)
 	raise_limit();
 
 	s->o = *o;
-	if (o->say != NULL)
-		s->say = mem_strdup(o->say);
+	if (o->send != NULL)
+		s->send = mem_strdup(o->send);
 	s->all = mem_calloc(o->n, sizeof(*s->all));
 	s->polls = mem_calloc(o->n, sizeof(*s->polls));
 	for (i = 0; i < o->n; i++)
@@ -191,6 +191,6 @@ tk_exhaustion_end(struct tk_exhaustion *s)
 			close(s->polls[i].fd);
 	free(s->all);
 	free(s->polls);
-	free(s->say);
+	free(s->send);
 	free(s);
 }

@@ -1,5 +1,5 @@
 /*
- * tk_exhaustion: clients that hold connections and say too little, from one
+ * tk_exhaustion: clients that hold connections and send too little, from one
  * address or many: each is opened again as soon as it is ended.
  */
 #ifndef TESTKIT_EXHAUSTION_H
@@ -16,11 +16,11 @@ struct tk_exhaustion_opts {
 	uint32_t from;  /* the first client's address, host order */
 	size_t clients; /* addresses, one after the other; 0: one */
 	/*
-	 * What every second connection begins with; the others say nothing.
-	 * NULL: none says anything.
+	 * Sent by every second connection; the others send nothing.
+	 * NULL: none sends anything.
 	 */
-	const char *say;
-	int drip_ms;     /* after which each of these says 'x' more; 0: never */
+	const char *send;
+	int drip_ms;     /* after which each of these sends another 'x'; 0: never */
 	int opens_per_s; /* most connections it opens in a second */
 };
 

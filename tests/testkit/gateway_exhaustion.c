@@ -120,7 +120,7 @@ gateway_exhaustion_attack(
 		.n = s.n,
 		.from = from,
 		.clients = clients,
-		.say = say,
+		.send = say,
 		.drip_ms = 200,
 		.opens_per_s = 2000 });
 	ck_assert(tk_until(gateway_exhaustion_all_open, &s, GW_MS));

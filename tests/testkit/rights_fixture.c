@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 const char *
-rights_fixture_ask(
+rights_fixture_request(
     struct rights_fixture *r, const char *end, const char *fmt, ...)
 {
 	char text[2048];

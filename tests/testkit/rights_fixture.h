@@ -18,7 +18,7 @@ struct rights_fixture {
 };
 
 /* Send text, and read until end stands in what came. */
-__attribute__((format(printf, 3, 4))) const char *rights_fixture_ask(
+__attribute__((format(printf, 3, 4))) const char *rights_fixture_request(
     struct rights_fixture *r, const char *end, const char *fmt, ...);
 
 void rights_fixture_open(struct rights_fixture *r, int port);

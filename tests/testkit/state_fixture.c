@@ -199,7 +199,7 @@ state_fixture_run_peers(
 }
 
 void
-state_fixture_claimed_once(struct state_fixture *f, int64_t n)
+state_fixture_check_claims(struct state_fixture *f, int64_t n)
 {
 	static const struct state_script unique = {
 		"local l=redis.call('LRANGE','claimed',0,-1) "

@@ -102,8 +102,8 @@ void state_fixture_run_peers(
 /* A list to which peers that claim the same things push what they got. */
 #define STATE_FIXTURE_CLAIMED STR("claimed")
 
-/* state_fixture_claimed_once(f, n): It has n elements, no two the same. */
-void state_fixture_claimed_once(struct state_fixture *f, int64_t n);
+/* state_fixture_check_claims(f, n): It has n elements, no two the same. */
+void state_fixture_check_claims(struct state_fixture *f, int64_t n);
 
 /* ---- turns without records and events ---- */
 

@@ -1,6 +1,6 @@
 /*
- * How long a piece of text that a provider sends takes to be shown, beside what
- * a bare HTTP client on the same loop takes to be given the same bytes.
+ * Latency of a chunk of text from a provider to on_text, beside a bare HTTP
+ * client on the same loop.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "testkit/httpc_fixture.h"
 
 #define WARMUP 200
-#define PIECES 4000
+#define CHUNKS 4000
 
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 #define OPENAI                                                      \
@@ -21,9 +21,9 @@
 	"data: {\"type\":\"content_block_delta\",\"index\":0," \
 	"\"delta\":{\"type\":\"text_delta\",\"text\":\"text\"}}\n\n"
 
-static const char *_Atomic piece;
+static const char *_Atomic part;
 static _Atomic size_t shown;
-static double took[PIECES];
+static double took[CHUNKS];
 static _Atomic double sent_ns;
 
 static bool
@@ -35,7 +35,7 @@ has_shown(size_t n)
 	return true;
 }
 
-/* Send one piece when the one before it was shown. */
+/* Send one chunk after the previous one was delivered. */
 static void
 provider(struct raw_server *p, int fd)
 {
@@ -43,9 +43,9 @@ provider(struct raw_server *p, int fd)
 
 	(void)p;
 	if (raw_server_read(fd, &in) && raw_server_write(fd, HEAD))
-		for (size_t i = 0; i < WARMUP + PIECES; i++) {
+		for (size_t i = 0; i < WARMUP + CHUNKS; i++) {
 			sent_ns = tk_now_ns();
-			if (!raw_server_write(fd, piece) || !has_shown(i + 1))
+			if (!raw_server_write(fd, part) || !has_shown(i + 1))
 				break;
 		}
 	buf_free(&in);
@@ -56,7 +56,7 @@ note(void)
 {
 	double ns = tk_now_ns() - sent_ns;
 
-	if (shown >= WARMUP && shown < WARMUP + PIECES)
+	if (shown >= WARMUP && shown < WARMUP + CHUNKS)
 		took[shown - WARMUP] = ns;
 	shown++;
 }
@@ -104,7 +104,7 @@ static struct httpc_fixture scene;
 static struct llm *llm;
 
 static void
-ask_bare(void *arg)
+request_bare(void *arg)
 {
 	(void)arg;
 	ck_assert_int_eq(httpc_start(scene.c,
@@ -120,7 +120,7 @@ ask_bare(void *arg)
 }
 
 static void
-ask_llm(void *arg)
+request_llm(void *arg)
 {
 	static const struct llm_message hello = { .role = LLM_USER,
 		.text = STR_INIT("hello") };
@@ -146,17 +146,17 @@ is_done(void *arg)
 }
 
 static void
-run(const char *name, const char *bytes, loop_fn ask)
+run(const char *name, const char *bytes, loop_fn request)
 {
-	piece = bytes;
+	part = bytes;
 	shown = 0;
 	done = false;
-	tk_loop_call(&scene.k, ask, NULL);
+	tk_loop_call(&scene.k, request, NULL);
 	ck_assert(tk_until(is_done, NULL, 60000));
-	ck_assert_uint_ge(shown, WARMUP + PIECES);
-	tk_sort(took, PIECES);
+	ck_assert_uint_ge(shown, WARMUP + CHUNKS);
+	tk_sort(took, CHUNKS);
 	printf("%-22s p50 %6.1f us   p99 %6.1f us\n", name,
-	    took[PIECES / 2] / 1e3, took[PIECES * 99 / 100] / 1e3);
+	    took[CHUNKS / 2] / 1e3, took[CHUNKS * 99 / 100] / 1e3);
 }
 
 static void
@@ -176,20 +176,20 @@ unmake(void *arg)
 	llm_free(llm);
 }
 
-TEST_T(a_piece_of_text, 120)
+TEST_T(a_chunk_of_text, 120)
 {
 	struct llm_provider p = { .model = "m" };
 
 	httpc_fixture_open(
 	    &scene, provider, (struct httpc_opts){ .active_max = 0 });
 	p.base_url = scene.url;
-	run("bare HTTP client", OPENAI, ask_bare);
+	run("bare HTTP client", OPENAI, request_bare);
 	tk_loop_call(&scene.k, make, &p);
-	run("llm, OpenAI", OPENAI, ask_llm);
+	run("llm, OpenAI", OPENAI, request_llm);
 	tk_loop_call(&scene.k, unmake, NULL);
 	p.kind = LLM_ANTHROPIC;
 	tk_loop_call(&scene.k, make, &p);
-	run("llm, Anthropic", ANTHROPIC, ask_llm);
+	run("llm, Anthropic", ANTHROPIC, request_llm);
 	tk_loop_call(&scene.k, unmake, NULL);
 	httpc_fixture_close(&scene);
 }

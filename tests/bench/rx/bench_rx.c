@@ -1,6 +1,6 @@
 /*
- * What a find takes, beside PCRE2's bare JIT, which checks neither UTF-8 nor
- * limits; and what the worst find of patterns made to hang takes.
+ * The cost of a find, compared with the plain JIT of PCRE2, which checks neither
+ * UTF-8 nor limits; and of the worst find of hostile patterns.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct sample {
 	pcre2_match_data *data;
 };
 
-/* CPU time of this thread: what others do meanwhile does not count. */
+/* CPU time of this thread. */
 static double
 time_rx(struct sample *s, int n)
 {

@@ -44,7 +44,7 @@ struct moment {
 };
 
 static bool
-is_past(void *arg)
+is_elapsed(void *arg)
 {
 	return mono_diff_ns(clock_mono(), ((struct moment *)arg)->at) >= 0;
 }
@@ -79,7 +79,7 @@ bodies(int n)
 	mb[0] = used(broker);
 	br[0] = used(bridge);
 	rest.at = mono_add_ms(clock_mono(), REST_MS);
-	(void)tk_until(is_past, &rest, 2 * REST_MS);
+	(void)tk_until(is_elapsed, &rest, 2 * REST_MS);
 	mb[1] = used(broker);
 	br[1] = used(bridge);
 	printf("; at rest mosquitto %4.1f %% of a core, %ld KiB; mqtt-bridge "
@@ -103,8 +103,8 @@ TEST_T(ten_thousand_bodies, 600)
 /* ---- turns -----------------------------------------------------------------
  */
 
-#define TURNS   3000
-#define AT_ONCE 64
+#define TURNS      3000
+#define CONCURRENT 64
 
 struct load {
 	natsConnection *nc;
@@ -144,14 +144,14 @@ send_one(struct load *l)
 	    "{\"turn_id\":\"turn_%d\",\"user_id\":\"" STACK_USER
 	    "\",\"chat\":{\"session_id\":\"c%d\",\"terminal_id\":\"" STACK_BODY
 	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"%s\"}]}}",
-	    number, l->sent % (2 * AT_ONCE), l->text);
+	    number, l->sent % (2 * CONCURRENT), l->text);
 	ck_assert_int_eq(natsConnection_PublishRequestString(
 			     l->nc, l->subject, l->inbox, body),
 	    NATS_OK);
 	l->sent++;
 }
 
-/* AT_ONCE at a time; how many a second. */
+/* CONCURRENT at a time; how many a second. */
 static double
 run(struct load *l)
 {
@@ -159,7 +159,7 @@ run(struct load *l)
 	natsMsg *m;
 	int done = 0;
 
-	while (l->sent < AT_ONCE)
+	while (l->sent < CONCURRENT)
 		send_one(l);
 	while (done < TURNS) {
 		ck_assert_int_eq(
@@ -224,7 +224,7 @@ turns(const char *what, const char *text, double bare_rate)
 	load_end(&l);
 	printf("%s turns, %d at a time: %5.0f a second (bare requests: %.0f); "
 	       "llm-orchestrator %.2f ms of a core each, %ld KiB\n",
-	    what, AT_ONCE, rate, bare_rate,
+	    what, CONCURRENT, rate, bare_rate,
 	    (to.cpu_us - from.cpu_us) / 1e3 / TURNS, to.rss_kib);
 	(void)fflush(stdout);
 }
@@ -249,9 +249,9 @@ TEST_T(turns_of_an_orchestrator, 600)
  */
 
 /* Three quarters of the connections are for them. */
-#define WORKERS "HTTP_WORKERS=4096"
-#define READERS 3000
-#define ASKS    200
+#define WORKERS  "HTTP_WORKERS=4096"
+#define READERS  3000
+#define REQUESTS 200
 
 static int
 by_size(const void *a, const void *b)
@@ -262,19 +262,19 @@ by_size(const void *a, const void *b)
 }
 
 static double
-median_answer_us(void)
+median_response_us(void)
 {
-	static double us[ASKS];
+	static double us[REQUESTS];
 	struct mono began;
 	size_t i;
 
-	for (i = 0; i < ASKS; i++) {
+	for (i = 0; i < REQUESTS; i++) {
 		began = clock_mono();
 		json_decref(client_ok(&st, "GET", "/v1/souls", NULL));
 		us[i] = (double)mono_diff_ns(clock_mono(), began) / 1e3;
 	}
-	qsort(us, ASKS, sizeof(us[0]), by_size);
-	return us[ASKS / 2];
+	qsort(us, REQUESTS, sizeof(us[0]), by_size);
+	return us[REQUESTS / 2];
 }
 
 TEST_T(readers_of_a_gateway, 600)
@@ -295,7 +295,7 @@ TEST_T(readers_of_a_gateway, 600)
 	    client_create_soul(&st, STACK_USER, "小元", "ENFP"));
 	json_decref(client_chat(&owner, "今天上海天气如何？"));
 	none = used(p);
-	before = median_answer_us();
+	before = median_response_us();
 	for (i = 0; i < READERS; i++) {
 		tk_http_open(&c[i], st.service[STACK_CHAT_GATEWAY].http);
 		snprintf(request, sizeof(request),
@@ -306,7 +306,7 @@ TEST_T(readers_of_a_gateway, 600)
 	for (i = 0; i < READERS; i++)
 		ck_assert(tk_http_has(&c[i], "text/event-stream", MS));
 	all = used(p);
-	after = median_answer_us();
+	after = median_response_us();
 	printf("%d readers of one gateway: %.1f KiB each, %ld threads; another "
 	       "request takes %.0f us, %.0f without them\n",
 	    READERS, (double)(all.rss_kib - none.rss_kib) / READERS,

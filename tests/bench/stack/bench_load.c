@@ -366,7 +366,7 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	unreport(p, a);
 }
 
-TEST_T(a_neighbour_beside_what_is_dear, 300)
+TEST_T(load_beside_expensive_requests, 300)
 {
 	struct client o = { &st, STACK_USER, "s1", STACK_BODY };
 	int64_t *us = mem_calloc(TURNS_MAX, sizeof(*us));

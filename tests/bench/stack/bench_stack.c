@@ -99,7 +99,7 @@ on_data(char *p, size_t size, size_t n, void *arg)
 }
 
 static void
-ask(void *arg)
+bench_request(void *arg)
 {
 	struct request *r = arg;
 	long status = 0;
@@ -144,7 +144,7 @@ measure_request(
     const char *what, const char *wants, const char *budget, struct request *r)
 {
 	r->wants = wants;
-	measure(what, ask, r, budget);
+	measure(what, bench_request, r, budget);
 	request_free(r);
 }
 

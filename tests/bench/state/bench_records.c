@@ -1,7 +1,7 @@
 /*
- * What the records' pipelines take: 256 emotional states read and compared and
- * set beside bare hiredis reading and writing strings of the same size; a
- * thousand heartbeats; ticks; and what a turn asks one by one.
+ * Times of the records' pipelines: 256 emotional states read and compared and
+ * set, next to bare hiredis reading and writing strings of the same size; a
+ * thousand heartbeats; ticks; and the calls of a turn, one by one.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -17,23 +17,23 @@
 #include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
-#define ROUNDS 31
-#define PIPES  10 /* pipelines of a round */
-#define BATCH  256
-#define BEATS  1000
-#define TURNS  100
-#define BYTES  120 /* of an emotional state */
-#define TTL    60000
+#define ROUNDS     31
+#define PIPES      10 /* pipelines of a round */
+#define BATCH      256
+#define HEARTBEATS 1000
+#define TURNS      100
+#define BYTES      120 /* of an emotional state */
+#define TTL        60000
 
 struct bench {
 	struct state *s;
 	redisContext *bare;
 	struct arena *a;
-	char soul[BATCH][40], key[BATCH][64], terminal[BEATS][40];
-	struct str ids[BEATS];
+	char soul[BATCH][40], key[BATCH][64], terminal[HEARTBEATS][40];
+	struct str ids[HEARTBEATS];
 	struct soul_state st[BATCH];
 	char bytes[BYTES];
-	char blob[BYTES + 9]; /* what lies in Redis of it */
+	char blob[BYTES + 9]; /* as stored in Redis */
 	int64_t turn;
 };
 
@@ -102,14 +102,14 @@ bare_set(struct bench *b)
 }
 
 static void
-beat(struct bench *b)
+heartbeats(struct bench *b)
 {
-	ck_assert_int_eq(
-	    terminal_fixture_heartbeats(b->s, &writer, b->ids, BEATS, NULL),
+	ck_assert_int_eq(terminal_fixture_heartbeats(
+			     b->s, &writer, b->ids, HEARTBEATS, NULL),
 	    RC_OK);
 }
 
-/* All souls are due; the claim lists one present body of each. */
+/* All souls are due; the claim lists one present terminal of each. */
 static void
 claim(struct bench *b)
 {
@@ -200,7 +200,7 @@ prepare(struct bench *b, int port)
 	b->bare = redisConnect("127.0.0.1", port);
 	memset(b->bytes, 'b', sizeof(b->bytes));
 	memset(b->blob, 'b', sizeof(b->blob));
-	for (int i = 0; i < BEATS; i++) {
+	for (int i = 0; i < HEARTBEATS; i++) {
 		snprintf(
 		    b->terminal[i], sizeof(b->terminal[i]), "terminal-%05d", i);
 		b->ids[i] = str_of(b->terminal[i]);
@@ -236,7 +236,7 @@ TEST_T(records, 120)
 	    "us per operation, appendfsync always", "state", "hiredis");
 	compare(&b, "CAS of 256 states : SET", ours_cas, bare_set);
 	compare(&b, "256 states : GET", ours_get, bare_get);
-	alone(&b, "heartbeat, 1,000 at once", beat, BEATS, NULL);
+	alone(&b, "heartbeat, 1,000 at once", heartbeats, HEARTBEATS, NULL);
 	alone(&b, "tick claimed, 256 at once", claim, BATCH, make_due);
 	alone(&b, "turn of 5 scripts, singly", turns, TURNS, NULL);
 	redisFree(b.bare);

@@ -1,5 +1,5 @@
 /*
- * What commands and pipelines take through state.h, beside bare hiredis against
+ * Times of commands and pipelines through state.h, next to bare hiredis against
  * the same Redis in the same run.
  */
 #include <hiredis/hiredis.h>

@@ -15,13 +15,13 @@ STACK_SHARED({ .locked = true })
 
 /* Say it to a server; whether its answer has part. */
 static bool
-answers(enum stack_server s, const char *say, const char *part)
+responds(enum stack_server s, const char *send_line, const char *part)
 {
 	struct tk_http c = { 0 };
 	bool does;
 
 	tk_http_open(&c, stack.server[s].port);
-	ck_assert(tk_http_puts(&c, say));
+	ck_assert(tk_http_puts(&c, send_line));
 	does = tk_http_has(&c, part, 5000);
 	tk_http_close(&c);
 	return does;
@@ -58,24 +58,24 @@ static const char *const strangers[] = {
 	"SUB > 1\r\n",
 };
 
-TEST_T(nobody_is_on_nats_without_a_name, 60)
+TEST_T(nats_rejects_clients_without_a_user, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
 	size_t i;
 
 	for (i = 0; i < NELEM(strangers); i++)
-		ck_assert_msg(answers(STACK_NATS, strangers[i],
+		ck_assert_msg(responds(STACK_NATS, strangers[i],
 				  "Authorization Violation"),
 		    "%s", strangers[i]);
-	ck_assert(answers(STACK_NATS,
+	ck_assert(responds(STACK_NATS,
 	    nats_login("chat-gateway", TK_PASSWORD "chat-gateway"), "PONG"));
 	load_end(n, NULL);
 }
 
 /* A few of each; the whole table is tried where it is made. */
 static const struct {
-	const char *user, *say;
+	const char *user, *send_line;
 } foreign[] = {
 	{ "chat-gateway", "PUB soul.result.victim-1.r 2\r\nhi\r\n" },
 	{ "chat-gateway", "PUB soul.body.main.victim-1.invoke 2\r\nhi\r\n" },
@@ -105,20 +105,22 @@ static const struct {
 	{ "operator", "SUB soul.stream.> 1\r\n" },
 };
 
-TEST_T(a_service_is_on_nats_for_its_own, 60)
+TEST_T(a_service_may_use_its_own_subjects_only, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
-	char say[512], password[64];
+	char send_line[512], password[64];
 	size_t i;
 
 	for (i = 0; i < NELEM(foreign); i++) {
 		snprintf(password, sizeof(password), TK_PASSWORD "%s",
 		    foreign[i].user);
-		snprintf(say, sizeof(say), "%s%s",
-		    nats_login(foreign[i].user, password), foreign[i].say);
-		ck_assert_msg(answers(STACK_NATS, say, "Permissions Violation"),
-		    "%s: %s", foreign[i].user, foreign[i].say);
+		snprintf(send_line, sizeof(send_line), "%s%s",
+		    nats_login(foreign[i].user, password),
+		    foreign[i].send_line);
+		ck_assert_msg(
+		    responds(STACK_NATS, send_line, "Permissions Violation"),
+		    "%s: %s", foreign[i].user, foreign[i].send_line);
 	}
 	load_end(n, NULL);
 }
@@ -128,7 +130,7 @@ TEST_T(a_service_is_on_nats_for_its_own, 60)
 
 static const struct {
 	const char *user; /* NULL: nobody */
-	const char *say, *answer;
+	const char *send_line, *answer;
 } redis[] = {
 	{ NULL, "PING\r\n", "-NOAUTH" },
 	{ NULL, "KEYS *\r\n", "-NOAUTH" },
@@ -169,24 +171,25 @@ static const struct {
 	{ "operator", "CONFIG GET *\r\n", "-NOPERM" },
 };
 
-TEST_T(redis_is_for_services_and_their_keys, 60)
+TEST_T(redis_limits_services_to_their_keys, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
-	char say[512];
+	char send_line[512];
 	size_t i;
 
 	for (i = 0; i < NELEM(redis); i++) {
-		say[0] = '\0';
+		send_line[0] = '\0';
 		if (redis[i].user != NULL)
-			snprintf(say, sizeof(say),
+			snprintf(send_line, sizeof(send_line),
 			    "AUTH %s " TK_PASSWORD "%s\r\n", redis[i].user,
 			    redis[i].user);
-		snprintf(say + strlen(say), sizeof(say) - strlen(say), "%s",
-		    redis[i].say);
-		ck_assert_msg(answers(STACK_REDIS, say, redis[i].answer),
+		snprintf(send_line + strlen(send_line),
+		    sizeof(send_line) - strlen(send_line), "%s",
+		    redis[i].send_line);
+		ck_assert_msg(responds(STACK_REDIS, send_line, redis[i].answer),
 		    "%s: %s", redis[i].user != NULL ? redis[i].user : "nobody",
-		    redis[i].say);
+		    redis[i].send_line);
 	}
 	load_end(n, NULL);
 }

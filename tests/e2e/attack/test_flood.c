@@ -150,7 +150,7 @@ TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
  */
 
 static bool
-is_besieged(void *arg)
+is_exhausted(void *arg)
 {
 	return tk_exhaustion_open(arg) + tk_exhaustion_closed(arg) >= 500;
 }
@@ -166,14 +166,14 @@ besiege_gateway(size_t clients)
 		.n = 500,
 		.from = probe_address(51),
 		.clients = clients,
-		.say = "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
-		       "Content-Length: 9999\r\n"
-		       "Authorization: Bearer token-of-ada-3a77\r\n\r\n{",
+		.send = "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
+			"Content-Length: 9999\r\n"
+			"Authorization: Bearer token-of-ada-3a77\r\n\r\n{",
 		.drip_ms = 100,
 		.opens_per_s = 1000 });
 	struct mono began = clock_mono();
 
-	ck_assert(tk_until(is_besieged, s, STACK_MS));
+	ck_assert(tk_until(is_exhausted, s, STACK_MS));
 	while (goes_on(began))
 		(void)probe(&(struct probe){ .port = GATEWAY,
 				.from = 52,
@@ -184,7 +184,7 @@ besiege_gateway(size_t clients)
 	tk_exhaustion_end(s);
 }
 
-TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
+TEST_T(five_hundred_slow_connections_to_the_gateway, 60)
 {
 	besiege_gateway(1);
 	/* Each address has less than it may have. */
@@ -192,7 +192,7 @@ TEST_T(five_hundred_that_say_little_to_the_gateway, 60)
 }
 
 static void
-besiege_server(int port, const char *say)
+besiege_server(int port, const char *flood_publish)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -200,16 +200,16 @@ besiege_server(int port, const char *say)
 	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = port,
 		.n = 500,
 		.from = probe_address(52),
-		.say = say,
+		.send = flood_publish,
 		.drip_ms = 100,
 		.opens_per_s = 1000 });
 
-	ck_assert(tk_until(is_besieged, s, STACK_MS));
+	ck_assert(tk_until(is_exhausted, s, STACK_MS));
 	load_end(n, NULL);
 	tk_exhaustion_end(s);
 }
 
-TEST_T(five_hundred_that_say_little_to_the_servers, 60)
+TEST_T(five_hundred_slow_connections_to_the_servers, 60)
 {
 	besiege_server(stack.server[STACK_MQTT].port, "\x10\x7f");
 	besiege_server(stack.lock.services, "\x10\x7f");
@@ -228,11 +228,11 @@ struct asker {
 	const char *token, *path, *body;
 	unsigned char from;
 	pthread_t thread;
-	size_t asked, refused; /* with 429 */
+	size_t requested, refused; /* with 429 */
 };
 
 static void *
-ask_on(void *arg)
+request_on(void *arg)
 {
 	struct asker *a = arg;
 	struct mono began = clock_mono();
@@ -244,41 +244,42 @@ ask_on(void *arg)
 					.token = a->token,
 					.body = a->body },
 				  NULL) == 429;
-		a->asked++;
+		a->requested++;
 	}
 	return NULL;
 }
 
 /* So many at once, of one token and one address. */
 static void
-ask_often(const struct asker *what, size_t n)
+request_often(const struct asker *what, size_t n)
 {
 	struct client o = load_prepare(&stack);
 	struct load *beside = load_begin(&o);
 	struct asker all[16];
 	struct load_stats saw;
-	size_t i, refused = 0, asked = 0;
+	size_t i, refused = 0, requested = 0;
 
 	for (i = 0; i < n; i++) {
 		all[i] = *what;
 		ck_assert_int_eq(
-		    pthread_create(&all[i].thread, NULL, ask_on, &all[i]), 0);
+		    pthread_create(&all[i].thread, NULL, request_on, &all[i]),
+		    0);
 	}
 	for (i = 0; i < n; i++) {
 		ck_assert_int_eq(pthread_join(all[i].thread, NULL), 0);
 		refused += all[i].refused;
-		asked += all[i].asked;
+		requested += all[i].requested;
 	}
 	load_end(beside, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
-	ck_assert_msg(refused > 0, "%zu asked, none refused", asked);
+	ck_assert_msg(refused > 0, "%zu asked, none refused", requested);
 }
 
 #define TALK                                                                   \
 	"{\"session_id\":\"s\",\"terminal_id\":\"" LOCK_EVIL "\",\"inputs\":[" \
 	"{\"type\":\"keyboard_text\",\"text\":\"今天上海天气如何？\"}]}"
 
-TEST_T(an_owner_who_talks_too_much, 60)
+TEST_T(an_owner_over_the_rate_affects_no_other, 60)
 {
 	struct terminal body = { .user = "mallory",
 		.manner = TERMINAL_IS_SILENT };
@@ -287,10 +288,10 @@ TEST_T(an_owner_who_talks_too_much, 60)
 	terminal_connect(&body, &stack, LOCK_EVIL, TERMINAL_0222);
 	client_select_soul(&stack, "mallory", LOCK_EVIL,
 	    client_create_soul(&stack, "mallory", "x", "INTJ"));
-	ask_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
-		      .path = "/v1/chat",
-		      .body = TALK,
-		      .from = 61 },
+	request_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
+			  .path = "/v1/chat",
+			  .body = TALK,
+			  .from = 61 },
 	    16);
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
 	    "ev=auth.rejected reason=rate address=127.0.0.61");
@@ -299,13 +300,13 @@ TEST_T(an_owner_who_talks_too_much, 60)
 }
 
 /* Each costs the check of a signature, or of a hash that is slow to make. */
-TEST_T(a_stranger_who_guesses_tokens, 60)
+TEST_T(guessing_tokens_affects_no_other_client, 60)
 {
 	char token[128];
 
 	snprintf(token, sizeof(token), "soul_body.%s.%s", "dmljdGltLTE",
 	    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
-	ask_often(
+	request_often(
 	    &(struct asker){ .token = token, .path = "/v1/souls", .from = 62 },
 	    8);
 }
@@ -335,7 +336,8 @@ static const struct flood floods[] = {
 };
 
 static void
-say_once(struct mosquitto *m, const struct flood *f, json_t *sample, int i)
+flood_publish_one(
+    struct mosquitto *m, const struct flood *f, json_t *sample, int i)
 {
 	const char *version = strcmp(f->leaf, "skills") == 0
 	    ? "skill_version"
@@ -372,7 +374,7 @@ flood(const struct flood *f)
 			     m, "127.0.0.1", stack.server[STACK_MQTT].port, 60),
 	    MOSQ_ERR_SUCCESS);
 	for (i = 0; i < MESSAGES; i++) {
-		say_once(m, f, sample, i);
+		flood_publish_one(m, f, sample, i);
 		if (i % 64 < 63 && i < MESSAGES - 1)
 			continue;
 		do
@@ -384,7 +386,7 @@ flood(const struct flood *f)
 	json_decref(sample);
 }
 
-TEST_T(a_body_that_says_too_much, 90)
+TEST_T(a_terminal_over_its_rate_affects_no_other, 90)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n;

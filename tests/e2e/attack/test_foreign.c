@@ -66,7 +66,7 @@ filled(const char *path)
 
 /* Nobody's request, for which all but the role is wrong. */
 static int
-ask_route(const struct wire_route *r, const char *token)
+request_route(const struct wire_route *r, const char *token)
 {
 	return probe(&(struct probe){ .port = port_of(r->owner),
 			 .from = 31,
@@ -77,7 +77,7 @@ ask_route(const struct wire_route *r, const char *token)
 	    NULL);
 }
 
-TEST_T(each_role_may_ask_its_routes_only, 60)
+TEST_T(each_role_may_call_its_routes_only, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -88,12 +88,12 @@ TEST_T(each_role_may_ask_its_routes_only, 60)
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		ck_assert_uint_ne(r->roles, 0);
-		status = ask_route(r, NULL);
+		status = request_route(r, NULL);
 		ck_assert_msg(status == 401, "%s: %d", r->name, status);
 		for (k = 0; k < NELEM(roles); k++) {
 			if ((r->roles & 1U << roles[k].role) != 0)
 				continue;
-			status = ask_route(r, lock_token(roles[k].who));
+			status = request_route(r, lock_token(roles[k].who));
 			ck_assert_msg(status == 403, "%s as %s: %d", r->name,
 			    lock_token(roles[k].who), status);
 		}
@@ -114,7 +114,7 @@ struct things {
 };
 
 static void
-settle_ada(struct things *t, const char *name)
+prepare_ada(struct things *t, const char *name)
 {
 	client_set_identity(lock_token(LOCK_ADA), NULL);
 	snprintf(t->soul, sizeof(t->soul), "%s",
@@ -130,7 +130,7 @@ settle_ada(struct things *t, const char *name)
 
 /* All that ada can see of what is hers, but for what changes by itself. */
 static json_t *
-look_at_all(void)
+check_all_routes(void)
 {
 	static const char *const paths[] = { "/v1/souls", "/v1/terminals",
 		"/v1/sessions/s1/messages", "/v1/users/ada/profile",
@@ -280,7 +280,7 @@ try_all(const struct things *t, const char *token, bool ada)
 		ck_assert_int_ne(try(t, token, &own[i]), 0);
 }
 
-TEST_T(things_of_others_stay_theirs, 60)
+TEST_T(resources_of_other_users_are_not_accessible, 60)
 {
 	static const enum lock_who others[] = { LOCK_MALLORY,
 		LOCK_ACME_PROVISIONER, LOCK_LAMP };
@@ -290,15 +290,15 @@ TEST_T(things_of_others_stay_theirs, 60)
 	json_t *before, *after;
 	size_t i;
 
-	settle_ada(&t, SECRET);
-	before = look_at_all();
+	prepare_ada(&t, SECRET);
+	before = check_all_routes();
 	n = load_begin(&o);
 	for (i = 0; i < NELEM(others); i++)
 		try_all(&t, lock_token(others[i]), false);
 	try_all(&t, lock_body_token(LOCK_EVIL), false);
 	try_all(&t, lock_token(LOCK_ACME_ADA), true);
 	try_all(&t, lock_token(LOCK_GLOBEX_OPERATOR), true);
-	after = look_at_all();
+	after = check_all_routes();
 	for (i = 0; i < json_array_size(before); i++)
 		ck_assert_msg(json_equal(json_array_get(before, i),
 				  json_array_get(after, i)),
@@ -357,7 +357,7 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 }
 
 /* Names that mean something to the broker or its password file. */
-TEST_T(no_body_is_called_as_a_service, 60)
+TEST_T(no_terminal_has_the_name_of_a_service, 60)
 {
 	static const char *const names[] = { "mqtt-bridge", "health", "$SYS",
 		"$share", "a:b", " a", "a ", "a/b", "+", "#", "a\\nb:c",
@@ -451,7 +451,7 @@ reach_for_turn(const char *id)
 	}
 }
 
-TEST_T(a_turn_is_only_its_users, 60)
+TEST_T(a_turn_is_visible_to_its_user_only, 60)
 {
 	struct tk_http hers = { 0 }, his = { 0 };
 	struct things t;
@@ -459,7 +459,7 @@ TEST_T(a_turn_is_only_its_users, 60)
 	json_t *j;
 	int status;
 
-	settle_ada(&t, "second");
+	prepare_ada(&t, "second");
 	follow(&hers, lock_token(LOCK_ADA));
 	follow(&his, lock_token(LOCK_MALLORY));
 	model_will_wait(700);

@@ -52,7 +52,7 @@ text_with(char odd, size_t n)
 	return text;
 }
 
-TEST_T(a_host_that_fills_the_line, 60)
+TEST_T(a_host_as_long_as_the_log_line, 60)
 {
 	struct tk_response a = { 0 };
 
@@ -68,7 +68,7 @@ TEST_T(a_host_that_fills_the_line, 60)
 	ck_all_serve();
 }
 
-TEST_T(a_path_that_fills_the_line, 120)
+TEST_T(a_path_as_long_as_the_log_line, 120)
 {
 	static const char odd[] = { '=', '"', 'a' };
 	struct tk_response a = { 0 };
@@ -89,14 +89,14 @@ TEST_T(a_path_that_fills_the_line, 120)
 }
 
 static bool
-topic_is_told(void *arg)
+topic_is_logged(void *arg)
 {
 	(void)arg;
 	return stack_lines(&stack, STACK_MQTT_BRIDGE, "ev=bridge.topic") > 0;
 }
 
 /* The broker has kept it, and tells it to every bridge that comes. */
-TEST_T(a_topic_that_fills_the_line, 60)
+TEST_T(a_topic_as_long_as_the_log_line, 60)
 {
 	struct peer *evil;
 	char topic[TOPIC_BYTES + 1];
@@ -110,7 +110,7 @@ TEST_T(a_topic_that_fills_the_line, 60)
 	stack_kill(&stack, STACK_MQTT_BRIDGE);
 	peer_send(evil, topic, "x", 1, PEER_REPORT);
 	stack_restart(&stack, STACK_MQTT_BRIDGE);
-	ck_assert(tk_until(topic_is_told, NULL, STACK_MS));
+	ck_assert(tk_until(topic_is_logged, NULL, STACK_MS));
 	peer_send(evil, topic, "y", 1, PEER_QOS1);
 	peer_free(evil);
 	ck_all_serve();

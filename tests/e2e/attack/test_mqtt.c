@@ -30,7 +30,7 @@ evil_new(void)
 /* ---- who gets in ----------------------------------------------------------
  */
 
-TEST_T(only_bodies_with_their_password_get_in, 60)
+TEST_T(a_terminal_needs_its_password, 60)
 {
 	static const char *const users[] = { NULL, "", "mqtt-bridge", "health",
 		"witness", "nobody", STACK_BODY, LOCK_VICTIM, "acme/ada",
@@ -57,7 +57,7 @@ TEST_T(only_bodies_with_their_password_get_in, 60)
 /* ---- what is heard --------------------------------------------------------
  */
 
-TEST_T(nobody_hears_what_is_anothers, 60)
+TEST_T(no_terminal_receives_the_topics_of_another, 60)
 {
 	static const char *const filters[] = { "#", "+/#", "soul/#", "+", "/#",
 		"soul/terminal/#", "soul/terminal/+/#", "soul/+/+/invoke/+",
@@ -138,7 +138,7 @@ forge_leaves(struct peer *evil, const char *terminal, bool from_body)
 	}
 }
 
-TEST_T(nobody_speaks_for_another, 60)
+TEST_T(no_terminal_publishes_for_another, 60)
 {
 	static const char *const topics[] = { "soul", "soul/terminal",
 		"/soul/terminal/" LOCK_VICTIM "/online",
@@ -180,7 +180,7 @@ TEST_T(nobody_speaks_for_another, 60)
 }
 
 /* A will is said by the broker, but it is still the body's. */
-TEST_T(a_will_for_another_is_not_done, 60)
+TEST_T(a_will_for_another_terminal_is_not_published, 60)
 {
 	json_t *m;
 	struct peer *witness = peer_new(&stack, NULL);
@@ -205,7 +205,7 @@ TEST_T(a_will_for_another_is_not_done, 60)
 }
 
 /* The client id is the user's name, so it cannot throw another out. */
-TEST_T(a_client_id_of_another_ends_no_session, 60)
+TEST_T(a_client_id_of_another_disconnects_no_session, 60)
 {
 	static const char *const ids[] = { LOCK_VICTIM, STACK_BODY,
 		"body-sim-" STACK_BODY, "mqtt-bridge", "bridge-main" };
@@ -230,7 +230,7 @@ TEST_T(a_client_id_of_another_ends_no_session, 60)
 
 /* A body whose invokes are heard here, and answered as the test says. */
 static struct client
-settle_victim(struct terminal *b, const char *soul)
+prepare_victim(struct terminal *b, const char *soul)
 {
 	*b = (struct terminal){ .user = "ada", .manner = TERMINAL_IS_SILENT };
 	terminal_connect(b, &stack, LOCK_VICTIM, TERMINAL_0222);
@@ -254,7 +254,7 @@ send_result(struct peer *p, const char *terminal, const char *request,
 	peer_send(p, topic, payload, strlen(payload), PEER_QOS1);
 }
 
-TEST_T(a_result_of_another_is_not_taken, 60)
+TEST_T(a_result_of_another_terminal_is_ignored, 60)
 {
 	struct client o = load_prepare(&stack), ada;
 	struct load *n = load_begin(&o);
@@ -265,7 +265,7 @@ TEST_T(a_result_of_another_is_not_taken, 60)
 	json_t *m, *j;
 	int status;
 
-	ada = settle_victim(&body, "results");
+	ada = prepare_victim(&body, "results");
 	conversation = conversation_begin(&ada, "动一动你的脑袋吧");
 	m = peer_await(body.peer, "", "topic", "/invoke/");
 	snprintf(request, sizeof(request), "%s",

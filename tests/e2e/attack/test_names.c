@@ -24,7 +24,7 @@ static const char *const names[] = { "ada", "ADA", "ada%20", "%20ada", "ada%00",
 	"%25%30%30", "mallory%00ada", "mallory%0aada" };
 
 /* The places where a name is put. */
-static const char *const places[] = { "/v1/users/@/profile",
+static const char *const targets[] = { "/v1/users/@/profile",
 	"/v1/souls?user_id=@", "/v1/terminals?user_id=@",
 	"/v1/sessions/s1/messages?user_id=@", "/v1/memories?user_id=@",
 	"/v1/memories/export?user_id=@", "/v1/turns/turn_x?user_id=@",
@@ -51,13 +51,13 @@ fill(char dst[512], const char *text, const char *name)
 }
 
 static int
-name_it(const char *place, const char *name)
+name_it(const char *target, const char *name)
 {
 	char path[512];
 	struct tk_response a = { 0 };
 	int status;
 
-	fill(path, place, name);
+	fill(path, target, name);
 	status = probe(&(struct probe){ .port = GATEWAY,
 			   .from = 35,
 			   .path = path,
@@ -68,7 +68,7 @@ name_it(const char *place, const char *name)
 	return status;
 }
 
-TEST_T(no_name_is_another, 60)
+TEST_T(no_two_names_share_a_subject, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -76,16 +76,16 @@ TEST_T(no_name_is_another, 60)
 	int status;
 
 	for (i = 0; i < NELEM(names); i++) {
-		for (k = 0; k < NELEM(places); k++) {
-			status = name_it(places[k], names[i]);
+		for (k = 0; k < NELEM(targets); k++) {
+			status = name_it(targets[k], names[i]);
 			ck_assert_msg(status == 403 || status == 400,
-			    "%s with %s: %d", places[k], names[i], status);
+			    "%s with %s: %d", targets[k], names[i], status);
 		}
 	}
 	load_end(n, NULL);
 }
 
-TEST_T(no_id_is_anything_else, 60)
+TEST_T(no_id_is_interpreted, 60)
 {
 	size_t i, k;
 	int status;

@@ -22,7 +22,7 @@ STACK_SHARED({ .locked = true })
 #define SOULS "/v1/souls"
 
 static int
-ask(const char *path, const char *head)
+request_with(const char *path, const char *head)
 {
 	struct tk_response a = { 0 };
 	struct probe k = { GATEWAY, 21, "GET", path, NULL, head, NULL };
@@ -90,12 +90,13 @@ static const struct {
 static void
 check_good(void)
 {
-	ck_assert_int_eq(ask(SOULS, GOOD), 200);
+	ck_assert_int_eq(request_with(SOULS, GOOD), 200);
 	ck_assert_int_eq(
-	    ask(SOULS, "authorization: bearer token-of-ada-3a77\r\n"), 200);
+	    request_with(SOULS, "authorization: bearer token-of-ada-3a77\r\n"),
+	    200);
 }
 
-TEST_T(who_says_no_name_is_refused, 60)
+TEST_T(a_request_without_a_token_is_rejected, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -103,7 +104,7 @@ TEST_T(who_says_no_name_is_refused, 60)
 	int status;
 
 	for (i = 0; i < NELEM(broken); i++) {
-		status = ask(broken[i].path, broken[i].head);
+		status = request_with(broken[i].path, broken[i].head);
 		/* 400: it is no header of HTTP. */
 		ck_assert_msg(status == 401 || status == 400, "%s %.80s: %d",
 		    broken[i].path, broken[i].head, status);
@@ -121,7 +122,7 @@ TEST_T(who_says_no_name_is_refused, 60)
 #define FROM    "\"iss\":\"" SIGN_ISSUER "\",\"aud\":\"" SIGN_AUDIENCE "\""
 /* An hour from now, an hour ago. */
 #define LATER       "@later"
-#define PAST        "@past"
+#define EXPIRED     "@past"
 #define TIME        "\"exp\":" LATER
 #define GOOD_CLAIMS "{" TIME "," FROM "," WHO "}"
 
@@ -169,7 +170,7 @@ static const struct {
 	    "false}",
 	    GOOD_CLAIMS, 401 },
 	/* Times. */
-	{ SIGN_RSA, HEADER, "{\"exp\":" PAST "," FROM "," WHO "}", 401 },
+	{ SIGN_RSA, HEADER, "{\"exp\":" EXPIRED "," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{" FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{\"exp\":\"" LATER "\"," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{\"exp\":1e400," FROM "," WHO "}", 401 },
@@ -222,9 +223,9 @@ timed(const char *claims)
 		if (strncmp(at, LATER, strlen(LATER)) == 0) {
 			buf_printf(&b, "%lld", now + 3600);
 			at += strlen(LATER) - 1;
-		} else if (strncmp(at, PAST, strlen(PAST)) == 0) {
+		} else if (strncmp(at, EXPIRED, strlen(EXPIRED)) == 0) {
 			buf_printf(&b, "%lld", now - 3600);
-			at += strlen(PAST) - 1;
+			at += strlen(EXPIRED) - 1;
 		} else {
 			buf_putc(&b, *at);
 		}
@@ -235,15 +236,15 @@ timed(const char *claims)
 }
 
 static int
-ask_jwt(const char *jwt)
+request_with_jwt(const char *jwt)
 {
 	char head[9000];
 
 	snprintf(head, sizeof(head), "Authorization: Bearer %s\r\n", jwt);
-	return ask(SOULS, head);
+	return request_with(SOULS, head);
 }
 
-TEST_T(tokens_of_others_are_refused, 60)
+TEST_T(tokens_of_other_issuers_are_rejected, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -251,7 +252,7 @@ TEST_T(tokens_of_others_are_refused, 60)
 	int status;
 
 	for (i = 0; i < NELEM(jwts); i++) {
-		status = ask_jwt(sign_jwt(
+		status = request_with_jwt(sign_jwt(
 		    jwts[i].key, jwts[i].header, timed(jwts[i].claims)));
 		ck_assert_msg(status == jwts[i].status, "%zu: %s %s: %d", i,
 		    jwts[i].header, jwts[i].claims, status);
@@ -260,7 +261,7 @@ TEST_T(tokens_of_others_are_refused, 60)
 }
 
 /* A good one, cut anywhere and with any letter changed. */
-TEST_T(broken_signatures_are_refused, 60)
+TEST_T(invalid_signatures_are_rejected, 60)
 {
 	char jwt[2048];
 	size_t n, i;
@@ -269,20 +270,21 @@ TEST_T(broken_signatures_are_refused, 60)
 	snprintf(jwt, sizeof(jwt), "%s",
 	    sign_jwt(SIGN_EC, HEADER_, timed(GOOD_CLAIMS)));
 	n = strlen(jwt);
-	ck_assert_int_eq(ask_jwt(jwt), 200);
+	ck_assert_int_eq(request_with_jwt(jwt), 200);
 	for (i = 0; i < n - 1; i += 7) {
 		was = jwt[i];
 		jwt[i] = was == 'A' ? 'B' : 'A';
-		ck_assert_msg(ask_jwt(jwt) == 401, "%zu changed: %s", i, jwt);
+		ck_assert_msg(
+		    request_with_jwt(jwt) == 401, "%zu changed: %s", i, jwt);
 		jwt[i] = '\0';
-		ck_assert_msg(ask_jwt(jwt) == 401, "cut: %s", jwt);
+		ck_assert_msg(request_with_jwt(jwt) == 401, "cut: %s", jwt);
 		jwt[i] = was;
 	}
-	ck_assert_int_eq(ask_jwt(jwt), 200);
+	ck_assert_int_eq(request_with_jwt(jwt), 200);
 }
 
 /* Another tenant's user of the same name has nothing of this one's. */
-TEST_T(a_tenant_is_part_of_the_name, 60)
+TEST_T(a_tenant_is_part_of_the_user, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
 		",\"tenant\":\"globex\"", ",\"tenant\":\"Acme\"" };
@@ -329,7 +331,7 @@ chat_as_body(const char *token)
  * A token that was used is known for AUTH_REMEMBER_S more, but the body has
  * nothing left that it could be used for.
  */
-TEST_T(a_body_that_is_revoked_is_refused, 60)
+TEST_T(a_revoked_terminal_is_rejected, 60)
 {
 	char first[320], second[320], third[320];
 	int status;
@@ -354,7 +356,7 @@ TEST_T(a_body_that_is_revoked_is_refused, 60)
 /* ---- logs -----------------------------------------------------------------
  */
 
-TEST_T(who_is_refused_fills_no_log, 60)
+TEST_T(rejections_do_not_fill_the_log, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);

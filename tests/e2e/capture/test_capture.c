@@ -80,7 +80,7 @@ are_made(void *arg)
 
 /* By now there have been n of them, one of which says so. */
 static void
-assert_says(struct stack *st, size_t n, const char *text)
+assert_reports(struct stack *st, size_t n, const char *text)
 {
 	struct complaint c = { st, n };
 
@@ -88,7 +88,7 @@ assert_says(struct stack *st, size_t n, const char *text)
 	ck_assert_msg(tk_log_has(&st->capture, text), "not said: %s", text);
 }
 
-TEST(nats_messages_are_judged)
+TEST(nats_messages_are_checked)
 {
 	natsConnection *nc = NULL;
 	struct stack st;
@@ -106,7 +106,7 @@ TEST(nats_messages_are_judged)
 			continue;
 		/* A request without all it needs is wrong in three ways. */
 		wrong += strstr(published[i].subject, ".gate") != NULL ? 3 : 1;
-		assert_says(&st, wrong, published[i].text_contains);
+		assert_reports(&st, wrong, published[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), wrong);
 	natsConnection_Destroy(nc);
@@ -114,7 +114,7 @@ TEST(nats_messages_are_judged)
 	ck_assert_ptr_nonnull(stack_end(&st));
 }
 
-TEST(answers_are_judged_by_their_question)
+TEST(replies_are_checked_by_their_request)
 {
 	static const struct {
 		const char *answer, *header, *text_contains;
@@ -157,7 +157,7 @@ TEST(answers_are_judged_by_their_question)
 		natsMsg_Destroy(r);
 		ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 		if (rows[i].text_contains != NULL)
-			assert_says(&st, i + 1, rows[i].text_contains);
+			assert_reports(&st, i + 1, rows[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), 2);
 	subscriber_free(e);
@@ -199,7 +199,7 @@ static const struct {
 	    "no status" },
 };
 
-TEST(mqtt_messages_are_judged)
+TEST(mqtt_messages_are_checked)
 {
 	struct stack st;
 	struct peer *p;
@@ -212,14 +212,14 @@ TEST(mqtt_messages_are_judged)
 		    sent[i].how);
 		if (sent[i].text_contains == NULL)
 			continue;
-		assert_says(&st, ++wrong, sent[i].text_contains);
+		assert_reports(&st, ++wrong, sent[i].text_contains);
 	}
 	ck_assert_uint_eq(complaints(&st), wrong);
 	peer_free(p);
 	ck_assert_ptr_nonnull(stack_end(&st));
 }
 
-TEST(silence_is_fine)
+TEST(no_message_is_no_error)
 {
 	struct stack st;
 

@@ -21,7 +21,7 @@ owner_of(const char *user, const char *terminal)
 	return o;
 }
 
-TEST(words_and_skills)
+TEST(texts_and_skills_through_claude)
 {
 	struct client o = owner_of("u-claude", "terminal-001");
 	json_t *r = client_chat(&o, "今天上海天气如何？");
@@ -38,7 +38,7 @@ TEST(words_and_skills)
 	json_decref(r);
 }
 
-TEST(faults_are_told_as_they_are)
+TEST(provider_errors_are_reported)
 {
 	struct client o = owner_of("u-claude-2", "terminal-002");
 	json_t *body = json_loads(

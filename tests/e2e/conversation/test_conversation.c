@@ -52,7 +52,7 @@ next_update(struct peer *p)
 	}
 }
 
-TEST(a_colour_is_a_direct_action)
+TEST(a_colour_command_is_a_direct_action)
 {
 	struct client o = owner_of("u-light", "terminal-001");
 	struct peer *w = watcher(o.terminal);
@@ -88,7 +88,7 @@ TEST(a_colour_is_a_direct_action)
 }
 
 /* "It" is what a direct action was about: the model sees it in the history. */
-TEST(what_was_just_done_can_be_referred_to)
+TEST(the_last_action_can_be_referred_to)
 {
 	struct client o = owner_of("u-it", "terminal-010");
 	json_t *r = client_chat(&o, "把灯变成绿色");
@@ -142,7 +142,7 @@ has_alarm(void *arg)
 	return is;
 }
 
-TEST_T(an_alarm_fires_after_the_seconds_that_were_said, 60)
+TEST_T(an_alarm_fires_at_its_time, 60)
 {
 	struct client o = owner_of("u-alarm", "terminal-002");
 	struct alarm ten = { o.terminal, 0 }, one = { o.terminal, 1 };
@@ -170,7 +170,7 @@ TEST(a_question_goes_to_the_language_model)
 	peer_free(w);
 }
 
-TEST(a_nod_in_other_words_is_invoked_and_told)
+TEST(an_unmatched_command_is_invoked_by_the_model)
 {
 	struct client o = owner_of("u-nod", "terminal-004");
 	struct peer *w = watcher(o.terminal);
@@ -202,7 +202,7 @@ TEST(a_nod_in_other_words_is_invoked_and_told)
 	peer_free(w);
 }
 
-TEST(an_exclamation_moves_nothing)
+TEST(an_exclamation_causes_no_action)
 {
 	struct client o = owner_of("u-oh", "terminal-005");
 	struct peer *w = watcher(o.terminal);
@@ -229,7 +229,7 @@ TEST(two_commands_in_a_sentence_are_two_actions)
 	json_decref(r);
 }
 
-TEST(a_command_and_a_question_are_both_answered)
+TEST(a_command_and_a_question_both_get_a_reply)
 {
 	struct client o = owner_of("u-both", "terminal-007");
 	json_t *r = client_chat(&o, "把灯变成白色，然后讲一个关于海的故事");
@@ -243,7 +243,7 @@ TEST(a_command_and_a_question_are_both_answered)
 }
 
 /* The body knows no "later": nothing moves now, and nobody says it did. */
-TEST(a_time_the_body_has_no_slot_for_moves_nothing)
+TEST(a_time_without_a_slot_causes_no_action)
 {
 	struct client o = owner_of("u-later", "terminal-011");
 	struct peer *w = watcher(o.terminal);
@@ -297,7 +297,7 @@ TEST(a_session_remembers_its_messages)
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL, 404);
 }
 
-TEST(what_the_user_feels_moves_the_soul_and_shows_on_the_body)
+TEST(the_users_emotion_changes_the_soul_and_the_face)
 {
 	struct client o = owner_of("u-feel", "terminal-009");
 	struct peer *w = watcher(o.terminal);

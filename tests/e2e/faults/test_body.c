@@ -32,10 +32,10 @@ owner_of(struct terminal *b)
 
 /* What is said is not done: skill failed with error, and the reply says it. */
 static void
-assert_not_done(const struct client *o, const char *said, const char *skill,
+assert_not_done(const struct client *o, const char *expected, const char *skill,
     const char *error, const char *reply)
 {
-	json_t *r = client_chat(o, said);
+	json_t *r = client_chat(o, expected);
 
 	ck_assert(is_json(at(r, "executed_skills"), "[]"));
 	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), skill);
@@ -45,7 +45,7 @@ assert_not_done(const struct client *o, const char *said, const char *skill,
 	json_decref(r);
 }
 
-TEST(a_body_that_fails)
+TEST(a_failed_skill_is_reported)
 {
 	struct terminal b = { .manner = TERMINAL_FAILS };
 	struct client o;
@@ -57,7 +57,7 @@ TEST(a_body_that_fails)
 	terminal_free(&b);
 }
 
-TEST(a_body_that_says_nothing)
+TEST(a_missing_result_is_not_confirmed)
 {
 	struct terminal b = { .manner = TERMINAL_IS_SILENT };
 	struct client o;
@@ -69,7 +69,7 @@ TEST(a_body_that_says_nothing)
 	terminal_free(&b);
 }
 
-TEST(a_body_that_is_gone)
+TEST(an_offline_terminal_fails_its_skill)
 {
 	struct terminal b = { .manner = TERMINAL_OBEYS };
 	struct client o;
@@ -95,7 +95,7 @@ TEST(a_body_that_is_gone)
 	json_decref(r);
 }
 
-TEST(a_body_that_does_not_listen)
+TEST(an_unsubscribed_terminal_fails_its_action)
 {
 	struct terminal b = { .manner = TERMINAL_OBEYS };
 	struct client o;
@@ -129,7 +129,7 @@ faulty(const char *id, const char *faults)
 	return owner_of(&b);
 }
 
-TEST(a_body_that_is_too_late)
+TEST(a_result_after_the_deadline_is_reported)
 {
 	struct client o = faulty("late", "late=1500");
 
@@ -137,7 +137,7 @@ TEST(a_body_that_is_too_late)
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-TEST(a_body_that_answers_another_request)
+TEST(a_result_of_another_request_is_ignored)
 {
 	struct client o = faulty("muddled", "wrong-request-id");
 
@@ -145,7 +145,7 @@ TEST(a_body_that_answers_another_request)
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 }
 
-TEST(a_body_that_answers_for_another_is_not_heard)
+TEST(a_result_for_another_terminal_is_ignored)
 {
 	struct terminal victim = { .manner = TERMINAL_IS_SILENT };
 	struct terminal liar = { .manner = TERMINAL_OBEYS };
@@ -175,7 +175,7 @@ TEST(a_body_that_answers_for_another_is_not_heard)
 	terminal_free(&liar);
 }
 
-TEST(a_soul_that_is_too_upset_does_nothing)
+TEST(a_blocked_gate_prevents_actions)
 {
 	struct terminal b = { .manner = TERMINAL_OBEYS };
 	struct client o;

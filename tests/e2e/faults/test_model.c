@@ -35,7 +35,7 @@ script(const char *faults)
 	ck_assert_int_eq(status, 200);
 }
 
-TEST(an_overloaded_model_is_told_and_forgotten)
+TEST(an_overloaded_model_fails_one_turn_only)
 {
 	struct client o = owner_of("u-429", "terminal-001");
 
@@ -55,7 +55,7 @@ static const char broken[] = "{\"faults\":[{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"},"
 			     "{\"kind\":\"error\"},{\"kind\":\"error\"}]}";
 
-TEST(a_broken_model_is_said_to_be_unavailable)
+TEST(a_failing_model_is_reported_unavailable)
 {
 	struct client o = owner_of("u-500", "terminal-002");
 	json_t *r;
@@ -74,7 +74,7 @@ TEST(a_broken_model_is_said_to_be_unavailable)
 	json_decref(client_chat(&o, "今天上海天气如何？"));
 }
 
-TEST(what_was_done_before_the_model_failed_is_told)
+TEST(skills_executed_before_a_model_failure_are_reported)
 {
 	struct client o = owner_of("u-late", "terminal-003");
 	json_t *r;
@@ -90,7 +90,7 @@ TEST(what_was_done_before_the_model_failed_is_told)
 	script("{\"faults\":[]}");
 }
 
-TEST(a_model_that_is_too_slow_is_given_up)
+TEST(a_slow_model_times_out)
 {
 	struct client o = owner_of("u-slow", "terminal-004");
 	int status;
@@ -107,7 +107,7 @@ TEST(a_model_that_is_too_slow_is_given_up)
 	script("{\"faults\":[]}");
 }
 
-TEST(a_cut_stream_is_no_reply)
+TEST(a_truncated_stream_is_no_reply)
 {
 	struct client o = owner_of("u-cut", "terminal-005");
 	int status;
@@ -126,7 +126,7 @@ TEST(a_cut_stream_is_no_reply)
 	script("{\"faults\":[]}");
 }
 
-TEST(broken_arguments_move_nothing)
+TEST(invalid_arguments_cause_no_action)
 {
 	struct client o = owner_of("u-args", "terminal-006");
 	struct peer *w = peer_new(&stack, NULL);

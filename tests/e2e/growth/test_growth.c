@@ -22,7 +22,7 @@ STACK_SHARED({ .no_capture = true,
     .env = { [STACK_LLM_SIM] = { "HTTP_WORKERS=24" },
 	[STACK_CHAT_GATEWAY] = { "HTTP_WORKERS=24" } } })
 
-static const char *const said[] = {
+static const char *const reported[] = {
 	"把灯变成绿色",       /* an intent */
 	"今天上海天气如何？", /* the model */
 	"动一动你的脑袋吧",   /* the model and a skill */
@@ -30,17 +30,17 @@ static const char *const said[] = {
 	"记得我喜欢什么吗",   /* a search */
 };
 
-static const char *const fault[] = { "error", "cut", "bad_arguments", "quota" };
+static const char *const cause[] = { "error", "cut", "bad_arguments", "quota" };
 
 /* The next request to the model goes wrong. */
 static void
-spoil(size_t i)
+send_invalid(size_t i)
 {
 	char text[64];
 	int status;
 
 	snprintf(text, sizeof(text), "{\"faults\":[{\"kind\":\"%s\"}]}",
-	    fault[i % NELEM(fault)]);
+	    cause[i % NELEM(cause)]);
 	json_decref(client_call(stack.service[STACK_LLM_SIM].http, "POST",
 	    "/sim/script", json_loads(text, 0, NULL), &status));
 	ck_assert_int_eq(status, 200);
@@ -55,9 +55,9 @@ turn(struct client *o, size_t i)
 	snprintf(session, sizeof(session), "s%zu", i % 7);
 	o->session = session;
 	if (i % 20 == 0)
-		spoil(i / 20);
+		send_invalid(i / 20);
 	json_decref(client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-	    "/v1/chat", client_chat_request(o, said[i % NELEM(said)]),
+	    "/v1/chat", client_chat_request(o, reported[i % NELEM(reported)]),
 	    &status));
 	ck_assert_int_ne(status, 0);
 	if (i % 20 > 5)
@@ -71,7 +71,7 @@ measure(long kib[STACK_SERVICES])
 		kib[s] = tk_proc_status(stack.service[s].proc.pid, "VmRSS");
 }
 
-TEST_T(three_thousand_turns_leave_nothing, 300)
+TEST_T(three_thousand_turns_leak_nothing, 300)
 {
 	struct client o = { &stack, STACK_USER, "", STACK_BODY };
 	long before[STACK_SERVICES], after[STACK_SERVICES];

@@ -104,14 +104,14 @@ put_marked(struct buf *b, const char *text, struct str id,
 }
 
 /* Where an id is put. */
-struct place {
+struct target {
 	int port;
 	const char *method, *path, *body;
 	bool required; /* it is an id, and used */
 };
 
 static void
-ask(const struct place *p, struct str id, bool never)
+request_with(const struct target *p, struct str id, bool never)
 {
 	struct buf q = BUF_INIT((size_t)64 * 1024), body = q;
 	struct tk_http c = { 0 };
@@ -146,12 +146,12 @@ ask(const struct place *p, struct str id, bool never)
 }
 
 static size_t
-ask_all(const struct place *p)
+request_all(const struct target *p)
 {
 	size_t i;
 
 	for (i = 0; i < NELEM(ids); i++)
-		ask(p, ids[i].id, ids[i].never);
+		request_with(p, ids[i].id, ids[i].never);
 	return NELEM(ids);
 }
 
@@ -189,7 +189,7 @@ mark_path(const char *path, size_t k, char *dst, size_t size)
 }
 
 static size_t
-ask_paths(struct place *p, json_t *route)
+request_with_paths(struct target *p, json_t *route)
 {
 	const char *path = text_at(route, "path");
 	char marked[256], plain[300];
@@ -199,7 +199,7 @@ ask_paths(struct place *p, json_t *route)
 	for (k = 0; mark_path(path, k, marked, sizeof(marked)); k++) {
 		p->path = marked;
 		p->required = true;
-		n += ask_all(p);
+		n += request_all(p);
 	}
 	(void)mark_path(path, SIZE_MAX, marked, sizeof(marked));
 	json_array_foreach (json_object_get(route, "query"), i, query) {
@@ -207,15 +207,15 @@ ask_paths(struct place *p, json_t *route)
 		    text_at(query, "name"));
 		p->path = plain;
 		p->required = is_id(text_at(query, "name"));
-		n += ask_all(p);
+		n += request_all(p);
 	}
 	return n;
 }
 
-static size_t ask_bodies(struct place *p, json_t *top, json_t *v);
+static size_t request_with_bodies(struct target *p, json_t *top, json_t *v);
 
 static size_t
-ask_member(struct place *p, json_t *top, json_t *v, const char *key)
+request_with_member(struct target *p, json_t *top, json_t *v, const char *key)
 {
 	json_t *was = json_incref(json_object_get(v, key));
 	size_t n = 0;
@@ -225,11 +225,11 @@ ask_member(struct place *p, json_t *top, json_t *v, const char *key)
 		json_object_set_new(v, key, json_string(MARK));
 		text = json_dumps(top, 0);
 		p->body = text;
-		n += ask_all(p);
+		n += request_all(p);
 		free(text);
 		json_object_set(v, key, was);
 	} else {
-		n += ask_bodies(p, top, was);
+		n += request_with_bodies(p, top, was);
 	}
 	json_decref(was);
 	return n;
@@ -237,7 +237,7 @@ ask_member(struct place *p, json_t *top, json_t *v, const char *key)
 
 /* Every id in v, a part of top, in turn. */
 static size_t
-ask_bodies(struct place *p, json_t *top, json_t *v)
+request_with_bodies(struct target *p, json_t *top, json_t *v)
 {
 	size_t i, n = 0;
 	const char *key;
@@ -245,14 +245,14 @@ ask_bodies(struct place *p, json_t *top, json_t *v)
 	void *next;
 
 	json_array_foreach (v, i, item)
-		n += ask_bodies(p, top, item);
+		n += request_with_bodies(p, top, item);
 	json_object_foreach_safe(v, next, key, item) n +=
-	    ask_member(p, top, v, key);
+	    request_with_member(p, top, v, key);
 	return n;
 }
 
 static size_t
-ask_cases(struct place *p, const char *message)
+request_with_cases(struct target *p, const char *message)
 {
 	struct tk_cases c;
 	json_t *j;
@@ -265,7 +265,7 @@ ask_cases(struct place *p, const char *message)
 			continue;
 		j = json_deep_copy(c.v[i].data);
 		p->required = true;
-		n += ask_bodies(p, j, j);
+		n += request_with_bodies(p, j, j);
 		json_decref(j);
 		done++;
 	}
@@ -274,9 +274,9 @@ ask_cases(struct place *p, const char *message)
 }
 
 static size_t
-ask_route(json_t *route)
+request_route(json_t *route)
 {
-	struct place p = { .method = text_at(route, "method") };
+	struct target p = { .method = text_at(route, "method") };
 	const char *owner = text_at(route, "owner");
 	json_t *request = json_object_get(route, "request");
 	char path[256];
@@ -288,12 +288,12 @@ ask_route(json_t *route)
 	}
 	if (p.port == 0)
 		return 0;
-	n = ask_paths(&p, route);
+	n = request_with_paths(&p, route);
 	if (json_is_string(request)) {
 		(void)mark_path(
 		    text_at(route, "path"), SIZE_MAX, path, sizeof(path));
 		p.path = path;
-		n += ask_cases(&p, json_string_value(request));
+		n += request_with_cases(&p, json_string_value(request));
 	}
 	return n;
 }
@@ -342,7 +342,7 @@ check_logs(void)
 	}
 }
 
-TEST_T(ids_are_only_ids, 240)
+TEST_T(ids_are_never_interpreted, 240)
 {
 	struct client load = { &stack, "u-beside", "s1", STACK_BODY };
 	json_t *all, *route;
@@ -352,7 +352,7 @@ TEST_T(ids_are_only_ids, 240)
 	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
 	json_array_foreach (at(all, "http"), i, route)
-		n += ask_route(route);
+		n += request_route(route);
 	json_decref(all);
 	ck_assert_uint_gt(n, 1500);
 	json_decref(client_chat(&load, "把灯变成绿色"));
@@ -361,7 +361,7 @@ TEST_T(ids_are_only_ids, 240)
 }
 
 /* Odd ids work, though. */
-TEST_T(odd_ids_have_turns_of_their_own, 60)
+TEST_T(unusual_ids_have_their_own_turns, 60)
 {
 	static const char user[] = "soul.event.*";
 	struct terminal b = { .terminal = "a.*.$b", .user = user };

@@ -60,7 +60,7 @@ memory_of(struct client *o, const char *text)
 }
 
 static void
-say_and_wait_for_the_memory(struct client *o, const char *text)
+chat_and_wait_for_the_memory(struct client *o, const char *text)
 {
 	json_decref(memory_of(o, text));
 }
@@ -90,13 +90,13 @@ stored_text(json_t *ev, char *dst, size_t size)
 	return is;
 }
 
-TEST_T(a_memory_is_recalled_and_the_body_told_meanwhile, 60)
+TEST_T(a_recall_publishes_its_status, 60)
 {
 	struct client o = owner_of("u-recall", "terminal-001");
 	struct peer *w = peer_new(&stack, NULL);
 	json_t *m, *r;
 
-	say_and_wait_for_the_memory(&o, "我最喜欢的水果是山竹");
+	chat_and_wait_for_the_memory(&o, "我最喜欢的水果是山竹");
 	peer_subscribe(w, "soul/terminal/terminal-001/status");
 	/* Another session of the same user. */
 	o.session = "s2";
@@ -121,7 +121,7 @@ TEST_T(a_memory_belongs_to_its_user, 60)
 	struct client other = owner_of("u-other", "terminal-003");
 	json_t *r;
 
-	say_and_wait_for_the_memory(&o, "我的密码是榴莲");
+	chat_and_wait_for_the_memory(&o, "我的密码是榴莲");
 	r = client_chat(&other, "你还记得我的密码吗");
 	ck_assert_msg(
 	    !text_contains(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
@@ -132,7 +132,7 @@ TEST_T(a_memory_belongs_to_its_user, 60)
 	json_decref(r);
 }
 
-TEST_T(new_words_start_the_silence_anew, 60)
+TEST_T(new_input_restarts_the_idle_time, 60)
 {
 	struct client o = owner_of("u-anew", "terminal-004");
 	struct subscriber *e =
@@ -163,7 +163,8 @@ TEST_T(new_words_start_the_silence_anew, 60)
 
 /* The auditor learns in which turn how much is gone, and not what. */
 static void
-want_told(struct subscriber *audit, struct subscriber *turns, const char *word)
+want_reply_names(
+    struct subscriber *audit, struct subscriber *turns, const char *word)
 {
 	json_t *e =
 	    subscriber_await(audit, "payload.action", "memories_deleted");
@@ -181,7 +182,7 @@ want_told(struct subscriber *audit, struct subscriber *turns, const char *word)
 	json_decref(e);
 }
 
-TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
+TEST_T(a_deleted_memory_is_named_in_the_reply, 60)
 {
 	struct client o = owner_of("u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
@@ -200,13 +201,13 @@ TEST_T(a_memory_is_forgotten_and_the_user_told_which, 60)
 	    text_contains(r, "reply", want), "%s", text_at(r, "reply"));
 	json_decref(r);
 	ck_assert(!stored_text(ev, text, sizeof(text)));
-	want_told(audit, turns, "山竹");
+	want_reply_names(audit, turns, "山竹");
 	subscriber_free(audit);
 	subscriber_free(turns);
 	json_decref(ev);
 }
 
-TEST_T(what_does_not_fit_stays, 60)
+TEST_T(other_memories_are_not_deleted, 60)
 {
 	static const char *const others[] = { "忘掉我喜欢的水果是榴莲",
 		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };

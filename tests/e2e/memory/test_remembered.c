@@ -14,29 +14,30 @@
 
 /* What the model makes of a conversation in which the user says text. */
 static void
-model_will_say(struct stack *st, const char *text, const char *answer)
+model_script_reply(struct stack *st, const char *text, const char *answer)
 {
-	json_t *fault;
+	json_t *script_llm_error;
 	char when[256];
 	int status;
 
 	/* So it stands in what is to be summarised, and nowhere else. */
 	snprintf(when, sizeof(when), "用户：%s", text);
-	fault = json_pack(
+	script_llm_error = json_pack(
 	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
-	json_decref(client_call(st->service[STACK_LLM_SIM].http, "POST",
-	    "/sim/script", json_pack("{s[o]}", "faults", fault), &status));
+	json_decref(
+	    client_call(st->service[STACK_LLM_SIM].http, "POST", "/sim/script",
+		json_pack("{s[o]}", "faults", script_llm_error), &status));
 	ck_assert_int_eq(status, 200);
 }
 
 /* Say something, and wait until a summary has made n memories of it. */
 static void
-tell(struct client *o, const char *text, const char *summary, int n)
+chat_about(struct client *o, const char *text, const char *summary, int n)
 {
 	struct subscriber *e =
 	    subscriber_new(o->st, "soul.event.memory_stored.>", NULL);
 
-	model_will_say(o->st, text, summary);
+	model_script_reply(o->st, text, summary);
 	json_decref(client_chat(o, text));
 	while (n-- > 0)
 		json_decref(subscriber_await(e, "payload.user_id", USER));
@@ -44,7 +45,7 @@ tell(struct client *o, const char *text, const char *summary, int n)
 }
 
 static void
-end_and_begin_again(struct stack *st)
+restart_everything(struct stack *st)
 {
 	enum stack_service i;
 	enum stack_server k;
@@ -62,7 +63,7 @@ end_and_begin_again(struct stack *st)
 	client_wait_terminal(st, USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
-struct asked {
+struct queries {
 	struct client owner;
 	const char *text;
 	json_t *answer;
@@ -72,7 +73,7 @@ struct asked {
 static bool
 recalls(void *arg)
 {
-	struct asked *a = arg;
+	struct queries *a = arg;
 
 	json_decref(a->answer);
 	a->answer = client_chat(&a->owner, a->text);
@@ -92,9 +93,9 @@ next_status(struct peer *w, const char *session, const char *status)
 
 /* Ask in a new session; the reply has one word and not the other. */
 static void
-ask(struct stack *st, const char *session, const char *has, const char *lacks)
+query(struct stack *st, const char *session, const char *has, const char *lacks)
 {
-	struct asked a = { { st, USER, session, STACK_BODY },
+	struct queries a = { { st, USER, session, STACK_BODY },
 		"你还记得我平时爱喝哪种茶吗", NULL };
 	struct peer *w = peer_new(st, NULL);
 
@@ -113,7 +114,7 @@ ask(struct stack *st, const char *session, const char *has, const char *lacks)
 
 static struct stack st;
 
-TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
+TEST_T(a_fact_survives_restarts_and_is_superseded, 120)
 {
 	static struct stack_opts o;
 	struct client owner = { &st, USER, "told", STACK_BODY };
@@ -126,24 +127,24 @@ TEST_T(a_fact_outlives_every_process_and_gives_way_to_a_newer, 120)
 	client_wait_terminal(&st, USER, STACK_BODY, CLIENT_SEES_INTENTS);
 	client_select_soul(&st, USER, STACK_BODY,
 	    client_create_soul(&st, USER, "小元", "ENFP"));
-	tell(&owner, "我最喜欢的茶是乌龙茶，我养了一只猫",
+	chat_about(&owner, "我最喜欢的茶是乌龙茶，我养了一只猫",
 	    "{\"summary\":\"用户喜欢乌龙茶，养猫。\",\"memories\":["
 	    "{\"text\":\"用户最喜欢的茶是乌龙茶\",\"type\":\"fact\"},"
 	    "{\"text\":\"用户养了一只猫\",\"type\":\"fact\"}],"
 	    "\"profile\":{\"preferences\":{\"茶\":\"乌龙茶\"}}}",
 	    2);
-	end_and_begin_again(&st);
-	ask(&st, "asked", "乌龙茶", "普洱茶");
+	restart_everything(&st);
+	query(&st, "asked", "乌龙茶", "普洱茶");
 
 	/* He has changed his mind. */
 	owner.session = "told again";
-	tell(&owner, "我现在最喜欢的茶是普洱茶",
+	chat_about(&owner, "我现在最喜欢的茶是普洱茶",
 	    "{\"summary\":\"用户改喝普洱茶。\",\"memories\":["
 	    "{\"text\":\"用户最喜欢的茶是普洱茶\",\"type\":\"fact\","
 	    "\"replaces\":[1]}],"
 	    "\"profile\":{\"preferences\":{\"茶\":\"普洱茶\"}}}",
 	    1);
-	ask(&st, "asked again", "普洱茶", "乌龙茶");
+	query(&st, "asked again", "普洱茶", "乌龙茶");
 	j = client_ok(&st, "GET", "/v1/users/" USER "/profile", NULL);
 	ck_assert_str_eq(text_at(j, "user_profile.preferences.茶"), "普洱茶");
 	json_decref(j);

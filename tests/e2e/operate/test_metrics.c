@@ -196,7 +196,7 @@ scrape_all(const char *soul)
 	return all;
 }
 
-TEST(alerts_ask_for_what_there_is)
+TEST(alerts_use_existing_metrics)
 {
 	struct buf all = scrape_all("alerts");
 	size_t n;
@@ -208,7 +208,7 @@ TEST(alerts_ask_for_what_there_is)
 	buf_free(&all);
 }
 
-TEST(dashboard_asks_for_what_there_is)
+TEST(the_dashboard_uses_existing_metrics)
 {
 	struct buf all = scrape_all("dashboard");
 	size_t n, i, k, found = 0;
@@ -231,7 +231,7 @@ TEST(dashboard_asks_for_what_there_is)
 }
 
 /* The checks themselves find what is missing. */
-TEST(what_is_missing_is_found)
+TEST(a_missing_metric_is_detected)
 {
 	static const struct str all = STR_INIT(
 	    "# HELP soul_x_total soul_y_total\nsoul_x_total{a=\"b\"} 1\n");

@@ -23,7 +23,8 @@ static const char *const programs[] = { "chat-gateway", "intent-filter",
 
 /* What it prints, freed by the caller, and its exit code. */
 static char *
-output(const char *program, const char *arg, const char *const env[], int *code)
+settings_output(
+    const char *program, const char *arg, const char *const env[], int *code)
 {
 	const char *const argv[] = { tk_bin(program), arg, NULL };
 	static int nth;
@@ -47,8 +48,8 @@ agree(const char *program, const char *wrong, const char *why)
 {
 	const char *const env[] = { wrong, PLAIN, NULL };
 	int checked, started;
-	char *check = output(program, "--check-config", env, &checked);
-	char *start = output(program, NULL, env, &started);
+	char *check = settings_output(program, "--check-config", env, &checked);
+	char *start = settings_output(program, NULL, env, &started);
 
 	ck_assert_msg(checked == CONFIG, "%s %s: --check-config ends with %d",
 	    program, wrong, checked);
@@ -115,14 +116,15 @@ has_variable(const char *all, const char *name)
 	return has || strstr(all, line) != NULL;
 }
 
-TEST_T(check_config_refuses_what_the_start_refuses, 300)
+TEST_T(check_config_rejects_what_the_start_rejects, 300)
 {
 	char wrong[256];
 	size_t tried[NELEM(any_wrong)] = { 0 };
 	int code;
 
 	for (size_t p = 0; p < NELEM(programs); p++) {
-		char *all = output(programs[p], "--print-config", NULL, &code);
+		char *all =
+		    settings_output(programs[p], "--print-config", NULL, &code);
 		for (size_t i = 0; i < NELEM(any_wrong); i++) {
 			if (!has_variable(all, any_wrong[i][0]))
 				continue;
@@ -168,18 +170,18 @@ TEST(tls_files_of_the_broker_are_read)
 
 	for (size_t i = 0; i < NELEM(both); i++)
 		for (int start = 0; start < 2; start++) {
-			char *said = output(both[i],
+			char *output = settings_output(both[i],
 			    start != 0 ? NULL : "--check-config", env, &code);
 			ck_assert_int_eq(code, CONFIG);
 			ck_assert_ptr_nonnull(
-			    strstr(said, "the file of authorities"));
-			free(said);
+			    strstr(output, "the file of authorities"));
+			free(output);
 		}
 }
 
 /* ---- names nobody knows -------------------------------------------------- */
 
-TEST(what_is_misspelt_is_found)
+TEST(misspelt_settings_are_found)
 {
 	static const char *const rows[][3] = {
 		{ "llm-orchestrator", "LLM_PROVIDRS=secret",
@@ -200,12 +202,14 @@ TEST(what_is_misspelt_is_found)
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		const char *const env[] = { PLAIN, rows[i][1], NULL };
 		int code;
-		char *said = output(rows[i][0], "--check-config", env, &code);
-		ck_assert_msg(code == 0, "%s: %d: %s", rows[i][1], code, said);
-		ck_assert_msg(strstr(said, rows[i][2]) != NULL, "%s: %s",
-		    rows[i][1], said);
-		ck_assert_ptr_null(strstr(said, "secret"));
-		free(said);
+		char *output =
+		    settings_output(rows[i][0], "--check-config", env, &code);
+		ck_assert_msg(
+		    code == 0, "%s: %d: %s", rows[i][1], code, output);
+		ck_assert_msg(strstr(output, rows[i][2]) != NULL, "%s: %s",
+		    rows[i][1], output);
+		ck_assert_ptr_null(strstr(output, "secret"));
+		free(output);
 	}
 }
 
@@ -231,7 +235,7 @@ names_of(char *text, char end, const char *names[VARS], size_t n)
 }
 
 /* One file of settings serves all programs. */
-TEST(what_another_program_reads_is_not_misspelt)
+TEST(settings_of_other_programs_are_not_misspelt)
 {
 	static char lines[VARS][96];
 	const char *names[VARS], *env[VARS + 1];
@@ -240,7 +244,8 @@ TEST(what_another_program_reads_is_not_misspelt)
 	int code;
 
 	for (size_t p = 0; p < NELEM(programs); p++) {
-		texts[p] = output(programs[p], "--print-config", NULL, &code);
+		texts[p] =
+		    settings_output(programs[p], "--print-config", NULL, &code);
 		n = names_of(texts[p], '=', names, n);
 	}
 	ck_assert_uint_gt(n, 100);
@@ -252,10 +257,11 @@ TEST(what_another_program_reads_is_not_misspelt)
 		free(texts[p]);
 	env[n] = NULL;
 	for (size_t p = 0; p < NELEM(programs); p++) {
-		char *said = output(programs[p], "--check-config", env, &code);
-		ck_assert_msg(strstr(said, "not known") == NULL, "%s: %s",
-		    programs[p], said);
-		free(said);
+		char *output =
+		    settings_output(programs[p], "--check-config", env, &code);
+		ck_assert_msg(strstr(output, "not known") == NULL, "%s: %s",
+		    programs[p], output);
+		free(output);
 	}
 }
 
@@ -271,10 +277,11 @@ TEST(a_key_that_the_file_of_providers_names_is_known)
 	    "{\"providers\":[{\"name\":\"a\",\"kind\":\"openai\","
 	    "\"base_url\":\"http://x/v1\",\"model\":\"m\","
 	    "\"api_key_env\":\"OPENAI_API_KEY2\"}]}");
-	char *said = output("llm-orchestrator", "--check-config", env, &code);
+	char *output =
+	    settings_output("llm-orchestrator", "--check-config", env, &code);
 	ck_assert_int_eq(code, 0);
-	ck_assert_str_eq(said, "");
-	free(said);
+	ck_assert_str_eq(output, "");
+	free(output);
 }
 
 /* ---- what --help says ---------------------------------------------------- */
@@ -341,15 +348,17 @@ check_number(const char *program, const char *name, const char *line)
 		ck_assert_msg(strstr(line, "a second") != NULL, "%s", line);
 }
 
-TEST_T(help_says_what_is_read_with_unit_default_and_range, 120)
+TEST_T(help_lists_settings_with_unit_default_and_range, 120)
 {
 	const char *printed[VARS], *helped[VARS];
 	char line[512];
 	int code;
 
 	for (size_t p = 0; p < NELEM(programs); p++) {
-		char *help = output(programs[p], "--help", NULL, &code);
-		char *all = output(programs[p], "--print-config", NULL, &code);
+		char *help =
+		    settings_output(programs[p], "--help", NULL, &code);
+		char *all =
+		    settings_output(programs[p], "--print-config", NULL, &code);
 		size_t n = names_of(all, '=', printed, 0);
 		for (size_t i = 0; i < n; i++) {
 			const char *l = line_of(help, printed[i], line);

@@ -17,7 +17,7 @@
 #define BODIES 5000
 
 /* Everybody's reports, sent without waiting for each. */
-struct crowd {
+struct fleet {
 	struct mosquitto *m;
 	atomic_size_t acknowledged;
 	size_t sent;
@@ -26,7 +26,7 @@ struct crowd {
 static void
 on_publish(struct mosquitto *m, void *arg, int mid)
 {
-	struct crowd *c = arg;
+	struct fleet *c = arg;
 
 	(void)m;
 	(void)mid;
@@ -34,9 +34,9 @@ on_publish(struct mosquitto *m, void *arg, int mid)
 }
 
 static void
-crowd_begin(struct crowd *c, struct stack *st)
+fleet_begin(struct fleet *c, struct stack *st)
 {
-	*c = (struct crowd){ 0 };
+	*c = (struct fleet){ 0 };
 	(void)mosquitto_lib_init();
 	c->m = mosquitto_new(NULL, true, c);
 	mosquitto_publish_callback_set(c->m, on_publish);
@@ -47,7 +47,7 @@ crowd_begin(struct crowd *c, struct stack *st)
 }
 
 static void
-crowd_end(struct crowd *c)
+fleet_end(struct fleet *c)
 {
 	(void)mosquitto_disconnect(c->m);
 	(void)mosquitto_loop_stop(c->m, false);
@@ -55,7 +55,7 @@ crowd_end(struct crowd *c)
 }
 
 static void
-report(struct crowd *c, int i, const char *leaf, const char *payload)
+report(struct fleet *c, int i, const char *leaf, const char *payload)
 {
 	char topic[128];
 
@@ -69,14 +69,14 @@ report(struct crowd *c, int i, const char *leaf, const char *payload)
 static bool
 is_acknowledged(void *arg)
 {
-	struct crowd *c = arg;
+	struct fleet *c = arg;
 
 	return atomic_load(&c->acknowledged) == c->sent;
 }
 
 /* All of them announce themselves, retained, with that version. */
 static void
-crowd_announces(struct crowd *c, int version)
+fleet_announces(struct fleet *c, int version)
 {
 	char text[512];
 	int i;
@@ -99,7 +99,7 @@ crowd_announces(struct crowd *c, int version)
 }
 
 /* How far the records are; each is looked at until it is right. */
-struct looking {
+struct polling {
 	struct stack *st;
 	int version, next;
 };
@@ -107,7 +107,7 @@ struct looking {
 static bool
 are_known(void *arg)
 {
-	struct looking *l = arg;
+	struct polling *l = arg;
 	char id[64], name[64];
 	json_t *j;
 
@@ -132,7 +132,7 @@ are_known(void *arg)
 static void
 assert_known(struct stack *st, int version)
 {
-	struct looking l = { st, version, 0 };
+	struct polling l = { st, version, 0 };
 
 	ck_assert_msg(tk_until(are_known, &l, 60000),
 	    "crowd-%d is not at version %d", l.next, version);
@@ -144,13 +144,13 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	struct stack_proc second = { 0 };
 	struct mono began;
 	struct stack st;
-	struct crowd c;
+	struct fleet c;
 
 	stack_start(&st, &o);
 	/* They are retained before anybody reads them. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
-	crowd_begin(&c, &st);
-	crowd_announces(&c, 1);
+	fleet_begin(&c, &st);
+	fleet_announces(&c, 1);
 	began = clock_mono();
 	stack_restart(&st, STACK_MQTT_BRIDGE);
 	assert_known(&st, 1);
@@ -162,11 +162,11 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	report(&c, 0, "online", "online");
 	stack_kill(&st, STACK_MQTT_BRIDGE);
 	began = clock_mono();
-	crowd_announces(&c, 2);
+	fleet_announces(&c, 2);
 	assert_known(&st, 2);
 	printf("# %d new snapshots known %lld ms after the kill\n", BODIES,
 	    (long long)mono_diff_ms(clock_mono(), began));
-	crowd_end(&c);
+	fleet_end(&c);
 	tk_signal(&second.proc, SIGTERM);
 	ck_assert_int_eq(tk_wait(&second.proc, STACK_MS), 0);
 	ck_assert_ptr_null(stack_end(&st));

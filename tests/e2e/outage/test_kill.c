@@ -18,19 +18,19 @@
 #define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
 
 /* Sentences of the running conversation. */
-#define SAID_MAX 20000
+#define TEXTS_MAX 20000
 
 /* Somebody who goes on talking, whatever happens. */
 struct talker {
 	struct client owner;
 	pthread_t thread;
 	atomic_bool enough;
-	atomic_size_t said, answered;
-	bool ok[SAID_MAX]; /* the sentence was answered with 200 */
+	atomic_size_t texts, responses;
+	bool ok[TEXTS_MAX]; /* the sentence was answered with 200 */
 };
 
 static bool
-gateway_is_there(void *arg)
+gateway_is_up(void *arg)
 {
 	const struct talker *t = arg;
 
@@ -45,7 +45,7 @@ talk_on(void *arg)
 	int status;
 	size_t i;
 
-	for (i = 0; i < SAID_MAX && !atomic_load(&t->enough); i++) {
+	for (i = 0; i < TEXTS_MAX && !atomic_load(&t->enough); i++) {
 		snprintf(text, sizeof(text), "第%zu句：%s", i,
 		    i % 2 > 0 ? "把灯变成绿色" : "你好");
 		json_decref(client_call(
@@ -53,33 +53,33 @@ talk_on(void *arg)
 		    "/v1/chat", client_chat_request(&t->owner, text), &status));
 		t->ok[i] = status == 200;
 		if (status == 0)
-			(void)tk_until(gateway_is_there, t, 1000);
-		atomic_fetch_add(&t->answered, t->ok[i]);
-		atomic_fetch_add(&t->said, 1);
+			(void)tk_until(gateway_is_up, t, 1000);
+		atomic_fetch_add(&t->responses, t->ok[i]);
+		atomic_fetch_add(&t->texts, 1);
 	}
 	return NULL;
 }
 
 struct progress {
 	struct talker *t;
-	size_t answered;
+	size_t responses;
 };
 
 static bool
-has_gone_on(void *arg)
+has_resumed(void *arg)
 {
 	const struct progress *p = arg;
 
-	return atomic_load(&p->t->answered) >= p->answered;
+	return atomic_load(&p->t->responses) >= p->responses;
 }
 
 /* Some more sentences are answered. */
 static void
 goes_on(struct talker *t)
 {
-	struct progress p = { t, atomic_load(&t->answered) + 3 };
+	struct progress p = { t, atomic_load(&t->responses) + 3 };
 
-	ck_assert_msg(tk_until(has_gone_on, &p, STACK_MS),
+	ck_assert_msg(tk_until(has_resumed, &p, STACK_MS),
 	    "the conversation has stopped");
 }
 
@@ -164,14 +164,14 @@ check_messages(struct scene *s)
 	json_t *j = client_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
 	json_t *list = at(j, "items");
 	size_t n = json_array_size(list), i, k = 0;
-	size_t said = atomic_load(&s->talker.said);
+	size_t texts = atomic_load(&s->talker.texts);
 	const char *content;
 	char begin[32];
 
 	/* The oldest may have gone into the summary; begin with the first. */
 	content = text_at(json_array_get(list, 0), "content");
 	ck_assert_int_eq(sscanf(content, "第%zu句", &i), 1);
-	for (; i < said; i++) {
+	for (; i < texts; i++) {
 		if (!s->talker.ok[i])
 			continue;
 		snprintf(begin, sizeof(begin), "第%zu句", i);
@@ -180,7 +180,7 @@ check_messages(struct scene *s)
 			if (strncmp(content, begin, strlen(begin)) == 0)
 				break;
 		}
-		ck_assert_msg(k < n, "%s is lost, of %zu", begin, said);
+		ck_assert_msg(k < n, "%s is lost, of %zu", begin, texts);
 	}
 	json_decref(j);
 }
@@ -240,7 +240,7 @@ TEST_T(each_server_is_killed_in_turn, 120)
 	scene_end(&scene);
 }
 
-TEST_T(everything_is_killed_at_once, 120)
+TEST_T(all_processes_are_killed_together, 120)
 {
 	enum stack_service i;
 	enum stack_server k;
@@ -258,7 +258,7 @@ TEST_T(everything_is_killed_at_once, 120)
 	scene_end(&scene);
 }
 
-TEST_T(s7_4_1_a_body_announces_again_after_its_broker_was_killed, 60)
+TEST_T(s7_4_1_a_terminal_announces_itself_after_a_broker_kill, 60)
 {
 	static const char *const order[] = { "/online", "/skills",
 		"/intent_catalog", "/heartbeat" };

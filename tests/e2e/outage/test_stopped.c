@@ -48,7 +48,7 @@ scene(struct stack *st)
 	client_wait_terminal(st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
-TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
+TEST_T(a_stopped_orchestrator_sends_no_overdue_action, 120)
 {
 	struct stack st;
 
@@ -57,7 +57,7 @@ TEST_T(a_stopped_orchestrator_does_not_act_late, 120)
 	stack_end(&st);
 }
 
-TEST_T(a_stopped_nats_lets_nothing_act_late, 120)
+TEST_T(a_stopped_nats_delivers_no_overdue_action, 120)
 {
 	struct stack st;
 

@@ -38,7 +38,7 @@ watcher(const char *terminal)
 
 /* What the server would send. */
 static void
-feel(struct peer *server, const char *terminal, const char *emotion,
+expect_emotion(struct peer *server, const char *terminal, const char *emotion,
     double intensity)
 {
 	char topic[128];
@@ -87,7 +87,7 @@ TEST(s6_11_shows_the_soul_and_fifteen_emotions)
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		feel(server, id, rows[i].emotion, rows[i].intensity);
+		expect_emotion(server, id, rows[i].emotion, rows[i].intensity);
 		client_wait_sim_state(&stack, id, "expression", rows[i].face);
 		if (rows[i].motion != NULL)
 			motion = rows[i].motion;
@@ -139,7 +139,7 @@ TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 	peer_free(w);
 }
 
-TEST(s6_12_carries_out_an_intent_action_at_once)
+TEST(s6_12_executes_an_intent_action_immediately)
 {
 	struct client o = owner_of("u-612", "terminal-003");
 	struct peer *w = watcher(o.terminal);
@@ -161,7 +161,7 @@ TEST(s6_12_carries_out_an_intent_action_at_once)
 TEST(s7_4_2_every_normalized_skill_has_an_executor)
 {
 	static const struct {
-		const char *said, *skill, *member, *shows;
+		const char *published, *skill, *member, *shows;
 	} rows[] = {
 		{ "开灯", "control_light", "color", "white" },
 		{ "关灯", "control_light", "color", "off" },
@@ -177,9 +177,9 @@ TEST(s7_4_2_every_normalized_skill_has_an_executor)
 	size_t i;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		r = client_chat(&o, rows[i].said);
+		r = client_chat(&o, rows[i].published);
 		m = peer_next(w, "/intent_action", STACK_MS);
-		ck_assert_msg(m != NULL, "%s", rows[i].said);
+		ck_assert_msg(m != NULL, "%s", rows[i].published);
 		ck_assert_str_eq(
 		    text_at(m, "payload.intents.0.normalized.skill"),
 		    rows[i].skill);
@@ -205,7 +205,7 @@ shown_after_ms(
 {
 	struct mono began;
 
-	feel(server, id, emotion, 0.9);
+	expect_emotion(server, id, emotion, 0.9);
 	began = clock_mono();
 	client_wait_sim_state(&stack, id, "expression", face);
 	return mono_diff_ms(clock_mono(), began);

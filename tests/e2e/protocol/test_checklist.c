@@ -180,7 +180,7 @@ TEST(s6_03_skill_version_does_not_go_back)
 	terminal_free(&b);
 }
 
-TEST(s6_04_an_invoke_is_answered_by_its_request_id)
+TEST(s6_04_an_invoke_gets_the_result_of_its_request_id)
 {
 	struct client o = owner_of("u-604", "terminal-004");
 	struct peer *w = watcher(o.terminal);
@@ -232,7 +232,7 @@ TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 	json_decref(client_ok(&stack, "POST", "/v1/chat", req));
 }
 
-TEST_T(s6_06_a_silent_session_is_summarised, 60)
+TEST_T(s6_06_an_idle_session_is_summarised, 60)
 {
 	struct client o = owner_of("u-606", "terminal-006");
 	struct subscriber *e =
@@ -255,7 +255,7 @@ TEST_T(s6_06_a_silent_session_is_summarised, 60)
 	subscriber_free(stored);
 }
 
-TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
+TEST(s6_06_the_idle_time_is_three_minutes_by_default)
 {
 	const char *argv[] = { tk_bin("llm-orchestrator"), "--print-config",
 		NULL };
@@ -266,7 +266,7 @@ TEST(s6_06_the_silence_lasts_three_minutes_unless_configured)
 	ck_assert(tk_log_has(&p, "USER_IDLE_TIMEOUT_SECONDS=180"));
 }
 
-TEST(s6_07_every_reconnect_announces_again)
+TEST(s6_07_every_reconnect_repeats_the_announcement)
 {
 	static const char *const env[] = { "TERMINAL_ID=dropping",
 		"BODY_FAULTS=drop=0.5", NULL };
@@ -290,7 +290,7 @@ TEST(s6_07_every_reconnect_announces_again)
 
 /* What intent-filter makes of the same request with another command. */
 static json_t *
-filter_answer(const json_t *request, const char *command)
+filter_response(const json_t *request, const char *command)
 {
 	json_t *req = json_deep_copy(request);
 	int status;
@@ -302,7 +302,7 @@ filter_answer(const json_t *request, const char *command)
 	return r;
 }
 
-TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
+TEST(s6_08_only_the_terminals_own_intents_are_used)
 {
 	struct client o = owner_of("u-608", "own-intents");
 	struct subscriber *e =
@@ -325,10 +325,10 @@ TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 	ck_assert_str_eq(
 	    text_at(req, "catalog_ref.terminal_id"), "own-intents");
 	/* What that name stands for: a lamp, and nothing else. */
-	r = filter_answer(req, "点头");
+	r = filter_response(req, "点头");
 	ck_assert_str_eq(text_at(r, "decision.action"), "fallback_reasoning");
 	json_decref(r);
-	r = filter_answer(req, "把灯变成绿色");
+	r = filter_response(req, "把灯变成绿色");
 	ck_assert_str_eq(
 	    text_at(r, "intents.0.intent_id"), "intent_light_control");
 	json_decref(r);
@@ -340,7 +340,7 @@ TEST(s6_08_only_the_body_s_own_intents_are_asked_for)
 TEST(s6_09_what_matches_nothing_is_a_system_intent)
 {
 	static const struct {
-		const char *said, *intent, *action;
+		const char *texts, *intent, *action;
 	} cases[] = {
 		{ "今天上海天气如何？", "sys.fallback_reasoning",
 		    "fallback_reasoning" },
@@ -359,7 +359,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		r = client_call(stack.service[STACK_INTENT_FILTER].http, "POST",
 		    "/v1/intents/filter",
-		    json_pack("{sssO}", "command", cases[i].said,
+		    json_pack("{sssO}", "command", cases[i].texts,
 			"intent_catalog", at(catalog, "intent_catalog")),
 		    &status);
 		ck_assert_int_eq(status, 200);
@@ -369,7 +369,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 		ck_assert_str_eq(
 		    text_at(r, "decision.action"), cases[i].action);
 		json_decref(r);
-		r = client_chat(&o, cases[i].said);
+		r = client_chat(&o, cases[i].texts);
 		ck_assert_str_eq(
 		    text_at(r, "intent_decision"), cases[i].action);
 		json_decref(r);

@@ -110,7 +110,7 @@ TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
 	json_decref(r);
 }
 
-TEST(without_intent_filter_the_model_answers)
+TEST(without_intent_filter_the_model_replies)
 {
 	struct client o = { &stack, "u-4", "s1", "terminal-004" };
 	json_t *r;

@@ -299,17 +299,17 @@ run_page(const char *page, size_t outputs)
 	free_blocks(&r);
 }
 
-TEST_T(the_readme_prints_what_it_says, 240)
+TEST_T(the_readme_prints_the_documented_output, 240)
 {
 	run_page("README.md", 3);
 }
 
-TEST_T(the_tutorial_prints_what_it_says, 240)
+TEST_T(the_tutorial_prints_the_documented_output, 240)
 {
 	run_page("docs/tutorial.md", 12);
 }
 
-TEST_T(access_control_prints_what_it_says, 240)
+TEST_T(access_control_prints_the_documented_output, 240)
 {
 	run_page("docs/access-control.md", 2);
 }

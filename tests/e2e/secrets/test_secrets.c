@@ -30,11 +30,11 @@ static const struct {
 	{ "lvl=info where=\"in a list as well\"\n", "in a list as well" },
 };
 
-TEST(what_must_not_be_told_is_found)
+TEST(leaked_secrets_are_found)
 {
 	const char *env[8 + SECRETS_ENV_MAX] = { "NATS_PASSWORD=s3cret-of-nats",
 		"NATS_URL=nats://a:pass-in-url@h:1", "LOG_LEVEL=info-or-not" };
-	const char *told;
+	const char *leaked;
 	json_t *body;
 	size_t i;
 
@@ -50,16 +50,16 @@ TEST(what_must_not_be_told_is_found)
 	json_decref(body);
 	for (i = 0; i < NELEM(logs); i++) {
 		tk_write_file(tk_path("x.log"), logs[i].log);
-		told = secrets_leaked();
+		leaked = secrets_leaked();
 		ck_assert_msg(
-		    (told != NULL) == (logs[i].text_contains != NULL) &&
-			(told == NULL ||
-			    strstr(told, logs[i].text_contains) != NULL),
-		    "%s: %s", logs[i].log, told != NULL ? told : "nothing");
+		    (leaked != NULL) == (logs[i].text_contains != NULL) &&
+			(leaked == NULL ||
+			    strstr(leaked, logs[i].text_contains) != NULL),
+		    "%s: %s", logs[i].log, leaked != NULL ? leaked : "nothing");
 	}
 }
 
-TEST(answers_are_looked_into)
+TEST(http_responses_are_searched)
 {
 	json_t *body;
 

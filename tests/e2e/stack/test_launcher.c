@@ -337,7 +337,7 @@ replace(struct local *l, const char *name, const char *script)
 	set(l, "STACK_BIN", dir);
 }
 
-TEST_T(what_ends_before_ready_is_reported, 120)
+TEST_T(an_exit_before_ready_is_reported, 120)
 {
 	char script[1024], real[400];
 	struct expected e;
@@ -363,7 +363,7 @@ TEST_T(what_ends_before_ready_is_reported, 120)
 	ck_assert(nothing_listens(&l));
 }
 
-TEST_T(what_does_not_start_is_reported_and_stops_the_rest, 120)
+TEST_T(a_failed_start_is_reported_and_stops_the_rest, 120)
 {
 	struct local l;
 	struct tk_proc p;
@@ -392,7 +392,7 @@ TEST_T(a_killed_launcher_takes_its_processes_along, 120)
 	down(&l);
 }
 
-TEST_T(an_interrupt_stops_it_all, 120)
+TEST_T(an_interrupt_stops_everything, 120)
 {
 	struct tk_proc run;
 	struct local l;
@@ -406,7 +406,7 @@ TEST_T(an_interrupt_stops_it_all, 120)
 	ck_assert(!is_up(&l));
 }
 
-TEST(wrong_use_is_told)
+TEST(wrong_arguments_are_reported)
 {
 	struct tk_proc p;
 	struct local l;

@@ -37,7 +37,7 @@ gateway(void)
 
 /* Say it, and read the answer as a stream; more are members of the request. */
 static void
-say(struct tk_sse *s, const struct client *o, const char *text,
+stream_chat(struct tk_sse *s, const struct client *o, const char *text,
     const char *member)
 {
 	json_t *req = client_chat_request(o, text);
@@ -53,10 +53,10 @@ say(struct tk_sse *s, const struct client *o, const char *text,
 }
 
 /* A turn's events: all text that came in pieces, and the last event. */
-struct told {
+struct events {
 	char turn[64];
 	int64_t first, last; /* seqs */
-	size_t pieces;
+	size_t chunks;
 	struct buf text; /* of the last message */
 	json_t *final, *end;
 };
@@ -68,7 +68,7 @@ is_type(json_t *j, const char *type)
 }
 
 static void
-note(struct told *t, json_t *j)
+note(struct events *t, json_t *j)
 {
 	int64_t seq = tk_int(j, "seq");
 
@@ -82,7 +82,7 @@ note(struct told *t, json_t *j)
 	t->last = seq;
 	ck_assert_str_eq(tk_text(j, "run_id"), t->turn);
 	if (is_type(j, DELTA)) {
-		t->pieces++;
+		t->chunks++;
 		buf_puts(&t->text, tk_text(j, "data.text_delta"));
 	} else if (is_type(j, FINAL)) {
 		t->final = json_incref(j);
@@ -92,11 +92,11 @@ note(struct told *t, json_t *j)
 }
 
 static void
-listen(struct tk_sse *s, struct told *t)
+listen(struct tk_sse *s, struct events *t)
 {
 	struct tk_sse_event e;
 
-	*t = (struct told){ .text = BUF_INIT(65536) };
+	*t = (struct events){ .text = BUF_INIT(65536) };
 	while (t->end == NULL) {
 		ck_assert(tk_sse_next(s, STACK_MS, &e));
 		note(t, e.j);
@@ -105,7 +105,7 @@ listen(struct tk_sse *s, struct told *t)
 }
 
 static void
-told_free(struct told *t)
+events_free(struct events *t)
 {
 	json_decref(t->final);
 	json_decref(t->end);
@@ -121,19 +121,19 @@ turn_of(const struct client *o, const char *turn)
 	return client_ok(&stack, "GET", path, NULL);
 }
 
-TEST(an_answer_comes_in_pieces)
+TEST(a_reply_is_streamed_in_chunks)
 {
 	struct client o = owner_of("u-pieces", "terminal-001");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 	json_t *j;
 
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	listen(&s, &t);
 	ck_assert(tk_sse_ends(&s, STACK_MS));
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
-	ck_assert_uint_ge(t.pieces, 2);
+	ck_assert_uint_ge(t.chunks, 2);
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	ck_assert_str_eq(
 	    tk_text(t.final, "data.structured_payload.reply"), t.text.p);
@@ -142,33 +142,33 @@ TEST(an_answer_comes_in_pieces)
 	ck_assert_str_eq(tk_text(j, "state"), "completed");
 	ck_assert_uint_ge(json_array_size(tk_at(j, "timeline")), 5);
 	json_decref(j);
-	told_free(&t);
+	events_free(&t);
 }
 
-TEST(a_command_is_told_with_what_was_done)
+TEST(a_command_streams_its_skills)
 {
 	struct client o = owner_of("u-command", "terminal-002");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 
-	say(&s, &o, "把灯变成绿色", NULL);
+	stream_chat(&s, &o, "把灯变成绿色", NULL);
 	listen(&s, &t);
 	tk_sse_close(&s);
 	ck_assert(has_skill(tk_at(t.final, "data.structured_payload"),
 	    "executed_skills", "control_light"));
-	told_free(&t);
+	events_free(&t);
 }
 
 /* Who hangs up goes on where he was, and misses nothing. */
-TEST(a_lost_connection_is_taken_up_again)
+TEST(a_lost_connection_resumes_from_its_cursor)
 {
 	struct client o = owner_of("u-resume", "terminal-003");
 	struct tk_sse_event e;
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 	char cursor[24];
 
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	json_decref(e.j);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
@@ -183,15 +183,15 @@ TEST(a_lost_connection_is_taken_up_again)
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
-	told_free(&t);
+	events_free(&t);
 }
 
 /* One session, watched by somebody else. */
-TEST(a_session_is_watched)
+TEST(a_session_can_be_followed)
 {
 	struct client o = owner_of("u-watch", "terminal-004");
 	struct tk_sse s;
-	struct told t;
+	struct events t;
 
 	tk_sse_send(&s, gateway(),
 	    "/v1/sessions/s1/events?user_id=u-watch&cursor=0", NULL);
@@ -200,8 +200,8 @@ TEST(a_session_is_watched)
 		json_decref(client_chat(&o, "把灯变成绿色"));
 		listen(&s, &t);
 		ck_assert(is_type(t.end, COMPLETED));
-		ck_assert_uint_eq(t.pieces, 0);
-		told_free(&t);
+		ck_assert_uint_eq(t.chunks, 0);
+		events_free(&t);
 	}
 	tk_sse_close(&s);
 }
@@ -231,7 +231,7 @@ cancel(const struct client *o, const char *turn)
 		"I have heard enough of it"));
 }
 
-TEST(a_turn_is_stopped)
+TEST(a_turn_can_be_canceled)
 {
 	struct client o = owner_of("u-cancel", "terminal-005");
 	struct tk_sse_event e;
@@ -240,7 +240,7 @@ TEST(a_turn_is_stopped)
 	json_t *j;
 
 	slow_model();
-	say(&s, &o, WEATHER, NULL);
+	stream_chat(&s, &o, WEATHER, NULL);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
@@ -289,7 +289,7 @@ hang_up(const struct client *o, const char *member, const char *state)
 	struct tk_sse s;
 	char turn[64];
 
-	say(&s, o, WEATHER, member);
+	stream_chat(&s, o, WEATHER, member);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
 	snprintf(turn, sizeof(turn), "%s", tk_text(e.j, "run_id"));
 	json_decref(e.j);
@@ -299,7 +299,7 @@ hang_up(const struct client *o, const char *member, const char *state)
 	json_decref(client_chat(o, "把灯变成绿色"));
 }
 
-TEST(a_client_that_goes)
+TEST(a_disconnected_client_ends_its_stream)
 {
 	struct client o = owner_of("u-gone", "terminal-006");
 
@@ -313,18 +313,18 @@ TEST(a_retry_does_nothing_twice)
 {
 	struct client o = owner_of("u-retry", "terminal-007");
 	struct peer *p = peer_new(&stack, &(struct peer_opts){ 0 });
-	json_t *first, *again, *req = client_chat_request(&o, "把灯变成绿色");
+	json_t *first, *resumed, *req = client_chat_request(&o, "把灯变成绿色");
 
 	peer_subscribe(p, "soul/terminal/terminal-007/#");
 	json_object_set_new(json_array_get(json_object_get(req, "inputs"), 0),
 	    "input_id", json_string("i-1"));
 	first = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
-	again = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
-	ck_assert(json_equal(first, again));
+	resumed = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
+	ck_assert(json_equal(first, resumed));
 	ck_assert(has_skill(first, "executed_skills", "control_light"));
 	ck_assert_uint_eq(peer_count(p, "/intent_action"), 1);
 	json_decref(first);
-	json_decref(again);
+	json_decref(resumed);
 	json_decref(req);
 	peer_free(p);
 }

@@ -188,7 +188,7 @@ TEST(idle_connections_over_the_limit_are_closed)
 {
 	struct tk_exhaustion_opts o = { .n = 400,
 		.from = INADDR_LOOPBACK,
-		.say = "GET /who HTTP/1.1\r\nHost: t\r\n",
+		.send = "GET /who HTTP/1.1\r\nHost: t\r\n",
 		.drip_ms = 100,
 		.opens_per_s = 1000 };
 
@@ -213,7 +213,7 @@ others_are_served_during(const char *say)
 	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
-		.say = say,
+		.send = say,
 		.drip_ms = 100,
 		.opens_per_s = 500 };
 

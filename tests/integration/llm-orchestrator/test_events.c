@@ -1,12 +1,12 @@
 /*
- * What the world is told of a turn.
+ * Events of a turn on SOUL_EVENTS.
  */
-#include "talk.h"
+#include "testkit/orch_fixture.h"
 #include "wire/iface.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-/* One event of the stream, checked as the schemas want it. */
+/* One event of the stream, checked against its schema. */
 static json_t *
 next_event(natsSubscription *sub, char type[64])
 {
@@ -35,9 +35,9 @@ next_event(natsSubscription *sub, char type[64])
 	return j;
 }
 
-/* Events of a turn, in their order, all of one trace. */
+/* The events of a turn in order, all with one trace id. */
 static void
-told(natsSubscription *sub, const struct talk *t, const char *want)
+ck_events(natsSubscription *sub, const struct orch_turn *t, const char *want)
 {
 	char all[512] = "", type[64], trace[64] = "";
 	size_t n = 0;
@@ -45,20 +45,20 @@ told(natsSubscription *sub, const struct talk *t, const char *want)
 	while (strlen(all) < strlen(want)) {
 		json_t *e = next_event(sub, type);
 		ck_assert_msg(e != NULL, "only %s", all);
-		ck_assert_str_eq(text_at(e, "source"), "llm-orchestrator");
+		ck_assert_str_eq(orch_text(e, "source"), "llm-orchestrator");
 		if (trace[0] == '\0')
-			snprintf(
-			    trace, sizeof(trace), "%s", text_at(e, "trace_id"));
-		ck_assert_str_eq(text_at(e, "trace_id"), trace);
+			snprintf(trace, sizeof(trace), "%s",
+			    orch_text(e, "trace_id"));
+		ck_assert_str_eq(orch_text(e, "trace_id"), trace);
 		if (strcmp(type, "intent_action") != 0)
 			ck_assert_str_eq(
-			    text_at(e, "payload.turn_id"), t->turn_id);
+			    orch_text(e, "payload.turn_id"), t->turn_id);
 		const char *more = strcmp(type, "turn_completed") == 0
-		    ? text_at(e, "payload.state")
-		    : text_at(e, "payload.outcome");
+		    ? orch_text(e, "payload.state")
+		    : orch_text(e, "payload.outcome");
 		if (strcmp(type, "driver_response") == 0)
-			ck_assert_double_eq_tol(
-			    json_number_value(at(e, "meta.psyche_state.p")),
+			ck_assert_double_eq_tol(json_number_value(tk_find(
+						    e, "meta.psyche_state.p")),
 			    0.1, 1e-9);
 		n += (size_t)snprintf(
 		    all + n, sizeof(all) - n, "%s%s", n > 0 ? " " : "", type);
@@ -70,96 +70,99 @@ told(natsSubscription *sub, const struct talk *t, const char *want)
 	ck_assert_str_eq(all, want);
 }
 
-TEST_T(a_turn_is_told, 60)
+TEST_T(a_turn_publishes_its_events, 60)
 {
 	natsSubscription *sub = NULL;
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
+	orch_fixture_start(&b, 1);
 	ck_assert_int_eq(
 	    natsConnection_SubscribeSync(&sub, b.peers.nc, "soul.event.>"),
 	    NATS_OK);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say(&b.model, "好。", "[[\"nod\",\"{}\"]]");
-	talk_start(&t, &b, "点头");
-	talk_want(&t, .executed = "nod", .failed = "");
-	told(sub, &t,
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply(&b.model, "好。", "[[\"nod\",\"{}\"]]");
+	orch_turn_start(&t, &b, "点头");
+	orch_ck_completed(&t, .executed = "nod", .failed = "");
+	ck_events(sub, &t,
 	    "user_input invoke driver_response turn_completed:completed");
-	talk_close(&t);
+	orch_turn_close(&t);
 
-	/* That there is no result is ours to tell. */
-	peers_set(&b.peers, delivery, "offline");
-	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
-	model_will_say(&b.model, "没点成。", NULL);
-	talk_start(&t, &b, "点头");
-	talk_want(&t, .executed = "", .failed = "nod");
-	told(sub, &t,
+	/* A missing result is published by the orchestrator. */
+	orch_peers_set(&b.peers, delivery, "offline");
+	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	orch_model_reply(&b.model, "没点成。", NULL);
+	orch_turn_start(&t, &b, "点头");
+	orch_ck_completed(&t, .executed = "", .failed = "nod");
+	ck_events(sub, &t,
 	    "user_input invoke invoke_result:not_delivered driver_response "
 	    "turn_completed:completed");
-	talk_close(&t);
-	peers_set(&b.peers, delivery, "delivered");
-	peers_set(&b.peers, body, BODY_MUTE);
-	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
-	model_will_say(&b.model, "没点成。", NULL);
-	talk_start(&t, &b, "点头");
-	talk_want(&t, .executed = "", .failed = "nod");
-	told(sub, &t,
+	orch_turn_close(&t);
+	orch_peers_set(&b.peers, delivery, "delivered");
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	orch_model_reply(&b.model, "没点成。", NULL);
+	orch_turn_start(&t, &b, "点头");
+	orch_ck_completed(&t, .executed = "", .failed = "nod");
+	ck_events(sub, &t,
 	    "user_input invoke invoke_result:not_confirmed driver_response "
 	    "turn_completed:completed");
-	talk_close(&t);
+	orch_turn_close(&t);
 
-	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
-	talk_start(&t, &b, "把灯变绿");
-	talk_want(&t, .executed = "control_light", .failed = "");
-	told(sub, &t,
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
+	orch_turn_start(&t, &b, "把灯变绿");
+	orch_ck_completed(&t, .executed = "control_light", .failed = "");
+	ck_events(sub, &t,
 	    "user_input intent_action driver_response "
 	    "turn_completed:completed");
-	talk_close(&t);
+	orch_turn_close(&t);
 
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_fail(&b.model, 500);
-	talk_start(&t, &b, "你好");
-	talk_want_fault(&t, 502, "llm_unavailable");
-	told(sub, &t, "user_input turn_completed:failed");
-	talk_close(&t);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_fail(&b.model, 500);
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_failed(&t, 502, "llm_unavailable");
+	ck_events(sub, &t, "user_input turn_completed:failed");
+	orch_turn_close(&t);
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
-/* The idle timer runs from the user's last word. */
-TEST_T(a_turn_keeps_the_session_awake, 60)
+/* The idle timer starts with the user's last input. */
+TEST_T(a_turn_resets_the_idle_timer, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
 	struct session s;
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, DECIDES("execute_intents", GREEN, ""));
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
 	struct wall before = clock_wall();
-	talk_start(&t, &b, "把灯变绿");
-	talk_want(&t, .executed = "control_light", .failed = "");
+	orch_turn_start(&t, &b, "把灯变绿");
+	orch_ck_completed(&t, .executed = "control_light", .failed = "");
 	ck_assert_int_eq(session_read(b.state, &k, b.arena, &s), RC_OK);
 	ck_assert(s.known);
 	ck_assert(str_eq(s.soul_id, STR("soul_1")));
 	ck_assert_int_ge(s.active.ms, before.ms - 1000);
-	talk_close(&t);
+	orch_turn_close(&t);
 
-	/* A summary of before is shown to the model and to the client. */
+	/* The session's summary is shown to the model and the client. */
 	ck_assert_int_eq(
 	    session_summarise(b.state, &k,
 		&(struct session_summary){
 		    .text = STR("主人喜欢绿色"), .after = 0, .number = 1 }),
 	    RC_OK);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say(&b.model, "好。", NULL);
-	talk_start(&t, &b, "你好");
-	talk_want(&t, .reply = "好。", .executed = "", .failed = "");
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply(&b.model, "好。", NULL);
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_completed(&t, .reply = "好。", .executed = "", .failed = "");
 	ck_assert_str_eq(
-	    text_at(t.end, "response.context_summary"), "主人喜欢绿色");
+	    orch_text(t.end, "response.context_summary"), "主人喜欢绿色");
 	ck_assert_ptr_nonnull(
-	    strstr(model_text(model_request(&b.model, 0), 0), "主人喜欢绿色"));
-	talk_close(&t);
-	bed_stop(&b);
+	    strstr(orch_model_text(orch_model_request(&b.model, 0), 0),
+		"主人喜欢绿色"));
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }

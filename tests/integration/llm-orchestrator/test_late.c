@@ -1,33 +1,35 @@
 /*
- * Results that come after their turn: told in the next one, once.
+ * Results that arrive after their turn are reported in the next one.
  */
-#include "talk.h"
+#include "testkit/orch_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 
 #define DONE   "之前没有得到确认的点头，后来已经完成。"
 #define FAILED "之前没有得到确认的点头没有成功：stuck。"
 
-/* A turn whose nod nobody confirms; its request id. */
+/* A turn whose nod is not confirmed; returns its request id. */
 static void
-unconfirmed(struct bed *b, char id[64])
+unconfirmed(struct orch_fixture *b, char id[64])
 {
-	struct talk t;
+	struct orch_turn t;
 
-	peers_set(&b->peers, body, BODY_MUTE);
-	model_will_say(&b->model, NULL, NOD);
-	model_will_say(&b->model, "没有确认。", NULL);
-	talk_start(&t, b, "点个头");
-	talk_want(&t, .reply = "没有确认。\n点头已经发出，但没有得到确认。",
+	orch_peers_set(&b->peers, body, BODY_MUTE);
+	orch_model_reply(&b->model, NULL, NOD);
+	orch_model_reply(&b->model, "没有确认。", NULL);
+	orch_turn_start(&t, b, "点个头");
+	orch_ck_completed(&t,
+	    .reply = "没有确认。\n点头已经发出，但没有得到确认。",
 	    .executed = "", .failed = "nod", .errors = "not confirmed");
-	snprintf(
-	    id, 64, "%s", text_at(peers_last(&b->peers, invoke), "request_id"));
-	talk_close(&t);
+	snprintf(id, 64, "%s",
+	    orch_text(orch_peers_last(&b->peers, invoke), "request_id"));
+	orch_turn_close(&t);
 }
 
-/* The body answers, and the bridge keeps it. */
+/* The body publishes a result, and the bridge stores it. */
 static void
-answers(struct bed *b, const char *id, const char *more)
+result_replies(struct orch_fixture *b, const char *id, const char *more)
 {
 	char json[256];
 	bool first;
@@ -39,79 +41,79 @@ answers(struct bed *b, const char *id, const char *more)
 	ck_assert(first);
 }
 
-/* A turn of talk only, and all of its reply. */
+/* A turn without calls, and its whole reply. */
 static void
-replies(struct bed *b, const char *reply)
+replies(struct orch_fixture *b, const char *reply)
 {
-	struct talk t;
+	struct orch_turn t;
 
-	model_will_say(&b->model, "你好。", NULL);
-	talk_start(&t, b, "你好");
-	talk_want(&t, .reply = reply, .executed = "", .failed = "");
-	talk_close(&t);
+	orch_model_reply(&b->model, "你好。", NULL);
+	orch_turn_start(&t, b, "你好");
+	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
+	orch_turn_close(&t);
 }
 
-TEST_T(told_in_the_next_turn_once, 60)
+TEST_T(a_result_after_the_turn_is_in_the_next_reply, 60)
 {
-	struct bed b;
+	struct orch_fixture b;
 	char id[64];
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, id);
-	/* Nothing came yet. */
+	/* No result yet. */
 	replies(&b, "你好。");
-	answers(&b, id, "\"ok\":true");
+	result_replies(&b, id, "\"ok\":true");
 	replies(&b, "你好。\n" DONE);
-	/* The model was told too, and told not to repeat it. */
-	json_t *q = model_request(&b.model, 3);
-	ck_assert_ptr_nonnull(strstr(model_text(q, 0), "【后来】" DONE));
+	/* The model was informed too, and instructed not to repeat it. */
+	json_t *q = orch_model_request(&b.model, 3);
+	ck_assert_ptr_nonnull(strstr(orch_model_text(q, 0), "【后来】" DONE));
 	replies(&b, "你好。");
-	/* It is history now. */
-	q = model_request(&b.model, 4);
-	ck_assert_ptr_null(strstr(model_text(q, 0), "【后来】"));
-	ck_assert_str_eq(model_text(q, -3), "[late_result] " DONE);
-	bed_stop(&b);
+	/* It is part of the history now. */
+	q = orch_model_request(&b.model, 4);
+	ck_assert_ptr_null(strstr(orch_model_text(q, 0), "【后来】"));
+	ck_assert_str_eq(orch_model_text(q, -3), "[late_result] " DONE);
+	orch_fixture_stop(&b);
 }
 
-/* What is told is that of the body; each has its own end. */
-TEST_T(failures_and_several, 60)
+/* The body's own errors are reported, each with its outcome. */
+TEST_T(several_results_after_the_turn, 60)
 {
 	char first[64], second[64];
-	struct bed b;
+	struct orch_fixture b;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, first);
 	unconfirmed(&b, second);
-	answers(&b, second, "\"ok\":false,\"error\":\"stuck\"");
+	result_replies(&b, second, "\"ok\":false,\"error\":\"stuck\"");
 	replies(&b, "你好。\n" FAILED);
-	answers(&b, first, "\"ok\":true");
+	result_replies(&b, first, "\"ok\":true");
 	replies(&b, "你好。\n" DONE);
 	replies(&b, "你好。");
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
-/* Whoever runs the next turn tells it; a turn that fails has not. */
-TEST_T(whoever_dies, 60)
+/* Any process reports it in the next turn; a failed turn has not. */
+TEST_T(results_after_the_turn_survive_a_kill, 60)
 {
-	struct talk t;
-	struct bed b;
+	struct orch_turn t;
+	struct orch_fixture b;
 	char id[64];
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, id);
-	answers(&b, id, "\"ok\":true");
-	model_will_fail(&b.model, 400);
-	talk_start(&t, &b, "你好");
-	talk_want_fault(&t, 502, "llm_unavailable");
-	talk_close(&t);
-	bed_kill(&b, 0);
-	bed_spawn(&b, 0);
+	result_replies(&b, id, "\"ok\":true");
+	orch_model_fail(&b.model, 400);
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_failed(&t, 502, "llm_unavailable");
+	orch_turn_close(&t);
+	orch_fixture_kill(&b, 0);
+	orch_fixture_spawn(&b, 0);
 	replies(&b, "你好。\n" DONE);
-	bed_kill(&b, 0);
-	bed_spawn(&b, 0);
+	orch_fixture_kill(&b, 0);
+	orch_fixture_spawn(&b, 0);
 	replies(&b, "你好。");
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }

@@ -1,153 +1,154 @@
 /*
- * Turns of one session, one at a time, whichever process runs them.
+ * Turns of one session run one at a time, across processes.
  */
 #include "state/turn.h"
-#include "talk.h"
+#include "testkit/orch_fixture.h"
 
 #define TURNS 6
 
 static void
-accept_turn(struct talk *t)
+accept_turn(struct orch_turn *t)
 {
 	while (!t->accepted && t->end == NULL)
-		ck_assert(talk_next(t, BED_MS));
+		ck_assert(orch_turn_next(t, ORCH_WAIT_MS));
 	ck_assert_ptr_null(t->end);
 }
 
 /* In the order in which they were accepted, across two processes. */
-TEST_T(turns_in_their_order, 90)
+TEST_T(turns_of_a_session_run_in_order, 90)
 {
-	struct bed b;
-	struct talk t[TURNS];
-	char said[32], seen[2][64] = { "", "" };
+	struct orch_fixture b;
+	struct orch_turn t[TURNS];
+	char text[32], seen[2][64] = { "", "" };
 
-	bed_start(&b, 2);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 2);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "回答 %d", i);
-		model_will_say_late(&b.model, said, NULL, 200);
+		snprintf(text, sizeof(text), "回答 %d", i);
+		orch_model_reply_after(&b.model, text, NULL, 200);
 	}
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "问 %d", i);
-		talk_start(&t[i], &b, said);
+		snprintf(text, sizeof(text), "问 %d", i);
+		orch_turn_start(&t[i], &b, text);
 		accept_turn(&t[i]);
 	}
 	for (int i = 0; i < TURNS; i++) {
-		snprintf(said, sizeof(said), "回答 %d", i);
-		talk_want(&t[i], .reply = said, .executed = "", .failed = "");
-		const char *who = text_at(t[i].end, "instance");
+		snprintf(text, sizeof(text), "回答 %d", i);
+		orch_ck_completed(
+		    &t[i], .reply = text, .executed = "", .failed = "");
+		const char *who = orch_text(t[i].end, "instance");
 		if (seen[0][0] == '\0')
 			snprintf(seen[0], sizeof(seen[0]), "%s", who);
 		else if (strcmp(seen[0], who) != 0)
 			snprintf(seen[1], sizeof(seen[1]), "%s", who);
 	}
-	json_t *m = bed_messages(&b, "s1", 2 * TURNS);
+	json_t *m = orch_fixture_messages(&b, "s1", 2 * TURNS);
 	ck_assert_uint_eq(json_array_size(m), 2 * TURNS);
 	for (int i = 0; i < TURNS; i++) {
 		json_t *q = json_array_get(m, (size_t)(2 * i));
 		json_t *a = json_array_get(m, (size_t)(2 * i) + 1);
-		ck_assert_str_eq(text_at(q, "turn_id"), t[i].turn_id);
-		ck_assert_str_eq(text_at(a, "turn_id"), t[i].turn_id);
-		ck_assert_str_eq(text_at(a, "role"), "assistant");
-		talk_close(&t[i]);
+		ck_assert_str_eq(orch_text(q, "turn_id"), t[i].turn_id);
+		ck_assert_str_eq(orch_text(a, "turn_id"), t[i].turn_id);
+		ck_assert_str_eq(orch_text(a, "role"), "assistant");
+		orch_turn_close(&t[i]);
 	}
 	json_decref(m);
 	printf("processes that ran turns: %d\n", 1 + (seen[1][0] != '\0'));
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
 /* Another session does not wait, and "s1" of another user is another one. */
-TEST_T(sessions_do_not_wait_for_each_other, 60)
+TEST_T(sessions_run_independently, 60)
 {
-	struct bed b;
-	struct talk slow, fast;
+	struct orch_fixture b;
+	struct orch_turn slow, fast;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say_late(&b.model, "慢", NULL, 2000);
-	model_will_say(&b.model, "快", NULL);
-	talk_start(&slow, &b, "一");
-	while (model_asked(&b.model) < 1)
-		talk_next(&slow, 20);
-	talk_start_with(
-	    &fast, &b, "二", &(struct talk_opts){ .session = "s2" });
-	talk_want(&fast, .reply = "快", .executed = "", .failed = "");
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply_after(&b.model, "慢", NULL, 2000);
+	orch_model_reply(&b.model, "快", NULL);
+	orch_turn_start(&slow, &b, "一");
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&slow, 20);
+	orch_turn_start_with(
+	    &fast, &b, "二", &(struct orch_turn_opts){ .session = "s2" });
+	orch_ck_completed(&fast, .reply = "快", .executed = "", .failed = "");
 	ck_assert_ptr_null(slow.end);
-	talk_want(&slow, .reply = "慢", .executed = "", .failed = "");
-	talk_close(&slow);
-	talk_close(&fast);
-	bed_stop(&b);
+	orch_ck_completed(&slow, .reply = "慢", .executed = "", .failed = "");
+	orch_turn_close(&slow);
+	orch_turn_close(&fast);
+	orch_fixture_stop(&b);
 }
 
-TEST_T(a_full_queue_is_an_error, 60)
+TEST_T(a_full_queue_rejects_the_turn, 60)
 {
-	struct bed b;
-	struct talk t[TURN_QUEUE_MAX + 2];
+	struct orch_fixture b;
+	struct orch_turn t[TURN_QUEUE_MAX + 2];
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say_late(&b.model, "慢", NULL, 2500);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply_after(&b.model, "慢", NULL, 2500);
 	for (int i = 0; i <= TURN_QUEUE_MAX; i++)
-		model_will_say(&b.model, "好", NULL);
+		orch_model_reply(&b.model, "好", NULL);
 	for (size_t i = 0; i < NELEM(t); i++)
-		talk_start(&t[i], &b, "问");
+		orch_turn_start(&t[i], &b, "问");
 	size_t refused = 0;
 	for (size_t i = 0; i < NELEM(t); i++) {
-		json_t *j = talk_end(&t[i]);
-		if (strcmp(text_at(j, "state"), "completed") == 0)
+		json_t *j = orch_turn_end(&t[i]);
+		if (strcmp(orch_text(j, "state"), "completed") == 0)
 			continue;
 		refused++;
-		talk_want_fault(&t[i], 429, "overloaded");
-		ck_assert_str_eq(text_at(j, "error.error"),
+		orch_ck_failed(&t[i], 429, "overloaded");
+		ck_assert_str_eq(orch_text(j, "error.error"),
 		    "too many turns of this session are waiting");
 	}
 	ck_assert_uint_ge(refused, 1);
 	ck_assert_uint_le(refused, 2);
 	for (size_t i = 0; i < NELEM(t); i++)
-		talk_close(&t[i]);
-	bed_stop(&b);
+		orch_turn_close(&t[i]);
+	orch_fixture_stop(&b);
 }
 
-/* A process that dies takes its turn with it, and not the session. */
-TEST_T(a_killed_process_sticks_nothing, 90)
+/* A killed process loses its turn, but does not block the session. */
+TEST_T(a_killed_process_does_not_block_the_queue, 90)
 {
-	struct bed b;
-	struct talk dead, waits, next;
+	struct orch_fixture b;
+	struct orch_turn dead, waits, next;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say_late(&b.model, "没了", NULL, 15000);
-	talk_start(&dead, &b, "一");
-	while (model_asked(&b.model) < 1)
-		talk_next(&dead, 20);
-	bed_spawn(&b, 1);
-	/* One waits behind it, in the other process. */
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply_after(&b.model, "没了", NULL, 15000);
+	orch_turn_start(&dead, &b, "一");
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&dead, 20);
+	orch_fixture_spawn(&b, 1);
+	/* One waits for it, in the other process. */
 	for (;;) {
-		talk_start(&waits, &b, "二");
+		orch_turn_start(&waits, &b, "二");
 		accept_turn(&waits);
-		if (peers_count(&b.peers, "observe") == 1)
+		if (orch_peers_count(&b.peers, "observe") == 1)
 			break;
-		talk_close(&waits);
+		orch_turn_close(&waits);
 	}
-	bed_kill(&b, 0);
-	model_will_say(&b.model, "好", NULL);
-	model_will_say(&b.model, "好", NULL);
-	model_will_say(&b.model, "好", NULL);
+	orch_fixture_kill(&b, 0);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_model_reply(&b.model, "好", NULL);
 	struct mono start = clock_mono();
-	talk_start(&next, &b, "三");
-	talk_want(&next, .reply = "好", .executed = "", .failed = "");
+	orch_turn_start(&next, &b, "三");
+	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 8000);
 	ck_assert_ptr_null(dead.end);
-	talk_close(&dead);
-	talk_close(&waits);
-	talk_close(&next);
-	bed_stop(&b);
+	orch_turn_close(&dead);
+	orch_turn_close(&waits);
+	orch_turn_close(&next);
+	orch_fixture_stop(&b);
 }
 
-/* ---- cancel ------------------------------------------------------------ */
+/* ---- cancel ---- */
 
 static json_t *
-cancel(struct bed *b, const char *turn_id, const char *user)
+cancel(struct orch_fixture *b, const char *turn_id, const char *user)
 {
 	char subject[128], body[256];
 	natsMsg *m = NULL;
@@ -167,85 +168,85 @@ cancel(struct bed *b, const char *turn_id, const char *user)
 }
 
 static void
-want_canceled(struct bed *b, struct talk *t)
+want_canceled(struct orch_fixture *b, struct orch_turn *t)
 {
 	json_t *j = cancel(b, t->turn_id, "u1");
 
 	ck_assert_ptr_nonnull(j);
 	ck_assert(json_is_true(json_object_get(j, "canceled")));
 	json_decref(j);
-	ck_assert_str_eq(text_at(talk_end(t), "state"), "canceled");
-	/* It is gone: nobody answers for it any more. */
+	ck_assert_str_eq(orch_text(orch_turn_end(t), "state"), "canceled");
+	/* It has ended: no process replies for it any more. */
 	ck_assert_ptr_null(cancel(b, t->turn_id, "u1"));
 }
 
-TEST_T(cancel_in_every_phase, 90)
+TEST_T(a_cancel_works_while_queued_and_running, 90)
 {
-	struct bed b;
-	struct talk first, t;
+	struct orch_fixture b;
+	struct orch_turn first, t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	peers_set(&b.peers, ready, true);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_peers_set(&b.peers, ready, true);
 
-	/* Thinking, with another one waiting. */
-	model_will_say_late(&b.model, "慢", NULL, 15000);
-	talk_start(&first, &b, "一");
-	while (model_asked(&b.model) < 1)
-		talk_next(&first, 20);
-	talk_start(&t, &b, "二");
+	/* During the model call, with another turn queued. */
+	orch_model_reply_after(&b.model, "慢", NULL, 15000);
+	orch_turn_start(&first, &b, "一");
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&first, 20);
+	orch_turn_start(&t, &b, "二");
 	accept_turn(&t);
 	want_canceled(&b, &t);
-	talk_close(&t);
+	orch_turn_close(&t);
 	want_canceled(&b, &first);
-	talk_close(&first);
+	orch_turn_close(&first);
 
-	/* Invoking: what was sent is kept as not confirmed. */
-	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
-	peers_set(&b.peers, body, BODY_MUTE);
-	talk_start(&t, &b, "三");
-	while (peers_invokes(&b.peers) < 1)
-		talk_next(&t, 20);
+	/* During an invoke: it is stored as not confirmed. */
+	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_turn_start(&t, &b, "三");
+	while (orch_peers_invokes(&b.peers) < 1)
+		orch_turn_next(&t, 20);
 	want_canceled(&b, &t);
-	talk_close(&t);
-	json_t *m = bed_messages(&b, "s1", 1);
-	ck_assert_str_eq(text_at(json_array_get(m, 0), "role"), "tool");
-	ck_assert_ptr_nonnull(
-	    strstr(text_at(json_array_get(m, 0), "content"), "not confirmed"));
+	orch_turn_close(&t);
+	json_t *m = orch_fixture_messages(&b, "s1", 1);
+	ck_assert_str_eq(orch_text(json_array_get(m, 0), "role"), "tool");
+	ck_assert_ptr_nonnull(strstr(
+	    orch_text(json_array_get(m, 0), "content"), "not confirmed"));
 	json_decref(m);
 
-	/* Sensing. */
-	peers_set(&b.peers, exec_mode, NULL);
-	talk_start(&t, &b, "四");
-	while (peers_count(&b.peers, "observe") < 3)
-		talk_next(&t, 20);
+	/* While perceiving. */
+	orch_peers_set(&b.peers, exec_mode, NULL);
+	orch_turn_start(&t, &b, "四");
+	while (orch_peers_count(&b.peers, "observe") < 3)
+		orch_turn_next(&t, 20);
 	want_canceled(&b, &t);
-	talk_close(&t);
-	peers_set(&b.peers, exec_mode, "auto_execute");
+	orch_turn_close(&t);
+	orch_peers_set(&b.peers, exec_mode, "auto_execute");
 
 	/* The session goes on. */
-	model_will_say(&b.model, "好", NULL);
-	talk_start(&t, &b, "五");
-	talk_want(&t, .reply = "好", .executed = "", .failed = "");
-	talk_close(&t);
-	bed_stop(&b);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start(&t, &b, "五");
+	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-TEST_T(nobody_cancels_anothers_turn, 60)
+TEST_T(another_users_turn_cannot_be_canceled, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say_late(&b.model, "好", NULL, 700);
-	talk_start(&t, &b, "一");
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply_after(&b.model, "好", NULL, 700);
+	orch_turn_start(&t, &b, "一");
 	accept_turn(&t);
 	json_t *j = cancel(&b, t.turn_id, "u2");
-	ck_assert_str_eq(text_at(j, "code"), "not_found");
+	ck_assert_str_eq(orch_text(j, "code"), "not_found");
 	json_decref(j);
 	ck_assert_ptr_null(cancel(&b, "turn_none", "u1"));
-	talk_want(&t, .reply = "好", .executed = "", .failed = "");
-	talk_close(&t);
-	bed_stop(&b);
+	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }

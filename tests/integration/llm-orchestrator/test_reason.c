@@ -1,23 +1,25 @@
 /*
- * A language model that does not answer: the log names the cause, the client
- * gets a word for it, and neither keys nor what was said reach the log.
+ * A language model that fails: the log names the cause, the client gets a
+ * reason, and neither keys nor the conversation are logged.
  */
-#include "talk.h"
+#include "testkit/http.h"
+#include "testkit/orch_fixture.h"
 
-#define KEY    "sk-proj-Q7vWx2LmN9tRb4"
-#define SAID   "我把钥匙藏在花盆下面了"
-#define SECRET "SecretWordsOfTheUser"
+#define KEY       "sk-proj-Q7vWx2LmN9tRb4"
+#define USER_TEXT "我把钥匙藏在花盆下面了"
+#define SECRET    "SecretWordsOfTheUser"
 
-/* What the provider says repeats all that it was sent. */
-#define ECHO(text)                                                             \
-	"{\"error\":{\"message\":\"" text " " KEY " and sk-p**tRb4, " SAID " " \
+/* The provider's error quotes the whole request. */
+#define ECHO(text)                                \
+	"{\"error\":{\"message\":\"" text " " KEY \
+	" and sk-p**tRb4, " USER_TEXT " "         \
 	"\\\\u6211 " SECRET "\",\"type\":\"x\"}}"
 
 static const struct {
 	int status;
 	int tries;
-	const char *body, *fault_code, *reason, *log;
-	int fault;
+	const char *body, *error_code, *reason, *log;
+	int failure;
 } rows[] = {
 	{ 401, 1, ECHO("Incorrect API key provided:"), "llm_unavailable",
 	    "unauthorized", "status=401 rc=denied reason=unauthorized", 502 },
@@ -40,7 +42,7 @@ static const struct {
 };
 
 static void
-log_is_clean(struct bed *b)
+log_is_clean(struct orch_fixture *b)
 {
 	static const char *const never[] = { KEY, "Q7vWx2LmN9", "tRb4", "花盆",
 		"钥匙", "u6211", SECRET };
@@ -50,41 +52,42 @@ log_is_clean(struct bed *b)
 		    "the log has %s", never[i]);
 }
 
-TEST_T(a_failure_names_its_cause_and_nothing_else, 120)
+TEST_T(a_failure_is_logged_with_its_cause_only, 120)
 {
-	struct bed b = { .more = { "OPENAI_API_KEY=" KEY } };
-	struct talk t;
+	struct orch_fixture b = { .more = { "OPENAI_API_KEY=" KEY } };
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		for (int k = 0; k < rows[i].tries; k++)
-			model_will(&b.model, rows[i].status, 0,
+			orch_model_respond(&b.model, rows[i].status, 0,
 			    mem_strdup(rows[i].body));
-		talk_start(&t, &b, SAID " " SECRET);
-		talk_want_fault(&t, rows[i].fault, rows[i].fault_code);
+		orch_turn_start(&t, &b, USER_TEXT " " SECRET);
+		orch_ck_failed(&t, rows[i].failure, rows[i].error_code);
 		ck_assert_str_eq(rows[i].reason[0] != '\0'
-			? text_at(t.end, "error.reason")
+			? orch_text(t.end, "error.reason")
 			: "",
 		    rows[i].reason);
-		talk_close(&t);
+		orch_turn_close(&t);
 		ck_assert_msg(tk_log_has(&b.orch[0].proc, rows[i].log),
 		    "%d: no %s", rows[i].status, rows[i].log);
 		/* The next turn works. */
-		model_will_say(&b.model, "在。", NULL);
-		talk_start(&t, &b, "你好");
-		talk_want(&t, .reply = "在。", .executed = "", .failed = "");
-		talk_close(&t);
+		orch_model_reply(&b.model, "在。", NULL);
+		orch_turn_start(&t, &b, "你好");
+		orch_ck_completed(
+		    &t, .reply = "在。", .executed = "", .failed = "");
+		orch_turn_close(&t);
 	}
 	ck_assert(tk_log_has(&b.orch[0].proc, "ev=llm.failed"));
 	ck_assert(tk_log_has(&b.orch[0].proc, "model=gpt-4o-mini"));
 	ck_assert(tk_log_has(&b.orch[0].proc, "/v1/chat/completions"));
 	log_is_clean(&b);
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
 static char *
-readyz(struct bed *b, int *status)
+readyz(struct orch_fixture *b, int *status)
 {
 	struct tk_http c = { 0 };
 	struct tk_response a = { 0 };
@@ -103,36 +106,36 @@ readyz(struct bed *b, int *status)
 
 TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 	int status;
 	char *text;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	text = readyz(&b, &status);
 	ck_assert_int_eq(status, 200);
 	ck_assert_str_eq(text, "ok\nlanguage model openai: not called yet\n");
 	free(text);
-	model_will(&b.model, 401, 0, mem_strdup("{}"));
-	talk_start(&t, &b, "你好");
-	talk_want_fault(&t, 502, "llm_unavailable");
-	talk_close(&t);
+	orch_model_respond(&b.model, 401, 0, mem_strdup("{}"));
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_failed(&t, 502, "llm_unavailable");
+	orch_turn_close(&t);
 	text = readyz(&b, &status);
 	ck_assert_int_eq(status, 200);
 	ck_assert_str_eq(text, "ok\nlanguage model openai: unauthorized\n");
 	free(text);
-	model_will_say(&b.model, "在。", NULL);
-	talk_start(&t, &b, "你好");
-	talk_want(&t, .reply = "在。", .executed = "", .failed = "");
-	talk_close(&t);
+	orch_model_reply(&b.model, "在。", NULL);
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_completed(&t, .reply = "在。", .executed = "", .failed = "");
+	orch_turn_close(&t);
 	text = readyz(&b, &status);
 	ck_assert_str_eq(text, "ok\nlanguage model openai: ok\n");
 	free(text);
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
-/* "check-llm" with that file of providers; its exit code. */
+/* Runs "check-llm" with that file of providers; returns its exit code. */
 static int
 check_llm(struct tk_proc *p, const char *name, const char *const env[])
 {
@@ -140,18 +143,18 @@ check_llm(struct tk_proc *p, const char *name, const char *const env[])
 		NULL };
 
 	tk_spawn(p, name, argv, env);
-	return tk_wait(p, BED_MS);
+	return tk_wait(p, ORCH_WAIT_MS);
 }
 
-TEST_T(check_llm_says_what_is_wrong_with_each, 60)
+TEST_T(check_llm_reports_each_failure, 60)
 {
 	const char *path = tk_path("providers.json");
 	char file[300], json[1024];
 	struct tk_proc p;
-	struct model m;
+	struct orch_model m;
 	int closed = tk_port();
 
-	model_start(&m);
+	orch_model_start(&m);
 	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
 	(void)snprintf(json, sizeof(json),
 	    "{\"providers\":["
@@ -166,9 +169,9 @@ TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 	    "\"base_url\":\"http://127.0.0.1:%d/v1\"}]}",
 	    m.port, m.port, m.port, closed);
 	tk_write_file(path, json);
-	model_will_say(&m, "pong", NULL);
-	model_will(&m, 401, 0, mem_strdup(ECHO("wrong key")));
-	model_will(&m, 404, 0, mem_strdup("<html>404</html>"));
+	orch_model_reply(&m, "pong", NULL);
+	orch_model_respond(&m, 401, 0, mem_strdup(ECHO("wrong key")));
+	orch_model_respond(&m, 404, 0, mem_strdup("<html>404</html>"));
 	ck_assert_int_eq(
 	    check_llm(&p, "check", ((const char *const[]){ file, NULL })), 1);
 	ck_assert(tk_log_has(&p, "good: ok\n"));
@@ -176,7 +179,7 @@ TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 	ck_assert(tk_log_has(&p, "path: not_found (status 404); check "));
 	ck_assert(tk_log_has(&p, "none: unreachable (status 0); check "));
 	ck_assert(!tk_log_has(&p, KEY));
-	model_stop(&m);
+	orch_model_stop(&m);
 	ck_assert_int_eq(
 	    check_llm(&p, "wrong",
 		((const char *const[]){ "LLM_PROVIDERS=/none", NULL })),
@@ -184,18 +187,18 @@ TEST_T(check_llm_says_what_is_wrong_with_each, 60)
 	ck_assert(tk_log_has(&p, "LLM_PROVIDERS: cannot use"));
 }
 
-TEST_T(check_llm_is_done_when_all_answer, 60)
+TEST_T(check_llm_succeeds_when_all_do, 60)
 {
 	struct tk_proc p;
-	struct model m;
+	struct orch_model m;
 	char url[64];
 
-	model_start(&m);
+	orch_model_start(&m);
 	(void)snprintf(
 	    url, sizeof(url), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", m.port);
-	model_will_say(&m, "pong", NULL);
+	orch_model_reply(&m, "pong", NULL);
 	ck_assert_int_eq(
 	    check_llm(&p, "all", ((const char *const[]){ url, NULL })), 0);
 	ck_assert(tk_log_has(&p, "openai: ok\n"));
-	model_stop(&m);
+	orch_model_stop(&m);
 }

@@ -1,88 +1,89 @@
 /*
- * The same request twice.
+ * Repeated requests.
  */
-#include "story.h"
+#include "testkit/orch_fixture.h"
 
 #define NAMED(id, text)                                                 \
-	(&(struct talk_opts){                                           \
+	(&(struct orch_turn_opts){                                      \
 	    .inputs = "[{\"type\":\"keyboard_text\",\"input_id\":\"" id \
 		      "\",\"text\":\"" text "\"}]" })
 
 static void
-want_repeated(struct talk *t, const char *first)
+want_repeated(struct orch_turn *t, const char *first)
 {
-	json_t *j = talk_end(t);
+	json_t *j = orch_turn_end(t);
 
-	ck_assert_str_eq(text_at(j, "state"), "repeated");
-	ck_assert_str_eq(text_at(j, "first"), first);
+	ck_assert_str_eq(orch_text(j, "state"), "repeated");
+	ck_assert_str_eq(orch_text(j, "first"), first);
 	ck_assert(!t->accepted);
-	talk_close(t);
+	orch_turn_close(t);
 }
 
-TEST_T(while_it_runs_and_after, 60)
+TEST_T(a_repeated_request_names_the_first_turn, 60)
 {
-	struct bed b;
-	struct talk first, again;
+	struct orch_fixture b;
+	struct orch_turn first, second;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_hold(&b.model, true);
-	model_will_say_late(&b.model, "好", NULL, 600);
-	talk_start_with(&first, &b, "", NAMED("i1", "你好"));
-	while (model_asked(&b.model) < 1)
-		talk_next(&first, 20);
-	talk_start_with(&again, &b, "", NAMED("i1", "你好"));
-	want_repeated(&again, first.turn_id);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_hold(&b.model, true);
+	orch_model_reply_after(&b.model, "好", NULL, 600);
+	orch_turn_start_with(&first, &b, "", NAMED("i1", "你好"));
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&first, 20);
+	orch_turn_start_with(&second, &b, "", NAMED("i1", "你好"));
+	want_repeated(&second, first.turn_id);
 	ck_assert_ptr_null(first.end);
-	talk_want(&first, .reply = "好", .executed = "", .failed = "");
-	talk_start_with(&again, &b, "", NAMED("i1", "你好"));
-	want_repeated(&again, first.turn_id);
-	ck_assert_uint_eq(model_asked(&b.model), 1);
+	orch_ck_completed(&first, .reply = "好", .executed = "", .failed = "");
+	orch_turn_start_with(&second, &b, "", NAMED("i1", "你好"));
+	want_repeated(&second, first.turn_id);
+	ck_assert_uint_eq(orch_model_requests(&b.model), 1);
 
 	/* Another id, another session, no id: another turn. */
 	for (int i = 0; i < 3; i++)
-		model_will_say(&b.model, "又", NULL);
-	talk_start_with(&again, &b, "", NAMED("i2", "你好"));
-	talk_want(&again, .reply = "又", .executed = "", .failed = "");
-	talk_close(&again);
+		orch_model_reply(&b.model, "又", NULL);
+	orch_turn_start_with(&second, &b, "", NAMED("i2", "你好"));
+	orch_ck_completed(&second, .reply = "又", .executed = "", .failed = "");
+	orch_turn_close(&second);
 	for (int i = 0; i < 2; i++) {
-		talk_start(&again, &b, "你好");
-		talk_want(&again, .reply = "又", .executed = "", .failed = "");
-		talk_close(&again);
+		orch_turn_start(&second, &b, "你好");
+		orch_ck_completed(
+		    &second, .reply = "又", .executed = "", .failed = "");
+		orch_turn_close(&second);
 	}
-	json_decref(story_of(&b));
-	talk_close(&first);
-	bed_stop(&b);
+	json_decref(orch_events(&b));
+	orch_turn_close(&first);
+	orch_fixture_stop(&b);
 }
 
-/* What came to nothing may be tried anew; what did something may not. */
-TEST_T(after_a_failure, 60)
+/* A turn without effect may be repeated, one with an effect may not. */
+TEST_T(a_failed_request_may_be_repeated, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_fail(&b.model, 401);
-	model_will_say(&b.model, "好", NULL);
-	talk_start_with(&t, &b, "", NAMED("i1", "你好"));
-	talk_want_fault(&t, 502, "llm_unavailable");
-	talk_close(&t);
-	talk_start_with(&t, &b, "", NAMED("i1", "你好"));
-	talk_want(&t, .reply = "好", .executed = "", .failed = "");
-	talk_close(&t);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_fail(&b.model, 401);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start_with(&t, &b, "", NAMED("i1", "你好"));
+	orch_ck_failed(&t, 502, "llm_unavailable");
+	orch_turn_close(&t);
+	orch_turn_start_with(&t, &b, "", NAMED("i1", "你好"));
+	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
+	orch_turn_close(&t);
 
-	/* Canceled after the body was asked. */
-	peers_set(&b.peers, body, BODY_MUTE);
-	model_will_say(&b.model, NULL, "[[\"nod\",\"{}\"]]");
-	struct talk first;
-	talk_start_with(&first, &b, "", NAMED("i3", "点头"));
-	while (peers_invokes(&b.peers) < 1)
-		talk_next(&first, 20);
-	json_decref(story_ask(&b, "cancel", first.turn_id));
-	ck_assert_str_eq(text_at(talk_end(&first), "state"), "canceled");
-	talk_start_with(&t, &b, "", NAMED("i3", "点头"));
+	/* Canceled after an invoke. */
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
+	struct orch_turn first;
+	orch_turn_start_with(&first, &b, "", NAMED("i3", "点头"));
+	while (orch_peers_invokes(&b.peers) < 1)
+		orch_turn_next(&first, 20);
+	json_decref(orch_turn_query(&b, "cancel", first.turn_id));
+	ck_assert_str_eq(orch_text(orch_turn_end(&first), "state"), "canceled");
+	orch_turn_start_with(&t, &b, "", NAMED("i3", "点头"));
 	want_repeated(&t, first.turn_id);
-	talk_close(&first);
-	bed_stop(&b);
+	orch_turn_close(&first);
+	orch_fixture_stop(&b);
 }

@@ -1,23 +1,24 @@
 /*
- * The events of a turn: in the log, on NATS, piece by piece.
+ * The events of a turn, in the log and on NATS, with streaming.
  */
-#include "story.h"
+#include "testkit/orch_fixture.h"
 
-#define STREAMED (&(struct talk_opts){ .stream = true })
+#define STREAMED (&(struct orch_turn_opts){ .stream = true })
 
 static void
-want_types(json_t *story, const struct talk *t, const char *want, int line)
+want_types(
+    json_t *events, const struct orch_turn *t, const char *want, int line)
 {
 	char types[1024];
 
-	story_types(story, t->turn_id, types, sizeof(types));
+	orch_event_types(events, t->turn_id, types, sizeof(types));
 	ck_assert_msg(strcmp(types, want) == 0, "line %d: %s", line, types);
 }
-#define want(story, t, types) want_types((story), (t), (types), __LINE__)
+#define want(events, t, types) want_types((events), (t), (types), __LINE__)
 
-/* Listens to what is published of s1. */
+/* Subscribes to the stream of s1. */
 static natsSubscription *
-listen_to(struct bed *b)
+listen_to(struct orch_fixture *b)
 {
 	natsSubscription *sub = NULL;
 
@@ -29,11 +30,12 @@ listen_to(struct bed *b)
 }
 
 static json_t *
-heard(natsSubscription *sub)
+received(natsSubscription *sub)
 {
 	natsMsg *m = NULL;
 
-	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, BED_MS), NATS_OK);
+	ck_assert_int_eq(
+	    natsSubscription_NextMsg(&m, sub, ORCH_WAIT_MS), NATS_OK);
 	json_t *j = json_loadb(
 	    natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m), 0, NULL);
 	ck_assert_ptr_nonnull(j);
@@ -41,176 +43,177 @@ heard(natsSubscription *sub)
 	return j;
 }
 
-TEST_T(a_turn_that_is_not_streamed, 60)
+TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say(&b.model, "你好呀", NULL);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply(&b.model, "你好呀", NULL);
 	natsSubscription *sub = listen_to(&b);
-	talk_start(&t, &b, "你好");
-	talk_want(&t, .reply = "你好呀", .executed = "", .failed = "");
-	json_t *story = story_of(&b);
-	want(story, &t, "started final completed");
-	json_t *final = story_event(story, t.turn_id, "final", 0);
-	ck_assert_str_eq(text_at(final, "data.text"), "你好呀");
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_completed(&t, .reply = "你好呀", .executed = "", .failed = "");
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final completed");
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
+	ck_assert_str_eq(orch_text(final, "data.text"), "你好呀");
 	ck_assert_str_eq(
-	    text_at(final, "data.structured_payload.reply"), "你好呀");
-	json_t *done = story_event(story, t.turn_id, "completed", 0);
-	ck_assert_str_eq(text_at(done, "data.reason_code"),
+	    orch_text(final, "data.structured_payload.reply"), "你好呀");
+	json_t *done = orch_event(events, t.turn_id, "completed", 0);
+	ck_assert_str_eq(orch_text(done, "data.reason_code"),
 	    "FINAL_STRUCTURED_OUTPUT_SELECTED");
-	/* What is published is what the log has. */
+	/* The published events are those of the log. */
 	for (size_t i = 0; i < 3; i++) {
-		json_t *j = heard(sub);
-		ck_assert(json_equal(j, json_array_get(story, i)));
+		json_t *j = received(sub);
+		ck_assert(json_equal(j, json_array_get(events, i)));
 		json_decref(j);
 	}
-	json_decref(story);
+	json_decref(events);
 	natsSubscription_Destroy(sub);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* The first piece goes out while the model still speaks. */
-TEST_T(pieces_as_they_come, 60)
+/* The first chunk is published while the model still streams. */
+TEST_T(chunks_are_published_as_they_arrive, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
 	natsSubscription *sub = listen_to(&b);
-	model_hold(&b.model, true);
-	model_will_stream(
+	orch_model_hold(&b.model, true);
+	orch_model_stream(
 	    &b.model, "今天|天气|很好| ，我们|出去走走吧。\n ", NULL, 3);
-	talk_start_with(&t, &b, "聊聊", STREAMED);
-	json_t *j = heard(sub);
-	ck_assert_str_eq(story_type(j), "started");
+	orch_turn_start_with(&t, &b, "聊聊", STREAMED);
+	json_t *j = received(sub);
+	ck_assert_str_eq(orch_event_type(j), "started");
 	json_decref(j);
-	j = heard(sub);
+	j = received(sub);
 	struct mono now = clock_mono();
-	ck_assert_str_eq(text_at(j, "data.text_delta"), "今天");
+	ck_assert_str_eq(orch_text(j, "data.text_delta"), "今天");
 	pthread_mutex_lock(&b.model.lock);
 	printf("first piece: %.3f ms after the model sent it\n",
 	    (double)mono_diff_ns(now, b.model.sent) / 1e6);
 	pthread_mutex_unlock(&b.model.lock);
 	ck_assert_ptr_null(t.end);
 	json_decref(j);
-	model_hold(&b.model, false);
-	talk_want(&t, .reply = "今天天气很好 ，我们出去走走吧。",
+	orch_model_hold(&b.model, false);
+	orch_ck_completed(&t, .reply = "今天天气很好 ，我们出去走走吧。",
 	    .executed = "", .failed = "");
-	json_t *story = story_of(&b);
-	json_t *final = story_event(story, t.turn_id, "final", 0);
-	ck_assert_str_eq(text_at(final, "data.message_id"),
-	    text_at(
-		story_event(story, t.turn_id, "delta", 0), "data.message_id"));
-	ck_assert_ptr_null(story_event(story, t.turn_id, "warning", 0));
-	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "delta", 1));
-	json_decref(story);
+	json_t *events = orch_events(&b);
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
+	ck_assert_str_eq(orch_text(final, "data.message_id"),
+	    orch_text(
+		orch_event(events, t.turn_id, "delta", 0), "data.message_id"));
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "delta", 1));
+	json_decref(events);
 	natsSubscription_Destroy(sub);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* How soon a first piece goes out, many times. */
-TEST_T(first_pieces_are_quick, 90)
+/* Latency of the first chunk, measured many times. */
+TEST_T(the_first_chunk_is_not_delayed, 90)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 	double ms[24], sum = 0, worst = 0;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
 	natsSubscription *sub = listen_to(&b);
 	for (size_t i = 0; i < NELEM(ms); i++) {
-		model_will_stream(&b.model, "嗯|，好的。", NULL, 10);
-		talk_start_with(&t, &b, "聊聊", STREAMED);
-		json_decref(heard(sub));
-		json_decref(heard(sub));
+		orch_model_stream(&b.model, "嗯|，好的。", NULL, 10);
+		orch_turn_start_with(&t, &b, "聊聊", STREAMED);
+		json_decref(received(sub));
+		json_decref(received(sub));
 		struct mono now = clock_mono();
-		talk_end(&t);
+		orch_turn_end(&t);
 		pthread_mutex_lock(&b.model.lock);
 		ms[i] = (double)mono_diff_ns(now, b.model.sent) / 1e6;
 		pthread_mutex_unlock(&b.model.lock);
 		sum += ms[i];
 		worst = ms[i] > worst ? ms[i] : worst;
-		/* On a busy machine the second piece may be in the first. */
+		/* On a busy machine the first chunk may include the second. */
 		bool last = false;
 		while (!last) {
-			json_t *j = heard(sub);
-			last = strcmp(story_type(j), "completed") == 0;
+			json_t *j = received(sub);
+			last = strcmp(orch_event_type(j), "completed") == 0;
 			json_decref(j);
 		}
-		talk_close(&t);
+		orch_turn_close(&t);
 	}
 	printf("first piece, model to NATS: mean %.3f ms, worst %.3f ms\n",
 	    sum / NELEM(ms), worst);
-	json_decref(story_of(&b));
+	json_decref(orch_events(&b));
 	natsSubscription_Destroy(sub);
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
-/* Many at one time share the pipeline, and not their pieces. */
-TEST_T(many_at_once, 60)
+/* Concurrent streams share the pipeline, but not their chunks. */
+TEST_T(many_streams_share_a_pipeline, 60)
 {
 	static const char words[] = "一|二|三|四|五|六|七|八|九|十";
-	struct bed b;
-	struct talk t[24];
+	struct orch_fixture b;
+	struct orch_turn t[24];
 	char session[16];
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
 	for (size_t i = 0; i < NELEM(t); i++)
-		model_will_stream(&b.model, words, NULL, 15);
+		orch_model_stream(&b.model, words, NULL, 15);
 	for (size_t i = 0; i < NELEM(t); i++) {
 		snprintf(session, sizeof(session), "s%zu", i);
-		talk_start_with(&t[i], &b, "数数",
-		    &(struct talk_opts){ .stream = true, .session = session });
+		orch_turn_start_with(&t[i], &b, "数数",
+		    &(struct orch_turn_opts){
+			.stream = true, .session = session });
 	}
 	for (size_t i = 0; i < NELEM(t); i++) {
 		snprintf(session, sizeof(session), "s%zu", i);
-		talk_want(&t[i], .reply = "一二三四五六七八九十",
+		orch_ck_completed(&t[i], .reply = "一二三四五六七八九十",
 		    .executed = "", .failed = "");
-		json_t *story = story_of_session(&b, session);
+		json_t *events = orch_session_events(&b, session);
 		ck_assert_ptr_nonnull(
-		    story_event(story, t[i].turn_id, "delta", 2));
+		    orch_event(events, t[i].turn_id, "delta", 2));
 		ck_assert_ptr_null(
-		    story_event(story, t[i].turn_id, "warning", 0));
-		json_decref(story);
-		talk_close(&t[i]);
+		    orch_event(events, t[i].turn_id, "warning", 0));
+		json_decref(events);
+		orch_turn_close(&t[i]);
 	}
-	bed_stop(&b);
+	orch_fixture_stop(&b);
 }
 
-/* What was done at once is said before the model is asked for the rest. */
-TEST_T(direct_actions_come_first, 60)
+/* Direct actions are published before the model is called. */
+TEST_T(direct_actions_are_the_first_chunk, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter,
-	    DECIDES("execute_intents", GREEN, "\"再讲个笑话\""));
-	model_will_stream(&b.model, "从前|有座山", NULL, 5);
-	talk_start_with(&t, &b, "把灯变绿，再讲个笑话", STREAMED);
-	talk_want(&t, .executed = "control_light", .failed = "");
-	json_t *story = story_of(&b);
-	const char *first = text_at(
-	    story_event(story, t.turn_id, "delta", 0), "data.text_delta");
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_GREEN, "\"再讲个笑话\""));
+	orch_model_stream(&b.model, "从前|有座山", NULL, 5);
+	orch_turn_start_with(&t, &b, "把灯变绿，再讲个笑话", STREAMED);
+	orch_ck_completed(&t, .executed = "control_light", .failed = "");
+	json_t *events = orch_events(&b);
+	const char *first = orch_text(
+	    orch_event(events, t.turn_id, "delta", 0), "data.text_delta");
 	ck_assert_ptr_nonnull(strstr(first, "已执行"));
 	ck_assert_ptr_null(strstr(first, "从前"));
-	ck_assert_ptr_null(story_event(story, t.turn_id, "warning", 0));
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* A question ends a turn in another way. */
-TEST_T(a_question_is_asked, 60)
+/* A question has its own final event. */
+TEST_T(a_question_ends_in_user_input_required, 60)
 {
-	static const char asks[] = DECIDES("execute_intents",
+	static const char requests[] = INTENT_DECISION("execute_intents",
 	    "{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\","
 	    "\"confidence\":0.9,\"status\":\"need_clarification\","
 	    "\"segment_index\":0,\"span\":{\"text\":\"开灯\","
@@ -218,223 +221,225 @@ TEST_T(a_question_is_asked, 60)
 	    "\"normalized\":{\"skill\":\"control_light\"},"
 	    "\"missing_parameters\":[\"color\"],\"evidence\":[]}",
 	    "");
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, asks);
-	talk_start(&t, &b, "开灯");
-	talk_end(&t);
-	ck_assert_str_eq(text_at(t.end, "state"), "completed");
-	json_t *story = story_of(&b);
-	want(story, &t, "started final required");
-	json_t *e = story_event(story, t.turn_id, "required", 0);
-	ck_assert_str_eq(text_at(e, "data.kind"), "free_text");
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, requests);
+	orch_turn_start(&t, &b, "开灯");
+	orch_turn_end(&t);
+	ck_assert_str_eq(orch_text(t.end, "state"), "completed");
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final required");
+	json_t *e = orch_event(events, t.turn_id, "required", 0);
+	ck_assert_str_eq(orch_text(e, "data.kind"), "free_text");
 	ck_assert_str_eq(
-	    text_at(e, "data.prompt"), text_at(t.end, "response.reply"));
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	    orch_text(e, "data.prompt"), orch_text(t.end, "response.reply"));
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* ---- calls ------------------------------------------------------------- */
+/* ---- calls ---- */
 
-/* What claims a deed is held until the deed is confirmed. */
-TEST_T(claims_wait_for_their_deeds, 60)
+/* A claim is held back until the call is confirmed. */
+TEST_T(claims_are_held_back_until_confirmed, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
 	natsSubscription *sub = listen_to(&b);
-	peers_set(&b.peers, body, BODY_MUTE);
-	model_will_stream(
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_stream(
 	    &b.model, "我来|点头|，已经点好了", "[[\"nod\",\"{}\"]]", 1);
-	model_will_stream(&b.model, "点头|没有得到确认", NULL, 1);
-	talk_start_with(&t, &b, "点头", STREAMED);
-	talk_end(&t);
-	json_t *story = story_of(&b);
-	json_t *first = story_event(story, t.turn_id, "delta", 0);
-	json_t *final = story_event(story, t.turn_id, "final", 0);
-	json_t *w = story_event(story, t.turn_id, "warning", 0);
+	orch_model_stream(&b.model, "点头|没有得到确认", NULL, 1);
+	orch_turn_start_with(&t, &b, "点头", STREAMED);
+	orch_turn_end(&t);
+	json_t *events = orch_events(&b);
+	json_t *first = orch_event(events, t.turn_id, "delta", 0);
+	json_t *final = orch_event(events, t.turn_id, "final", 0);
+	json_t *w = orch_event(events, t.turn_id, "warning", 0);
 	char text[1024];
-	story_text(
-	    story, text_at(first, "data.message_id"), text, sizeof(text));
+	orch_event_text(
+	    events, orch_text(first, "data.message_id"), text, sizeof(text));
 	ck_assert_str_eq(text, "我来点头，");
-	ck_assert_str_ne(text_at(first, "data.message_id"),
-	    text_at(final, "data.message_id"));
-	ck_assert_str_eq(text_at(w, "data.code"), "TEXT_WITHDRAWN");
-	ck_assert_str_eq(
-	    text_at(w, "data.message_id"), text_at(first, "data.message_id"));
-	ck_assert_ptr_null(strstr(text_at(final, "data.text"), "点好了"));
-	json_decref(story);
+	ck_assert_str_ne(orch_text(first, "data.message_id"),
+	    orch_text(final, "data.message_id"));
+	ck_assert_str_eq(orch_text(w, "data.code"), "TEXT_WITHDRAWN");
+	ck_assert_str_eq(orch_text(w, "data.message_id"),
+	    orch_text(first, "data.message_id"));
+	ck_assert_ptr_null(strstr(orch_text(final, "data.text"), "点好了"));
+	json_decref(events);
 	natsSubscription_Destroy(sub);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* If all is confirmed, the same message goes on. */
-TEST_T(confirmed_claims_are_said, 60)
+/* If all calls are confirmed, the same message continues. */
+TEST_T(confirmed_claims_are_published, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
-	model_will_stream(
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
+	orch_model_stream(
 	    &b.model, "我来|点头|，已经点好了", "[[\"nod\",\"{}\"]]", 1);
-	talk_start_with(&t, &b, "点头", STREAMED);
-	talk_want(&t, .reply = "我来点头，已经点好了", .executed = "nod",
-	    .failed = "");
-	json_t *story = story_of(&b);
-	ck_assert_ptr_null(story_event(story, t.turn_id, "warning", 0));
-	ck_assert_str_eq(text_at(story_event(story, t.turn_id, "delta", 0),
+	orch_turn_start_with(&t, &b, "点头", STREAMED);
+	orch_ck_completed(&t, .reply = "我来点头，已经点好了",
+	    .executed = "nod", .failed = "");
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
+	ck_assert_str_eq(orch_text(orch_event(events, t.turn_id, "delta", 0),
 			     "data.text_delta"),
 	    "我来");
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* Silence is not said piece by piece. */
-TEST_T(silence_has_no_pieces, 60)
+/* <NO_REPLY> is not streamed. */
+TEST_T(no_reply_has_no_chunks, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, SILENT);
-	model_will_stream(&b.model, "<NO|_REPLY|>", NULL, 5);
-	talk_start_with(&t, &b, "嗯", STREAMED);
-	talk_want(&t, .reply = "", .executed = "", .failed = "");
-	json_t *story = story_of(&b);
-	want(story, &t, "started final completed");
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_NO_ACTION);
+	orch_model_stream(&b.model, "<NO|_REPLY|>", NULL, 5);
+	orch_turn_start_with(&t, &b, "嗯", STREAMED);
+	orch_ck_completed(&t, .reply = "", .executed = "", .failed = "");
+	json_t *events = orch_events(&b);
+	want(events, &t, "started final completed");
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* ---- faults ------------------------------------------------------------ */
+/* ---- failures ---- */
 
-TEST_T(failures_are_told, 60)
+TEST_T(failures_are_published, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_fail(&b.model, 401);
-	talk_start_with(&t, &b, "你好", STREAMED);
-	talk_want_fault(&t, 502, "llm_unavailable");
-	json_t *story = story_of(&b);
-	want(story, &t, "started failed");
-	json_t *e = story_event(story, t.turn_id, "failed", 0);
-	ck_assert_str_eq(text_at(e, "data.error.code"), "LLM_UNAVAILABLE");
-	ck_assert_str_eq(text_at(e, "data.error.category"), "engine");
-	json_decref(story);
-	talk_close(&t);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_fail(&b.model, 401);
+	orch_turn_start_with(&t, &b, "你好", STREAMED);
+	orch_ck_failed(&t, 502, "llm_unavailable");
+	json_t *events = orch_events(&b);
+	want(events, &t, "started failed");
+	json_t *e = orch_event(events, t.turn_id, "failed", 0);
+	ck_assert_str_eq(orch_text(e, "data.error.code"), "LLM_UNAVAILABLE");
+	ck_assert_str_eq(orch_text(e, "data.error.category"), "engine");
+	json_decref(events);
+	orch_turn_close(&t);
 
-	/* One that never began is not in the log. */
-	talk_start_with(&t, &b, "你好",
-	    &(struct talk_opts){ .stream = true, .terminal = "t9" });
-	talk_want_fault(&t, 400, "invalid_request");
-	story = story_of(&b);
-	want(story, &t, "");
-	json_decref(story);
-	talk_close(&t);
+	/* A rejected turn has no events. */
+	orch_turn_start_with(&t, &b, "你好",
+	    &(struct orch_turn_opts){ .stream = true, .terminal = "t9" });
+	orch_ck_failed(&t, 400, "invalid_request");
+	events = orch_events(&b);
+	want(events, &t, "");
+	json_decref(events);
+	orch_turn_close(&t);
 
-	/* Who did not answer is named; the turn goes on. */
-	peers_set(&b.peers, exec_mode, NULL);
-	peers_set(&b.peers, filter, NULL);
-	model_will_say(&b.model, "好", NULL);
-	talk_start(&t, &b, "你好");
-	talk_end(&t);
-	story = story_of(&b);
-	want(story, &t, "started warning warning final completed");
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	/* Warnings name the peer without a reply; the turn goes on. */
+	orch_peers_set(&b.peers, exec_mode, NULL);
+	orch_peers_set(&b.peers, filter, NULL);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start(&t, &b, "你好");
+	orch_turn_end(&t);
+	events = orch_events(&b);
+	want(events, &t, "started warning warning final completed");
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* A model that breaks off after some words: they are not the reply. */
-TEST_T(a_broken_answer_fails, 60)
+/* A truncated stream: its text is not the reply. */
+TEST_T(a_truncated_response_fails_the_turn, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will(&b.model, 200, 0, mem_strdup(""));
-	b.model.answers[0].gap_ms = 1;
-	free(b.model.answers[0].body);
-	b.model.answers[0].body = mem_strdup(
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_respond(&b.model, 200, 0, mem_strdup(""));
+	b.model.responses[0].gap_ms = 1;
+	free(b.model.responses[0].body);
+	b.model.responses[0].body = mem_strdup(
 	    "data: {\"object\":\"chat.completion.chunk\",\"choices\":[{"
 	    "\"index\":0,\"delta\":{\"content\":\"我\"}}]}\n\n"
 	    "data: {\"error\":{\"message\":\"boom\"}}\n\n");
-	talk_start_with(&t, &b, "你好", STREAMED);
-	talk_end(&t);
-	ck_assert_str_eq(text_at(t.end, "state"), "failed");
-	json_t *story = story_of(&b);
-	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "failed", 0));
-	json_decref(story);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_start_with(&t, &b, "你好", STREAMED);
+	orch_turn_end(&t);
+	ck_assert_str_eq(orch_text(t.end, "state"), "failed");
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "failed", 0));
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* What cannot be told now is told later, or in the end. */
-TEST_T(redis_goes_away_while_it_speaks, 90)
+/* Events that cannot be appended now are appended later, or at the end. */
+TEST_T(redis_goes_down_while_streaming, 90)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
 	natsSubscription *sub = listen_to(&b);
-	model_hold(&b.model, true);
-	model_will_stream(&b.model, "一|二|三|四|五", NULL, 60);
-	talk_start_with(&t, &b, "数数", STREAMED);
-	json_decref(heard(sub));
-	json_decref(heard(sub));
+	orch_model_hold(&b.model, true);
+	orch_model_stream(&b.model, "一|二|三|四|五", NULL, 60);
+	orch_turn_start_with(&t, &b, "数数", STREAMED);
+	json_decref(received(sub));
+	json_decref(received(sub));
 	tk_server_stop(&b.redis, SIGKILL);
-	model_hold(&b.model, false);
+	orch_model_hold(&b.model, false);
 	while (!tk_log_has(&b.orch[0].proc, "turn.events_delayed"))
-		(void)talk_next(&t, 20);
+		(void)orch_turn_next(&t, 20);
 	tk_server_restart(&b.redis);
-	talk_want(&t, .reply = "一二三四五", .executed = "", .failed = "");
-	bed_state_wait(&b);
-	json_t *story = story_of(&b);
-	ck_assert_ptr_nonnull(story_event(story, t.turn_id, "final", 0));
-	json_decref(story);
+	orch_ck_completed(
+	    &t, .reply = "一二三四五", .executed = "", .failed = "");
+	orch_fixture_wait_state(&b);
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, t.turn_id, "final", 0));
+	json_decref(events);
 	natsSubscription_Destroy(sub);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* A process that dies: who comes next says that its turn is lost. */
-TEST_T(a_killed_process_is_told_of, 90)
+/* A killed process: the next turn reports the lost one. */
+TEST_T(a_killed_process_is_reported_as_lost, 90)
 {
-	struct bed b;
-	struct talk dead, next;
+	struct orch_fixture b;
+	struct orch_turn dead, next;
 
-	bed_start(&b, 1);
-	bed_no_catalog(&b);
-	model_hold(&b.model, true);
-	model_will_stream(&b.model, "没|了", NULL, 1);
-	talk_start_with(&dead, &b, "一", STREAMED);
-	while (model_asked(&b.model) < 1)
-		talk_next(&dead, 20);
-	bed_kill(&b, 0);
-	bed_spawn(&b, 1);
-	model_will_say(&b.model, "好", NULL);
-	talk_start(&next, &b, "二");
-	talk_want(&next, .reply = "好", .executed = "", .failed = "");
-	json_t *story = story_of(&b);
-	ck_assert_ptr_nonnull(story_event(story, dead.turn_id, "lost", 0));
-	ck_assert_ptr_null(story_event(story, dead.turn_id, "completed", 0));
-	json_decref(story);
-	ck_assert_int_eq(story_record(&b, dead.turn_id).state, TURN_STATE_LOST);
-	talk_close(&dead);
-	talk_close(&next);
-	bed_stop(&b);
+	orch_fixture_start(&b, 1);
+	orch_fixture_clear_catalog(&b);
+	orch_model_hold(&b.model, true);
+	orch_model_stream(&b.model, "没|了", NULL, 1);
+	orch_turn_start_with(&dead, &b, "一", STREAMED);
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&dead, 20);
+	orch_fixture_kill(&b, 0);
+	orch_fixture_spawn(&b, 1);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start(&next, &b, "二");
+	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
+	json_t *events = orch_events(&b);
+	ck_assert_ptr_nonnull(orch_event(events, dead.turn_id, "lost", 0));
+	ck_assert_ptr_null(orch_event(events, dead.turn_id, "completed", 0));
+	json_decref(events);
+	ck_assert_int_eq(
+	    orch_turn_stored(&b, dead.turn_id).state, TURN_STATE_LOST);
+	orch_turn_close(&dead);
+	orch_turn_close(&next);
+	orch_fixture_stop(&b);
 }

@@ -1,9 +1,9 @@
 /*
  * Where a turn's time went, while it runs and after it.
  */
-#include "story.h"
+#include "testkit/orch_fixture.h"
 
-/* A stage of a list, or NULL. */
+/* A phase of a list, or NULL. */
 static json_t *
 stage(json_t *list, const char *name, size_t nth)
 {
@@ -11,7 +11,7 @@ stage(json_t *list, const char *name, size_t nth)
 	size_t i;
 
 	json_array_foreach (list, i, s) {
-		if (strcmp(text_at(s, "stage"), name) == 0 && nth-- == 0)
+		if (strcmp(orch_text(s, "stage"), name) == 0 && nth-- == 0)
 			return s;
 	}
 	return NULL;
@@ -26,9 +26,9 @@ ms_of(json_t *s, const char *member)
 }
 
 static json_t *
-kept(struct bed *b, const char *turn)
+stored(struct orch_fixture *b, const char *turn)
 {
-	struct turn_record t = story_record(b, turn);
+	struct turn_record t = orch_turn_stored(b, turn);
 
 	ck_assert_int_eq(t.state, TURN_STATE_ENDED);
 	json_t *list = json_loadb(t.timeline.p, t.timeline.n, 0, NULL);
@@ -36,127 +36,131 @@ kept(struct bed *b, const char *turn)
 	return list;
 }
 
-/* With a skill that takes its time, and two thoughts. */
-TEST_T(an_ended_turn, 60)
+/* A turn with a slow skill and two completions. */
+TEST_T(the_timeline_of_an_ended_turn, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 	char names[256];
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	peers_set(&b.peers, body, BODY_MUTE);
-	model_will_say_late(&b.model, NULL, "[[\"nod\",\"{}\"]]", 120);
-	model_will_stream(&b.model, "没有|点头", NULL, 60);
-	talk_start_with(&t, &b, "点头", &(struct talk_opts){ .stream = true });
-	talk_end(&t);
-	json_t *list = kept(&b, t.turn_id);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_reply_after(&b.model, NULL, "[[\"nod\",\"{}\"]]", 120);
+	orch_model_stream(&b.model, "没有|点头", NULL, 60);
+	orch_turn_start_with(
+	    &t, &b, "点头", &(struct orch_turn_opts){ .stream = true });
+	orch_turn_end(&t);
+	json_t *list = stored(&b, t.turn_id);
 	json_t *all = json_pack("{s:O}", "l", list);
-	ck_assert_str_eq(list_at(all, "l", "stage", names, sizeof(names)),
+	ck_assert_str_eq(orch_list(all, "l", "stage", names, sizeof(names)),
 	    "queue,load,emotion,intent,memory,think,invoke,think,store");
 	ck_assert_double_ge(ms_of(stage(list, "think", 0), "ms"), 115);
-	ck_assert_str_eq(text_at(stage(list, "think", 0), "what"), "1");
-	ck_assert_str_eq(text_at(stage(list, "think", 1), "what"), "2");
+	ck_assert_str_eq(orch_text(stage(list, "think", 0), "what"), "1");
+	ck_assert_str_eq(orch_text(stage(list, "think", 1), "what"), "2");
 	double first = ms_of(stage(list, "think", 1), "first_ms");
 	ck_assert_double_le(first + 55, ms_of(stage(list, "think", 1), "ms"));
 	json_t *invoke = stage(list, "invoke", 0);
-	ck_assert_str_eq(text_at(invoke, "what"), "nod");
-	ck_assert_str_eq(text_at(invoke, "outcome"), "not_confirmed");
+	ck_assert_str_eq(orch_text(invoke, "what"), "nod");
+	ck_assert_str_eq(orch_text(invoke, "outcome"), "not_confirmed");
 	ck_assert_double_ge(ms_of(invoke, "ms"), 1500);
-	/* Asked at one time. */
+	/* Requested in parallel. */
 	ck_assert_double_le(ms_of(stage(list, "intent", 0), "start_ms"),
 	    ms_of(stage(list, "emotion", 0), "start_ms") +
 		ms_of(stage(list, "emotion", 0), "ms"));
-	struct turn_record rec = story_record(&b, t.turn_id);
+	struct turn_record rec = orch_turn_stored(&b, t.turn_id);
 	json_t *reply = json_loadb(rec.reply.p, rec.reply.n, 0, NULL);
 	ck_assert(json_equal(reply, t.end));
 	json_decref(reply);
 	json_decref(all);
 	json_decref(list);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-TEST_T(a_running_turn, 60)
+TEST_T(the_timeline_of_a_running_turn, 60)
 {
-	struct bed b;
-	struct talk t, next;
+	struct orch_fixture b;
+	struct orch_turn t, next;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_hold(&b.model, true);
-	model_will_stream(&b.model, "慢|慢", NULL, 1);
-	model_will_say(&b.model, "好", NULL);
-	talk_start_with(&t, &b, "一", &(struct talk_opts){ .stream = true });
-	while (model_asked(&b.model) < 1)
-		talk_next(&t, 20);
-	talk_start(&next, &b, "二");
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_hold(&b.model, true);
+	orch_model_stream(&b.model, "慢|慢", NULL, 1);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start_with(
+	    &t, &b, "一", &(struct orch_turn_opts){ .stream = true });
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&t, 20);
+	orch_turn_start(&next, &b, "二");
 	while (!next.accepted)
-		ck_assert(talk_next(&next, BED_MS));
-	json_t *j = story_ask(&b, "show", t.turn_id);
-	ck_assert_str_eq(text_at(j, "state"), "running");
-	ck_assert_str_eq(text_at(j, "stage"), "thinking");
-	ck_assert_str_eq(text_at(j, "user_id"), "u1");
-	ck_assert_str_eq(text_at(j, "session_id"), "s1");
-	json_t *think = stage(at(j, "timeline"), "think", 0);
+		ck_assert(orch_turn_next(&next, ORCH_WAIT_MS));
+	json_t *j = orch_turn_query(&b, "show", t.turn_id);
+	ck_assert_str_eq(orch_text(j, "state"), "running");
+	ck_assert_str_eq(orch_text(j, "stage"), "thinking");
+	ck_assert_str_eq(orch_text(j, "user_id"), "u1");
+	ck_assert_str_eq(orch_text(j, "session_id"), "s1");
+	json_t *think = stage(tk_find(j, "timeline"), "think", 0);
 	ck_assert_ptr_nonnull(think);
 	ck_assert_ptr_null(json_object_get(think, "ms"));
-	ck_assert_double_ge(
-	    json_number_value(at(j, "total_ms")), ms_of(think, "start_ms"));
+	ck_assert_double_ge(json_number_value(tk_find(j, "total_ms")),
+	    ms_of(think, "start_ms"));
 	json_decref(j);
-	j = story_ask(&b, "show", next.turn_id);
-	ck_assert_str_eq(text_at(j, "stage"), "queued");
-	ck_assert_uint_eq(json_array_size(at(j, "timeline")), 1);
+	j = orch_turn_query(&b, "show", next.turn_id);
+	ck_assert_str_eq(orch_text(j, "stage"), "queued");
+	ck_assert_uint_eq(json_array_size(tk_find(j, "timeline")), 1);
 	json_decref(j);
-	model_hold(&b.model, false);
-	talk_want(&t, .reply = "慢慢", .executed = "", .failed = "");
-	talk_want(&next, .reply = "好", .executed = "", .failed = "");
-	/* Nobody answers for a turn that has ended. */
-	ck_assert_ptr_null(story_ask(&b, "show", t.turn_id));
-	talk_close(&t);
-	talk_close(&next);
-	bed_stop(&b);
+	orch_model_hold(&b.model, false);
+	orch_ck_completed(&t, .reply = "慢慢", .executed = "", .failed = "");
+	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
+	/* No process replies for a turn that has ended. */
+	ck_assert_ptr_null(orch_turn_query(&b, "show", t.turn_id));
+	orch_turn_close(&t);
+	orch_turn_close(&next);
+	orch_fixture_stop(&b);
 }
 
-/* A signal lets a turn under way end, and takes no other. */
-TEST_T(a_drain_ends_what_runs, 60)
+/* After SIGTERM the running turn ends, and no other is accepted. */
+TEST_T(a_drain_ends_running_turns, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_hold(&b.model, true);
-	model_will_stream(&b.model, "再|见", NULL, 1);
-	talk_start_with(&t, &b, "一", &(struct talk_opts){ .stream = true });
-	while (model_asked(&b.model) < 1)
-		talk_next(&t, 20);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_hold(&b.model, true);
+	orch_model_stream(&b.model, "再|见", NULL, 1);
+	orch_turn_start_with(
+	    &t, &b, "一", &(struct orch_turn_opts){ .stream = true });
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&t, 20);
 	tk_signal(&b.orch[0].proc, SIGTERM);
 	while (!tk_log_has(&b.orch[0].proc, "svc.draining"))
-		talk_next(&t, 20);
-	model_hold(&b.model, false);
-	talk_want(&t, .reply = "再见", .executed = "", .failed = "");
-	ck_assert_int_eq(tk_wait(&b.orch[0].proc, BED_MS), 0);
+		orch_turn_next(&t, 20);
+	orch_model_hold(&b.model, false);
+	orch_ck_completed(&t, .reply = "再见", .executed = "", .failed = "");
+	ck_assert_int_eq(tk_wait(&b.orch[0].proc, ORCH_WAIT_MS), 0);
 	b.orch[0].proc.pid = 0;
-	json_decref(story_of(&b));
-	talk_close(&t);
-	bed_stop(&b);
+	json_decref(orch_events(&b));
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* ---- spans ------------------------------------------------------------- */
+/* ---- spans ---- */
 
-/* All spans that a collector was sent. */
+/* All spans that the collector received. */
 static json_t *
-collected(struct model *m)
+collected(struct orch_model *m)
 {
 	json_t *out = json_array(), *rs, *ss;
 	size_t i, k;
 
-	for (size_t n = 0; n < model_asked(m); n++) {
-		json_t *list = at(model_request(m, n), "resourceSpans");
+	for (size_t n = 0; n < orch_model_requests(m); n++) {
+		json_t *list =
+		    tk_find(orch_model_request(m, n), "resourceSpans");
 		json_array_foreach (list, i, rs) {
-			json_array_foreach (at(rs, "scopeSpans"), k, ss)
-				json_array_extend(out, at(ss, "spans"));
+			json_array_foreach (tk_find(rs, "scopeSpans"), k, ss)
+				json_array_extend(out, tk_find(ss, "spans"));
 		}
 	}
 	return out;
@@ -169,42 +173,43 @@ span_named(json_t *list, const char *name)
 	size_t i;
 
 	json_array_foreach (list, i, s) {
-		if (strcmp(text_at(s, "name"), name) == 0)
+		if (strcmp(orch_text(s, "name"), name) == 0)
 			return s;
 	}
 	return NULL;
 }
 
-/* Each stage is a part of the turn. */
-TEST_T(stages_as_spans, 60)
+/* Each phase is a child of the turn's span. */
+TEST_T(phases_are_exported_as_spans, 60)
 {
-	struct bed b;
-	struct talk t;
-	struct model collector;
+	struct orch_fixture b;
+	struct orch_turn t;
+	struct orch_model collector;
 	char url[64];
 
-	model_start(&collector);
+	orch_model_start(&collector);
 	for (int i = 0; i < 4; i++)
-		model_will(&collector, 200, 0, mem_strdup("{}"));
+		orch_model_respond(&collector, 200, 0, mem_strdup("{}"));
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.port);
 	ck_assert_int_eq(setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1), 0);
-	bed_start(&b, 1);
-	peers_set(&b.peers, filter, FALLBACK);
-	model_will_say(&b.model, "好", NULL);
-	talk_start(&t, &b, "你好");
-	talk_want(&t, .reply = "好", .executed = "", .failed = "");
-	talk_close(&t);
-	bed_stop(&b);
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_turn_start(&t, &b, "你好");
+	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 	json_t *spans = collected(&collector);
 	json_t *turn = span_named(spans, "turn");
 	json_t *think = span_named(spans, "think");
 	ck_assert_ptr_nonnull(turn);
 	ck_assert_ptr_nonnull(think);
-	ck_assert_str_eq(text_at(think, "traceId"), text_at(turn, "traceId"));
 	ck_assert_str_eq(
-	    text_at(think, "parentSpanId"), text_at(turn, "spanId"));
+	    orch_text(think, "traceId"), orch_text(turn, "traceId"));
+	ck_assert_str_eq(
+	    orch_text(think, "parentSpanId"), orch_text(turn, "spanId"));
 	ck_assert_ptr_nonnull(span_named(spans, "load"));
 	ck_assert_ptr_nonnull(span_named(spans, "store"));
 	json_decref(spans);
-	model_stop(&collector);
+	orch_model_stop(&collector);
 }

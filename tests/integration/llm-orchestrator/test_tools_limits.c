@@ -1,10 +1,9 @@
 /*
- * What a skill says of itself: how long it takes, that it is for safety, what
- * its arguments may be.
+ * Extensions of a skill's schema: timeout, safety, clamped arguments.
  */
-#include "talk.h"
+#include "testkit/orch_fixture.h"
 
-#define STOP_INTENT READY("i_stop", "{\"skill\":\"stop\"}")
+#define STOP_INTENT INTENT_READY("i_stop", "{\"skill\":\"stop\"}")
 
 static const char skills[] =
     "[{\"name\":\"slow\",\"description\":\"慢慢转\",\"input_schema\":{"
@@ -20,145 +19,150 @@ static const char skills[] =
     "\"night\":{\"type\":\"boolean\"}},\"required\":[\"mode\"]}}]";
 
 static void
-begin(struct bed *b)
+begin(struct orch_fixture *b)
 {
-	bed_start(b, 1);
-	bed_has_skills(b, skills);
-	peers_set(&b->peers, filter, FALLBACK);
+	orch_fixture_start(b, 1);
+	orch_fixture_set_skills(b, skills);
+	orch_peers_set(&b->peers, filter, INTENT_FALLBACK);
 }
 
 static void
-answer(struct bed *b)
+answer(struct orch_fixture *b)
 {
 	char id[64], json[128];
 
 	snprintf(id, sizeof(id), "%s",
-	    text_at(peers_last(&b->peers, invoke), "request_id"));
+	    orch_text(orch_peers_last(&b->peers, invoke), "request_id"));
 	snprintf(json, sizeof(json), "{\"request_id\":\"%s\",\"ok\":true}", id);
-	body_result(&b->peers, "t1", id, json);
+	orch_body_result(&b->peers, "t1", id, json);
 }
 
-/* Longer and shorter than the others: both are held to. */
-TEST_T(time_of_their_own, 60)
+/* Timeouts longer and shorter than the default. */
+TEST_T(skills_have_their_own_timeout, 60)
 {
 	struct mono start;
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
 	begin(&b);
-	peers_set(&b.peers, body, BODY_MUTE);
-	model_will_say(&b.model, "转好了。", "[[\"slow\",\"{}\"]]");
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_reply(&b.model, "转好了。", "[[\"slow\",\"{}\"]]");
 	start = clock_mono();
-	talk_start(&t, &b, "慢慢转一圈");
-	while (peers_invokes(&b.peers) < 1)
-		talk_next(&t, 20);
-	int64_t left = json_integer_value(
-			   at(peers_last(&b.peers, invoke), "deadline_ms")) -
+	orch_turn_start(&t, &b, "慢慢转一圈");
+	while (orch_peers_invokes(&b.peers) < 1)
+		orch_turn_next(&t, 20);
+	int64_t left = json_integer_value(tk_find(
+			   orch_peers_last(&b.peers, invoke), "deadline_ms")) -
 	    clock_wall().ms;
 	ck_assert_int_gt(left, 2500);
 	ck_assert_int_le(left, 4000);
-	/* The usual two seconds are over. */
+	/* The default of two seconds has passed. */
 	while (mono_diff_ms(clock_mono(), start) < 2600)
-		talk_next(&t, 50);
+		orch_turn_next(&t, 50);
 	ck_assert_ptr_null(t.end);
 	answer(&b);
-	talk_want(&t, .reply = "转好了。", .executed = "slow", .failed = "");
-	talk_close(&t);
+	orch_ck_completed(
+	    &t, .reply = "转好了。", .executed = "slow", .failed = "");
+	orch_turn_close(&t);
 
-	model_will_say(&b.model, "转好了。", "[[\"quick\",\"{}\"]]");
-	model_will_say(&b.model, "没有确认。", NULL);
+	orch_model_reply(&b.model, "转好了。", "[[\"quick\",\"{}\"]]");
+	orch_model_reply(&b.model, "没有确认。", NULL);
 	start = clock_mono();
-	talk_start(&t, &b, "快转一圈");
-	talk_want(
+	orch_turn_start(&t, &b, "快转一圈");
+	orch_ck_completed(
 	    &t, .executed = "", .failed = "quick", .errors = "not confirmed");
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 1900);
-	talk_close(&t);
-	bed_stop(&b);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* A closed gate, or one that nobody knows, holds back all but this. */
-TEST_T(safety_passes_the_gate, 60)
+/* A closed or unknown gate holds back all but safety skills. */
+TEST_T(safety_skills_pass_the_gate, 60)
 {
 	static const char *const modes[] = { "blocked", NULL };
 	static const char *const errors[] = { "blocked", "gate unknown" };
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 	char text[256];
 
 	begin(&b);
 	for (size_t i = 0; i < NELEM(modes); i++) {
-		peers_forget(&b.peers);
-		peers_set(&b.peers, exec_mode, modes[i]);
-		model_will_say(&b.model, "停下了。",
+		orch_peers_clear(&b.peers);
+		orch_peers_set(&b.peers, exec_mode, modes[i]);
+		orch_model_reply(&b.model, "停下了。",
 		    "[[\"stop\",\"{}\"],[\"quick\",\"{}\"]]");
-		model_will_say(&b.model, "已经停下。", NULL);
-		talk_start(&t, &b, "快停，然后转一圈");
-		talk_want(&t, .executed = "stop", .failed = "quick",
+		orch_model_reply(&b.model, "已经停下。", NULL);
+		orch_turn_start(&t, &b, "快停，然后转一圈");
+		orch_ck_completed(&t, .executed = "stop", .failed = "quick",
 		    .errors = errors[i]);
-		ck_assert_uint_eq(peers_invokes(&b.peers), 1);
-		json_t *q = model_request(&b.model, 2 * i);
-		ck_assert_str_eq(model_tools(q, text, sizeof(text)),
+		ck_assert_uint_eq(orch_peers_invokes(&b.peers), 1);
+		json_t *q = orch_model_request(&b.model, 2 * i);
+		ck_assert_str_eq(orch_model_tools(q, text, sizeof(text)),
 		    "slow,quick,stop,control_light");
 		ck_assert_ptr_nonnull(
-		    strstr(model_text(q, 0), "而且只有它们：stop。"));
-		/* What was held back is not called again. */
+		    strstr(orch_model_text(q, 0), "而且只有它们：stop。"));
+		/* Blocked calls are not offered another time. */
 		ck_assert_str_eq(
-		    text_at(model_request(&b.model, 2 * i + 1), "tool_choice"),
+		    orch_text(
+			orch_model_request(&b.model, 2 * i + 1), "tool_choice"),
 		    "none");
-		talk_close(&t);
+		orch_turn_close(&t);
 	}
-	/* The marks are not shown. */
-	char *shown = json_dumps(at(model_request(&b.model, 0), "tools"), 0);
+	/* The extensions are not shown. */
+	char *shown =
+	    json_dumps(tk_find(orch_model_request(&b.model, 0), "tools"), 0);
 	ck_assert_ptr_null(strstr(shown, "x-"));
 	free(shown);
 
-	/* The same without a model. */
-	peers_forget(&b.peers);
-	peers_set(&b.peers, exec_mode, "blocked");
-	peers_set(&b.peers, filter,
-	    DECIDES("execute_intents",
-		STOP_INTENT "," READY(
+	/* The same without the model. */
+	orch_peers_clear(&b.peers);
+	orch_peers_set(&b.peers, exec_mode, "blocked");
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents",
+		STOP_INTENT "," INTENT_READY(
 		    "i_light", "{\"skill\":\"control_light\",\"mode\":\"on\"}"),
 		""));
-	talk_start(&t, &b, "停，开灯");
-	talk_want(&t, .executed = "stop", .failed = "control_light",
+	orch_turn_start(&t, &b, "停，开灯");
+	orch_ck_completed(&t, .executed = "stop", .failed = "control_light",
 	    .errors = "blocked");
-	json_t *sent = at(peers_last(&b.peers, action), "intents");
+	json_t *sent = tk_find(orch_peers_last(&b.peers, action), "intents");
 	ck_assert_uint_eq(json_array_size(sent), 1);
 	ck_assert_str_eq(
-	    text_at(json_array_get(sent, 0), "normalized.skill"), "stop");
-	talk_close(&t);
-	bed_stop(&b);
+	    orch_text(json_array_get(sent, 0), "normalized.skill"), "stop");
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }
 
-/* Other words and bounds are understood; what is not is asked for once. */
-TEST_T(arguments_are_put_right, 60)
+/* Synonyms are coerced, numbers clamped; other errors are returned once. */
+TEST_T(arguments_are_coerced, 60)
 {
-	struct bed b;
-	struct talk t;
+	struct orch_fixture b;
+	struct orch_turn t;
 
 	begin(&b);
-	model_will_say(&b.model, "开了。",
+	orch_model_reply(&b.model, "开了。",
 	    "[[\"control_light\",\"{\\\"mode\\\":\\\"打开\\\",\\\"level\\\":"
 	    "\\\"９９\\\",\\\"night\\\":\\\"是\\\"}\"]]");
-	talk_start(&t, &b, "开灯");
-	talk_want(
+	orch_turn_start(&t, &b, "开灯");
+	orch_ck_completed(
 	    &t, .reply = "开了。", .executed = "control_light", .failed = "");
-	char *args = json_dumps(
-	    at(peers_last(&b.peers, invoke), "arguments"), JSON_COMPACT);
+	char *args =
+	    json_dumps(tk_find(orch_peers_last(&b.peers, invoke), "arguments"),
+		JSON_COMPACT);
 	ck_assert_str_eq(args, "{\"mode\":\"on\",\"level\":10,\"night\":true}");
 	free(args);
-	talk_close(&t);
+	orch_turn_close(&t);
 
-	model_will_say(&b.model, NULL,
+	orch_model_reply(&b.model, NULL,
 	    "[[\"control_light\",\"{\\\"mode\\\":\\\"闪烁\\\"}\"]]");
-	model_will_say(&b.model, "关了。",
+	orch_model_reply(&b.model, "关了。",
 	    "[[\"control_light\",\"{\\\"mode\\\":\\\"关\\\"}\"]]");
-	talk_start(&t, &b, "让灯闪");
-	talk_want(
+	orch_turn_start(&t, &b, "让灯闪");
+	orch_ck_completed(
 	    &t, .reply = "关了。", .executed = "control_light", .failed = "");
-	ck_assert_ptr_nonnull(strstr(model_text(model_request(&b.model, 2), -1),
-	    "/mode: must be one of on, off"));
-	talk_close(&t);
-	bed_stop(&b);
+	ck_assert_ptr_nonnull(
+	    strstr(orch_model_text(orch_model_request(&b.model, 2), -1),
+		"/mode: must be one of on, off"));
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
 }

@@ -1,15 +1,17 @@
-/* Chats with a provider that answers as each test wants. */
+/*
+ * Chats with a provider whose responses each test defines.
+ */
 #include "llm/llm.h"
 #include "testkit/loop_thread.h"
 #include "testkit/raw_server.h"
 
 #define CALL_MS 10000
 
-/* What the provider sends, and whether it then cuts or holds the connection. */
+/* The bytes that the provider sends, and the fate of the connection. */
 static const char *_Atomic answer;
 static _Atomic bool holds;
-static struct buf asked = BUF_INIT(1024 * 1024);
-static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buf requests = BUF_INIT(1024 * 1024);
+static pthread_mutex_t requests_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
 provider(struct raw_server *p, int fd)
@@ -17,17 +19,17 @@ provider(struct raw_server *p, int fd)
 	struct buf in = BUF_INIT(1024 * 1024);
 
 	if (raw_server_read(fd, &in)) {
-		pthread_mutex_lock(&asked_lock);
-		buf_reset(&asked);
-		buf_put_str(&asked, buf_str(&in));
-		pthread_mutex_unlock(&asked_lock);
+		pthread_mutex_lock(&requests_lock);
+		buf_reset(&requests);
+		buf_put_str(&requests, buf_str(&in));
+		pthread_mutex_unlock(&requests_lock);
 		if (raw_server_write(fd, answer) && holds)
 			raw_server_hold(p, fd);
 	}
 	buf_free(&in);
 }
 
-/* A client, one chat, and what became of it. */
+/* A client, one chat, and its result. */
 struct talk {
 	struct tk_loop k;
 	struct raw_server p;
@@ -35,8 +37,8 @@ struct talk {
 	struct llm_chat chat;
 	struct llm_call *call;
 	enum rc started, rc;
-	int times, pieces;
-	struct buf text, pieces_text, calls;
+	int times, chunks;
+	struct buf text, chunks_text, calls;
 	char error[600];
 	enum llm_finish finish;
 	bool incomplete, retry, cancel;
@@ -53,8 +55,8 @@ on_text(void *arg, struct str text)
 {
 	struct talk *me = arg;
 
-	me->pieces++;
-	buf_put_str(&me->pieces_text, text);
+	me->chunks++;
+	buf_put_str(&me->chunks_text, text);
 	if (me->cancel) {
 		llm_cancel(me->call);
 		me->done = true;
@@ -88,7 +90,7 @@ talk_open(void)
 
 	memset(&talk, 0, sizeof(talk));
 	buf_init(&talk.text, 1024 * 1024);
-	buf_init(&talk.pieces_text, 1024 * 1024);
+	buf_init(&talk.chunks_text, 1024 * 1024);
 	buf_init(&talk.calls, 1024 * 1024);
 	holds = false;
 	raw_server_open(&talk.p, provider);
@@ -130,7 +132,7 @@ talk_close(void)
 	loop_free(talk.k.l);
 	raw_server_close(&talk.p);
 	buf_free(&talk.text);
-	buf_free(&talk.pieces_text);
+	buf_free(&talk.chunks_text);
 	buf_free(&talk.calls);
 }
 
@@ -154,9 +156,9 @@ talk_run(const char *sent)
 	answer = sent;
 	talk.done = false;
 	talk.times = 0;
-	talk.pieces = 0;
+	talk.chunks = 0;
 	buf_reset(&talk.text);
-	buf_reset(&talk.pieces_text);
+	buf_reset(&talk.chunks_text);
 	buf_reset(&talk.calls);
 	tk_loop_call(&talk.k, do_start, NULL);
 	ck_assert_int_eq(talk.started, RC_OK);
@@ -183,29 +185,29 @@ check(enum rc rc, const char *text, const char *calls)
 	"\"}]}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-TEST(a_stream)
+TEST(a_stream_is_read)
 {
 	talk_open();
 	talk_run(STREAM ": keep-alive\n\n" CHUNK("\"role\":\"assistant\"")
 		CHUNK("\"content\":\"Hel\"") CHUNK("\"content\":\"lo\"")
 		    FINISH("stop") DONE);
 	check(RC_OK, "Hello", "");
-	ck_assert_int_eq(talk.pieces, 2);
-	ck_assert(str_eq(buf_str(&talk.pieces_text), STR("Hello")));
+	ck_assert_int_eq(talk.chunks, 2);
+	ck_assert(str_eq(buf_str(&talk.chunks_text), STR("Hello")));
 	ck_assert_int_eq(talk.finish, LLM_FINISH_STOP);
 	ck_assert(!talk.incomplete);
 	ck_assert_str_eq(talk.error, "");
 	ck_assert(str_starts(
-	    buf_str(&asked), STR("POST /v1/chat/completions HTTP/1.1\r\n")));
+	    buf_str(&requests), STR("POST /v1/chat/completions HTTP/1.1\r\n")));
 	ck_assert_ptr_nonnull(
-	    strstr(asked.p, "\r\nAuthorization: Bearer key\r\n"));
+	    strstr(requests.p, "\r\nAuthorization: Bearer key\r\n"));
 	ck_assert_ptr_nonnull(
-	    strstr(asked.p, "\r\nAccept: text/event-stream\r\n"));
-	ck_assert_ptr_nonnull(strstr(asked.p, "\"stream\":true"));
+	    strstr(requests.p, "\r\nAccept: text/event-stream\r\n"));
+	ck_assert_ptr_nonnull(strstr(requests.p, "\"stream\":true"));
 	talk_close();
 }
 
-TEST(a_stream_of_calls_with_odd_line_ends)
+TEST(calls_in_a_stream_with_odd_line_ends)
 {
 	talk_open();
 	talk_run("HTTP/1.1 200 OK\r\n"
@@ -220,7 +222,7 @@ TEST(a_stream_of_calls_with_odd_line_ends)
 	talk_close();
 }
 
-TEST(an_answer_in_one_piece_asked_or_not)
+TEST(a_whole_response_requested_or_not)
 {
 	static const char sent[] = JSON
 	    "\n\n\n{\"choices\":[{\"message\":{\"content\":\"hi\"},"
@@ -230,22 +232,22 @@ TEST(an_answer_in_one_piece_asked_or_not)
 	talk.chat.stream = false;
 	talk_run(sent);
 	check(RC_OK, "hi", "");
-	ck_assert_int_eq(talk.pieces, 0);
-	ck_assert_ptr_null(strstr(asked.p, "\"stream\""));
+	ck_assert_int_eq(talk.chunks, 0);
+	ck_assert_ptr_null(strstr(requests.p, "\"stream\""));
 	talk.chat.stream = true;
 	talk_run(sent);
 	check(RC_OK, "hi", "");
-	/* And a stream that was not asked for. */
+	/* And a stream that was not requested. */
 	talk.chat.stream = false;
 	talk_run(STREAM CHUNK("\"content\":\"hi\"") FINISH("stop") DONE);
 	check(RC_OK, "hi", "");
 	talk_close();
 }
 
-TEST(streams_that_end_too_early)
+TEST(truncated_streams)
 {
 	talk_open();
-	/* No end marker, but a reason. */
+	/* No end marker, but a finish reason. */
 	talk_run(STREAM CHUNK("\"content\":\"a\"") FINISH("stop"));
 	check(RC_OK, "a", "");
 	ck_assert(!talk.incomplete);
@@ -253,22 +255,22 @@ TEST(streams_that_end_too_early)
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_OK, "a", "");
 	ck_assert(talk.incomplete);
-	/* In the middle of an event: that one is lost. */
+	/* In the middle of an event, which is lost. */
 	talk_run(STREAM CHUNK("\"content\":\"a\"") "data: {\"choices\":");
 	check(RC_OK, "a", "");
 	ck_assert(talk.incomplete);
-	/* Before anything. */
+	/* Before any event. */
 	talk_run(STREAM ": hello\n\n");
 	check(RC_DOWN, "", "");
 	ck_assert(talk.retry);
-	/* The connection breaks: what had come is kept. */
+	/* The connection breaks: the text so far is in the result. */
 	talk_run("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 		 "Content-Length: 10000\r\n\r\n" CHUNK("\"content\":\"a\""));
 	check(RC_DOWN, "a", "");
 	ck_assert(talk.incomplete);
-	/* Text was given already: nobody may ask again unseen. */
+	/* After delivered text there is no retry. */
 	ck_assert(!talk.retry);
-	/* It falls silent. */
+	/* It stops sending. */
 	holds = true;
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_TIMEOUT, "a", "");
@@ -278,15 +280,15 @@ TEST(streams_that_end_too_early)
 
 #define WORN_OUT "data: {\"error\":{\"message\":\"worn out\",\"code\":503}}\n\n"
 
-/* Forget what was, a breaker too. */
+/* A fresh client, with closed breakers. */
 static void
-talk_again(void)
+talk_repeat(void)
 {
 	talk_close();
 	talk_open();
 }
 
-TEST(errors_in_a_stream)
+TEST(errors_in_a_stream_end_the_call)
 {
 	talk_open();
 	talk_run(STREAM CHUNK("\"content\":\"a\"")
@@ -298,7 +300,7 @@ TEST(errors_in_a_stream)
 	check(RC_DOWN, "", "");
 	ck_assert_str_eq(talk.error, "worn out");
 	ck_assert(talk.retry);
-	talk_again();
+	talk_repeat();
 	talk_run(STREAM "data: {nonsense\n\n");
 	check(RC_INVALID, "", "");
 	talk_run(STREAM "data: {\"choices\":1}\n\n");
@@ -308,7 +310,7 @@ TEST(errors_in_a_stream)
 	talk_close();
 }
 
-TEST(errors_by_status)
+TEST(errors_map_by_status)
 {
 	static const struct {
 		const char *sent;
@@ -347,7 +349,7 @@ TEST(errors_by_status)
 
 	talk_open();
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		talk_again();
+		talk_repeat();
 		talk_run(rows[i].sent);
 		check(rows[i].rc, "", "");
 		if (rows[i].error != NULL)
@@ -359,24 +361,24 @@ TEST(errors_by_status)
 	talk_close();
 }
 
-TEST(nobody_there)
+TEST(an_unreachable_provider)
 {
 	talk_open();
-	/* The peer closes without a word. */
+	/* The peer closes without a response. */
 	talk_run("");
 	check(RC_DOWN, "", "");
 	ck_assert(talk.retry);
 	talk_close();
 }
 
-TEST(cancelling_while_text_comes)
+TEST(cancel_while_text_arrives)
 {
 	talk_open();
 	talk.cancel = true;
 	holds = true;
 	talk_run(STREAM CHUNK("\"content\":\"a\"") CHUNK("\"content\":\"b\""));
 	ck_assert_int_eq(talk.times, 0);
-	ck_assert_int_eq(talk.pieces, 1);
+	ck_assert_int_eq(talk.chunks, 1);
 	talk_close();
 	ck_assert_int_eq(talk.times, 0);
 }
@@ -388,7 +390,7 @@ do_cancel(void *arg)
 	llm_cancel(talk.call);
 }
 
-TEST(cancelling_before_an_answer)
+TEST(cancel_before_a_response)
 {
 	talk_open();
 	answer = "";
@@ -400,7 +402,7 @@ TEST(cancelling_before_an_answer)
 	ck_assert_int_eq(talk.times, 0);
 }
 
-TEST(freeing_ends_chats)
+TEST(freeing_the_client_ends_calls)
 {
 	talk_open();
 	answer = "";
@@ -411,7 +413,7 @@ TEST(freeing_ends_chats)
 	ck_assert_int_eq(talk.rc, RC_DOWN);
 }
 
-TEST(clients_that_cannot_be)
+TEST(invalid_options_are_rejected)
 {
 	static const char *const urls[] = { NULL, "", "x", "ftp://a", "/v1" };
 	struct loop *l = loop_new(16);

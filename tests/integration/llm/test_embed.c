@@ -1,4 +1,6 @@
-/* Embeddings of a provider that answers as each test wants. */
+/*
+ * Embeddings of a provider whose responses each test defines.
+ */
 #include "llm/embed.h"
 #include "testkit/loop_thread.h"
 #include "testkit/raw_server.h"
@@ -6,8 +8,8 @@
 #define CALL_MS 10000
 
 static const char *_Atomic answer;
-static struct buf asked = BUF_INIT(1024 * 1024);
-static pthread_mutex_t asked_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buf requests = BUF_INIT(1024 * 1024);
+static pthread_mutex_t requests_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void
 provider(struct raw_server *p, int fd)
@@ -16,10 +18,10 @@ provider(struct raw_server *p, int fd)
 
 	(void)p;
 	if (raw_server_read(fd, &in)) {
-		pthread_mutex_lock(&asked_lock);
-		buf_reset(&asked);
-		buf_put_str(&asked, buf_str(&in));
-		pthread_mutex_unlock(&asked_lock);
+		pthread_mutex_lock(&requests_lock);
+		buf_reset(&requests);
+		buf_put_str(&requests, buf_str(&in));
+		pthread_mutex_unlock(&requests_lock);
 		(void)raw_server_write(fd, answer);
 	}
 	buf_free(&in);
@@ -29,7 +31,7 @@ struct talk {
 	struct tk_loop k;
 	struct raw_server p;
 	struct embed *e;
-	struct embed_request ask;
+	struct embed_request request;
 	enum rc started, rc;
 	struct buf vectors;
 	size_t dimensions;
@@ -76,7 +78,7 @@ do_new(void *arg)
 }
 
 static void
-do_ask(void *arg)
+do_request(void *arg)
 {
 	static const struct str texts[] = { STR_INIT("喝茶"), STR_INIT("b") };
 	struct talk *me = arg;
@@ -84,12 +86,12 @@ do_ask(void *arg)
 	me->done = false;
 	me->times = 0;
 	buf_reset(&me->vectors);
-	me->ask = (struct embed_request){ .texts = texts,
+	me->request = (struct embed_request){ .texts = texts,
 		.n = 2,
 		.deadline = { clock_wall().ms + CALL_MS },
 		.fn = on_done,
 		.arg = me };
-	me->started = embed_request(me->e, &me->ask);
+	me->started = embed_request(me->e, &me->request);
 }
 
 static void
@@ -122,15 +124,15 @@ stop(void)
 	loop_free(talk.k.l);
 	raw_server_close(&talk.p);
 	buf_free(&talk.vectors);
-	buf_free(&asked);
+	buf_free(&requests);
 }
 
-/* What becomes of a call that is answered so. */
+/* The result of a call with that response. */
 static enum rc
-ask(const char *text)
+request(const char *text)
 {
 	answer = text;
-	tk_loop_call(&talk.k, do_ask, &talk);
+	tk_loop_call(&talk.k, do_request, &talk);
 	if (talk.started != RC_OK)
 		return talk.started;
 	ck_assert(tk_until(is_done, &talk, CALL_MS));
@@ -138,30 +140,31 @@ ask(const char *text)
 	return talk.rc;
 }
 
-#define SAYS(status, body) \
+#define RESPONDS(status, body) \
 	"HTTP/1.1 " status "\r\nConnection: close\r\n\r\n" body
-#define DATA(rows) SAYS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
+#define DATA(rows) \
+	RESPONDS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
 
-TEST(vectors_in_the_order_of_the_texts)
+TEST(vectors_are_in_the_order_of_the_texts)
 {
 	start();
-	ck_assert_int_eq(ask(DATA("{\"index\":1,\"embedding\":[3,4]},"
-				  "{\"index\":0,\"embedding\":[1,2.5]}")),
+	ck_assert_int_eq(request(DATA("{\"index\":1,\"embedding\":[3,4]},"
+				      "{\"index\":0,\"embedding\":[1,2.5]}")),
 	    RC_OK);
 	ck_assert_str_eq(talk.vectors.p, "1 2.5 3 4 ");
 	ck_assert_uint_eq(talk.dimensions, 2);
-	pthread_mutex_lock(&asked_lock);
+	pthread_mutex_lock(&requests_lock);
 	ck_assert(str_starts(
-	    buf_str(&asked), STR("POST /v1/embeddings HTTP/1.1\r\n")));
-	ck_assert(str_find(buf_str(&asked),
+	    buf_str(&requests), STR("POST /v1/embeddings HTTP/1.1\r\n")));
+	ck_assert(str_find(buf_str(&requests),
 		      STR("Authorization: Bearer secret\r\n")) > 0);
-	ck_assert(str_ends(buf_str(&asked),
+	ck_assert(str_ends(buf_str(&requests),
 	    STR("{\"model\":\"e1\",\"input\":[\"喝茶\",\"b\"],"
 		"\"encoding_format\":\"float\",\"dimensions\":2}")));
-	pthread_mutex_unlock(&asked_lock);
+	pthread_mutex_unlock(&requests_lock);
 	/* Without indexes they are in order. */
 	ck_assert_int_eq(
-	    ask(DATA("{\"embedding\":[5]},{\"embedding\":[6]}")), RC_OK);
+	    request(DATA("{\"embedding\":[5]},{\"embedding\":[6]}")), RC_OK);
 	ck_assert_str_eq(talk.vectors.p, "5 6 ");
 	stop();
 }
@@ -180,19 +183,19 @@ static const struct {
 	{ DATA("{\"index\":0,\"embedding\":[1]},"
 	       "{\"index\":2,\"embedding\":[1]}"),
 	    RC_INVALID },
-	{ SAYS("200 OK", "{}"), RC_INVALID },
-	{ SAYS("200 OK", "<html>"), RC_INVALID },
-	{ SAYS("400 Bad", "{\"error\":{\"message\":\"no\"}}"), RC_INVALID },
+	{ RESPONDS("200 OK", "{}"), RC_INVALID },
+	{ RESPONDS("200 OK", "<html>"), RC_INVALID },
+	{ RESPONDS("400 Bad", "{\"error\":{\"message\":\"no\"}}"), RC_INVALID },
 };
 
-TEST(answers_that_are_none)
+TEST(invalid_responses_fail)
 {
 	size_t i;
 
 	start();
 	for (i = 0; i < NELEM(bad); i++)
 		ck_assert_msg(
-		    ask(bad[i].answer) == bad[i].rc, "%s", bad[i].answer);
+		    request(bad[i].answer) == bad[i].rc, "%s", bad[i].answer);
 	stop();
 }
 
@@ -200,23 +203,23 @@ static const struct {
 	const char *answer;
 	enum rc rc;
 } failures[] = {
-	{ SAYS("503 Busy", ""), RC_DOWN },
-	{ SAYS("401 No", "{}"), RC_DENIED },
-	{ SAYS("429 Slow", "{}"), RC_RETRY },
+	{ RESPONDS("503 Busy", ""), RC_DOWN },
+	{ RESPONDS("401 No", "{}"), RC_DENIED },
+	{ RESPONDS("429 Slow", "{}"), RC_RETRY },
 	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", RC_DOWN },
 };
 
-/* After a failure it rests: others fail at once, and nobody is asked. */
-TEST(it_rests_after_a_failure)
+/* After a failure other calls fail at once, without a request. */
+TEST(calls_fail_fast_after_a_failure)
 {
 	size_t i, n;
 
 	for (i = 0; i < NELEM(failures); i++) {
 		start();
-		ck_assert_msg(ask(failures[i].answer) == failures[i].rc, "%s",
-		    failures[i].answer);
+		ck_assert_msg(request(failures[i].answer) == failures[i].rc,
+		    "%s", failures[i].answer);
 		n = talk.p.accepted;
-		ck_assert_int_eq(ask(DATA("")), RC_DOWN);
+		ck_assert_int_eq(request(DATA("")), RC_DOWN);
 		ck_assert_int_eq(talk.times, 0);
 		ck_assert_uint_eq(talk.p.accepted, n);
 		stop();

@@ -1,31 +1,30 @@
-/* The end: what is queued goes, in the time there is. */
-#include "integration/otlp/collector.h"
+/* Flushing, and timestamps. */
+#include "testkit/otlp_fixture.h"
 
-/* All goes at once, whatever is under way, batch after batch. */
-TEST(a_flush)
+TEST(a_flush_sends_everything)
 {
 	enum { N = OTLP_BATCH_SPANS + 9 };
 
-	open_all(say_ok);
+	otlp_fixture_open(otlp_fixture_ok);
 	for (unsigned i = 0; i < N; i++)
-		queue(i);
-	otlp_flush(o, WAIT_MS);
-	ck_assert_int_eq(ended("sent"), N);
-	check_body(0, 0, OTLP_BATCH_SPANS);
-	check_body(1, OTLP_BATCH_SPANS, N);
-	otlp_flush(o, WAIT_MS);
-	ck_assert_int_eq(asked(), 2);
-	close_all();
+		otlp_fixture_queue(i);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	ck_assert_int_eq(otlp_fixture_count("sent"), N);
+	otlp_fixture_check_body(0, 0, OTLP_BATCH_SPANS);
+	otlp_fixture_check_body(1, OTLP_BATCH_SPANS, N);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	ck_assert_int_eq(otlp_fixture_requests(), 2);
+	otlp_fixture_close();
 }
 
-TEST(a_flush_goes_through_a_retry)
+TEST(a_flush_waits_for_retries)
 {
-	open_all(say_503_429_ok);
-	queue(1);
-	otlp_flush(o, WAIT_MS);
-	ck_assert_int_eq(ended("sent"), 1);
-	ck_assert_int_eq(asked(), 3);
-	close_all();
+	otlp_fixture_open(otlp_fixture_503_429_ok);
+	otlp_fixture_queue(1);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	ck_assert_int_eq(otlp_fixture_count("sent"), 1);
+	ck_assert_int_eq(otlp_fixture_requests(), 3);
+	otlp_fixture_close();
 }
 
 static void
@@ -34,67 +33,66 @@ stop(void *arg)
 	loop_stop(arg);
 }
 
-/* Somebody else who stops the loop does not end it. */
-TEST(a_flush_in_company)
+TEST(a_flush_goes_on_when_the_loop_is_stopped)
 {
 	struct loop_timer t = { .pos = 0 };
 
-	open_all(say_503_429_ok);
-	queue(1);
-	loop_timer_set(loop, &t, clock_mono(), stop, loop);
-	otlp_flush(o, WAIT_MS);
-	ck_assert_int_eq(ended("sent"), 1);
-	close_all();
+	otlp_fixture_open(otlp_fixture_503_429_ok);
+	otlp_fixture_queue(1);
+	loop_timer_set(
+	    otlp_fixture.loop, &t, clock_mono(), stop, otlp_fixture.loop);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	ck_assert_int_eq(otlp_fixture_count("sent"), 1);
+	otlp_fixture_close();
 }
 
-TEST(a_flush_has_an_end)
+TEST(a_flush_is_limited_in_time)
 {
 	struct mono start = clock_mono();
 
-	open_all(say_nothing);
-	queue(1);
-	otlp_flush(o, 100);
+	otlp_fixture_open(otlp_fixture_nothing);
+	otlp_fixture_queue(1);
+	otlp_flush(otlp_fixture.otlp, 100);
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	ck_assert_msg(ms >= 100 && ms < WAIT_MS, "%" PRId64, ms);
-	ck_assert_int_eq(ended("sent"), 0);
-	otlp_free(o);
-	ck_assert_int_eq(ended("stopped"), 1);
-	o = NULL;
-	close_all();
+	ck_assert_msg(ms >= 100 && ms < OTLP_FIXTURE_MS, "%" PRId64, ms);
+	ck_assert_int_eq(otlp_fixture_count("sent"), 0);
+	otlp_free(otlp_fixture.otlp);
+	ck_assert_int_eq(otlp_fixture_count("stopped"), 1);
+	otlp_fixture.otlp = NULL;
+	otlp_fixture_close();
 }
 
 static const char *
-say_much_later(int number)
+respond_much_later(int number)
 {
 	(void)number;
 	return "HTTP/1.1 429 X\r\nRetry-After: 60\r\n"
 	       "Content-Length: 0\r\n\r\n";
 }
 
-/* The collector wants to be left alone for longer than there is. */
-TEST(a_flush_without_hope)
+TEST(a_flush_does_not_wait_beyond_its_limit)
 {
 	struct mono start = clock_mono();
 
-	open_all(say_much_later);
-	queue(1);
-	otlp_flush(o, WAIT_MS);
-	otlp_flush(o, WAIT_MS);
-	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), WAIT_MS);
-	ck_assert_int_eq(asked(), 1);
-	close_all();
+	otlp_fixture_open(respond_much_later);
+	otlp_fixture_queue(1);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	otlp_flush(otlp_fixture.otlp, OTLP_FIXTURE_MS);
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), OTLP_FIXTURE_MS);
+	ck_assert_int_eq(otlp_fixture_requests(), 1);
+	otlp_fixture_close();
 }
 
-/* Moments of one process agree, and are those of the wall clock. */
-TEST(moments)
+TEST(timestamps_agree_with_the_wall_clock)
 {
 	struct mono at = clock_mono();
 
-	open_all(say_ok);
-	int64_t first = otlp_unix_ns(o, at);
+	otlp_fixture_open(otlp_fixture_ok);
+	int64_t first = otlp_unix_ns(otlp_fixture.otlp, at);
 	int64_t off = first - clock_wall().ms * 1000000;
 	ck_assert_msg(
 	    off > -INT64_C(5000000000) && off < 5000000, "%" PRId64, off);
-	ck_assert(otlp_unix_ns(o, mono_add_ms(at, 7)) == first + 7000000);
-	close_all();
+	ck_assert(otlp_unix_ns(otlp_fixture.otlp, mono_add_ms(at, 7)) ==
+	    first + 7000000);
+	otlp_fixture_close();
 }

@@ -1,8 +1,8 @@
-/* A service that is told to end sends what it has queued. */
+/* A service that receives SIGTERM. */
 #include <signal.h>
 
-#include "integration/otlp/collector.h"
 #include "svc/svc.h"
+#include "testkit/otlp_fixture.h"
 
 struct toy_conf {
 	struct otlp_conf otlp;
@@ -23,8 +23,8 @@ work(void *arg)
 {
 	struct toy *t = arg;
 
-	o = t->o;
-	queue(1);
+	otlp_fixture.otlp = t->o;
+	otlp_fixture_queue(1);
 	ck_assert_int_eq(kill(getpid(), SIGTERM), 0);
 }
 
@@ -53,7 +53,7 @@ toy_stop(void *arg)
 {
 	struct toy *t = arg;
 
-	otlp_flush(t->o, WAIT_MS);
+	otlp_flush(t->o, OTLP_FIXTURE_MS);
 	otlp_free(t->o);
 	free(t);
 }
@@ -71,27 +71,30 @@ static const struct svc_def def = {
 	.stop = toy_stop,
 };
 
-TEST(a_service_that_ends)
+TEST(a_stopping_service_sends_its_spans)
 {
 	char *argv[] = { (char[]){ "toy" }, NULL };
 	char admin[32];
 	sigset_t set;
 
-	/* As in a service, before there are threads. */
+	/* Blocked as in a service, before there are threads. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, &set, NULL), 0);
-	collector.answer = say_503_429_ok;
-	raw_server_open(&collector.peer, serve);
-	snprintf(url, sizeof(url), "http://127.0.0.1:%d", collector.peer.port);
+	otlp_fixture.respond = otlp_fixture_503_429_ok;
+	raw_server_open(&otlp_fixture.server, otlp_fixture_serve);
+	snprintf(otlp_fixture.url, sizeof(otlp_fixture.url),
+	    "http://127.0.0.1:%d", otlp_fixture.server.port);
 	snprintf(admin, sizeof(admin), "127.0.0.1:%d", tk_port());
-	ck_assert_int_eq(setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url, 1), 0);
+	ck_assert_int_eq(
+	    setenv("OTEL_EXPORTER_OTLP_ENDPOINT", otlp_fixture.url, 1), 0);
 	ck_assert_int_eq(setenv("ADMIN_ADDR", admin, 1), 0);
 	ck_assert_int_eq(svc_main(&def, 1, argv), 0);
-	ck_assert_int_eq(asked(), 3);
-	ck_assert_ptr_nonnull(strstr(body(2), "{\"stringValue\":\"toy\"}"));
-	ck_assert_ptr_nonnull(strstr(body(2), "\"name\":\"s1\""));
-	raw_server_close(&collector.peer);
-	for (int i = 0; i < collector.n; i++)
-		buf_free(&collector.asked[i]);
+	ck_assert_int_eq(otlp_fixture_requests(), 3);
+	ck_assert_ptr_nonnull(
+	    strstr(otlp_fixture_body(2), "{\"stringValue\":\"toy\"}"));
+	ck_assert_ptr_nonnull(strstr(otlp_fixture_body(2), "\"name\":\"s1\""));
+	raw_server_close(&otlp_fixture.server);
+	for (int i = 0; i < otlp_fixture.n; i++)
+		buf_free(&otlp_fixture.requests[i]);
 }

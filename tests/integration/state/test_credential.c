@@ -1,4 +1,4 @@
-/* Identities of bodies: made, changed, taken away, listed. */
+/* Identities of terminals: minted, rotated, revoked, listed. */
 #include "core/id.h"
 #include "state/soul.h"
 #include "state/terminal.h"
@@ -34,7 +34,7 @@ version(struct state_fixture *b)
 	return v;
 }
 
-/* A body that the user bound to a soul of his. */
+/* A terminal that its user bound to a soul. */
 static void
 bind(struct state_fixture *b, const char *id, const char *user)
 {
@@ -110,7 +110,7 @@ TEST(mint_rotate_revoke)
 	state_fixture_stop(&b);
 }
 
-TEST(minted_anew)
+TEST(a_revoked_identity_can_be_minted)
 {
 	struct credential c = credential_of("t", NULL, NULL), out, *list;
 	struct str next;
@@ -128,7 +128,7 @@ TEST(minted_anew)
 	ck_text(out.hash, NULL);
 	ck_assert(!out.revoked);
 
-	/* The tenant who had it does not see it any more. */
+	/* The previous tenant does not list it any more. */
 	OK(credential_list(
 	    b.s, STR("acme"), (struct str){ 0 }, 10, b.a, &list, &n, &next));
 	ck_assert_uint_eq(n, 0);
@@ -162,7 +162,7 @@ TEST(revoking_unbinds)
 	ck_assert_int_eq(
 	    INT_OF(&b, STR("SCARD"), STR("soul:soul:{u}:terminals:1")), 1);
 
-	/* Not even a damaged record keeps an identity alive. */
+	/* A damaged record does not prevent the revocation. */
 	DO(&b, STR("HSET"), STR("soul:terminal:{other}"), STR("v"), STR("9"));
 	OK(credential_revoke(b.s, STR("other"), b.a, &from));
 	ck_text(from, NULL);
@@ -170,26 +170,26 @@ TEST(revoking_unbinds)
 	state_fixture_stop(&b);
 }
 
-TEST(what_minting_leaves_bound)
+TEST(minting_unbinds_from_other_users)
 {
-	struct credential his = credential_of("his", NULL, "v");
+	struct credential bound = credential_of("bound", NULL, "v");
 	struct str from;
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	/* Bound while nobody had an identity. */
+	/* Bound before it had an identity. */
 	bind(&b, "any", "u");
 	bind(&b, "mine", "u");
-	bind(&b, "his", "u");
+	bind(&b, "bound", "u");
 	mint(&b, "any", NULL, NULL);
 	mint(&b, "mine", NULL, "u");
-	OK(credential_mint(b.s, &his, b.a, &from));
+	OK(credential_mint(b.s, &bound, b.a, &from));
 	ck_text(from, "u");
 	ck_bound(&b, "any", "u");
 	ck_bound(&b, "mine", "u");
-	ck_bound(&b, "his", NULL);
+	ck_bound(&b, "bound", NULL);
 
-	/* Bound after it was revoked: by whom does not count any more. */
+	/* Bound after it was revoked: by whom does not matter. */
 	OK(credential_revoke(b.s, STR("any"), NULL, NULL));
 	bind(&b, "any", "u");
 	mint(&b, "any", NULL, NULL);
@@ -197,7 +197,8 @@ TEST(what_minting_leaves_bound)
 	state_fixture_stop(&b);
 }
 
-/* Pages of a tenant's identities: how many of prefix there were, each once. */
+/* Pages of a tenant's identities: how many with the prefix, without repetition.
+ */
 static size_t
 count(struct state_fixture *b, const char *tenant, size_t limit, char prefix)
 {
@@ -258,13 +259,13 @@ TEST(lists_are_read_in_pages)
 	ck_text(next, NULL);
 	ck_text(list[0].tenant, "acme");
 
-	/* One that is not readable does not hide the others. */
+	/* An unreadable one does not hide the others. */
 	DO(&b, STR("SET"), STR("soul:credential:{a1}"), STR("x"));
 	ck_assert_uint_eq(count(&b, NULL, 10, 'a'), 1999);
 	state_fixture_stop(&b);
 }
 
-TEST(a_credential_wrong_arguments_and_records)
+TEST(wrong_arguments_and_records_are_rejected)
 {
 	static char text[CREDENTIAL_HASH_MAX + 1];
 	struct credential c = credential_of("t", NULL, NULL), *list;

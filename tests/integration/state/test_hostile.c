@@ -1,4 +1,4 @@
-/* A peer that speaks the protocol badly, slowly, or without end. */
+/* A peer that sends malformed, slow, or endless replies. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,15 +11,15 @@
 #define DEADLINE_MS 400
 #define SLACK_MS    1500
 
-/* It greets as Redis does; then every command gets the answer of the test. */
+/* It begins like Redis; then each command gets the test's reply. */
 struct peer {
-	struct state_fixture rig;
+	struct state_fixture fixture;
 	pthread_t thread;
 	int listener;
 	const char *answer;
 	size_t n;
-	size_t piece; /* bytes of it at a time; 0: at once */
-	bool endless; /* the answer again and again */
+	size_t part;  /* bytes of it at a time; 0: at once */
+	bool endless; /* the reply, repeated */
 	_Atomic bool over;
 };
 
@@ -45,11 +45,11 @@ answer(struct peer *p, int fd)
 
 	do {
 		for (at = 0; at < p->n && !p->over; at += n) {
-			n = p->piece != 0 ? p->piece : p->n;
+			n = p->part != 0 ? p->part : p->n;
 			n = n < p->n - at ? n : p->n - at;
 			if (!put(p, fd, p->answer + at, n))
 				return;
-			if (p->piece != 0)
+			if (p->part != 0)
 				(void)tk_until(peer_over, p, 20);
 		}
 	} while (p->endless && !p->over);
@@ -104,17 +104,17 @@ peer_start(struct peer *p, const char *text)
 	ck_assert_int_eq(
 	    getsockname(p->listener, (struct sockaddr *)&a, &n), 0);
 	ck_assert_int_eq(pthread_create(&p->thread, NULL, peer_main, p), 0);
-	state_fixture_init(&p->rig);
+	state_fixture_init(&p->fixture);
 	snprintf(url, sizeof(url), "redis://127.0.0.1:%d", ntohs(a.sin_port));
-	state_fixture_connect(&p->rig, url, DEADLINE_MS);
-	state_fixture_wait_up(&p->rig);
+	state_fixture_connect(&p->fixture, url, DEADLINE_MS);
+	state_fixture_wait_up(&p->fixture);
 }
 
 static void
 peer_end(struct peer *p)
 {
 	atomic_store(&p->over, true);
-	state_fixture_stop(&p->rig);
+	state_fixture_stop(&p->fixture);
 	shutdown(p->listener, SHUT_RDWR);
 	pthread_join(p->thread, NULL);
 	close(p->listener);
@@ -129,18 +129,19 @@ get(struct peer *p, enum rc want)
 	int64_t ms;
 
 	ck_assert_int_eq(
-	    state_cmd(p->rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), want);
+	    state_cmd(p->fixture.s, STATE_ARGS(STR("GET"), STR("k")), &r),
+	    want);
 	ms = mono_diff_ms(clock_mono(), t);
 	ck_assert_int_lt(ms, DEADLINE_MS + SLACK_MS);
 	ck_assert_ptr_null(r);
-	ck_assert(!state_up(p->rig.s));
-	state_fixture_wait_up(&p->rig);
+	ck_assert(!state_up(p->fixture.s));
+	state_fixture_wait_up(&p->fixture);
 }
 
 /* Bytes keep coming, so a deadline per read would never pass. */
-TEST(dripping)
+TEST(a_dripping_reply_times_out)
 {
-	struct peer p = { .piece = 1 };
+	struct peer p = { .part = 1 };
 
 	peer_start(&p,
 	    "$100\r\n0123456789012345678901234567890123456789012345678901234");
@@ -148,7 +149,7 @@ TEST(dripping)
 	peer_end(&p);
 }
 
-TEST(closing)
+TEST(a_peer_that_closes_is_an_error)
 {
 	struct peer p = { .n = 0 };
 
@@ -157,7 +158,7 @@ TEST(closing)
 	peer_end(&p);
 }
 
-TEST(garbage)
+TEST(garbage_is_an_error)
 {
 	static const char *const t[] = { "HTTP/1.1 400 Bad Request\r\n\r\n",
 		"%1\r\n+a\r\n:1\r\n", "$abc\r\n", "$-2\r\n", ":12x\r\n",
@@ -175,8 +176,8 @@ TEST(garbage)
 	}
 }
 
-/* What it announces must not be allocated. */
-TEST(announcing_too_much)
+/* An announced size must not be allocated. */
+TEST(an_announced_size_is_not_allocated)
 {
 	struct peer p = { .n = 0 };
 
@@ -185,7 +186,7 @@ TEST(announcing_too_much)
 	peer_end(&p);
 }
 
-TEST(endless_string)
+TEST(an_endless_string_is_an_error)
 {
 	static char filler[65536];
 	struct peer p = { .endless = true };
@@ -193,26 +194,29 @@ TEST(endless_string)
 	memset(filler, 'x', sizeof(filler) - 1);
 	memcpy(filler, "$500000000\r\n", 12);
 	peer_start(&p, filler);
-	/* The deadline or the ceiling, whichever this machine meets first. */
-	enum rc rc = state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), NULL);
+	/* The deadline or the limit, whichever comes first on this machine. */
+	enum rc rc =
+	    state_cmd(p.fixture.s, STATE_ARGS(STR("GET"), STR("k")), NULL);
 	ck_assert(rc == RC_TOOBIG || rc == RC_TIMEOUT);
-	ck_assert(!state_up(p.rig.s));
+	ck_assert(!state_up(p.fixture.s));
 	peer_end(&p);
 }
 
-/* More replies than commands: the rest must not answer the next command. */
-TEST(unasked)
+/* More replies than commands: a surplus one is not the next command's. */
+TEST(surplus_replies_are_an_error)
 {
 	struct peer p = { .n = 0 };
 	struct state_reply *r;
 
 	peer_start(&p, "+first\r\n+unasked\r\n");
 	ck_assert_int_eq(
-	    state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), RC_OK);
+	    state_cmd(p.fixture.s, STATE_ARGS(STR("GET"), STR("k")), &r),
+	    RC_OK);
 	ck_assert_str_eq(state_reply_str(r).p, "first");
 	state_reply_free(r);
 	ck_assert_int_eq(
-	    state_cmd(p.rig.s, STATE_ARGS(STR("GET"), STR("k")), &r), RC_DOWN);
+	    state_cmd(p.fixture.s, STATE_ARGS(STR("GET"), STR("k")), &r),
+	    RC_DOWN);
 	ck_assert_ptr_null(r);
 	peer_end(&p);
 }

@@ -19,7 +19,7 @@ TEST(one_owner_at_a_time)
 	OK(lease_acquire(r.s, name, STR("a"), 60000, &a));
 	ck_assert_int_eq(a, 1);
 
-	OK(lease_release(r.s, name, STR("b"))); /* not b's to give up */
+	OK(lease_release(r.s, name, STR("b"))); /* not held by b */
 	OK(lease_acquire(r.s, name, STR("b"), 60000, &b));
 	ck_assert_int_eq(b, 0);
 	OK(lease_release(r.s, name, STR("a")));
@@ -45,7 +45,7 @@ taken(void *arg)
 	return t->epoch > 0;
 }
 
-TEST(an_owner_that_stops_loses_it)
+TEST(an_owner_that_stops_loses_the_lease)
 {
 	struct taker t = { 0 };
 	struct state_fixture r;
@@ -63,7 +63,7 @@ TEST(an_owner_that_stops_loses_it)
 }
 
 /* Each write of an owner is fenced by its epoch. */
-TEST(an_old_owner_changes_nothing)
+TEST(a_previous_owner_changes_nothing)
 {
 	struct terminal_writer old = { STR("main"), 0, 60000, false };
 	struct terminal_writer new = { STR("main"), 0, 60000, false };
@@ -79,7 +79,7 @@ TEST(an_old_owner_changes_nothing)
 	OK(lease_release(r.s, name, STR("a")));
 	OK(lease_acquire(r.s, name, STR("b"), 60000, &new.epoch));
 
-	/* The new one has not touched the record yet. */
+	/* The new owner has not written the record yet. */
 	snap = (struct terminal_snapshot){ .version = 2, .json = STR("[2]") };
 	OK(terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
 	OK(terminal_fixture_heartbeats(r.s, &new, &STR("t"), 1, NULL));
@@ -104,7 +104,7 @@ TEST(an_old_owner_changes_nothing)
 	ck_text(term.catalog, NULL);
 	ck_text(term.rejected[TERMINAL_REJECTED_SKILLS], NULL);
 
-	/* The epochs of another broker's lease are other numbers. */
+	/* The epochs of another broker's lease are separate. */
 	old.broker = STR("second");
 	OK(terminal_fixture_put_skills(r.s, &old, STR("t"), &snap, &current));
 	ck_assert_int_eq(current, 3);
@@ -115,7 +115,7 @@ TEST(an_old_owner_changes_nothing)
 #define RACERS    4
 #define RACE_WINS 25
 
-/* Take it when it is free, say so, give it up; so many times. */
+/* Acquire it when it is free, count, release it; so many times. */
 static void
 grab(struct state_fixture *r, int who)
 {
@@ -129,7 +129,7 @@ grab(struct state_fixture *r, int who)
 		if (epoch == 0)
 			continue;
 		wins++;
-		/* Nobody else is in here. */
+		/* No other process holds it. */
 		ck_assert_int_eq(INT_OF(r, STR("INCR"), STR("inside")), 1);
 		ck_assert_int_eq(INT_OF(r, STR("SADD"), STR("epochs"),
 				     state_num(epoch, num)),
@@ -139,7 +139,7 @@ grab(struct state_fixture *r, int who)
 	}
 }
 
-TEST(many_want_it)
+TEST(many_processes_share_a_lease)
 {
 	struct tk_server redis;
 	struct state_fixture r;
@@ -153,7 +153,7 @@ TEST(many_want_it)
 	state_fixture_stop(&r);
 }
 
-TEST(wrong_arguments_and_records)
+TEST(wrong_arguments_and_records_are_rejected)
 {
 	struct state_fixture r;
 	int64_t e;

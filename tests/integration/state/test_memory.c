@@ -1,10 +1,10 @@
-/* Memories: what is kept, in which order, and when it has changed. */
+/* Memories: what is stored, in which order, and its version. */
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
 static const struct memory_scope scope = { STR_INIT("用户"),
 	STR_INIT("soul_1") };
-/* Later than all that is forgotten here. */
+/* Later than anything is forgotten here. */
 static const struct wall later = { INT64_C(4102444800000) };
 
 static void
@@ -15,7 +15,7 @@ put(struct state_fixture *b, const char *id, const char *json)
 	OK(memory_put(b->s, &scope, &item, later));
 }
 
-/* All of it, into memory that the next call takes back. */
+/* All memories, valid until the next call. */
 static struct memory_list
 all(struct state_fixture *b, int64_t known)
 {
@@ -55,7 +55,7 @@ TEST(put_read_forget)
 	ck_assert_uint_eq(l.n, 0);
 	ck_assert_int_eq(l.version, v);
 
-	/* The same id again changes nothing. */
+	/* The same id does not change it. */
 	put(&b, "m 1", "{\"text\":\"other\"}");
 	ck_assert(!all(&b, v).changed);
 	ck_text(all(&b, 0).item[0].json, "{\"text\":\"一\"}");
@@ -67,14 +67,14 @@ TEST(put_read_forget)
 	ck_assert(l.changed);
 	ck_assert_uint_eq(l.n, 2);
 	ck_text(l.item[0].id, "m2");
-	/* Put anew it is the newest. */
+	/* After it was deleted and put, it is the newest. */
 	put(&b, "m 1", "{}");
 	l = all(&b, 0);
 	ck_text(l.item[2].id, "m 1");
 	state_fixture_stop(&b);
 }
 
-TEST(what_is_forgotten_stays_so)
+TEST(a_forgotten_memory_stays_forgotten)
 {
 	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
 	struct wall now;
@@ -94,7 +94,7 @@ TEST(what_is_forgotten_stays_so)
 	    INT_OF(&b, STR("PTTL"), STR("soul:memory:{~55So5oi3:soul_1}:gone")),
 	    (MEMORY_TOMBSTONE_DAYS - 1) * 86400000L);
 
-	/* All: what was made before, whatever its id. */
+	/* After all were forgotten: what was made before, whatever its id. */
 	now.ms = state_fixture_now(&b) - 1;
 	item.id = STR("early");
 	OK(memory_clear(b.s, &scope, &n));
@@ -108,8 +108,8 @@ TEST(what_is_forgotten_stays_so)
 	state_fixture_stop(&b);
 }
 
-/* Of what is kept elsewhere it is known here that it was forgotten. */
-TEST(what_is_kept_elsewhere)
+/* Tombstones of memories that are stored elsewhere. */
+TEST(memories_stored_elsewhere)
 {
 	const struct memory_scope other = { scope.user_id, STR("soul_2") };
 	const struct wall before = { clock_wall().ms };
@@ -131,13 +131,13 @@ TEST(what_is_kept_elsewhere)
 	state_fixture_stop(&b);
 }
 
-TEST(vectors)
+TEST(vectors_belong_to_their_memories)
 {
 	const struct memory_item with = { STR("a"), STR("{}"),
 		{ "m\0\x01\xff", 4 } };
 	const struct memory_item set[] = {
 		{ STR("b"), { NULL, 0 }, STR("xyz") },
-		{ STR("nobody"), { NULL, 0 }, STR("xyz") },
+		{ STR("unknown"), { NULL, 0 }, STR("xyz") },
 	};
 	struct memory_list l;
 	struct state_fixture b;
@@ -154,7 +154,7 @@ TEST(vectors)
 	ck_assert(l.changed);
 	ck_assert_uint_eq(l.n, 2);
 	ck_text(l.item[1].vector, "xyz");
-	/* With its memory it goes. */
+	/* It is deleted with its memory. */
 	OK(memory_forget(b.s, &scope, STR("a")));
 	OK(memory_put(b.s, &scope,
 	    &(struct memory_item){ STR("c"), STR("{}"), { NULL, 0 } }, later));
@@ -167,11 +167,11 @@ TEST(vectors)
 	state_fixture_stop(&b);
 }
 
-/* For who has most of it: ids, and then some. */
-TEST(ids_and_some)
+/* Ids, then some of the memories. */
+TEST(memories_can_be_read_by_id)
 {
 	struct memory_item some[MEMORY_GET_MAX + 1] = { { .id = STR("b") },
-		{ .id = STR("nobody") }, { .id = STR("a") } };
+		{ .id = STR("unknown") }, { .id = STR("a") } };
 	struct memory_list l;
 	struct state_fixture b;
 
@@ -202,9 +202,9 @@ TEST(ids_and_some)
 	state_fixture_stop(&b);
 }
 
-TEST(how_much_stays_forgotten)
+TEST(tombstones_are_limited)
 {
-	static const struct str gone =
+	static const struct str forgotten =
 	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
 	struct memory_item item = { .id = STR("m3"), .json = STR("{}") };
 	char now[STATE_NUM_MAX], id[8];
@@ -212,25 +212,26 @@ TEST(how_much_stays_forgotten)
 	int i;
 
 	state_fixture_start(&b);
-	/* Half of them for too long already. */
+	/* Half of them are too old. */
 	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],\n"
 		" ARGV[1]-(i%2==0 and 1e9 or 1e6)+i,i) end return 0"),
-	    STR("1"), gone, state_num(state_fixture_now(&b), now));
+	    STR("1"), forgotten, state_num(state_fixture_now(&b), now));
 	for (i = 0; i < 4; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		put(&b, id, "{}");
 		OK(memory_forget(b.s, &scope, str_of(id)));
-		ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), gone), 5000 + i + 1);
+		ck_assert_int_eq(
+		    INT_OF(&b, STR("ZCARD"), forgotten), 5000 + i + 1);
 	}
 	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],ARGV[1]-1e6,i) end "
 		"return 0"),
-	    STR("1"), gone, state_num(state_fixture_now(&b), now));
+	    STR("1"), forgotten, state_num(state_fixture_now(&b), now));
 	put(&b, "n", "{}");
 	OK(memory_forget(b.s, &scope, STR("n")));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), gone), MEMORY_MAX);
-	/* The newest do. */
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), forgotten), MEMORY_MAX);
+	/* The newest stay. */
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
 	state_fixture_stop(&b);
 }
@@ -255,7 +256,7 @@ TEST(versions_never_come_back)
 	OK(memory_del(b.s, &scope, STR("a")));
 	seen[3] = all(&b, -1).version;
 	OK(memory_clear(b.s, &scope, NULL));
-	/* Not even when Redis has lost everything. */
+	/* Not even after Redis has lost everything. */
 	DO(&b, STR("FLUSHALL"));
 	for (i = 4; i < NELEM(seen); i++) {
 		put(&b, i == 4 ? "a" : i == 5 ? "b" : i == 6 ? "c" : "d", "1");
@@ -267,7 +268,7 @@ TEST(versions_never_come_back)
 	state_fixture_stop(&b);
 }
 
-TEST(nobody_reads_across)
+TEST(scopes_are_separate)
 {
 	static const struct memory_scope others[] = {
 		{ STR_INIT("another"), STR_INIT("soul_1") },
@@ -318,12 +319,12 @@ TEST_T(the_oldest_fall_out, 60)
 	ck_text(l.item[MEMORY_MAX - 1].id, "new");
 	ck_text(l.item[MEMORY_MAX - 1].json, "[]");
 	IS(RC_NOENT, memory_del(b.s, &us, STR("m1")));
-	/* The hash has no more than the order. */
+	/* The hash has as many as the order. */
 	ck_assert_int_eq(INT_OF(&b, STR("HLEN"), keys[1]), MEMORY_MAX);
 	state_fixture_stop(&b);
 }
 
-TEST(large_memories)
+TEST(large_memories_are_read_in_pages)
 {
 	static char text[MEMORY_JSON_MAX + 1];
 	struct memory_item item = { .id = STR("x"),
@@ -357,11 +358,11 @@ TEST(large_memories)
 	state_fixture_stop(&b);
 }
 
-TEST(wrong_arguments_and_records)
+TEST(wrong_arguments_and_records_are_rejected)
 {
 	static const char *const keys[] = { "soul:memory:{u:s}",
 		"soul:memory:{u:s}:items", "soul:memory:{u:s}:order" };
-	static const struct str gone = STR_INIT("soul:memory:{u:s}:gone");
+	static const struct str forgotten = STR_INIT("soul:memory:{u:s}:gone");
 	struct memory_scope us = { STR("u"), STR("s") };
 	struct memory_item item = { .id = STR("m"), .json = STR("1") };
 	struct memory_list l;
@@ -382,11 +383,11 @@ TEST(wrong_arguments_and_records)
 	}
 	DO(&b, STR("FLUSHALL"));
 	OK(memory_put(b.s, &us, &item, later));
-	DO(&b, STR("SET"), gone, STR("x"));
+	DO(&b, STR("SET"), forgotten, STR("x"));
 	IS(RC_INVALID, memory_forget(b.s, &us, item.id));
 	OK(memory_all(b.s, &us, -1, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
-	DO(&b, STR("DEL"), gone);
+	DO(&b, STR("DEL"), forgotten);
 	DO(&b, STR("HSET"), str_of(keys[0]), STR("ver"), STR("x"));
 	IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
 	DO(&b, STR("HSET"), str_of(keys[0]), STR("v"), STR("2"));
@@ -407,7 +408,7 @@ TEST(wrong_arguments_and_records)
 #define PEERS  3
 #define ROUNDS 150
 
-/* Writers, and a reader that must always see one whole version. */
+/* Writers, and a reader that must always see one complete version. */
 static void
 change_and_read(struct state_fixture *r, int who)
 {

@@ -1,9 +1,9 @@
-/* What a struct state does while Redis is killed, hung or refusing. */
+/* A client while Redis is killed, hung or rejects its credentials. */
 #include "testkit/state_fixture.h"
 
 #include "core/clock.h"
 
-/* The deadline of these tests, and how late a call may be on a busy machine. */
+/* The deadline of these tests, and the overrun allowed on a busy machine. */
 #define DEADLINE_MS 400
 #define SLACK_MS    1500
 
@@ -35,7 +35,7 @@ TEST(server_comes_later)
 	state_fixture_stop(&r);
 }
 
-TEST(kill_and_restart_keeps_what_was_acknowledged)
+TEST(acknowledged_writes_survive_a_kill)
 {
 	char num[STATE_NUM_MAX];
 	struct state_fixture r;
@@ -65,21 +65,22 @@ TEST(kill_and_restart_keeps_what_was_acknowledged)
 }
 
 /* Restarted between two calls without the loop running in between. */
-TEST(restart_unnoticed)
+TEST(a_restart_between_two_calls_is_a_certain_failure)
 {
 	struct state_fixture r;
 
 	state_fixture_start(&r);
 	tk_server_restart(&r.redis);
-	/* Not sent into the dead connection: certain, not unknown. */
+	/* Not sent on the dead connection, so it is certain that it was not
+	 * executed. */
 	ck_assert_int_eq(state_fixture_ping(&r), RC_DOWN);
 	state_fixture_wait_up(&r);
 	ck_assert_int_eq(state_fixture_ping(&r), RC_OK);
 	state_fixture_stop(&r);
 }
 
-/* The loop itself notices, without a call. */
-TEST(loop_notices)
+/* The loop notices without a call. */
+TEST(the_loop_notices_a_closed_connection)
 {
 	struct state_fixture r;
 
@@ -93,7 +94,7 @@ TEST(loop_notices)
 	state_fixture_stop(&r);
 }
 
-TEST(hung_server_costs_one_deadline)
+TEST(a_hung_server_costs_one_deadline)
 {
 	int64_t first, later = 0;
 	struct state_fixture r;
@@ -120,8 +121,8 @@ TEST(hung_server_costs_one_deadline)
 	state_fixture_stop(&r);
 }
 
-/* RC_TIMEOUT says "unknown", and means it: the write is done afterwards. */
-TEST(unknown_may_happen_later)
+/* RC_TIMEOUT means unknown: here the write is executed afterwards. */
+TEST(a_call_that_timed_out_may_be_executed_later)
 {
 	struct state_fixture r;
 
@@ -143,8 +144,8 @@ TEST(unknown_may_happen_later)
 	state_fixture_stop(&r);
 }
 
-/* While the server hangs, the worker finds a connection that is no use. */
-TEST(hung_server_is_not_up)
+/* While the server hangs, the worker cannot get a usable connection. */
+TEST(a_hung_server_is_not_up)
 {
 	struct state_fixture r;
 
@@ -174,7 +175,7 @@ denied(void *arg)
 	return state_fixture_ping(arg) == RC_DENIED;
 }
 
-TEST(credentials)
+TEST(wrong_credentials_are_denied)
 {
 	struct state_fixture r;
 
@@ -187,7 +188,7 @@ TEST(credentials)
 		STR(">secret"), STR("~*"), STR("+get"), STR("+ping")));
 	state_free(r.s);
 
-	/* Wrong: refused, and still refused later, but never a hang. */
+	/* Wrong: denied, and still denied later, without a delay. */
 	with_password(&r, ":wrong");
 	ck_assert(tk_loop_until(r.loop, denied, &r, STATE_FIXTURE_WAIT_MS));
 	ck_assert(!state_up(r.s));
@@ -202,7 +203,7 @@ TEST(credentials)
 	    &r, "OK", STATE_ARGS(STR("SET"), STR("k"), STR("v")));
 	state_free(r.s);
 
-	/* A user whose rights end at GET; SETNAME is one he has not. */
+	/* A user that may GET only; SETNAME is not permitted. */
 	with_password(&r, "reader:secret");
 	state_fixture_wait_up(&r);
 	state_fixture_expect(&r, "v", STATE_ARGS(STR("GET"), STR("k")));
@@ -213,7 +214,7 @@ TEST(credentials)
 	state_fixture_stop(&r);
 }
 
-TEST(right_password_comes_later)
+TEST(a_password_that_becomes_right_connects)
 {
 	struct state_fixture r;
 
@@ -237,7 +238,7 @@ TEST(right_password_comes_later)
 	state_fixture_stop(&r);
 }
 
-TEST(databases)
+TEST(the_database_is_selected)
 {
 	char url[96];
 	struct state_fixture r;
@@ -252,7 +253,7 @@ TEST(databases)
 	state_fixture_expect(&r, NULL, STATE_ARGS(STR("GET"), STR("where")));
 	state_fixture_expect(
 	    &r, "OK", STATE_ARGS(STR("SET"), STR("where"), STR("3")));
-	/* It is selected again after a reconnect. */
+	/* It is selected after a reconnect, too. */
 	tk_server_restart(&r.redis);
 	state_fixture_wait_down(&r);
 	state_fixture_wait_up(&r);
@@ -264,7 +265,7 @@ TEST(databases)
 	state_fixture_stop(&r);
 }
 
-TEST(names_resolve_in_the_worker)
+TEST(host_names_are_resolved_by_the_worker)
 {
 	char url[96];
 	struct state_fixture r;
@@ -280,7 +281,7 @@ TEST(names_resolve_in_the_worker)
 }
 
 /* Freed while a worker connects. */
-TEST(free_at_any_time)
+TEST(a_client_can_be_freed_while_it_connects)
 {
 	struct state_fixture r;
 	int i;
@@ -299,7 +300,7 @@ TEST(free_at_any_time)
 	state_fixture_stop(&r);
 }
 
-/* A job that keeps its thread until it is told to end. */
+/* A job that occupies its thread until it is released. */
 struct gate {
 	_Atomic bool entered, open;
 };
@@ -317,7 +318,7 @@ gate_open(void *arg)
 }
 
 static void
-keep_busy(void *arg)
+occupy(void *arg)
 {
 	struct gate *g = arg;
 
@@ -332,7 +333,7 @@ nothing(void *arg)
 }
 
 /* A full worker queue only delays. */
-TEST(busy_workers)
+TEST(busy_workers_delay_the_connection)
 {
 	struct gate g = { false, false };
 	struct state_fixture r;
@@ -341,9 +342,9 @@ TEST(busy_workers)
 	tk_server_start(&r.redis, TK_REDIS);
 	worker_free(r.workers);
 	r.workers = worker_new(r.loop, 1, 1);
-	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
+	ck_assert_int_eq(worker_run(r.workers, occupy, nothing, &g), RC_OK);
 	ck_assert(tk_until(gate_entered, &g, STATE_FIXTURE_WAIT_MS));
-	ck_assert_int_eq(worker_run(r.workers, keep_busy, nothing, &g), RC_OK);
+	ck_assert_int_eq(worker_run(r.workers, occupy, nothing, &g), RC_OK);
 	state_fixture_connect(&r, r.redis.url, 0);
 	ck_assert(!tk_loop_until(r.loop, state_fixture_is_up, r.s, 100));
 	g.open = true;
@@ -352,7 +353,7 @@ TEST(busy_workers)
 	state_fixture_stop(&r);
 }
 
-TEST(urls)
+TEST(invalid_urls_are_rejected)
 {
 	static const char *const bad[] = { "", "127.0.0.1:6379",
 		"http://127.0.0.1", "rediss://127.0.0.1", "redis://",

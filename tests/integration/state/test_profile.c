@@ -1,4 +1,4 @@
-/* Profiles: leaves, their times, what is removed and stays so. */
+/* Profiles: leaves, their times, tombstones. */
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
@@ -33,7 +33,7 @@ all(struct state_fixture *b)
 	return text;
 }
 
-TEST(leaves_come_and_go)
+TEST(leaves_are_set_and_removed)
 {
 	struct profile_leaves l;
 	struct state_fixture b;
@@ -50,11 +50,11 @@ TEST(leaves_come_and_go)
 	    all(&b), "/p/likes/=1 /p/likes/tea=true /p/name=\"安\"");
 	OK(profile_leaves_read(b.s, user, b.a, &l));
 	ck_assert_int_eq(l.changed.ms, 1000);
-	/* A neighbour whose name begins alike is not below. */
+	/* A sibling with the same prefix is not below. */
 	OK(put_at(&b, "/p/like", "0", 1001));
 	OK(put_at(&b, "/p/likes", NULL, 1002));
 	ck_assert_str_eq(all(&b), "/p/like=0 /p/name=\"安\"");
-	/* A leaf in the place of an object, and an object in that of a leaf. */
+	/* A leaf replaces an object, and an object a leaf. */
 	OK(put_at(&b, "/p/like/x/y", "2", 1003));
 	ck_assert_str_eq(all(&b), "/p/like/x/y=2 /p/name=\"安\"");
 	OK(put_at(&b, "/p/like", "3", 1004));
@@ -62,7 +62,7 @@ TEST(leaves_come_and_go)
 	state_fixture_stop(&b);
 }
 
-TEST(the_newest_counts_in_any_order)
+TEST(the_newest_change_wins_in_any_order)
 {
 	static const struct {
 		const char *path, *value;
@@ -97,7 +97,7 @@ TEST(the_newest_counts_in_any_order)
 			    change[order[i]].value,
 			    then + change[order[i]].at));
 		ck_assert_str_eq(all(&b), "/p/a/d/e=4");
-		/* And once more. */
+		/* And a second time. */
 		for (i = 0; i < NELEM(order); i++)
 			OK(put_at(&b, change[i].path, change[i].value,
 			    then + change[i].at));
@@ -106,7 +106,7 @@ TEST(the_newest_counts_in_any_order)
 	state_fixture_stop(&b);
 }
 
-TEST(what_is_wiped_stays_so)
+TEST(a_wiped_path_stays_removed)
 {
 	struct state_fixture b;
 	int64_t now;
@@ -126,7 +126,7 @@ TEST(what_is_wiped_stays_so)
 	state_fixture_stop(&b);
 }
 
-/* How many fields the hash has beside its format. */
+/* Fields of the hash besides its format. */
 static int64_t
 fields(struct state_fixture *b)
 {
@@ -142,7 +142,7 @@ fields(struct state_fixture *b)
 	return n;
 }
 
-TEST(what_is_given_up_lets_nothing_old_in)
+TEST(dropped_tombstones_reject_old_changes)
 {
 	struct state_fixture b;
 	char path[32];
@@ -150,7 +150,7 @@ TEST(what_is_given_up_lets_nothing_old_in)
 
 	state_fixture_start(&b);
 	now = state_fixture_now(&b);
-	/* Marks beyond the most that are kept. */
+	/* More tombstones than are stored. */
 	for (i = 0; i <= PROFILE_TOMBSTONES_MAX; i++) {
 		snprintf(path, sizeof(path), "/p/%d", (int)i);
 		OK(put_at(&b, path, "1", now - 5000 + i));
@@ -163,15 +163,15 @@ TEST(what_is_given_up_lets_nothing_old_in)
 	ck_assert_str_eq(all(&b), "");
 	OK(put_at(&b, "/p/0", "2", now - 3000));
 	ck_assert_str_eq(all(&b), "/p/0=2");
-	/* Those that are too old. */
+	/* Tombstones that are too old. */
 	OK(put_at(&b, "/q/old", NULL,
 	    now - PROFILE_TOMBSTONE_DAYS * INT64_C(86400000) - 1));
-	/* With what is there. */
+	/* Together with what is stored. */
 	ck_assert_int_eq(fields(&b), PROFILE_TOMBSTONES_MAX + 1);
 	state_fixture_stop(&b);
 }
 
-TEST(ceilings)
+TEST(limits_of_a_document)
 {
 	struct profile_leaf leaf[PROFILE_LEAVES_MAX + 1];
 	struct profile_leaves change = { .leaf = leaf };
@@ -190,7 +190,7 @@ TEST(ceilings)
 	    profile_leaves_put(b.s, user, &change, (struct wall){ 0 }));
 	change.n = PROFILE_LEAVES_MAX;
 	OK(profile_leaves_put(b.s, user, &change, (struct wall){ 0 }));
-	/* One more, and nothing of it, also not what would fit. */
+	/* One more: nothing is changed, not even what would fit. */
 	change.leaf = leaf + PROFILE_LEAVES_MAX - 1;
 	leaf[PROFILE_LEAVES_MAX - 1].value = STR("2");
 	change.n = 2;
@@ -208,7 +208,7 @@ TEST(ceilings)
 		      (struct wall){ 0 })
 		: RC_BUG);
 
-	/* All of it together. */
+	/* All together. */
 	OK(profile_leaves_wipe(b.s, user, STR("/p")));
 	for (i = 0; i < 63; i++)
 		leaf[i] = (struct profile_leaf){ str_of(path[i]),
@@ -229,7 +229,7 @@ TEST(ceilings)
 	state_fixture_stop(&b);
 }
 
-TEST(what_is_no_profile)
+TEST(wrong_arguments_and_profiles_are_rejected)
 {
 	struct profile_leaves l;
 	struct state_fixture b;

@@ -1,4 +1,4 @@
-/* Records: of another format, damaged, and what a kill of Redis leaves. */
+/* Records: of another format, damaged, and after a kill of Redis. */
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
@@ -9,12 +9,12 @@
 #include "testkit/terminal_fixture.h"
 
 static const struct session_key skey = { STR_INIT("u"), STR_INIT("s") };
-static const struct turn_slot place = { { STR_INIT("u"), STR_INIT("s") },
+static const struct turn_slot slot = { { STR_INIT("u"), STR_INIT("s") },
 	STR_INIT("i"), STR_INIT("t") };
 static const struct soul soul = { STR_INIT("soul"), STR_INIT("u"),
 	STR_INIT("n"), STR_INIT("INFJ"), STR_INIT("m"), { 1 } };
 
-/* Every function that reads a record, with what it needs; its result. */
+/* Every function that reads a record; returns its result. */
 static enum rc
 on_terminal(struct state_fixture *b, int which)
 {
@@ -87,7 +87,7 @@ on_session(struct state_fixture *b, int which)
 		    &(struct session_summary){
 			.text = STR("x"), .after = 0, .number = 1 });
 	case 5:
-		return turn_fixture_append(b->s, &place, &STR("1"), 1);
+		return turn_fixture_append(b->s, &slot, &STR("1"), 1);
 	default:
 		return session_delete(b->s, &skey);
 	}
@@ -123,7 +123,7 @@ static const struct {
 	{ "soul:credential:{t}", on_credential, CREDENTIAL_CALLS },
 };
 
-/* A digest of everything there is. */
+/* A digest of the whole database. */
 static struct state_reply *
 digest(struct state_fixture *b)
 {
@@ -140,7 +140,7 @@ digest(struct state_fixture *b)
 	return r;
 }
 
-/* A record is refused by every function, and nothing changes. */
+/* Every function rejects the record, and nothing changes. */
 static void
 ck_refused(struct state_fixture *b, size_t i)
 {
@@ -156,7 +156,7 @@ ck_refused(struct state_fixture *b, size_t i)
 	state_reply_free(after);
 }
 
-TEST(unknown_formats_are_refused)
+TEST(unknown_formats_are_rejected)
 {
 	struct str key;
 	int64_t ahead;
@@ -165,7 +165,7 @@ TEST(unknown_formats_are_refused)
 
 	state_fixture_start(&b);
 	OK(soul_create(b.s, &soul, STR("x")));
-	OK(turn_fixture_enter(b.s, &place, &ahead));
+	OK(turn_fixture_enter(b.s, &slot, &ahead));
 	OK(on_credential(&b, 1));
 	for (i = 0; i < NELEM(records); i++) {
 		key = str_of(records[i].key);
@@ -177,7 +177,7 @@ TEST(unknown_formats_are_refused)
 		DO(&b, STR("DEL"), key);
 		DO(&b, STR("HSET"), key, STR("x"), STR("y"));
 		ck_refused(&b, i);
-		/* Something else. */
+		/* A key of another type. */
 		DO(&b, STR("SET"), key, STR("x"));
 		ck_refused(&b, i);
 		DO(&b, STR("DEL"), key);
@@ -187,8 +187,8 @@ TEST(unknown_formats_are_refused)
 	state_fixture_stop(&b);
 }
 
-/* Fields that are not what they should be, and what reading them says. */
-TEST(damaged_fields)
+/* Invalid fields, and the result of reading them. */
+TEST(damaged_fields_are_errors)
 {
 	static const struct {
 		const char *key, *field, *value;
@@ -229,7 +229,7 @@ TEST(damaged_fields)
 	state_fixture_stop(&b);
 }
 
-TEST(without_redis)
+TEST(without_redis_every_function_fails)
 {
 	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
 	struct soul_tick t = {
@@ -255,15 +255,15 @@ TEST(without_redis)
 	ck_assert(!yes);
 	IS(RC_DOWN, soul_tick_claim(b.s, &t, b.a, &list, &n));
 	IS(RC_DOWN, lease_acquire(b.s, STR("x"), STR("y"), 1000, &v));
-	IS(RC_DOWN, turn_fixture_enter(b.s, &place, &v));
-	IS(RC_DOWN, turn_check_head(b.s, &place));
+	IS(RC_DOWN, turn_fixture_enter(b.s, &slot, &v));
+	IS(RC_DOWN, turn_check_head(b.s, &slot));
 	IS(RC_DOWN,
 	    memory_all(b.s, &(struct memory_scope){ STR("u"), STR("s") }, 0,
 		b.a, &memories));
 	state_fixture_stop(&b);
 }
 
-/* What was acknowledged is there after a kill, and scripts are loaded anew. */
+/* Acknowledged writes survive a kill, and scripts are loaded anew. */
 TEST(a_kill_of_redis_loses_nothing)
 {
 	struct terminal_snapshot snap = { .version = 4, .json = STR("[4]") };
@@ -287,9 +287,9 @@ TEST(a_kill_of_redis_loses_nothing)
 	st.bytes = STR("changed");
 	OK(soul_state_cas(b.s, &st, 1, &won));
 	ck_assert(won);
-	OK(turn_fixture_enter(b.s, &place, &v));
+	OK(turn_fixture_enter(b.s, &slot, &v));
 	OK(session_user_input(b.s, &skey, soul.id, STR("t"), 60000));
-	OK(turn_fixture_append(b.s, &place, &STR("message"), 1));
+	OK(turn_fixture_append(b.s, &slot, &STR("message"), 1));
 	OK(session_summarise(b.s, &skey,
 	    &(struct session_summary){
 		.text = STR("sum"), .after = 0, .number = 1 }));
@@ -319,7 +319,7 @@ TEST(a_kill_of_redis_loses_nothing)
 	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 1);
 	ck_text(l.message[0].json, "message");
-	OK(turn_check_head(b.s, &place));
+	OK(turn_check_head(b.s, &slot));
 	OK(memory_all(b.s, &scope, 0, b.a, &memories));
 	ck_assert_uint_eq(memories.n, 1);
 	state_fixture_stop(&b);

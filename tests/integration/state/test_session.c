@@ -28,7 +28,7 @@ append_numbers(struct state_fixture *b, int64_t first, int64_t last)
 	}
 }
 
-/* Whether a page is the messages from first to last, each its own number. */
+/* Check that a page has the messages from first to last. */
 static void
 ck_page(struct state_fixture *b, int64_t after, size_t max, int64_t first,
     int64_t last)
@@ -48,7 +48,7 @@ ck_page(struct state_fixture *b, int64_t after, size_t max, int64_t first,
 	}
 }
 
-TEST(nobody_knows_it)
+TEST(an_unknown_record_is_no_error)
 {
 	struct session_list l;
 	struct session out;
@@ -72,7 +72,7 @@ TEST(nobody_knows_it)
 	state_fixture_stop(&b);
 }
 
-TEST(pages)
+TEST(messages_are_read_in_pages)
 {
 	struct session_key other = { STR("another"), key.session_id };
 	struct session_page page = { .after = -1, .max = 100 };
@@ -83,7 +83,7 @@ TEST(pages)
 	append_numbers(&b, 1, 100);
 	OK(session_messages(b.s, &key, page, b.a, &l));
 	ck_assert_uint_eq(l.n, 100);
-	/* As many of the newest as fit, but one at least. */
+	/* As many of the newest as fit, but at least one. */
 	page.bytes = l.message[99].json.n + l.message[98].json.n;
 	OK(session_messages(b.s, &key, page, b.a, &l));
 	ck_assert_uint_eq(l.n, 2);
@@ -103,14 +103,14 @@ TEST(pages)
 	ck_page(&b, 50, 0, 101, 100);
 	ck_page(&b, -1, 0, 101, 100);
 	ck_page(&b, -7, 1, 100, 100);
-	/* Nobody else's. */
+	/* Not another user's. */
 	OK(session_messages(b.s, &other,
 	    (struct session_page){ .after = 0, .max = 10 }, b.a, &l));
 	ck_assert_uint_eq(l.n, 0);
 	state_fixture_stop(&b);
 }
 
-TEST(numbers_go_on_after_trimming)
+TEST(numbers_continue_after_trimming)
 {
 	const int64_t max = SESSION_MESSAGES_MAX;
 	struct state_fixture b;
@@ -121,14 +121,14 @@ TEST(numbers_go_on_after_trimming)
 	ck_page(&b, 1, 10, 301, 310);
 	ck_page(&b, 400, 10, 401, 410);
 	ck_page(&b, -1, SIZE_MAX, 301, max + 300);
-	/* Even of all of them. */
+	/* Even after all were removed. */
 	DO(&b, STR("DEL"), STR("soul:session:{~55So5oi3:~czox}:messages"));
 	append_numbers(&b, max + 301, max + 301);
 	ck_page(&b, 0, 10, max + 301, max + 301);
 	state_fixture_stop(&b);
 }
 
-TEST(large_messages)
+TEST(large_messages_limit_a_page)
 {
 	static char text[SESSION_TEXT_MAX + 1];
 	struct str json = { text, sizeof(text) }, many[20];
@@ -167,7 +167,7 @@ TEST(large_messages)
 	state_fixture_stop(&b);
 }
 
-TEST(summaries)
+TEST(a_summary_replaces_the_one_before)
 {
 	struct session out;
 	struct state_fixture b;
@@ -202,7 +202,7 @@ TEST(summaries)
 	state_fixture_stop(&b);
 }
 
-TEST(a_users_input)
+TEST(an_input_sets_soul_terminal_and_activity)
 {
 	int64_t before, after;
 	struct session out;
@@ -229,7 +229,7 @@ TEST(a_users_input)
 	state_fixture_stop(&b);
 }
 
-TEST(deletion)
+TEST(a_deleted_session_has_no_turns)
 {
 	struct turn_slot p = { key, STR("i1"), STR("turn_1") };
 	struct session_idle_list idle;
@@ -248,13 +248,13 @@ TEST(deletion)
 	ck_page(&b, -1, 10, 1, 0);
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
-	/* The turn that ran brings nothing of it back. */
+	/* The turn that ran cannot write to it. */
 	IS(RC_CONFLICT, turn_check_head(b.s, &p));
 	IS(RC_CONFLICT, turn_fixture_append(b.s, &p, &STR("2"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(!out.known);
-	/* What comes later is another conversation. */
+	/* A later session of that id is another conversation. */
 	append_numbers(&b, 1, 3);
 	IS(RC_CONFLICT,
 	    session_summarise(b.s, &key,
@@ -263,7 +263,7 @@ TEST(deletion)
 	state_fixture_stop(&b);
 }
 
-TEST(wrong_arguments)
+TEST(wrong_arguments_are_rejected)
 {
 	struct session_key bad[] = { { STR("u"), STR("") },
 		{ STR(""), STR("s") }, { STR("u"), STR("\x7f") } };
@@ -295,7 +295,7 @@ TEST(wrong_arguments)
 #define PEERS  4
 #define ROUNDS 300
 
-/* Append pairs, and write down which numbers they got. */
+/* Append pairs, and record which numbers they got. */
 static void
 append_pairs(struct state_fixture *r, int who)
 {
@@ -315,7 +315,7 @@ append_pairs(struct state_fixture *r, int who)
 	}
 }
 
-TEST(many_write_to_one_session)
+TEST(concurrent_appends_are_atomic)
 {
 	struct tk_server redis;
 	struct session_list l;

@@ -1,4 +1,4 @@
-/* Sessions: falling idle, and dealing with it once. */
+/* Sessions: idle periods and their claims. */
 #include "state/session.h"
 #include "testkit/state_fixture.h"
 
@@ -37,7 +37,7 @@ fell_idle(void *arg)
 	return claim(w->b, w->lease_ms, &w->idle) > 0;
 }
 
-TEST(a_silence_is_claimed_once)
+TEST(an_idle_period_has_a_single_claim)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	int64_t before;
@@ -73,14 +73,14 @@ TEST(a_dead_claimer_is_replaced)
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, 100, &dead), 1);
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
-	/* It is the same stretch, whoever has dealt with it. */
+	/* It is the same idle period for every claimer. */
 	ck_assert_int_eq(w.idle.due.ms, dead.due.ms);
 	OK(session_idle_done(b.s, &dead));
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
 	state_fixture_stop(&b);
 }
 
-TEST(an_input_begins_another_stretch)
+TEST(an_input_begins_another_idle_period)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
@@ -90,7 +90,8 @@ TEST(an_input_begins_another_stretch)
 	w.b = &b;
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, FOREVER, &old), 1);
-	/* Within the same millisecond too: then its moment is the next one. */
+	/* Within the same millisecond too: then it is due a millisecond later.
+	 */
 	input(&b, key, 0);
 	OK(session_idle_done(b.s, &old));
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
@@ -100,7 +101,7 @@ TEST(an_input_begins_another_stretch)
 	state_fixture_stop(&b);
 }
 
-TEST(no_two_stretches_are_the_same)
+TEST(idle_periods_have_different_due_times)
 {
 	const struct str field = STR("soul:session:{u:~5Lya6K-d}");
 	struct state_reply *r;
@@ -118,7 +119,7 @@ TEST(no_two_stretches_are_the_same)
 		ck_assert_int_gt(due, last);
 		last = due;
 	}
-	/* But a shorter wait is a shorter wait. */
+	/* A shorter wait is due earlier. */
 	input(&b, key, 60000);
 	input(&b, key, 100);
 	OK(state_cmd(b.s, STATE_ARGS(STR("HGET"), field, STR("due")), &r));
@@ -141,7 +142,7 @@ TEST(claims_are_counted)
 		ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 		ck_assert_int_eq(w.idle.claims, i);
 	}
-	/* Of each stretch anew. */
+	/* For each idle period anew. */
 	input(&b, key, 0);
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
@@ -152,7 +153,7 @@ TEST(claims_are_counted)
 	state_fixture_stop(&b);
 }
 
-TEST(a_claim_is_kept_longer)
+TEST(a_claim_can_be_extended)
 {
 	struct waiting w = { .lease_ms = FOREVER };
 	struct session_idle old;
@@ -168,7 +169,7 @@ TEST(a_claim_is_kept_longer)
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.due.ms, old.due.ms);
 	IS(RC_INVALID, session_idle_defer(b.s, &old, 0));
-	/* Not what was dealt with, nor another stretch. */
+	/* Not after it was done, nor for another idle period. */
 	OK(session_idle_done(b.s, &old));
 	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
@@ -178,7 +179,7 @@ TEST(a_claim_is_kept_longer)
 	state_fixture_stop(&b);
 }
 
-TEST(how_many_are_claimed)
+TEST(the_number_of_claims_is_limited)
 {
 	struct session_idle_list l;
 	struct session_key k = key;
@@ -218,7 +219,7 @@ TEST(garbage_does_not_stop_the_others)
 	for (i = 0; i < NELEM(bad); i++)
 		DO(&b, STR("ZADD"), STR("soul:idle:1"), STR("1"),
 		    str_of(bad[i]));
-	/* The record of no session that there could be. */
+	/* A record whose key is no session's. */
 	DO(&b, STR("HSET"), STR("soul:session:{no session:x}"), STR("v"),
 	    STR("1"), STR("due"), STR("1"));
 	input(&b, key, 0);
@@ -245,7 +246,7 @@ fall_idle(struct state_fixture *r, int who)
 	}
 }
 
-/* Claim a few at a time until nothing is left, and write down what was. */
+/* Claim a few at a time until nothing is left, and record them. */
 static void
 deal(struct state_fixture *r, int who)
 {
@@ -277,7 +278,7 @@ TEST(nothing_is_claimed_twice)
 	state_fixture_run_peers(redis.url, 1, fall_idle);
 	state_fixture_run_peers(redis.url, 4, deal);
 	state_fixture_join(&r, &redis);
-	state_fixture_claimed_once(&r, SESSIONS);
+	state_fixture_check_claims(&r, SESSIONS);
 	ck_assert_int_eq(INT_OF(&r, STR("ZCARD"), STR("soul:idle:1")), 0);
 	state_fixture_stop(&r);
 }

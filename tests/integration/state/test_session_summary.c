@@ -1,4 +1,4 @@
-/* Sessions: summaries, and the jobs that are stored in one with them. */
+/* Sessions: summaries, and the jobs that are stored with them. */
 #include "state/session.h"
 #include "testkit/state_fixture.h"
 
@@ -45,18 +45,18 @@ TEST(a_summary_and_its_job)
 	ck_session(&b, NULL, 0, NULL);
 	OK(summarise(&b, "一", 0, 2, "{\"job\":1}"));
 	ck_session(&b, "一", 2, "{\"job\":1}");
-	/* Nobody who read the session before, and none before it is done. */
+	/* Not by a stale reader, and not before the job is done. */
 	IS(RC_CONFLICT, summarise(&b, "x", 0, 2, "j"));
 	IS(RC_CONFLICT, summarise(&b, "x", 0, 4, NULL));
 	IS(RC_CONFLICT, summarise(&b, "x", 2, 4, NULL));
 	ck_session(&b, "一", 2, "{\"job\":1}");
-	/* Another job is none of it. */
+	/* Another job has no effect. */
 	OK(session_job_done(b.s, &key, STR("{\"job\":2}")));
 	ck_session(&b, "一", 2, "{\"job\":1}");
 	OK(session_job_done(b.s, &key, STR("{\"job\":1}")));
 	OK(session_job_done(b.s, &key, STR("{\"job\":1}")));
 	ck_session(&b, "一", 2, NULL);
-	/* Beyond the last message there is nothing to summarise. */
+	/* Not beyond the last message. */
 	IS(RC_CONFLICT, summarise(&b, "x", 2, 5, NULL));
 	OK(summarise(&b, "二", 2, 4, NULL));
 	ck_session(&b, "二", 4, NULL);
@@ -76,7 +76,7 @@ TEST(a_deleted_session_has_no_summary)
 	state_fixture_stop(&b);
 }
 
-TEST(wrong_summaries)
+TEST(wrong_summaries_are_rejected)
 {
 	static char text[SESSION_TEXT_MAX + 1];
 	struct session_summary sum = { { text, sizeof(text) }, 0, 1,
@@ -104,7 +104,7 @@ TEST(wrong_summaries)
 #define PEERS  4
 #define ROUNDS 100
 
-/* Each goes on where the session stands, and says what it did. */
+/* Each continues from the session's summary, and records what it did. */
 static void
 compete(struct state_fixture *r, int who)
 {
@@ -131,7 +131,7 @@ compete(struct state_fixture *r, int who)
 	arena_free(b.a);
 }
 
-TEST_T(each_number_is_summed_up_once, 60)
+TEST_T(no_number_is_summarised_twice, 60)
 {
 	struct tk_server redis;
 	struct state_fixture b;

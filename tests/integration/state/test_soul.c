@@ -1,4 +1,4 @@
-/* Souls: profiles, names, lists. */
+/* Souls: records, names, lists. */
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
 
@@ -46,7 +46,7 @@ TEST(names_are_unique_per_user)
 {
 	struct soul a1 = soul_of("a", "1", "x"), a2 = soul_of("a", "2", "x");
 	struct soul a3 = soul_of("a", "3", "X"), b1 = soul_of("b", "4", "x");
-	struct soul again = soul_of("b", "1", "other");
+	struct soul second = soul_of("b", "1", "other");
 	struct state_fixture b;
 
 	state_fixture_start(&b);
@@ -54,7 +54,7 @@ TEST(names_are_unique_per_user)
 	IS(RC_CONFLICT, soul_create(b.s, &a2, STR("")));
 	OK(soul_create(b.s, &a3, STR("")));
 	OK(soul_create(b.s, &b1, STR("")));
-	IS(RC_CONFLICT, soul_create(b.s, &again, STR(""))); /* the id */
+	IS(RC_CONFLICT, soul_create(b.s, &second, STR(""))); /* the id */
 	IS(RC_DENIED, soul_delete(b.s, b1.user_id, a1.id, NULL));
 	OK(soul_delete(b.s, a1.user_id, a1.id, NULL));
 	OK(soul_create(b.s, &a2, STR("")));
@@ -89,7 +89,7 @@ TEST(lists_are_oldest_first)
 	ck_text(list[2].name, "s 0");
 	ck_assert_int_eq(list[2].created.ms, 30);
 
-	/* One that is not readable does not hide the others. */
+	/* An unreadable one does not hide the others. */
 	DO(&b, STR("HSET"), STR("soul:soul:{~cyAx}"), STR("v"), STR("9"));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
@@ -99,7 +99,7 @@ TEST(lists_are_oldest_first)
 	state_fixture_stop(&b);
 }
 
-TEST(how_many_one_may_have)
+TEST(the_souls_of_a_user_are_limited)
 {
 	struct soul soul, *list;
 	char text[16];
@@ -121,7 +121,7 @@ TEST(how_many_one_may_have)
 	state_fixture_stop(&b);
 }
 
-TEST(limits)
+TEST(limits_are_enforced)
 {
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul soul = soul_of("u", "s", "n"), *list, out;

@@ -38,7 +38,7 @@ TEST(the_older_version_loses)
 	state_fixture_stop(&b);
 }
 
-TEST(a_batch)
+TEST(a_batch_has_a_result_for_each)
 {
 	static struct soul_state st[BATCH];
 	static char id[BATCH][16], bytes[BATCH][120];
@@ -59,9 +59,9 @@ TEST(a_batch)
 		memset(bytes[i], (int)i, sizeof(bytes[i]));
 		st[i].bytes = (struct str){ bytes[i], sizeof(bytes[i]) };
 		if (i % 8 == 5)
-			st[i].version = 17; /* has changed meanwhile */
+			st[i].version = 17; /* changed meanwhile */
 		if (i % 8 == 3)
-			st[i].version = 1; /* was deleted meanwhile */
+			st[i].version = 1; /* deleted meanwhile */
 	}
 	OK(soul_state_cas(b.s, st, BATCH, won));
 	for (i = 0; i < BATCH; i++)
@@ -83,7 +83,7 @@ TEST(a_batch)
 
 #define MANY (STATE_PIPE_MAX + 100)
 
-TEST(more_than_a_pipeline)
+TEST(more_states_than_a_pipeline_holds)
 {
 	static struct soul_state st[MANY];
 	static bool won[MANY];
@@ -113,7 +113,7 @@ put_raw(struct state_fixture *b, struct str bytes)
 	DO(b, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
 }
 
-TEST(one_that_is_not_readable)
+TEST(an_unreadable_state_does_not_hide_others)
 {
 	static const struct str garbage[] = { STR_INIT(""),
 		STR_INIT("garbage that is long enough"), STR_INIT("1short"),
@@ -151,7 +151,7 @@ TEST(one_that_is_not_readable)
 	state_fixture_stop(&b);
 }
 
-TEST(limits)
+TEST(limits_are_enforced)
 {
 	static char text[SOUL_STATE_MAX + 1];
 	struct soul_state st = { .soul_id = STR("s"), .version = 1 };
@@ -180,7 +180,7 @@ TEST(limits)
 #define SOULS  16
 #define ROUNDS 400
 
-/* Count up in all states until each was counted up ROUNDS times by me. */
+/* Increment all states until this process has incremented each ROUNDS times. */
 static void
 count_up(struct state_fixture *r, int who)
 {
@@ -255,7 +255,7 @@ TEST(no_update_is_lost)
 	state_fixture_stop(&r);
 }
 
-/* What is remembered of a change is there if the change is, and else not. */
+/* A change has a log entry if and only if it is stored. */
 TEST(a_log_goes_with_the_changes)
 {
 	struct soul_log_page page = { .max = SOUL_LOG_MAX };
@@ -306,7 +306,7 @@ TEST(a_log_is_bounded)
 
 	state_fixture_start(&b);
 	make(b.s, "s");
-	/* Older than what is kept. */
+	/* Older than the log's limit. */
 	DO(&b, STR("XADD"), STR("soul:soul:{s}:log:1"), STR("1-1"), STR("e"),
 	    STR("old"));
 	for (i = 0; i < NELEM(text); i++) {

@@ -1,4 +1,4 @@
-/* Souls: whose tick is due, and who does it. */
+/* Souls: due ticks and their claims. */
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
@@ -23,7 +23,7 @@ make(struct state_fixture *b, const char *id)
 	OK(terminal_bind(b->s, str_of(id), STR("u"), str_of(id)));
 }
 
-/* Make a soul due at a moment; by its token. */
+/* Set when a soul is due, by its token. */
 static void
 due_at(struct state_fixture *b, const char *token, int64_t ms)
 {
@@ -47,7 +47,7 @@ due(struct state_fixture *b, const char *token)
 	return (int64_t)ms;
 }
 
-TEST(a_body_makes_its_soul_tick)
+TEST(a_terminal_makes_its_soul_tick)
 {
 	struct soul_due *list;
 	struct state_fixture b;
@@ -73,13 +73,13 @@ TEST(a_body_makes_its_soul_tick)
 	state_fixture_stop(&b);
 }
 
-/* Each soul has its place in the interval, however late it was claimed. */
-TEST(a_tick_keeps_to_its_grid)
+/* Each soul has its offset in the interval, however late it was claimed. */
+TEST(a_tick_has_a_fixed_offset)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
 	struct soul_due *list;
 	struct soul_tick t = every_3s;
-	int64_t place, now;
+	int64_t offset, now;
 	struct state_fixture b;
 	size_t i, n;
 
@@ -87,12 +87,12 @@ TEST(a_tick_keeps_to_its_grid)
 	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	make(&b, "s");
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
-	place = due(&b, "s") % 3000;
+	offset = due(&b, "s") % 3000;
 	for (i = 0; i < NELEM(late); i++) {
 		due_at(&b, "s", state_fixture_now(&b) - late[i]);
 		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
 		ck_assert_uint_eq(n, 1);
-		ck_assert_int_eq(list[0].next % 3000, place);
+		ck_assert_int_eq(list[0].next % 3000, offset);
 		OK(soul_tick_done(b.s, list, n));
 		ck_assert_int_eq(due(&b, "s"), list[0].next);
 		now = state_fixture_now(&b);
@@ -105,11 +105,11 @@ TEST(a_tick_keeps_to_its_grid)
 	state_fixture_stop(&b);
 }
 
-/* Who claimed it and died holds it for half an interval. */
+/* A claim of a dead process lasts half an interval. */
 TEST(a_claim_that_is_not_done_ends)
 {
 	struct soul_tick t = every_3s;
-	struct soul_due *list, *again;
+	struct soul_due *list, *second;
 	int64_t now;
 	struct state_fixture b;
 	size_t n;
@@ -126,15 +126,15 @@ TEST(a_claim_that_is_not_done_ends)
 	/* Done with the next claim, in the same round trip. */
 	t.done = list;
 	t.n_done = n;
-	OK(soul_tick_claim(b.s, &t, b.a, &again, &n));
+	OK(soul_tick_claim(b.s, &t, b.a, &second, &n));
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), list[0].next);
-	/* A soul that has gone meanwhile does not come back. */
+	/* A soul that stopped ticking meanwhile does not come back. */
 	DO(&b, STR("ZREM"), STR(TICKS), STR("s"));
 	OK(soul_tick_done(b.s, list, 1));
 	ck_assert_int_eq(due(&b, "s"), -1);
 	t.n_done = 1001;
-	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &again, &n));
+	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &second, &n));
 	state_fixture_stop(&b);
 }
 
@@ -161,7 +161,7 @@ TEST(a_claim_brings_the_state)
 	state_fixture_stop(&b);
 }
 
-TEST(who_has_no_body_stops)
+TEST(a_soul_without_terminals_stops_ticking)
 {
 	struct soul_tick t = every_3s;
 	struct soul_due *list;
@@ -177,12 +177,12 @@ TEST(who_has_no_body_stops)
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
-	/* Each sign of life makes it tick again. */
+	/* Each sign of life restarts it. */
 	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(came);
 	ck_assert_int_gt(due(&b, "s"), 0);
 
-	/* Silence: by the claim's own idea of how long that is. */
+	/* Absence, by the time to live of the claim. */
 	due_at(&b, "s", 1);
 	t.ttl_ms = 1;
 	while (n == 0 && due(&b, "s") >= 0) {
@@ -191,7 +191,7 @@ TEST(who_has_no_body_stops)
 		if (due(&b, "s") > 1)
 			due_at(&b, "s", 1);
 	}
-	/* The bridge thinks that it is present; it ticks all the same. */
+	/* For the bridge it was present throughout; it ticks all the same. */
 	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
 	ck_assert(!came);
 	ck_assert_int_gt(due(&b, "s"), 0);
@@ -202,13 +202,13 @@ TEST(who_has_no_body_stops)
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
-	/* Binding one that is present begins it again. */
+	/* Binding a present one restarts it. */
 	OK(terminal_bind(b.s, STR("s"), STR("u"), STR("s")));
 	ck_assert_int_gt(due(&b, "s"), 0);
 	state_fixture_stop(&b);
 }
 
-TEST(all_present_bodies_are_listed)
+TEST(all_present_terminals_are_listed)
 {
 	static const char *const more[] = { "b1", "b2", "b3" };
 	struct terminal_writer second;
@@ -247,7 +247,7 @@ TEST(all_present_bodies_are_listed)
 #define SPREAD  1000
 #define BUCKETS 10
 
-TEST(those_that_come_together_are_spread)
+TEST(simultaneous_heartbeats_are_spread)
 {
 	static char text[SPREAD][16];
 	static struct str ids[SPREAD];
@@ -271,7 +271,7 @@ TEST(those_that_come_together_are_spread)
 	for (i = 0; i < SPREAD; i++) {
 		at = due(&b, text[i]);
 		ck_assert_int_ge(at, start);
-		/* The beats themselves took some time. */
+		/* The heartbeats themselves took some time. */
 		ck_assert_int_lt(at, state_fixture_now(&b) + t.interval_ms);
 		hits[(at - start) * BUCKETS / t.interval_ms % BUCKETS]++;
 	}
@@ -305,7 +305,7 @@ TEST(garbage_does_not_stop_the_others)
 	ck_text(list[0].soul_id, "good");
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR(TICKS)), 1);
 
-	/* A body whose record is of another format does not count. */
+	/* A terminal whose record has another format does not count. */
 	due_at(&b, "good", 5);
 	DO(&b, STR("HSET"), STR("soul:terminal:{good}"), STR("v"), STR("2"));
 	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
@@ -313,7 +313,7 @@ TEST(garbage_does_not_stop_the_others)
 	state_fixture_stop(&b);
 }
 
-TEST(claims_that_find_nobody_go_on)
+TEST(claims_without_terminals_are_repeated)
 {
 	struct soul_tick t = every_3s;
 	struct soul_due *list;
@@ -361,7 +361,7 @@ make_due(struct state_fixture *r, int who)
 	}
 }
 
-/* Claim a few at a time until nothing is due, and write down what was. */
+/* Claim a few at a time until nothing is due, and record them. */
 static void
 claim_all(struct state_fixture *r, int who)
 {
@@ -392,6 +392,6 @@ TEST(nothing_is_claimed_twice)
 	state_fixture_run_peers(redis.url, 1, make_due);
 	state_fixture_run_peers(redis.url, 4, claim_all);
 	state_fixture_join(&r, &redis);
-	state_fixture_claimed_once(&r, RACE_SOULS);
+	state_fixture_check_claims(&r, RACE_SOULS);
 	state_fixture_stop(&r);
 }

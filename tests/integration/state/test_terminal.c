@@ -13,7 +13,7 @@ present(struct state_fixture *b)
 	return t.present;
 }
 
-TEST(nobody_knows_it)
+TEST(an_unknown_record_is_no_error)
 {
 	struct terminal t;
 	struct state_fixture b;
@@ -31,7 +31,7 @@ TEST(nobody_knows_it)
 	state_fixture_stop(&b);
 }
 
-TEST(comes_and_goes)
+TEST(a_terminal_goes_online_and_offline)
 {
 	struct terminal t;
 	int64_t before;
@@ -66,7 +66,7 @@ absent(void *arg)
 	return !present(arg);
 }
 
-TEST(silence_is_absence)
+TEST(a_terminal_without_a_sign_of_life_is_absent)
 {
 	struct state_fixture b;
 	bool came, changed;
@@ -80,7 +80,7 @@ TEST(silence_is_absence)
 	ck_assert(tk_until(absent, &b, STATE_FIXTURE_WAIT_MS));
 	OK(terminal_fixture_put_online(b.s, &b.w, id, true, &changed));
 	ck_assert(changed);
-	/* Who asks with a longer memory sees it. */
+	/* With a longer time to live it is present. */
 	ck_assert(tk_until(absent, &b, STATE_FIXTURE_WAIT_MS));
 	b.w.ttl_ms = STATE_FIXTURE_TTL_MS;
 	ck_assert(present(&b));
@@ -107,7 +107,7 @@ TEST(a_heartbeat_means_online)
 	state_fixture_stop(&b);
 }
 
-TEST(what_is_replayed_is_no_sign_of_life)
+TEST(a_replayed_report_is_no_sign_of_life)
 {
 	struct terminal_snapshot snap = { .version = 1, .json = STR("[]") };
 	struct terminal t;
@@ -126,7 +126,7 @@ TEST(what_is_replayed_is_no_sign_of_life)
 	ck_text(t.broker, "main");
 	ck_text(t.skills, "[]");
 
-	/* A body that has lately lived is what its broker says. */
+	/* For a recently seen terminal the replayed state counts. */
 	b.w.replayed = false;
 	OK(terminal_fixture_heartbeats(b.s, &b.w, &id, 1, NULL));
 	b.w.replayed = true;
@@ -139,7 +139,7 @@ TEST(what_is_replayed_is_no_sign_of_life)
 	state_fixture_stop(&b);
 }
 
-TEST(a_body_that_moved)
+TEST(a_terminal_may_move_to_another_broker)
 {
 	struct terminal_writer old, new;
 	struct terminal t;
@@ -153,13 +153,13 @@ TEST(a_body_that_moved)
 	OK(terminal_fixture_put_online(b.s, &old, id, true, NULL));
 	OK(terminal_fixture_put_online(b.s, &new, id, true, &changed));
 	ck_assert(!changed);
-	/* The will at the old broker comes late. */
+	/* The will at the previous broker comes late. */
 	OK(terminal_fixture_put_online(b.s, &old, id, false, &changed));
 	ck_assert(!changed);
 	OK(terminal_read(b.s, id, STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.present);
 	ck_text(t.broker, "second");
-	/* So does what the old broker had kept. */
+	/* So does the previous broker's retained message. */
 	OK(terminal_fixture_put_online(b.s, &new, id, false, NULL));
 	old.replayed = true;
 	OK(terminal_fixture_put_online(b.s, &old, id, true, &changed));
@@ -180,7 +180,7 @@ TEST(a_body_that_moved)
 
 #define MANY 5000 /* over a pipeline */
 
-TEST(many_heartbeats)
+TEST(heartbeats_may_exceed_a_pipeline)
 {
 	static char text[MANY][16];
 	static struct str ids[MANY];
@@ -221,7 +221,7 @@ TEST(many_heartbeats)
 	state_fixture_stop(&b);
 }
 
-TEST(wrong_arguments)
+TEST(wrong_arguments_are_rejected)
 {
 	static const struct str bad[] = { STR_INIT(""), { NULL, 0 },
 		STR_INIT("a\nb"), STR_INIT("\xff") };

@@ -1,4 +1,4 @@
-/* Terminals: bindings, and the sets that are kept beside them. */
+/* Terminals: bindings, and the sets of a user's and a soul's terminals. */
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
@@ -30,7 +30,7 @@ ck_bound(
 	ck_text(t.soul_id, soul);
 }
 
-/* Whether the user's terminals are these, one per letter of want. */
+/* Check the user's terminals: one per letter of want. */
 static void
 ck_list(struct state_fixture *b, struct str user, const char *want)
 {
@@ -49,7 +49,7 @@ members(struct state_fixture *b, const char *key)
 	return INT_OF(b, STR("SCARD"), str_of(key));
 }
 
-TEST(bind_rules)
+TEST(binding_depends_on_owners)
 {
 	struct state_fixture b;
 
@@ -91,7 +91,7 @@ TEST(bind_rules)
 	state_fixture_stop(&b);
 }
 
-TEST(a_free_terminal_is_bound_once)
+TEST(an_unbound_terminal_is_bound_by_one)
 {
 	struct state_fixture b;
 
@@ -124,7 +124,7 @@ TEST(a_free_terminal_is_bound_once)
 	state_fixture_stop(&b);
 }
 
-TEST(what_a_report_left_stays)
+TEST(unbinding_leaves_reported_fields)
 {
 	struct terminal_snapshot snap = { .version = 3, .json = STR("[3]") };
 	struct terminal t;
@@ -140,7 +140,7 @@ TEST(what_a_report_left_stays)
 	ck_assert(t.known && t.present);
 	ck_text(t.skills, "[3]");
 
-	/* One that was bound only is not known any more. */
+	/* One that was only bound is unknown afterwards. */
 	OK(terminal_bind(b.s, STR("b"), alice, STR("s1")));
 	OK(terminal_read(b.s, STR("b"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && !t.present);
@@ -167,7 +167,7 @@ TEST(lists_are_sorted_by_bytes)
 	state_fixture_stop(&b);
 }
 
-TEST(how_many_one_may_bind)
+TEST(the_bindings_of_a_user_are_limited)
 {
 	static const struct state_script fill = {
 		"for i=1,tonumber(ARGV[1]) do "
@@ -195,12 +195,12 @@ TEST(how_many_one_may_bind)
 
 TEST(deleting_a_soul_unbinds)
 {
-	struct soul_unbound gone = { 0 };
+	struct soul_unbound unbound = { 0 };
 	struct terminal t;
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	gone.a = b.a;
+	unbound.a = b.a;
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
@@ -209,16 +209,16 @@ TEST(deleting_a_soul_unbinds)
 	OK(terminal_bind(b.s, STR("c"), alice, STR("s1")));
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 1);
 
-	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1"), &gone));
-	ck_assert_uint_eq(gone.total, 0);
+	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1"), &unbound));
+	ck_assert_uint_eq(unbound.total, 0);
 	ck_list(&b, alice, "abc");
-	OK(soul_delete(b.s, alice, STR("s1"), &gone));
-	ck_assert_uint_eq(gone.n, 2);
-	ck_assert_uint_eq(gone.total, 2);
-	ck_assert(
-	    str_eq(gone.ids[0], STR("a")) || str_eq(gone.ids[1], STR("a")));
-	ck_assert(
-	    str_eq(gone.ids[0], STR("c")) || str_eq(gone.ids[1], STR("c")));
+	OK(soul_delete(b.s, alice, STR("s1"), &unbound));
+	ck_assert_uint_eq(unbound.n, 2);
+	ck_assert_uint_eq(unbound.total, 2);
+	ck_assert(str_eq(unbound.ids[0], STR("a")) ||
+	    str_eq(unbound.ids[1], STR("a")));
+	ck_assert(str_eq(unbound.ids[0], STR("c")) ||
+	    str_eq(unbound.ids[1], STR("c")));
 	IS(RC_NOENT, soul_delete(b.s, alice, STR("s1"), NULL));
 	ck_list(&b, alice, "b");
 	OK(terminal_read(b.s, STR("a"), STATE_FIXTURE_TTL_MS, b.a, &t));
@@ -237,7 +237,7 @@ TEST(deleting_a_soul_unbinds)
 #define RACE_ROUNDS    60
 #define RACE_TERMINALS 5
 
-/* Two users fight over terminals; one of each deletes a soul now and then. */
+/* Two users compete for terminals; one deletes a soul now and then. */
 static void
 quarrel(struct state_fixture *r, int who)
 {
@@ -266,9 +266,9 @@ quarrel(struct state_fixture *r, int who)
 	}
 }
 
-TEST(sets_agree_after_a_quarrel)
+TEST(sets_agree_after_concurrent_changes)
 {
-	/* Each binding stands in both sets, and nothing else does. */
+	/* Both sets have exactly the bindings. */
 	static const struct state_script check = {
 		"local function count(p) local n=0 "
 		" for _,k in ipairs(redis.call('KEYS',p)) do "

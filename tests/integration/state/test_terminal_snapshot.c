@@ -1,4 +1,4 @@
-/* Terminals: snapshots and their versions, refusals, results. */
+/* Terminals: snapshots and their versions, rejections, results. */
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
 
@@ -49,7 +49,7 @@ check_rules(put_fn put, bool catalog)
 		ck_assert_int_eq(current, rules[i].known);
 		OK(terminal_read(
 		    b.s, str_of(name), STATE_FIXTURE_TTL_MS, b.a, &t));
-		ck_assert(t.present); /* an old report is a sign of life too */
+		ck_assert(t.present); /* an old report is a sign of life, too */
 		ck_assert_int_eq(catalog ? t.catalog_version : t.skill_version,
 		    rules[i].known);
 		ck_text(catalog ? t.catalog : t.skills,
@@ -98,8 +98,8 @@ TEST(versions_outlive_absence)
 	state_fixture_stop(&b);
 }
 
-/* A catalog is read by its hash alone, and left out where nobody wants it. */
-TEST(catalogs_by_hash)
+/* A catalog can be read by its hash, and left out of the record. */
+TEST(a_catalog_is_read_by_its_hash)
 {
 	struct terminal_snapshot snap = {
 		.version = 1, .json = STR("[\"灯\"]"), .hash = STR("h1")
@@ -142,7 +142,7 @@ TEST(catalogs_by_hash)
 	state_fixture_stop(&b);
 }
 
-TEST(the_hint_is_the_newest_reports)
+TEST(the_hint_is_of_the_newest_report)
 {
 	struct terminal_snapshot snap = {
 		.version = 1, .json = STR("[]"), .soul_hint = STR("友好")
@@ -164,7 +164,7 @@ TEST(the_hint_is_the_newest_reports)
 
 static char large[TERMINAL_JSON_MAX + 1];
 
-TEST(large_snapshots)
+TEST(snapshots_are_limited)
 {
 	struct terminal_snapshot snap = { .version = 1 };
 	struct arena *small = arena_new(1000);
@@ -196,7 +196,7 @@ TEST(large_snapshots)
 	state_fixture_stop(&b);
 }
 
-TEST(the_last_refusal)
+TEST(the_last_rejection_is_stored)
 {
 	struct terminal t;
 	struct state_fixture b;
@@ -214,7 +214,7 @@ TEST(the_last_refusal)
 	state_fixture_stop(&b);
 }
 
-TEST(only_the_first_result_is_kept)
+TEST(only_the_first_result_is_stored)
 {
 	struct str json;
 	struct state_fixture b;
@@ -232,7 +232,7 @@ TEST(only_the_first_result_is_kept)
 	ck_assert(!first);
 	OK(terminal_get_result(b.s, id, STR("r 1"), b.a, &json));
 	ck_text(json, "{\"ok\":true}");
-	/* Neither another body's answer nor another request's. */
+	/* Neither another terminal's result nor another request's. */
 	IS(RC_NOENT,
 	    terminal_get_result(b.s, STR("t2"), STR("r 1"), b.a, &json));
 	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r"), b.a, &json));

@@ -1,4 +1,4 @@
-/* Turns of many processes: nobody overlaps, nobody is stuck behind the dead. */
+/* Turns of many processes: none overlap, none wait behind dead ones. */
 #include <sys/wait.h>
 
 #include "state/turn.h"
@@ -36,7 +36,7 @@ is_head(void *arg)
 	return t->ahead == 0;
 }
 
-/* What only one may do at a time: a counter that is read and then written. */
+/* A critical section: a counter that is read and then written. */
 static void
 work(struct turn *t, struct str text)
 {
@@ -76,7 +76,7 @@ take_turns(struct state_fixture *r, int who)
 	arena_free(a);
 }
 
-/* Whether the messages stand in pairs, and how many they are. */
+/* Check that the messages are in pairs; returns how many they are. */
 static size_t
 pairs(struct state_fixture *r)
 {
@@ -109,7 +109,7 @@ TEST_T(turns_do_not_overlap, 120)
 	state_fixture_stop(&r);
 }
 
-/* A process that takes a place, says so, and is killed in its turn. */
+/* A process that enters, signals that, and is killed during its turn. */
 static pid_t
 victim(const char *url, const char *instance, int64_t alive_ms)
 {
@@ -144,7 +144,7 @@ both_ready(void *arg)
 	return yes;
 }
 
-TEST(killed_processes_hold_nobody_up)
+TEST(killed_processes_block_no_turn)
 {
 	struct turn t = { .p = { key, STR_INIT("live"), STR_INIT("t") } };
 	struct tk_server redis;

@@ -1,6 +1,6 @@
 /*
- * What callers are answered who are not let in, or not so often; streams whose
- * token ends; and forged tokens in great numbers.
+ * Rejected requests, rate limits, streams whose token becomes invalid, and
+ * forged tokens in great numbers.
  */
 #include "auth/auth.h"
 #include "core/mem.h"
@@ -22,7 +22,7 @@ toy_start(struct svc *s, const void *conf)
 }
 
 static void
-on_ask(void *app, struct svc_call *c)
+on_request(void *app, struct svc_call *c)
 {
 	static const struct wire_error rep = { .error = STR_INIT("fine") };
 
@@ -30,7 +30,7 @@ on_ask(void *app, struct svc_call *c)
 	svc_reply(c, &rep);
 }
 
-/* Takes a tenth of a second of the processor. */
+/* Uses a tenth of a second of processor time. */
 static void
 on_work(void *app, struct svc_call *c)
 {
@@ -42,11 +42,11 @@ on_work(void *app, struct svc_call *c)
 	while (
 	    (t.tv_sec - from.tv_sec) * 1000000000L + t.tv_nsec - from.tv_nsec <
 	    100000000L);
-	on_ask(app, c);
+	on_request(app, c);
 }
 
 static void
-on_gone(void *arg)
+on_abort(void *arg)
 {
 	svc_stream_end(arg, RC_OK);
 }
@@ -56,7 +56,7 @@ on_events(void *app, struct svc_call *c)
 {
 	(void)app;
 	if (svc_sse_start(c) != RC_OK || svc_sse_comment(c, "begun") != RC_OK ||
-	    svc_call_on_abort(c, on_gone, c) != RC_OK)
+	    svc_call_on_abort(c, on_abort, c) != RC_OK)
 		svc_stream_end(c, RC_BUG);
 }
 
@@ -66,7 +66,7 @@ on_events(void *app, struct svc_call *c)
 		.reply = &wire_error_desc, .fn = f, .deadline_ms = 5000 \
 	}
 static const struct svc_route routes[] = {
-	ROUTE("souls", "/v1/souls", on_ask),
+	ROUTE("souls", "/v1/souls", on_request),
 	ROUTE("terminals", "/v1/terminals", on_work),
 	{
 	    .name = "chat",
@@ -74,7 +74,7 @@ static const struct svc_route routes[] = {
 	    .path = "/v1/chat",
 	    .request = &wire_chat_request_desc,
 	    .reply = &wire_error_desc,
-	    .fn = on_ask,
+	    .fn = on_request,
 	    .deadline_ms = 5000,
 	},
 	ROUTE("events", "/v1/sessions/{session_id}/events", on_events),
@@ -105,9 +105,9 @@ put_setting(char *dst, size_t n, const char *name, const char *value)
 	ck_assert_int_lt(snprintf(dst, n, "%s=%s", name, value), (int)n);
 }
 
-/* Send a request for path by token (NULL: nobody). */
+/* Send a request for path with a token (NULL: none). */
 static void
-send_ask(struct tk_http *c, int port, const char *path, const char *token)
+send_request(struct tk_http *c, int port, const char *path, const char *token)
 {
 	struct buf b = BUF_INIT(65536);
 
@@ -121,18 +121,18 @@ send_ask(struct tk_http *c, int port, const char *path, const char *token)
 }
 
 static int
-ask(const struct svc_fixture *r, struct tk_response *a, const char *token)
+request(const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct tk_http c = { 0 };
 
-	send_ask(&c, r->toy.http, "/v1/souls", token);
+	send_request(&c, r->toy.http, "/v1/souls", token);
 	if (!tk_http_read(&c, a, SVC_FIXTURE_MS))
 		a->status = 0;
 	tk_http_close(&c);
 	return a->status;
 }
 
-/* Send all of b, and read the answer. */
+/* Send all of b, and read the response. */
 static int
 exchange(const struct svc_fixture *r, struct tk_response *a, struct buf *b)
 {
@@ -147,10 +147,10 @@ exchange(const struct svc_fixture *r, struct tk_response *a, struct buf *b)
 	return a->status;
 }
 
-/* The same as ask() with a body of n bytes. */
+/* The same as request() with a body of n bytes. */
 static int
-ask_large(const struct svc_fixture *r, struct tk_response *a, const char *token,
-    size_t n)
+request_large(const struct svc_fixture *r, struct tk_response *a,
+    const char *token, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024);
 
@@ -163,9 +163,10 @@ ask_large(const struct svc_fixture *r, struct tk_response *a, const char *token,
 	return exchange(r, a, &b);
 }
 
-/* Ask for what takes processor time. */
+/* Request work that takes processor time. */
 static int
-ask_work(const struct svc_fixture *r, struct tk_response *a, const char *token)
+request_work(
+    const struct svc_fixture *r, struct tk_response *a, const char *token)
 {
 	struct buf b = BUF_INIT(4096);
 
@@ -176,10 +177,10 @@ ask_work(const struct svc_fixture *r, struct tk_response *a, const char *token)
 	return exchange(r, a, &b);
 }
 
-/* Say n bytes to a body. */
+/* Send n bytes to a terminal. */
 static int
-ask_body(const struct svc_fixture *r, struct tk_response *a, const char *token,
-    const char *terminal, size_t n)
+request_terminal(const struct svc_fixture *r, struct tk_response *a,
+    const char *token, const char *terminal, size_t n)
 {
 	struct buf b = BUF_INIT(256UL * 1024), text = BUF_INIT(128UL * 1024);
 
@@ -201,7 +202,7 @@ ask_body(const struct svc_fixture *r, struct tk_response *a, const char *token,
 	return exchange(r, a, &b);
 }
 
-/* ---- refusals ---- */
+/* ---- rejections ---- */
 
 static const struct tk_token two[] = {
 	{ "t-one", "\"role\":\"operator\"" },
@@ -218,7 +219,7 @@ header_is(const struct tk_response *a, const char *name, const char *want)
 	    tk_response_field(a, name, field, sizeof(field)), want);
 }
 
-TEST(refusals_say_how_to_do_better)
+TEST(rejections_have_a_challenge)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=2";
@@ -229,25 +230,25 @@ TEST(refusals_say_how_to_do_better)
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n));
-	ck_assert_int_eq(ask(&r, &a, NULL), 401);
+	ck_assert_int_eq(request(&r, &a, NULL), 401);
 	header_is(&a, "WWW-Authenticate", "Bearer realm=\"soul\"");
 	ck_assert(tk_response_has(&a, "\"code\":\"unauthenticated\""));
-	ck_assert_int_eq(ask(&r, &a, "forged"), 401);
+	ck_assert_int_eq(request(&r, &a, "forged"), 401);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"invalid_token\"");
 	ck_assert(!tk_response_has(&a, "forged"));
-	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
+	ck_assert_int_eq(request(&r, &a, "t-make"), 403);
 	header_is(&a, "WWW-Authenticate",
 	    "Bearer realm=\"soul\", error=\"insufficient_scope\"");
 	ck_assert(tk_response_has(&a, "\"code\":\"denied\""));
-	/* Who asks too often waits; nobody else does. */
-	ck_assert_int_eq(ask(&r, &a, "t-one"), 200);
-	while (ask(&r, &a, "t-one") == 200)
+	/* A caller that is over its rate waits; others do not. */
+	ck_assert_int_eq(request(&r, &a, "t-one"), 200);
+	while (request(&r, &a, "t-one") == 200)
 		;
 	ck_assert_int_eq(a.status, 429);
 	header_is(&a, "Retry-After", "1");
 	ck_assert(tk_response_has(&a, "\"code\":\"rate_limited\""));
-	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+	ck_assert_int_eq(request(&r, &a, "t-two"), 200);
 	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"rate\"}"),
 	    1);
@@ -255,7 +256,7 @@ TEST(refusals_say_how_to_do_better)
 	svc_fixture_stop(&r);
 }
 
-/* One request of many bytes takes more of the token than many small ones. */
+/* One large request costs the token more than many small ones. */
 TEST(a_large_request_counts_as_many)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
@@ -268,17 +269,17 @@ TEST(a_large_request_counts_as_many)
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, bytes));
-	ck_assert_int_eq(ask_large(&r, &a, "t-one", 64UL * 1024), 200);
-	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
+	ck_assert_int_eq(request_large(&r, &a, "t-one", 64UL * 1024), 200);
+	ck_assert_int_eq(request(&r, &a, "t-one"), 429);
 	ck_assert(tk_response_has(&a, "costs much"));
 	char field[64];
 	ck_assert_int_ge(
 	    strtol(tk_response_field(&a, "Retry-After", field, sizeof(field)),
 		NULL, 10),
 	    10);
-	/* Nobody else pays for it. */
+	/* It is not charged to other tokens. */
 	for (int i = 0; i < 10; i++)
-		ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+		ck_assert_int_eq(request(&r, &a, "t-two"), 200);
 	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
@@ -294,16 +295,16 @@ TEST(processor_time_counts_as_requests)
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, us));
-	ck_assert_int_eq(ask_work(&r, &a, "t-one"), 200);
-	ck_assert_int_eq(ask(&r, &a, "t-one"), 429);
+	ck_assert_int_eq(request_work(&r, &a, "t-one"), 200);
+	ck_assert_int_eq(request(&r, &a, "t-one"), 429);
 	ck_assert(tk_response_has(&a, "costs much"));
-	ck_assert_int_eq(ask(&r, &a, "t-two"), 200);
+	ck_assert_int_eq(request(&r, &a, "t-two"), 200);
 	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
 
-/* Whoever asks for it: a second token does not help a body. */
-TEST(a_body_pays_for_what_it_is_told)
+/* A second token for the same terminal does not help. */
+TEST(costs_are_charged_to_the_terminal)
 {
 	char file[300], one[] = "RATE_TOKEN_PER_S=1",
 			n[] = "RATE_TOKEN_BURST=20",
@@ -315,10 +316,11 @@ TEST(a_body_pays_for_what_it_is_told)
 	tk_tokens_write(path, two, NELEM(two));
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file, one, n, bytes));
-	ck_assert_int_eq(ask_body(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
-	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-1", 0), 429);
+	ck_assert_int_eq(
+	    request_terminal(&r, &a, "t-one", "b-1", 64UL * 1024), 200);
+	ck_assert_int_eq(request_terminal(&r, &a, "t-two", "b-1", 0), 429);
 	ck_assert(tk_response_has(&a, "the terminal is used too often"));
-	ck_assert_int_eq(ask_body(&r, &a, "t-two", "b-2", 0), 200);
+	ck_assert_int_eq(request_terminal(&r, &a, "t-two", "b-2", 0), 200);
 	tk_response_free(&a);
 	svc_fixture_stop(&r);
 }
@@ -335,7 +337,7 @@ count(const char *text, const char *what)
 	return n;
 }
 
-TEST(many_refusals_are_few_lines)
+TEST(many_rejections_are_few_lines)
 {
 	const char *path = tk_path("tokens.json");
 	struct tk_response a = { 0 };
@@ -347,11 +349,11 @@ TEST(many_refusals_are_few_lines)
 	put_setting(file, sizeof(file), "AUTH_TOKENS", path);
 	start(&r, TK_ENV(file));
 	for (i = 0; i < 200; i++)
-		ck_assert_int_eq(ask(&r, &a, "forged"), 401);
+		ck_assert_int_eq(request(&r, &a, "forged"), 401);
 	ck_assert_int_eq(tk_service_metric(&r.toy,
 			     "soul_auth_refused_total{reason=\"bad_token\"}"),
 	    200);
-	ck_assert_int_eq(ask(&r, &a, "t-make"), 403);
+	ck_assert_int_eq(request(&r, &a, "t-make"), 403);
 	svc_fixture_stop(&r);
 	log = tk_read_file(r.toy.proc.log, NULL);
 	lines = count(log,
@@ -359,7 +361,7 @@ TEST(many_refusals_are_few_lines)
 	    "address=127.0.0.1 route=souls");
 	ck_assert_uint_ge(lines, 1);
 	ck_assert_uint_le(lines, 100);
-	/* The same is told. */
+	/* The same number of audit events. */
 	ck_assert_uint_eq(
 	    count(log, "ev=audit"), count(log, "ev=auth.rejected"));
 	ck_assert_uint_ge(count(log, "action=login_refused"), 1);
@@ -374,11 +376,12 @@ static void
 open_stream(const struct svc_fixture *r, struct tk_http *c, const char *token)
 {
 	*c = (struct tk_http){ 0 };
-	send_ask(c, r->toy.http, "/v1/sessions/s/events", token);
+	send_request(c, r->toy.http, "/v1/sessions/s/events", token);
 	ck_assert(tk_http_has(c, "begun", SVC_FIXTURE_MS));
 }
 
-/* Three streams: one's token ends, one's is taken away, one's is good. */
+/* Three streams: the token of one expires, of one is removed, of one is valid.
+ */
 TEST_T(a_stream_ends_with_its_token, 90)
 {
 	char rest[100], end[WALL_FORMAT_MAX], file[300];
@@ -428,7 +431,7 @@ struct flood {
 	const char *token;
 };
 
-/* EACH connections at a time, for ever. */
+/* EACH connections at a time, until killed. */
 static int
 flood_main(void *arg)
 {
@@ -440,7 +443,7 @@ flood_main(void *arg)
 	for (;;) {
 		memset(c, 0, sizeof(c));
 		for (i = 0; i < EACH; i++)
-			send_ask(&c[i], f->port, "/v1/souls", f->token);
+			send_request(&c[i], f->port, "/v1/souls", f->token);
 		for (i = 0; i < EACH; i++) {
 			if (tk_http_read(&c[i], &a, SVC_FIXTURE_MS) &&
 			    a.status != 401)
@@ -495,7 +498,7 @@ is_flooded(void *arg)
 	return refused(arg) > 200;
 }
 
-/* The slowest of some requests by token, in ms. */
+/* The slowest of some requests with a token, in ms. */
 static int64_t
 slowest(struct forgers *f, const char *token)
 {
@@ -506,7 +509,7 @@ slowest(struct forgers *f, const char *token)
 	for (i = 0; i < 100; i++) {
 		struct mono t = clock_mono();
 		int64_t ms;
-		ck_assert_int_eq(ask(&f->r, &a, token), 200);
+		ck_assert_int_eq(request(&f->r, &a, token), 200);
 		ms = mono_diff_ms(clock_mono(), t);
 		worst = ms > worst ? ms : worst;
 	}
@@ -515,11 +518,11 @@ slowest(struct forgers *f, const char *token)
 }
 
 /*
- * Signatures are checked beside the loop: while forged ones come as fast as
- * they are refused, those who have a good token are answered, also when it is
+ * Signatures are checked on another thread: while forged ones arrive as fast as
+ * they are rejected, callers with a valid token are served, also when it is
  * checked for the first time.
  */
-TEST_T(forged_tokens_keep_nobody_waiting, 90)
+TEST_T(forged_tokens_do_not_delay_others, 90)
 {
 	char tokens[300], jwks[300], any[] = "RATE_ADDRESS_PER_S=0";
 	char burst[] = "RATE_TOKEN_BURST=1000", per[] = "HTTP_PER_ADDRESS=64";
@@ -544,7 +547,7 @@ TEST_T(forged_tokens_keep_nobody_waiting, 90)
 	before = refused(&f);
 	by_file = slowest(&f, "t-one");
 	by_jwt = slowest(&f, f.good.p);
-	/* They came all the while. */
+	/* They arrived throughout. */
 	ck_assert_int_gt(refused(&f), before);
 	fprintf(stderr,
 	    "slowest of 100: %lld ms; beside %lld forged: %lld ms, a JWT %lld "

@@ -1,6 +1,6 @@
 /*
- * A service starts only if its configuration says who may ask; --check-config
- * says the same.  And the command that makes token files.
+ * A service starts only if its configuration has authentication or needs none;
+ * --check-config agrees.  And the command that edits token files.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ toy_start(struct svc *s, const void *conf)
 }
 
 static void
-on_ask(void *app, struct svc_call *c)
+on_request(void *app, struct svc_call *c)
 {
 	static const struct wire_error rep = { .error = STR_INIT("fine") };
 
@@ -33,7 +33,7 @@ static const struct svc_route routes[] = {
 	    .method = "GET",
 	    .path = "/v1/souls",
 	    .reply = &wire_error_desc,
-	    .fn = on_ask,
+	    .fn = on_request,
 	    .deadline_ms = 5000 },
 };
 static const struct svc_def def = {
@@ -47,7 +47,7 @@ static const struct svc_def def = {
 	.nroutes = NELEM(routes),
 	.start = toy_start,
 };
-/* It has no port that anybody could reach. */
+/* It has no reachable port. */
 static const struct svc_def deaf = {
 	.name = "toy",
 	.summary = "hears nothing",
@@ -79,7 +79,7 @@ line_main(void *arg)
 	return svc_main(l->def, argc, argv);
 }
 
-/* "toy <args>" in that environment; p has what it wrote. */
+/* "toy <args>" in that environment; p has its output. */
 static void
 begin(struct tk_proc *p, const struct svc_def *d, const char *const env[],
     const char *const args[])
@@ -103,7 +103,8 @@ done(struct tk_proc *p, const char *const env[], const char *const args[])
 #define RUN   ((const char *const[]){ NULL })
 #define WIDE  "HTTP_ADDR=0.0.0.0:0"
 
-/* That it neither starts nor takes the configuration, and says why. */
+/* Check that it neither starts nor accepts the configuration, and prints why.
+ */
 static void
 refuses(const char *const env[], const char *why)
 {
@@ -125,7 +126,7 @@ takes(const char *const env[])
 
 static const struct tk_token one[] = { { "t-one", "\"role\":\"operator\"" } };
 
-TEST(whom_the_network_brings_is_let_in_only_if_it_is_said_who)
+TEST(a_reachable_address_needs_authentication)
 {
 	const char *path = tk_path("tokens.json");
 	char file[300], none[300];
@@ -149,7 +150,7 @@ TEST(whom_the_network_brings_is_let_in_only_if_it_is_said_who)
 	refuses(TK_ENV(file), "/tokens/0/sha256: is missing");
 }
 
-TEST(a_service_without_http_asks_for_nothing)
+TEST(a_service_without_http_needs_no_authentication)
 {
 	struct tk_proc p;
 
@@ -167,14 +168,14 @@ struct waiting {
 };
 
 static bool
-has_said(void *arg)
+has_output(void *arg)
 {
 	const struct waiting *w = arg;
 
 	return tk_log_has(w->p, w->text);
 }
 
-TEST(what_is_off_is_off_and_warned_of)
+TEST(auth_off_is_off_and_logged)
 {
 	struct tk_response a = { 0 };
 	struct tk_proc p;
@@ -184,7 +185,7 @@ TEST(what_is_off_is_off_and_warned_of)
 
 	snprintf(addr, sizeof(addr), "HTTP_ADDR=0.0.0.0:%d", port);
 	begin(&p, &def, TK_ENV(addr, "AUTH=off", "HTTP_WORKERS=24"), RUN);
-	ck_assert(tk_until(has_said, &started, SVC_FIXTURE_MS));
+	ck_assert(tk_until(has_output, &started, SVC_FIXTURE_MS));
 	ck_assert(tk_log_has(&p, "lvl=warn svc=toy ev=auth.off"));
 	ck_assert_int_eq(
 	    tk_http_request(port, &a, "GET", "/v1/souls", NULL), 200);
@@ -194,7 +195,7 @@ TEST(what_is_off_is_off_and_warned_of)
 }
 
 static int
-ask_by_name(int port, const char *host)
+request_with_host(int port, const char *host)
 {
 	struct tk_response a = { 0 };
 	int status = tk_http_call(port, &a,
@@ -207,8 +208,8 @@ ask_by_name(int port, const char *host)
 	return status;
 }
 
-/* A page's name that points here is not this machine's. */
-TEST(who_is_not_known_may_not_bring_a_name)
+/* A page's name that resolves to this machine is not local. */
+TEST(without_authentication_the_host_must_be_local)
 {
 	static const char *const off[] = { "AUTH=", "AUTH=off" };
 	char addr[64];
@@ -220,11 +221,12 @@ TEST(who_is_not_known_may_not_bring_a_name)
 
 		snprintf(addr, sizeof(addr), "HTTP_ADDR=127.0.0.1:%d", port);
 		begin(&p, &def, TK_ENV(addr, off[i], "HTTP_WORKERS=24"), RUN);
-		ck_assert(tk_until(has_said, &started, SVC_FIXTURE_MS));
-		ck_assert_int_eq(ask_by_name(port, "localhost:9010"), 200);
-		ck_assert_int_eq(ask_by_name(port, "127.0.0.1"), 200);
+		ck_assert(tk_until(has_output, &started, SVC_FIXTURE_MS));
 		ck_assert_int_eq(
-		    ask_by_name(port, "evil.example"), i == 0 ? 403 : 200);
+		    request_with_host(port, "localhost:9010"), 200);
+		ck_assert_int_eq(request_with_host(port, "127.0.0.1"), 200);
+		ck_assert_int_eq(request_with_host(port, "evil.example"),
+		    i == 0 ? 403 : 200);
 		ck_assert(
 		    tk_log_has(&p, "ev=svc.foreign_host host=evil.example") ==
 		    (i == 0));
@@ -237,12 +239,12 @@ TEST(who_is_not_known_may_not_bring_a_name)
 
 #define NO_ENV ((const char *const[]){ NULL })
 
-/* The line of p's output that begins with lead; dst is "" without one. */
+/* The line of p's output that begins with prefix; dst is "" without one. */
 static void
-line_of(const struct tk_proc *p, const char *lead, char *dst, size_t n)
+line_of(const struct tk_proc *p, const char *prefix, char *dst, size_t n)
 {
 	char *log = tk_read_file(p->log, NULL);
-	const char *at = strstr(log, lead);
+	const char *at = strstr(log, prefix);
 
 	dst[0] = '\0';
 	if (at != NULL)
@@ -250,7 +252,7 @@ line_of(const struct tk_proc *p, const char *lead, char *dst, size_t n)
 	free(log);
 }
 
-TEST(the_command_token_keeps_the_file)
+TEST(the_token_command_edits_the_file)
 {
 	const char *path = tk_path("tokens.json");
 	char token[128], file[300];
@@ -258,7 +260,7 @@ TEST(the_command_token_keeps_the_file)
 	struct svc_fixture r = { 0 };
 	struct tk_proc p;
 
-	/* It needs no configuration that would do for the service. */
+	/* It needs no valid configuration of the service. */
 	ck_assert_int_eq(
 	    done(&p, TK_ENV(WIDE),
 		TK_ENV("token", "add", path, "operator", "name=ops", "days=2")),
@@ -284,7 +286,7 @@ TEST(the_command_token_keeps_the_file)
 	tk_response_free(&a);
 }
 
-TEST(the_command_token_says_what_it_wants)
+TEST(the_token_command_prints_its_usage)
 {
 	static const char *const wrong[][7] = {
 		{ "token", NULL },

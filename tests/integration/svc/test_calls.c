@@ -1,8 +1,6 @@
 /*
- * What a handler sees of a call and what its caller sees of the answers, over
- * NATS and HTTP alike.
- *
- * A toy service does what the text of the request says.
+ * What a handler gets of a call and its caller of the replies, over NATS and
+ * HTTP alike.  A toy service does what the text of the request says.
  */
 #include "core/buf.h"
 #include "core/mem.h"
@@ -22,7 +20,7 @@ toy_start(struct svc *s, const void *conf)
 	return s;
 }
 
-/* Some answers before the last, one of which breaks its schema. */
+/* Some partial replies, one of which breaks its schema. */
 static void
 several(struct svc_call *c)
 {
@@ -38,9 +36,9 @@ several(struct svc_call *c)
 	svc_reply(c, &msg);
 }
 
-/* What the handler knows of its call. */
+/* What the handler gets of its call. */
 static void
-tell(struct svc_call *c)
+report(struct svc_call *c)
 {
 	char text[64];
 	struct wire_error msg = { .trace_id =
@@ -67,10 +65,10 @@ on_call(void *app, struct svc_call *c)
 	else if (str_eq(req->error, STR("fail")))
 		svc_fail(c, RC_NOENT, "none");
 	else
-		tell(c);
+		report(c);
 }
 
-/* An answer of some MiB. */
+/* A reply of some MiB. */
 static void
 on_long(void *app, struct svc_call *c)
 {
@@ -114,7 +112,7 @@ static const struct svc_route routes[] = {
 };
 static const struct svc_def def = {
 	.name = "toy",
-	.summary = "answers what it is told",
+	.summary = "replies what the request says",
 	.http_addr = "127.0.0.1:1",
 	.admin_addr = "127.0.0.1:1",
 	.conf_size = 1,
@@ -125,7 +123,7 @@ static const struct svc_def def = {
 
 /* ---- a plain client ---- */
 
-/* One answer over NATS. */
+/* One reply over NATS. */
 struct reply {
 	natsMsg *m;
 	const char *rc, *status; /* of its headers, or "" */
@@ -164,7 +162,7 @@ member(json_t *j, const char *name)
 
 /* ---- tests ---- */
 
-TEST(a_call_may_have_many_answers)
+TEST(a_call_may_have_partial_replies)
 {
 	static const char *const want[] = { "one", "two", "three", "last" };
 	natsSubscription *sub = NULL;
@@ -190,7 +188,7 @@ TEST(a_call_may_have_many_answers)
 		ck_assert_str_eq(p.rc, "");
 		natsMsg_Destroy(p.m);
 	}
-	/* Who wants no answer gets none, and it is no fault. */
+	/* A request without a reply subject gets none, which is no error. */
 	ck_assert_int_eq(natsConnection_PublishString(
 			     r.nc, "toy.quick", "{\"error\":\"several\"}"),
 	    NATS_OK);
@@ -202,7 +200,7 @@ TEST(a_call_may_have_many_answers)
 	svc_fixture_stop(&r);
 }
 
-TEST(over_http_only_the_last_answer_counts)
+TEST(over_http_only_the_last_reply_counts)
 {
 	struct tk_response a = { 0 };
 	struct svc_fixture r;
@@ -262,8 +260,8 @@ post(struct svc_fixture *r, struct tk_response *a, const char *body)
 	    strlen(body), body);
 }
 
-/* The protocol's words for what is missing, ours for what is wrong. */
-TEST(prescribed_texts_are_said)
+/* The protocol's text for what is missing, ours for what is invalid. */
+TEST(prescribed_texts_are_used)
 {
 	static const struct {
 		const char *body, *text;
@@ -296,7 +294,7 @@ TEST(prescribed_texts_are_said)
 		ck_assert_ptr_nonnull(strstr(natsMsg_GetData(m), rows[i].text));
 		natsMsg_Destroy(m);
 	}
-	/* JSON it is, only too much of it. */
+	/* Valid JSON, only too large. */
 	buf_putc(&many, '[');
 	for (i = 0; i < 70000; i++)
 		buf_puts(&many, "[],");
@@ -309,15 +307,15 @@ TEST(prescribed_texts_are_said)
 	svc_fixture_stop(&r);
 }
 
-/* The deadline that an answer tells must lie this far from now. */
+/* The deadline in a reply must be this far from now. */
 static void
-told_deadline(const char *text, size_t n, int64_t before, int64_t ms)
+reported_deadline(const char *text, size_t n, int64_t before, int64_t ms)
 {
 	json_t *j = tk_json(text, n);
-	int64_t told = strtoll(member(j, "error"), NULL, 10);
+	int64_t reported = strtoll(member(j, "error"), NULL, 10);
 
-	ck_assert_int_ge(told, before + ms);
-	ck_assert_int_le(told, clock_wall().ms + ms);
+	ck_assert_int_ge(reported, before + ms);
+	ck_assert_int_le(reported, clock_wall().ms + ms);
 	json_decref(j);
 }
 
@@ -338,13 +336,13 @@ TEST(a_call_has_the_deadline_of_its_route)
 	for (i = 0; i < NELEM(rows); i++) {
 		before = clock_wall().ms;
 		request(&r, &p, rows[i].subject, "tell");
-		told_deadline(p.text, (size_t)natsMsg_GetDataLength(p.m),
+		reported_deadline(p.text, (size_t)natsMsg_GetDataLength(p.m),
 		    before, rows[i].ms);
 		natsMsg_Destroy(p.m);
 		before = clock_wall().ms;
 		ck_assert_int_eq(
 		    svc_fixture_call(&r, &a, rows[i].path, "tell"), 200);
-		told_deadline(a.body.p, a.body.n, before, rows[i].ms);
+		reported_deadline(a.body.p, a.body.n, before, rows[i].ms);
 	}
 	tk_response_free(&a);
 	svc_fixture_stop(&r);
@@ -371,8 +369,8 @@ request_by(struct svc_fixture *r, struct reply *p, int64_t deadline)
 	natsMsg_Destroy(m);
 }
 
-/* The caller's own deadline and trace; nothing begins when it is over. */
-TEST(a_caller_brings_its_deadline_and_trace)
+/* The caller's own deadline and trace; nothing begins after it. */
+TEST(a_call_has_its_callers_deadline_and_trace)
 {
 	int64_t by = clock_wall().ms + 123456;
 	char want[128];
@@ -405,10 +403,10 @@ put_large(struct buf *b)
 	buf_puts(b, "]}");
 }
 
-/* Whether it is answered before a large request that came first. */
+/* Whether it is served before a large request that came first. */
 static bool
 is_small_first(
-    struct svc_fixture *r, natsSubscription *answers, const char *large)
+    struct svc_fixture *r, natsSubscription *replies, const char *large)
 {
 	static const char small[] = "{\"error\":\"tell\"}";
 	natsMsg *m[2];
@@ -418,29 +416,29 @@ is_small_first(
 	    r->nc, "toy.quick", "answer.small", small));
 	for (size_t i = 0; i < NELEM(m); i++)
 		ck_assert(
-		    !natsSubscription_NextMsg(&m[i], answers, SVC_FIXTURE_MS));
+		    !natsSubscription_NextMsg(&m[i], replies, SVC_FIXTURE_MS));
 	bool is = strcmp(natsMsg_GetSubject(m[0]), "answer.small") == 0;
 	natsMsg_Destroy(m[0]);
 	natsMsg_Destroy(m[1]);
 	return is;
 }
 
-/* Who asks for what takes long does not hold up the others. */
-TEST(a_large_request_is_decoded_beside_the_others)
+/* A request that takes long to decode does not delay the others. */
+TEST(a_large_request_does_not_delay_others)
 {
 	struct buf large = BUF_INIT(1024 * 1024);
 	struct tk_response a = { 0 };
-	natsSubscription *answers;
+	natsSubscription *replies;
 	struct svc_fixture r;
 	int tries = 0;
 
 	svc_fixture_start(&r, &def);
 	put_large(&large);
 	buf_putc(&large, '\0');
-	ck_assert(!natsConnection_SubscribeSync(&answers, r.nc, "answer.*"));
-	while (!is_small_first(&r, answers, large.p))
+	ck_assert(!natsConnection_SubscribeSync(&replies, r.nc, "answer.*"));
+	while (!is_small_first(&r, replies, large.p))
 		ck_assert_int_lt(++tries, 10);
-	natsSubscription_Destroy(answers);
+	natsSubscription_Destroy(replies);
 	large.p[large.n - 2] = '\0';
 	ck_assert_int_eq(
 	    tk_http_request(r.toy.http, &a, "POST", "/quick", large.p), 400);
@@ -450,8 +448,8 @@ TEST(a_large_request_is_decoded_beside_the_others)
 	svc_fixture_stop(&r);
 }
 
-/* HTTP has room for it, a message of NATS has not: its caller is told so. */
-TEST(an_answer_over_http_may_be_long)
+/* It fits HTTP, but not a message of NATS: the caller gets an error. */
+TEST(a_response_over_http_may_be_large)
 {
 	struct tk_response a = { 0 };
 	struct reply p;
@@ -475,7 +473,7 @@ TEST(an_answer_over_http_may_be_long)
 	svc_fixture_stop(&r);
 }
 
-/* Discovery counts the calls over NATS, and what became of them. */
+/* Discovery counts the calls over NATS, and their errors. */
 TEST(discovery_counts_calls)
 {
 	struct reply p;

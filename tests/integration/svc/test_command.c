@@ -1,6 +1,6 @@
 /*
- * Commands of a service: healthcheck, which asks the one that runs, and those
- * of its own table.  Each is done by a forked process of its own.
+ * Commands of a service: healthcheck and those of its own table.  Each runs in
+ * a forked process.
  */
 #include <arpa/inet.h>
 #include <stdatomic.h>
@@ -51,7 +51,7 @@ on_call(void *arg, struct svc_call *c)
 }
 
 static int
-say(const struct svc_run *r)
+print(const struct svc_run *r)
 {
 	const struct toy_conf *c = r->conf;
 
@@ -68,7 +68,7 @@ alone(const struct svc_run *r)
 	snprintf(text, sizeof(text), "alone %d\n",
 	    r->conf == NULL && r->bus == NULL ? r->argc : -1);
 	if (svc_out(str_of(text)) != RC_OK)
-		fprintf(stderr, "nobody listens\n");
+		fprintf(stderr, "not listening\n");
 	return 0;
 }
 
@@ -77,7 +77,7 @@ static const struct svc_command commands[] = {
 	    .usage = "WORD...\n--all",
 	    .summary = "say what it was given",
 	    .help = "More of it.\n",
-	    .fn = say },
+	    .fn = print },
 	{ .name = "alone",
 	    .usage = "",
 	    .summary = "needs nothing",
@@ -98,7 +98,7 @@ static const struct svc_route routes[] = {
 };
 static const struct svc_def def = {
 	.name = "toy",
-	.summary = "does what it is told",
+	.summary = "does what the request says",
 	.http_addr = "127.0.0.1:1",
 	.admin_addr = "127.0.0.1:1",
 	.opts = opts,
@@ -133,7 +133,7 @@ line_main(void *arg)
 	return svc_main(&def, argc, argv);
 }
 
-/* The exit code of "toy <args>"; p has what it wrote. */
+/* The exit code of "toy <args>"; p has its output. */
 static int
 done(struct tk_proc *p, const char *env, const char *const args[])
 {
@@ -191,10 +191,10 @@ TEST(healthcheck_is_zero_only_when_ready)
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.admin), 0);
 	ck_assert(tk_log_has(&p, "ready\n"));
 	ck_assert(!tk_log_has(&p, "not ready"));
-	/* What listens on all addresses is asked on loopback. */
+	/* A service on all addresses is probed on loopback. */
 	ck_assert_int_eq(health(&p, "0.0.0.0", r.toy.admin), 0);
 	ck_assert_int_eq(health(&p, "", r.toy.admin), 0);
-	/* Another server's port is no service's. */
+	/* Another server's port is not a service's. */
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.toy.http), 1);
 	ck_assert(tk_log_has(&p, "no such path"));
 	ck_assert_int_eq(health(&p, "127.0.0.1", r.nats.port), 1);
@@ -205,7 +205,7 @@ TEST(healthcheck_is_zero_only_when_ready)
 	svc_fixture_stop(&r);
 }
 
-TEST(healthcheck_of_nobody)
+TEST(healthcheck_without_a_service)
 {
 	struct tk_proc p;
 
@@ -220,10 +220,10 @@ TEST(healthcheck_of_nobody)
 	ck_assert(tk_log_has(&p, "TOY_NUMBER"));
 }
 
-/* A server of raw bytes; it says text for ever, or nothing at all. */
+/* A server of raw bytes that sends text endlessly, or nothing. */
 struct peer {
 	int fd, port;
-	const char *text; /* NULL: it does not even look */
+	const char *text; /* NULL: it does not even accept */
 };
 
 static void
@@ -253,7 +253,7 @@ peer_main(void *arg)
 	return 0;
 }
 
-TEST(healthcheck_ends_whatever_answers)
+TEST(healthcheck_ends_with_any_peer)
 {
 	static const char *const texts[] = { "HTTP/1.1 200\r\nX: y\r\n",
 		"HTTP/1.1 200x OK\r\n\r\n", "no", "\r\n\r\n" };
@@ -280,7 +280,7 @@ TEST(healthcheck_ends_whatever_answers)
 
 /* ---- the table ---- */
 
-TEST(a_command_gets_its_words_and_the_configuration)
+TEST(a_command_gets_its_arguments_and_the_configuration)
 {
 	struct tk_proc p;
 
@@ -289,13 +289,13 @@ TEST(a_command_gets_its_words_and_the_configuration)
 	    &p, "number 8, 3 words, the last b, at nats://127.0.0.1:4222\n"));
 	ck_assert_int_eq(done(&p, "TOY_NUMBER=10", TK_ENV("say", "a")), 78);
 	ck_assert(tk_log_has(&p, "TOY_NUMBER"));
-	/* One that has a configuration of its own is not bothered with ours. */
+	/* One with its own configuration does not need ours. */
 	ck_assert_int_eq(
 	    done(&p, "TOY_NUMBER=10", TK_ENV("alone", "--help")), 0);
 	ck_assert(tk_log_has(&p, "alone 2\n"));
 }
 
-TEST(help_has_all_commands_and_a_wrong_one_is_told)
+TEST(help_has_all_commands_and_a_wrong_one_is_an_error)
 {
 	struct tk_proc p;
 
@@ -332,12 +332,12 @@ full_main(void *arg)
 	return line_main(&(struct line){ TK_ENV("alone"), NULL });
 }
 
-TEST(what_cannot_be_written_is_no_success)
+TEST(output_that_cannot_be_written_is_a_failure)
 {
 	struct tk_proc p;
 
 	tk_fork(&p, "full", full_main, NULL);
 	ck_assert_int_eq(tk_wait(&p, SVC_FIXTURE_MS), 1);
-	ck_assert(tk_log_has(&p, "nobody listens\n"));
+	ck_assert(tk_log_has(&p, "not listening\n"));
 	ck_assert(tk_log_has(&p, "toy alone: cannot write\n"));
 }

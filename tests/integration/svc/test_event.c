@@ -1,8 +1,7 @@
 /*
- * Events: into the stream once, whatever happens on the way.
- *
- * A toy service in a forked process sends what it is told over HTTP; the stream
- * is looked at with a bare NATS client.
+ * Events: stored in the stream without repetition, whatever happens meanwhile.
+ * A toy service in a forked process sends what it gets over HTTP; a bare NATS
+ * client reads the stream.
  */
 #include <math.h>
 #include <time.h>
@@ -35,7 +34,7 @@ toy_start(struct svc *s, const void *conf)
 	return t;
 }
 
-/* Events until one is refused: that one's result. */
+/* Events until one is rejected: its result. */
 static enum rc
 fill(struct svc *s, struct svc_event *e)
 {
@@ -55,7 +54,7 @@ emit(struct svc *s, struct str how)
 		.broker = STR_INIT("main"),
 		.online = true,
 	};
-	static const struct wire_terminal_online nobody = { 0 };
+	static const struct wire_terminal_online empty = { 0 };
 	struct trace trace = { .span_id = "b7ad6b7169203331", .flags = 1 };
 	struct svc_event e = {
 		.type = WIRE_EVENT_TERMINAL_ONLINE,
@@ -71,7 +70,7 @@ emit(struct svc *s, struct str how)
 	else if (str_eq(how, STR("psyche")))
 		e.psyche_state = STR("{\"p\":-0.5}");
 	else if (str_eq(how, STR("bad")))
-		e.payload = &nobody;
+		e.payload = &empty;
 	else if (str_eq(how, STR("psyche-bad")))
 		e.psyche_state = STR("[1]");
 	else if (str_eq(how, STR("type")))
@@ -88,7 +87,7 @@ emit(struct svc *s, struct str how)
 		e.trace = NULL;
 	else if (str_eq(how, STR("short"))) {
 		svc_event(s, e.type, e.key, e.desc, e.payload, e.trace);
-		svc_event(s, e.type, e.key, e.desc, &nobody, e.trace);
+		svc_event(s, e.type, e.key, e.desc, &empty, e.trace);
 		return RC_OK;
 	}
 	return svc_event_send(s, &e);
@@ -128,14 +127,14 @@ static const struct svc_def def = {
 
 /* ---- running it ---- */
 
-struct told {
+struct observer {
 	struct svc_fixture r;
 	jsCtx *js;
 	uint64_t want; /* messages */
 };
 
 static void
-look(struct told *t)
+attach(struct observer *t)
 {
 	t->r.nc = tk_nats_connect(t->r.nats.url);
 	ck_assert_int_eq(
@@ -143,7 +142,7 @@ look(struct told *t)
 }
 
 static void
-look_away(struct told *t)
+detach(struct observer *t)
 {
 	jsCtx_Destroy(t->js);
 	natsConnection_Destroy(t->r.nc);
@@ -151,20 +150,20 @@ look_away(struct told *t)
 }
 
 static void
-toy_run(struct told *t)
+toy_run(struct observer *t)
 {
 	svc_fixture_begin(&t->r, &def, TK_ENV("DRAIN_TIMEOUT_MS=10000"));
-	look(t);
+	attach(t);
 }
 
 static void
-toy_end(struct told *t)
+toy_end(struct observer *t)
 {
 	tk_service_end(&t->r.toy);
 }
 
 static void
-say(struct told *t, const char *what, const char *answer)
+post(struct observer *t, const char *what, const char *answer)
 {
 	struct tk_response a = { 0 };
 	char want[64];
@@ -179,7 +178,7 @@ say(struct told *t, const char *what, const char *answer)
 static bool
 has(void *arg)
 {
-	struct told *t = arg;
+	struct observer *t = arg;
 	jsStreamInfo *si = NULL;
 	bool yes;
 
@@ -191,14 +190,14 @@ has(void *arg)
 }
 
 static void
-ck_stored(struct told *t, uint64_t n)
+ck_stored(struct observer *t, uint64_t n)
 {
 	t->want = n;
 	ck_assert(tk_until(has, t, WAIT_MS));
 }
 
 static natsMsg *
-stored(struct told *t, uint64_t seq)
+stored(struct observer *t, uint64_t seq)
 {
 	natsMsg *m = NULL;
 
@@ -207,11 +206,11 @@ stored(struct told *t, uint64_t seq)
 	return m;
 }
 
-/* One event was stored and one given up, and the service has noticed. */
+/* One event was stored and one lost, and the metrics say so. */
 static bool
 one_each(void *arg)
 {
-	struct told *t = arg;
+	struct observer *t = arg;
 
 	return svc_fixture_has_metric(&t->r, "svc_events_stored_total 1\n") &&
 	    svc_fixture_has_metric(&t->r, "svc_events_lost_total 1\n");
@@ -219,17 +218,17 @@ one_each(void *arg)
 
 /* ---- tests ---- */
 
-TEST(an_event_in_its_envelope)
+TEST(an_event_has_its_envelope)
 {
 	const char *trace, *type, *source, *id, *header;
 	double now, at;
-	struct told t;
+	struct observer t;
 	json_t *v;
 	natsMsg *m;
 	int online;
 
 	toy_run(&t);
-	say(&t, "new", "ok");
+	post(&t, "new", "ok");
 	ck_stored(&t, 1);
 	m = stored(&t, 1);
 	ck_assert_str_eq(
@@ -255,8 +254,8 @@ TEST(an_event_in_its_envelope)
 	json_decref(v);
 	natsMsg_Destroy(m);
 
-	say(&t, "psyche", "ok");
-	say(&t, "plain", "ok");
+	post(&t, "psyche", "ok");
+	post(&t, "plain", "ok");
 	ck_stored(&t, 3);
 	m = stored(&t, 2);
 	v = tk_nats_json(m);
@@ -267,16 +266,16 @@ TEST(an_event_in_its_envelope)
 	json_decref(v);
 	natsMsg_Destroy(m);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
-TEST(the_stream_is_made_as_it_should_be)
+TEST(the_stream_has_the_right_configuration)
 {
-	struct told t;
+	struct observer t;
 	jsStreamInfo *si;
 
 	toy_run(&t);
-	say(&t, "new", "ok");
+	post(&t, "new", "ok");
 	ck_stored(&t, 1);
 	ck_assert_int_eq(
 	    js_GetStreamInfo(&si, t.js, STREAM, NULL, NULL), NATS_OK);
@@ -289,102 +288,102 @@ TEST(the_stream_is_made_as_it_should_be)
 	ck_assert_int_eq(si->Config->Duplicates, 120LL * 1000000000);
 	jsStreamInfo_Destroy(si);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
-TEST(the_same_event_is_stored_once)
+TEST(the_same_event_is_not_stored_twice)
 {
 	const char *id;
-	struct told t;
+	struct observer t;
 	natsMsg *m;
 
 	toy_run(&t);
-	say(&t, "same", "ok");
+	post(&t, "same", "ok");
 	ck_stored(&t, 1);
-	say(&t, "same", "ok");
-	say(&t, "new", "ok");
-	say(&t, "same", "ok");
+	post(&t, "same", "ok");
+	post(&t, "new", "ok");
+	post(&t, "same", "ok");
 	ck_stored(&t, 2);
 	m = stored(&t, 1);
 	ck_assert_int_eq(natsMsgHeader_Get(m, "Nats-Msg-Id", &id), NATS_OK);
 	ck_assert_str_eq(id, "terminal_online.~cmVxdWVzdCAx");
 	natsMsg_Destroy(m);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
-TEST(what_is_not_an_event_is_refused)
+TEST(what_is_not_an_event_is_rejected)
 {
-	struct told t;
+	struct observer t;
 
 	toy_run(&t);
-	say(&t, "bad", rc_name(RC_INVALID));
-	say(&t, "psyche-bad", rc_name(RC_INVALID));
-	say(&t, "key", rc_name(RC_INVALID));
-	say(&t, "id", rc_name(RC_INVALID));
-	say(&t, "type", rc_name(RC_BUG));
-	say(&t, "desc", rc_name(RC_BUG));
-	say(&t, "short", "ok"); /* one of its two is bad */
+	post(&t, "bad", rc_name(RC_INVALID));
+	post(&t, "psyche-bad", rc_name(RC_INVALID));
+	post(&t, "key", rc_name(RC_INVALID));
+	post(&t, "id", rc_name(RC_INVALID));
+	post(&t, "type", rc_name(RC_BUG));
+	post(&t, "desc", rc_name(RC_BUG));
+	post(&t, "short", "ok"); /* one of its two is bad */
 	ck_stored(&t, 1);
 	ck_assert(tk_until(one_each, &t, WAIT_MS));
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
 TEST_T(events_outlive_an_outage, 60)
 {
-	struct told t;
+	struct observer t;
 
 	toy_run(&t);
-	say(&t, "new", "ok");
+	post(&t, "new", "ok");
 	ck_stored(&t, 1);
-	look_away(&t);
+	detach(&t);
 	tk_server_stop(&t.r.nats, SIGKILL);
-	say(&t, "same", "ok");
-	say(&t, "new", "ok");
-	say(&t, "same", "ok");
+	post(&t, "same", "ok");
+	post(&t, "new", "ok");
+	post(&t, "same", "ok");
 	tk_server_restart(&t.r.nats);
-	look(&t);
+	attach(&t);
 	ck_stored(&t, 3);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
 TEST_T(how_many_are_on_their_way, 60)
 {
-	struct told t;
+	struct observer t;
 
 	toy_run(&t);
-	look_away(&t);
+	detach(&t);
 	tk_server_stop(&t.r.nats, SIGKILL);
-	say(&t, "fill", rc_name(RC_RETRY));
-	say(&t, "new", rc_name(RC_RETRY));
+	post(&t, "fill", rc_name(RC_RETRY));
+	post(&t, "new", rc_name(RC_RETRY));
 	tk_server_restart(&t.r.nats);
-	look(&t);
+	attach(&t);
 	ck_stored(&t, 1024);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }
 
 TEST_T(a_drain_waits_for_events, 60)
 {
-	struct told t;
+	struct observer t;
 
 	toy_run(&t);
-	say(&t, "fill", rc_name(RC_RETRY));
+	post(&t, "fill", rc_name(RC_RETRY));
 	toy_end(&t);
 	ck_stored(&t, 1024);
-	look_away(&t);
+	detach(&t);
 }
 
 TEST_T(a_drain_waits_for_no_dead_server, 60)
 {
-	struct told t;
+	struct observer t;
 
 	toy_run(&t);
-	look_away(&t);
+	detach(&t);
 	tk_server_stop(&t.r.nats, SIGKILL);
-	say(&t, "new", "ok");
+	post(&t, "new", "ok");
 	toy_end(&t);
 }
 
@@ -398,7 +397,7 @@ TEST(a_lone_server_with_replicas_ends_the_start)
 	ck_assert(tk_log_has(&r.toy.proc, "needs a cluster"));
 }
 
-TEST(an_even_number_of_replicas_is_refused)
+TEST(an_even_number_of_replicas_is_rejected)
 {
 	struct svc_fixture r = { 0 };
 
@@ -409,41 +408,42 @@ TEST(an_even_number_of_replicas_is_refused)
 }
 
 struct readyz {
-	struct told *t;
+	struct observer *t;
 	int status;
 	const char *text;
 };
 
 static bool
-readyz_says(void *arg)
+readyz_has(void *arg)
 {
 	const struct readyz *w = arg;
 	struct tk_response a = { 0 };
-	bool says = tk_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
+	bool has = tk_service_get(&w->t->r.toy, &a, "/readyz") == w->status &&
 	    tk_response_has(&a, w->text);
 
 	tk_response_free(&a);
-	return says;
+	return has;
 }
 
-/* Stopped, it stays connected for 10 s, which is longer than an event waits. */
+/* Stopped, it stays connected for 10 s, which is longer than an event is
+ * retried. */
 TEST_T(a_silent_jetstream_is_not_ready, 60)
 {
-	struct told t;
+	struct observer t;
 	struct readyz silent = { &t, 503,
 		"NATS does not answer JetStream requests" };
 	struct readyz ready = { &t, 200, "ok" };
 
 	toy_run(&t);
-	say(&t, "new", "ok");
+	post(&t, "new", "ok");
 	ck_stored(&t, 1);
-	ck_assert(tk_until(readyz_says, &ready, WAIT_MS));
+	ck_assert(tk_until(readyz_has, &ready, WAIT_MS));
 	tk_signal(&t.r.nats.proc, SIGSTOP);
-	say(&t, "new", "ok");
-	ck_assert(tk_until(readyz_says, &silent, WAIT_MS));
+	post(&t, "new", "ok");
+	ck_assert(tk_until(readyz_has, &silent, WAIT_MS));
 	tk_signal(&t.r.nats.proc, SIGCONT);
-	ck_assert(tk_until(readyz_says, &ready, WAIT_MS));
+	ck_assert(tk_until(readyz_has, &ready, WAIT_MS));
 	ck_stored(&t, 2);
 	toy_end(&t);
-	look_away(&t);
+	detach(&t);
 }

@@ -1,8 +1,6 @@
 /*
- * A service's life: answers, drain, exit codes, readiness.
- *
- * The service is a toy that runs in a forked process; what it does with a call
- * is the text of the request.
+ * The life of a service: replies, drain, exit codes, readiness.  The service is
+ * a toy in a forked process that does what the text of the request says.
  */
 #include <stdatomic.h>
 
@@ -15,7 +13,7 @@
 /* ---- the toy ---- */
 
 struct toy_conf {
-	int64_t answer_ms;
+	int64_t reply_ms;
 	bool fails;
 };
 
@@ -58,7 +56,7 @@ let_go(void *arg)
 	t->held = NULL;
 }
 
-/* From now on it is in hand, and the service is ready to say so. */
+/* The call is open from now on. */
 static void
 hold(struct toy *t, struct svc_call *c)
 {
@@ -113,7 +111,7 @@ static const struct svc_route routes[] = {
 };
 static const struct svc_def def = {
 	.name = "toy",
-	.summary = "does what it is told",
+	.summary = "does what the request says",
 	.http_addr = "127.0.0.1:1",
 	.admin_addr = "127.0.0.1:1",
 	.opts = opts,
@@ -159,7 +157,7 @@ call(const struct svc_fixture *r, struct tk_response *a, const char *text)
 }
 
 static bool
-says_unready(const struct svc_fixture *r, const char *text)
+is_unready(const struct svc_fixture *r, const char *text)
 {
 	struct tk_response a = { 0 };
 	bool is = tk_service_get(&r->toy, &a, "/readyz") == 503 &&
@@ -171,7 +169,7 @@ says_unready(const struct svc_fixture *r, const char *text)
 
 /* ---- tests ---- */
 
-TEST(calls_are_answered_and_refused)
+TEST(calls_are_served_and_rejected)
 {
 	struct tk_response a = { 0 };
 	struct svc_fixture r;
@@ -190,7 +188,7 @@ TEST(calls_are_answered_and_refused)
 	ck_assert_int_eq(call(&r, &a, "fail"), 409);
 	ck_assert(tk_response_has(&a, "it is \\\"bound\\\""));
 	ck_assert(tk_response_has(&a, "\"code\":\"conflict\""));
-	/* What would break the schema is not sent. */
+	/* A reply that breaks the schema is not sent. */
 	ck_assert_int_eq(call(&r, &a, "broken"), 500);
 	ck_assert(tk_response_has(&a, "\"code\":\"internal\""));
 	ck_assert_int_eq(tk_service_get(&r.toy, &a, "/metrics"), 200);
@@ -205,7 +203,7 @@ is_without_peer(void *arg)
 {
 	struct svc_fixture *r = arg;
 
-	return says_unready(r, "the peer is not reachable\n");
+	return is_unready(r, "the peer is not reachable\n");
 }
 
 TEST(readiness_names_what_is_missing)
@@ -223,7 +221,7 @@ TEST(readiness_names_what_is_missing)
 	svc_fixture_stop(&r);
 }
 
-TEST(what_is_in_hand_is_answered_before_it_ends)
+TEST(open_calls_are_served_before_it_ends)
 {
 	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };
@@ -241,7 +239,7 @@ TEST(what_is_in_hand_is_answered_before_it_ends)
 	svc_fixture_expect_exit(&r, 0);
 }
 
-TEST(it_does_not_wait_for_ever)
+TEST(a_drain_has_a_timeout)
 {
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
@@ -257,10 +255,10 @@ TEST(it_does_not_wait_for_ever)
 static bool
 is_draining(void *arg)
 {
-	return says_unready(arg, "draining");
+	return is_unready(arg, "draining");
 }
 
-TEST(a_second_signal_ends_it_at_once)
+TEST(a_second_signal_ends_it_immediately)
 {
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
@@ -275,7 +273,7 @@ TEST(a_second_signal_ends_it_at_once)
 	tk_http_close(&c);
 }
 
-TEST(a_start_that_fails_is_told)
+TEST(a_start_that_fails_has_an_exit_code)
 {
 	struct svc_fixture r = { 0 };
 
@@ -284,7 +282,7 @@ TEST(a_start_that_fails_is_told)
 	svc_fixture_expect_exit(&r, 70);
 }
 
-TEST(it_needs_no_nats_that_it_has_no_use_for)
+TEST(a_service_may_need_no_nats)
 {
 	struct tk_response a = { 0 };
 	struct svc_fixture r = { 0 };

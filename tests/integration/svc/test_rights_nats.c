@@ -1,9 +1,9 @@
 /*
- * With the password of any one service: what is not its own is refused.
+ * With the password of any one service: other services' subjects are denied.
  */
 #include "testkit/rights_fixture.h"
 
-/* An attacker: a service's user, and what the tables give it. */
+/* An attacker: a service's user, and its permissions in the tables. */
 struct user {
 	const char *name;
 	const json_t *all;
@@ -16,7 +16,7 @@ log_in(struct rights_fixture *r, const struct tk_server *s, const char *name,
     const char *password)
 {
 	rights_fixture_open(r, s->port);
-	return rights_fixture_ask(r, "\r\n",
+	return rights_fixture_request(r, "\r\n",
 	    "CONNECT {\"verbose\":false,\"headers\":true,"
 	    "\"user\":\"%s\",\"pass\":\"%s\"}\r\n",
 	    name, password);
@@ -26,10 +26,10 @@ static void
 try_it(struct user *u, bool may, const char *verb, const char *subject,
     const char *rest)
 {
-	/* Behind a PONG the server has thought of it. */
-	const char *said = rights_fixture_ask(
+	/* After a PONG the server has processed it. */
+	const char *reply = rights_fixture_request(
 	    &u->raw, "PONG\r\n", "%s %s %s\r\nPING\r\n", verb, subject, rest);
-	bool refused = strstr(said, "-ERR 'Permissions Violation") != NULL;
+	bool refused = strstr(reply, "-ERR 'Permissions Violation") != NULL;
 
 	ck_assert_msg(refused == !may, "%s: %s %s: %s", u->name, verb, subject,
 	    refused ? "refused, but it is its own"
@@ -69,7 +69,7 @@ try_rows(struct user *u)
 		    strcmp(rights_fixture_member(e, "owner"), u->name) == 0;
 
 		publish(u, rights_fixture_lists(e, "from", u->name), one);
-		/* The owner may hear all of it, and so each. */
+		/* The owner may subscribe to all of it, and so to each. */
 		if (rights_fixture_member(e, "listens")[0] == '\0')
 			subscribe(u, mine, all);
 		subscribe(u, mine, one);
@@ -173,7 +173,7 @@ try_peers(struct user *u)
 	}
 }
 
-/* What belongs to nobody. */
+/* Subjects of no service. */
 static void
 try_wide(struct user *u)
 {
@@ -196,7 +196,7 @@ try_wide(struct user *u)
 		publish(u, false, one[i]);
 }
 
-/* Who may be answered: those that may ask, oneself, and the operator. */
+/* Reply subjects: of services that may request, its own, and the operator's. */
 static void
 try_inboxes(struct user *u)
 {
@@ -252,7 +252,7 @@ TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 	json_decref(all);
 }
 
-TEST(the_operator_looks_and_changes_nothing)
+TEST(the_operator_reads_and_changes_nothing)
 {
 	static const struct {
 		bool may;
@@ -288,7 +288,7 @@ TEST(the_operator_looks_and_changes_nothing)
 	rights_fixture_close(&u.raw);
 }
 
-TEST(nobody_comes_in_with_a_wrong_password)
+TEST(a_wrong_password_is_denied)
 {
 	struct tk_server nats;
 	json_t *all = rights_fixture_tables(), *e;
@@ -299,7 +299,7 @@ TEST(nobody_comes_in_with_a_wrong_password)
 		struct rights_fixture r;
 
 		rights_fixture_open(&r, nats.port);
-		rights_fixture_ask(&r, "Authorization Violation",
+		rights_fixture_request(&r, "Authorization Violation",
 		    "CONNECT {\"user\":\"%s\",\"pass\":\"" TK_PASSWORD
 		    "\"}\r\nPING\r\n",
 		    rights_fixture_member(e, "name"));

@@ -1,6 +1,6 @@
 /*
- * With the password of any one service: keys that are not its own, and commands
- * that nobody needs, are refused; in scripts as well.
+ * With the password of any one service: other services' keys, and commands that
+ * none needs, are denied; in scripts as well.
  */
 #include <signal.h>
 
@@ -16,36 +16,36 @@ static void
 log_in(struct user *u, const struct tk_server *s)
 {
 	rights_fixture_open(&u->raw, s->port);
-	rights_fixture_ask(&u->raw, "+OK\r\n", "AUTH %s " TK_PASSWORD "%s\r\n",
-	    u->name, u->name);
+	rights_fixture_request(&u->raw, "+OK\r\n",
+	    "AUTH %s " TK_PASSWORD "%s\r\n", u->name, u->name);
 }
 
-/* Whether the answer is that one may not. */
+/* Whether the reply is a denial. */
 static bool
-is_refusal(const char *said)
+is_rejection(const char *reply)
 {
-	return strstr(said, "-NOPERM ") != NULL ||
-	    strstr(said, "-ERR The user executing the script can't") != NULL ||
-	    strstr(said, "-ERR ACL failure in script") != NULL ||
-	    strstr(said, "-ERR DEBUG command not allowed") != NULL;
+	return strstr(reply, "-NOPERM ") != NULL ||
+	    strstr(reply, "-ERR The user executing the script can't") != NULL ||
+	    strstr(reply, "-ERR ACL failure in script") != NULL ||
+	    strstr(reply, "-ERR DEBUG command not allowed") != NULL;
 }
 
 static void
 try_it(struct user *u, bool may, const char *command)
 {
-	const char *said =
-	    rights_fixture_ask(&u->raw, "\r\n", "%s\r\n", command);
+	const char *reply =
+	    rights_fixture_request(&u->raw, "\r\n", "%s\r\n", command);
 
 	ck_assert_msg(
-	    is_refusal(said) == !may, "%s: %s: %s", u->name, command, said);
+	    is_rejection(reply) == !may, "%s: %s: %s", u->name, command, reply);
 	if (may)
 		u->allowed++;
 	else
 		u->refused++;
 }
 
-/* Reading and writing what is of a kind, in ways that the table has and in
- * some that it has not. */
+/* Reading and writing a key of a type, with commands that are in the table and
+ * some that are not. */
 static const struct {
 	const char *kind, *read, *write;
 } ways[] = {
@@ -57,7 +57,7 @@ static const struct {
 	{ "stream", "XRANGE %s - + COUNT 1", "XADD %s * f x" },
 };
 
-/* Whether the table gives any row's reader or writer this command. */
+/* Whether any row of the table permits this command. */
 static bool
 has_command(const json_t *all, const char *name, const char *command)
 {
@@ -92,12 +92,12 @@ text(const char *fmt, ...)
 	return dst;
 }
 
-/* The command itself, and in a script that names the key or does not. */
+/* The command itself, and in a script that declares the key or does not. */
 static void
 try_ways(struct user *u, bool may, const char *fmt, const char *key)
 {
 	const char *command = rights_fixture_fill(fmt, '%', 's', key);
-	char call[400] = "redis.call(", sha[41], *said;
+	char call[400] = "redis.call(", sha[41], *reply;
 	const char *s = command;
 	size_t n;
 
@@ -107,10 +107,10 @@ try_ways(struct user *u, bool may, const char *fmt, const char *key)
 		snprintf(call + strlen(call), sizeof(call) - strlen(call),
 		    "%s'%.*s'", s == command ? "" : ",", (int)n, s);
 	}
-	said = (char *)(uintptr_t)rights_fixture_ask(
+	reply = (char *)(uintptr_t)rights_fixture_request(
 	    &u->raw, "\r\n", "SCRIPT LOAD \"%s) return 1\"\r\n", call);
-	ck_assert_msg(said[0] == '$', "%s", said);
-	snprintf(sha, sizeof(sha), "%s", strchr(said, '\n') + 1);
+	ck_assert_msg(reply[0] == '$', "%s", reply);
+	snprintf(sha, sizeof(sha), "%s", strchr(reply, '\n') + 1);
 	ck_assert_uint_eq(strlen(sha), 40);
 	try_it(u, may, text("EVALSHA %s 0", sha));
 	try_it(u, may, text("EVALSHA %s 1 %s", sha, key));
@@ -125,7 +125,7 @@ try_rows(struct user *u, const json_t *all)
 	json_array_foreach (json_object_get(all, "redis"), i, e) {
 		bool writes = rights_fixture_lists(e, "write", u->name);
 		bool reads = writes || rights_fixture_lists(e, "read", u->name);
-		/* As ids of hostile callers look in keys. */
+		/* Keys with ids of hostile callers. */
 		char key[200];
 
 		snprintf(key, sizeof(key), "%s",
@@ -147,7 +147,7 @@ try_rows(struct user *u, const json_t *all)
 	}
 }
 
-/* What no service needs, whatever its keys are. */
+/* Commands that no service needs, whatever its keys are. */
 static void
 try_dangers(struct user *u)
 {
@@ -167,7 +167,7 @@ try_dangers(struct user *u)
 		"DUMP soul:idle:1", "OBJECT ENCODING soul:idle:1",
 		"TYPE soul:idle:1", "GET x", "SET x y", "DEL x", "GET soul:x",
 		"SET soul:x y", "HSET soul:x f y", "SELECT 0 1" };
-	/* The last is only wrong, and not forbidden. */
+	/* The last is only invalid, not denied. */
 	size_t i, n = sizeof(dangers) / sizeof(*dangers) - 1;
 
 	for (i = 0; i < n; i++)
@@ -186,7 +186,7 @@ TEST_T(a_service_has_what_is_its_own_and_nothing_else, 120)
 	json_array_foreach (json_object_get(all, "peers"), i, e) {
 		struct user u = { .name = rights_fixture_member(e, "name") };
 
-		/* It has no business there. */
+		/* It has no access there. */
 		if (strcmp(u.name, "llm-sim") == 0)
 			continue;
 		log_in(&u, &redis);
@@ -227,8 +227,8 @@ TEST(the_operator_sees_health_and_no_data)
 	rights_fixture_close(&u.raw);
 }
 
-/* As the file is shipped: nobody has a password, so nobody comes in. */
-TEST(without_passwords_nobody_comes_in)
+/* The file as shipped: no user has a password, so none can log in. */
+TEST(without_passwords_no_user_can_log_in)
 {
 	char *rights = tk_read_file(TK_REDIS_RIGHTS, NULL);
 	struct tk_server redis;
@@ -236,33 +236,33 @@ TEST(without_passwords_nobody_comes_in)
 
 	tk_server_start_with(&redis, TK_REDIS, rights);
 	rights_fixture_open(&r, redis.port);
-	rights_fixture_ask(&r, "-NOAUTH", "PING\r\n");
-	rights_fixture_ask(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
-	rights_fixture_ask(&r, "-WRONGPASS", "AUTH operator x\r\n");
-	rights_fixture_ask(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
+	rights_fixture_request(&r, "-NOAUTH", "PING\r\n");
+	rights_fixture_request(&r, "-WRONGPASS", "AUTH chat-gateway \"\"\r\n");
+	rights_fixture_request(&r, "-WRONGPASS", "AUTH operator x\r\n");
+	rights_fixture_request(&r, "-WRONGPASS", "AUTH default \"\"\r\n");
 	rights_fixture_close(&r);
 	free(rights);
 }
 
-/* It answers before that. */
+/* It replies before that. */
 static bool
 has_read_its_file(void *raw)
 {
-	return strstr(rights_fixture_ask(raw, "\r\n", "PING\r\n"), "+PONG") !=
-	    NULL;
+	return strstr(rights_fixture_request(raw, "\r\n", "PING\r\n"),
+		   "+PONG") != NULL;
 }
 
-/* Redis reads it as a user who may not come in. */
-TEST(what_was_written_together_is_there_after_a_kill)
+/* Redis loads it as a user that may not log in. */
+TEST(what_was_written_together_survives_a_kill)
 {
 	struct tk_server nats, redis;
 	struct user u = { .name = TK_WITNESS };
 
 	tk_rights_closed(&nats, &redis);
 	log_in(&u, &redis);
-	rights_fixture_ask(
+	rights_fixture_request(
 	    &u.raw, "*2\r\n", "MULTI\r\nSET a 1\r\nSET b 2\r\nEXEC\r\n");
-	rights_fixture_ask(&u.raw, ":7\r\n",
+	rights_fixture_request(&u.raw, ":7\r\n",
 	    "EVAL \"redis.call('set','c','3') redis.call('set','d','4') "
 	    "return 7\" 0\r\n");
 	rights_fixture_close(&u.raw);
@@ -270,14 +270,14 @@ TEST(what_was_written_together_is_there_after_a_kill)
 	tk_server_restart(&redis);
 	log_in(&u, &redis);
 	ck_assert(tk_until(has_read_its_file, &u.raw, 10000));
-	rights_fixture_ask(&u.raw,
+	rights_fixture_request(&u.raw,
 	    "*4\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n",
 	    "MGET a b c d\r\n");
 	rights_fixture_close(&u.raw);
 }
 
-/* What judges the end-to-end tests can see a denial. */
-TEST(denials_are_seen)
+/* The check of the end-to-end tests detects a denial. */
+TEST(denials_are_detected)
 {
 	struct tk_server nats, redis;
 	struct user u = { .name = "intent-filter" };

@@ -1,7 +1,6 @@
 /*
- * Calls that are answered by a stream of events, over HTTP.
- *
- * A toy service does what the text of the request says.
+ * Calls with a stream of events as response, over HTTP.  A toy service does
+ * what the text of the request says.
  */
 #include "core/mem.h"
 #include "testkit/svc_fixture.h"
@@ -16,7 +15,7 @@ struct toy {
 	struct svc_call *held;
 	struct loop_timer timer;
 	bool endless; /* held ends with the drain */
-	enum rc last; /* what sending ended with */
+	enum rc last; /* the last result of sending */
 };
 
 static const struct str hello = STR_INIT("{\"error\":\"你好\"}");
@@ -41,7 +40,7 @@ let_go(void *arg)
 	t->endless = false;
 }
 
-/* Send until it is refused. */
+/* Send until it fails. */
 static void
 flood(void *arg)
 {
@@ -52,7 +51,7 @@ flood(void *arg)
 	memset(text, 'x', sizeof(text));
 	t->last = svc_sse_send(
 	    t->held, NULL, NULL, (struct str){ text, sizeof(text) });
-	/* What is too much waits; what is little may be on its way already. */
+	/* What is too much is pending; a little may be sent already. */
 	if (t->last == RC_TOOBIG && waiting == 0)
 		abort();
 	if (t->last == RC_OK) {
@@ -148,7 +147,7 @@ static const struct svc_route routes[] = {
 };
 static const struct svc_def def = {
 	.name = "toy",
-	.summary = "streams what it is told",
+	.summary = "streams what the request says",
 	.http_addr = "127.0.0.1:1",
 	.admin_addr = "127.0.0.1:1",
 	.conf_size = 1,
@@ -163,7 +162,7 @@ static const struct svc_def def = {
 
 #define COUNT(code) "soul_requests_total{route=\"stream\",code=\"" code "\"} "
 
-/* The events of a stream, without the line that says when to come again. */
+/* The events of a stream, without the retry line. */
 static void
 streamed(struct svc_fixture *r, const char *how, const char *events)
 {
@@ -181,7 +180,7 @@ streamed(struct svc_fixture *r, const char *how, const char *events)
 	tk_response_free(&a);
 }
 
-TEST(events_are_messages_and_texts)
+TEST(events_have_names_ids_and_data)
 {
 	struct svc_fixture r;
 
@@ -205,7 +204,7 @@ TEST(an_event_name_with_a_line_end_is_rejected)
 	svc_fixture_stop(&r);
 }
 
-/* Its status has been sent: what is left to say is that it is over. */
+/* Its status was sent already: the stream only ends. */
 TEST(a_failure_after_the_beginning_ends_the_stream)
 {
 	struct svc_fixture r;
@@ -216,8 +215,8 @@ TEST(a_failure_after_the_beginning_ends_the_stream)
 	svc_fixture_stop(&r);
 }
 
-/* The call is as before, and answered with an error. */
-TEST(over_nats_there_are_no_streams)
+/* The call is as before, and its reply is an error. */
+TEST(streams_are_for_http_only)
 {
 	natsMsg *m = NULL;
 	const char *code;
@@ -236,8 +235,8 @@ TEST(over_nats_there_are_no_streams)
 	svc_fixture_stop(&r);
 }
 
-/* The time to answer is that for the first word. */
-TEST(a_stream_may_take_longer_than_an_answer)
+/* The deadline is that of the first byte. */
+TEST(a_stream_may_take_longer_than_a_response)
 {
 	struct svc_fixture r;
 
@@ -277,7 +276,7 @@ one_ended(void *arg)
 	return svc_fixture_has_metric(arg, COUNT("ok") "1\n");
 }
 
-TEST(a_reader_that_reads_nothing_is_given_up)
+TEST(a_reader_that_reads_nothing_is_disconnected)
 {
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
@@ -290,7 +289,7 @@ TEST(a_reader_that_reads_nothing_is_given_up)
 	svc_fixture_stop(&r);
 }
 
-TEST(a_reader_that_goes_is_noticed)
+TEST(a_reader_that_disconnects_is_noticed)
 {
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
@@ -303,8 +302,8 @@ TEST(a_reader_that_goes_is_noticed)
 	svc_fixture_stop(&r);
 }
 
-/* A stream that has nothing to say is told of its reader, too. */
-TEST(a_reader_that_goes_ends_an_endless_stream)
+/* An idle stream notices that its reader has disconnected, too. */
+TEST(a_disconnected_reader_ends_an_endless_stream)
 {
 	struct tk_http c = { 0 };
 	struct svc_fixture r;
@@ -335,8 +334,8 @@ TEST(an_endless_stream_is_ended_by_the_drain)
 	tk_http_close(&c);
 }
 
-/* SIGTERM in the middle: the stream comes to its end, then the program. */
-TEST(a_stream_in_hand_is_ended_before_the_program)
+/* SIGTERM meanwhile: the stream comes to its end, then the program. */
+TEST(an_open_stream_ends_before_the_program)
 {
 	struct tk_response a = { 0 };
 	struct tk_http c = { 0 };

@@ -9,7 +9,7 @@
 #define ROUNDS  30
 #define REPLIES 40000 /* between two kills */
 
-TEST_T(repeatedly_killed_replicas_lose_no_request, 1800)
+TEST_T(replicas_are_killed_repeatedly, 1800)
 {
 	struct filter_replicas s;
 

@@ -18,14 +18,14 @@
 #include "testkit/stack/verdict.h"
 
 /* Requests whose answers are still recognised. */
-#define ASKED_MAX 65536
+#define PENDING_MAX 65536
 /* An answer may be seen before its question, by so much. */
 #define EARLY_MAX 64
 #define EARLY_MS  500
 /* MQTT messages before it is NATS' turn again. */
 #define MQTT_BATCH 256
 
-struct asked {
+struct pending {
 	const struct wire_subject *row; /* NULL: of the server, or discovery */
 	char inbox[128];
 };
@@ -36,7 +36,7 @@ struct capture {
 	struct mosquitto *m;
 	struct arena *arena;
 	struct map *by_inbox; /* struct asked */
-	struct asked *asked;
+	struct pending *pending;
 	size_t next;
 	struct {
 		natsMsg *msg;
@@ -47,17 +47,17 @@ struct capture {
 	size_t nats, mqtt, wrong;
 };
 
-static volatile sig_atomic_t told_to_stop;
+static volatile sig_atomic_t stop_requested;
 
 static void
 on_term(int sig)
 {
 	(void)sig;
-	told_to_stop = 1;
+	stop_requested = 1;
 }
 
 static void
-tell(struct capture *t, const char *where, struct str name, struct str data,
+report(struct capture *t, const char *where, struct str name, struct str data,
     const char *why)
 {
 	t->wrong++;
@@ -88,7 +88,7 @@ has_header(natsMsg *m, const char *name)
 static void
 expect(struct capture *t, const char *inbox, const struct wire_subject *row)
 {
-	struct asked *a = &t->asked[t->next++ % ASKED_MAX];
+	struct pending *a = &t->pending[t->next++ % PENDING_MAX];
 
 	if (map_get(t->by_inbox, str_of(a->inbox)) == a)
 		(void)map_del(t->by_inbox, str_of(a->inbox));
@@ -111,34 +111,35 @@ static bool
 was_away(struct capture *t)
 {
 	natsStatistics *s = NULL;
-	uint64_t again = 0;
+	uint64_t retry = 0;
 
 	if (natsStatistics_Create(&s) == NATS_OK &&
 	    natsConnection_GetStats(t->nc, s) == NATS_OK)
 		(void)natsStatistics_GetCounts(
-		    s, NULL, NULL, NULL, NULL, &again);
+		    s, NULL, NULL, NULL, NULL, &retry);
 	natsStatistics_Destroy(s);
-	return again > 0;
+	return retry > 0;
 }
 
 /* An answer; false if its question has not been seen. */
 static bool
-take_answer(struct capture *t, natsMsg *m)
+take_reply(struct capture *t, natsMsg *m)
 {
 	struct str inbox = str_of(natsMsg_GetSubject(m));
-	const struct asked *a = map_get(t->by_inbox, inbox);
+	const struct pending *a = map_get(t->by_inbox, inbox);
 	struct verdict v = { 0 };
 
 	/* While it was not connected it may have missed the question. */
 	if (a == NULL)
 		return was_away(t);
-	/* Statuses of the server (nobody there, no messages) have no data. */
+	/* Status messages of the server (no responders, no messages) have no
+	 * data. */
 	if (a->row == NULL || (data_of(m).n == 0 && has_header(m, "Status")))
 		return true;
 	verdict_reply(t->arena, a->row, data_of(m),
 	    has_header(m, "Nats-Service-Error"), &v);
 	if (v.wrong)
-		tell(t, "NATS answer to", str_of(a->row->subject), data_of(m),
+		report(t, "NATS answer to", str_of(a->row->subject), data_of(m),
 		    v.why);
 	return true;
 }
@@ -159,25 +160,27 @@ take_subject(struct capture *t, natsMsg *m)
 	}
 	row = verdict_subject_row(subject);
 	if (row == NULL) {
-		tell(t, "NATS", subject, data_of(m), "unknown subject");
+		report(t, "NATS", subject, data_of(m), "unknown subject");
 		return;
 	}
 	t->subjects[row - wire_subjects]++;
 	if (row->kind == WIRE_SUBJECT_KIND_REQUEST) {
 		if (inbox == NULL)
-			tell(t, "NATS", subject, data_of(m), "wants no answer");
+			report(
+			    t, "NATS", subject, data_of(m), "wants no answer");
 		else
 			expect(t, inbox, row);
 		if (!has_header(m, "Soul-Deadline"))
-			tell(t, "NATS", subject, data_of(m), "has no deadline");
+			report(
+			    t, "NATS", subject, data_of(m), "has no deadline");
 		if (!has_header(m, "traceparent"))
-			tell(t, "NATS", subject, data_of(m), "has no trace");
+			report(t, "NATS", subject, data_of(m), "has no trace");
 	} else if (inbox != NULL) {
 		expect(t, inbox, NULL);
 	}
 	verdict_request(t->arena, row, subject, data_of(m), &v);
 	if (v.wrong)
-		tell(t, "NATS", subject, data_of(m), v.why);
+		report(t, "NATS", subject, data_of(m), v.why);
 	else if (row->kind == WIRE_SUBJECT_KIND_EVENT) {
 		(void)str_split(&subject, '.');
 		(void)str_split(&subject, '.');
@@ -201,13 +204,13 @@ take_nats(struct capture *t, natsMsg *m)
 	if (!str_starts(str_of(natsMsg_GetSubject(m)), STR("_INBOX."))) {
 		take_subject(t, m);
 		natsMsg_Destroy(m);
-	} else if (is_greeting(m) || take_answer(t, m)) {
+	} else if (is_greeting(m) || take_reply(t, m)) {
 		natsMsg_Destroy(m);
 	} else if (t->n_early < EARLY_MAX) {
 		t->early[t->n_early].since = clock_mono();
 		t->early[t->n_early++].msg = m;
 	} else {
-		tell(t, "NATS", str_of(natsMsg_GetSubject(m)), data_of(m),
+		report(t, "NATS", str_of(natsMsg_GetSubject(m)), data_of(m),
 		    "an answer to nothing");
 		natsMsg_Destroy(m);
 	}
@@ -222,14 +225,14 @@ take_early(struct capture *t, bool at_end)
 
 	for (i = 0; i < t->n_early; i++) {
 		m = t->early[i].msg;
-		if (!take_answer(t, m)) {
+		if (!take_reply(t, m)) {
 			if (!at_end &&
 			    mono_diff_ms(clock_mono(), t->early[i].since) <
 				EARLY_MS) {
 				t->early[n++] = t->early[i];
 				continue;
 			}
-			tell(t, "NATS", str_of(natsMsg_GetSubject(m)),
+			report(t, "NATS", str_of(natsMsg_GetSubject(m)),
 			    data_of(m), "an answer to nothing");
 		}
 		natsMsg_Destroy(m);
@@ -284,7 +287,7 @@ on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg,
 		verdict_topic_terminal(what.topic), STR(CAPTURE_HOSTILE)))
 		return;
 	if (v.wrong)
-		tell(t, "MQTT", what.topic, what.payload, v.why);
+		report(t, "MQTT", what.topic, what.payload, v.why);
 }
 
 static void
@@ -364,7 +367,7 @@ sum_up(const struct capture *t)
 	for (i = 0; i < wire_topics_n; i++)
 		printf(
 		    "seen: mqtt %s %zu\n", wire_topics[i].name, t->topics[i]);
-	printf("tap: %zu NATS messages, %zu MQTT messages, %zu wrong\n",
+	printf("capture: %zu NATS messages, %zu MQTT messages, %zu wrong\n",
 	    t->nats, t->mqtt, t->wrong);
 }
 
@@ -378,7 +381,7 @@ capture_free(struct capture *t)
 		mosquitto_destroy(t->m);
 	(void)mosquitto_lib_cleanup();
 	map_free(t->by_inbox);
-	free(t->asked);
+	free(t->pending);
 	free(t->subjects);
 	free(t->topics);
 	free(t->events);
@@ -395,7 +398,7 @@ capture_main(void *where)
 	(void)signal(SIGTERM, on_term);
 	t.arena = arena_new(WIRE_ARENA_MAX);
 	t.by_inbox = map_new();
-	t.asked = mem_calloc(ASKED_MAX, sizeof(*t.asked));
+	t.pending = mem_calloc(PENDING_MAX, sizeof(*t.pending));
 	t.subjects = mem_calloc(wire_subjects_n, sizeof(*t.subjects));
 	t.topics = mem_calloc(wire_topics_n, sizeof(*t.topics));
 	t.events = mem_calloc(wire_events_n, sizeof(*t.events));
@@ -406,7 +409,7 @@ capture_main(void *where)
 	else
 		printf(CAPTURE_READY);
 	fflush(stdout);
-	while (!told_to_stop) {
+	while (!stop_requested) {
 		while (natsSubscription_NextMsg(
 			   &m, t.sub, t.m != NULL ? 1 : 20) == NATS_OK)
 			take_nats(&t, m);

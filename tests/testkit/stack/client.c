@@ -272,7 +272,7 @@ client_wait_terminal(struct stack *st, const char *user, const char *terminal,
 }
 
 static bool
-is_refused(json_t *j, const struct wanted *w)
+is_rejected(json_t *j, const struct wanted *w)
 {
 	const char *outcome = json_string_value(
 	    json_object_get(json_object_get(j, "last_refused"), "outcome"));
@@ -284,7 +284,7 @@ void
 client_wait_report_outcome(struct stack *st, const char *user,
     const char *terminal, const char *outcome)
 {
-	struct wanted w = { st, user, terminal, is_refused, 0, 0, outcome };
+	struct wanted w = { st, user, terminal, is_rejected, 0, 0, outcome };
 
 	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS),
 	    "%s: nothing %s", terminal, outcome);

@@ -1,6 +1,6 @@
 /*
- * owner: somebody who owns a body and talks to its soul over HTTP; every answer
- * is judged by its route's schema.
+ * client: an HTTP client of the gateway; every response is checked against the
+ * schema of its route.
  */
 #ifndef TESTKIT_STACK_CLIENT_H
 #define TESTKIT_STACK_CLIENT_H
@@ -12,31 +12,31 @@
 
 /*
  * client_set_identity(token, from):
- * Who asks in this thread from now on: with an access token, from an address
- * ("127.0.0.2"); NULL: none, any.  Both must live on.
+ * The access token and source address ("127.0.0.2") of this thread's requests
+ * from now on; NULL: none, any.  Both must stay valid.
  */
 void client_set_identity(const char *token, const char *from);
 
-/* client_get_identity(token, from): What client_set_identity() was told in this
+/* client_get_identity(token, from): As client_set_identity() set them in this
  * thread. */
 void client_get_identity(const char **token, const char **from);
 
 /*
  * client_call(port, method, path, body, status):
- * Ask; body (NULL: none) is given away.  The answer, which the caller frees, or
- * NULL if none came, *status then being 0.  Fails the test if the answer breaks
- * its schema.
+ * Send a request; takes body (NULL: none).  Returns the response, which the
+ * caller frees, or NULL if none came; *status is 0 then.  Fails the test if the
+ * response violates its schema.
  */
 json_t *client_call(
     int port, const char *method, const char *path, json_t *body, int *status);
 
-/* client_ok(st, method, path, body): From the gateway, and it is 200. */
+/* client_ok(st, method, path, body): A request to the gateway that gets 200. */
 json_t *client_ok(
     struct stack *st, const char *method, const char *path, json_t *body);
 
 /*
  * client_rejected(st, method, path, body, status):
- * The gateway refuses with that status; the error's text.
+ * A request that the gateway rejects with that status; returns the error text.
  */
 const char *client_rejected(struct stack *st, const char *method,
     const char *path, json_t *body, int status);
@@ -49,7 +49,7 @@ const char *client_create_soul(
 void client_select_soul(
     struct stack *st, const char *user, const char *terminal, const char *soul);
 
-/* Who talks to which body, and in which session. */
+/* A user, the session and the terminal of their chats. */
 struct client {
 	struct stack *st;
 	const char *user, *session, *terminal;
@@ -61,10 +61,10 @@ struct client {
  */
 json_t *client_chat_request(const struct client *o, const char *text);
 
-/* client_chat(o, text): Say something; the response, which is 200. */
+/* client_chat(o, text): Chat; returns the response, which is 200. */
 json_t *client_chat(const struct client *o, const char *text);
 
-/* client_sim_state(st, terminal): What a body of body-sim shows. */
+/* client_sim_state(st, terminal): The state of a terminal of body-sim. */
 json_t *client_sim_state(struct stack *st, const char *terminal);
 
 /* client_wait_sim_state(st, terminal, member, text): Wait until it shows that.
@@ -73,9 +73,9 @@ void client_wait_sim_state(struct stack *st, const char *terminal,
     const char *member, const char *text);
 
 /*
- * The gateway tells a user of his bodies, and of those that nobody has bound.
- * client_terminal(st, user, terminal): What it tells; NULL if nothing.
- * client_wait_terminal(st, user, terminal, what): Wait until it tells so much.
+ * A user's view of terminals that are bound to the user or unbound.
+ * client_terminal(st, user, terminal): The response; NULL if it is not found.
+ * client_wait_terminal(st, user, terminal, what): Wait until it shows that.
  */
 json_t *client_terminal(
     struct stack *st, const char *user, const char *terminal);
@@ -89,7 +89,7 @@ void client_wait_terminal(struct stack *st, const char *user,
 
 /*
  * client_wait_report_outcome(st, user, terminal, outcome):
- * Wait until the last report that did not count has that outcome.
+ * Wait until the last report that did not count in full has that outcome.
  */
 void client_wait_report_outcome(struct stack *st, const char *user,
     const char *terminal, const char *outcome);
@@ -109,7 +109,7 @@ json_t *at(json_t *j, const char *path);
 /* has_skill(j, path, skill): Whether the array of texts has it. */
 bool has_skill(json_t *j, const char *path, const char *skill);
 
-/* is_json(j, text): Whether j is what the JSON text says. */
+/* is_json(j, text): Whether j equals the JSON text. */
 bool is_json(json_t *j, const char *text);
 
 /* says(j, path, text): Whether the text at path has text in it. */

@@ -1,6 +1,6 @@
 /*
- * talk: a chat request on a thread of its own, for tests that have something to
- * do meanwhile.
+ * conversation: a chat request on a thread of its own, for tests that act
+ * meanwhile.
  */
 #ifndef TESTKIT_STACK_CONVERSATION_H
 #define TESTKIT_STACK_CONVERSATION_H
@@ -11,13 +11,13 @@
 
 struct conversation;
 
-/* conversation_begin(o, text): Say it, as who says things in this thread. */
+/* conversation_begin(o, text): Send it with this thread's identity. */
 struct conversation *conversation_begin(
     const struct client *o, const char *text);
 
 /*
  * conversation_end(t, status):
- * Wait for the answer, which the caller frees; status 0: none came.
+ * Wait for the response, which the caller frees; status 0: none came.
  */
 json_t *conversation_end(struct conversation *t, int *status);
 

@@ -100,16 +100,16 @@ a_base(struct attack *a, const char *message)
 
 /* One more thing that is wrong with the payload. */
 static void
-spoil(struct attack *a)
+corrupt(struct attack *a)
 {
-	static const char *const pieces[] = { "\xff\xfe", "\\u0000", "\"", "{",
-		"]", "\xed\xa0\x80", "1e999", "-0", "null", "\\ud800",
+	static const char *const fragments[] = { "\xff\xfe", "\\u0000", "\"",
+		"{", "]", "\xed\xa0\x80", "1e999", "-0", "null", "\\ud800",
 		"{\"a\":1,\"a\":2}", "99999999999999999999", "\r\n", ",,",
 		"\xf0\x9f\xa4\x96", "(?:a+)+$", "*", ".>" };
 	struct buf *p = &a->payload;
 	size_t at = p->n > 0 ? below(a, p->n) : 0, n;
 	struct buf copy = BUF_INIT(2 * HOSTILE_MAX);
-	const char *piece = pieces[below(a, NELEM(pieces))];
+	const char *fragment = fragments[below(a, NELEM(fragments))];
 
 	switch (below(a, 6)) {
 	case 0: /* a byte */
@@ -121,7 +121,7 @@ spoil(struct attack *a)
 		break;
 	case 2: /* a piece put in */
 		buf_put(&copy, p->p, at);
-		buf_puts(&copy, piece);
+		buf_puts(&copy, fragment);
 		buf_put(&copy, p->p + at, p->n - at);
 		break;
 	case 3: /* a part twice */
@@ -177,7 +177,7 @@ make_payload(struct attack *a, const char *message)
 	/* The bad ones are bad enough every other time. */
 	if (below(a, 2) == 0)
 		while (n-- > 0)
-			spoil(a);
+			corrupt(a);
 }
 
 /* ---- MQTT -----------------------------------------------------------------

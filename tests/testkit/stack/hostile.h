@@ -1,5 +1,5 @@
 /*
- * hostile: payloads that nobody should send, from a seed, at the whole stack.
+ * hostile: invalid payloads, generated from a seed, sent to the whole stack.
  */
 #ifndef TESTKIT_STACK_HOSTILE_H
 #define TESTKIT_STACK_HOSTILE_H
@@ -20,14 +20,14 @@ struct hostile_plan {
 
 struct hostile_outcome {
 	size_t mqtt, http;     /* sent */
-	size_t chats;          /* of a neighbour meanwhile, all answered */
+	size_t chats;          /* of the load generator meanwhile, all 200 */
 	int64_t slowest_ms;    /* of those */
 	size_t by_status[600]; /* of HTTP answers */
 };
 
 /*
  * hostile_run(st, plan, out):
- * Send them all, from terminals called CAPTURE_HOSTILE…, while a neighbour
+ * Send them all, from terminals called CAPTURE_HOSTILE…, while a load generator
  * chats. Fails the test if an HTTP payload gets anything but a 4xx with an
  * error that keeps its schema, or a chat fails.
  */

@@ -1,5 +1,5 @@
 /*
- * No assertions on his thread: they belong to the test's own.
+ * No assertions on this thread: they belong to the thread of the test.
  */
 #include "testkit/stack/load.h"
 
@@ -28,7 +28,7 @@ struct load {
 };
 
 static int64_t
-say(struct load *n, const char *text)
+load_chat(struct load *n, const char *text)
 {
 	struct mono began = clock_mono();
 	int status;
@@ -82,8 +82,9 @@ talk_on(void *arg)
 		client_set_identity(lock_token(LOCK_DEMO), "127.0.0.77");
 	do {
 		last = pause_or_end(n);
-		count(n, &n->saw.commands, say(n, "把灯变成绿色"));
-		count(n, &n->saw.completions, say(n, "今天上海天气如何？"));
+		count(n, &n->saw.commands, load_chat(n, "把灯变成绿色"));
+		count(
+		    n, &n->saw.completions, load_chat(n, "今天上海天气如何？"));
 	} while (!last);
 	return NULL;
 }
@@ -98,7 +99,7 @@ load_prepare(struct stack *st)
 	client_select_soul(st, STACK_USER, STACK_BODY,
 	    json_array_size(at(all, "items")) > 0
 		? text_at(all, "items.0.soul_id")
-		: client_create_soul(st, STACK_USER, "neighbour", "ISTJ"));
+		: client_create_soul(st, STACK_USER, "load", "ISTJ"));
 	json_decref(all);
 	return (struct client){ st, STACK_USER, "beside", STACK_BODY };
 }
@@ -131,11 +132,11 @@ load_end(struct load *n, struct load_stats *saw)
 	ck_assert_int_eq(pthread_join(n->thread, NULL), 0);
 	text = n->answer != NULL ? json_dumps(n->answer, 0) : NULL;
 	ck_assert_msg(n->failed == 0,
-	    "%zu of the neighbour's %zu turns failed, the last with %d %s",
+	    "%zu of the %zu turns of the load generator failed, the last with %d %s",
 	    n->failed, n->saw.commands + n->saw.completions, n->status,
 	    text != NULL ? text : "");
 	ck_assert_msg(n->saw.slowest_ms <= LOAD_TURN_MS,
-	    "a turn of the neighbour took %lld ms",
+	    "a turn of the load generator took %lld ms",
 	    (long long)n->saw.slowest_ms);
 	if (saw != NULL)
 		*saw = n->saw;

@@ -1,7 +1,7 @@
 /*
- * neighbour: somebody who talks to a body of his own while something happens
- * that must not disturb him: a clear command, then something for the model, and
- * so on, on a thread.
+ * load: a load generator: a user who chats on a thread while a test does
+ * something that must not affect other users: a clear command, then a turn for
+ * the model, and so on.
  */
 #ifndef TESTKIT_STACK_LOAD_H
 #define TESTKIT_STACK_LOAD_H
@@ -10,7 +10,7 @@
 
 #include "testkit/stack/client.h"
 
-/* Longest time that any of his turns may take. */
+/* Maximum time of each turn. */
 #define LOAD_TURN_MS 1000
 
 struct load;
@@ -24,17 +24,16 @@ struct load_stats {
  * load_prepare(st): STACK_USER, whose STACK_BODY is bound to a soul now.
  *
  * load_begin(o):
- * He begins to talk.  In a locked stack he is the owner of STACK_BODY, with a
- * token and an address of his own.
+ * Start.  In a locked stack the user owns STACK_BODY, with a token and an
+ * address of its own.
  */
 struct client load_prepare(struct stack *st);
 struct load *load_begin(const struct client *o);
 
 /*
  * load_end(n, saw):
- * He has had at least one more turn of each kind since this was called, and
- * ends.  Fails the test unless all were answered with 200, within LOAD_TURN_MS
- * each; saw may be NULL.
+ * Stop after at least one more turn of each kind.  Fails the test unless every
+ * turn got 200 within LOAD_TURN_MS; saw may be NULL.
  */
 void load_end(struct load *n, struct load_stats *saw);
 

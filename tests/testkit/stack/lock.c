@@ -253,9 +253,9 @@ lock_body_token(const char *terminal)
 	return k->token;
 }
 
-/* The secrets that an answer tells, this once. */
+/* Store the secrets of a response. */
 static void
-keep(const char *terminal, json_t *j)
+write_files(const char *terminal, json_t *j)
 {
 	struct body_key *k = key_of(terminal);
 
@@ -278,7 +278,7 @@ lock_mint(struct stack *st, const char *terminal, const char *user)
 
 	if (user != NULL)
 		json_object_set_new(body, "user_id", json_string(user));
-	keep(terminal, client_ok(st, "POST", "/v1/terminals", body));
+	write_files(terminal, client_ok(st, "POST", "/v1/terminals", body));
 }
 
 void
@@ -287,11 +287,11 @@ lock_rotate(struct stack *st, const char *terminal)
 	char path[256];
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s/rotate", terminal);
-	keep(terminal, client_ok(st, "POST", path, json_object()));
+	write_files(terminal, client_ok(st, "POST", path, json_object()));
 }
 
 static void
-on_answer(struct mosquitto *m, void *arg, int rc)
+on_response(struct mosquitto *m, void *arg, int rc)
 {
 	(void)m;
 	*(int *)arg = rc;
@@ -306,7 +306,7 @@ lock_lets_in(struct stack *st, const char *user, const char *password)
 	(void)mosquitto_lib_init();
 	m = mosquitto_new(NULL, true, &answer);
 	ck_assert_ptr_nonnull(m);
-	mosquitto_connect_callback_set(m, on_answer);
+	mosquitto_connect_callback_set(m, on_response);
 	if (user != NULL)
 		(void)mosquitto_username_pw_set(m, user, password);
 	if (mosquitto_connect(

@@ -1,13 +1,13 @@
 /*
- * lock: a stack as it is deployed: nobody comes in without a name.
+ * lock: a stack as it is deployed, with access control everywhere.
  *
  * The broker has the shipped configuration (deploy/mosquitto-secure.conf and
  * what belongs to it), of which only ports and places are replaced, and
  * passwords that "mqtt-bridge passwords" keeps; services have their own users
  * in NATS and Redis; every HTTP port but the simulated model's wants tokens.
  *
- * What the tests see themselves by: TK_WITNESS in NATS and Redis, and a
- * listener of the broker on which everything is allowed.
+ * Tests observe it as the user TK_WITNESS of NATS and Redis, and at a listener
+ * of the broker that permits everything.
  */
 #ifndef TESTKIT_STACK_LOCK_H
 #define TESTKIT_STACK_LOCK_H
@@ -17,12 +17,12 @@
 #include "core/arena.h"
 #include "testkit/stack/stack.h"
 
-/* Who has an access token of the file. */
+/* The holders of the access tokens in the file. */
 enum lock_who {
 	LOCK_OPERATOR,
-	LOCK_WATCHER, /* an operator who only looks, often */
+	LOCK_WATCHER, /* an operator who only reads, often */
 	LOCK_PROVISIONER,
-	LOCK_DEMO, /* STACK_USER, the neighbour */
+	LOCK_DEMO, /* STACK_USER, the load generator */
 	LOCK_ADA,
 	LOCK_MALLORY,
 	LOCK_MALLORY_TOO, /* the same user with another token */
@@ -37,10 +37,10 @@ enum lock_who {
 	LOCK_WHO
 };
 
-/* lock_token(who): His token. */
+/* lock_token(who): The token. */
 const char *lock_token(enum lock_who who);
 
-/* Bodies that every locked stack has, beside STACK_BODY, and whose they are. */
+/* Terminals of every locked stack, beside STACK_BODY, and their users. */
 #define LOCK_VICTIM "victim-1"  /* ada's */
 #define LOCK_EVIL   "hostile-1" /* mallory's, as the next */
 #define LOCK_OTHER  "hostile-2"
@@ -48,7 +48,8 @@ const char *lock_token(enum lock_who who);
 
 /*
  * lock_servers(st): Start NATS, Redis and the broker, and write the files.
- * lock_bodies(st):  Mint the bodies over HTTP; the broker knows them then.
+ * lock_bodies(st):  Create the identities over HTTP; the broker knows them
+ * then.
  */
 void lock_servers(struct stack *st);
 void lock_bodies(struct stack *st);
@@ -59,9 +60,9 @@ size_t lock_env(struct stack *st, enum stack_service i, struct arena *a,
 
 /*
  * lock_mint(st, terminal, user):
- * Give a body an identity, of which the broker need not know yet.
- * lock_rotate(st, terminal): Give it another secret.
- * lock_password(terminal), lock_body_token(terminal): The last of it.
+ * Create an identity, which the broker need not know yet.
+ * lock_rotate(st, terminal): Replace its secrets.
+ * lock_password(terminal), lock_body_token(terminal): The latest ones.
  */
 void lock_mint(struct stack *st, const char *terminal, const char *user);
 void lock_rotate(struct stack *st, const char *terminal);
@@ -70,13 +71,13 @@ const char *lock_body_token(const char *terminal);
 
 /*
  * lock_lets_in(st, user, password):
- * Whether the broker takes that at the listener for bodies now.
+ * Whether the broker accepts that at the listener of terminals now.
  */
 bool lock_lets_in(struct stack *st, const char *user, const char *password);
 
 /*
  * lock_end(st):
- * Tell what lock_servers() started beside the servers to stop; its exit status.
+ * Stop what lock_servers() started beside the servers; its exit status.
  */
 int lock_end(struct stack *st);
 

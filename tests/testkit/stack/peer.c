@@ -204,7 +204,7 @@ struct answer {
 };
 
 static bool
-is_answered(void *arg)
+is_acknowledged(void *arg)
 {
 	struct answer *a = arg;
 	bool is;
@@ -223,7 +223,7 @@ peer_try_subscribe(struct peer *p, const char *filter)
 
 	ck_assert_int_eq(
 	    mosquitto_subscribe(p->m, &a.mid, filter, 1), MOSQ_ERR_SUCCESS);
-	ck_assert(tk_until(is_answered, &a, STACK_MS));
+	ck_assert(tk_until(is_acknowledged, &a, STACK_MS));
 	pthread_mutex_lock(&p->lock);
 	may = p->granted;
 	pthread_mutex_unlock(&p->lock);
@@ -251,7 +251,7 @@ peer_send(struct peer *p, const char *topic, const void *payload, size_t n,
 	ck_assert_int_eq(mosquitto_publish(p->m, &a.mid, topic, (int)n, payload,
 			     (how & PEER_QOS1) != 0, (how & PEER_RETAIN) != 0),
 	    MOSQ_ERR_SUCCESS);
-	ck_assert(tk_until(is_answered, &a, STACK_MS));
+	ck_assert(tk_until(is_acknowledged, &a, STACK_MS));
 }
 
 struct search {
@@ -262,7 +262,7 @@ struct search {
 };
 
 static bool
-look(void *arg)
+peer_scan(void *arg)
 {
 	struct search *s = arg;
 	struct got *g;
@@ -287,7 +287,7 @@ peer_next(struct peer *p, const char *end, int ms)
 	struct search s = { .p = p, .end = str_of(end) };
 	json_t *message;
 
-	if (!tk_until(look, &s, ms))
+	if (!tk_until(peer_scan, &s, ms))
 		return NULL;
 	pthread_mutex_lock(&p->lock);
 	TAILQ_REMOVE(&p->list, s.found, link);
@@ -311,7 +311,7 @@ peer_await(struct peer *p, const char *end, const char *path, const char *part)
 
 /* A broker serves one subscriber in the order in which it took messages. */
 static void
-settle(struct peer *p)
+peer_flush(struct peer *p)
 {
 	static const char mark[] =
 	    "soul/terminal/" CAPTURE_HOSTILE "-mark/heartbeat";
@@ -329,8 +329,8 @@ peer_count(struct peer *p, const char *end)
 {
 	struct search s = { .p = p, .end = str_of(end) };
 
-	settle(p);
-	(void)look(&s);
+	peer_flush(p);
+	(void)peer_scan(&s);
 	return s.n;
 }
 
@@ -339,7 +339,7 @@ peer_count(struct peer *p, const char *end)
 
 /* On the client's thread. */
 static void
-answer_invoke(void *arg, const char *topic, json_t *payload)
+reply_to_invoke(void *arg, const char *topic, json_t *payload)
 {
 	struct terminal *b = arg;
 	const char *id = strstr(topic, "/invoke/");
@@ -369,7 +369,8 @@ answer_invoke(void *arg, const char *topic, json_t *payload)
 }
 
 static void
-tell(struct terminal *b, const char *leaf, const char *payload, unsigned how)
+terminal_publish(
+    struct terminal *b, const char *leaf, const char *payload, unsigned how)
 {
 	char topic[512];
 
@@ -383,7 +384,7 @@ terminal_report(struct terminal *b, const char *leaf, json_t *report)
 {
 	char *text = json_dumps(report, 0);
 
-	tell(b, leaf, text, PEER_REPORT);
+	terminal_publish(b, leaf, text, PEER_REPORT);
 	free(text);
 	json_decref(report);
 }
@@ -440,7 +441,7 @@ terminal_connect(struct terminal *b, struct stack *st, const char *terminal,
 
 	b->terminal = terminal;
 	snprintf(topic, sizeof(topic), "soul/terminal/%s/online", terminal);
-	b->peer = peer_make(st, &o, answer_invoke, b);
+	b->peer = peer_make(st, &o, reply_to_invoke, b);
 	if (speaks != TERMINAL_UNSUBSCRIBED)
 		hear(b, "invoke/+");
 	if (speaks == TERMINAL_0222) {
@@ -448,12 +449,12 @@ terminal_connect(struct terminal *b, struct stack *st, const char *terminal,
 		hear(b, "emotion_update");
 		hear(b, "intent_action");
 	}
-	tell(b, "online", speaks == TERMINAL_0220_BARE ? " TRUE " : "online",
-	    PEER_REPORT);
+	terminal_publish(b, "online",
+	    speaks == TERMINAL_0220_BARE ? " TRUE " : "online", PEER_REPORT);
 	report_skills(b, speaks);
 	if (has_intents)
 		report_intents(b);
-	tell(b, "heartbeat", "1", PEER_QOS0);
+	terminal_publish(b, "heartbeat", "1", PEER_QOS0);
 	client_wait_terminal(st, b->user != NULL ? b->user : STACK_USER,
 	    terminal, has_intents ? CLIENT_SEES_INTENTS : CLIENT_SEES_SKILLS);
 }
@@ -461,6 +462,6 @@ terminal_connect(struct terminal *b, struct stack *st, const char *terminal,
 void
 terminal_free(struct terminal *b)
 {
-	tell(b, "online", "offline", PEER_REPORT);
+	terminal_publish(b, "online", "offline", PEER_REPORT);
 	peer_free(b->peer);
 }

@@ -11,7 +11,7 @@
 #include "testkit/testkit.h"
 
 #define REQUEST_MAX (16UL * 1024 * 1024)
-#define ANSWER_MS   10000
+#define RESPONSE_MS 10000
 
 uint32_t
 probe_address(unsigned char from)
@@ -49,7 +49,7 @@ put_request(struct buf *q, const struct probe *k)
 }
 
 static void
-judge(const struct probe *k, const struct tk_response *a)
+probe_check(const struct probe *k, const struct tk_response *a)
 {
 	struct arena *arena = arena_new(WIRE_ARENA_MAX);
 	struct verdict_http h = { method_of(k), k->path, a->status,
@@ -75,10 +75,10 @@ probe(const struct probe *k, struct tk_response *a)
 	put_request(&q, k);
 	tk_http_open_from(&c, probe_address(k->from), k->port);
 	(void)tk_http_send(&c, q.p, q.n);
-	if (tk_http_read(&c, a, ANSWER_MS))
+	if (tk_http_read(&c, a, RESPONSE_MS))
 		status = a->status;
 	if (status >= 400)
-		judge(k, a);
+		probe_check(k, a);
 	tk_http_close(&c);
 	tk_response_free(&own);
 	buf_free(&q);

@@ -1,5 +1,5 @@
 /*
- * knock: an HTTP request as the test says, byte for byte.
+ * probe: one HTTP request, byte for byte as the test scripts it.
  */
 #ifndef TESTKIT_STACK_PROBE_H
 #define TESTKIT_STACK_PROBE_H
@@ -8,7 +8,7 @@
 
 #include "testkit/http.h"
 
-/* Members may be left out. */
+/* Members may be omitted. */
 struct probe {
 	int port;
 	unsigned char from; /* 127.0.0.<from>; 0: 1 */
@@ -20,9 +20,10 @@ struct probe {
 };
 
 /*
- * knock(k, a):
- * Its status, 0 if no whole answer came within 10 s; a (may be NULL) is reset
- * first.  An error must keep its schema, or the test fails.
+ * probe(k, a):
+ * Send it.  Returns the status, 0 without a complete response within 10 s; a
+ * (may be NULL) is reset first.  Fails the test if an error violates its
+ * schema.
  */
 int probe(const struct probe *k, struct tk_response *a);
 

@@ -167,12 +167,12 @@ hear_text(struct str s)
 			best = (struct str){ s.p + from, i - from };
 		from = i + 1;
 	}
-	/* A lone name is nothing that somebody says. */
+	/* A lone name is not user text. */
 	if (str_find(best, STR(" ")) >= 0 || !is_ascii(best))
 		note('U', best, WORDS_MAX);
 }
 
-/* Whether a member says what is meant, instead of being somebody's words. */
+/* Whether a member is structure rather than user text. */
 static bool
 is_technical(const char *key)
 {
@@ -219,7 +219,7 @@ secrets_note_texts(const json_t *body)
 
 /* The note, if the line has it; absent if not. */
 static struct str
-look(struct str line, struct str all, bool secrets_only)
+secrets_scan(struct str line, struct str all, bool secrets_only)
 {
 	struct str one;
 
@@ -245,7 +245,7 @@ read_notes(void)
 }
 
 static bool
-is_told(const char *path, struct str all, char *dst, size_t size)
+is_leaked(const char *path, struct str all, char *dst, size_t size)
 {
 	struct str log, line, what = { NULL, 0 };
 	char *text = tk_read_file(path, &log.n);
@@ -253,11 +253,12 @@ is_told(const char *path, struct str all, char *dst, size_t size)
 
 	log.p = text;
 	/* Most logs have nothing. */
-	if (look(log, all, false).p == NULL)
+	if (secrets_scan(log, all, false).p == NULL)
 		log.p = NULL;
 	for (; log.p != NULL && what.p == NULL; n++) {
 		line = str_split(&log, '\n');
-		what = look(line, all, str_find(line, STR(" lvl=debug ")) >= 0);
+		what = secrets_scan(
+		    line, all, str_find(line, STR(" lvl=debug ")) >= 0);
 	}
 	if (what.p != NULL)
 		snprintf(dst, size, "%s:%zu: tells %s \"%.*s\": %.*s", path, n,
@@ -272,11 +273,11 @@ is_told(const char *path, struct str all, char *dst, size_t size)
 static bool
 is_ours(const char *path)
 {
-	return str_ends(str_of(path), STR("/tap.log"));
+	return str_ends(str_of(path), STR("/capture.log"));
 }
 
 static bool
-look_into(const char *dir, struct str all, char *dst, size_t size)
+secrets_scan_file(const char *dir, struct str all, char *dst, size_t size)
 {
 	char pattern[300];
 	bool found = false;
@@ -289,7 +290,7 @@ look_into(const char *dir, struct str all, char *dst, size_t size)
 		return false;
 	for (i = 0; i < g.gl_pathc && !found; i++) {
 		if (!is_ours(g.gl_pathv[i]))
-			found = is_told(g.gl_pathv[i], all, dst, size);
+			found = is_leaked(g.gl_pathv[i], all, dst, size);
 	}
 	globfree(&g);
 	return found;
@@ -304,9 +305,9 @@ secrets_leaked(void)
 
 	if (all.p == NULL)
 		return NULL;
-	found = look_into(folder, all, why, sizeof(why));
+	found = secrets_scan_file(folder, all, why, sizeof(why));
 	if (!found && strcmp(tk_dir(), folder) != 0)
-		found = look_into(tk_dir(), all, why, sizeof(why));
+		found = secrets_scan_file(tk_dir(), all, why, sizeof(why));
 	free((char *)(uintptr_t)all.p);
 	return found ? why : NULL;
 }
@@ -319,7 +320,7 @@ secrets_in(struct str text, bool words)
 
 	if (all.p == NULL)
 		return NULL;
-	what = look(text, all, !words);
+	what = secrets_scan(text, all, !words);
 	if (what.p != NULL)
 		snprintf(secret, sizeof(secret), "%.*s", (int)what.n - 1,
 		    what.p + 1);

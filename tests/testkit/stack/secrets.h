@@ -1,9 +1,9 @@
 /*
- * secrets: logs tell none of them, and nothing of what users say.
+ * secrets: logs must not contain secrets or user texts.
  *
  * A stack's services are started with secrets of their own; secrets of its
- * servers, and what the rig's owners send, are noted.  No process of the stack
- * may write any of it: a secret at no level, a user's words not above debug.
+ * servers, and what clients send, are noted.  No process of the stack may write
+ * any of it: a secret at no level, user text not above debug.
  * Notes are a file of the stack, so that processes and threads of tests share
  * them.
  */
@@ -33,20 +33,20 @@ void secrets_note(const char *s);
 
 /*
  * secrets_note_texts(body):
- * All texts of 8 bytes or more in what a user sends, but ids and lone names.
+ * Note all texts of 8 bytes or more in a request body, but ids and lone names.
  */
 void secrets_note_texts(const json_t *body);
 
 /*
- * secrets_leaked(): Where the logs of the stack and of this test tell what they
- * must not, as "file:line: text"; NULL if nowhere.  Static memory.
+ * secrets_leaked(): The first leak in the logs of the stack and of this test,
+ * as "file:line: text"; NULL if there is none.  Static memory.
  */
 const char *secrets_leaked(void);
 
 /*
  * secrets_in(text, words):
- * A secret, or some of the users' words if they count too, that the text has in
- * it; NULL if none.  Static memory.
+ * A secret, or user text if words is set, that the text contains; NULL if none.
+ * Static memory.
  */
 const char *secrets_in(struct str text, bool words);
 

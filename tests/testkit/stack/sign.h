@@ -1,18 +1,17 @@
 /*
- * sign: the identity provider of a locked stack, and those who would like to be
- * it.
+ * sign: JWTs of the identity provider of a locked stack, and forged ones.
  */
 #ifndef TESTKIT_STACK_SIGN_H
 #define TESTKIT_STACK_SIGN_H
 
-/* Whom tokens are from and for. */
+/* Issuer and audience. */
 #define SIGN_ISSUER   "https://id.example"
 #define SIGN_AUDIENCE "soul"
 
 enum sign_key {
 	SIGN_RSA,      /* kid "rsa", of the provider */
 	SIGN_EC,       /* kid "ec", of the provider */
-	SIGN_STRANGER, /* RSA, too, but nobody's */
+	SIGN_STRANGER, /* RSA, but unknown */
 	SIGN_PUBLIC,   /* HS256 with the provider's public key as the secret */
 	SIGN_NOTHING,  /* an empty signature */
 	SIGN_KEYS

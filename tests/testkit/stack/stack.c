@@ -152,9 +152,9 @@ stack_start_capture(struct stack *st)
 	}
 	if (st->opts->no_mqtt_capture)
 		where.mqtt_port = 0;
-	tk_fork(&st->capture, "tap", capture_main, &where);
+	tk_fork(&st->capture, "capture", capture_main, &where);
 	ck_assert_msg(
-	    tk_until(capture_is_ready, &st->capture, STACK_MS), "no tap");
+	    tk_until(capture_is_ready, &st->capture, STACK_MS), "no capture");
 }
 
 void
@@ -181,7 +181,8 @@ stack_start(struct stack *st, const struct stack_opts *o)
 		return;
 	if (o->locked)
 		lock_bodies(st);
-	/* An announcement that nobody hears counts from the next heartbeat. */
+	/* Without a subscriber an announcement counts from the next heartbeat.
+	 */
 	ck_assert(tk_until(
 	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
 	stack_restart(st, STACK_BODY_SIM);
@@ -254,14 +255,14 @@ check_metrics(struct stack_proc *p)
 void
 stack_check(struct stack *st)
 {
-	const char *told = secrets_leaked();
+	const char *leaked = secrets_leaked();
 	char line[1024];
 	size_t i;
 
-	ck_assert_msg(told == NULL, "%s", told);
+	ck_assert_msg(leaked == NULL, "%s", leaked);
 
-	ck_assert_msg(
-	    st->opts->no_capture || tk_alive(&st->capture), "the tap is gone");
+	ck_assert_msg(st->opts->no_capture || tk_alive(&st->capture),
+	    "the capture ended");
 	if (!st->opts->no_capture &&
 	    line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 		ck_abort_msg("%s", line);
@@ -288,7 +289,7 @@ const char *
 stack_end(struct stack *st)
 {
 	static char why[1200];
-	const char *told;
+	const char *leaked;
 	char line[1024];
 	int status;
 	size_t i;
@@ -306,8 +307,10 @@ stack_end(struct stack *st)
 		(void)stop(&st->capture);
 		if (line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 			snprintf(why, sizeof(why), "%s", line);
-		else if (!line_with(&st->capture, "tap: ", line, sizeof(line)))
-			snprintf(why, sizeof(why), "the tap did not sum up");
+		else if (!line_with(
+			     &st->capture, "capture: ", line, sizeof(line)))
+			snprintf(
+			    why, sizeof(why), "the capture printed no summary");
 	}
 	/* Of a locked one it is the tests that are denied things. */
 	if (st->opts->locked) {
@@ -321,8 +324,8 @@ stack_end(struct stack *st)
 			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
 	for (i = 0; i < STACK_SERVERS; i++)
 		tk_server_stop(&st->server[i], SIGTERM);
-	told = secrets_leaked();
-	if (told != NULL)
-		snprintf(why, sizeof(why), "%s", told);
+	leaked = secrets_leaked();
+	if (leaked != NULL)
+		snprintf(why, sizeof(why), "%s", leaked);
 	return why[0] != '\0' ? why : NULL;
 }

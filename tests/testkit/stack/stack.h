@@ -1,5 +1,5 @@
 /*
- * stack: the whole of Soul for a test: real servers, every service, the tap.
+ * stack: all of Soul for a test: real servers, every service, the capture.
  *
  * Started once for a test program by STACK_SHARED, or in a test of its own when
  * processes are to be killed in it.
@@ -11,7 +11,7 @@
 
 #include "testkit/testkit.h"
 
-/* Longest wait for something that takes well under a second. */
+/* Timeout of anything that takes well under a second. */
 #define STACK_MS 20000
 /* The body that body-sim plays, and a user. */
 #define STACK_BODY "terminal-001"
@@ -37,8 +37,7 @@ enum stack_server { STACK_NATS, STACK_REDIS, STACK_MQTT, STACK_SERVERS };
 struct stack_opts {
 	/* More variables ("K=V"), by service. */
 	const char *env[STACK_SERVICES][STACK_ENV_MAX];
-	/* The tap must not count as somebody who hears the server's commands.
-	 */
+	/* The capture must not count as a subscriber of commands. */
 	bool no_mqtt_capture;
 	bool no_capture;              /* for timings */
 	bool locked;                  /* as it is deployed: lock.h */
@@ -93,7 +92,7 @@ size_t stack_lines(
 
 /*
  * stack_check(st):
- * Fails the test unless every process runs and the tap saw nothing wrong.
+ * Fails the test unless every process runs and the capture saw nothing wrong.
  */
 void stack_check(struct stack *st);
 
@@ -105,7 +104,7 @@ void stack_check(struct stack *st);
  */
 const char *stack_end(struct stack *st);
 
-/* For stack_opts.without: servers and the tap only. */
+/* For stack_opts.without: servers and the capture only. */
 #define STACK_BARE                                             \
 	{                                                      \
 		true, true, true, true, true, true, true, true \

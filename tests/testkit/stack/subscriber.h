@@ -1,5 +1,6 @@
 /*
- * ear: hears NATS messages (cnats), and can answer in a service's place.
+ * subscriber: receives NATS messages (cnats), and can reply in place of a
+ * service.
  */
 #ifndef TESTKIT_STACK_SUBSCRIBER_H
 #define TESTKIT_STACK_SUBSCRIBER_H
@@ -11,8 +12,8 @@
 struct subscriber;
 
 /*
- * subscriber_new(st, subject, queue): Listen; queue NULL: to everything.
- * subscriber_free(e):                 No more.
+ * subscriber_new(st, subject, queue): Subscribe; queue NULL: without a queue
+ * group. subscriber_free(e):                 Unsubscribe.
  */
 struct subscriber *subscriber_new(
     struct stack *st, const char *subject, const char *queue);
@@ -26,7 +27,7 @@ json_t *subscriber_next(struct subscriber *e, int ms);
 
 /*
  * subscriber_await(e, path, part):
- * The next that says part at path; those before it are dropped.  The test fails
+ * The next that has part at path; earlier ones are dropped.  The test fails
  * if none comes within STACK_MS.  The caller frees it.
  */
 json_t *subscriber_await(
@@ -35,7 +36,7 @@ json_t *subscriber_await(
 /* subscriber_subject(e): The subject of the last one. */
 const char *subscriber_subject(const struct subscriber *e);
 
-/* subscriber_reply(e, reply): Answer the last one; reply is given away. */
+/* subscriber_reply(e, reply): Reply to the last one; takes reply. */
 void subscriber_reply(struct subscriber *e, json_t *reply);
 
 #endif /* !TESTKIT_STACK_SUBSCRIBER_H */

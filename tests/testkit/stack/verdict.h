@@ -1,7 +1,7 @@
 /*
- * judge: is this message one that the tables of channels and the schemas allow?
+ * verdict: whether the tables of channels and the schemas allow a message.
  *
- * Nothing here knows the services: a message is judged by where it was seen.
+ * A message is checked by its channel alone, without knowledge of the services.
  */
 #ifndef TESTKIT_STACK_VERDICT_H
 #define TESTKIT_STACK_VERDICT_H
@@ -24,12 +24,12 @@ const struct wire_subject *verdict_subject_row(struct str subject);
 
 /*
  * verdict_request(a, row, subject, data, v):
- * What was sent to a subject.  a is scratch memory, reset by each call.
+ * A message sent to a subject.  a is scratch memory, reset by each call.
  */
 void verdict_request(struct arena *a, const struct wire_subject *row,
     struct str subject, struct str data, struct verdict *v);
 
-/* verdict_reply(a, row, data, error, v): An answer to such a request. */
+/* verdict_reply(a, row, data, error, v): A reply to such a request. */
 void verdict_reply(struct arena *a, const struct wire_subject *row,
     struct str data, bool error, struct verdict *v);
 

@@ -1,5 +1,5 @@
 /*
- * Arenas: the limit, alignment, zeroes, and one block for a steady load.
+ * Arenas: limit, alignment, zeroed memory, reuse.
  */
 #include <stdalign.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(the_limit_counts_bytes_given_out)
+TEST(the_limit_counts_allocated_bytes)
 {
 	struct arena *a = arena_new(100);
 
@@ -17,7 +17,7 @@ TEST(the_limit_counts_bytes_given_out)
 	ck_assert_ptr_nonnull(arena_alloc(a, 99));
 	ck_assert_ptr_null(arena_alloc(a, 2));
 	ck_assert_ptr_null(arena_alloc(a, SIZE_MAX));
-	/* A refusal changes nothing. */
+	/* A failed allocation changes nothing. */
 	ck_assert_uint_eq(arena_used(a), 99);
 	ck_assert_ptr_nonnull(arena_alloc(a, 1));
 	ck_assert_ptr_nonnull(arena_alloc(a, 0));
@@ -29,7 +29,7 @@ TEST(the_limit_counts_bytes_given_out)
 	arena_free(NULL);
 }
 
-TEST(an_arena_of_nothing)
+TEST(an_arena_with_limit_0)
 {
 	struct arena *a = arena_new(0);
 
@@ -39,7 +39,7 @@ TEST(an_arena_of_nothing)
 	arena_free(a);
 }
 
-TEST(pieces_are_zeroed_aligned_and_apart)
+TEST(allocations_are_zeroed_aligned_and_disjoint)
 {
 	enum { N = 300 };
 	struct arena *a = arena_new((size_t)1 << 20);
@@ -54,7 +54,7 @@ TEST(pieces_are_zeroed_aligned_and_apart)
 			for (size_t k = 0; k < i; k++)
 				ck_assert_uint_eq(p[i][k], 0);
 			memset(p[i], (int)(i & 255), i);
-			/* Bytes that need no alignment, between the pieces. */
+			/* Unaligned strings in between. */
 			ck_assert_ptr_nonnull(arena_str(a, STR("x")).p);
 		}
 		for (size_t i = 0; i < N; i++)
@@ -66,7 +66,7 @@ TEST(pieces_are_zeroed_aligned_and_apart)
 	arena_free(a);
 }
 
-TEST(a_piece_larger_than_any_block)
+TEST(an_allocation_may_exceed_the_block_size)
 {
 	struct arena *a = arena_new((size_t)8 << 20);
 	char *small = arena_alloc(a, 8);
@@ -81,7 +81,7 @@ TEST(a_piece_larger_than_any_block)
 	arena_free(a);
 }
 
-TEST(a_steady_load_keeps_its_memory)
+TEST(a_steady_load_reuses_memory)
 {
 #if !defined(__SANITIZE_ADDRESS__)
 	struct arena *a = arena_new((size_t)1 << 20);
@@ -104,7 +104,7 @@ TEST(a_steady_load_keeps_its_memory)
 #endif
 }
 
-TEST(texts_end_in_nul)
+TEST(strings_end_in_nul)
 {
 	struct arena *a = arena_new(1000);
 	char from[] = "text";
@@ -123,7 +123,7 @@ TEST(texts_end_in_nul)
 	arena_free(a);
 }
 
-TEST(formatted_texts_of_any_length)
+TEST(formatted_strings_of_any_length)
 {
 	static const int widths[] = { 1, 254, 255, 256, 257, 5000 };
 	struct arena *a = arena_new(10000);

@@ -5,7 +5,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(what_is_base64)
+TEST(valid_base64_is_decoded)
 {
 	static const struct {
 		const char *in, *out;
@@ -31,7 +31,7 @@ TEST(what_is_base64)
 	}
 }
 
-TEST(what_is_none)
+TEST(invalid_base64_is_rejected)
 {
 	static const char *const rows[] = { "Z", "Zg",
 		"Zg=", "Z===", "====", "Zm9\n", "Zm 9", "Zg==Zg==", "Zm9-",
@@ -76,5 +76,28 @@ TEST(base64url_has_one_form)
 		if (rows[i].rc == RC_OK)
 			ck_assert(str_eq(str_of(rows[i].bytes),
 			    (struct str){ (const char *)out, n }));
+	}
+}
+
+TEST(base64url_is_encoded_without_padding)
+{
+	static const struct {
+		struct str bytes;
+		const char *text;
+	} rows[] = {
+		{ STR_INIT(""), "" },
+		{ STR_INIT("f"), "Zg" },
+		{ STR_INIT("fo"), "Zm8" },
+		{ STR_INIT("foo"), "Zm9v" },
+		{ STR_INIT("\xff\xfe\xfb"), "__77" },
+		{ STR_INIT("\0\0"), "AAA" },
+	};
+	char text[BASE64URL_CHARS(3)];
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		base64url_encode(rows[i].bytes.p, rows[i].bytes.n, text);
+		ck_assert_str_eq(text, rows[i].text);
+		ck_assert_uint_le(
+		    strlen(text) + 1, BASE64URL_CHARS(rows[i].bytes.n));
 	}
 }

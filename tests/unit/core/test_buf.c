@@ -1,5 +1,5 @@
 /*
- * Buffers: the ceiling, and an overflow that stays.
+ * Buffers: the limit and sticky overflow.
  */
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(empty_is_never_absent)
+TEST(an_empty_buffer_is_not_absent)
 {
 	struct buf b = BUF_INIT(10);
 
@@ -24,7 +24,7 @@ TEST(empty_is_never_absent)
 	buf_free(&b);
 }
 
-TEST(all_ways_of_appending)
+TEST(all_append_functions)
 {
 	struct buf b = BUF_INIT(1000);
 
@@ -39,7 +39,7 @@ TEST(all_ways_of_appending)
 	buf_free(&b);
 }
 
-TEST(grows_to_the_ceiling_exactly)
+TEST(a_buffer_grows_exactly_to_its_limit)
 {
 	struct buf b;
 
@@ -65,7 +65,7 @@ TEST(overflow_is_sticky)
 	buf_puts(&b, "12345");
 	buf_puts(&b, "6789");
 	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
-	/* These would fit. */
+	/* These would be within the limit. */
 	buf_putc(&b, 'x');
 	buf_puts(&b, "");
 	buf_printf(&b, "y");
@@ -81,7 +81,7 @@ TEST(overflow_is_sticky)
 	buf_free(&b);
 }
 
-TEST(formatting_that_does_not_fit_leaves_no_trace)
+TEST(formatting_over_the_limit_changes_nothing)
 {
 	struct buf b = BUF_INIT(10);
 
@@ -119,7 +119,7 @@ TEST(formatting_of_every_length)
 	}
 }
 
-TEST(dropping_from_the_front)
+TEST(bytes_are_removed_from_the_front)
 {
 	struct buf b = BUF_INIT(100);
 
@@ -136,7 +136,7 @@ TEST(dropping_from_the_front)
 	buf_free(&b);
 }
 
-TEST(ceilings_at_the_ends_of_the_range)
+TEST(limits_at_the_ends_of_the_range)
 {
 	struct buf none = BUF_INIT(0), all = BUF_INIT(SIZE_MAX);
 
@@ -147,7 +147,7 @@ TEST(ceilings_at_the_ends_of_the_range)
 	buf_free(&none);
 	buf_puts(&all, "text");
 	ck_assert_int_eq(buf_rc(&all), RC_OK);
-	/* Would wrap around with what is there and its NUL. */
+	/* The sum with the content and NUL would overflow. */
 	buf_put(&all, "x", SIZE_MAX - 4);
 	ck_assert_int_eq(buf_rc(&all), RC_TOOBIG);
 	ck_assert_str_eq(all.p, "text");

@@ -1,6 +1,7 @@
 /*
- * Time: saturating sums, RFC 3339 both ways.
+ * Time: saturating sums, RFC 3339, calendar dates, CPU budgets.
  */
+#include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(clocks_go_forward)
+TEST(clocks_are_monotonic)
 {
 	struct mono a = clock_mono(), b = clock_mono();
 	int64_t ms = clock_wall().ms;
@@ -20,7 +21,7 @@ TEST(clocks_go_forward)
 	ck_assert_int_le(llabs(ms / 1000 - (int64_t)time(NULL)), 1);
 }
 
-TEST(sums_and_differences)
+TEST(sums_and_differences_saturate)
 {
 	struct mono t = { 5000000 };
 
@@ -40,25 +41,25 @@ TEST(sums_and_differences)
 	    INT64_MIN);
 }
 
-TEST(deadlines_in_monotonic_time)
+TEST(deadlines_convert_to_monotonic_time)
 {
 	struct mono before = clock_mono();
 	struct mono at =
 	    clock_mono_of((struct wall){ clock_wall().ms + 10000 });
 	struct mono after = clock_mono();
 
-	/* A millisecond of rounding at either side. */
+	/* Rounded by a millisecond on either side. */
 	ck_assert_int_ge(mono_diff_ms(at, before), 9998);
 	ck_assert_int_le(mono_diff_ms(at, after), 10001);
 	ck_assert_int_eq(clock_mono_of((struct wall){ 0 }).ns, 0);
-	/* Long past, but not "never"; far ahead, but not past. */
+	/* Far in the past, but not "never"; far in the future. */
 	ck_assert_int_eq(clock_mono_of((struct wall){ 1 }).ns, 1);
 	ck_assert_int_eq(clock_mono_of((struct wall){ INT64_MIN }).ns, 1);
 	ck_assert_int_eq(
 	    clock_mono_of((struct wall){ INT64_MAX }).ns, INT64_MAX);
 }
 
-TEST(formatting)
+TEST(wall_times_are_formatted)
 {
 	static const struct {
 		int64_t ms;
@@ -91,7 +92,7 @@ TEST(formatting)
 	}
 }
 
-TEST(parsing_what_is_right)
+TEST(valid_times_are_parsed)
 {
 	static const struct {
 		const char *in;
@@ -124,7 +125,7 @@ TEST(parsing_what_is_right)
 	}
 }
 
-TEST(parsing_what_is_wrong)
+TEST(invalid_times_are_rejected)
 {
 	static const char *const rows[] = { "", "Z", "2026-02-22",
 		"2026-02-22T17:40:00", "2026-02-22 17:40:00Z",
@@ -158,7 +159,7 @@ TEST(parsing_what_is_wrong)
 	    RC_INVALID);
 }
 
-TEST(every_day_there_and_back)
+TEST(every_day_converts_to_text_and_back)
 {
 	/* Noon of every day of eight centuries and the ends of the range. */
 	for (int64_t day = -200000; day < 100000; day++) {
@@ -179,4 +180,90 @@ TEST(every_day_there_and_back)
 		if (strncmp(text, want, 10) != 0)
 			ck_abort_msg("%s is not %s", text, want);
 	}
+}
+
+static const struct {
+	struct civil c;
+	int64_t days;
+	int weekday;
+} known[] = {
+	{ { 1970, 1, 1 }, 0, 4 },
+	{ { 1969, 12, 31 }, -1, 3 },
+	{ { 2000, 2, 29 }, 11016, 2 },
+	{ { 2026, 2, 22 }, 20506, 7 },
+	{ { 1600, 1, 1 }, -135140, 6 },
+};
+
+TEST(known_days_of_the_calendar)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(known); i++) {
+		ck_assert_int_eq(civil_days(known[i].c), known[i].days);
+		ck_assert_int_eq(
+		    civil_weekday(known[i].days), known[i].weekday);
+	}
+}
+
+TEST(days_convert_to_dates_and_back)
+{
+	int64_t day, year = -1000;
+	struct civil c;
+
+	for (day = civil_days((struct civil){ year, 1, 1 }); day < 800000;
+	     day += 13) {
+		c = civil_of_days(day);
+		ck_assert_int_eq(civil_days(c), day);
+		ck_assert_int_ge(c.month, 1);
+		ck_assert_int_le(c.month, 12);
+		ck_assert_int_ge(c.day, 1);
+		ck_assert_int_le(c.day, civil_month_days(c.year, c.month));
+	}
+}
+
+TEST(months_and_days_out_of_range_are_normalized)
+{
+	ck_assert_int_eq(civil_days((struct civil){ 2026, 13, 1 }),
+	    civil_days((struct civil){ 2027, 1, 1 }));
+	ck_assert_int_eq(civil_days((struct civil){ 2026, -11, 1 }),
+	    civil_days((struct civil){ 2025, 1, 1 }));
+	ck_assert_int_eq(civil_days((struct civil){ 2026, 3, 0 }),
+	    civil_days((struct civil){ 2026, 2, 28 }));
+	ck_assert_int_eq(civil_month_days(2024, 2), 29);
+	ck_assert_int_eq(civil_month_days(1900, 2), 28);
+	ck_assert_int_eq(civil_month_days(2026, 12), 31);
+}
+
+static double
+cpu_ms(void)
+{
+	struct timespec t;
+	ck_assert_int_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t), 0);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+TEST(work_uses_up_a_budget)
+{
+	struct budget b;
+	double from = cpu_ms();
+	budget_start(&b, 20 * 1000 * 1000);
+	while (!budget_over(&b))
+		ck_assert(cpu_ms() - from < 5000);
+	ck_assert(cpu_ms() - from >= 20);
+	ck_assert(budget_over(&b));
+}
+
+TEST(waiting_does_not_use_up_a_budget)
+{
+	struct budget b;
+	budget_start(&b, 20 * 1000 * 1000);
+	ck_assert_int_eq(poll(NULL, 0, 60), 0);
+	ck_assert(!budget_over(&b));
+}
+
+TEST(an_empty_budget_is_used_up_at_start)
+{
+	struct budget b;
+	budget_start(&b, 0);
+	ck_assert(budget_over(&b));
 }

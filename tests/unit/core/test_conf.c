@@ -1,6 +1,5 @@
 /*
- * Configuration: where values come from, what is wrong with them, and how they
- * are shown.
+ * Configuration: sources of values, errors, and output.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,14 +59,14 @@ set(const char *name, const char *value)
 	ck_assert_int_eq(setenv(name, value, 1), 0);
 }
 
-/* Load with the environment as it is; errors must be wanted, byte by byte. */
+/* Load from the environment; errors must be exactly these. */
 static void
 load(struct cfg *cfg, const char *wanted)
 {
 	struct buf errors = BUF_INIT(10000);
 	enum rc rc;
 
-	/* What is there before must not matter. */
+	/* The previous content must not matter. */
 	memset(cfg, 0xa5, sizeof(*cfg));
 	rc = conf_load(opts, NELEM(opts), cfg, &errors);
 	ck_assert_str_eq(buf_str(&errors).p, wanted);
@@ -75,7 +74,7 @@ load(struct cfg *cfg, const char *wanted)
 	buf_free(&errors);
 }
 
-TEST(defaults)
+TEST(unset_variables_have_defaults)
 {
 	struct cfg cfg;
 
@@ -91,7 +90,7 @@ TEST(defaults)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-TEST(values_from_the_environment)
+TEST(values_are_read_from_the_environment)
 {
 	struct cfg cfg;
 
@@ -100,7 +99,7 @@ TEST(values_from_the_environment)
 	set("T_PORT", " 65535 ");
 	set("T_RATIO", "1");
 	set("T_ON", "off");
-	/* Empty counts as not set. */
+	/* Empty is unset. */
 	set("T_LONGER_NAME", "");
 	load(&cfg, "");
 	ck_assert_str_eq(cfg.url, "nats://x");
@@ -111,7 +110,7 @@ TEST(values_from_the_environment)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-TEST(words_for_on_and_off)
+TEST(booleans_have_several_spellings)
 {
 	static const char *const on[] = { "on", "true", "yes", "1", "ON",
 		"True", "Yes" };
@@ -131,7 +130,7 @@ TEST(words_for_on_and_off)
 	}
 }
 
-TEST(values_from_files)
+TEST(values_are_read_from_files)
 {
 	static const struct {
 		const char *content, *want;
@@ -153,12 +152,12 @@ TEST(values_from_files)
 		ck_assert_str_eq(cfg.key, rows[i].want);
 		conf_free(opts, NELEM(opts), &cfg);
 	}
-	/* The variable itself goes first. */
+	/* The variable has precedence. */
 	set("T_KEY", "direct");
 	/* Any kind may come from a file. */
 	tk_write_file(tk_path("port"), "81\n");
 	set("T_PORT_FILE", tk_path("port"));
-	/* An empty name is none. */
+	/* An empty name is unset. */
 	set("T_URL_FILE", "");
 	load(&cfg, "");
 	ck_assert_str_eq(cfg.key, "direct");
@@ -166,7 +165,7 @@ TEST(values_from_files)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-TEST(all_errors_each_with_what_would_be_right)
+TEST(every_error_states_what_is_valid)
 {
 	struct cfg cfg;
 
@@ -180,14 +179,14 @@ TEST(all_errors_each_with_what_would_be_right)
 	    "to 1\n"
 	    "T_ON: \"maybe\" is not right; it must be on or off "
 	    "(true/false, yes/no, 1/0)\n");
-	/* What is wrong has its default. */
+	/* Invalid options have their defaults. */
 	ck_assert_int_eq(cfg.port, 9010);
 	ck_assert_double_eq(cfg.ratio, 0.5);
 	ck_assert(cfg.on);
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-TEST(wrong_numbers)
+TEST(invalid_numbers_are_rejected)
 {
 	static const char *const rows[] = { "0", "-1", "+5", "1.5", "0x50",
 		"80a", "1e3", "9223372036854775808", "80 81" };
@@ -206,7 +205,7 @@ TEST(wrong_numbers)
 	}
 }
 
-TEST(errors_neither_forge_lines_nor_run_away)
+TEST(errors_are_escaped_and_bounded)
 {
 	char big[501];
 	struct cfg cfg;
@@ -228,7 +227,7 @@ TEST(errors_neither_forge_lines_nor_run_away)
 	conf_free(opts, NELEM(opts), &cfg);
 }
 
-TEST(files_that_cannot_be_used)
+TEST(unusable_files_are_reported)
 {
 	static const char zeros[] = "a\0b";
 	struct cfg cfg;
@@ -310,7 +309,7 @@ TEST(numbers_without_a_default_must_be_set)
 	ck_assert_str_eq(buf_str(&errors).p,
 	    "T_N: is not set; it must be a whole number\n"
 	    "T_ANY: is not set; it must be a number\n");
-	/* Without a range, all there is. */
+	/* Without a range, all integers. */
 	set("T_N", "-9223372036854775808");
 	set("T_ANY", "-1.5e9");
 	buf_reset(&errors);
@@ -320,7 +319,7 @@ TEST(numbers_without_a_default_must_be_set)
 	buf_free(&errors);
 }
 
-TEST(errors_that_do_not_fit_are_errors_still)
+TEST(errors_beyond_the_buffer_are_errors)
 {
 	struct buf errors = BUF_INIT(5);
 	struct cfg cfg;
@@ -332,7 +331,7 @@ TEST(errors_that_do_not_fit_are_errors_still)
 	buf_free(&errors);
 }
 
-TEST(printing_keeps_secrets)
+TEST(printing_redacts_secrets)
 {
 	struct buf out = BUF_INIT(1000);
 	struct cfg cfg;
@@ -361,7 +360,7 @@ TEST(printing_keeps_secrets)
 	buf_free(&out);
 }
 
-TEST(help_and_table)
+TEST(help_and_table_are_formatted)
 {
 	struct buf out = BUF_INIT(2000);
 
@@ -385,11 +384,28 @@ TEST(help_and_table)
 	buf_free(&out);
 }
 
-TEST(a_name_is_like_the_one_that_was_meant)
+/* The line of conf_unknown() for a variable; known ones end with NULL. */
+static void
+unknown(const char *name, const char *const *known, struct buf *out)
+{
+	struct conf_opt list[8] = { 0 };
+	size_t n = 0;
+
+	while (known[n] != NULL) {
+		list[n].env = known[n];
+		n++;
+	}
+	ck_assert_int_eq(clearenv(), 0);
+	ck_assert_int_eq(setenv(name, "x", 1), 0);
+	buf_reset(out);
+	conf_unknown(list, n, STR(""), out);
+}
+
+TEST(an_unknown_variable_is_reported_with_the_closest)
 {
 	static const char *const known[] = { "AUTH", "AUTH_TOKENS",
 		"LLM_PROVIDERS", "OPENAI_API_KEY", "REDIS_URL",
-		"REDIS_TIMEOUT_MS" };
+		"REDIS_TIMEOUT_MS", NULL };
 	static const char *const rows[][2] = {
 		{ "LLM_PROVIDER", "LLM_PROVIDERS" },
 		{ "LLM_PORVIDERS", "LLM_PROVIDERS" },
@@ -402,29 +418,39 @@ TEST(a_name_is_like_the_one_that_was_meant)
 		{ "AUTO", NULL },
 		{ "REDIS_PORT", NULL },
 		{ "NATS_URL", NULL },
-		{ "", NULL },
 	};
 
+	struct buf out = BUF_INIT(4096);
+	char want[128];
+
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		const char *like =
-		    conf_closest(str_of(rows[i][0]), known, NELEM(known));
-		ck_assert_msg(rows[i][1] == NULL
-			? like == NULL
-			: like != NULL && strcmp(like, rows[i][1]) == 0,
-		    "%s is like %s", rows[i][0], like != NULL ? like : "none");
+		want[0] = '\0';
+		if (rows[i][1] != NULL)
+			snprintf(want, sizeof(want),
+			    "%s is not known; did you mean %s?\n", rows[i][0],
+			    rows[i][1]);
+		unknown(rows[i][0], known, &out);
+		ck_assert_str_eq(buf_str(&out).p, want);
 	}
+	buf_free(&out);
 }
 
-TEST(no_name_is_too_long_to_be_compared)
+TEST(names_of_any_length_are_compared)
 {
 	char name[300];
-	const char *const known[] = { name, "A_B" };
+	const char *const known[] = { name, "A_B", NULL };
+	struct buf out = BUF_INIT(4096);
 
-	for (size_t n = 0; n < sizeof(name) - 1; n++) {
+	for (size_t n = 1; n < sizeof(name) - 1; n++) {
 		memset(name, 'A', n);
 		name[n] = '\0';
-		(void)conf_closest(str_of(name), known, NELEM(known));
+		unknown("AAAAAAAAAB", known, &out);
+		unknown(
+		    name, (const char *const[]){ "AAAAAAAAAB", NULL }, &out);
 		memset(name, '_', n);
-		(void)conf_closest(str_of(name), known, NELEM(known));
+		unknown("________A", known, &out);
+		unknown(name, known, &out);
+		ck_assert_uint_eq(out.n, 0);
 	}
+	buf_free(&out);
 }

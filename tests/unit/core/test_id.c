@@ -1,5 +1,5 @@
 /*
- * Identifiers: random ones, valid ones, and tokens there and back.
+ * Identifiers: random ones, validity, and tokens.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(random_bytes_fill_all_of_it)
+TEST(random_bytes_fill_the_buffer)
 {
 	unsigned char big[1000] = { 0 };
 	bool seen[256] = { false };
@@ -21,12 +21,12 @@ TEST(random_bytes_fill_all_of_it)
 		seen[big[i]] = true;
 	for (size_t i = 0; i < 256; i++)
 		different += seen[i];
-	/* About 251 of 256; fewer than 200 does not happen by chance. */
+	/* About 251 of 256; below 200 is practically impossible. */
 	ck_assert_uint_gt(different, 200);
 	id_random(big, 0);
 }
 
-TEST(a_forked_process_makes_ids_of_its_own)
+TEST(a_forked_process_has_different_ids)
 {
 	char mine[ID_HEX32_MAX], theirs[ID_HEX32_MAX];
 	int p[2], status;
@@ -52,7 +52,7 @@ TEST(a_forked_process_makes_ids_of_its_own)
 	(void)close(p[1]);
 }
 
-TEST(random_numbers_below)
+TEST(random_numbers_are_uniform_below_n)
 {
 	int count[3] = { 0 };
 
@@ -66,7 +66,7 @@ TEST(random_numbers_below)
 		    id_random_below(UINT64_MAX / 2 + 2), UINT64_MAX / 2 + 2);
 		ck_assert_uint_lt(id_random_below(UINT64_MAX), UINT64_MAX);
 	}
-	/* 1000 ± 26: six deviations away never happens. */
+	/* 1000 ± 26: six standard deviations are practically impossible. */
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_gt(count[i], 840);
 		ck_assert_int_lt(count[i], 1160);
@@ -75,7 +75,7 @@ TEST(random_numbers_below)
 
 TEST(uuids_and_hex)
 {
-	char uuid[ID_UUID_MAX], hex[ID_HEX32_MAX], again[ID_UUID_MAX];
+	char uuid[ID_UUID_MAX], hex[ID_HEX32_MAX], second[ID_UUID_MAX];
 
 	for (int i = 0; i < 200; i++) {
 		id_uuid(uuid);
@@ -88,8 +88,8 @@ TEST(uuids_and_hex)
 				    strchr("0123456789abcdef", uuid[k]));
 		ck_assert_int_eq(uuid[14], '4');
 		ck_assert_ptr_nonnull(strchr("89ab", uuid[19]));
-		id_uuid(again);
-		ck_assert_str_ne(uuid, again);
+		id_uuid(second);
+		ck_assert_str_ne(uuid, second);
 		id_hex32(hex);
 		ck_assert_uint_eq(strlen(hex), 32);
 		ck_assert_uint_eq(strspn(hex, "0123456789abcdef"), 32);
@@ -105,7 +105,7 @@ id_of_length(size_t n)
 	return (struct str){ long_id, n };
 }
 
-TEST(which_ids_are_valid)
+TEST(valid_and_invalid_ids)
 {
 	static const struct {
 		const char *id;
@@ -139,7 +139,7 @@ TEST(which_ids_are_valid)
 	ck_assert(!id_valid(id_of_length(ID_MAX + 1)));
 }
 
-TEST(tokens_of_known_ids)
+TEST(known_ids_have_known_tokens)
 {
 	static const struct {
 		const char *id, *token;
@@ -166,7 +166,7 @@ TEST(tokens_of_known_ids)
 	}
 }
 
-TEST(ids_of_every_length_there_and_back)
+TEST(ids_of_every_length_convert_to_tokens_and_back)
 {
 	char token[ID_TOKEN_MAX], id[ID_MAX + 1];
 
@@ -187,7 +187,7 @@ TEST(ids_of_every_length_there_and_back)
 	ck_assert_int_eq(id_token(STR("a\nb"), token), RC_INVALID);
 }
 
-TEST(random_ids_have_tokens_of_their_own)
+TEST(different_ids_have_different_tokens)
 {
 	for (int i = 0; i < 20000; i++) {
 		char raw[ID_MAX], token[ID_TOKEN_MAX], id[ID_MAX + 1];
@@ -206,7 +206,7 @@ TEST(random_ids_have_tokens_of_their_own)
 	}
 }
 
-TEST(what_no_id_has_for_a_token)
+TEST(invalid_tokens_are_rejected)
 {
 	static const char *const rows[] = {
 		"",
@@ -219,7 +219,7 @@ TEST(what_no_id_has_for_a_token)
 		/* A digit too many. */
 		"~YS5iY",
 		"~A",
-		/* Bits set behind the last byte. */
+		/* Non-zero unused bits. */
 		"~Kh",
 		"~YS5iYj",
 		/* Padding, other alphabets. */
@@ -229,7 +229,7 @@ TEST(what_no_id_has_for_a_token)
 		"~Kg.",
 		"~K g",
 		"~Kg~",
-		/* "abc", which stands as itself. */
+		/* "abc", which is its own token. */
 		"~YWJj",
 		/* A newline, a NUL, no UTF-8. */
 		"~Cg",
@@ -244,7 +244,7 @@ TEST(what_no_id_has_for_a_token)
 	/* Over 64 plain characters have to be coded. */
 	ck_assert_int_eq(id_untoken(id_of_length(65), id), RC_INVALID);
 	ck_assert_int_eq(id_untoken((struct str){ NULL, 0 }, id), RC_INVALID);
-	/* 129 bytes of "a", coded: too long an id. */
+	/* 129 bytes of "a", encoded: too long. */
 	token[0] = '~';
 	for (size_t i = 0; i < 172; i += 4)
 		memcpy(token + 1 + i, "YWFh", 4);

@@ -1,6 +1,5 @@
 /*
- * Log lines as they arrive on standard error: one per event, whatever is in
- * the values.
+ * Log lines on standard error: one per event, whatever the values contain.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -15,7 +14,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-/* What was logged since stderr was replaced; a pipe shows every write(). */
+/* Output since stderr was replaced by a pipe, which shows every write(). */
 struct capture {
 	int fd;
 	char text[16384];
@@ -65,7 +64,7 @@ pairs(struct capture *c, const char *lvl, const char *svc)
 	return c->text + 27 + strlen(head);
 }
 
-TEST(a_line)
+TEST(a_line_has_all_pairs)
 {
 	struct capture c;
 
@@ -81,7 +80,7 @@ TEST(a_line)
 	    "load=0.25 nan=nan rc=deadline_exceeded");
 }
 
-TEST(the_time_has_always_milliseconds)
+TEST(the_time_always_has_milliseconds)
 {
 	struct capture c;
 
@@ -93,7 +92,7 @@ TEST(the_time_has_always_milliseconds)
 	}
 }
 
-TEST(levels)
+TEST(events_below_the_level_are_dropped)
 {
 	static const char *const names[] = { "debug", "info", "warn", "error" };
 	struct capture c;
@@ -141,7 +140,7 @@ TEST(no_value_forges_a_line)
 		{ "\xc2\x85", "\"\\u0085\"" },
 		{ "\xe2\x80\xa8", "\"\\u2028\"" },
 		{ "\xe2\x80\xa9", "\"\\u2029\"" },
-		/* What would show the rest in another order. */
+		/* Overrides of direction. */
 		{ "\xe2\x80\xae", "\"\\u202e\"" },
 		{ "\xe2\x81\xa6", "\"\\u2066\"" },
 		{ "\xd8\x9c", "\"\\u061c\"" },
@@ -168,7 +167,7 @@ TEST(no_value_forges_a_line)
 }
 
 static void
-check_cut(struct capture *c)
+check_truncated(struct capture *c)
 {
 	ck_assert_uint_le(c->n, 4096);
 	ck_assert_uint_gt(c->n, 4000);
@@ -176,7 +175,7 @@ check_cut(struct capture *c)
 	ck_assert_ptr_eq(strchr(c->text, '\n'), c->text + c->n - 1);
 }
 
-TEST(long_lines_are_cut)
+TEST(long_lines_are_truncated)
 {
 	static char big[8001];
 	struct capture c;
@@ -185,7 +184,7 @@ TEST(long_lines_are_cut)
 	memset(big, 'a', 8000);
 	log_info("e", LOG_S("v", big), LOG_I("lost", 1));
 	(void)captured(&c);
-	check_cut(&c);
+	check_truncated(&c);
 	ck_assert_ptr_null(strstr(c.text, "lost"));
 	/* A quoted value is closed; a code point or an escape is not split. */
 	for (size_t shift = 0; shift < 8; shift++) {
@@ -197,13 +196,13 @@ TEST(long_lines_are_cut)
 			    4);
 		log_info("e", LOG_S("v", big));
 		(void)captured(&c);
-		check_cut(&c);
+		check_truncated(&c);
 		ck_assert_str_eq(c.text + c.n - 11, "\" cut=true\n");
 		ck_assert_int_gt(str_utf8_count(str_of(c.text)), 0);
 	}
 }
 
-TEST(a_line_that_just_fits_is_not_cut)
+TEST(a_line_of_the_maximum_length_is_not_truncated)
 {
 	static char big[4097];
 	struct capture c;
@@ -226,7 +225,7 @@ TEST(a_line_that_just_fits_is_not_cut)
 
 enum { BEHIND = 6, BEHIND_MAX = 5 };
 
-/* What may stand behind a value at the end of a line; how many pairs. */
+/* Possible ends of a line after a value, and their numbers of pairs. */
 static size_t
 put_behind(struct log_kv *kv, size_t which)
 {
@@ -250,12 +249,12 @@ put_behind(struct log_kv *kv, size_t which)
 	return n;
 }
 
-/* Values are what they are made of, again and again. */
+/* Values repeat their part. */
 static const char *const fillings[] = { "a", "a b", "=", "\"", "\\", "\n",
 	"\x01", "\xff", "\xe4\xbd\xa0", "\xe4\xbd\xa0 ", "\xe2\x80\xa8" };
 
 static const char *
-past_value(const char *p, const char *end)
+end_of_value(const char *p, const char *end)
 {
 	if (p == end || *p != '"')
 		return p + strcspn(p, " \n");
@@ -265,7 +264,7 @@ past_value(const char *p, const char *end)
 	return p + 1;
 }
 
-/* A line, whole: its pairs, of which the last may say that it was cut. */
+/* Checks a line and its pairs, of which the last may be cut=true. */
 static void
 ck_line(struct capture *c, size_t pairs_n)
 {
@@ -283,7 +282,7 @@ ck_line(struct capture *c, size_t pairs_n)
 		n++;
 		p += strcspn(p, "= \n");
 		ck_assert_int_eq(*p, '=');
-		p = past_value(p + 1, end);
+		p = end_of_value(p + 1, end);
 		ck_assert(*p == ' ' || p == end);
 	}
 	if (cut)
@@ -292,8 +291,8 @@ ck_line(struct capture *c, size_t pairs_n)
 		ck_assert_uint_eq(n, pairs_n);
 }
 
-/* At the end of a line each length counts, whatever is in the values. */
-TEST_T(no_pairs_run_past_the_line, 120)
+/* Lengths around the end of the line, with values of all kinds. */
+TEST_T(no_pairs_exceed_the_line, 120)
 {
 	static char big[2][4200];
 	struct capture c;
@@ -327,7 +326,7 @@ log_from_thread(void *arg)
 	return NULL;
 }
 
-TEST(the_trace_belongs_to_the_thread)
+TEST(the_trace_id_is_per_thread)
 {
 	static const char id[] = "4bf92f3577b34da6a3ce929d0e0e4736";
 	struct capture c;
@@ -366,7 +365,7 @@ log_much(void *arg)
 	return NULL;
 }
 
-TEST(lines_of_threads_do_not_mix)
+TEST(lines_of_threads_do_not_interleave)
 {
 	static char names[THREADS][2] = { "a", "b", "c", "d" };
 	static char text[THREADS * LINES * 200];
@@ -403,12 +402,12 @@ TEST(lines_of_threads_do_not_mix)
 	(void)close(fd);
 }
 
-TEST(rate_limited_places)
+TEST(rate_limited_events_are_counted)
 {
 	static struct log_rate often, seldom;
 	int64_t missed = -1;
 
-	/* Of 0 seconds: as often as one likes. */
+	/* With 0 seconds it is not limited. */
 	ck_assert(log_every(&often, 0, &missed));
 	ck_assert_int_eq(missed, 0);
 	ck_assert(log_every(&often, 0, &missed));
@@ -417,7 +416,7 @@ TEST(rate_limited_places)
 		ck_assert(!log_every(&seldom, 3600, &missed));
 		ck_assert_int_eq(missed, 0);
 	}
-	/* The hour is over. */
+	/* After the hour. */
 	seldom.next_ns = 1;
 	ck_assert(log_every(&seldom, 3600, &missed));
 	ck_assert_int_eq(missed, 5);

@@ -8,12 +8,12 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-/* What was called, in order. */
+/* The calls, in order. */
 struct calls {
 	struct loop *l;
 	int got[64];
 	int n;
-	int stop_at; /* stop the loop at this many */
+	int stop_at; /* stop the loop after this many calls */
 };
 
 struct call {
@@ -37,7 +37,7 @@ stop(void *arg)
 	loop_stop(arg);
 }
 
-TEST(posts_run_in_order_and_the_inbox_has_an_end)
+TEST(posts_run_in_order_in_a_bounded_inbox)
 {
 	struct loop *l = loop_new(4);
 	struct calls all = { .l = l, .stop_at = 4 };
@@ -63,13 +63,13 @@ TEST(posts_run_in_order_and_the_inbox_has_an_end)
 	loop_free(NULL);
 }
 
-TEST(stop_comes_after_the_current_callback)
+TEST(a_stop_takes_effect_after_the_callback)
 {
 	struct loop *l = loop_new(8);
 	struct calls all = { .l = l, .stop_at = 2 };
 	struct call c[4];
 
-	/* Before the loop runs, it makes it return at once. */
+	/* Before loop_run() it makes it return at once. */
 	loop_stop(l);
 	for (int i = 0; i < 4; i++) {
 		c[i] = (struct call){ &all, i };
@@ -87,7 +87,7 @@ TEST(stop_comes_after_the_current_callback)
 }
 
 static void
-post_refused(void *arg)
+post_rejected(void *arg)
 {
 	struct call *c = arg;
 
@@ -95,7 +95,7 @@ post_refused(void *arg)
 	record(c);
 }
 
-TEST(freeing_runs_what_was_posted)
+TEST(freeing_runs_pending_posts)
 {
 	struct loop *l = loop_new(8);
 	struct calls all = { .l = l };
@@ -104,7 +104,8 @@ TEST(freeing_runs_what_was_posted)
 	for (int i = 0; i < 3; i++) {
 		c[i] = (struct call){ &all, i };
 		ck_assert_int_eq(
-		    loop_post(l, i == 1 ? post_refused : record, &c[i]), RC_OK);
+		    loop_post(l, i == 1 ? post_rejected : record, &c[i]),
+		    RC_OK);
 	}
 	loop_free(l);
 	ck_assert_int_eq(all.n, 3);
@@ -112,7 +113,7 @@ TEST(freeing_runs_what_was_posted)
 		ck_assert_int_eq(all.got[i], i);
 }
 
-TEST(a_closed_loop_refuses_but_runs)
+TEST(a_closed_loop_rejects_posts_but_runs)
 {
 	struct loop *l = loop_new(8);
 
@@ -125,9 +126,9 @@ TEST(a_closed_loop_refuses_but_runs)
 	loop_free(l);
 }
 
-TEST(timers_run_in_the_order_of_their_times)
+TEST(timers_run_in_order_of_time)
 {
-	/* Offsets in ms; equal ones run in the order of setting. */
+	/* Offsets in ms; equal ones run in order of setting. */
 	static const int offs[] = { 5, 1, 3, 1, 0, 9, -7, 3, 2, 0 };
 	static const int want[] = { 6, 4, 9, 1, 3, 8, 2, 7, 0, 5 };
 	struct loop *l = loop_new(1);
@@ -178,7 +179,7 @@ TEST(timers_can_be_moved_and_cancelled)
 	loop_free(l);
 }
 
-TEST(freeing_forgets_timers)
+TEST(freeing_drops_timers)
 {
 	struct loop *l = loop_new(1);
 	struct loop_timer t = { 0 };
@@ -189,7 +190,7 @@ TEST(freeing_forgets_timers)
 	ck_assert_uint_eq(t.pos, 0);
 }
 
-/* A heap of timers beside the plain truth. */
+/* The heap of timers compared with a plain list. */
 struct model {
 	struct loop *l;
 	struct timer_row {
@@ -215,14 +216,14 @@ on_model_timer(void *arg)
 		loop_stop(m->l);
 }
 
-TEST(many_timers_set_moved_and_cancelled_at_random)
+TEST(random_timer_operations_match_a_plain_list)
 {
 	struct model m = { .l = loop_new(1) };
 	unsigned state = 1;
 
 	for (int i = 0; i < 20000; i++) {
 		struct timer_row *r;
-		/* Times of the past, so that all are due at once. */
+		/* In the past, so that all are due. */
 		struct mono at;
 
 		state = state * 1103515245 + 12345;
@@ -275,7 +276,7 @@ TEST(a_callback_may_cancel_and_free_timers)
 	loop_free(p.l);
 }
 
-/* Timer, post and descriptor that always are due again. */
+/* A timer, a post and a descriptor that are always ready. */
 struct greedy {
 	struct loop *l;
 	struct loop_timer t, other;
@@ -293,38 +294,38 @@ stop_when_all_ran(struct greedy *g)
 }
 
 static void
-again_timer(void *arg)
+rearm_timer(void *arg)
 {
 	struct greedy *g = arg;
 
 	g->timer_calls++;
-	loop_timer_set(g->l, &g->t, (struct mono){ 1 }, again_timer, g);
+	loop_timer_set(g->l, &g->t, (struct mono){ 1 }, rearm_timer, g);
 	stop_when_all_ran(g);
 }
 
 static void
-again_other(void *arg)
+rearm_other(void *arg)
 {
 	struct greedy *g = arg;
 
 	g->other_calls++;
-	loop_timer_set(g->l, &g->other, clock_mono(), again_other, g);
+	loop_timer_set(g->l, &g->other, clock_mono(), rearm_other, g);
 	stop_when_all_ran(g);
 }
 
 static void
-again_post(void *arg)
+rearm_post(void *arg)
 {
 	struct greedy *g = arg;
 
 	g->post_calls++;
 	if (!g->over)
-		ck_assert_int_eq(loop_post(g->l, again_post, g), RC_OK);
+		ck_assert_int_eq(loop_post(g->l, rearm_post, g), RC_OK);
 	stop_when_all_ran(g);
 }
 
 static void
-again_fd(void *arg, unsigned events)
+rearm_fd(void *arg, unsigned events)
 {
 	struct greedy *g = arg;
 
@@ -333,16 +334,16 @@ again_fd(void *arg, unsigned events)
 	stop_when_all_ran(g);
 }
 
-TEST(nothing_starves_anything)
+TEST(posts_timers_and_descriptors_do_not_starve_each_other)
 {
 	struct greedy g = { .l = loop_new(4) };
 	int p[2];
 
 	ck_assert_int_eq(pipe(p), 0);
-	g.w = (struct loop_fd){ .fd = p[1], .fn = again_fd, .arg = &g };
-	loop_timer_set(g.l, &g.t, (struct mono){ 1 }, again_timer, &g);
-	loop_timer_set(g.l, &g.other, clock_mono(), again_other, &g);
-	ck_assert_int_eq(loop_post(g.l, again_post, &g), RC_OK);
+	g.w = (struct loop_fd){ .fd = p[1], .fn = rearm_fd, .arg = &g };
+	loop_timer_set(g.l, &g.t, (struct mono){ 1 }, rearm_timer, &g);
+	loop_timer_set(g.l, &g.other, clock_mono(), rearm_other, &g);
+	ck_assert_int_eq(loop_post(g.l, rearm_post, &g), RC_OK);
 	loop_fd_watch(g.l, &g.w, LOOP_WRITE);
 	loop_run(g.l);
 	loop_fd_watch(g.l, &g.w, 0);

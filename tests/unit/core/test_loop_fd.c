@@ -1,6 +1,6 @@
 /*
  * Watched descriptors: levels, hang-ups, and watches that change while the
- * events of one wait are being called.
+ * events of one wait are handled.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -62,7 +62,7 @@ read_one(void *arg, unsigned events)
 		loop_stop(e->l);
 }
 
-TEST(levels_are_reported_until_they_are_gone)
+TEST(readiness_is_level_triggered)
 {
 	struct loop *l = loop_new(1);
 	struct end e;
@@ -89,7 +89,7 @@ count_and_stop(void *arg, unsigned events)
 	loop_stop(e->l);
 }
 
-TEST(only_what_is_watched_is_reported)
+TEST(only_watched_events_are_reported)
 {
 	struct loop *l = loop_new(1);
 	struct end e;
@@ -110,7 +110,7 @@ TEST(only_what_is_watched_is_reported)
 	loop_free(l);
 }
 
-TEST(a_hang_up_is_reported_as_both)
+TEST(a_hang_up_is_reported_as_read_and_write)
 {
 	static const unsigned watched[] = { LOOP_READ, LOOP_WRITE };
 	struct loop *l = loop_new(1);
@@ -129,7 +129,7 @@ TEST(a_hang_up_is_reported_as_both)
 	loop_free(l);
 }
 
-TEST(a_number_that_was_closed_and_opened_again)
+TEST(a_reused_descriptor_number_is_watched)
 {
 	struct loop *l = loop_new(1);
 	struct end a, b;
@@ -137,7 +137,7 @@ TEST(a_number_that_was_closed_and_opened_again)
 
 	end_open(&a, l, count_and_stop);
 	loop_fd_watch(l, &a.w, LOOP_READ);
-	/* Under the watch; another socket gets its number. */
+	/* Closed while watched; another socket gets its number. */
 	fd = a.w.fd;
 	(void)close(fd);
 	(void)close(a.peer);
@@ -146,20 +146,20 @@ TEST(a_number_that_was_closed_and_opened_again)
 	loop_fd_watch(l, &a.w, LOOP_WRITE);
 	loop_run(l);
 	ck_assert_int_eq(a.calls, 1);
-	/* Stopping to watch a closed one harms nobody. */
+	/* Unwatching a closed descriptor has no effect. */
 	(void)close(fd);
 	loop_fd_watch(l, &a.w, 0);
 	end_close(&b);
 	loop_free(l);
 }
 
-/* Ends that are all ready; the first that is called does something to all. */
+/* Sockets that are all ready; the first callback changes all. */
 enum { ENDS = 8 };
 
-struct crowd {
+struct sockets {
 	struct loop *l;
 	struct member {
-		struct crowd *all;
+		struct sockets *all;
 		struct end *e;
 		bool called;
 	} m[ENDS];
@@ -167,9 +167,9 @@ struct crowd {
 };
 
 static void
-crowd_open(struct crowd *c, void (*fn)(void *, unsigned))
+sockets_open(struct sockets *c, void (*fn)(void *, unsigned))
 {
-	*c = (struct crowd){ .l = loop_new(4) };
+	*c = (struct sockets){ .l = loop_new(4) };
 	for (int i = 0; i < ENDS; i++) {
 		struct end *e = mem_alloc(sizeof(*e));
 
@@ -182,7 +182,7 @@ crowd_open(struct crowd *c, void (*fn)(void *, unsigned))
 }
 
 static void
-crowd_close(struct crowd *c)
+sockets_close(struct sockets *c)
 {
 	for (int i = 0; i < ENDS; i++)
 		if (c->m[i].e != NULL) {
@@ -198,9 +198,9 @@ stop_loop(void *arg)
 	loop_stop(arg);
 }
 
-/* Posts run after all events of a wait, so a stop posted now is late. */
+/* Posts run after all events of a wait, so a posted stop is too late. */
 static void
-stop_soon(struct crowd *c)
+stop_soon(struct sockets *c)
 {
 	ck_assert_int_eq(loop_post(c->l, stop_loop, c->l), RC_OK);
 }
@@ -209,7 +209,7 @@ static void
 remove_all_others(void *arg, unsigned events)
 {
 	struct member *m = arg;
-	struct crowd *c = m->all;
+	struct sockets *c = m->all;
 
 	(void)events;
 	c->calls++;
@@ -224,12 +224,12 @@ remove_all_others(void *arg, unsigned events)
 
 TEST(watches_removed_in_a_callback_are_not_called)
 {
-	struct crowd c;
+	struct sockets c;
 
-	crowd_open(&c, remove_all_others);
+	sockets_open(&c, remove_all_others);
 	loop_run(c.l);
 	ck_assert_int_eq(c.calls, 1);
-	crowd_close(&c);
+	sockets_close(&c);
 }
 
 static void
@@ -249,20 +249,20 @@ remove_itself(void *arg, unsigned events)
 
 TEST(a_callback_may_remove_and_free_its_own_watch)
 {
-	struct crowd c;
+	struct sockets c;
 
-	crowd_open(&c, remove_itself);
+	sockets_open(&c, remove_itself);
 	loop_run(c.l);
 	ck_assert_int_eq(c.calls, ENDS);
-	crowd_close(&c);
+	sockets_close(&c);
 }
 
-/* Reopens all others in the same memory; nothing was sent to the new ones. */
+/* Reopens all others in the same memory; the new ones have no data. */
 static void
 replace_all_others(void *arg, unsigned events)
 {
 	struct member *m = arg;
-	struct crowd *c = m->all;
+	struct sockets *c = m->all;
 
 	(void)events;
 	c->calls++;
@@ -281,19 +281,19 @@ replace_all_others(void *arg, unsigned events)
 
 TEST(a_new_watch_does_not_inherit_events)
 {
-	struct crowd c;
+	struct sockets c;
 
-	crowd_open(&c, replace_all_others);
+	sockets_open(&c, replace_all_others);
 	loop_run(c.l);
 	ck_assert_int_eq(c.calls, 1);
-	crowd_close(&c);
+	sockets_close(&c);
 }
 
 static void
 only_write_for_others(void *arg, unsigned events)
 {
 	struct member *m = arg;
-	struct crowd *c = m->all;
+	struct sockets *c = m->all;
 
 	if (c->calls++ == 0) {
 		ck_assert_uint_eq(events, LOOP_READ);
@@ -309,15 +309,15 @@ only_write_for_others(void *arg, unsigned events)
 
 TEST(events_that_are_no_longer_watched_are_not_called)
 {
-	struct crowd c;
+	struct sockets c;
 
-	crowd_open(&c, only_write_for_others);
+	sockets_open(&c, only_write_for_others);
 	loop_run(c.l);
-	crowd_close(&c);
+	sockets_close(&c);
 }
 
 static void
-stop_at_once(void *arg, unsigned events)
+stop_now(void *arg, unsigned events)
 {
 	struct member *m = arg;
 
@@ -326,19 +326,19 @@ stop_at_once(void *arg, unsigned events)
 	loop_stop(m->all->l);
 }
 
-TEST(stop_drops_the_rest_of_a_wait_not_the_level)
+TEST(a_stop_skips_events_until_the_next_run)
 {
-	struct crowd c;
+	struct sockets c;
 
-	crowd_open(&c, stop_at_once);
+	sockets_open(&c, stop_now);
 	for (int i = 1; i <= 3; i++) {
 		loop_run(c.l);
 		ck_assert_int_eq(c.calls, i);
 	}
-	crowd_close(&c);
+	sockets_close(&c);
 }
 
-/* Reads until there is nothing, as a client's library does. */
+/* Reads until the socket is empty, as a client library does. */
 static void
 read_all(void *arg, unsigned events)
 {
@@ -357,8 +357,7 @@ on_enough(void *arg)
 	loop_stop(arg);
 }
 
-/* What the kernel notes of a socket is no event for ever. */
-TEST(a_note_of_the_kernel_is_one_event)
+TEST(an_entry_of_the_error_queue_is_one_event)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -372,7 +371,7 @@ TEST(a_note_of_the_kernel_is_one_event)
 	};
 	ck_assert_int_eq(
 	    setsockopt(e.w.fd, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)), 0);
-	/* Nobody is there, which an ICMP message says. */
+	/* No listener: an ICMP message is queued. */
 	to.sin_port = htons((uint16_t)tk_port());
 	ck_assert_int_eq(
 	    sendto(e.w.fd, "x", 1, 0, (struct sockaddr *)&to, sizeof(to)), 1);

@@ -1,6 +1,6 @@
 /*
- * The loop and other threads: posting, back-pressure, closing, waking, and what
- * is refused.
+ * The loop and other threads: posting, back-pressure, closing, waking, and
+ * assertions.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ enum { THREADS = 4, POSTS = 5000, INBOX = 3 };
 struct sender {
 	struct sum *sum;
 	pthread_t thread;
-	int next; /* what the loop expects from this thread */
+	int next; /* number of the next post of this thread */
 };
 
 struct sum {
@@ -83,7 +83,7 @@ send_from_threads(bool wait)
 		    0);
 	}
 	loop_run(s.l);
-	/* The last sender may still be on its way out of the post. */
+	/* The last sender may still be returning from its post. */
 	loop_free(s.l);
 	for (int i = 0; i < THREADS; i++) {
 		ck_assert_int_eq(pthread_join(s.senders[i].thread, NULL), 0);
@@ -91,12 +91,12 @@ send_from_threads(bool wait)
 	}
 }
 
-TEST(a_small_inbox_holds_back_threads_that_wait)
+TEST(a_full_inbox_blocks_waiting_posts)
 {
 	send_from_threads(true);
 }
 
-TEST(a_small_inbox_and_threads_that_try_again)
+TEST(posts_are_retried_with_a_full_inbox)
 {
 	send_from_threads(false);
 }
@@ -129,7 +129,7 @@ TEST(the_loop_may_be_freed_while_its_last_post_returns)
 }
 
 /* Threads that wait for room in the inbox of a loop that does not run. */
-struct waiter {
+struct waiting_thread {
 	struct loop *l;
 	pthread_t thread;
 	_Atomic int *tries;
@@ -140,7 +140,7 @@ struct waiter {
 static void
 count_call(void *arg)
 {
-	struct waiter *w = arg;
+	struct waiting_thread *w = arg;
 
 	w->calls++;
 }
@@ -148,7 +148,7 @@ count_call(void *arg)
 static void *
 post_and_wait(void *arg)
 {
-	struct waiter *w = arg;
+	struct waiting_thread *w = arg;
 
 	(void)atomic_fetch_add(w->tries, 1);
 	w->rc = loop_post_wait(w->l, count_call, w);
@@ -161,16 +161,18 @@ all_tried(void *arg)
 	return atomic_load((_Atomic int *)arg) == THREADS;
 }
 
-TEST(closing_releases_threads_that_wait)
+TEST(closing_releases_waiting_threads)
 {
 	_Atomic int tries = 0;
-	struct waiter w[THREADS + 1] = { 0 };
+	struct waiting_thread w[THREADS + 1] = { 0 };
 	struct loop *l = loop_new(1);
 
 	w[THREADS].l = l;
 	ck_assert_int_eq(loop_post(l, count_call, &w[THREADS]), RC_OK);
 	for (int i = 0; i < THREADS; i++) {
-		w[i] = (struct waiter){ .l = l, .tries = &tries, .rc = RC_BUG };
+		w[i] = (struct waiting_thread){
+			.l = l, .tries = &tries, .rc = RC_BUG
+		};
 		ck_assert_int_eq(
 		    pthread_create(&w[i].thread, NULL, post_and_wait, &w[i]),
 		    0);
@@ -187,7 +189,7 @@ TEST(closing_releases_threads_that_wait)
 	ck_assert_int_eq(w[THREADS].calls, 1);
 }
 
-/* A loop on a thread of its own, as the test looks at it from outside. */
+/* A loop on its own thread, observed by the test. */
 struct beside {
 	struct loop *l;
 	pthread_t thread;
@@ -233,7 +235,7 @@ is_idle_300(void *arg)
 	return loop_idle_ms(b->l) >= 300;
 }
 
-/* Whether the idle time went down again after it was long. */
+/* Whether the idle time was long, and then short. */
 static bool
 came_round(void *arg)
 {
@@ -254,7 +256,7 @@ block(void *arg)
 	(void)sem_wait(&b->go);
 }
 
-TEST(an_idle_loop_comes_round_by_itself)
+TEST(an_idle_loop_iterates_each_second)
 {
 	struct beside b = { 0 };
 
@@ -265,7 +267,7 @@ TEST(an_idle_loop_comes_round_by_itself)
 	beside_end(&b);
 }
 
-TEST(a_blocked_loop_is_seen)
+TEST(a_blocked_loop_is_detected)
 {
 	struct beside b = { 0 };
 
@@ -297,7 +299,7 @@ TEST(a_post_wakes_a_sleeping_loop)
 
 	beside_start(&b);
 	for (int i = 0; i < 3; i++) {
-		/* Far from the second after which it wakes anyway. */
+		/* Much less than the second after which it wakes anyway. */
 		ck_assert(tk_until(is_idle_300, &b, 10000));
 		b.posted = clock_mono();
 		ck_assert_int_eq(loop_post(b.l, on_wake, &b), RC_OK);
@@ -309,7 +311,7 @@ TEST(a_post_wakes_a_sleeping_loop)
 	beside_end(&b);
 }
 
-/* ---- what only the owner may do ------------------------------------------ */
+/* ---- what only the owner may do ---- */
 
 static void
 set_timer(struct loop *l)
@@ -362,7 +364,7 @@ post_only(struct loop *l)
 		(void)sem_wait(&b.started);
 }
 
-/* How a process ends that does fn to a loop running on another thread. */
+/* The exit status of a process that calls fn for a loop of another thread. */
 static int
 status_of(void (*fn)(struct loop *l))
 {
@@ -373,7 +375,7 @@ status_of(void (*fn)(struct loop *l))
 	if (pid == 0) {
 		struct beside b = { 0 };
 
-		/* What the assertion says is expected. */
+		/* The message of the assertion is expected. */
 		(void)close(STDERR_FILENO);
 		beside_start(&b);
 		post_only(b.l);
@@ -384,7 +386,7 @@ status_of(void (*fn)(struct loop *l))
 	return status;
 }
 
-TEST(other_threads_are_refused)
+TEST(calls_from_other_threads_are_asserted)
 {
 	int status;
 

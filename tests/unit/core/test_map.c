@@ -1,5 +1,5 @@
 /*
- * Maps: against a plain table, walking, and keys of every kind.
+ * Maps: random operations, iteration, and keys of all kinds.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 static char values[4096];
 
-TEST(put_get_del)
+TEST(entries_are_put_found_and_removed)
 {
 	struct map *m = map_new();
 	char key[] = "key";
@@ -38,7 +38,7 @@ TEST(keys_are_bytes_of_any_length)
 	struct map *m = map_new();
 
 	memset(text, 'a', sizeof(text));
-	/* Each length is a key of its own, the absent and empty one key. */
+	/* Each length is another key; absent and empty are the same. */
 	for (size_t n = 0; n <= sizeof(text); n++)
 		ck_assert_ptr_null(
 		    map_put(m, (struct str){ text, n }, &values[n]));
@@ -64,7 +64,7 @@ key_of(size_t i, char buf[24])
 	return (struct str){ buf, (size_t)n };
 }
 
-TEST(random_changes_against_a_plain_table)
+TEST(random_operations_match_a_plain_table)
 {
 	enum { KEYS = 512 };
 	void *plain[KEYS] = { NULL };
@@ -79,7 +79,7 @@ TEST(random_changes_against_a_plain_table)
 
 		state = state * 1103515245 + 12345;
 		k = state / 65536 % KEYS;
-		/* Times of growth and times of shrinking. */
+		/* Phases of growing and shrinking. */
 		if (state / 16 % 8 < (i / 2000 % 2 != 0 ? 2U : 6U)) {
 			v = &values[state / 128 % sizeof(values)];
 			was = map_put(m, key_of(k, buf), v);
@@ -97,7 +97,7 @@ TEST(random_changes_against_a_plain_table)
 	map_free(m);
 }
 
-TEST(a_walk_gives_every_entry_once)
+TEST(an_iteration_returns_every_entry)
 {
 	enum { KEYS = 1000 };
 	bool seen[KEYS] = { false };
@@ -124,7 +124,7 @@ TEST(a_walk_gives_every_entry_once)
 	map_free(m);
 }
 
-TEST(a_walk_may_remove)
+TEST(entries_may_be_removed_during_an_iteration)
 {
 	enum { KEYS = 1000 };
 	struct map *m = map_new();
@@ -145,7 +145,7 @@ TEST(a_walk_may_remove)
 	for (size_t i = 0; i < KEYS; i++)
 		ck_assert_ptr_eq(
 		    map_get(m, key_of(i, buf)), i % 2 != 0 ? &values[i] : NULL);
-	/* All of it. */
+	/* All entries. */
 	pos = 0;
 	while (map_next(m, &pos, &key) != NULL)
 		ck_assert_ptr_nonnull(map_del(m, key));
@@ -155,12 +155,12 @@ TEST(a_walk_may_remove)
 	map_free(m);
 }
 
-TEST(coming_and_going_does_not_grow_it)
+TEST(insertions_and_removals_do_not_grow_it)
 {
 	struct map *m = map_new();
 	char buf[24];
 
-	/* Were holes never closed, the index would fill up and get() hang. */
+	/* If holes were not closed, the index would fill and get() hang. */
 	for (size_t i = 0; i < 50000; i++) {
 		map_put(m, key_of(i, buf), &values[0]);
 		if (i >= 10)

@@ -1,6 +1,5 @@
 /*
- * Memory: never NULL, zeroed where promised, the end of the process when there
- * is none.
+ * Memory: never NULL, zeroed where documented, abort when exhausted.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-TEST(sizes_of_zero_are_allocations)
+TEST(a_size_of_0_is_an_allocation)
 {
 	void *p[4] = { mem_alloc(0), mem_zalloc(0), mem_calloc(0, 8),
 		mem_calloc(8, 0) };
@@ -24,7 +23,7 @@ TEST(sizes_of_zero_are_allocations)
 	}
 }
 
-TEST(zeroed_and_grown)
+TEST(memory_is_zeroed_and_grown)
 {
 	unsigned char *p = mem_zalloc(1000);
 
@@ -61,14 +60,14 @@ struct outer {
 	} inner;
 };
 
-TEST(container_of_goes_back_to_the_struct)
+TEST(container_of_returns_the_struct)
 {
 	struct outer o;
 
 	ck_assert_ptr_eq(CONTAINER_OF(&o.inner, struct outer, inner), &o);
 }
 
-/* Whether fn ends the process otherwise than by exit(0). */
+/* Whether fn ends the process in another way than by exit(0). */
 static bool
 dies(void (*fn)(void))
 {
@@ -77,7 +76,7 @@ dies(void (*fn)(void))
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		/* What it says belongs to the expected death. */
+		/* Its output is expected. */
 		(void)close(STDERR_FILENO);
 		fn();
 		_exit(0);
@@ -86,7 +85,7 @@ dies(void (*fn)(void))
 	return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 }
 
-/* The compiler must not see how much it is. */
+/* Hides the size from the compiler. */
 static volatile size_t too_much = SIZE_MAX / 2 - 1;
 
 static void
@@ -119,7 +118,7 @@ alloc_little(void)
 	free(mem_alloc(16));
 }
 
-TEST(running_out_ends_the_process)
+TEST(exhausted_memory_aborts)
 {
 	ck_assert(dies(alloc_too_much));
 	ck_assert(dies(zalloc_too_much));

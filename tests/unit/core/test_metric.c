@@ -1,5 +1,5 @@
 /*
- * Metrics: the text, and counts that threads make at the same time.
+ * Metrics: the text format, and concurrent updates.
  */
 #include <math.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@ answer(void *arg)
 	return *(double *)arg;
 }
 
-TEST(the_text_of_counters_and_gauges)
+TEST(counters_and_gauges_are_formatted)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(10000);
@@ -60,7 +60,7 @@ TEST(the_text_of_counters_and_gauges)
 	metric_set_free(NULL);
 }
 
-TEST(values_that_are_no_plain_numbers)
+TEST(special_values_are_formatted)
 {
 	static const struct {
 		double v;
@@ -84,7 +84,7 @@ TEST(values_that_are_no_plain_numbers)
 	}
 }
 
-/* The number behind "name ", of the only line that begins so. */
+/* The number after "name " in the only line that starts with it. */
 static double
 number_of(const struct buf *out, const char *name)
 {
@@ -105,7 +105,7 @@ TEST(histograms_are_cumulative)
 	struct metric *l =
 	    metric_histogram(s, "l_seconds", "L.", "route=\"a\"");
 
-	/* A bucket's end belongs to it. */
+	/* A bound belongs to its bucket. */
 	metric_observe(h, 0.00005);
 	metric_observe(h, 0.00006);
 	metric_observe(h, 1.0);
@@ -134,7 +134,7 @@ TEST(histograms_are_cumulative)
 	metric_set_free(s);
 }
 
-TEST(odd_observations_count_but_do_not_spoil_the_sum)
+TEST(odd_observations_do_not_corrupt_the_sum)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(10000);
@@ -157,7 +157,7 @@ TEST(odd_observations_count_but_do_not_spoil_the_sum)
 	metric_set_free(s);
 }
 
-TEST(without_a_set_nothing_happens)
+TEST(null_metrics_are_ignored)
 {
 	struct buf out = BUF_INIT(100);
 	double v = 1;
@@ -195,7 +195,7 @@ count_much(void *arg)
 	return NULL;
 }
 
-TEST(threads_lose_nothing_and_the_text_stays_whole)
+TEST(concurrent_updates_are_not_lost)
 {
 	struct shared sh = { .s = metric_set_new() };
 	struct buf out = BUF_INIT(10000);
@@ -223,7 +223,7 @@ TEST(threads_lose_nothing_and_the_text_stays_whole)
 	metric_set_free(sh.s);
 }
 
-TEST(promtool_finds_nothing_to_say)
+TEST(promtool_accepts_the_text)
 {
 	struct metric_set *s = metric_set_new();
 	struct buf out = BUF_INIT(100000);
@@ -249,11 +249,11 @@ TEST(promtool_finds_nothing_to_say)
 	tk_write_file(tk_path("metrics"), buf_str(&out).p);
 	(void)snprintf(command, sizeof(command),
 	    "promtool check metrics <%s >%s 2>&1", tk_path("metrics"),
-	    tk_path("said"));
+	    tk_path("output"));
 	if (system(command) != 0) {
-		char *said = tk_read_file(tk_path("said"), NULL);
+		char *output = tk_read_file(tk_path("output"), NULL);
 
-		ck_abort_msg("%s", said);
+		ck_abort_msg("%s", output);
 	}
 	buf_free(&out);
 	metric_set_free(s);

@@ -1,5 +1,5 @@
 /*
- * Result codes: every one has a name of its own and an HTTP status.
+ * Result codes: each has a unique name and an HTTP status.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ TEST(every_code_has_a_name_and_a_status)
 	}
 }
 
-TEST(names_and_statuses_clients_rely_on)
+TEST(names_and_statuses_of_the_protocol)
 {
 	ck_assert_str_eq(rc_name(RC_TIMEOUT), "deadline_exceeded");
 	ck_assert_int_eq(rc_http_status(RC_OK), 200);
@@ -34,7 +34,7 @@ TEST(names_and_statuses_clients_rely_on)
 	ck_assert_int_eq(rc_http_status(RC_TOOBIG), 413);
 }
 
-TEST(a_value_that_is_no_code_is_a_bug)
+TEST(an_unknown_value_is_named_a_bug)
 {
 	ck_assert_str_eq(rc_name((enum rc)RC_N), rc_name(RC_BUG));
 	ck_assert_str_eq(rc_name((enum rc)4711), rc_name(RC_BUG));

@@ -1,5 +1,5 @@
 /*
- * Text: comparing, finding, cutting, copying, numbers.
+ * Strings: comparing, finding, splitting, copying, numbers, UTF-8.
  */
 #include <locale.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 
 static const struct str absent = { NULL, 0 };
 
-TEST(absent_and_empty)
+TEST(absent_and_empty_differ_in_the_pointer)
 {
 	ck_assert_ptr_null(str_of(NULL).p);
 	ck_assert_uint_eq(str_of("").n, 0);
@@ -27,7 +27,7 @@ TEST(absent_and_empty)
 	ck_assert_ptr_null(str_dup(absent));
 }
 
-TEST(comparing)
+TEST(strings_are_compared)
 {
 	ck_assert(str_eq(STR("abc"), STR("abc")));
 	ck_assert(!str_eq(STR("abc"), STR("abd")));
@@ -45,7 +45,7 @@ TEST(comparing)
 	ck_assert_int_gt(str_cmp(STR("\xff"), STR("a")), 0);
 }
 
-TEST(prefix_suffix_find)
+TEST(prefixes_suffixes_and_substrings)
 {
 	static const struct str any[] = { STR_INIT("soul"), STR_INIT("/x") };
 
@@ -64,7 +64,7 @@ TEST(prefix_suffix_find)
 	ck_assert_int_eq(str_find(STR("a\0b"), STR("\0")), 1);
 }
 
-TEST(trimming)
+TEST(white_space_is_trimmed)
 {
 	struct str s = str_trim(STR(" \t\r\n\v\f x y \n"));
 
@@ -74,7 +74,7 @@ TEST(trimming)
 	ck_assert_uint_eq(str_trim(STR("\xc2\xa0")).n, 2);
 }
 
-TEST(cutting_walks_all_parts)
+TEST(splitting_returns_all_parts)
 {
 	static const struct {
 		const char *in;
@@ -102,7 +102,7 @@ TEST(cutting_walks_all_parts)
 	}
 }
 
-TEST(whole_numbers)
+TEST(integers_are_parsed)
 {
 	static const struct {
 		const char *in;
@@ -142,7 +142,7 @@ TEST(whole_numbers)
 		ck_assert_int_eq(v, rc == RC_OK ? rows[i].want : 4711);
 	}
 	ck_assert_int_eq(str_to_i64(absent, 0, 1, &(int64_t){ 0 }), RC_INVALID);
-	/* A NUL inside is not the end. */
+	/* A NUL does not end the string. */
 	ck_assert_int_eq(
 	    str_to_i64(STR("1\0"), 0, 9, &(int64_t){ 0 }), RC_INVALID);
 }
@@ -197,7 +197,7 @@ check_f64_rows(void)
 	}
 }
 
-TEST(decimal_numbers)
+TEST(decimal_numbers_are_parsed)
 {
 	char digits[400];
 	double v = 4711;
@@ -216,12 +216,12 @@ TEST(decimal_numbers)
 	    str_to_f64((struct str){ digits, 255 }, 0, INFINITY, &v), RC_OK);
 }
 
-TEST(decimal_numbers_have_a_point_in_every_locale)
+TEST(decimal_numbers_do_not_depend_on_the_locale)
 {
 	static const char *const commas[] = { "de_DE.UTF-8", "fr_FR.UTF-8",
 		"de_DE.utf8", "ru_RU.UTF-8" };
 
-	/* Where none of them is installed, the C locale is tested again. */
+	/* If none is installed this repeats the C locale. */
 	for (size_t i = 0; i < NELEM(commas); i++)
 		if (setlocale(LC_NUMERIC, commas[i]) != NULL)
 			break;
@@ -239,7 +239,7 @@ TEST(dup_ends_in_nul)
 	free(p);
 }
 
-TEST(copy_cuts_between_code_points)
+TEST(a_copy_is_truncated_between_code_points)
 {
 	static const struct {
 		const char *in;
@@ -257,7 +257,7 @@ TEST(copy_cuts_between_code_points)
 		{ "\xe4\xbd\xa0\xe5\xa5\xbd", 3, "" },
 		{ "\xf0\x9f\x98\x80", 4, "" },
 		{ "\xf0\x9f\x98\x80x", 5, "\xf0\x9f\x98\x80" },
-		/* Not UTF-8: cut where it falls. */
+		/* Not UTF-8: truncated anywhere. */
 		{ "\x80\x80\x80\x80\x80\x80", 6, "\x80\x80\x80\x80\x80" },
 		{ "\x80\x80", 2, "\x80" },
 		{ "a\x80\x80\x80\x80\x80", 6, "a\x80\x80\x80\x80" },
@@ -271,4 +271,89 @@ TEST(copy_cuts_between_code_points)
 		ck_assert_msg(strcmp(dst, rows[i].want) == 0, "row %zu", i);
 		ck_assert_int_eq(dst[rows[i].size], '#');
 	}
+}
+
+/* The definition of the encoding. */
+static size_t
+encode(int32_t cp, char dst[4])
+{
+	unsigned u = (unsigned)cp;
+
+	if (u < 0x80) {
+		dst[0] = (char)u;
+		return 1;
+	}
+	if (u < 0x800) {
+		dst[0] = (char)(0xc0 | u >> 6);
+		dst[1] = (char)(0x80 | (u & 63));
+		return 2;
+	}
+	if (u < 0x10000) {
+		dst[0] = (char)(0xe0 | u >> 12);
+		dst[1] = (char)(0x80 | (u >> 6 & 63));
+		dst[2] = (char)(0x80 | (u & 63));
+		return 3;
+	}
+	dst[0] = (char)(0xf0 | u >> 18);
+	dst[1] = (char)(0x80 | (u >> 12 & 63));
+	dst[2] = (char)(0x80 | (u >> 6 & 63));
+	dst[3] = (char)(0x80 | (u & 63));
+	return 4;
+}
+
+TEST(every_code_point_is_decoded_and_its_prefixes_rejected)
+{
+	for (int32_t cp = 0; cp < 0x110400; cp++) {
+		char text[4];
+		size_t n = encode(cp, text), pos = 0;
+		bool ok = cp <= 0x10ffff && (cp < 0xd800 || cp > 0xdfff);
+		int32_t got = str_utf8_next((struct str){ text, n }, &pos);
+
+		if (got != (ok ? cp : -1) || pos != (ok ? n : 0))
+			ck_abort_msg("U+%04X gave %d", (unsigned)cp, got);
+		for (size_t cut = 1; cut < n; cut++) {
+			pos = 0;
+			got = str_utf8_next((struct str){ text, cut }, &pos);
+			if (got != -1 || pos != 0)
+				ck_abort_msg("U+%04X cut to %zu gave %d",
+				    (unsigned)cp, cut, got);
+		}
+	}
+}
+
+TEST(invalid_utf8_is_rejected)
+{
+	static const char *const rows[] = { "\x80", "\xbf", "\xc0\x80",
+		"\xc1\xbf", "\xe0\x80\x80", "\xe0\x9f\xbf", "\xf0\x80\x80\x80",
+		"\xf0\x8f\xbf\xbf", "\xed\xa0\x80", "\xed\xbf\xbf",
+		"\xed\xa0\x80\xed\xb0\x80", "\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80", "\xf8\x88\x80\x80\x80",
+		"\xfc\x84\x80\x80\x80\x80", "\xfe", "\xff", "\xc3(",
+		"\xe2(\xa1", "\xe2\x82(", "\xf0\x9f\x98(", "\xc3", "\xe4\xbd",
+		"\xf0\x9f\x98", "\xc3\xc3\xa4" };
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		size_t pos = 0;
+
+		ck_assert_msg(
+		    str_utf8_next(str_of(rows[i]), &pos) == -1, "row %zu", i);
+		ck_assert_uint_eq(pos, 0);
+		ck_assert_int_eq(str_utf8_count(str_of(rows[i])), -1);
+	}
+}
+
+TEST(code_points_are_counted)
+{
+	struct str s = STR("a\xc3\xa4\xe4\xbd\xa0\xf0\x9f\x98\x80");
+	static const int32_t want[] = { 'a', 0xe4, 0x4f60, 0x1f600 };
+	size_t pos = 0;
+
+	for (size_t i = 0; i < NELEM(want); i++)
+		ck_assert_int_eq(str_utf8_next(s, &pos), want[i]);
+	ck_assert_int_eq(str_utf8_next(s, &pos), -1);
+	ck_assert_uint_eq(pos, s.n);
+	ck_assert_int_eq(str_utf8_count(s), 4);
+	ck_assert_int_eq(str_utf8_count(STR("a\0b")), 3);
+	/* An error after valid text. */
+	ck_assert_int_eq(str_utf8_count(STR("abc\xff")), -1);
 }

@@ -1,5 +1,5 @@
 /*
- * Trace context: the rules of W3C for traceparent, one row each.
+ * Trace context: the rules for traceparent, one row each.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #define T0 "00000000000000000000000000000000"
 #define S0 "0000000000000000"
 
-TEST(headers_that_are_right)
+TEST(valid_headers_are_parsed)
 {
 	static const struct {
 		const char *in;
@@ -22,10 +22,10 @@ TEST(headers_that_are_right)
 		{ "00-" T "-" S "-01", 1 },
 		{ "00-" T "-" S "-02", 2 },
 		{ "00-" T "-" S "-03", 3 },
-		/* Flags that are not defined are not passed on. */
+		/* Undefined flags are dropped. */
 		{ "00-" T "-" S "-ff", 3 },
 		{ "00-" T "-" S "-09", 1 },
-		/* A later version: the fields we know, whatever follows. */
+		/* A later version: the known fields, whatever follows. */
 		{ "01-" T "-" S "-01", 1 },
 		{ "cc-" T "-" S "-01-what-the-future", 1 },
 		{ "cc-" T "-" S "-01-", 1 },
@@ -43,7 +43,7 @@ TEST(headers_that_are_right)
 	}
 }
 
-TEST(headers_that_are_wrong)
+TEST(invalid_headers_are_rejected)
 {
 	static const char *const rows[] = {
 		"",
@@ -58,7 +58,7 @@ TEST(headers_that_are_wrong)
 		"00-" T "-" S "-01-x",
 		"00-" T "-" S "-01 ",
 		"00-" T "-" S "-011",
-		/* A later one goes on with a dash. */
+		/* A later version continues with a dash. */
 		"cc-" T "-" S "-01.what",
 		"cc-" T "-" S "-01x",
 		"cc-" T "-" S "-011",
@@ -96,7 +96,7 @@ TEST(headers_that_are_wrong)
 	    RC_INVALID);
 }
 
-TEST(new_traces_and_their_children)
+TEST(new_traces_and_child_spans)
 {
 	struct trace t, child, back;
 	char text[TRACE_PARENT_MAX], uuid[ID_UUID_MAX];
@@ -127,7 +127,7 @@ TEST(new_traces_and_their_children)
 	}
 }
 
-TEST(known_forms)
+TEST(traces_are_formatted)
 {
 	struct trace t;
 	char text[TRACE_PARENT_MAX], uuid[ID_UUID_MAX];

@@ -1,8 +1,8 @@
-/* Server addresses, most of them wrong. */
+/* Server URLs, most of them invalid. */
 #include "core/url.h"
 #include "testkit/testkit.h"
 
-TEST(good)
+TEST(valid_urls_are_parsed)
 {
 	static const struct {
 		const char *text;
@@ -23,7 +23,7 @@ TEST(good)
 		{ "redis://@h", { "redis", "", "", "h", 0, "" } },
 		{ "redis://u%40x:p%3A%2f%25@h",
 		    { "redis", "u@x", "p:/%", "h", 0, "" } },
-		/* People do not escape these two. */
+		/* Often not escaped. */
 		{ "redis://u:p@ss:w@h:1",
 		    { "redis", "u", "p@ss:w", "h", 1, "" } },
 		{ "redis://u:%E5%B0%8F@h", { "redis", "u", "小", "h", 0, "" } },
@@ -49,7 +49,7 @@ TEST(good)
 	}
 }
 
-TEST(bad)
+TEST(invalid_urls_are_rejected)
 {
 	static const struct str t[] = { { NULL, 0 }, STR_INIT(""),
 		STR_INIT("host"), STR_INIT("host:1"), STR_INIT("://h"),
@@ -84,8 +84,8 @@ TEST(bad)
 	}
 }
 
-/* One byte less fits, in each part. */
-TEST(ceilings)
+/* Each part at its limit and over it. */
+TEST(parts_are_limited)
 {
 	static const struct {
 		const char *before, *after;
@@ -113,8 +113,8 @@ TEST(ceilings)
 		}
 }
 
-/* A password must not get into a log by way of the reason. */
-TEST(reasons_quote_nothing)
+/* A password must not get into logs by an error text. */
+TEST(errors_do_not_quote_the_url)
 {
 	const char *why;
 	struct url u;
@@ -124,7 +124,7 @@ TEST(reasons_quote_nothing)
 	ck_assert_ptr_null(strstr(why, "hunter2"));
 }
 
-TEST(unescaping)
+TEST(percent_encoding_is_decoded)
 {
 	static const char *const wrong[] = { "%", "%4", "%4g", "%0a", "a\x7f",
 		"abcdefgh" };
@@ -141,7 +141,7 @@ TEST(unescaping)
 		    RC_INVALID);
 }
 
-TEST(what_is_shown_has_no_user)
+TEST(redacted_urls_have_no_credentials)
 {
 	static const struct {
 		const char *text, *shown;
@@ -153,7 +153,7 @@ TEST(what_is_shown_has_no_user)
 		{ "nats://token@h", "nats://***@h" },
 		{ "nats://u:p@ss@h,nats://i,tls://v:q@[::1]:2",
 		    "nats://***@h,nats://i,tls://***@[::1]:2" },
-		/* A password that is badly escaped is hidden all the same. */
+		/* A password with invalid escapes is redacted, too. */
 		{ "nats://u:p/q@h", "nats://***@h" },
 		{ "nats://u:p,q@h", "***" },
 		{ "nats://u:p,,q@h", "***" },

@@ -1,5 +1,5 @@
 /*
- * Workers: each job once, on the right threads, through every ending.
+ * Workers: every job one time, on the right threads, in every way of ending.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,7 +21,7 @@ struct site {
 	pid_t loop_tid;
 	_Atomic int worked;
 	int done, stop_at;
-	sem_t busy, go; /* a job says it runs; the test lets it end */
+	sem_t busy, go; /* posted by a running job; by the test to end it */
 };
 
 struct job_row {
@@ -82,18 +82,18 @@ done(void *arg)
 		loop_stop(j->s->l);
 }
 
-TEST(many_jobs_each_once)
+TEST(every_job_runs_exactly_one_time)
 {
-	enum { N = 5000, AT_ONCE = 50 };
+	enum { N = 5000, PARALLEL = 50 };
 	static struct job_row rows[N];
 	struct site s;
 	int sent = 0;
 
-	site_open(&s, 3, AT_ONCE);
+	site_open(&s, 3, PARALLEL);
 	while (sent < N) {
 		int first = sent;
 
-		while (sent < N && sent - first < AT_ONCE) {
+		while (sent < N && sent - first < PARALLEL) {
 			rows[sent] = (struct job_row){ .s = &s };
 			ck_assert_int_eq(
 			    worker_run(s.p, work, done, &rows[sent]), RC_OK);
@@ -130,7 +130,7 @@ done_in_order(void *arg)
 	done(j);
 }
 
-TEST(one_thread_keeps_the_order)
+TEST(one_thread_runs_jobs_in_order)
 {
 	enum { N = 200 };
 	struct job_row rows[N];
@@ -148,7 +148,7 @@ TEST(one_thread_keeps_the_order)
 	site_close(&s);
 }
 
-TEST(a_full_queue_refuses_and_calls_nothing)
+TEST(a_full_queue_rejects_the_job)
 {
 	struct job_row rows[4] = { 0 };
 	struct site s;
@@ -159,7 +159,7 @@ TEST(a_full_queue_refuses_and_calls_nothing)
 	ck_assert_int_eq(
 	    worker_run(s.p, work_until_let_go, done, &rows[0]), RC_OK);
 	ck_assert_int_eq(sem_wait(&s.busy), 0);
-	/* The one that runs takes no room in the queue. */
+	/* A running job takes no room in the queue. */
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[1]), RC_OK);
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[2]), RC_OK);
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[3]), RC_RETRY);
@@ -170,7 +170,7 @@ TEST(a_full_queue_refuses_and_calls_nothing)
 		ck_assert_int_eq(rows[i].worked, i < 3);
 		ck_assert_int_eq(rows[i].done, i < 3);
 	}
-	/* And there is room again. */
+	/* There is room now. */
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[3]), RC_OK);
 	s.stop_at = 4;
 	loop_run(s.l);
@@ -179,7 +179,7 @@ TEST(a_full_queue_refuses_and_calls_nothing)
 }
 
 static void
-done_and_run_refused(void *arg)
+done_and_run_rejected(void *arg)
 {
 	struct job_row *j = arg;
 
@@ -187,7 +187,7 @@ done_and_run_refused(void *arg)
 	done(j);
 }
 
-/* Whether the loop's thread sleeps, which it does in worker_free() only. */
+/* Whether the loop's thread sleeps, which means it is in worker_free(). */
 static bool
 loop_thread_sleeps(void *arg)
 {
@@ -215,7 +215,7 @@ let_go(void *arg)
 	return NULL;
 }
 
-TEST(freeing_waits_for_what_runs_and_drops_what_waits)
+TEST(freeing_waits_for_running_jobs_and_drops_queued_ones)
 {
 	struct job_row rows[4] = { 0 };
 	struct site s;
@@ -228,12 +228,12 @@ TEST(freeing_waits_for_what_runs_and_drops_what_waits)
 	    worker_run(s.p, work_until_let_go, done, &rows[0]), RC_OK);
 	ck_assert_int_eq(sem_wait(&s.busy), 0);
 	ck_assert_int_eq(
-	    worker_run(s.p, work, done_and_run_refused, &rows[1]), RC_OK);
+	    worker_run(s.p, work, done_and_run_rejected, &rows[1]), RC_OK);
 	ck_assert_int_eq(worker_run(s.p, work, done, &rows[2]), RC_OK);
 	ck_assert_int_eq(pthread_create(&t, NULL, let_go, &s), 0);
 	worker_free(s.p);
 	s.p = NULL;
-	/* All is over when it returns, without the loop. */
+	/* All jobs are done when it returns, without running the loop. */
 	ck_assert_int_eq(rows[0].worked, 1);
 	ck_assert_int_eq(rows[1].worked, 0);
 	ck_assert_int_eq(rows[2].worked, 0);
@@ -279,7 +279,7 @@ work_with_signals_blocked(void *arg)
 	work(arg);
 }
 
-TEST(signals_are_for_other_threads)
+TEST(pool_threads_block_signals)
 {
 	struct job_row row = { 0 };
 	struct site s;
@@ -292,13 +292,13 @@ TEST(signals_are_for_other_threads)
 	    worker_run(s.p, work_with_signals_blocked, done, &row), RC_OK);
 	loop_run(s.l);
 	ck_assert_int_eq(row.worked, 1);
-	/* The caller's own mask is as it was. */
+	/* The caller's mask is unchanged. */
 	ck_assert_int_eq(pthread_sigmask(SIG_SETMASK, NULL, &now), 0);
 	ck_assert_int_eq(sigismember(&now, SIGTERM), 0);
 	site_close(&s);
 }
 
-TEST(pools_that_never_worked)
+TEST(unused_pools_can_be_freed)
 {
 	struct site s;
 

@@ -1,5 +1,5 @@
 /*
- * Time zones, by moments whose offset is known.
+ * Time zones, at times whose offset is known.
  */
 #include "core/mem.h"
 #include "core/str.h"
@@ -16,14 +16,14 @@ static const struct {
 	{ "Asia/Kolkata", "2026-02-22T00:00:00Z", 330 },
 	{ "America/New_York", "2026-01-15T12:00:00Z", -300 },
 	{ "America/New_York", "2026-07-15T12:00:00Z", -240 },
-	/* The last second before the change, and the change. */
+	/* The last second before a transition, and the transition. */
 	{ "Europe/Berlin", "2026-03-29T00:59:59Z", 60 },
 	{ "Europe/Berlin", "2026-03-29T01:00:00Z", 120 },
 	{ "Europe/London", "1969-06-01T00:00:00Z", 60 },
 	{ "Etc/GMT+8", "2026-01-01T00:00:00Z", -480 },
 };
 
-TEST(offsets)
+TEST(offsets_at_known_times)
 {
 	size_t i;
 
@@ -57,7 +57,7 @@ static const struct {
 	    RC_INVALID },
 };
 
-TEST(bad_names)
+TEST(invalid_names_are_rejected)
 {
 	size_t i;
 
@@ -70,10 +70,10 @@ TEST(bad_names)
 	}
 }
 
-/* What the clocks show, and when; local times as if they were of UTC. */
+/* Local times, as if they were of UTC, and wall times. */
 static const struct {
 	const char *zone, *shown, *moment;
-	bool is_back; /* the moment shows that time */
+	bool is_back; /* converts back to the same local time */
 } shown[] = {
 	{ "UTC", "2026-02-22T00:00:00Z", "2026-02-22T00:00:00Z", true },
 	{ "Asia/Shanghai", "2026-02-22T17:40:00Z", "2026-02-22T17:40:00+08:00",
@@ -84,17 +84,17 @@ static const struct {
 	    true },
 	{ "Europe/Berlin", "2026-03-29T03:00:00Z", "2026-03-29T03:00:00+02:00",
 	    true },
-	/* Left out. */
+	/* Skipped. */
 	{ "Europe/Berlin", "2026-03-29T02:30:00Z", "2026-03-29T03:30:00+02:00",
 	    false },
-	/* Shown twice. */
+	/* Ambiguous. */
 	{ "Europe/Berlin", "2026-10-25T02:30:00Z", "2026-10-25T02:30:00+02:00",
 	    true },
 	{ "Europe/Berlin", "2026-10-25T03:00:00Z", "2026-10-25T03:00:00+01:00",
 	    true },
 };
 
-TEST(local_times)
+TEST(local_times_convert_to_wall_time_and_back)
 {
 	size_t i;
 

@@ -1,5 +1,5 @@
 /*
- * How much of a conversation is shown.
+ * How much of a conversation the model is shown.
  */
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "testkit/testkit.h"
 
-TEST(estimates)
+TEST(tokens_are_estimated)
 {
 	static const struct {
 		const char *text;
@@ -33,8 +33,8 @@ TEST(estimates)
 		    history_tokens(str_of(rows[i].text)));
 }
 
-/* The beginning and the end stay. */
-TEST(shortened)
+/* Beginning and end remain. */
+TEST(texts_are_shortened_in_the_middle)
 {
 	static const struct {
 		const char *text;
@@ -83,7 +83,7 @@ talk(
 }
 
 /* Each of these messages has 10 tokens, one with calls 22. */
-TEST(the_oldest_fall_out)
+TEST(the_oldest_messages_are_dropped)
 {
 	static const struct llm_tool_call calls[2] = {
 		{ .name = STR_INIT("a"), .arguments = STR_INIT("{}") },
@@ -136,7 +136,7 @@ TEST(long_messages_are_shortened)
 	ck_assert_uint_eq(l.n, 3);
 	for (size_t i = 0; i < l.n; i++)
 		ck_assert(str_eq(l.list[i].text, STR("一二……六")));
-	/* Arguments stay whole, or go. */
+	/* Arguments are whole or absent. */
 	ck_assert(str_eq(l.list[1].calls[1].arguments, STR("{}")));
 	ck_assert(str_eq(l.list[1].calls[1].name, STR("b")));
 	ck_assert(

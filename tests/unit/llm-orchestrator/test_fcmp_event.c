@@ -1,5 +1,5 @@
 /*
- * Events as their schema wants them.
+ * Events satisfy their schema.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static const struct fcmp_head head = { STR_INIT("turn_1"), STR_INIT("s1"),
 	STR_INIT("2026-02-22T17:40:00Z") };
 
-/* What a reader sees of an event with seq 7. */
+/* An event with seq 7, as a reader gets it. */
 static struct wire_chat_event
 read_back(struct buf *b, struct arena *a)
 {
@@ -41,7 +41,7 @@ is(struct str got, const char *want)
 	    STR_ARG(got), want);
 }
 
-TEST(every_type)
+TEST(every_event_type_satisfies_its_schema)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -80,7 +80,7 @@ TEST(every_type)
 	arena_free(a);
 }
 
-TEST(what_went_wrong)
+TEST(failures_have_category_and_code)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(4096);
@@ -108,8 +108,8 @@ TEST(what_went_wrong)
 	arena_free(a);
 }
 
-/* Nothing half is said: the buffer tells. */
-TEST(no_room)
+/* A truncated event is an error of the buffer. */
+TEST(an_event_without_space_is_an_error)
 {
 	struct buf b = BUF_INIT(64);
 

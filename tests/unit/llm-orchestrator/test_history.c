@@ -1,5 +1,5 @@
 /*
- * Messages on their way to the model and into the session.
+ * Messages for the model and for the session's record.
  */
 #include <stdlib.h>
 
@@ -53,20 +53,20 @@ reads_as(const char *const *json, size_t n, const char *want)
 	reads_as((const char *const[]){ __VA_ARGS__ }, \
 	    NELEM(((const char *const[]){ __VA_ARGS__ })), (want))
 
-TEST(plain_messages)
+TEST(plain_messages_are_shown)
 {
 	READS("u:你好|a:嗨|u:[presence] data={}", MSG("user", "你好", ""),
 	    MSG("assistant", "嗨", ""),
 	    MSG("observation", "[presence] data={}", ""));
-	/* Silence is shown as the model says it. */
+	/* An empty reply is shown as the model writes it. */
 	READS("u:哦|a:<NO_REPLY>|u:喂", MSG("user", "哦", ""),
 	    MSG("assistant", "", ""), MSG("user", "喂", ""));
-	/* The turn's own are said elsewhere; damaged ones are left out. */
+	/* This turn's messages and invalid ones are left out. */
 	READS("u:b", MSG("user", "a", ",\"turn_id\":\"turn_now\""), "{}",
 	    "no json", MSG("user", "b", ",\"turn_id\":\"turn_0\""));
 }
 
-TEST(calls_with_their_results)
+TEST(calls_are_shown_with_their_results)
 {
 	READS("a[{\"a\":1}]:|t(c1):{}|a:好",
 	    MSG("assistant", "", CALLS(CALL("c1"))), RESULT("c1"),
@@ -77,10 +77,10 @@ TEST(calls_with_their_results)
 	    RESULT("c2"), RESULT("c1"));
 }
 
-/* What a strict provider would refuse is not shown. */
-TEST(broken_groups)
+/* What a strict provider would reject is not shown. */
+TEST(calls_without_all_results_are_left_out)
 {
-	/* Cut off at the front. */
+	/* Truncated at the beginning. */
 	READS("u:然后", RESULT("c1"), MSG("user", "然后", ""));
 	/* A result is missing, is of another call, or is one too many. */
 	READS("u:x", MSG("assistant", "", CALLS(CALL("c1"))),
@@ -96,7 +96,7 @@ TEST(broken_groups)
 	READS("u:x", MSG("assistant", "", CALLS()), MSG("user", "x", ""));
 }
 
-/* ---- a turn ------------------------------------------------------------ */
+/* ---- a turn ---- */
 
 static void
 begin(struct turn *t)
@@ -120,7 +120,7 @@ call(struct turn *t, enum turn_call_kind kind, size_t round, const char *id)
 	return d;
 }
 
-TEST(a_turn_so_far)
+TEST(a_running_turn_is_shown)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct history_list l;
@@ -155,8 +155,8 @@ TEST(a_turn_so_far)
 	arena_free(a);
 }
 
-/* Others read these: query is at the top whatever came of it. */
-TEST(what_was_forgotten)
+/* Other programs read these: query is at the top level in any case. */
+TEST(results_of_forget_memory)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -197,14 +197,14 @@ TEST(what_was_forgotten)
 		ck_assert_int_ge(
 		    str_find(s.list[1], STR("\"name\":\"forget_memory\"")), 0);
 	}
-	/* Arguments that say nothing are no query. */
+	/* Arguments without text have no query. */
 	t.calls[0].args = STR("{}");
 	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
 	ck_assert(str_starts(l.list[1].text, STR("{\"ok\":false")));
 	arena_free(a);
 }
 
-TEST(large_outputs_are_cut)
+TEST(large_outputs_are_truncated)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	char *big = mem_alloc(4 * HISTORY_OUTPUT_MAX);
@@ -228,8 +228,8 @@ TEST(large_outputs_are_cut)
 	arena_free(a);
 }
 
-/* What is stored is read back as it was said. */
-TEST(stored_and_read_back)
+/* Stored messages are read back unchanged. */
+TEST(messages_survive_a_round_trip)
 {
 	static const char want[] = "a[{\"a\":1}]:|t(ia_0):{\"ok\":true}|"
 				   "a[{\"a\":1}]:先|t(c1):{\"ok\":true}|"
@@ -253,15 +253,15 @@ TEST(stored_and_read_back)
 	ck_assert_ptr_nonnull(strstr(json[1], "\"name\":\"点头\""));
 	ck_assert_ptr_nonnull(strstr(json[2], "\"sig\""));
 	ck_assert_ptr_nonnull(strstr(json[4], "\"turn_id\":\"turn_1\""));
-	/* A turn that came to no reply keeps what it did. */
+	/* A turn without a reply stores its calls. */
 	ck_assert_int_eq(
 	    history_outcome(&t, (struct str){ 0 }, &mark, a, &s), RC_OK);
 	ck_assert_uint_eq(s.n, 4);
 	arena_free(a);
 }
 
-/* Calls too large to be kept are kept without their arguments. */
-TEST(calls_too_large_to_keep)
+/* Calls that are too large are stored without their arguments. */
+TEST(calls_too_large_lose_their_arguments)
 {
 	struct arena *a = arena_new(4 * 1024 * 1024);
 	char *big = mem_alloc(20000);
@@ -280,7 +280,7 @@ TEST(calls_too_large_to_keep)
 	arena_free(a);
 }
 
-/* ---- input ------------------------------------------------------------- */
+/* ---- input ---- */
 
 static struct wire_chat_request
 chat_of(const char *inputs, struct arena *a)
@@ -296,7 +296,7 @@ chat_of(const char *inputs, struct arena *a)
 	return chat;
 }
 
-TEST(what_came_in)
+TEST(inputs_are_stored)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat = chat_of(
@@ -324,7 +324,7 @@ TEST(what_came_in)
 	arena_free(a);
 }
 
-TEST(inputs_without_words)
+TEST(inputs_without_text_become_lines)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct wire_chat_request chat =

@@ -1,5 +1,5 @@
 /*
- * What intent-filter's answer means.
+ * What intent-filter's reply means.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ close_bench(struct bench *b)
 
 #define is(s, text) ck_assert_msg(str_eq((s), STR(text)), "%.*s", STR_ARG(s))
 
-TEST(ready_intents_become_deeds)
+TEST(ready_intents_become_calls)
 {
 	struct bench b;
 
@@ -100,7 +100,7 @@ TEST(ready_intents_become_deeds)
 	close_bench(&b);
 }
 
-TEST(normalized_without_arguments)
+TEST(an_intent_without_arguments)
 {
 	struct turn_call d = { .skill = STR("nod"), .args = STR("{}") };
 	struct buf out = BUF_INIT(1024);
@@ -110,8 +110,8 @@ TEST(normalized_without_arguments)
 	buf_free(&out);
 }
 
-/* What only looks ready: coerced, left, unknown, without a skill. */
-TEST(arguments_are_checked)
+/* Ready intents that are coerced, left, unknown, without a skill. */
+TEST(arguments_must_satisfy_the_schema)
 {
 	struct bench b;
 
@@ -134,7 +134,7 @@ TEST(arguments_are_checked)
 	close_bench(&b);
 }
 
-TEST(what_is_missing_is_asked)
+TEST(missing_parameters_become_questions)
 {
 	struct bench b;
 
@@ -157,8 +157,8 @@ TEST(what_is_missing_is_asked)
 	close_bench(&b);
 }
 
-/* The time alone stands in unmatched; the model is told what is wanted then. */
-TEST(what_a_time_rejects_is_left_whole)
+/* Only the time is unmatched; the model gets the whole intent. */
+TEST(a_rejected_time_leaves_the_whole_intent)
 {
 	struct bench b;
 
@@ -175,8 +175,8 @@ TEST(what_a_time_rejects_is_left_whole)
 	close_bench(&b);
 }
 
-/* Other decisions carry nothing; an empty one to execute leaves all. */
-TEST(other_decisions)
+/* Other decisions have no calls; an empty execute_intents leaves all. */
+TEST(other_decisions_have_no_calls)
 {
 	struct bench b;
 
@@ -196,7 +196,7 @@ TEST(other_decisions)
 	close_bench(&b);
 }
 
-TEST(too_many)
+TEST(intents_beyond_the_limit_are_left_for_the_model)
 {
 	struct buf list = BUF_INIT(8192);
 	struct bench b;
@@ -217,7 +217,7 @@ TEST(too_many)
 	buf_free(&list);
 }
 
-TEST(too_small_an_arena)
+TEST(a_full_arena_is_an_error)
 {
 	struct bench b;
 

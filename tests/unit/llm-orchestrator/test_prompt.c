@@ -1,5 +1,5 @@
 /*
- * What the model is told.
+ * The system prompt.
  */
 #include "core/mem.h"
 #include "model/model.h"
@@ -21,7 +21,8 @@ emotion(enum wire_emotion e, enum wire_exec_mode mode)
 }
 
 static void
-told(const struct prompt *p, const char *const *have, const char *const * not )
+ck_prompt(
+    const struct prompt *p, const char *const *have, const char *const * not )
 {
 	struct buf b = BUF_INIT(64 * 1024);
 
@@ -36,12 +37,12 @@ told(const struct prompt *p, const char *const *have, const char *const * not )
 	buf_free(&b);
 }
 
-#define TOLD(p, have, not )                           \
-	told((p), (const char *const[]){ have NULL }, \
+#define CK_PROMPT(p, have, not )                           \
+	ck_prompt((p), (const char *const[]){ have NULL }, \
 	    (const char *const[]){ not NULL })
 #define _ ,
 
-TEST(who_and_how)
+TEST(the_prompt_has_soul_and_state)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_SADNESS, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -55,7 +56,7 @@ TEST(who_and_how)
 		.forget = true,
 		.summary = STR("喜欢绿色") };
 
-	TOLD(&p,
+	CK_PROMPT(&p,
 	    "「小灵」" _ "MBTI INFJ" _ "共情 0.67" _ "主导 0.33" _
 	    "2026-11-20T20:00:00+08:00" _ "user_sadness" _
 	    "user_intensity_high" _ "soul_valence_high" _
@@ -67,7 +68,7 @@ TEST(who_and_how)
 	    "现在不能忘掉" _ "【这一次】" _);
 }
 
-TEST(strategies)
+TEST(strategies_by_emotion)
 {
 	static const struct {
 		enum wire_emotion e;
@@ -84,12 +85,12 @@ TEST(strategies)
 		struct wire_emotion_observe_reply f =
 		    emotion(rows[i].e, WIRE_EXEC_MODE_AUTO_EXECUTE);
 		struct prompt p = { .now = STR("n"), .emotion = &f };
-		TOLD(&p, rows[i].strategy _, "「" _ "MBTI" _ "此前" _);
+		CK_PROMPT(&p, rows[i].strategy _, "「" _ "MBTI" _ "此前" _);
 	}
 }
 
-/* What a soul has lived through changes what it was born with. */
-TEST(traits_drift)
+/* Drift changes the traits of a soul's type. */
+TEST(traits_include_the_drift)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
@@ -102,18 +103,18 @@ TEST(traits_drift)
 	f.soul_emotion.drift = (struct wire_drift){
 		.empathy = 0.1, .sensitivity = -0.2, .dominance = 0.9
 	};
-	TOLD(&p,
+	CK_PROMPT(&p,
 	    "共情 0.77" _ "敏感 0.27" _ "稳定 0.51" _ "主导 1.00" _
 	    "【关系】同频，共鸣 0.81" _,
 	    "未知" _);
 	p.user_text = STR("你好");
-	TOLD(&p, "【关系】未知；" _, "共鸣" _);
+	CK_PROMPT(&p, "【关系】未知；" _, "共鸣" _);
 	p.user_text = (struct str){ 0 };
-	TOLD(&p, "共情" _, "【关系】" _);
+	CK_PROMPT(&p, "共情" _, "【关系】" _);
 }
 
-/* While the gate is closed what is for safety is named, and only then. */
-TEST(safety)
+/* Safety tools are named only while the gate is closed. */
+TEST(safety_tools_are_listed)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
@@ -122,60 +123,61 @@ TEST(safety)
 		.safe = STR("stop_all"),
 		.earlier = STR("刚才的点头后来已经完成。") };
 
-	TOLD(&p, "只有它们：stop_all" _ "【后来】刚才的点头" _, "【关系】" _);
+	CK_PROMPT(
+	    &p, "只有它们：stop_all" _ "【后来】刚才的点头" _, "【关系】" _);
 	p.emotion = NULL;
-	TOLD(&p, "只有它们：stop_all" _, "gate_" _);
+	CK_PROMPT(&p, "只有它们：stop_all" _, "gate_" _);
 	f.exec_mode = WIRE_EXEC_MODE_AUTO_EXECUTE;
 	p.emotion = &f;
 	p.earlier = (struct str){ 0 };
-	TOLD(&p, "gate_auto_execute" _, "stop_all" _ "【后来】" _);
+	CK_PROMPT(&p, "gate_auto_execute" _, "stop_all" _ "【后来】" _);
 }
 
 /* Rules that depend on the gate, the body and memory. */
-TEST(rules)
+TEST(rules_depend_on_the_offer)
 {
 	struct wire_emotion_observe_reply f =
 	    emotion(WIRE_EMOTION_ANGER, WIRE_EXEC_MODE_BLOCKED);
 	struct prompt p = { .now = STR("n"), .emotion = &f };
 
-	TOLD(&p,
+	CK_PROMPT(&p,
 	    "不要答应马上去做" _ "gate_blocked" _ "还没有连接过" _
 	    "不要假装记得" _ "现在不能忘掉" _,
 	    "recall_memory" _ "forget_memory" _);
 	p.emotion = NULL;
 	p.body = PROMPT_BODY_ABSENT;
-	TOLD(&p, "不要答应马上去做" _ "都不清楚" _ "不在线" _, "gate_" _);
+	CK_PROMPT(&p, "不要答应马上去做" _ "都不清楚" _ "不在线" _, "gate_" _);
 	p.body = PROMPT_BODY_HERE;
-	TOLD(&p, "没有可用的技能" _, "不在线" _);
+	CK_PROMPT(&p, "没有可用的技能" _, "不在线" _);
 }
 
-TEST(this_turn)
+TEST(instructions_for_this_turn)
 {
 	struct prompt p = { .now = STR("n"), .silent = true };
 
-	TOLD(&p, "只是在表达情绪" _, "还剩下的部分" _);
+	CK_PROMPT(&p, "只是在表达情绪" _, "还剩下的部分" _);
 	p.silent = false;
 	p.rest = STR("天气怎么样");
-	TOLD(&p, "「天气怎么样」" _, "只是在表达情绪" _);
+	CK_PROMPT(&p, "「天气怎么样」" _, "只是在表达情绪" _);
 }
 
-/* Words by which others tell a request to summarise are not used here. */
-TEST(is_no_request_to_summarise)
+/* The prompt avoids the words that mark a request for a summary. */
+TEST(the_prompt_is_not_a_request_for_a_summary)
 {
 	struct prompt p = { .now = STR("n"), .summary = STR("x") };
 
-	TOLD(&p, "此前的对话" _, "摘要" _ "总结" _);
+	CK_PROMPT(&p, "此前的对话" _, "摘要" _ "总结" _);
 }
 
-/* A type that is none, and a text that does not fit. */
-TEST(odd_values)
+/* An invalid type, and a text that is too long. */
+TEST(values_out_of_range)
 {
 	struct prompt p = {
 		.name = STR("x"), .mbti = STR("ABCD"), .now = STR("n")
 	};
 	struct buf small = BUF_INIT(16);
 
-	TOLD(&p, "「x」" _, "MBTI" _);
+	CK_PROMPT(&p, "「x」" _, "MBTI" _);
 	prompt_write(&p, &small);
 	ck_assert_int_eq(buf_rc(&small), RC_TOOBIG);
 	buf_free(&small);

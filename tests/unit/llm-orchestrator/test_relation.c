@@ -1,5 +1,5 @@
 /*
- * Who a sentence is about, and how a soul gets along with such a person.
+ * The person a text is about, and the resonance with the soul.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const struct persona average = { 0.5, 0.5, 0.5, 0.5, 0.5 };
 
 #define near(x, y) ck_assert_double_lt(fabs((x) - (y)), 1e-9)
 
-TEST(nobody_is_known)
+TEST(a_text_without_hints)
 {
 	static const char *const rows[] = { "", "你好", "今天天气怎么样",
 		"my bosses", "INFJS", "XINFJ", "befriended", "ABCD" };
@@ -26,8 +26,8 @@ TEST(nobody_is_known)
 	}
 }
 
-/* Nobody can make it look through a whole book. */
-TEST(only_the_beginning_is_looked_at)
+/* The cost of a long text is limited. */
+TEST(only_the_beginning_counts)
 {
 	static const char name[] = "INFJ ";
 	char text[RELATION_TEXT_MAX + sizeof(name)];
@@ -43,8 +43,8 @@ TEST(only_the_beginning_is_looked_at)
 	ck_assert(!r.known);
 }
 
-/* A type that is named says more than the words around it. */
-TEST(a_type_is_named)
+/* An MBTI type takes precedence over other words. */
+TEST(an_mbti_type_is_recognized)
 {
 	static const char *const rows[] = { "INFJ", "他是infj吗",
 		"我老板是INFJ", "an INFJ, I think", "(InFj)" };
@@ -62,10 +62,10 @@ TEST(a_type_is_named)
 	}
 }
 
-TEST(words_that_hint)
+TEST(words_hint_at_traits)
 {
 	static const struct {
-		const char *said;
+		const char *user_text;
 		struct persona target;
 	} rows[] = {
 		{ "我老板又骂我了", { 0.5, 0.5, 0.6, 0.5, 0.78 } },
@@ -76,14 +76,14 @@ TEST(words_that_hint)
 		{ "理性一点", { 0.4, 0.5, 0.7, 0.5, 0.5 } },
 		{ "我很敏感", { 0.5, 0.72, 0.32, 0.5, 0.5 } },
 		{ "体贴的人", { 0.72, 0.5, 0.5, 0.5, 0.4 } },
-		/* Each row once, and rows add up. */
+		/* Each row counts once, and rows add up. */
 		{ "朋友的朋友很敏感", { 0.62, 0.72, 0.32, 0.5, 0.32 } },
 	};
 	struct relation r;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		relation_guess(str_of(rows[i].said), &average, &r);
-		ck_assert_msg(r.known, "%s", rows[i].said);
+		relation_guess(str_of(rows[i].user_text), &average, &r);
+		ck_assert_msg(r.known, "%s", rows[i].user_text);
 		near(r.target.empathy, rows[i].target.empathy);
 		near(r.target.sensitivity, rows[i].target.sensitivity);
 		near(r.target.stability, rows[i].target.stability);
@@ -92,8 +92,8 @@ TEST(words_that_hint)
 	}
 }
 
-/* 1 - the mean distance of the traits, and the three bands of it. */
-TEST(resonance)
+/* 1 - the mean distance of the traits, in three bands. */
+TEST(resonance_selects_a_strategy)
 {
 	static const struct {
 		double distance;

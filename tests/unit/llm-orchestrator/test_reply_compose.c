@@ -1,5 +1,5 @@
 /*
- * What the user is told, and what is reported.
+ * The reply, executed and failed skills.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "reply/reply_compose.h"
 #include "testkit/testkit.h"
 
-#define DEED(k, o, r, s, l)                                          \
+#define CALL(k, o, r, s, l)                                          \
 	{                                                            \
 		.kind = TURN_##k, .outcome = TURN_##o, .round = (r), \
 		.skill = STR_INIT(s), .label = STR_INIT(l)           \
@@ -35,7 +35,7 @@ turn_of(const struct turn_call *calls, size_t n, const char *text)
 }
 
 static void
-says(const struct turn *t, bool absent, const char *want)
+ck_reply(const struct turn *t, bool absent, const char *want)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct str s;
@@ -46,7 +46,7 @@ says(const struct turn *t, bool absent, const char *want)
 	arena_free(a);
 }
 
-TEST(silence)
+TEST(no_reply_marks_are_recognized)
 {
 	static const struct {
 		const char *in, *out;
@@ -72,44 +72,44 @@ TEST(silence)
 	}
 }
 
-TEST(the_models_words)
+TEST(the_models_text_is_the_reply)
 {
 	struct turn t = turn_of(NULL, 0, " 晴天。 ");
 
-	says(&t, false, "晴天。");
-	says(&t, true, "晴天。\n（我的身体现在不在线，做不了动作。）");
+	ck_reply(&t, false, "晴天。");
+	ck_reply(&t, true, "晴天。\n（我的身体现在不在线，做不了动作。）");
 	t = turn_of(NULL, 0, "<NO_REPLY>");
-	says(&t, false, "");
-	says(&t, true, "");
+	ck_reply(&t, false, "");
+	ck_reply(&t, true, "");
 	t = turn_of(NULL, 0, "");
-	says(&t, false, "我没想好怎么回答，请再说一遍。");
+	ck_reply(&t, false, "我没想好怎么回答，请再说一遍。");
 	t = turn_of(NULL, 0, NULL);
 	t.model_failed = true;
-	says(&t, false, "我现在答不上来，请稍后再试。");
+	ck_reply(&t, false, "我现在答不上来，请稍后再试。");
 }
 
-TEST(direct_actions)
+TEST(direct_actions_come_first)
 {
 	static const struct turn_call ok[] = {
-		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
-		DEED(DIRECT, OK, 0, "create_alarm", "订闹钟"),
-		DEED(DIRECT, OK, 0, "control_light", "控制灯"),
+		CALL(DIRECT, OK, 0, "control_light", "控制灯"),
+		CALL(DIRECT, OK, 0, "create_alarm", "订闹钟"),
+		CALL(DIRECT, OK, 0, "control_light", "控制灯"),
 	};
 	struct turn t = turn_of(ok, 3, NULL);
 
-	says(&t, false, "好的，控制灯、订闹钟已执行。");
-	/* With the answer to the rest on a line of its own. */
+	ck_reply(&t, false, "好的，控制灯、订闹钟已执行。");
+	/* The reply to the rest is on a line of its own. */
 	t.route.rest = STR("天气");
 	t.has_text = true;
 	t.text = STR("今天是晴天。");
-	says(&t, false, "好的，控制灯、订闹钟已执行。\n今天是晴天。");
+	ck_reply(&t, false, "好的，控制灯、订闹钟已执行。\n今天是晴天。");
 	t.has_text = false;
 	t.model_failed = true;
-	says(&t, false,
+	ck_reply(&t, false,
 	    "好的，控制灯、订闹钟已执行。其余的我现在答不上来，请稍后再试。");
 }
 
-/* Each way to fail has its sentence, and names what it is about. */
+/* Each failure has a sentence with the label. */
 TEST(failures_are_named)
 {
 	static const struct {
@@ -147,16 +147,16 @@ TEST(failures_are_named)
 
 	ck_assert_uint_ge(NELEM(rows), TURN_OUTCOMES - TURN_ERROR);
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct turn_call d = DEED(INVOKE, OK, 1, "nod", "点头");
+		struct turn_call d = CALL(INVOKE, OK, 1, "nod", "点头");
 		d.outcome = rows[i].outcome;
 		d.why = str_of(rows[i].why);
 		struct turn t = turn_of(&d, 1, NULL);
-		says(&t, false, rows[i].want);
-		/* The model's own words do not replace it. */
+		ck_reply(&t, false, rows[i].want);
+		/* The model's text does not replace it. */
 		char *both = mem_alloc(1024);
 		snprintf(both, 1024, "点好了\n%s", rows[i].want);
 		t = turn_of(&d, 1, "点好了");
-		says(&t, false, both);
+		ck_reply(&t, false, both);
 		free(both);
 		ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
 		ck_assert_uint_eq(s.n_executed, 0);
@@ -168,41 +168,41 @@ TEST(failures_are_named)
 	arena_free(a);
 }
 
-/* What the body says is said only if it can be. */
-TEST(long_errors_are_not_said)
+/* The body's error is quoted only if it is short. */
+TEST(long_errors_are_not_quoted)
 {
-	struct turn_call d = DEED(INVOKE, ERROR, 1, "nod", "点头");
+	struct turn_call d = CALL(INVOKE, ERROR, 1, "nod", "点头");
 	char why[400];
 
 	memset(why, 'x', sizeof(why) - 1);
 	why[sizeof(why) - 1] = '\0';
 	d.why = str_of(why);
 	struct turn t = turn_of(&d, 1, NULL);
-	says(&t, false, "点头没有成功。");
+	ck_reply(&t, false, "点头没有成功。");
 	d.why = STR("\xff");
 	t = turn_of(&d, 1, NULL);
-	says(&t, false, "点头没有成功。");
+	ck_reply(&t, false, "点头没有成功。");
 }
 
-TEST(calls_without_words)
+TEST(calls_without_text_are_reported)
 {
 	static const struct turn_call calls[] = {
-		DEED(INVOKE, OK, 1, "nod", "点头"),
-		DEED(INVOKE, OK, 2, "nod", "点头"),
-		DEED(RECALL, OK, 1, "recall_memory", "回忆"),
+		CALL(INVOKE, OK, 1, "nod", "点头"),
+		CALL(INVOKE, OK, 2, "nod", "点头"),
+		CALL(RECALL, OK, 1, "recall_memory", "回忆"),
 	};
 	struct turn t = turn_of(calls, 3, NULL);
 
 	t.model_failed = true;
-	says(&t, false, "好的，点头已执行。");
+	ck_reply(&t, false, "好的，点头已执行。");
 	t = turn_of(calls, 3, "");
-	says(&t, false, "好的，点头已执行。");
+	ck_reply(&t, false, "好的，点头已执行。");
 	t = turn_of(calls, 3, "NO_REPLY");
-	says(&t, false, "");
+	ck_reply(&t, false, "");
 }
 
-/* What was forgotten, and what was not, whatever the model says of it. */
-TEST(forgetting)
+/* What was forgotten and what was not, whatever the model's text. */
+TEST(forgotten_memories_are_reported)
 {
 	static const struct {
 		enum turn_outcome outcome;
@@ -220,9 +220,9 @@ TEST(forgetting)
 		{ TURN_NO_TIME, "忘掉记忆没有来得及执行。", "late" },
 	};
 	struct turn_call d[] = {
-		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
-		DEED(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
-		DEED(INVOKE, OK, 1, "nod", "点头"),
+		CALL(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		CALL(FORGET, OK, 1, "forget_memory", "忘掉记忆"),
+		CALL(INVOKE, OK, 1, "nod", "点头"),
 	};
 	struct arena *a = arena_new(1024 * 1024);
 	struct reply_skills s;
@@ -230,20 +230,20 @@ TEST(forgetting)
 	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[\"喜欢茶\"]}");
 	d[1].output = STR("{\"query\":\"猫\",\"forgotten\":[\"有猫\",\"a\"]}");
 	struct turn t = turn_of(d, 3, NULL);
-	says(&t, false,
+	ck_reply(&t, false,
 	    "好的，点头已执行。已经忘掉：「喜欢茶」、「有猫」、「a」。");
 	t = turn_of(d, 3, "都忘了。");
-	says(&t, false, "都忘了。");
+	ck_reply(&t, false, "都忘了。");
 	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[]}");
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		/* The second is told no more than the first. */
+		/* The second adds no sentence. */
 		d[0].outcome = d[1].outcome = rows[i].outcome;
 		char *both = mem_alloc(1024);
 		t = turn_of(d, 2, NULL);
-		says(&t, false, rows[i].want);
+		ck_reply(&t, false, rows[i].want);
 		snprintf(both, 1024, "已经忘掉了\n%s", rows[i].want);
 		t = turn_of(d, 2, "已经忘掉了");
-		says(&t, false, both);
+		ck_reply(&t, false, both);
 		free(both);
 		ck_assert_int_eq(reply_skills(&t, a, &s), RC_OK);
 		ck_assert_uint_eq(s.n_executed, 0);
@@ -253,9 +253,9 @@ TEST(forgetting)
 	arena_free(a);
 }
 
-TEST(search_questions_overflow)
+TEST(failed_search_questions_and_overflow)
 {
-	static const struct turn_call calls[] = { DEED(
+	static const struct turn_call calls[] = { CALL(
 	    RECALL, ERROR, 1, "recall_memory", "回忆") };
 	static const struct turn_question q[] = {
 		{ STR_INIT("订闹钟"), STR_INIT("时间") },
@@ -263,26 +263,27 @@ TEST(search_questions_overflow)
 	};
 	struct turn t = turn_of(calls, 1, "不知道");
 
-	says(&t, false, "不知道\n以前的事我没能查到。");
+	ck_reply(&t, false, "不知道\n以前的事我没能查到。");
 	t = turn_of(NULL, 0, NULL);
 	t.route.questions = q;
 	t.route.n_questions = 2;
-	says(&t, false, "要订闹钟，请告诉我时间。要控制灯，请再说清楚一点。");
+	ck_reply(
+	    &t, false, "要订闹钟，请告诉我时间。要控制灯，请再说清楚一点。");
 	t = turn_of(NULL, 0, "好");
 	t.overflow = true;
-	says(&t, false, "好\n一次要做的事太多，有些没有做。");
+	ck_reply(&t, false, "好\n一次要做的事太多，有些没有做。");
 }
 
-/* Tried again and done is done; both outcomes of a pair are told. */
-TEST(reported_once)
+/* A successful retry is a success; different outcomes are both reported. */
+TEST(a_skill_is_reported_a_single_time)
 {
 	static const struct turn_call calls[] = {
-		DEED(INVOKE, INVALID, 1, "light", "灯"),
-		DEED(INVOKE, OK, 1, "nod", "点头"),
-		DEED(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
-		DEED(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
-		DEED(INVOKE, OK, 2, "light", "灯"),
-		DEED(INVOKE, OK, 2, "light", "灯"),
+		CALL(INVOKE, INVALID, 1, "light", "灯"),
+		CALL(INVOKE, OK, 1, "nod", "点头"),
+		CALL(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
+		CALL(INVOKE, NOT_CONFIRMED, 1, "nod", "点头"),
+		CALL(INVOKE, OK, 2, "light", "灯"),
+		CALL(INVOKE, OK, 2, "light", "灯"),
 	};
 	struct turn t = turn_of(calls, NELEM(calls), "好");
 	struct arena *a = arena_new(1024 * 1024);
@@ -294,15 +295,15 @@ TEST(reported_once)
 	ck_assert(str_eq(s.executed[1], STR("light")));
 	ck_assert_uint_eq(s.n_failed, 1);
 	ck_assert(str_eq(s.failed[0].skill, STR("nod")));
-	says(&t, false, "好\n点头已经发出，但没有得到确认。");
+	ck_reply(&t, false, "好\n点头已经发出，但没有得到确认。");
 	arena_free(a);
 	a = arena_new(16);
 	ck_assert_int_eq(reply_skills(&t, a, &s), RC_TOOBIG);
 	arena_free(a);
 }
 
-/* However long the model talks, the rest is heard. */
-TEST(long_replies_are_cut)
+/* A long text of the model does not displace the rest. */
+TEST(long_replies_are_truncated)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	size_t n = 2 * REPLY_MAX;
@@ -321,7 +322,7 @@ TEST(long_replies_are_cut)
 	arena_free(a);
 }
 
-TEST(control_characters_are_blanks)
+TEST(control_characters_become_spaces)
 {
 	struct arena *a = arena_new(64);
 	struct str s = reply_clean(STR("a\x01\x02z\n\tb\x7f"), 64, a);

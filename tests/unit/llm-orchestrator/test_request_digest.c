@@ -1,5 +1,5 @@
 /*
- * Which requests repeat which.
+ * Which requests are repetitions.
  */
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "testkit/testkit.h"
 #include "turn/turn_steps.h"
 
-#define SAID(id_, ts_, text_)                                        \
+#define TEXT_INPUT(id_, ts_, text_)                                  \
 	{                                                            \
 		.type = WIRE_CHAT_REQUEST_INPUTS_TYPE_KEYBOARD_TEXT, \
 		.input_id = STR_INIT(id_), .ts = STR_INIT(ts_),      \
@@ -20,16 +20,16 @@
 	}
 
 static struct wire_chat_request_inputs rows[][2] = {
-	{ SAID("i1", "", "开灯"), NOTE("", "door") },
-	{ SAID("i2", "", "开灯"), NOTE("", "door") },
-	{ SAID("i1", "", "关灯"), NOTE("", "door") },
-	{ SAID("i1", "2026-02-22T17:40:00Z", "开灯"), NOTE("", "door") },
-	{ SAID("", "i1", "开灯"), NOTE("", "door") },
-	{ SAID("i1", "", "开灯"), NOTE("", "window") },
-	{ SAID("i1", "", "开灯"), NOTE("d", "oor") },
-	{ NOTE("", "door"), SAID("i1", "", "开灯") },
-	{ SAID("i1", "", "开灯"), SAID("", "", "door") },
-	{ SAID("i1", "", "开灯2:i"), NOTE("", "door") },
+	{ TEXT_INPUT("i1", "", "开灯"), NOTE("", "door") },
+	{ TEXT_INPUT("i2", "", "开灯"), NOTE("", "door") },
+	{ TEXT_INPUT("i1", "", "关灯"), NOTE("", "door") },
+	{ TEXT_INPUT("i1", "2026-02-22T17:40:00Z", "开灯"), NOTE("", "door") },
+	{ TEXT_INPUT("", "i1", "开灯"), NOTE("", "door") },
+	{ TEXT_INPUT("i1", "", "开灯"), NOTE("", "window") },
+	{ TEXT_INPUT("i1", "", "开灯"), NOTE("d", "oor") },
+	{ NOTE("", "door"), TEXT_INPUT("i1", "", "开灯") },
+	{ TEXT_INPUT("i1", "", "开灯"), TEXT_INPUT("", "", "door") },
+	{ TEXT_INPUT("i1", "", "开灯2:i"), NOTE("", "door") },
 };
 
 static bool
@@ -44,8 +44,8 @@ write_of(struct wire_chat_request_inputs *in, size_t n, const char *terminal,
 	return request_digest(&chat, b);
 }
 
-/* Equal exactly if they are the same. */
-TEST(each_like_itself_only)
+/* Equal exactly if one repeats the other. */
+TEST(equal_requests_only_have_equal_digests)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		for (size_t k = 0; k < NELEM(rows); k++) {
@@ -61,7 +61,7 @@ TEST(each_like_itself_only)
 	}
 }
 
-TEST(another_body)
+TEST(another_body_has_another_digest)
 {
 	struct buf a = BUF_INIT(4096), b = BUF_INIT(4096);
 
@@ -72,10 +72,10 @@ TEST(another_body)
 	buf_free(&b);
 }
 
-/* Without a name what is said twice is said twice. */
-TEST(no_name)
+/* Without id or time an identical text is not a repetition. */
+TEST(without_id_or_time_no_digest_is_made)
 {
-	struct wire_chat_request_inputs in[] = { SAID("", "", "开灯"),
+	struct wire_chat_request_inputs in[] = { TEXT_INPUT("", "", "开灯"),
 		NOTE("n1", "door") };
 	struct buf b = BUF_INIT(4096);
 

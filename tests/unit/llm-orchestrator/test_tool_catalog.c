@@ -39,7 +39,7 @@ bench_close(struct bench *b)
 
 #define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
-TEST(skills_in_their_order)
+TEST(skills_are_in_order)
 {
 	struct bench b;
 
@@ -62,7 +62,7 @@ TEST(skills_in_their_order)
 	ck_assert_ptr_eq(tool_catalog_by_name(b.t, STR(TOOL_NAME_FORGET)),
 	    tool_catalog_forget(b.t));
 	bench_close(&b);
-	/* The object form of a report, and no report. */
+	/* The object form of a report, and invalid reports. */
 	bench_open(&b, "{\"skills\":[" LIGHT "]}");
 	ck_assert_uint_eq(tool_catalog_n(b.t), 1);
 	bench_close(&b);
@@ -71,7 +71,7 @@ TEST(skills_in_their_order)
 	bench_close(&b);
 }
 
-TEST(what_is_no_report)
+TEST(invalid_skills_are_rejected)
 {
 	struct arena *a = arena_new(1024 * 1024), *small = arena_new(64);
 	struct tool_catalog *t;
@@ -85,13 +85,13 @@ TEST(what_is_no_report)
 	tool_catalog_free(NULL);
 }
 
-/* Names that no provider takes get one that all do, always the same. */
-TEST(names_are_legal)
+/* Illegal names get a legal substitute, always the same. */
+TEST(names_are_legal_for_providers)
 {
 	static const char longer[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 	    "abcdefghijklmnopqrstuvwxyz";
-	/* The same up to its end, and what 点头 would become. */
+	/* Names that differ only at the end, and the substitute of 点头. */
 	static const char longest[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 	    "abcdefghijklmnopqrstuvwxyzz";
@@ -100,7 +100,7 @@ TEST(names_are_legal)
 		"ab", "recall_memory", "forget_memory", "é", longer, longest,
 		taken, "skill" };
 	char skills[2048] = "[";
-	struct bench b, again;
+	struct bench b, second;
 
 	for (size_t i = 0; i < NELEM(names); i++)
 		snprintf(skills + strlen(skills),
@@ -108,7 +108,7 @@ TEST(names_are_legal)
 		    i > 0 ? "," : "", names[i]);
 	snprintf(skills + strlen(skills), sizeof(skills) - strlen(skills), "]");
 	bench_open(&b, skills);
-	bench_open(&again, skills);
+	bench_open(&second, skills);
 	ck_assert_uint_eq(tool_catalog_n(b.t), NELEM(names));
 	for (size_t i = 0; i < NELEM(names); i++) {
 		struct tool *tool = tool_catalog_at(b.t, i);
@@ -123,7 +123,7 @@ TEST(names_are_legal)
 		ck_assert_ptr_eq(tool_catalog_by_name(b.t, tool->name), tool);
 		ck_assert_int_eq(tool->kind, TOOL_SKILL);
 		ck_assert(
-		    str_eq(tool->name, tool_catalog_at(again.t, i)->name));
+		    str_eq(tool->name, tool_catalog_at(second.t, i)->name));
 		for (size_t k = 0; k < i; k++)
 			ck_assert(
 			    !str_eq(tool->name, tool_catalog_at(b.t, k)->name));
@@ -133,10 +133,10 @@ TEST(names_are_legal)
 	ck_assert_int_eq(tool_catalog_by_name(b.t, STR(TOOL_NAME_FORGET))->kind,
 	    TOOL_FORGET);
 	bench_close(&b);
-	bench_close(&again);
+	bench_close(&second);
 }
 
-TEST(arguments)
+TEST(arguments_are_checked_and_coerced)
 {
 	static const struct {
 		const char *json, *want, *why; /* want or why */
@@ -173,8 +173,8 @@ TEST(arguments)
 	bench_close(&b);
 }
 
-/* Schemas as they come: none, without a type, and such that are none. */
-TEST(schemas)
+/* No schema, one without a type, invalid ones. */
+TEST(invalid_schemas_accept_any_object)
 {
 	static const struct {
 		const char *schema, *shown;
@@ -213,8 +213,8 @@ TEST(schemas)
 	}
 }
 
-/* What a schema says to us is read, and not shown to the model. */
-TEST(marks)
+/* Extensions are read, and not shown to the model. */
+TEST(extensions_are_read_and_hidden)
 {
 	static const struct {
 		const char *schema, *shown;
@@ -255,8 +255,8 @@ TEST(marks)
 	}
 }
 
-/* Out of bounds is wrong, unless the schema says that the bound is meant. */
-TEST(clamped_arguments)
+/* Out of range is invalid unless the schema has x-clamp. */
+TEST(arguments_are_clamped)
 {
 	struct wire_err err;
 	struct bench b;
@@ -278,7 +278,7 @@ TEST(clamped_arguments)
 	bench_close(&b);
 }
 
-TEST(words_for_people)
+TEST(labels_are_derived)
 {
 	struct bench b;
 

@@ -1,5 +1,5 @@
 /*
- * Skills that are read once, however many turns use them.
+ * The cache of catalogs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ many(int number)
 	return text;
 }
 
-TEST(skills_are_read_once_for_all_turns)
+TEST(equal_skills_share_a_catalog)
 {
 	struct bench b;
 	char *skills = many(1);
@@ -83,7 +83,7 @@ TEST(skills_are_read_once_for_all_turns)
 	ck_assert_int_eq(times_read(&b), 1);
 	ck_assert_uint_eq(tool_catalog_n(first), 250);
 	tool_catalog_free(first);
-	/* Other skills are others, as is none. */
+	/* Other skills have another catalog, as have none. */
 	tool_catalog_free(get(&b, "[{\"name\":\"nod\"}]"));
 	tool_catalog_free(get(&b, NULL));
 	tool_catalog_free(get(&b, NULL));
@@ -92,8 +92,8 @@ TEST(skills_are_read_once_for_all_turns)
 	bench_close(&b);
 }
 
-/* What is held outlives its place; what is put out is read anew. */
-TEST(the_least_used_make_room)
+/* A referenced catalog outlives its entry; an evicted one is decoded again. */
+TEST(the_least_recently_used_are_evicted)
 {
 	struct bench b;
 	char *one = many(1), *two = many(2);
@@ -113,7 +113,7 @@ TEST(the_least_used_make_room)
 	free(two);
 }
 
-TEST(what_is_no_list_is_refused)
+TEST(invalid_skills_are_not_cached)
 {
 	struct bench b;
 	struct tool_catalog *t;

@@ -1,145 +1,152 @@
 /*
- * The turn up to its first thought or action, and its end.
+ * The turn up to its first model call or action, and its end.
  */
-#include "turn_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/turn_fixture.h"
 
-TEST(waits_for_its_place)
+TEST(a_turn_waits_for_its_queue_slot)
 {
 	struct turn t;
 
 	turn_init(&t, 4);
 	ck_assert_str_eq(turn_phase_name(&t), "queued");
-	turn_want(&t, placed(3), "");
-	turn_want(&t, placed(1), "");
-	turn_want(&t, placed(0), "load");
+	turn_ck_actions(&t, turn_fixture_position(3), "");
+	turn_ck_actions(&t, turn_fixture_position(1), "");
+	turn_ck_actions(&t, turn_fixture_position(0), "load");
 	ck_assert_str_eq(turn_phase_name(&t), "sensing");
-	turn_want(&t, placed(0), "");
+	turn_ck_actions(&t, turn_fixture_position(0), "");
 }
 
-TEST(loading_fails)
+TEST(a_failed_load_fails_the_turn)
 {
 	struct turn t;
 
 	turn_init(&t, 4);
-	turn_want(&t, placed(0), "load");
-	turn_want(&t, faulty(TURN_LOADED, 503), "fail 503");
+	turn_ck_actions(&t, turn_fixture_position(0), "load");
+	turn_ck_actions(&t, turn_fixture_error(TURN_LOADED, 503), "fail 503");
 	ck_assert_str_eq(turn_phase_name(&t), "ended");
-	turn_want(&t, loaded(true), "");
-	turn_want(&t, CANCEL, "");
+	turn_ck_actions(&t, turn_fixture_loaded(true), "");
+	turn_ck_actions(&t, CANCEL, "");
 }
 
-/* The order in which the senses answer makes no difference. */
-TEST(senses_in_any_order)
+/* The order of the perception replies makes no difference. */
+TEST(perception_replies_in_any_order)
 {
 	static const struct {
 		int order[3];
 		const char *after[3];
 	} rows[] = {
-		{ { 0, 1, 2 }, { "", "", "think all" } },
-		{ { 0, 2, 1 }, { "", "", "think all" } },
-		{ { 1, 0, 2 }, { "", "", "think all" } },
-		{ { 1, 2, 0 }, { "", "", "think all" } },
-		{ { 2, 0, 1 }, { "", "", "think all" } },
-		{ { 2, 1, 0 }, { "", "", "think all" } },
+		{ { 0, 1, 2 }, { "", "", "model all" } },
+		{ { 0, 2, 1 }, { "", "", "model all" } },
+		{ { 1, 0, 2 }, { "", "", "model all" } },
+		{ { 1, 2, 0 }, { "", "", "model all" } },
+		{ { 2, 0, 1 }, { "", "", "model all" } },
+		{ { 2, 1, 0 }, { "", "", "model all" } },
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		struct turn_event e[] = { OPEN, filtered(&route_fallback),
-			remembers(true) };
+		struct turn_event e[] = { OPEN,
+			turn_fixture_intents(&route_fallback),
+			turn_fixture_memory(true) };
 		struct turn t;
-		turn_sensed(&t, 4);
+		turn_fixture_perceive(&t, 4);
 		for (size_t k = 0; k < 3; k++) {
-			turn_want(&t, e[rows[i].order[k]], rows[i].after[k]);
-			/* Twice is once. */
-			turn_want(&t, e[rows[i].order[k]], "");
+			turn_ck_actions(
+			    &t, e[rows[i].order[k]], rows[i].after[k]);
+			/* A second reply changes nothing. */
+			turn_ck_actions(&t, e[rows[i].order[k]], "");
 		}
 	}
 }
 
-/* What is offered, by decision and memory. */
-TEST(decision_alone_routes)
+/* Tools offered, by decision and memory. */
+TEST(the_decision_alone_routes)
 {
 	static const struct {
 		const struct turn_route *route;
 		bool memory;
 		const char *want;
 	} rows[] = {
-		{ &route_fallback, true, "think all" },
-		{ &route_fallback, false, "think skills" },
-		{ &route_silent, true, "think none !call" },
-		{ &route_silent, false, "think none !call" },
-		{ &route_direct, true, "act" },
-		{ &route_rest, true, "act" },
-		{ &route_ask, true, "store" },
-		{ NULL, true, "think all" },
-		{ NULL, false, "think skills" },
+		{ &route_fallback, true, "model all" },
+		{ &route_fallback, false, "model skills" },
+		{ &route_silent, true, "model none !call" },
+		{ &route_silent, false, "model none !call" },
+		{ &route_direct, true, "intents" },
+		{ &route_rest, true, "intents" },
+		{ &route_question, true, "commit" },
+		{ NULL, true, "model all" },
+		{ NULL, false, "model skills" },
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct turn t;
-		turn_sensed(&t, 4);
-		turn_want(&t, remembers(rows[i].memory), "");
-		turn_want(&t, OPEN, "");
-		turn_want(&t, filtered(rows[i].route), rows[i].want);
+		turn_fixture_perceive(&t, 4);
+		turn_ck_actions(&t, turn_fixture_memory(rows[i].memory), "");
+		turn_ck_actions(&t, OPEN, "");
+		turn_ck_actions(
+		    &t, turn_fixture_intents(rows[i].route), rows[i].want);
 		ck_assert(t.routed == (rows[i].route != NULL));
 	}
 }
 
-TEST(without_a_catalog_nobody_filters)
+TEST(without_a_catalog_the_filter_is_skipped)
 {
 	struct turn t;
 
 	turn_init(&t, 4);
-	turn_want(&t, placed(0), "load");
-	turn_want(&t, loaded(false), "feel memory");
-	turn_want(&t, remembers(false), "");
-	turn_want(&t, OPEN, "think skills");
+	turn_ck_actions(&t, turn_fixture_position(0), "load");
+	turn_ck_actions(&t, turn_fixture_loaded(false), "emotion memory");
+	turn_ck_actions(&t, turn_fixture_memory(false), "");
+	turn_ck_actions(&t, OPEN, "model skills");
 	ck_assert(!t.routed);
 }
 
-/* A direct action does not wait for memory; a thought does. */
-TEST(only_thinking_waits_for_memory)
+/* A direct action does not wait for memory; a model call does. */
+TEST(only_the_model_waits_for_memory)
 {
 	struct turn t;
 
-	turn_sensed(&t, 4);
-	turn_want(&t, OPEN, "");
-	turn_want(&t, filtered(&route_direct), "act");
-	turn_want(&t, ACTED(TURN_OK), "store");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, OPEN, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_direct), "intents");
+	turn_ck_actions(&t, ACTED(TURN_OK), "commit");
 
-	turn_sensed(&t, 4);
-	turn_want(&t, OPEN, "");
-	turn_want(&t, filtered(&route_rest), "act");
-	turn_want(&t, ACTED(TURN_OK), "");
-	turn_want(&t, answered("early", NULL, 0), "");
-	turn_want(&t, remembers(true), "think all");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, OPEN, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_rest), "intents");
+	turn_ck_actions(&t, ACTED(TURN_OK), "");
+	turn_ck_actions(&t, turn_fixture_completion("early", NULL, 0), "");
+	turn_ck_actions(&t, turn_fixture_memory(true), "model all");
 
-	turn_sensed(&t, 4);
-	turn_want(&t, OPEN, "");
-	turn_want(&t, filtered(&route_silent), "think none !call");
-	turn_want(&t, remembers(true), "");
-	turn_want(&t, answered("哈哈", NULL, 0), "store");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, OPEN, "");
+	turn_ck_actions(
+	    &t, turn_fixture_intents(&route_silent), "model none !call");
+	turn_ck_actions(&t, turn_fixture_memory(true), "");
+	turn_ck_actions(&t, turn_fixture_completion("哈哈", NULL, 0), "commit");
 }
 
-TEST(direct_actions_are_what_delivery_says)
+TEST(direct_actions_have_the_outcome_of_delivery)
 {
 	static const enum turn_outcome outcomes[] = { TURN_OK, TURN_OFFLINE,
 		TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_NOT_CONFIRMED };
 
 	for (size_t i = 0; i < NELEM(outcomes); i++) {
 		struct turn t;
-		turn_sensed(&t, 4);
-		turn_want(&t, OPEN, "");
-		turn_want(&t, filtered(&route_direct), "act");
+		turn_fixture_perceive(&t, 4);
+		turn_ck_actions(&t, OPEN, "");
+		turn_ck_actions(
+		    &t, turn_fixture_intents(&route_direct), "intents");
 		ck_assert_str_eq(turn_phase_name(&t), "acting");
-		turn_want(&t, ACTED(outcomes[i]), "store");
+		turn_ck_actions(&t, ACTED(outcomes[i]), "commit");
 		ck_assert_uint_eq(t.n_calls, 2);
 		for (size_t k = 0; k < 2; k++) {
 			ck_assert_int_eq(t.calls[k].outcome, outcomes[i]);
 			ck_assert(turn_call_failed(&t, k) ==
 			    (outcomes[i] != TURN_OK));
 		}
-		turn_want(&t, STORED, "reply");
+		turn_ck_actions(&t, STORED, "reply");
 	}
 }
 
@@ -148,22 +155,22 @@ TEST(a_closed_gate_sends_nothing)
 {
 	struct turn t;
 
-	turn_sensed(&t, 4);
-	turn_want(&t, BLOCKED, "");
-	turn_want(&t, filtered(&route_direct), "store");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, BLOCKED, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_direct), "commit");
 	ck_assert_int_eq(t.calls[0].outcome, TURN_BLOCKED);
 
-	turn_sensed(&t, 4);
-	turn_want(&t, UNFELT, "");
-	turn_want(&t, filtered(&route_direct), "store");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, UNFELT, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_direct), "commit");
 	ck_assert_int_eq(t.calls[1].outcome, TURN_GATE_UNKNOWN);
 
-	/* The rest is answered nevertheless. */
-	turn_sensed(&t, 4);
-	turn_want(&t, remembers(false), "");
-	turn_want(&t, BLOCKED, "");
-	turn_want(&t, filtered(&route_rest), "think skills");
-	turn_want(&t, answered("晴", NULL, 0), "store");
+	/* The model still gets the rest. */
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, turn_fixture_memory(false), "");
+	turn_ck_actions(&t, BLOCKED, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_rest), "model skills");
+	turn_ck_actions(&t, turn_fixture_completion("晴", NULL, 0), "commit");
 }
 
 TEST(rejected_intents_are_not_sent)
@@ -175,26 +182,27 @@ TEST(rejected_intents_are_not_sent)
 		.n_calls = 1 };
 	struct turn t;
 
-	turn_sensed(&t, 4);
-	turn_want(&t, OPEN, "");
-	turn_want(&t, filtered(&r), "store");
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, OPEN, "");
+	turn_ck_actions(&t, turn_fixture_intents(&r), "commit");
 	ck_assert_int_eq(t.calls[0].outcome, TURN_REJECTED);
 }
 
-/* A reply that cannot be stored is not given. */
-TEST(storing)
+/* A reply that cannot be stored is not returned. */
+TEST(a_turn_ends_after_the_commit)
 {
 	struct turn t;
 
-	turn_thinks(&t, 4);
-	turn_want(&t, answered("好", NULL, 0), "store");
+	turn_fixture_call_model(&t, 4);
+	turn_ck_actions(&t, turn_fixture_completion("好", NULL, 0), "commit");
 	ck_assert_str_eq(turn_phase_name(&t), "replying");
-	turn_want(&t, STORED, "reply");
-	turn_want(&t, STORED, "");
+	turn_ck_actions(&t, STORED, "reply");
+	turn_ck_actions(&t, STORED, "");
 
-	turn_thinks(&t, 4);
-	turn_want(&t, answered("好", NULL, 0), "store");
-	turn_want(&t, faulty(TURN_COMMITTED, 503), "fail 503");
+	turn_fixture_call_model(&t, 4);
+	turn_ck_actions(&t, turn_fixture_completion("好", NULL, 0), "commit");
+	turn_ck_actions(
+	    &t, turn_fixture_error(TURN_COMMITTED, 503), "fail 503");
 }
 
 static void
@@ -203,39 +211,42 @@ to_phase(struct turn *t, enum turn_phase phase)
 	turn_init(t, 4);
 	if (phase == TURN_QUEUED)
 		return;
-	turn_want(t, placed(0), "load");
+	turn_ck_actions(t, turn_fixture_position(0), "load");
 	if (phase == TURN_LOADING)
 		return;
-	turn_want(t, loaded(true), "feel filter memory");
+	turn_ck_actions(t, turn_fixture_loaded(true), "emotion filter memory");
 	if (phase == TURN_PERCEIVING)
 		return;
-	turn_want(t, remembers(true), "");
-	turn_want(t, OPEN, "");
+	turn_ck_actions(t, turn_fixture_memory(true), "");
+	turn_ck_actions(t, OPEN, "");
 	if (phase == TURN_ACTING) {
-		turn_want(t, filtered(&route_direct), "act");
+		turn_ck_actions(
+		    t, turn_fixture_intents(&route_direct), "intents");
 		return;
 	}
-	turn_want(t, filtered(&route_fallback), "think all");
+	turn_ck_actions(t, turn_fixture_intents(&route_fallback), "model all");
 	if (phase == TURN_INVOKING)
-		turn_want(t, answered("", call_nod, 1), "invoke 0");
+		turn_ck_actions(
+		    t, turn_fixture_completion("", call_nod, 1), "invoke 0");
 	if (phase == TURN_SEARCHING)
-		turn_want(
-		    t, answered("", call_recall, 1), "searching recall 0");
+		turn_ck_actions(t, turn_fixture_completion("", call_recall, 1),
+		    "searching recall 0");
 	if (phase == TURN_COMMITTING)
-		turn_want(t, answered("好", NULL, 0), "store");
+		turn_ck_actions(
+		    t, turn_fixture_completion("好", NULL, 0), "commit");
 	ck_assert_int_eq(t->phase, phase);
 }
 
-/* In every phase: what a cancel, a lost place and the deadline do. */
-TEST(stopping_in_every_phase)
+/* Cancel, eviction and deadline in every phase. */
+TEST(every_phase_can_be_canceled)
 {
 	static const char *const expired[] = {
 		[TURN_QUEUED] = "fail 504",
 		[TURN_LOADING] = "fail 504",
 		[TURN_PERCEIVING] = "fail 504",
-		[TURN_ACTING] = "store",
+		[TURN_ACTING] = "commit",
 		[TURN_COMPLETING] = "fail 504",
-		[TURN_INVOKING] = "store",
+		[TURN_INVOKING] = "commit",
 		[TURN_SEARCHING] = "fail 504",
 		[TURN_COMMITTING] = "fail 504",
 	};
@@ -243,36 +254,37 @@ TEST(stopping_in_every_phase)
 
 	for (int p = TURN_QUEUED; p < TURN_ENDED; p++) {
 		to_phase(&t, (enum turn_phase)p);
-		turn_want(&t, CANCEL, "canceled");
-		turn_want(&t, GONE, "");
+		turn_ck_actions(&t, CANCEL, "canceled");
+		turn_ck_actions(&t, LOST, "");
 		for (size_t i = 0; i < t.n_calls; i++)
 			ck_assert_int_gt(t.calls[i].outcome, TURN_OK);
 
 		to_phase(&t, (enum turn_phase)p);
-		turn_want(&t, GONE, "fail 502");
-		turn_want(&t, EXPIRED, "");
+		turn_ck_actions(&t, LOST, "fail 502");
+		turn_ck_actions(&t, EXPIRED, "");
 
 		to_phase(&t, (enum turn_phase)p);
-		turn_want(&t, EXPIRED, expired[p]);
+		turn_ck_actions(&t, EXPIRED, expired[p]);
 		if (t.phase == TURN_ENDED)
 			continue;
 		for (size_t i = 0; i < t.n_calls; i++)
 			ck_assert_int_eq(
 			    t.calls[i].outcome, TURN_NOT_CONFIRMED);
-		turn_want(&t, EXPIRED, "fail 504");
+		turn_ck_actions(&t, EXPIRED, "fail 504");
 	}
 }
 
-/* Time runs out while the model words what was done. */
-TEST(deeds_are_told_without_the_model)
+/* The deadline passes during the model call after an effect. */
+TEST(calls_are_reported_without_the_model)
 {
 	struct turn t;
 
-	turn_thinks(&t, 4);
-	turn_want(&t, answered("", call_nod, 1), "invoke 0");
-	turn_want(&t, result(0, TURN_OK), "think all");
-	turn_want(&t, EXPIRED, "store");
+	turn_fixture_call_model(&t, 4);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_nod, 1), "invoke 0");
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "model all");
+	turn_ck_actions(&t, EXPIRED, "commit");
 	ck_assert(t.model_failed);
 	ck_assert_int_eq(t.calls[0].outcome, TURN_OK);
-	turn_want(&t, STORED, "reply");
+	turn_ck_actions(&t, STORED, "reply");
 }

@@ -1,27 +1,30 @@
 /*
- * Every state a turn with up to two calls an answer can be in, and every event
- * in each: a breadth-first walk until no state is new.
- *
- * The walk knows what the turn has asked for and not got yet.  Only that is
- * answered; all else is thrown at the turn too, and must change nothing.  A
- * search has a round of its own, so turns with searches have one other round.
- * Turns that forget have up to three calls, and only a few sorts of answers.
+ * Every state of a turn with up to two calls per completion, and every event
+ * in each: a breadth-first search until no state is new. The search tracks
+ * what the turn has requested. Only pending requests get replies; all other
+ * events are applied too, and must change nothing. A memory search adds a
+ * round, so turns with searches have one other round. Turns that forget have
+ * up to three calls, and fewer kinds of completions.
  */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/map.h"
-#include "turn_case.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/turn_fixture.h"
 
 #define ROUNDS  2
 #define KEY_MAX (64 + ROUNDS + 1 + 5 * TURN_CALLS_MAX)
 
-/* What was asked for and has not been answered. */
+/* Pending requests. */
 struct owed {
-	bool place, load, feel, filter, memory, act, think, store;
+	bool slot, load, observe, filter, memory, act, think, store;
 	bool call[TURN_CALLS_MAX];
 };
 
-/* The turn is last: of its deeds only those in use are copied. */
+/* The turn is last: only the calls in use are copied. */
 struct node {
 	struct owed owed;
 	size_t finals;
@@ -35,15 +38,15 @@ node_size(const struct node *n)
 	    n->t.n_calls * sizeof(n->t.calls[0]);
 }
 
-struct walk {
+struct search {
 	struct map *seen;
 	struct node **queue;
 	size_t n, cap, next;
 	size_t edges;
-	unsigned sorts; /* of answers that the model may give */
+	unsigned sorts; /* kinds of completions */
 };
 
-/* ---- what may happen --------------------------------------------------- */
+/* ---- events ---- */
 
 static const struct turn_call two_recalls[] = { RECALL, RECALL };
 static const struct turn_call two_forgets[] = { FORGET, FORGET };
@@ -55,9 +58,10 @@ static const struct turn_call bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
 	CALL("light") };
 
 static const struct turn_route *const routes[] = { NULL, &route_fallback,
-	&route_silent, &route_direct, &route_rest, &route_ask, &route_safe };
+	&route_silent, &route_direct, &route_rest, &route_question,
+	&route_safe };
 
-/* Sorts of answers: skills, searches, what comes beside forgetting. */
+/* Kinds of completions: skills, searches, forget_memory. */
 enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4 };
 
 static const struct {
@@ -65,7 +69,7 @@ static const struct {
 	const struct turn_call *calls;
 	size_t n;
 	unsigned sort;
-} answers[] = {
+} replies[] = {
 	{ "", NULL, 0, SKILLS },
 	{ "text", NULL, 0, SKILLS | FORGETS },
 	{ "", call_nod, 1, SKILLS },
@@ -88,28 +92,28 @@ static const struct {
 	{ "", bad_forget, 1, FORGETS },
 };
 
-/* The last: of forgetting alone. */
+/* The last one: of forget_memory only. */
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
 	TURN_NOT_CONFIRMED, TURN_NO_MATCH };
 
-/* ---- states ------------------------------------------------------------ */
+/* ---- states ---- */
 
-/* All that tells one state from another; texts by whether they are empty. */
+/* The state as a key; texts count as empty or not. */
 static struct str
 key_of(const struct node *n, char dst[KEY_MAX])
 {
 	const struct turn *t = &n->t;
 	size_t at = 0;
 
-	/* An ended turn does nothing any more, whatever it was. */
+	/* All ended turns are one state. */
 	if (t->phase == TURN_ENDED)
 		return STR("ended");
 	const size_t parts[] = { t->phase, t->awaited, t->model_deferred,
 		t->emotion_known, t->mode, t->memory, t->routed,
 		t->route.action, t->route.rest.n > 0, t->round, t->offered,
 		t->corrected, t->recalled, t->overflow, t->has_text,
-		t->model_failed, t->text.n > 0, n->owed.place, n->owed.load,
-		n->owed.feel, n->owed.filter, n->owed.memory, n->owed.act,
+		t->model_failed, t->text.n > 0, n->owed.slot, n->owed.load,
+		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.act,
 		n->owed.think, n->owed.store };
 	for (size_t i = 0; i < NELEM(parts); i++)
 		dst[at++] = (char)parts[i];
@@ -126,7 +130,7 @@ key_of(const struct node *n, char dst[KEY_MAX])
 }
 
 static void
-push(struct walk *w, const struct node *n)
+push(struct search *w, const struct node *n)
 {
 	char text[KEY_MAX];
 	struct str key = key_of(n, text);
@@ -144,7 +148,7 @@ push(struct walk *w, const struct node *n)
 	w->queue[w->n++] = copy;
 }
 
-/* ---- the promises ------------------------------------------------------ */
+/* ---- guarantees ---- */
 
 static bool
 gate_open(const struct turn *t)
@@ -153,7 +157,7 @@ gate_open(const struct turn *t)
 }
 
 static void
-note_deed(struct node *n, const struct turn_action *a)
+note_call(struct node *n, const struct turn_action *a)
 {
 	const struct turn_call *d = &n->t.calls[a->call];
 
@@ -170,14 +174,14 @@ note_deed(struct node *n, const struct turn_action *a)
 		ck_assert_int_eq(d->kind, TURN_RECALL);
 		ck_assert(n->t.memory);
 	}
-	/* Of one skill never two at one time. */
+	/* Never two pending calls of one skill. */
 	for (size_t i = 0; i < n->t.n_calls; i++)
 		ck_assert(!n->owed.call[i] || d->kind == TURN_RECALL ||
 		    !str_eq(n->t.calls[i].skill, d->skill));
 	n->owed.call[a->call] = true;
 }
 
-/* What goes out directly is allowed, and something does. */
+/* Direct calls obey the gate, and at least one is sent. */
 static void
 check_sent(const struct turn *t)
 {
@@ -192,7 +196,7 @@ check_sent(const struct turn *t)
 	ck_assert_uint_gt(sent, 0);
 }
 
-/* What is for safety is never held back by the gate. */
+/* The gate never holds back safety skills. */
 static void
 check_safe(const struct turn *t)
 {
@@ -213,7 +217,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.load;
 		break;
 	case TURN_DO_OBSERVE_EMOTION:
-		owed = &n->owed.feel;
+		owed = &n->owed.observe;
 		break;
 	case TURN_DO_FILTER_INTENTS:
 		owed = &n->owed.filter;
@@ -236,7 +240,7 @@ note(struct node *n, const struct turn_action *a)
 	case TURN_DO_INVOKE:
 	case TURN_DO_FORGET:
 	case TURN_DO_RECALL:
-		note_deed(n, a);
+		note_call(n, a);
 		return;
 	case TURN_DO_REPORT_SEARCHING:
 	case TURN_DO_REPORT_FOUND:
@@ -248,13 +252,13 @@ note(struct node *n, const struct turn_action *a)
 		n->finals++;
 		return;
 	}
-	ck_assert_msg(!*owed, "asked twice: %s", turn_action_names[a->kind]);
+	ck_assert_msg(!*owed, "asked twice: %s", turn_fixture_names[a->kind]);
 	*owed = true;
 }
 
-/* No deed is confirmed but by its result. */
+/* No call is confirmed without its result. */
 static void
-check_deeds(const struct node *before, const struct node *after,
+check_calls(const struct node *before, const struct node *after,
     const struct turn_event *e)
 {
 	for (size_t i = 0; i < after->t.n_calls; i++) {
@@ -274,7 +278,7 @@ check_deeds(const struct node *before, const struct node *after,
 		ck_assert_int_ge(after->t.calls[i].outcome, TURN_OK);
 }
 
-/* What is gone is not said before the model knows it. */
+/* The model sees what was forgotten before the final text. */
 static void
 check_known(const struct node *after, const struct turn_event *e)
 {
@@ -287,12 +291,12 @@ check_known(const struct node *after, const struct turn_event *e)
 		    t->calls[i].round < t->round);
 }
 
-/* Somebody will answer: no turn is forgotten. */
+/* A turn that has not ended waits for something. */
 static void
 check_alive(const struct node *n)
 {
 	const struct owed *o = &n->owed;
-	bool alive = o->place || o->load || o->feel || o->filter || o->act ||
+	bool alive = o->slot || o->load || o->observe || o->filter || o->act ||
 	    o->think || o->store || (n->t.model_deferred && o->memory);
 
 	if (n->t.phase == TURN_ENDED) {
@@ -302,14 +306,17 @@ check_alive(const struct node *n)
 	for (size_t i = 0; i < n->t.n_calls; i++)
 		alive |= o->call[i];
 	ck_assert_msg(
-	    alive, "nobody will ever answer in %s", turn_phase_name(&n->t));
+	    alive, "no pending request in %s", turn_phase_name(&n->t));
 }
 
-/* ---- walking ----------------------------------------------------------- */
+/* ---- search ---- */
 
-/* Step from; answered (may be NULL) is what e answers, and owed no more. */
+/*
+ * Step from; completion (may be NULL) is the pending request that e replies
+ * to.
+ */
 static void
-step(struct walk *w, const struct node *from, struct turn_event e,
+step(struct search *w, const struct node *from, struct turn_event e,
     size_t owed_at)
 {
 	struct node to;
@@ -323,22 +330,22 @@ step(struct walk *w, const struct node *from, struct turn_event e,
 	w->edges++;
 	for (size_t i = 0; i < out.n; i++)
 		note(&to, &out.list[i]);
-	/* Whatever is under way when a turn replies or ends is dropped. */
+	/* Pending requests are dropped when a turn commits or ends. */
 	if (to.t.phase >= TURN_COMMITTING) {
 		bool store = to.owed.store;
 		to.owed = (struct owed){ 0 };
 		to.owed.store = store && to.t.phase == TURN_COMMITTING;
 	}
-	check_deeds(from, &to, &e);
+	check_calls(from, &to, &e);
 	check_known(&to, &e);
 	check_safe(&to.t);
 	check_alive(&to);
 	push(w, &to);
 }
 
-/* What was not asked for changes nothing. */
+/* Events that were not requested change nothing. */
 static void
-stray(struct walk *w, const struct node *from, struct turn_event e)
+stray(struct search *w, const struct node *from, struct turn_event e)
 {
 	struct node to;
 	struct turn_actions out;
@@ -360,15 +367,15 @@ stray(struct walk *w, const struct node *from, struct turn_event e)
 	} while (0)
 
 static void
-senses(struct walk *w, const struct node *from)
+perception(struct search *w, const struct node *from)
 {
 	ON(load, .kind = TURN_LOADED, .filter = true);
 	ON(load, .kind = TURN_LOADED, .filter = false);
 	ON(load, .kind = TURN_LOADED, .error = { 503, "x", "x" });
-	ON(feel, .kind = TURN_EMOTION_REPLY, .known = true);
-	ON(feel, .kind = TURN_EMOTION_REPLY, .known = true,
+	ON(observe, .kind = TURN_EMOTION_REPLY, .known = true);
+	ON(observe, .kind = TURN_EMOTION_REPLY, .known = true,
 	    .mode = WIRE_EXEC_MODE_BLOCKED);
-	ON(feel, .kind = TURN_EMOTION_REPLY);
+	ON(observe, .kind = TURN_EMOTION_REPLY);
 	ON(memory, .kind = TURN_MEMORY_REPLY, .known = true);
 	ON(memory, .kind = TURN_MEMORY_REPLY);
 	for (size_t i = 0; i < NELEM(routes); i++)
@@ -377,23 +384,24 @@ senses(struct walk *w, const struct node *from)
 }
 
 static void
-works(struct walk *w, const struct node *from)
+works(struct search *w, const struct node *from)
 {
 	for (size_t i = 0; results[i] != TURN_NO_MATCH; i++)
 		ON(act, .kind = TURN_INTENT_RESULT, .outcome = results[i]);
-	for (size_t i = 0; i < NELEM(answers); i++) {
-		if ((w->sorts & answers[i].sort) == 0)
+	for (size_t i = 0; i < NELEM(replies); i++) {
+		if ((w->sorts & replies[i].sort) == 0)
 			continue;
 		ON(think, .kind = TURN_COMPLETION,
-		    .text = str_of(answers[i].text), .calls = answers[i].calls,
-		    .n_calls = answers[i].n);
+		    .text = str_of(replies[i].text), .calls = replies[i].calls,
+		    .n_calls = replies[i].n);
 	}
 	ON(think, .kind = TURN_COMPLETION, .error = { 502, "x", "x" });
 	ON(store, .kind = TURN_COMMITTED);
 	ON(store, .kind = TURN_COMMITTED, .error = { 503, "x", "x" });
 	for (size_t d = 0; d < from->t.n_calls + 1; d++) {
 		for (size_t i = 0; i < NELEM(results); i++) {
-			struct turn_event e = result(d, results[i]);
+			struct turn_event e =
+			    turn_fixture_result(d, results[i]);
 			if (results[i] == TURN_NO_MATCH &&
 			    (d == from->t.n_calls ||
 				from->t.calls[d].kind != TURN_FORGET))
@@ -408,32 +416,33 @@ works(struct walk *w, const struct node *from)
 }
 
 static void
-expand(struct walk *w, const struct node *from)
+expand(struct search *w, const struct node *from)
 {
-	if (from->owed.place) {
-		step(w, from, placed(2), SIZE_MAX);
-		step(w, from, placed(0), offsetof(struct owed, place));
+	if (from->owed.slot) {
+		step(w, from, turn_fixture_position(2), SIZE_MAX);
+		step(w, from, turn_fixture_position(0),
+		    offsetof(struct owed, slot));
 	} else {
-		stray(w, from, placed(0));
+		stray(w, from, turn_fixture_position(0));
 	}
-	senses(w, from);
+	perception(w, from);
 	works(w, from);
 	if (from->t.phase == TURN_ENDED) {
 		stray(w, from, CANCEL);
-		stray(w, from, GONE);
+		stray(w, from, LOST);
 		stray(w, from, EXPIRED);
 		return;
 	}
 	step(w, from, CANCEL, SIZE_MAX);
-	step(w, from, GONE, SIZE_MAX);
+	step(w, from, LOST, SIZE_MAX);
 	step(w, from, EXPIRED, SIZE_MAX);
 }
 
 static void
-walk(size_t rounds, unsigned sorts)
+search(size_t rounds, unsigned sorts)
 {
-	struct walk w = { .seen = map_new(), .sorts = sorts };
-	struct node start = { .owed = { .place = true } };
+	struct search w = { .seen = map_new(), .sorts = sorts };
+	struct node start = { .owed = { .slot = true } };
 
 	turn_init(&start.t, rounds);
 	push(&w, &start);
@@ -447,17 +456,17 @@ walk(size_t rounds, unsigned sorts)
 	map_free(w.seen);
 }
 
-TEST_T(every_state_and_every_event, 300)
+TEST_T(every_event_in_every_state, 300)
 {
-	walk(ROUNDS, SKILLS);
+	search(ROUNDS, SKILLS);
 }
 
 TEST_T(every_state_with_searches, 300)
 {
-	walk(1, SKILLS | SEARCHES);
+	search(1, SKILLS | SEARCHES);
 }
 
-TEST_T(every_state_with_forgetting, 300)
+TEST_T(every_state_with_forget_calls, 300)
 {
-	walk(1, FORGETS);
+	search(1, FORGETS);
 }

@@ -1,5 +1,5 @@
 /*
- * What a session keeps of skills that nobody confirmed, and what is told of it.
+ * Unconfirmed invokes of a session, and their report.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ call(struct turn *t, enum turn_call_kind kind, enum turn_outcome outcome,
 
 #define is(s, text) ck_assert_msg(str_eq((s), str_of(text)), "%.*s", STR_ARG(s))
 
-TEST(only_what_nobody_confirmed)
+TEST(only_unconfirmed_invokes_are_stored)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 0 }, back;
@@ -53,8 +53,8 @@ TEST(only_what_nobody_confirmed)
 	arena_free(a);
 }
 
-/* The newest UNCONFIRMED_MAX, and none that is too old. */
-TEST(bounds)
+/* The newest UNCONFIRMED_MAX, without old ones. */
+TEST(age_and_number_are_limited)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 0 }, back;
@@ -70,16 +70,16 @@ TEST(bounds)
 	ck_assert_uint_eq(l.n, UNCONFIRMED_MAX);
 	is(l.item[0].request_id, "r3");
 	is(l.item[UNCONFIRMED_MAX - 1].request_id, ids[UNCONFIRMED_MAX + 2]);
-	struct str kept = unconfirmed_write(&l, true, a);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS - 1, a, &back);
+	struct str stored = unconfirmed_write(&l, true, a);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS - 1, a, &back);
 	ck_assert_uint_eq(back.n, UNCONFIRMED_MAX);
-	unconfirmed_read(kept, NOW + UNCONFIRMED_MS, a, &back);
+	unconfirmed_read(stored, NOW + UNCONFIRMED_MS, a, &back);
 	ck_assert_uint_eq(back.n, 0);
 	is(unconfirmed_write(&back, true, a), "");
 	arena_free(a);
 }
 
-TEST(what_is_no_list)
+TEST(an_invalid_list_is_empty)
 {
 	static const char *const rows[] = { "", "{", "7", "{}", "[1,{},[]]",
 		"[{\"request_id\":\"r\",\"since\":1}]",
@@ -95,8 +95,8 @@ TEST(what_is_no_list)
 	arena_free(a);
 }
 
-/* What is known is told, and kept only until it was. */
-TEST(told_once)
+/* Known results are reported, and stored only until then. */
+TEST(reported_results_are_dropped)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct unconfirmed l = { .n = 3 };
@@ -122,8 +122,8 @@ TEST(told_once)
 	arena_free(a);
 }
 
-/* The turn that tells it says so after the model's words, and stores it. */
-TEST(in_the_reply)
+/* The report follows the model's text, and is stored. */
+TEST(results_are_part_of_the_reply)
 {
 	static const struct history_mark mark = { STR_INIT("turn_1"),
 		STR_INIT("2026-11-20T12:00:00Z") };
@@ -144,11 +144,11 @@ TEST(in_the_reply)
 			     STR("\"role\":\"observation\",\"content\":"
 				 "\"[late_result] 之前")),
 	    0);
-	/* Silence does not swallow it. */
+	/* <NO_REPLY> does not suppress it. */
 	t.text = STR("<NO_REPLY>");
 	ck_assert_int_eq(reply_compose(&t, false, a, &reply), RC_OK);
 	is(reply, "之前没有得到确认的点头，后来已经完成。");
-	/* A turn that comes to no reply has told nothing. */
+	/* A turn without a reply has reported nothing. */
 	ck_assert_int_eq(
 	    history_outcome(&t, (struct str){ 0 }, &mark, a, &s), RC_OK);
 	ck_assert_uint_eq(s.n, 0);

@@ -1,4 +1,6 @@
-/* What is sent by the letter follows the schemas. */
+/*
+ * Responses without quirks satisfy the schemas.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +23,7 @@ fill(struct shape *s)
 		.arguments = STR_INIT("{\"on\":true}") };
 }
 
-TEST(chat_completions)
+TEST(chat_completions_have_their_quirks)
 {
 	static struct shape_out o;
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -46,7 +48,7 @@ TEST(chat_completions)
 		    "%.*s: %s %s", STR_ARG(e), err.path, err.why);
 		n++;
 	}
-	/* Role, thoughts, text, the call and its arguments, end, usage. */
+	/* Role, reasoning, text, the call and its arguments, end, usage. */
 	ck_assert_uint_eq(n, 1 + 1 + 3 + 1 + 3 + 1 + 1);
 	shape_out_free(&o);
 	shape_out_init(&o);
@@ -60,8 +62,8 @@ TEST(chat_completions)
 	arena_free(a);
 }
 
-/* What Anthropic would refuse is refused. */
-TEST(messages)
+/* What Anthropic would reject is rejected. */
+TEST(anthropic_messages_have_their_quirks)
 {
 	static const struct {
 		const char *list;

@@ -1,4 +1,6 @@
-/* Requests: what is written, what is left out, what is refused. */
+/*
+ * Requests: what is written, left out, rejected.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ write_chat(const struct llm_chat *chat)
 static const struct llm_message hello = { .role = LLM_USER,
 	.text = STR_INIT("hello") };
 
-TEST(the_least)
+TEST(a_minimal_request)
 {
 	struct llm_chat chat = {
 		.messages = &hello, .nmessages = 1, .temperature = -1
@@ -40,7 +42,7 @@ TEST(the_least)
 	    "\"content\":\"hello\"}]}");
 }
 
-TEST(everything)
+TEST(a_full_request)
 {
 	static const struct llm_tool_call calls[] = {
 		{ .id = STR_INIT("c1"),
@@ -103,15 +105,15 @@ TEST(everything)
 	chat.choice = LLM_CHOICE_NONE;
 	ck_assert_int_eq(write_chat(&chat), RC_OK);
 	ck_assert_ptr_nonnull(strstr(out.p, "\"tool_choice\":\"none\""));
-	/* Without tools there is nothing to choose. */
+	/* Without tools there is no tool_choice. */
 	chat.ntools = 0;
 	ck_assert_int_eq(write_chat(&chat), RC_OK);
 	ck_assert_ptr_null(strstr(out.p, "tool_choice"));
 	ck_assert_ptr_null(strstr(out.p, "\"tools\""));
 }
 
-/* Thoughts and members go back to who gave them, or as it is told to. */
-TEST(what_goes_back)
+/* Reasoning and members go back to their provider, as its options say. */
+TEST(reasoning_is_sent_back)
 {
 	static const struct llm_tool_call own = { .id = STR_INIT("c"),
 		.name = STR_INIT("f"),
@@ -169,7 +171,7 @@ TEST(what_goes_back)
 	}
 }
 
-TEST(options_of_the_provider)
+TEST(provider_options_replace_ours)
 {
 	struct llm_chat chat = { .messages = &hello,
 		.nmessages = 1,
@@ -194,7 +196,7 @@ TEST(options_of_the_provider)
 	provider_free(&p);
 }
 
-TEST(what_breaks_the_interface)
+TEST(invalid_requests_are_rejected)
 {
 	static const struct llm_tool bad_name = { .name = STR_INIT("a b") };
 	static const struct llm_tool bad_parameters = { .name = STR_INIT("a"),

@@ -1,4 +1,6 @@
-/* What providers say went wrong, and what it means. */
+/*
+ * Errors of providers and their result codes.
+ */
 #include <string.h>
 
 #include "core/buf.h"
@@ -6,7 +8,7 @@
 #include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
-TEST(texts)
+TEST(error_texts_are_read)
 {
 	static const struct {
 		const char *body, *text;
@@ -49,7 +51,7 @@ TEST(texts)
 	arena_free(a);
 }
 
-TEST(long_texts_are_cut_between_code_points)
+TEST(long_texts_are_truncated_at_code_points)
 {
 	struct arena *a = arena_new(65536);
 	struct buf b = BUF_INIT(65536);
@@ -66,7 +68,7 @@ TEST(long_texts_are_cut_between_code_points)
 	arena_free(a);
 }
 
-TEST(meanings)
+TEST(errors_map_to_result_codes)
 {
 	static const struct {
 		int status;
@@ -122,7 +124,7 @@ TEST(meanings)
 		    RC_DENIED },
 		{ 404, "{\"error\":{\"message\":\"prompt is too long\"}}",
 		    RC_NOENT },
-		/* Inside a stream the type or the code tells the status. */
+		/* In a stream the type or the code implies the status. */
 		{ 0, "{\"error\":{\"type\":\"overloaded_error\"}}", RC_RETRY },
 		{ 0, "{\"error\":{\"message\":\"x\",\"code\":\"429\"}}",
 		    RC_RETRY },

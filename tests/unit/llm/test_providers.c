@@ -1,4 +1,6 @@
-/* Providers from a file, from variables, and what is wrong with them. */
+/*
+ * Providers from a file and from variables, and their errors.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ read_json(const char *json, struct arena *a, struct llm_opts *o)
 	return llm_providers_read(str_of(json), a, o, why);
 }
 
-TEST(a_file)
+TEST(a_file_is_read)
 {
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct llm_opts o;
@@ -59,7 +61,7 @@ TEST(a_file)
 #define ONE(more) \
 	"{\"name\":\"a\",\"base_url\":\"http://a\",\"model\":\"m\"" more "}"
 
-TEST(what_is_wrong_is_said_with_its_place)
+TEST(errors_have_their_path)
 {
 	static const struct {
 		const char *json, *why;
@@ -112,7 +114,7 @@ open_with(const struct llm_conf *c)
 	return rc;
 }
 
-TEST(variables)
+TEST(variables_are_checked)
 {
 	struct llm_conf c = { .provider = "openai",
 		.openai_url = "http://a",
@@ -125,14 +127,14 @@ TEST(variables)
 	ck_assert_int_eq(open_with(&c), RC_OK);
 	c.openai_url = "a";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
-	/* Only what is chosen counts. */
+	/* Only the chosen provider is checked. */
 	c.provider = "claude";
 	ck_assert_int_eq(open_with(&c), RC_OK);
 	c.anthropic_url = "b";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	c.provider = "other";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
-	/* A file takes the place of all that. */
+	/* A file replaces the variables. */
 	c.file = tk_path("providers.json");
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	tk_write_file(c.file, "{\"providers\":[" ONE("") "]}");

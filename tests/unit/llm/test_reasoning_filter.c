@@ -1,4 +1,6 @@
-/* Thoughts taken out of text, wherever it is cut. */
+/*
+ * Reasoning separated from text, with chunks that end anywhere.
+ */
 #include <string.h>
 
 #include "core/mem.h"
@@ -12,15 +14,15 @@ static const struct {
 	{ "<think>a</think>b", "b", "a" },
 	{ " \n<think>\na\n</think>\n\nb c", "b c", "\na\n" },
 	{ "<think></think>b", "b", "" },
-	/* No mark, or one that is none. */
+	/* No tag, or an invalid one. */
 	{ "", "", "" },
 	{ "<", "<", "" },
 	{ "<thin", "<thin", "" },
 	{ "<thing>a", "<thing>a", "" },
 	{ "a<think>b</think>", "a<think>b</think>", "" },
-	/* Only the first. */
+	/* Only the first one. */
 	{ "<think>a</think><think>b</think>", "<think>b</think>", "a" },
-	/* An end that is none, or never comes. */
+	/* An invalid end tag, or none. */
 	{ "<think>a</thin k></think>b", "b", "a</thin k>" },
 	{ "<think>a<</think>b", "b", "a<" },
 	{ "<think>a</thi", "", "a</thi" },
@@ -28,7 +30,7 @@ static const struct {
 	{ "<think>好</think>世界", "世界", "好" },
 };
 
-TEST(wherever_it_is_cut)
+TEST(chunks_may_end_anywhere)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		size_t n = strlen(rows[i].in);
@@ -54,8 +56,8 @@ TEST(wherever_it_is_cut)
 	}
 }
 
-/* What cannot be a mark any more is given at once. */
-TEST(nothing_is_held_that_need_not_be)
+/* What cannot be a tag is released at once. */
+TEST(text_is_released_immediately)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
 	struct reasoning_filter t = { 0 };

@@ -1,4 +1,4 @@
-/* Spans and what stands around them, to the byte. */
+/* The JSON of requests, byte by byte. */
 #include <string.h>
 
 #include "core/mem.h"
@@ -20,7 +20,7 @@ encoded(const struct otlp_span *s)
 	return out.p;
 }
 
-TEST(the_head)
+TEST(the_head_has_all_of_the_resource)
 {
 	struct otlp_resource r = { STR("mind"), STR("1.0"), STR("a\"b") };
 
@@ -34,7 +34,7 @@ TEST(the_head)
 	    "\"scopeSpans\":[{\"scope\":{\"name\":\"soul\"},\"spans\":[");
 }
 
-TEST(the_head_says_only_what_is_known)
+TEST(absent_resource_attributes_are_left_out)
 {
 	struct otlp_resource r = { .service = STR("mind") };
 
@@ -45,7 +45,7 @@ TEST(the_head_says_only_what_is_known)
 	    "]},\"scopeSpans\":[{\"scope\":{\"name\":\"soul\"},\"spans\":[");
 }
 
-TEST(the_least_span)
+TEST(a_minimal_span)
 {
 	ck_assert_str_eq(encoded(&(struct otlp_span){ .trace = &trace,
 			     .name = STR("turn"),
@@ -58,7 +58,7 @@ TEST(the_least_span)
 	    "\"endTimeUnixNano\":\"1795174689012000000\"}");
 }
 
-TEST(everything)
+TEST(a_span_with_all_members)
 {
 	const struct otlp_attr attrs[] = {
 		OTLP_S("messaging.system", STR("nats")),
@@ -101,7 +101,7 @@ has(const char *text, bool wanted)
 	    (strstr(out.p, text) != NULL) == wanted, "%s: %s", text, out.p);
 }
 
-TEST(a_status)
+TEST(a_status_is_encoded_unless_unset)
 {
 	struct otlp_span s = { .trace = &trace, .error = STR("x") };
 
@@ -116,7 +116,7 @@ TEST(a_status)
 	has(",\"status\":{\"code\":2}}", true);
 }
 
-TEST(times_that_cannot_be)
+TEST(invalid_times_are_corrected)
 {
 	encoded(&(struct otlp_span){
 	    .trace = &trace, .start_ns = -5, .end_ns = -9 });
@@ -126,7 +126,7 @@ TEST(times_that_cannot_be)
 	has("\"startTimeUnixNano\":\"7\",\"endTimeUnixNano\":\"7\"", true);
 }
 
-TEST(parents_that_are_none)
+TEST(an_invalid_parent_is_left_out)
 {
 	static const char *const bad[] = { "", "0000000000000000",
 		"00f067aa0ba902b", "00f067aa0ba902b77", "00F067aa0ba902b7",
@@ -139,8 +139,7 @@ TEST(parents_that_are_none)
 	}
 }
 
-/* Cut at a code point border; more attributes than allowed are counted. */
-TEST(what_is_too_long)
+TEST(long_texts_and_attributes_are_truncated)
 {
 	char text[OTLP_TEXT_MAX + 2], name[OTLP_NAME_MAX + 1];
 	struct otlp_attr attrs[OTLP_ATTRS_MAX + 3];
@@ -149,7 +148,7 @@ TEST(what_is_too_long)
 
 	memset(text, 'a', sizeof(text));
 	memset(name, 'b', sizeof(name));
-	/* Its last byte is the first that does not fit. */
+	/* Its last byte is the first beyond the limit. */
 	memcpy(text + OTLP_TEXT_MAX - 2, "灯", 3);
 	for (size_t i = 0; i < NELEM(attrs); i++)
 		attrs[i] = OTLP_I("n", i);
@@ -172,8 +171,8 @@ TEST(what_is_too_long)
 	wire_tree_free(tree);
 }
 
-/* Each byte takes six where it can. */
-TEST(the_longest_fits)
+/* Each byte is escaped to six. */
+TEST(the_longest_span_is_within_the_limit)
 {
 	char text[OTLP_TEXT_MAX + 1], name[OTLP_NAME_MAX + 1];
 	struct otlp_attr attrs[OTLP_ATTRS_MAX + 1];

@@ -1,4 +1,4 @@
-/* Addresses and headers as OpenTelemetry's variables have them. */
+/* Endpoints and headers of OpenTelemetry's variables. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ struct url_row {
 	const char *endpoint, *traces, *url;
 };
 
-TEST(where_to)
+TEST(the_endpoint_becomes_a_url)
 {
 	static const struct url_row rows[] = {
 		{ "http://c:4318", "", "http://c:4318/v1/traces" },
@@ -34,7 +34,7 @@ TEST(where_to)
 	}
 }
 
-TEST(addresses_that_are_none)
+TEST(invalid_endpoints_are_rejected)
 {
 	static const char *const bad[] = { "collector:4318", "/", "ftp://c",
 		"http://", "http://c:0", "http://a b" };
@@ -57,7 +57,7 @@ TEST(addresses_that_are_none)
 	}
 }
 
-TEST(headers)
+TEST(headers_are_decoded)
 {
 	struct otlp_headers h = { .n = 0 };
 	const char *why = NULL;
@@ -75,7 +75,7 @@ TEST(headers)
 	ck_assert_uint_eq(h.n, 0);
 }
 
-TEST(headers_that_are_none)
+TEST(invalid_headers_are_rejected)
 {
 	static const char *const bad[] = { "a", "a=", "=b", "a b=c", "a:=b",
 		"a=%2", "a=%zz", "a=%0d%0aX: y", "a=\x01", "\xe7=1" };
@@ -115,7 +115,7 @@ static const struct conf_opt opts[] = {
 	OTLP_CONF_ROWS(own_conf, otlp, "mind"),
 };
 
-TEST(the_rows_of_the_options)
+TEST(the_option_rows_fill_the_configuration)
 {
 	struct buf errors = BUF_INIT(1024), shown = BUF_INIT(1024);
 	struct own_conf conf;

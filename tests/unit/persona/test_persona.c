@@ -1,6 +1,4 @@
-/*
- * Types become traits, and drift keeps them in bounds.
- */
+/* Traits of types, and drift. */
 #include "core/mem.h"
 #include "persona/persona.h"
 #include "testkit/testkit.h"
@@ -28,7 +26,7 @@ static const struct {
 	{ "esfp", { 63, 63, 33, 74, 43 } },
 };
 
-TEST(every_type_has_its_traits)
+TEST(each_type_has_its_traits)
 {
 	struct persona p;
 	size_t i;
@@ -46,7 +44,7 @@ TEST(every_type_has_its_traits)
 	}
 }
 
-TEST(no_type_no_traits)
+TEST(unknown_types_are_rejected)
 {
 	static const char *const bad[] = { "", "INT", "INTJJ", "XNTJ", "IXTJ",
 		"INXJ", "INTX", "JTNI", "I TJ", "ＩＮ" };
@@ -62,7 +60,7 @@ TEST(no_type_no_traits)
 	    persona_of_mbti((struct str){ NULL, 0 }, &p), RC_INVALID);
 }
 
-TEST(drift_never_leaves_the_traits_bounds)
+TEST(drift_is_clamped_to_the_range_of_traits)
 {
 	struct persona base = { .9, .1, .5, 1, 0 };
 	struct persona drift = { .22, -.22, .1, .22, -.22 };
@@ -75,7 +73,7 @@ TEST(drift_never_leaves_the_traits_bounds)
 	ck_assert_double_eq(t.dominance, 0);
 }
 
-TEST(models_have_names)
+TEST(models_are_found_by_name)
 {
 	enum persona_model m;
 

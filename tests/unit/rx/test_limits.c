@@ -1,4 +1,4 @@
-/* Patterns made to hang: each call ends soon; honest ones are not cut short. */
+/* Patterns made to hang are limited, ordinary ones are not. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "rx/rx.h"
 #include "testkit/testkit.h"
 
-/* Many times what a call takes, for sanitizers and busy machines. */
+/* Many times what a call takes, for sanitizers and loaded machines. */
 #define MOST_MS 100.0
 
 static double
@@ -19,7 +19,7 @@ cpu_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* unit again and again to at least n bytes, then tail. */
+/* unit repeated to at least n bytes, then tail. */
 static struct str
 repeated(const char *unit, size_t n, const char *tail)
 {
@@ -64,7 +64,7 @@ static const struct {
 	{ "^(?:[^x]*?)*z", 0, "ab", 900000, "", RC_TOOBIG },
 };
 
-TEST(hostile_patterns_end_soon)
+TEST(hostile_patterns_end_within_the_limit)
 {
 	struct rx_scratch *s = rx_scratch_new();
 	double worst[2] = { 0, 0 }; /* of short and of long texts */
@@ -75,7 +75,7 @@ TEST(hostile_patterns_end_soon)
 		ck_assert_int_eq(rx_new(str_of(hostile[i].pattern),
 				     hostile[i].flags, &r, NULL, 0),
 		    RC_OK);
-		for (int again = 0; again < 2; again++) {
+		for (int round = 0; round < 2; round++) {
 			struct rx_match m;
 			double from = cpu_ms();
 			enum rc rc = rx_find(r, s, t, 0, &m);
@@ -95,7 +95,7 @@ TEST(hostile_patterns_end_soon)
 	rx_scratch_free(s);
 }
 
-TEST(hostile_patterns_compile_soon_or_not)
+TEST(hostile_patterns_compile_quickly_or_fail)
 {
 	static const struct {
 		const char *unit;
@@ -132,7 +132,7 @@ TEST(hostile_patterns_compile_soon_or_not)
 	printf("worst compile: %.2f ms\n", worst);
 }
 
-TEST(honest_patterns_are_not_cut_short)
+TEST(ordinary_patterns_are_not_limited)
 {
 	static const struct {
 		const char *pattern;
@@ -170,7 +170,7 @@ TEST(honest_patterns_are_not_cut_short)
 	rx_scratch_free(s);
 }
 
-TEST(texts_have_a_ceiling)
+TEST(text_sizes_are_limited)
 {
 	struct rx *r = NULL;
 	struct rx_scratch *s = rx_scratch_new();
@@ -184,7 +184,7 @@ TEST(texts_have_a_ceiling)
 	rx_scratch_free(s);
 }
 
-TEST(a_limit_leaves_the_scratch_usable)
+TEST(scratch_memory_is_usable_after_a_limit)
 {
 	struct rx *bad = NULL;
 	struct rx *good = NULL;

@@ -28,7 +28,7 @@ find(const char *pattern, unsigned flags, const char *text, struct rx_match *m)
 	return rc;
 }
 
-TEST(finds_where_the_match_is)
+TEST(the_position_of_a_match_is_found)
 {
 	static const struct {
 		const char *pattern;
@@ -82,7 +82,7 @@ TEST(groups_are_reported)
 	ck_assert_int_eq(m.g[3].start, -1);
 }
 
-TEST(groups_beyond_the_most_are_left_out)
+TEST(groups_over_the_limit_are_not_reported)
 {
 	char pattern[3 * (RX_GROUPS_MAX + 1) + 1], text[RX_GROUPS_MAX + 2];
 	for (size_t i = 0; i <= RX_GROUPS_MAX; i++) {
@@ -103,7 +103,7 @@ TEST(groups_beyond_the_most_are_left_out)
 	rx_free(r);
 }
 
-TEST(from_starts_the_search_later)
+TEST(a_search_starts_at_from)
 {
 	struct rx *r = compiled("灯|^开", 0);
 	struct rx_scratch *s = rx_scratch_new();
@@ -122,7 +122,7 @@ TEST(from_starts_the_search_later)
 	rx_free(r);
 }
 
-TEST(text_that_is_not_utf8_is_refused)
+TEST(text_that_is_not_utf8_is_rejected)
 {
 	static const char *const bad[] = { "\xff", "a\xe7\x81", "\xc0\x80",
 		"\xed\xa0\x80", "\xf4\x90\x80\x80" };
@@ -137,7 +137,7 @@ TEST(text_that_is_not_utf8_is_refused)
 	rx_free(r);
 }
 
-TEST(what_is_no_pattern_is_refused_with_reason_and_place)
+TEST(invalid_patterns_are_rejected_with_reason_and_offset)
 {
 	static const struct {
 		const char *pattern;
@@ -175,7 +175,7 @@ TEST(what_is_no_pattern_is_refused_with_reason_and_place)
 	}
 }
 
-TEST(pattern_sizes_have_a_ceiling)
+TEST(pattern_sizes_are_limited)
 {
 	char text[RX_PATTERN_MAX + 1];
 	char why[200];
@@ -196,7 +196,7 @@ TEST(pattern_sizes_have_a_ceiling)
 	ck_assert_ptr_nonnull(strstr(why, "too complex"));
 }
 
-TEST(null_is_free)
+TEST(null_can_be_freed)
 {
 	rx_free(NULL);
 	rx_scratch_free(NULL);
@@ -208,7 +208,7 @@ struct sharer {
 	int wrong;
 };
 
-/* Easy finds, and hard ones that go through the code made when needed. */
+/* Easy finds, and hard ones that need the slow code. */
 static void *
 share(void *arg)
 {

@@ -3,7 +3,7 @@
 #include "state/state.h"
 #include "testkit/testkit.h"
 
-TEST(patterns)
+TEST(tokens_replace_the_placeholders)
 {
 	static const struct {
 		const char *pattern;
@@ -18,7 +18,7 @@ TEST(patterns)
 		{ "soul:session:{%:%}:log", { STR_INIT("u1"), STR_INIT("s_2") },
 		    2, RC_OK, "soul:session:{u1:s_2}:log" },
 		{ "%%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_OK, "ab" },
-		/* What is not plain stands as base64url. */
+		/* Ids that are not plain become base64url. */
 		{ "k:%", { STR_INIT("a:b") }, 1, RC_OK, "k:~YTpi" },
 		{ "k:%", { STR_INIT("%") }, 1, RC_OK, "k:~JQ" },
 		{ "k:%", { STR_INIT("{x}") }, 1, RC_OK, "k:~e3h9" },
@@ -30,7 +30,7 @@ TEST(patterns)
 		{ "k:%", { STR_INIT("a\nb") }, 1, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("a\0b") }, 1, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("\xff") }, 1, RC_INVALID, NULL },
-		/* Not as many as there are places. */
+		/* Not as many ids as placeholders. */
 		{ "k", { STR_INIT("a") }, 1, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("a") }, 0, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_INVALID,
@@ -52,7 +52,7 @@ TEST(patterns)
 	}
 }
 
-TEST(ceiling)
+TEST(the_longest_key_is_built)
 {
 	char longest[ID_MAX + 1], dst[STATE_KEY_MAX],
 	    pattern[STATE_KEY_MAX + 2];
@@ -61,7 +61,7 @@ TEST(ceiling)
 	struct str key;
 
 	memset(longest, '.', sizeof(longest));
-	/* Three ids of the greatest length fit beside their names. */
+	/* Three ids of maximal length fit. */
 	ck_assert_int_eq(
 	    state_key(dst, "soul:something:{%:%:%}:log", ids, 3, &key), RC_OK);
 	ck_assert_int_eq(state_key(dst, "%:%:%:%", ids, 4, &key), RC_TOOBIG);
@@ -76,7 +76,7 @@ TEST(ceiling)
 	ck_assert_uint_eq(key.n, STATE_KEY_MAX - 1);
 }
 
-TEST(numbers)
+TEST(numbers_are_decimal)
 {
 	char dst[STATE_NUM_MAX];
 

@@ -25,7 +25,7 @@ rows(void)
 	return redis;
 }
 
-/* What stands behind "#define <name>" in keys.h; NULL: it is not there. */
+/* What follows "#define <name>" in keys.h; NULL: not defined. */
 static const char *
 defined(const char *header, const char *name, size_t n)
 {
@@ -39,7 +39,7 @@ defined(const char *header, const char *name, size_t n)
 	return NULL;
 }
 
-/* A macro's text: its literals, and those of macros that stand in it. */
+/* A macro's text: its literals, and those of the macros it uses. */
 static void
 expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 {
@@ -60,7 +60,7 @@ expand(const char *header, const char *name, size_t n, char *dst, size_t size)
 			expand(header, s, len, dst, size);
 			s += len;
 		} else {
-			/* A line that goes on in the next. */
+			/* A continued line. */
 			s += s[0] == '\\' && s[1] == '\n' ? 2 : 1;
 		}
 	}
@@ -90,9 +90,10 @@ row_of(const json_t *list, const char *name, size_t n)
 	return NULL;
 }
 
-/* What x_PRE and x_POST make; false if there is an x that says it. */
+/* The key of x_PRE and x_POST; false if there is a macro x. */
 static bool
-pieces(const char *header, const char *pre, size_t n, char *dst, size_t size)
+from_parts(
+    const char *header, const char *pre, size_t n, char *dst, size_t size)
 {
 	char post[64];
 	size_t stem = n - strlen("_PRE");
@@ -108,7 +109,7 @@ pieces(const char *header, const char *pre, size_t n, char *dst, size_t size)
 	return true;
 }
 
-/* Whether a row has this key, whatever it is called. */
+/* Whether a row has this key, whatever its name. */
 static bool
 has_key(const json_t *list, const char *key)
 {
@@ -137,8 +138,8 @@ TEST(every_key_is_a_row_and_every_row_a_key)
 		if (ends(at, n, "_POST"))
 			continue;
 		if (ends(at, n, "_PRE")) {
-			/* Of a key that only scripts make. */
-			if (!pieces(header, at, n, key, sizeof(key)))
+			/* Of a key that only scripts compute. */
+			if (!from_parts(header, at, n, key, sizeof(key)))
 				continue;
 			n -= strlen("_PRE");
 			if (row_of(list, at + strlen("KEY_"),
@@ -162,9 +163,9 @@ TEST(every_key_is_a_row_and_every_row_a_key)
 	free(header);
 }
 
-/* ---- commands ------------------------------------------------------------ */
+/* ---- commands ---- */
 
-/* Note the command at s, "GET'" or "GET\"", in a set. */
+/* Add the command at s, "GET'" or "GET\"", to a set. */
 static void
 note(json_t *set, const char *s)
 {
@@ -177,25 +178,25 @@ note(json_t *set, const char *s)
 	json_object_set_new(set, name, json_true());
 }
 
-/* What follows each lead in a file. */
+/* Add what follows each prefix in a file. */
 static void
 note_file(json_t *set, const char *path)
 {
-	static const char *const leads[] = { "call('", "[0] = STR(\"",
+	static const char *const prefixes[] = { "call('", "[0] = STR(\"",
 		"STATE_ARGS(STR(\"", "STATE_ARGS(\n\t\tSTR(\"" };
 	char *text = tk_read_file(path, NULL);
 	const char *at;
 	size_t i;
 
-	for (i = 0; i < sizeof(leads) / sizeof(*leads); i++)
-		for (at = text; (at = strstr(at, leads[i])) != NULL;) {
-			at += strlen(leads[i]);
+	for (i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		for (at = text; (at = strstr(at, prefixes[i])) != NULL;) {
+			at += strlen(prefixes[i]);
 			note(set, at);
 		}
 	free(text);
 }
 
-/* All commands of libs/state but those that every connection begins with. */
+/* All commands of libs/state, except those that begin a connection. */
 static json_t *
 used(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Web pages that a browser on this machine looks at: what they may have done
- * without anybody's knowledge.
+ * Web pages that are opened in a browser on this machine, and what they may
+ * request.
  */
 #include "core/mem.h"
 #include "testkit/svc_fixture.h"
@@ -42,7 +42,7 @@ static const struct svc_def def = {
 };
 
 static int
-ask(const struct svc_fixture *r, const char *method, const char *head)
+request(const struct svc_fixture *r, const char *method, const char *head)
 {
 	struct tk_response a = { 0 };
 	int status = tk_http_call(r->toy.http, &a,
@@ -86,14 +86,14 @@ TEST(a_page_of_another_origin_changes_nothing)
 	tk_service_wait(&r.toy);
 	for (i = 0; i < NELEM(foreign); i++) {
 		for (k = 0; k < NELEM(unsafe); k++)
-			ck_assert_msg(ask(&r, unsafe[k], foreign[i]) == 403,
+			ck_assert_msg(request(&r, unsafe[k], foreign[i]) == 403,
 			    "%s %s", unsafe[k], foreign[i]);
-		/* The browser keeps the answer from the page. */
-		ck_assert_int_eq(ask(&r, "GET", foreign[i]), 200);
+		/* The browser withholds the response from the page. */
+		ck_assert_int_eq(request(&r, "GET", foreign[i]), 200);
 	}
 	for (i = 0; i < NELEM(own); i++) {
 		for (k = 0; k < NELEM(unsafe); k++)
-			ck_assert_msg(ask(&r, unsafe[k], own[i]) == 200,
+			ck_assert_msg(request(&r, unsafe[k], own[i]) == 200,
 			    "%s %s", unsafe[k], own[i]);
 	}
 	tk_service_end(&r.toy);

@@ -18,8 +18,8 @@ report(enum terminal_report_kind kind, const char *id)
 	return (struct terminal_report){ .kind = kind, .id = str_of(id) };
 }
 
-/* Each has its own result, in the order in which they were given. */
-TEST(reports_keep_their_order)
+/* Each has its own result, in order. */
+TEST(reports_are_executed_in_order)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_ONLINE, "t1"),
@@ -73,8 +73,8 @@ TEST(reports_keep_their_order)
 	state_fixture_stop(&b);
 }
 
-/* A retained report is no sign of life, whatever its writer says. */
-TEST(each_report_says_whether_it_is_replayed)
+/* A retained report is no sign of life, whatever the writer's default. */
+TEST(each_report_has_its_own_replayed)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_ONLINE, "t1"),
@@ -110,8 +110,8 @@ TEST(each_report_says_whether_it_is_replayed)
 	state_fixture_stop(&b);
 }
 
-/* What is wrong with one does not touch its neighbours. */
-TEST(one_bad_report_among_good_ones)
+/* An error of one does not affect the others. */
+TEST(a_bad_report_does_not_affect_others)
 {
 	struct terminal_report v[] = {
 		report(TERMINAL_HEARTBEAT, "t1"),
@@ -138,7 +138,7 @@ TEST(one_bad_report_among_good_ones)
 }
 
 /* More commands and more bytes than fit one round trip. */
-TEST(more_than_one_round_trip)
+TEST(reports_may_need_several_round_trips)
 {
 	struct terminal_report *v =
 	    mem_calloc(MANY, sizeof(struct terminal_report));
@@ -181,7 +181,7 @@ result(const char *id, const char *request, const char *json)
 }
 
 static bool
-ask(struct state_fixture *b, const char *id, const char *request,
+expect(struct state_fixture *b, const char *id, const char *request,
     const char *note)
 {
 	const struct terminal_expect_result a = { str_of(request), STR("main"),
@@ -192,8 +192,9 @@ ask(struct state_fixture *b, const char *id, const char *request,
 	return here;
 }
 
-/* Only who is there can be asked, and only what was asked for is kept. */
-TEST(results_that_are_expected)
+/* Only a reachable terminal is expected to reply, and only then is it stored.
+ */
+TEST(only_expected_results_are_stored)
 {
 	struct terminal_result v[] = {
 		result("t1", "r1", "1"),
@@ -208,8 +209,8 @@ TEST(results_that_are_expected)
 
 	state_fixture_start(&b);
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("t1"), true, NULL));
-	ck_assert(ask(&b, "t1", "r1", "a note"));
-	ck_assert(!ask(&b, "t2", "r1", "a note"));
+	ck_assert(expect(&b, "t1", "r1", "a note"));
+	ck_assert(!expect(&b, "t2", "r1", "a note"));
 	IS(RC_NOENT,
 	    terminal_get_result(b.s, STR("t1"), STR("r1"), b.a, &json));
 	OK(terminal_put_results(b.s, v, NELEM(v), b.a));
@@ -225,12 +226,12 @@ TEST(results_that_are_expected)
 	ck_text(json, "1");
 	IS(RC_NOENT,
 	    terminal_get_result(b.s, STR("t2"), STR("r1"), b.a, &json));
-	/* To ask again does not undo what was answered. */
-	ck_assert(ask(&b, "t1", "r1", "another"));
+	/* Expecting it once more does not remove the result. */
+	ck_assert(expect(&b, "t1", "r1", "another"));
 	OK(terminal_put_results(b.s, v, 1, b.a));
 	ck_assert(!v[0].first);
-	/* What is expected can be put alone, too. */
-	ck_assert(ask(&b, "t1", "r3", ""));
+	/* An expected result can be put alone, too. */
+	ck_assert(expect(&b, "t1", "r3", ""));
 	OK(terminal_fixture_put_result(
 	    b.s, STR("t1"), STR("r3"), STR("6"), &first));
 	ck_assert(first);
@@ -240,7 +241,7 @@ TEST(results_that_are_expected)
 	state_fixture_stop(&b);
 }
 
-TEST(results_without_redis)
+TEST(without_redis_no_result_is_stored)
 {
 	struct terminal_result v[] = { result("t1", "r1", "1"),
 		result("t1", "r2", "2") };

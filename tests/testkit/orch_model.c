@@ -1,52 +1,25 @@
 /*
- * model: a language model of the test's own: an HTTP server on a thread that
- * gives the answers it was told to give, one a request, and keeps the requests.
+ * An HTTP server on a thread, and a thread per connection.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#include "testkit/orch_model.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <jansson.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-#define MODEL_MAX 32
-
-struct model_answer {
-	int status; /* 0: close the connection instead */
-	int delay_ms;
-	char *body;
-	int gap_ms; /* of a stream: between its events; -1: it is none */
-};
-
-struct model {
-	int fd, port;
-	int quit[2]; /* a byte in it ends the thread */
-	pthread_t thread;
-	pthread_mutex_t lock;
-	struct model_answer answers[MODEL_MAX]; /* under lock, as all below */
-	size_t n_answers, next;
-	json_t *requests[MODEL_MAX];
-	size_t n_requests;
-	struct mono sent; /* the first event of the last stream */
-	bool held;        /* streams stop after their first event */
-};
-
-/* ---- the server -------------------------------------------------------- */
+/* ---- the server ---- */
 
 /* One whole request from fd; its body, or NULL. */
-static inline char *
-model_read(struct model *m, int fd)
+static char *
+orch_model_read(struct orch_model *m, int fd)
 {
 	size_t n = 0, cap = 1024 * 1024, want = 0;
 	char *buf = mem_alloc(cap + 1), *body = NULL;
@@ -75,23 +48,23 @@ model_read(struct model *m, int fd)
 	return body;
 }
 
-static inline struct model_answer
-model_next(struct model *m, const char *body)
+static struct orch_model_response
+orch_model_next(struct orch_model *m, const char *body)
 {
-	struct model_answer a = { 0, 0, NULL, -1 };
+	struct orch_model_response a = { 0, 0, NULL, -1 };
 
 	pthread_mutex_lock(&m->lock);
-	if (m->n_requests < MODEL_MAX)
+	if (m->n_requests < ORCH_MODEL_REQUESTS_MAX)
 		m->requests[m->n_requests++] = json_loads(body, 0, NULL);
-	if (m->next < m->n_answers)
-		a = m->answers[m->next++];
+	if (m->next < m->n_responses)
+		a = m->responses[m->next++];
 	pthread_mutex_unlock(&m->lock);
 	return a;
 }
 
-/* False when the thread is to end. */
-static inline bool
-model_pause(struct model *m, int ms)
+/* False: the model is being stopped. */
+bool
+orch_model_pause(struct orch_model *m, int ms)
 {
 	struct pollfd p = { m->quit[0], POLLIN, 0 };
 	int n;
@@ -102,9 +75,10 @@ model_pause(struct model *m, int ms)
 	return n == 0;
 }
 
-/* Event by event: they end with an empty line. */
-static inline void
-model_stream(struct model *m, int fd, const struct model_answer *a)
+/* One event at a time; an empty line ends an event. */
+static void
+orch_model_send_stream(
+    struct orch_model *m, int fd, const struct orch_model_response *a)
 {
 	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: "
 				   "text/event-stream\r\nConnection: "
@@ -115,12 +89,12 @@ model_stream(struct model *m, int fd, const struct model_answer *a)
 	(void)send(fd, head, sizeof(head) - 1, MSG_NOSIGNAL);
 	for (; (end = strstr(s, "\n\n")) != NULL; s = end + 2) {
 		bool held = !first;
-		while (held && model_pause(m, 5)) {
+		while (held && orch_model_pause(m, 5)) {
 			pthread_mutex_lock(&m->lock);
-			held = m->held;
+			held = m->paused;
 			pthread_mutex_unlock(&m->lock);
 		}
-		if (held || (!first && !model_pause(m, a->gap_ms)))
+		if (held || (!first && !orch_model_pause(m, a->gap_ms)))
 			return;
 		pthread_mutex_lock(&m->lock);
 		if (first)
@@ -132,19 +106,19 @@ model_stream(struct model *m, int fd, const struct model_answer *a)
 	}
 }
 
-static inline void
-model_serve(struct model *m, int fd)
+static void
+orch_model_serve(struct orch_model *m, int fd)
 {
-	char head[256], *body = model_read(m, fd);
+	char head[256], *body = orch_model_read(m, fd);
 
 	if (body == NULL)
 		return;
-	struct model_answer a = model_next(m, body);
+	struct orch_model_response a = orch_model_next(m, body);
 	free(body);
-	if (!model_pause(m, a.delay_ms) || a.status == 0)
+	if (!orch_model_pause(m, a.delay_ms) || a.status == 0)
 		return;
 	if (a.gap_ms >= 0) {
-		model_stream(m, fd, &a);
+		orch_model_send_stream(m, fd, &a);
 		return;
 	}
 	int n = snprintf(head, sizeof(head),
@@ -155,27 +129,27 @@ model_serve(struct model *m, int fd)
 	(void)send(fd, a.body, strlen(a.body), MSG_NOSIGNAL);
 }
 
-struct model_conn {
-	struct model *m;
+struct orch_model_connection {
+	struct orch_model *m;
 	int fd;
 };
 
-static inline void *
-model_conn_run(void *arg)
+static void *
+orch_model_connection_run(void *arg)
 {
-	struct model_conn *c = arg;
+	struct orch_model_connection *c = arg;
 
-	model_serve(c->m, c->fd);
+	orch_model_serve(c->m, c->fd);
 	close(c->fd);
 	free(c);
 	return NULL;
 }
 
-static inline void *
-model_run(void *arg)
+static void *
+orch_model_run(void *arg)
 {
-	struct model *m = arg;
-	pthread_t conns[MODEL_MAX * 2];
+	struct orch_model *m = arg;
+	pthread_t conns[ORCH_MODEL_REQUESTS_MAX * 2];
 	size_t n = 0;
 
 	for (;;) {
@@ -188,18 +162,19 @@ model_run(void *arg)
 			close(fd);
 			continue;
 		}
-		struct model_conn *c = mem_alloc(sizeof(*c));
-		*c = (struct model_conn){ m, fd };
-		ck_assert_int_eq(
-		    pthread_create(&conns[n++], NULL, model_conn_run, c), 0);
+		struct orch_model_connection *c = mem_alloc(sizeof(*c));
+		*c = (struct orch_model_connection){ m, fd };
+		ck_assert_int_eq(pthread_create(&conns[n++], NULL,
+				     orch_model_connection_run, c),
+		    0);
 	}
 	for (size_t i = 0; i < n; i++)
 		pthread_join(conns[i], NULL);
 	return NULL;
 }
 
-static inline void
-model_start(struct model *m)
+void
+orch_model_start(struct orch_model *m)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
 		.sin_addr = { htonl(INADDR_LOOPBACK) } };
@@ -213,44 +188,42 @@ model_start(struct model *m)
 	ck_assert_int_eq(getsockname(m->fd, (struct sockaddr *)&a, &n), 0);
 	m->port = ntohs(a.sin_port);
 	ck_assert_int_eq(pipe(m->quit), 0);
-	ck_assert_int_eq(pthread_create(&m->thread, NULL, model_run, m), 0);
+	ck_assert_int_eq(
+	    pthread_create(&m->thread, NULL, orch_model_run, m), 0);
 }
 
-static inline void
-model_stop(struct model *m)
+void
+orch_model_stop(struct orch_model *m)
 {
 	ck_assert_int_eq(write(m->quit[1], "q", 1), 1);
 	pthread_join(m->thread, NULL);
 	close(m->fd);
 	close(m->quit[0]);
 	close(m->quit[1]);
-	for (size_t i = 0; i < m->n_answers; i++)
-		free(m->answers[i].body);
+	for (size_t i = 0; i < m->n_responses; i++)
+		free(m->responses[i].body);
 	for (size_t i = 0; i < m->n_requests; i++)
 		json_decref(m->requests[i]);
 	pthread_mutex_destroy(&m->lock);
 }
 
-/* ---- what it is to say ------------------------------------------------- */
+/* ---- responses ---- */
 
 /* Takes body. */
-static inline void
-model_will(struct model *m, int status, int delay_ms, char *body)
+void
+orch_model_respond(struct orch_model *m, int status, int delay_ms, char *body)
 {
 	pthread_mutex_lock(&m->lock);
-	ck_assert_uint_lt(m->n_answers, MODEL_MAX);
-	m->answers[m->n_answers++] =
-	    (struct model_answer){ status, delay_ms, body, -1 };
+	ck_assert_uint_lt(m->n_responses, ORCH_MODEL_REQUESTS_MAX);
+	m->responses[m->n_responses++] =
+	    (struct orch_model_response){ status, delay_ms, body, -1 };
 	pthread_mutex_unlock(&m->lock);
 }
 
-/*
- * Its words piece by piece, "|" between them, gap_ms apart; then calls, a list
- * of [name, arguments as text], or NULL.
- */
-static inline void
-model_will_stream(
-    struct model *m, const char *words, const char *calls, int gap_ms)
+/* One event per chunk of text, then the calls. */
+void
+orch_model_stream(
+    struct orch_model *m, const char *words, const char *calls, int gap_ms)
 {
 	json_t *list = calls != NULL ? json_loads(calls, 0, NULL) : NULL, *c;
 	size_t i, n, cap = 65536, at = 0;
@@ -291,32 +264,32 @@ model_will_stream(
 	ck_assert_uint_lt(at, cap);
 	json_decref(list);
 	pthread_mutex_lock(&m->lock);
-	ck_assert_uint_lt(m->n_answers, MODEL_MAX);
-	m->answers[m->n_answers++] =
-	    (struct model_answer){ 200, 0, body, gap_ms };
+	ck_assert_uint_lt(m->n_responses, ORCH_MODEL_REQUESTS_MAX);
+	m->responses[m->n_responses++] =
+	    (struct orch_model_response){ 200, 0, body, gap_ms };
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Streams stop after their first event until they are let go on. */
-static inline void
-model_hold(struct model *m, bool held)
+/* Streams stop after their first event while paused. */
+void
+orch_model_hold(struct orch_model *m, bool held)
 {
 	pthread_mutex_lock(&m->lock);
-	m->held = held;
+	m->paused = held;
 	pthread_mutex_unlock(&m->lock);
 }
 
-static inline void
-model_will_fail(struct model *m, int status)
+void
+orch_model_fail(struct orch_model *m, int status)
 {
-	model_will(m, status, 0,
+	orch_model_respond(m, status, 0,
 	    mem_strdup("{\"error\":{\"message\":\"no\",\"type\":\"x\"}}"));
 }
 
 /* calls is NULL or a list of [name, arguments as text]. */
-static inline void
-model_will_say_late(
-    struct model *m, const char *text, const char *calls, int delay_ms)
+void
+orch_model_reply_after(
+    struct orch_model *m, const char *text, const char *calls, int delay_ms)
 {
 	json_t *list = calls != NULL ? json_loads(calls, 0, NULL) : NULL;
 	json_t *out = json_array(), *msg, *all, *c;
@@ -337,22 +310,22 @@ model_will_say_late(
 	all = json_pack("{s:s,s:[{s:i,s:o,s:s}]}", "object", "chat.completion",
 	    "choices", "index", 0, "message", msg, "finish_reason",
 	    json_array_size(out) > 0 ? "tool_calls" : "stop");
-	model_will(m, 200, delay_ms, json_dumps(all, 0));
+	orch_model_respond(m, 200, delay_ms, json_dumps(all, 0));
 	json_decref(all);
 	json_decref(out);
 	json_decref(list);
 }
 
-static inline void
-model_will_say(struct model *m, const char *text, const char *calls)
+void
+orch_model_reply(struct orch_model *m, const char *text, const char *calls)
 {
-	model_will_say_late(m, text, calls, 0);
+	orch_model_reply_after(m, text, calls, 0);
 }
 
-/* ---- what it was asked ------------------------------------------------- */
+/* ---- requests ---- */
 
-static inline size_t
-model_asked(struct model *m)
+size_t
+orch_model_requests(struct orch_model *m)
 {
 	pthread_mutex_lock(&m->lock);
 	size_t n = m->n_requests;
@@ -361,8 +334,8 @@ model_asked(struct model *m)
 }
 
 /* Request i; valid until model_stop(). */
-static inline json_t *
-model_request(struct model *m, size_t i)
+json_t *
+orch_model_request(struct orch_model *m, size_t i)
 {
 	pthread_mutex_lock(&m->lock);
 	ck_assert_uint_lt(i, m->n_requests);
@@ -373,8 +346,8 @@ model_request(struct model *m, size_t i)
 }
 
 /* The names of the tools of a request: "nod,light". */
-static inline const char *
-model_tools(json_t *request, char *dst, size_t size)
+const char *
+orch_model_tools(json_t *request, char *dst, size_t size)
 {
 	json_t *t;
 	size_t i, n = 0;
@@ -389,8 +362,8 @@ model_tools(json_t *request, char *dst, size_t size)
 }
 
 /* Message i of a request; from the end if i < 0. */
-static inline json_t *
-model_message(json_t *request, int i)
+json_t *
+orch_model_message(json_t *request, int i)
 {
 	json_t *list = json_object_get(request, "messages");
 	size_t n = json_array_size(list);
@@ -400,18 +373,18 @@ model_message(json_t *request, int i)
 	return j;
 }
 
-static inline const char *
-model_text(json_t *request, int i)
+const char *
+orch_model_text(json_t *request, int i)
 {
 	const char *s = json_string_value(
-	    json_object_get(model_message(request, i), "content"));
+	    json_object_get(orch_model_message(request, i), "content"));
 
 	return s != NULL ? s : "";
 }
 
 /* The roles of a request's messages: "suat". */
-static inline const char *
-model_roles(json_t *request, char *dst, size_t size)
+const char *
+orch_model_roles(json_t *request, char *dst, size_t size)
 {
 	json_t *m;
 	size_t i;
@@ -423,5 +396,3 @@ model_roles(json_t *request, char *dst, size_t size)
 	}
 	return dst;
 }
-
-#endif /* !MODEL_H */

@@ -1,4 +1,4 @@
-/* Memories of the past: kept with their time, found no more. */
+/* Superseded memories: stored apart from the current ones. */
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
@@ -22,7 +22,7 @@ old_of(const char *id, int64_t until)
 }
 
 static struct memory_list
-past(struct state_fixture *b)
+superseded(struct state_fixture *b)
 {
 	struct memory_list l;
 
@@ -41,9 +41,9 @@ here(struct state_fixture *b)
 	return l.n;
 }
 
-TEST(retired)
+TEST(a_superseded_memory_is_not_current)
 {
-	struct memory_item again = { .id = STR("a"), .json = STR("{}") };
+	struct memory_item repeated = { .id = STR("a"), .json = STR("{}") };
 	struct memory_superseded a, b_old, none;
 	struct memory_list l;
 	struct state_fixture b;
@@ -52,32 +52,32 @@ TEST(retired)
 	a = old_of("a", 2000);
 	b_old = old_of("b", 1000);
 	none = old_of("none", 1);
-	ck_assert_uint_eq(past(&b).n, 0);
+	ck_assert_uint_eq(superseded(&b).n, 0);
 	put(&b, "a");
 	put(&b, "b");
 	put(&b, "c");
 	OK(memory_supersede(b.s, &scope, &a, true));
 	OK(memory_supersede(b.s, &scope, &b_old, true));
 	IS(RC_NOENT, memory_supersede(b.s, &scope, &none, true));
-	/* Twice is as once. */
+	/* A second time changes nothing. */
 	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, true));
-	IS(RC_CONFLICT, memory_put(b.s, &scope, &again, (struct wall){ 1 }));
+	IS(RC_CONFLICT, memory_put(b.s, &scope, &repeated, (struct wall){ 1 }));
 	ck_assert_uint_eq(here(&b), 1);
-	l = past(&b);
+	l = superseded(&b);
 	ck_assert_uint_eq(l.n, 2);
 	ck_text(l.item[0].id, "b");
 	ck_text(l.item[0].json, "{\"old\":1}");
 	ck_text(l.item[1].id, "a");
-	/* What is forgotten is forgotten there too. */
+	/* A superseded memory can be forgotten. */
 	OK(memory_forget(b.s, &scope, STR("a")));
 	IS(RC_NOENT, memory_forget(b.s, &scope, STR("a")));
-	ck_assert_uint_eq(past(&b).n, 1);
+	ck_assert_uint_eq(superseded(&b).n, 1);
 	OK(memory_clear(b.s, &scope, NULL));
-	ck_assert_uint_eq(past(&b).n, 0);
+	ck_assert_uint_eq(superseded(&b).n, 0);
 	state_fixture_stop(&b);
 }
 
-TEST(retired_elsewhere)
+TEST(memories_stored_elsewhere_can_be_superseded)
 {
 	struct memory_superseded a;
 	struct state_fixture b;
@@ -86,17 +86,17 @@ TEST(retired_elsewhere)
 	a = old_of("a", 2000);
 	OK(memory_supersede(b.s, &scope, &a, false));
 	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
-	ck_assert_uint_eq(past(&b).n, 1);
+	ck_assert_uint_eq(superseded(&b).n, 1);
 	IS(RC_CONFLICT, memory_check_tombstone(b.s, &scope, STR("a"), later));
-	/* What was forgotten before does not come back as the past. */
+	/* A forgotten memory cannot be superseded. */
 	OK(memory_add_tombstone(b.s, &scope, STR("x")));
 	a.id = STR("x");
 	IS(RC_CONFLICT, memory_supersede(b.s, &scope, &a, false));
-	ck_assert_uint_eq(past(&b).n, 1);
+	ck_assert_uint_eq(superseded(&b).n, 1);
 	state_fixture_stop(&b);
 }
 
-TEST(only_the_newest_are_kept)
+TEST(only_the_newest_are_stored)
 {
 	struct memory_list l;
 	struct memory_superseded old;
@@ -110,13 +110,13 @@ TEST(only_the_newest_are_kept)
 		old = old_of(id, 1000 + i);
 		OK(memory_supersede(b.s, &scope, &old, false));
 	}
-	l = past(&b);
+	l = superseded(&b);
 	ck_assert_uint_eq(l.n, MEMORY_SUPERSEDED_MAX);
 	ck_text(l.item[0].id, "m3");
 	state_fixture_stop(&b);
 }
 
-TEST(when_all_was_forgotten)
+TEST(the_time_of_the_last_clear_is_stored)
 {
 	struct wall when, before;
 	struct state_fixture b;

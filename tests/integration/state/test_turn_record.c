@@ -1,4 +1,4 @@
-/* What the head of the queue writes in one step. */
+/* The writes of the head of the queue, each in one step. */
 #include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
@@ -6,7 +6,7 @@
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
 static struct turn_slot
-place(const char *instance, const char *turn)
+slot(const char *instance, const char *turn)
 {
 	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
@@ -26,10 +26,10 @@ count_is(struct state_fixture *b, size_t n)
 	ck_assert_uint_eq(l.n, n);
 }
 
-/* Messages and activity, as the two functions make them one by one. */
-TEST(input_of_the_head)
+/* Messages and activity, as written by the two separate functions. */
+TEST(the_head_appends_an_input)
 {
-	struct turn_slot a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = slot("i", "a"), w = slot("i", "b");
 	struct session_idle_list idle;
 	struct session s;
 	int64_t ahead, now;
@@ -50,7 +50,7 @@ TEST(input_of_the_head)
 	ck_text(s.terminal_id, "t1");
 	ck_assert_int_ge(s.active.ms, now);
 	ck_assert_int_le(s.active.ms, state_fixture_now(&b));
-	/* It falls idle when it was told to. */
+	/* It becomes idle at the given time. */
 	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
 	ck_assert_uint_eq(idle.n, 0);
 	OK(turn_fixture_input(
@@ -62,10 +62,10 @@ TEST(input_of_the_head)
 	state_fixture_stop(&b);
 }
 
-/* The last messages and the place given up. */
-TEST(finish_of_the_head)
+/* The last messages, and leaving the queue. */
+TEST(the_head_finishes)
 {
-	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = slot("i1", "a"), w = slot("i2", "b");
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
@@ -88,13 +88,13 @@ TEST(finish_of_the_head)
 	state_fixture_stop(&b);
 }
 
-/* What is left open stays until another says what is. */
-TEST(what_is_left_open)
+/* What is pending stays until it is replaced. */
+TEST(pending_calls_stay_until_replaced)
 {
 	static const struct session_new some = { two, 2, STR_INIT("[\"x\"]"),
 		0 },
 					none = { two, 2, STR_INIT(""), 0 };
-	struct turn_slot a = place("i1", "a"), w = place("i2", "b");
+	struct turn_slot a = slot("i1", "a"), w = slot("i2", "b");
 	struct session s;
 	struct str next;
 	int64_t ahead;
@@ -121,10 +121,10 @@ TEST(what_is_left_open)
 	state_fixture_stop(&b);
 }
 
-/* A deleted session is not made again by the turn it had. */
-TEST(deleted_is_deleted)
+/* The turn of a deleted session does not recreate it. */
+TEST(a_deleted_session_is_not_recreated)
 {
-	struct turn_slot a = place("i", "a");
+	struct turn_slot a = slot("i", "a");
 	struct session s;
 	struct str next;
 	int64_t ahead;
@@ -141,15 +141,15 @@ TEST(deleted_is_deleted)
 	state_fixture_stop(&b);
 }
 
-TEST(wrong_arguments)
+TEST(wrong_arguments_are_rejected)
 {
 	static const struct str many[SESSION_APPEND_MAX + 1];
-	struct turn_slot a = place("i", "a"), bad = place("", "a");
+	struct turn_slot a = slot("i", "a"), bad = slot("", "a");
 	struct session_new none = { .json = two },
 			   over = { .json = many, .n = SESSION_APPEND_MAX + 1 };
 	struct turn_input no_soul = { STR(""), STR("t"), 0 },
 			  no_body = { STR("s"), STR(""), 0 },
-			  past = { STR("s"), STR("t"), -1 };
+			  superseded = { STR("s"), STR("t"), -1 };
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
@@ -160,7 +160,7 @@ TEST(wrong_arguments)
 	IS(RC_INVALID, turn_fixture_input(b.s, &a, &over, &input));
 	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &no_soul));
 	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &no_body));
-	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &past));
+	IS(RC_INVALID, turn_fixture_input(b.s, &a, &two_new, &superseded));
 	IS(RC_INVALID, turn_fixture_input(b.s, &bad, &two_new, &input));
 	IS(RC_INVALID, turn_fixture_finish(b.s, &a, &none, b.a, &next));
 	IS(RC_INVALID, turn_fixture_finish(b.s, &a, &over, b.a, &next));
@@ -169,10 +169,10 @@ TEST(wrong_arguments)
 	state_fixture_stop(&b);
 }
 
-/* A Redis without memory is away: no queue is full because of it. */
-TEST(no_memory_is_not_a_full_queue)
+/* Redis without memory is down; that is not a full queue. */
+TEST(out_of_memory_is_not_a_full_queue)
 {
-	struct turn_slot p = place("i", "t");
+	struct turn_slot p = slot("i", "t");
 	int64_t ahead;
 	struct state_fixture b;
 
@@ -197,10 +197,10 @@ enter_as(
 	return turn_enter(b->s, p, &e, b->a, in);
 }
 
-/* Given up before its start arrived, in its queue, and after its end. */
-TEST(who_gives_a_turn_up_ends_it)
+/* Abandoned before its start arrived, in its queue, and after its end. */
+TEST(abandoning_ends_a_turn)
 {
-	struct turn_slot p = place("i", "t"), by = place("g", "t");
+	struct turn_slot p = slot("i", "t"), by = slot("g", "t");
 	struct turn_abandoning e = { .reply = STR("lost"),
 		.acted = STR("acted") };
 	struct turn_ending end = { .reply = STR("done") };
@@ -224,7 +224,7 @@ TEST(who_gives_a_turn_up_ends_it)
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_text(was.reply, "lost");
 
-	/* Nothing came of it, so this is no repetition; of what acted it is. */
+	/* It had no effect, so this is no retry; after an action it is. */
 	p.turn_id = by.turn_id = STR("t3");
 	OK(enter_as(&b, &p, &in));
 	OK(turn_mark_acting(b.s, &p));
@@ -245,10 +245,10 @@ TEST(who_gives_a_turn_up_ends_it)
 	state_fixture_stop(&b);
 }
 
-/* The words of a turn that failed are the retry's, however often. */
+/* The stored input of a failed turn is the retry's, however often. */
 TEST(a_retry_finds_its_input_stored)
 {
-	struct str said = STR("{\"m\":1}"), event = STR("{\"e\":1}");
+	struct str fingerprint = STR("{\"m\":1}"), event = STR("{\"e\":1}");
 	struct turn_input from = { STR("soul"), STR("term"), 1000 };
 	struct turn_ending end = { .reply = STR("failed"), .forget = true };
 	const char *ids[] = { "t1", "t2", "t3" };
@@ -259,16 +259,17 @@ TEST(a_retry_finds_its_input_stored)
 
 	state_fixture_start(&b);
 	for (size_t i = 0; i < NELEM(ids); i++) {
-		struct turn_slot p = place("i", ids[i]);
-		struct turn_events told = { &event, 1, 0 };
+		struct turn_slot p = slot("i", ids[i]);
+		struct turn_events events = { &event, 1, 0 };
 		OK(enter_as(&b, &p, &in));
 		ck_text(in.input, i == 0 ? NULL : "t1");
 		if (i == 0)
 			OK(turn_append_input(b.s, &p,
-			    &(struct session_new){ .json = &said, .n = 1 },
-			    &from, &told));
+			    &(struct session_new){
+				.json = &fingerprint, .n = 1 },
+			    &from, &events));
 		else
-			OK(turn_resume_input(b.s, &p, &from, &told));
+			OK(turn_resume_input(b.s, &p, &from, &events));
 		OK(turn_leave(b.s, &p, &end, b.a));
 	}
 	OK(session_messages(b.s, &key, page, b.a, &list));

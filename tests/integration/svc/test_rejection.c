@@ -1,6 +1,6 @@
 /*
- * Whoever is refused is told as an audit event by each service that has HTTP,
- * with no more than its own rights in NATS.
+ * Each service with HTTP publishes an audit event for a rejected request, with
+ * no more than its own NATS permissions.
  */
 #include <stdio.h>
 
@@ -14,11 +14,11 @@
 #define WAIT_MS 20000
 #define TRACE   "0af7651916cd43dd8448eb211c80319c"
 
-/* What is asked of it by nobody, and by who may not. */
+/* A request without a token, and one with a token that is not permitted. */
 static const struct face {
 	const char *program, *method, *path;
 	const char *route;
-	const char *role; /* that may not ask it */
+	const char *role; /* that is not permitted */
 } faces[] = {
 	{ "emotion-engine", "GET", "/v1/emotion/pad-table", "pad-table",
 	    "\"role\":\"terminal\",\"terminal_id\":\"lamp\"" },
@@ -33,7 +33,7 @@ struct scene {
 	struct tk_server nats, redis;
 	struct tk_service s;
 	natsConnection *nc;
-	natsSubscription *heard;
+	natsSubscription *received;
 };
 
 static void
@@ -53,7 +53,7 @@ start(struct scene *sc, const char *auth)
 }
 
 static void
-ask(struct scene *sc, const char *token, int status)
+request(struct scene *sc, const char *token, int status)
 {
 	struct tk_response a = { 0 };
 
@@ -71,10 +71,10 @@ static void
 want(struct scene *sc, const char *action, const char *reason)
 {
 	char subject[TK_SUBJECT];
-	json_t *j = tk_nats_next(sc->heard, WAIT_MS, subject);
+	json_t *j = tk_nats_next(sc->received, WAIT_MS, subject);
 
 	ck_assert_msg(j != NULL, "%s: no %s", sc->f->program, action);
-	/* The address is no token as it is. */
+	/* The address is encoded in the subject. */
 	ck_assert_str_eq(subject, "soul.event.audit.~MTI3LjAuMC4x");
 	ck_assert_str_eq(tk_text(j, "source"), sc->f->program);
 	ck_assert_str_eq(
@@ -105,9 +105,9 @@ known(struct scene *sc)
 	tk_tokens_write(path, list, NELEM(list));
 	snprintf(auth, sizeof(auth), "AUTH_TOKENS=%s", path);
 	start(sc, auth);
-	ask(sc, "t-forged", 401);
+	request(sc, "t-forged", 401);
 	want(sc, "login_refused", "bad_token");
-	ask(sc, "t-lamp", 403);
+	request(sc, "t-lamp", 403);
 	want(sc, "access_denied", "role");
 	ck_assert(tk_until(is_stored, sc, WAIT_MS));
 	ck_assert(tk_log_has(&sc->s.proc, "ev=auth.rejected"));
@@ -117,7 +117,7 @@ known(struct scene *sc)
 	tk_service_end(&sc->s);
 }
 
-/* Where anybody may ask nobody is refused, and there is nothing to tell. */
+/* Without authentication nothing is rejected, and there are no events. */
 static void
 unknown(struct scene *sc)
 {
@@ -133,10 +133,10 @@ unknown(struct scene *sc)
 	tk_service_end(&sc->s);
 	ck_assert(tk_log_has(&sc->s.proc, "ev=svc.stopped"));
 	ck_assert(!tk_log_has(&sc->s.proc, "ev=audit"));
-	ck_assert_ptr_null(tk_nats_next(sc->heard, 1, NULL));
+	ck_assert_ptr_null(tk_nats_next(sc->received, 1, NULL));
 }
 
-TEST_T(each_face_tells_whom_it_refused, 60)
+TEST_T(each_http_port_reports_rejections, 60)
 {
 	struct scene sc = { 0 };
 	size_t i;
@@ -145,7 +145,7 @@ TEST_T(each_face_tells_whom_it_refused, 60)
 	tk_server_start(&sc.redis, TK_REDIS);
 	sc.nc = tk_nats_connect(sc.nats.url);
 	tk_nats_events(sc.nc);
-	sc.heard = tk_nats_listen(sc.nc, "soul.event.audit.*");
+	sc.received = tk_nats_listen(sc.nc, "soul.event.audit.*");
 	for (i = 0; i < NELEM(faces); i++) {
 		sc.f = &faces[i];
 		sc.s = (struct tk_service){ 0 };
@@ -153,7 +153,7 @@ TEST_T(each_face_tells_whom_it_refused, 60)
 		known(&sc);
 	}
 	ck_assert_str_eq(tk_rights_denied(&sc.nats, &sc.redis), "");
-	natsSubscription_Destroy(sc.heard);
+	natsSubscription_Destroy(sc.received);
 	natsConnection_Destroy(sc.nc);
 	nats_Close();
 }

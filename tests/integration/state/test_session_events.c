@@ -1,4 +1,4 @@
-/* What a turn tells, and what is known of it afterwards. */
+/* The events that a turn logs, and its record. */
 #include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
@@ -11,7 +11,7 @@ static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
 static const struct str abc[] = { STR_INIT("a"), STR_INIT("b"), STR_INIT("c") };
 
 static struct turn_slot
-place(const char *instance, const char *turn)
+slot_of(const char *instance, const char *turn)
 {
 	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
@@ -24,15 +24,15 @@ enter(struct state_fixture *b, const struct turn_slot *p)
 	OK(turn_fixture_enter(b->s, p, &ahead));
 }
 
-/* Begin the turn and tell n events with it; the last one's seq. */
+/* Append a turn's input with n events; returns the last one's seq. */
 static int64_t
 begin(struct state_fixture *b, const struct turn_slot *p, size_t n)
 {
-	struct turn_events told = { abc, n, -1 };
+	struct turn_events events = { abc, n, -1 };
 
 	enter(b, p);
-	OK(turn_append_input(b->s, p, &message, &input, &told));
-	return told.seq;
+	OK(turn_append_input(b->s, p, &message, &input, &events));
+	return events.seq;
 }
 
 static struct session_events
@@ -68,7 +68,7 @@ run(struct state_fixture *b, const char *command)
 
 TEST(events_are_numbered_across_turns)
 {
-	struct turn_slot a = place("i", "a"), c = place("i", "c");
+	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
 	struct turn_ending end = { .events = { abc, 2, -1 } };
 	struct session_events page;
 	int64_t newest;
@@ -97,10 +97,10 @@ TEST(events_are_numbered_across_turns)
 	state_fixture_stop(&b);
 }
 
-TEST(only_the_head_tells)
+TEST(only_the_head_logs_events)
 {
-	struct turn_slot a = place("i", "a"), w = place("i", "w");
-	struct turn_events told = { abc, 2, -1 };
+	struct turn_slot a = slot_of("i", "a"), w = slot_of("i", "w");
+	struct turn_events events = { abc, 2, -1 };
 	struct state_pipe *p;
 	int64_t seq;
 	struct state_fixture b;
@@ -109,9 +109,9 @@ TEST(only_the_head_tells)
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	p = state_pipe_new(b.s, 8);
-	OK(turn_log_events(p, &a, &told));
-	OK(turn_log_events(p, &w, &told));
-	OK(turn_log_events(p, &a, &told));
+	OK(turn_log_events(p, &a, &events));
+	OK(turn_log_events(p, &w, &events));
+	OK(turn_log_events(p, &a, &events));
 	IS(RC_INVALID,
 	    turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
 	OK(state_pipe_run(p));
@@ -126,11 +126,11 @@ TEST(only_the_head_tells)
 	state_fixture_stop(&b);
 }
 
-/* The count goes on where the log ended. */
-TEST(no_seq_twice_after_the_log_is_gone)
+/* The count continues where the log ended. */
+TEST(no_seq_twice_after_the_log_has_expired)
 {
-	struct turn_slot a = place("i", "a");
-	struct turn_events told = { abc, 1, -1 };
+	struct turn_slot a = slot_of("i", "a");
+	struct turn_events events = { abc, 1, -1 };
 	struct state_fixture b;
 
 	state_fixture_start(&b);
@@ -138,8 +138,8 @@ TEST(no_seq_twice_after_the_log_is_gone)
 	run(&b, "DEL soul:session:{~dSAx:s}:events:1");
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
 	ck_assert_int_eq(read_after(&b, 0).newest, 3);
-	OK(turn_append_input(b.s, &a, &message, &input, &told));
-	ck_assert_int_eq(told.seq, 4);
+	OK(turn_append_input(b.s, &a, &message, &input, &events));
+	ck_assert_int_eq(events.seq, 4);
 	ck_assert_uint_eq(read_after(&b, 0).n, 1);
 	ck_assert_int_eq(read_after(&b, 0).item[0].seq, 4);
 	state_fixture_stop(&b);
@@ -147,8 +147,8 @@ TEST(no_seq_twice_after_the_log_is_gone)
 
 TEST(the_log_is_bounded_and_read_in_pages)
 {
-	struct turn_slot a = place("i", "a");
-	struct turn_events told = { abc, 3, -1 };
+	struct turn_slot a = slot_of("i", "a");
+	struct turn_events events = { abc, 3, -1 };
 	struct session_events page;
 	struct state_pipe *p;
 	int64_t after = 0;
@@ -159,7 +159,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	begin(&b, &a, 1);
 	p = state_pipe_new(b.s, 1000);
 	for (int i = 0; i < 1000; i++)
-		OK(turn_log_events(p, &a, &told));
+		OK(turn_log_events(p, &a, &events));
 	OK(state_pipe_run(p));
 	state_pipe_free(p);
 	do {
@@ -178,10 +178,10 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	state_fixture_stop(&b);
 }
 
-/* A turn is found while it runs, and after it has ended. */
+/* A turn has a record while it runs, and after its end. */
 TEST(a_record_has_the_first_end)
 {
-	struct turn_slot a = place("i", "a");
+	struct turn_slot a = slot_of("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
 		.timeline = STR("[]"),
 		.events = { abc, 1, -1 } };
@@ -209,10 +209,10 @@ TEST(a_record_has_the_first_end)
 	state_fixture_stop(&b);
 }
 
-/* Canceled while it waits: its end is told, though it never was head. */
-TEST(who_waits_may_end)
+/* Canceled while it waits: its end is logged, although it never was head. */
+TEST(a_waiting_turn_may_end)
 {
-	struct turn_slot a = place("i", "a"), w = place("i", "w");
+	struct turn_slot a = slot_of("i", "a"), w = slot_of("i", "w");
 	struct turn_ending end = { .reply = STR("{}"),
 		.events = { abc, 1, -1 } };
 	struct state_fixture b;
@@ -227,11 +227,11 @@ TEST(who_waits_may_end)
 	state_fixture_stop(&b);
 }
 
-/* Nobody ends it, so who evicts it says that it is lost, once. */
-TEST(a_dead_turn_is_told_as_lost)
+/* It has no end, so its eviction logs that it is lost, a single time. */
+TEST(a_dead_turn_is_logged_as_lost)
 {
-	struct turn_slot dead = place("gone", "d"), a = place("i", "a");
-	struct turn_slot never = place("gone", "n");
+	struct turn_slot dead = slot_of("gone", "d"), a = slot_of("i", "a");
+	struct turn_slot never = slot_of("gone", "n");
 	struct session_events page;
 	int64_t ahead;
 	struct state_fixture b;
@@ -257,61 +257,61 @@ TEST(a_dead_turn_is_told_as_lost)
 }
 
 static enum rc
-say(struct state_fixture *b, const char *turn, const char *said,
+enter_input(struct state_fixture *b, const char *turn, const char *fingerprint,
     struct turn_entered *in)
 {
-	struct turn_slot p = place("i", turn);
-	struct turn_entry e = { str_of(said), STR("0123") };
+	struct turn_slot p = slot_of("i", turn);
+	struct turn_entry e = { str_of(fingerprint), STR("0123") };
 
 	return turn_enter(b->s, &p, &e, b->a, in);
 }
 
-TEST(what_was_said_before_is_a_retry)
+TEST(the_same_input_is_a_retry)
 {
-	struct turn_slot a = place("i", "a");
+	struct turn_slot a = slot_of("i", "a");
 	struct turn_ending end = { .reply = STR("{}") };
 	struct turn_entered in;
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	OK(say(&b, "a", "x", &in));
+	OK(enter_input(&b, "a", "x", &in));
 	ck_assert_int_eq(in.ahead, 0);
 	ck_assert(in.first.p == NULL);
 	ck_text(record_of(&b, "a").trace_id, "0123");
 	/* While it runs, and after its end. */
-	IS(RC_CONFLICT, say(&b, "b", "x", &in));
+	IS(RC_CONFLICT, enter_input(&b, "b", "x", &in));
 	ck_text(in.first, "a");
 	OK(turn_leave(b.s, &a, &end, b.a));
-	IS(RC_CONFLICT, say(&b, "b", "x", &in));
+	IS(RC_CONFLICT, enter_input(&b, "b", "x", &in));
 	ck_text(in.first, "a");
 	ck_assert(!record_of(&b, "b").known);
-	OK(say(&b, "c", "y", &in));
-	/* The same turn again is no retry of itself. */
-	IS(RC_CONFLICT, say(&b, "c", "z", &in));
+	OK(enter_input(&b, "c", "y", &in));
+	/* The same turn is no retry of itself. */
+	IS(RC_CONFLICT, enter_input(&b, "c", "z", &in));
 	ck_assert(in.first.p == NULL);
 	state_fixture_stop(&b);
 }
 
-TEST(a_forgotten_turn_may_be_said_again)
+TEST(the_input_of_a_turn_without_effect_may_be_sent_twice)
 {
-	struct turn_slot a = place("i", "a");
+	struct turn_slot a = slot_of("i", "a");
 	struct turn_ending end = { .reply = STR("{}"), .forget = true };
 	struct turn_entered in;
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	OK(say(&b, "a", "x", &in));
+	OK(enter_input(&b, "a", "x", &in));
 	OK(turn_leave(b.s, &a, &end, b.a));
-	OK(say(&b, "b", "x", &in));
-	IS(RC_CONFLICT, say(&b, "c", "x", &in));
+	OK(enter_input(&b, "b", "x", &in));
+	IS(RC_CONFLICT, enter_input(&b, "c", "x", &in));
 	ck_text(in.first, "b");
 	state_fixture_stop(&b);
 }
 
-/* With the session goes its log, and the count begins anew. */
+/* The log is deleted with the session, and the count begins anew. */
 TEST(a_deleted_session_has_no_events)
 {
-	struct turn_slot a = place("i", "a"), c = place("i", "c");
+	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
 	struct turn_ending end = { .reply = STR("{}"),
 		.events = { abc, 1, -1 } };
 	struct state_fixture b;

@@ -1,33 +1,23 @@
 /*
- * bed: nats-server, Redis with a soul and its body in it, the peers, a model,
- * and llm-orchestrators; turns are started as chat-gateway starts them.
- *
- * The loop that the Redis connection needs runs only while a function of the
- * bed waits; between two calls the test may use b->state.
+ * Servers, records and processes.
  */
-#ifndef BED_H
-#define BED_H
-
-#include <signal.h>
-
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/loop.h"
-#include "core/worker.h"
-#include "model.h"
-#include "peers.h"
-#include "state/session.h"
-#include "state/soul.h"
-#include "state/state.h"
-#include "state/terminal.h"
-#include "testkit/http.h"
-#include "testkit/loop.h"
+#include "testkit/orch_fixture.h"
 #include "testkit/terminal_fixture.h"
 
-#define BED_MS 15000
-#define ORCHS  2
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
 
-static const char bed_skills[] =
+#include "core/clock.h"
+#include "core/loop.h"
+#include "core/mem.h"
+#include "core/worker.h"
+#include "state/session.h"
+#include "state/soul.h"
+#include "testkit/http.h"
+#include "testkit/loop.h"
+
+static const char orch_fixture_skills[] =
     "[{\"name\":\"control_light\",\"description\":\"控制灯：开灯、关灯\","
     "\"input_schema\":{\"type\":\"object\",\"properties\":{\"mode\":{"
     "\"type\":\"string\",\"enum\":[\"on\",\"off\",\"set_color\"]},"
@@ -36,45 +26,28 @@ static const char bed_skills[] =
     "{\"name\":\"nod\",\"description\":\"点头\",\"input_schema\":{"
     "\"type\":\"object\",\"properties\":{\"times\":{\"type\":"
     "\"integer\"}}}}]";
-static const char bed_catalog[] = "[{\"id\":\"i_light\",\"name\":\"控制灯\"}]";
+static const char orch_fixture_catalog[] =
+    "[{\"id\":\"i_light\",\"name\":\"控制灯\"}]";
 
-struct orch_proc {
-	struct tk_proc proc;
-	int admin;
-};
+/* ---- processes ---- */
 
-struct bed {
-	struct tk_server nats, redis;
-	struct peers peers;
-	struct model model;
-	struct orch_proc orch[ORCHS];
-	struct loop *loop;
-	struct worker_pool *workers;
-	struct state *state;
-	struct arena *arena;
-	struct terminal_writer writer;
-	size_t turns;        /* started; makes their ids */
-	const char *more[4]; /* variables of the programs; NULL: no more */
-};
-
-/* ---- processes --------------------------------------------------------- */
-
-static inline bool
-bed_state_up(void *arg)
+static bool
+orch_fixture_state_up(void *arg)
 {
 	return state_up(arg);
 }
 
-static inline void
-bed_state_wait(struct bed *b)
+void
+orch_fixture_wait_state(struct orch_fixture *b)
 {
-	ck_assert(tk_loop_until(b->loop, bed_state_up, b->state, BED_MS));
+	ck_assert(tk_loop_until(
+	    b->loop, orch_fixture_state_up, b->state, ORCH_WAIT_MS));
 }
 
-static inline bool
-orch_ready(void *arg)
+bool
+orch_fixture_ready(void *arg)
 {
-	struct orch_proc *p = arg;
+	struct orch_process *p = arg;
 	struct tk_http c = { 0 };
 	struct tk_response a = { 0 };
 	bool is = false;
@@ -90,10 +63,10 @@ orch_ready(void *arg)
 }
 
 /* Start orchestrator i and wait until it is ready. */
-static inline void
-bed_spawn(struct bed *b, int i)
+void
+orch_fixture_spawn(struct orch_fixture *b, int i)
 {
-	struct orch_proc *p = &b->orch[i];
+	struct orch_process *p = &b->orch[i];
 	char name[16], nats[96], redis[96], admin[48], llm[64];
 	const char *argv[] = { tk_bin("llm-orchestrator"), NULL };
 	const char *env[16] = { nats, redis, admin, llm, "LOG_LEVEL=debug",
@@ -111,22 +84,24 @@ bed_spawn(struct bed *b, int i)
 	snprintf(llm, sizeof(llm), "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
 	    b->model.port);
 	tk_spawn(&p->proc, name, argv, env);
-	ck_assert_msg(tk_until(orch_ready, p, BED_MS), "%s is not ready", name);
+	ck_assert_msg(tk_until(orch_fixture_ready, p, ORCH_WAIT_MS),
+	    "%s is not ready", name);
 }
 
-static inline void
-bed_kill(struct bed *b, int i)
+void
+orch_fixture_kill(struct orch_fixture *b, int i)
 {
 	tk_signal(&b->orch[i].proc, SIGKILL);
-	ck_assert_int_eq(tk_wait(&b->orch[i].proc, BED_MS), 128 + SIGKILL);
+	ck_assert_int_eq(
+	    tk_wait(&b->orch[i].proc, ORCH_WAIT_MS), 128 + SIGKILL);
 	b->orch[i].proc.pid = 0;
 }
 
-/* ---- records ----------------------------------------------------------- */
+/* ---- records ---- */
 
 /* A present body t1 of user u1's soul, with skills and a catalog. */
-static inline void
-bed_records(struct bed *b)
+static void
+orch_fixture_put_records(struct orch_fixture *b)
 {
 	struct soul soul = { .id = STR("soul_1"),
 		.user_id = STR("u1"),
@@ -135,10 +110,10 @@ bed_records(struct bed *b)
 		.model = STR("persona-pad-v2"),
 		.created = clock_wall() };
 	struct terminal_snapshot skills = { .version = 1,
-		.json = STR(bed_skills) };
-	struct terminal_snapshot catalog = {
-		.version = 1, .json = STR(bed_catalog), .hash = STR("h")
-	};
+		.json = STR(orch_fixture_skills) };
+	struct terminal_snapshot catalog = { .version = 1,
+		.json = STR(orch_fixture_catalog),
+		.hash = STR("h") };
 	int64_t v;
 
 	b->writer = (struct terminal_writer){
@@ -160,8 +135,8 @@ bed_records(struct bed *b)
 }
 
 /* The body goes offline or comes back. */
-static inline void
-bed_online(struct bed *b, bool online)
+void
+orch_fixture_set_online(struct orch_fixture *b, bool online)
 {
 	ck_assert_int_eq(terminal_fixture_put_online(
 			     b->state, &b->writer, STR("t1"), online, NULL),
@@ -169,8 +144,8 @@ bed_online(struct bed *b, bool online)
 }
 
 /* The body has these skills instead. */
-static inline void
-bed_has_skills(struct bed *b, const char *json)
+void
+orch_fixture_set_skills(struct orch_fixture *b, const char *json)
 {
 	struct terminal_snapshot skills = { .version = 2,
 		.json = str_of(json) };
@@ -181,9 +156,9 @@ bed_has_skills(struct bed *b, const char *json)
 	    RC_OK);
 }
 
-/* Intents that are not recognised by anybody. */
-static inline void
-bed_no_catalog(struct bed *b)
+/* An empty catalog. */
+void
+orch_fixture_clear_catalog(struct orch_fixture *b)
 {
 	struct terminal_snapshot none = {
 		.version = 2, .json = STR("[]"), .hash = STR("n")
@@ -196,8 +171,8 @@ bed_no_catalog(struct bed *b)
 }
 
 /* The session's messages as JSON, the last max; freed by json_decref(). */
-static inline json_t *
-bed_messages(struct bed *b, const char *session, size_t max)
+json_t *
+orch_fixture_messages(struct orch_fixture *b, const char *session, size_t max)
 {
 	struct session_key k = { STR("u1"), str_of(session) };
 	struct session_page page = { .after = -1, .max = max };
@@ -214,10 +189,10 @@ bed_messages(struct bed *b, const char *session, size_t max)
 	return out;
 }
 
-/* ---- the bed ----------------------------------------------------------- */
+/* ---- start and stop ---- */
 
-static inline void
-bed_start(struct bed *b, int orchs)
+void
+orch_fixture_start(struct orch_fixture *b, int orchs)
 {
 	struct state_opts o = { .name = "bed", .deadline_ms = 5000 };
 
@@ -231,31 +206,29 @@ bed_start(struct bed *b, int orchs)
 	o.loop = b->loop;
 	o.workers = b->workers;
 	ck_assert_int_eq(state_new(&o, &b->state), RC_OK);
-	bed_state_wait(b);
-	bed_records(b);
-	peers_start(&b->peers, b->nats.url);
-	model_start(&b->model);
+	orch_fixture_wait_state(b);
+	orch_fixture_put_records(b);
+	orch_peers_start(&b->peers, b->nats.url);
+	orch_model_start(&b->model);
 	for (int i = 0; i < orchs; i++)
-		bed_spawn(b, i);
+		orch_fixture_spawn(b, i);
 }
 
-/* Orchestrators must drain and end in peace. */
-static inline void
-bed_stop(struct bed *b)
+/* Orchestrators must drain and exit with 0. */
+void
+orch_fixture_stop(struct orch_fixture *b)
 {
-	for (int i = 0; i < ORCHS; i++) {
+	for (int i = 0; i < ORCH_REPLICAS; i++) {
 		if (b->orch[i].proc.pid == 0)
 			continue;
 		tk_signal(&b->orch[i].proc, SIGTERM);
 		ck_assert_int_eq(tk_wait(&b->orch[i].proc, 20000), 0);
 	}
-	model_stop(&b->model);
-	peers_stop(&b->peers);
+	orch_model_stop(&b->model);
+	orch_peers_stop(&b->peers);
 	state_free(b->state);
 	worker_free(b->workers);
 	loop_free(b->loop);
 	arena_free(b->arena);
 	nats_Close();
 }
-
-#endif /* !BED_H */

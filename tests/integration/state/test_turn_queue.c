@@ -1,19 +1,19 @@
-/* Turns: one at a time, in order, whoever dies. */
+/* Turns: one at a time, in order, also if processes die. */
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
 static struct turn_slot
-place(const char *instance, const char *turn)
+slot(const char *instance, const char *turn)
 {
 	return (struct turn_slot){ key, str_of(instance), str_of(turn) };
 }
 
 TEST(one_at_a_time_in_order)
 {
-	struct turn_slot p[] = { place("i1", "t1"), place("i2", "t2"),
-		place("i1", "t3"), place("实例", "回合") };
+	struct turn_slot p[] = { slot("i1", "t1"), slot("i2", "t2"),
+		slot("i1", "t3"), slot("实例", "回合") };
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
@@ -33,7 +33,7 @@ TEST(one_at_a_time_in_order)
 	ck_text(next, "i2");
 	IS(RC_CONFLICT, turn_check_head(b.s, &p[0]));
 	OK(turn_check_head(b.s, &p[1]));
-	/* One that waits goes: nobody is to be woken. */
+	/* A waiting turn leaves: none is to be woken. */
 	OK(turn_fixture_leave(b.s, &p[2], b.a, &next));
 	ck_text(next, NULL);
 	OK(turn_check_head(b.s, &p[1]));
@@ -53,7 +53,7 @@ TEST(one_at_a_time_in_order)
 
 TEST(sessions_do_not_wait_for_each_other)
 {
-	struct turn_slot a = place("i", "t1"), c = place("i", "t1");
+	struct turn_slot a = slot("i", "t1"), c = slot("i", "t1");
 	int64_t ahead;
 	struct state_fixture b;
 
@@ -67,7 +67,7 @@ TEST(sessions_do_not_wait_for_each_other)
 	state_fixture_stop(&b);
 }
 
-TEST(a_full_queue_and_a_turn_twice)
+TEST(a_full_queue_and_a_duplicate_are_rejected)
 {
 	struct turn_slot p;
 	struct str next;
@@ -79,28 +79,28 @@ TEST(a_full_queue_and_a_turn_twice)
 	state_fixture_start(&b);
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
-		p = place("i1", turn);
+		p = slot("i1", turn);
 		OK(turn_fixture_enter(b.s, &p, &ahead));
 		ck_assert_int_eq(ahead, i);
 	}
-	p = place("i1", "more");
+	p = slot("i1", "more");
 	IS(RC_RETRY, turn_fixture_enter(b.s, &p, &ahead));
 	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
-	p = place("i1", "t3");
+	p = slot("i1", "t3");
 	IS(RC_CONFLICT, turn_fixture_enter(b.s, &p, &ahead));
-	p = place("i2", "t0"); /* of another process too */
+	p = slot("i2", "t0"); /* also of another process */
 	IS(RC_CONFLICT, turn_fixture_enter(b.s, &p, &ahead));
-	p = place("i1", "t3");
+	p = slot("i1", "t3");
 	OK(turn_fixture_leave(b.s, &p, b.a, &next));
-	p = place("i2", "more");
+	p = slot("i2", "more");
 	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, TURN_QUEUE_MAX);
 	state_fixture_stop(&b);
 }
 
-TEST(writing_is_the_heads)
+TEST(only_the_head_may_write)
 {
-	struct turn_slot a = place("i", "a"), w = place("i", "b");
+	struct turn_slot a = slot("i", "a"), w = slot("i", "b");
 	struct session_page all = { .after = 0, .max = 10 };
 	struct session_list l;
 	struct str next;
@@ -123,7 +123,7 @@ TEST(writing_is_the_heads)
 	state_fixture_stop(&b);
 }
 
-/* That a process lives is known only by what it says; forget it. */
+/* Delete the key that marks a process as alive. */
 static void
 die(struct state_fixture *b, const char *instance)
 {
@@ -135,9 +135,9 @@ die(struct state_fixture *b, const char *instance)
 
 TEST(dead_processes_are_evicted)
 {
-	struct turn_slot d1 = place("dead1", "a"), d2 = place("dead2", "b");
-	struct turn_slot live = place("live", "c"), d3 = place("dead1", "d");
-	struct turn_slot last = place("other", "e");
+	struct turn_slot d1 = slot("dead1", "a"), d2 = slot("dead2", "b");
+	struct turn_slot live = slot("live", "c"), d3 = slot("dead1", "d");
+	struct turn_slot last = slot("other", "e");
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
@@ -153,13 +153,13 @@ TEST(dead_processes_are_evicted)
 	ck_assert_int_eq(ahead, 2);
 	die(&b, "dead1");
 	die(&b, "dead2");
-	/* All at once, whether head or waiting. */
+	/* All at a time, whether head or waiting. */
 	OK(turn_poll(b.s, &last, &ahead));
 	ck_assert_int_eq(ahead, 1);
 	OK(turn_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	OK(turn_check_head(b.s, &live));
-	/* It was only slow: it changes nothing any more. */
+	/* It was only slow: it cannot write any more. */
 	IS(RC_CONFLICT, turn_check_head(b.s, &d1));
 	IS(RC_CONFLICT, turn_fixture_append(b.s, &d1, &STR("1"), 1));
 	IS(RC_NOENT, turn_poll(b.s, &d1, &ahead));
@@ -168,10 +168,10 @@ TEST(dead_processes_are_evicted)
 	state_fixture_stop(&b);
 }
 
-TEST(leaving_wakes_the_first_that_lives)
+TEST(leaving_wakes_the_first_live_turn)
 {
-	struct turn_slot a = place("i1", "a"), d = place("dead", "b");
-	struct turn_slot w = place("i2", "c"), dead_head = place("dead", "e");
+	struct turn_slot a = slot("i1", "a"), d = slot("dead", "b");
+	struct turn_slot w = slot("i2", "c"), dead_head = slot("dead", "e");
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
@@ -187,7 +187,7 @@ TEST(leaving_wakes_the_first_that_lives)
 	OK(turn_fixture_leave(b.s, &w, b.a, &next));
 	ck_text(next, NULL);
 
-	/* Who leaves the middle may find a dead head. */
+	/* A turn in the middle that leaves may find a dead head. */
 	OK(turn_fixture_enter(b.s, &dead_head, &ahead));
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	OK(turn_fixture_enter(b.s, &w, &ahead));
@@ -198,7 +198,7 @@ TEST(leaving_wakes_the_first_that_lives)
 	state_fixture_stop(&b);
 }
 
-TEST(a_full_queue_of_the_dead)
+TEST(a_queue_full_of_dead_turns_is_emptied)
 {
 	struct turn_slot p;
 	int64_t ahead;
@@ -209,17 +209,17 @@ TEST(a_full_queue_of_the_dead)
 	state_fixture_start(&b);
 	for (i = 0; i <= TURN_QUEUE_MAX; i++) {
 		snprintf(turn, sizeof(turn), "t%d", i);
-		p = place("dead", turn);
+		p = slot("dead", turn);
 		OK(turn_fixture_enter(b.s, &p, &ahead));
 	}
 	die(&b, "dead");
-	p = place("i1", "new");
+	p = slot("i1", "new");
 	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	state_fixture_stop(&b);
 }
 
-struct waiter {
+struct waiting_turn {
 	struct state_fixture *b;
 	struct turn_slot p;
 };
@@ -227,17 +227,17 @@ struct waiter {
 static bool
 is_head(void *arg)
 {
-	struct waiter *w = arg;
+	struct waiting_turn *w = arg;
 	int64_t ahead;
 
 	OK(turn_poll(w->b->s, &w->p, &ahead));
 	return ahead == 0;
 }
 
-TEST(who_says_nothing_is_dead)
+TEST(a_process_without_a_sign_of_life_is_dead)
 {
-	struct turn_slot slow = place("slow", "a");
-	struct waiter w = { NULL, place("live", "b") };
+	struct turn_slot slow = slot("slow", "a");
+	struct waiting_turn w = { NULL, slot("live", "b") };
 	int64_t ahead, ttl;
 	struct state_fixture b;
 
@@ -250,13 +250,13 @@ TEST(who_says_nothing_is_dead)
 	ck_assert(tk_until(is_head, &w, STATE_FIXTURE_WAIT_MS));
 	IS(RC_CONFLICT, turn_check_head(b.s, &slow));
 
-	/* Who polls lives on, without turn_alive() too. */
+	/* Polling marks a process as alive, without turn_alive() too. */
 	DO(&b, STR("PEXPIRE"), STR("soul:instance:{live}:1"), STR("500"));
 	OK(turn_poll(b.s, &w.p, &ahead));
 	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS - 500);
 	ck_assert_int_le(ttl, TURN_ALIVE_MS);
-	/* What enter and poll say of themselves does not shorten it. */
+	/* Entering and polling do not shorten the time. */
 	OK(turn_alive(b.s, STR("live"), 60000));
 	OK(turn_poll(b.s, &w.p, &ahead));
 	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
@@ -266,12 +266,12 @@ TEST(who_says_nothing_is_dead)
 	state_fixture_stop(&b);
 }
 
-TEST(garbage_in_the_queue)
+TEST(garbage_in_the_queue_is_evicted)
 {
 	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
 		"no token:y" };
 	const struct str q = STR("soul:session:{u:~cyAx}:turns:1");
-	struct turn_slot p = place("i1", "a");
+	struct turn_slot p = slot("i1", "a");
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;

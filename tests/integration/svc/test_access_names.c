@@ -1,5 +1,6 @@
 /*
- * Who may ask what, and in whose name: a toy that says for whom it was asked.
+ * Which caller may use which route, and in whose name: a toy that replies for
+ * whom it was called.
  */
 #include "auth/auth.h"
 #include "core/mem.h"
@@ -24,11 +25,11 @@ role_name(const struct svc_call *c)
 		"operator" };
 	const struct auth_caller *who = svc_call_caller(c);
 
-	return who != NULL ? names[who->role] : "anybody";
+	return who != NULL ? names[who->role] : "anonymous";
 }
 
 static void
-say(struct svc_call *c, struct str user, struct str terminal)
+respond(struct svc_call *c, struct str user, struct str terminal)
 {
 	const struct wire_error rep = { .error = arena_printf(svc_call_arena(c),
 					    "%s user=%.*s terminal=%.*s.",
@@ -44,21 +45,21 @@ on_chat(void *app, struct svc_call *c)
 	const struct wire_chat_request *req = svc_call_request(c);
 
 	(void)app;
-	say(c, req->user_id, req->terminal_id);
+	respond(c, req->user_id, req->terminal_id);
 }
 
 static void
 on_query(void *app, struct svc_call *c)
 {
 	(void)app;
-	say(c, svc_call_query(c, "user_id"), (struct str){ 0 });
+	respond(c, svc_call_query(c, "user_id"), (struct str){ 0 });
 }
 
 static void
 on_path(void *app, struct svc_call *c)
 {
 	(void)app;
-	say(c, svc_call_param(c, 0), (struct str){ 0 });
+	respond(c, svc_call_param(c, 0), (struct str){ 0 });
 }
 
 #define ROUTE(n, m, p, f)                                                     \
@@ -91,7 +92,7 @@ static const struct svc_def def = {
 	.start = toy_start,
 };
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 static const struct tk_token tokens[] = {
 	{ "t-ada", "\"role\":\"owner\",\"user\":\"ada\"" },
@@ -122,17 +123,17 @@ start(struct svc_fixture *r, const char *file)
 	",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"hi\"}]}"
 #define USER(u) ",\"user_id\":\"" u "\""
 
-static const struct svc_fixture_request asks[] = {
-	/* Without a token, or with one that is none. */
+static const struct svc_fixture_request requests[] = {
+	/* Without a token, or with an unknown one. */
 	{ NULL, "GET", "/v1/souls", NULL, 401, "an access token is needed" },
-	{ "t-nobody", "GET", "/v1/souls", NULL, 401, "not known" },
+	{ "t-unknown", "GET", "/v1/souls", NULL, 401, "not known" },
 	{ "t-old", "GET", "/v1/souls", NULL, 401, "expired" },
 	{ "t ada", "GET", "/v1/souls", NULL, 401, "one header" },
 	{ "t-ada\r\nAuthorization: Bearer t-ada", "GET", "/v1/souls", NULL, 401,
 	    "one header" },
 	{ "t-ada", "GET", "/v1/souls?access_token=t-ada", NULL, 401,
 	    "not in the address" },
-	/* An owner is himself. */
+	/* An owner acts for itself. */
 	{ "t-ada", "GET", "/v1/souls", NULL, 200, "owner user=ada t" },
 	{ "t-ada", "GET", "/v1/souls?user_id=ada", NULL, 200, "user=ada t" },
 	{ "t-ada", "GET", "/v1/souls?user_id=bob", NULL, 403,
@@ -146,7 +147,7 @@ static const struct svc_fixture_request asks[] = {
 	{ "t-ada", "POST", "/v1/chat", CHAT(USER("acme/ada"), "x"), 403,
 	    "/user_id: is not the user of the token" },
 	{ "t-ada", "GET", "/unlisted", NULL, 403, "role" },
-	/* With a tenant he is another than the one without. */
+	/* With a tenant it is another user than without. */
 	{ "t-acme-ada", "GET", "/v1/souls", NULL, 200, "user=acme/ada t" },
 	{ "t-acme-ada", "GET", "/v1/souls?user_id=ada", NULL, 200,
 	    "user=acme/ada t" },
@@ -158,7 +159,7 @@ static const struct svc_fixture_request asks[] = {
 	    "user=acme/ada t" },
 	{ "t-acme-ada", "POST", "/v1/chat", CHAT(USER("ada"), "x"), 200,
 	    "user=acme/ada terminal=x." },
-	/* A body is itself, and chats. */
+	/* A terminal acts for itself, and chats. */
 	{ "t-lamp", "POST", "/v1/chat", CHAT("", "lamp-1"), 200,
 	    "terminal user= terminal=lamp-1." },
 	{ "t-lamp", "POST", "/v1/chat", CHAT("", "lamp-2"), 403,
@@ -166,7 +167,8 @@ static const struct svc_fixture_request asks[] = {
 	{ "t-lamp", "POST", "/v1/chat", CHAT(USER("ada"), "lamp-1"), 403,
 	    "/user_id: must not be there" },
 	{ "t-lamp", "GET", "/v1/souls", NULL, 403, "role" },
-	/* A provisioner sees terminals, may name their users, and is none. */
+	/* A provisioner sees terminals, may name their users, and is no user.
+	 */
 	{ "t-provisioner", "GET", "/v1/terminals/lamp-1", NULL, 200,
 	    "provisioner user= t" },
 	/* A token of 0.1, whose role was called maker. */
@@ -178,7 +180,8 @@ static const struct svc_fixture_request asks[] = {
 	{ "t-provisioner", "GET", "/v1/terminals/lamp-1?user_id=other/ada",
 	    NULL, 403, "another tenant" },
 	{ "t-provisioner", "GET", "/v1/souls", NULL, 403, "role" },
-	/* An operator is whom he names, in his tenant if he has one. */
+	/* An operator acts for the user it names, of its tenant if it has one.
+	 */
 	{ "t-acme", "GET", "/v1/souls?user_id=bob", NULL, 200,
 	    "operator user=acme/bob t" },
 	{ "t-acme", "GET", "/v1/souls?user_id=other/bob", NULL, 403,
@@ -187,20 +190,20 @@ static const struct svc_fixture_request asks[] = {
 	{ "t-root", "GET", "/v1/souls?user_id=acme/bob", NULL, 200,
 	    "user=acme/bob t" },
 	{ "t-root", "GET", "/unlisted", NULL, 200, "operator" },
-	/* What is not JSON is told only to who may ask. */
+	/* Invalid JSON is reported only to permitted callers. */
 	{ "t-provisioner", "POST", "/v1/chat", "{", 403, "role" },
 	{ "t-ada", "POST", "/v1/chat", "{", 400, "" },
 };
 
-TEST(each_may_ask_what_is_his)
+TEST(each_caller_may_use_its_own)
 {
 	struct svc_fixture r;
 	size_t i;
 
 	start(&r, tk_path("tokens.json"));
-	for (i = 0; i < NELEM(asks); i++)
-		svc_fixture_request(&r, &asks[i]);
-	ck_assert(!tk_log_has(&r.toy.proc, "t-nobody"));
+	for (i = 0; i < NELEM(requests); i++)
+		svc_fixture_request(&r, &requests[i]);
+	ck_assert(!tk_log_has(&r.toy.proc, "t-unknown"));
 	ck_assert(!tk_log_has(&r.toy.proc, "t-ada"));
 	ck_assert(tk_log_has(&r.toy.proc, "ev=auth.role_deprecated "));
 	svc_fixture_stop(&r);

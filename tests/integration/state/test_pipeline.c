@@ -20,7 +20,7 @@ queue_count(struct state_pipe *p, const char *key, const char *by)
 	ck_assert_int_eq(state_pipe_eval(p, &c), RC_OK);
 }
 
-/* Command i of the last run ended with rc; its reply. */
+/* Check the result of command i of the last run; returns its reply. */
 static const struct state_reply *
 result(const struct state_pipe *p, size_t i, enum rc want)
 {
@@ -31,7 +31,7 @@ result(const struct state_pipe *p, size_t i, enum rc want)
 	return r;
 }
 
-TEST(error_in_the_middle)
+TEST(an_error_does_not_stop_the_pipeline)
 {
 	struct state_pipe *p;
 	struct state_fixture r;
@@ -53,7 +53,7 @@ TEST(error_in_the_middle)
 	ck_assert_str_eq(state_reply_str(result(p, 4, RC_OK)).p, "text!");
 	ck_assert_int_eq(state_pipe_reply(p, 5, NULL), RC_NOENT);
 
-	/* The next command begins anew. */
+	/* The next command empties it. */
 	queue(p, STATE_ARGS(STR("STRLEN"), STR("a")));
 	ck_assert_int_eq(state_pipe_reply(p, 0, NULL), RC_NOENT);
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
@@ -64,7 +64,7 @@ TEST(error_in_the_middle)
 	state_fixture_stop(&r);
 }
 
-TEST(limits)
+TEST(limits_are_enforced)
 {
 	size_t half = STATE_SEND_MAX / 2;
 	char *bytes = mem_zalloc(half);
@@ -76,7 +76,7 @@ TEST(limits)
 	p = state_pipe_new(r.s, 3);
 	queue(p, STATE_ARGS(STR("PING")));
 	queue(p, STATE_ARGS(STR("STRLEN"), v));
-	/* Too many bytes: refused, and what is queued stays. */
+	/* Too many bytes: rejected, and what is queued stays. */
 	ck_assert_int_eq(
 	    state_pipe_cmd(p, STATE_ARGS(STR("STRLEN"), v)), RC_TOOBIG);
 	ck_assert_int_eq(state_pipe_cmd(p, NULL, 0), RC_INVALID);
@@ -100,8 +100,8 @@ TEST(limits)
 	state_fixture_stop(&r);
 }
 
-/* Both sides' sockets fill up: it must be read while it is written. */
-TEST(more_than_the_sockets_hold)
+/* Both sides' sockets fill up: it must read while it writes. */
+TEST(a_pipeline_may_exceed_the_sockets_buffers)
 {
 	char *bytes = mem_alloc(100000);
 	struct str v = { bytes, 100000 };
@@ -121,7 +121,7 @@ TEST(more_than_the_sockets_hold)
 	state_fixture_stop(&r);
 }
 
-TEST(while_down)
+TEST(commands_while_down_are_not_executed_later)
 {
 	struct state_pipe *p;
 	struct state_fixture r;
@@ -136,7 +136,7 @@ TEST(while_down)
 	ck_assert_ptr_null(result(p, 1, RC_DOWN));
 	tk_server_restart(&r.redis);
 	state_fixture_wait_up(&r);
-	/* It is not kept for later. */
+	/* It is not executed later. */
 	queue_count(p, "n", "7");
 	queue(p, STATE_ARGS(STR("GET"), STR("n")));
 	ck_assert_int_eq(state_pipe_run(p), RC_OK);
@@ -145,8 +145,8 @@ TEST(while_down)
 	state_fixture_stop(&r);
 }
 
-/* Half of a pipeline is answered when the server hangs. */
-TEST(hung_in_the_middle)
+/* Half of a pipeline has its replies when the server hangs. */
+TEST(commands_without_a_reply_are_unknown)
 {
 	struct state_pipe *p;
 	struct state_fixture r;
@@ -170,7 +170,7 @@ TEST(hung_in_the_middle)
 	state_fixture_stop(&r);
 }
 
-/* ---- scripts ------------------------------------------------------------- */
+/* ---- scripts ---- */
 
 static int64_t
 count(struct state_fixture *r, const char *key, int64_t by)
@@ -187,7 +187,7 @@ count(struct state_fixture *r, const char *key, int64_t by)
 	return n;
 }
 
-/* How often the server was given a script, by its own statistics. */
+/* How often the server has loaded a script, by its own statistics. */
 static int
 loads(struct state_fixture *r)
 {
@@ -208,7 +208,7 @@ loads(struct state_fixture *r)
 	return n;
 }
 
-TEST(script_is_sent_once)
+TEST(a_script_is_sent_a_single_time)
 {
 	struct state_fixture r;
 
@@ -219,7 +219,7 @@ TEST(script_is_sent_once)
 	state_fixture_stop(&r);
 }
 
-TEST(forgotten_scripts)
+TEST(flushed_scripts_are_loaded_anew)
 {
 	struct state_pipe *p;
 	struct state_fixture r;
@@ -236,7 +236,7 @@ TEST(forgotten_scripts)
 	state_fixture_wait_up(&r);
 	ck_assert_int_eq(count(&r, "n", 1), 3);
 
-	/* In a pipeline, where it runs after the others. */
+	/* In a pipeline, where it is executed after the others. */
 	state_fixture_expect(&r, "OK", STATE_ARGS(STR("SCRIPT"), STR("FLUSH")));
 	p = state_pipe_new(r.s, 8);
 	queue(p, STATE_ARGS(STR("SET"), STR("m"), STR("10")));
@@ -251,7 +251,7 @@ TEST(forgotten_scripts)
 	ck_assert_int_eq(state_reply_int(result(p, 3, RC_OK)), 116);
 	ck_assert_int_eq(loads(&r), 2);
 
-	/* Known again: in order. */
+	/* Loaded: in order. */
 	queue(p, STATE_ARGS(STR("SET"), STR("m"), STR("10")));
 	queue_count(p, "m", "5");
 	queue(p, STATE_ARGS(STR("GET"), STR("m")));
@@ -262,8 +262,8 @@ TEST(forgotten_scripts)
 	state_fixture_stop(&r);
 }
 
-/* On a new connection a pipeline's scripts are in order from the first. */
-TEST(first_use_in_a_pipeline)
+/* On a new connection a pipeline's scripts are in order. */
+TEST(the_first_use_of_a_script_may_be_in_a_pipeline)
 {
 	static const struct state_script twice = {
 		"return redis.call('GET',KEYS[1])*2"
@@ -291,7 +291,7 @@ TEST(first_use_in_a_pipeline)
 	state_fixture_stop(&r);
 }
 
-TEST(faulty_scripts)
+TEST(errors_of_scripts_are_results)
 {
 	static const struct state_script wrong = { "this is not Lua" };
 	static const struct state_script late = {
@@ -313,7 +313,7 @@ TEST(faulty_scripts)
 	state_fixture_stop(&r);
 }
 
-TEST(too_many_scripts)
+TEST(too_many_scripts_are_an_error)
 {
 	struct state_script s[STATE_SCRIPTS_MAX + 1];
 	struct state_call c = { 0 };

@@ -1,4 +1,4 @@
-/* What one user can have kept: bytes of a session, and sessions. */
+/* Limits of a user: bytes of a session, and sessions. */
 #include "state/keys.h"
 #include "state/session.h"
 #include "state/turn.h"
@@ -6,7 +6,7 @@
 
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
-/* The numbers of the first and the last message, and how many there are. */
+/* Numbers of the first and the last message; returns how many there are. */
 static size_t
 ends(struct state_fixture *b, int64_t *first, int64_t *last)
 {
@@ -29,7 +29,7 @@ ends(struct state_fixture *b, int64_t *first, int64_t *last)
 	return n;
 }
 
-TEST(a_session_keeps_so_many_bytes)
+TEST(the_bytes_of_a_session_are_limited)
 {
 	static char text[SESSION_TEXT_MAX];
 	struct str large = { text, sizeof(text) };
@@ -44,17 +44,17 @@ TEST(a_session_keeps_so_many_bytes)
 		OK(session_append(b.s, &key, &large, 1, NULL));
 	ck_assert_uint_eq(ends(&b, &first, &last), room);
 	ck_assert_int_eq(first, 1);
-	/* A byte more, and the oldest goes. */
+	/* A byte more, and the oldest is removed. */
 	OK(session_append(b.s, &key, &STR("y"), 1, &got));
 	ck_assert_int_eq(got, (int64_t)room + 1);
 	ck_assert_uint_eq(ends(&b, &first, &last), room);
 	ck_assert_int_eq(first, 2);
 	ck_assert_int_eq(last, got);
-	/* As much room as it left. */
+	/* It makes room for as much. */
 	large.n--;
 	OK(session_append(b.s, &key, &large, 1, NULL));
 	ck_assert_uint_eq(ends(&b, &first, &last), room + 1);
-	/* Begun anew, it has all its room again. */
+	/* After a deletion it has all its room. */
 	OK(session_delete(b.s, &key));
 	OK(session_append(b.s, &key, &large, 1, NULL));
 	OK(session_append(b.s, &key, &large, 1, NULL));
@@ -83,10 +83,9 @@ TEST(messages_of_an_older_release_count_from_now_on)
 	state_fixture_stop(&b);
 }
 
-/* ---- sessions --------------------------------------------------------------
- */
+/* ---- sessions ---- */
 
-/* A user's input into his i-th session, which falls idle much later. */
+/* A user's input into the i-th session, which becomes idle much later. */
 static void
 input(struct state_fixture *b, const char *user, long i)
 {
@@ -111,7 +110,7 @@ knows(struct state_fixture *b, const char *user, long i)
 	return out.known;
 }
 
-/* Deal with all silences. */
+/* Finish all idle periods. */
 static void
 none_is_idle(struct state_fixture *b)
 {
@@ -129,7 +128,7 @@ TEST_T(a_user_keeps_so_many_sessions, 60)
 	input(&b, "other", 0);
 	for (i = 0; i < SESSIONS_MAX; i++)
 		input(&b, "u", i);
-	/* It has not been summed up, or a turn runs in it. */
+	/* It has not been summarised, or a turn runs in it. */
 	input(&b, "u", i++);
 	ck_assert(knows(&b, "u", 0));
 	none_is_idle(&b);
@@ -146,7 +145,7 @@ TEST_T(a_user_keeps_so_many_sessions, 60)
 	ck_assert_int_eq(
 	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{u}:sessions:1")),
 	    SESSIONS_MAX);
-	/* Whoever is silent longest. */
+	/* The one idle for longest. */
 	input(&b, "u", 3);
 	input(&b, "u", i);
 	ck_assert(knows(&b, "u", 3));
@@ -173,7 +172,7 @@ TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 	state_fixture_stop(&b);
 }
 
-TEST(a_deleted_session_counts_no_more)
+TEST(a_deleted_session_does_not_count)
 {
 	struct session_key k = { STR("u"), STR("s.1") };
 	struct state_fixture b;

@@ -1,5 +1,5 @@
 /*
- * command: the commands of a service.
+ * commands: the commands of a service.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What becomes of a batch, by the collector's answer. */
+/* Responses of collectors. */
 #include "core/mem.h"
 #include "otlp/otlp_internal.h"
 #include "testkit/testkit.h"
@@ -11,34 +11,34 @@ struct fate_row {
 	enum otlp_fate fate;
 };
 
-TEST(fates)
+TEST(a_status_decides_about_a_retry)
 {
 	static const struct fate_row rows[] = {
-		{ RC_OK, 200, OTLP_TAKEN },
-		{ RC_OK, 202, OTLP_TAKEN },
-		/* Cut or too long, but it was taken. */
-		{ RC_DOWN, 200, OTLP_TAKEN },
-		{ RC_TOOBIG, 200, OTLP_TAKEN },
+		{ RC_OK, 200, OTLP_ACCEPTED },
+		{ RC_OK, 202, OTLP_ACCEPTED },
+		/* The body was lost or too long, but it was accepted. */
+		{ RC_DOWN, 200, OTLP_ACCEPTED },
+		{ RC_TOOBIG, 200, OTLP_ACCEPTED },
 		{ RC_OK, 429, OTLP_RETRY },
 		{ RC_OK, 502, OTLP_RETRY },
 		{ RC_OK, 503, OTLP_RETRY },
 		{ RC_OK, 504, OTLP_RETRY },
 		{ RC_DOWN, 0, OTLP_RETRY },
 		{ RC_TIMEOUT, 0, OTLP_RETRY },
-		{ RC_OK, 301, OTLP_REFUSED },
-		{ RC_OK, 400, OTLP_REFUSED },
-		{ RC_OK, 401, OTLP_REFUSED },
-		{ RC_OK, 404, OTLP_REFUSED },
-		{ RC_OK, 413, OTLP_REFUSED },
-		{ RC_OK, 500, OTLP_REFUSED },
-		{ RC_OK, 501, OTLP_REFUSED },
-		{ RC_OK, 505, OTLP_REFUSED },
-		{ RC_INVALID, 0, OTLP_REFUSED },
+		{ RC_OK, 301, OTLP_FAILED },
+		{ RC_OK, 400, OTLP_FAILED },
+		{ RC_OK, 401, OTLP_FAILED },
+		{ RC_OK, 404, OTLP_FAILED },
+		{ RC_OK, 413, OTLP_FAILED },
+		{ RC_OK, 500, OTLP_FAILED },
+		{ RC_OK, 501, OTLP_FAILED },
+		{ RC_OK, 505, OTLP_FAILED },
+		{ RC_INVALID, 0, OTLP_FAILED },
 	};
-	struct otlp_answer a;
+	struct otlp_response a;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		otlp_answer_read(
+		otlp_response_parse(
 		    rows[i].rc, rows[i].status, STR("{}"), BATCH, &a);
 		ck_assert_msg(a.fate == rows[i].fate, "%d", rows[i].status);
 		ck_assert_uint_eq(a.rejected, 0);
@@ -52,7 +52,7 @@ struct body_row {
 	const char *text;
 };
 
-TEST(partial_success)
+TEST(a_partial_success_is_parsed)
 {
 	static const struct body_row rows[] = {
 		{ "{\"partialSuccess\":{\"rejectedSpans\":\"2\","
@@ -72,11 +72,12 @@ TEST(partial_success)
 		{ "", 0, "" },
 		{ "ok", 0, "" },
 	};
-	struct otlp_answer a;
+	struct otlp_response a;
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		otlp_answer_read(RC_OK, 200, str_of(rows[i].body), BATCH, &a);
-		ck_assert_int_eq(a.fate, OTLP_TAKEN);
+		otlp_response_parse(
+		    RC_OK, 200, str_of(rows[i].body), BATCH, &a);
+		ck_assert_int_eq(a.fate, OTLP_ACCEPTED);
 		ck_assert_msg(
 		    a.rejected == rows[i].rejected, "%s", rows[i].body);
 		ck_assert_str_eq(a.text, rows[i].text);

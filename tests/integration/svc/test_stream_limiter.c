@@ -1,6 +1,6 @@
 /*
- * Answers that go on hold a connection each: how many there may be of all, of
- * one token and of one address, and how long each counts.
+ * Each stream occupies a connection: how many there may be of all, of one token
+ * and of one address, and for how long each counts.
  */
 #include "auth/auth.h"
 #include "core/buf.h"
@@ -10,12 +10,12 @@
 #include "testkit/tokens.h"
 #include "wire/msgs.h"
 
-#define CHUNK   ((size_t)64 * 1024)
-#define PATH    "/v1/souls"
-#define SILENT  "&how=silent"
-#define DEAF    "&how=deaf"
-#define STREAMS 3 /* of 20 workers, of which 16 are spare */
-#define ASK_MS  5000
+#define CHUNK      ((size_t)64 * 1024)
+#define PATH       "/v1/souls"
+#define SILENT     "&how=silent"
+#define DEAF       "&how=deaf"
+#define STREAMS    3 /* of 20 workers, of which 16 are spare */
+#define REQUEST_MS 5000
 
 /* ---- the toy ---- */
 
@@ -29,12 +29,12 @@ toy_start(struct svc *s, const void *conf)
 }
 
 static void
-on_gone(void *arg)
+on_abort(void *arg)
 {
 	svc_stream_end(arg, RC_OK);
 }
 
-/* Sends until the reader, and what lies between, take no more. */
+/* Sends until the reader and all buffers are full. */
 struct flood {
 	struct svc *s;
 	struct svc_call *c;
@@ -75,7 +75,7 @@ on_stream(void *app, struct svc_call *c)
 		f->s = app;
 		f->c = c;
 		flood(f);
-	} else if (svc_call_on_abort(c, on_gone, c) != RC_OK) {
+	} else if (svc_call_on_abort(c, on_abort, c) != RC_OK) {
 		svc_stream_end(c, RC_DOWN);
 	}
 }
@@ -95,13 +95,13 @@ static const struct svc_route routes[] = {
 	    .method = "GET",
 	    .path = PATH,
 	    .fn = on_stream,
-	    .deadline_ms = ASK_MS },
+	    .deadline_ms = REQUEST_MS },
 	{ .name = "plain",
 	    .method = "GET",
 	    .path = "/v1/terminals",
 	    .reply = &wire_error_desc,
 	    .fn = on_plain,
-	    .deadline_ms = ASK_MS },
+	    .deadline_ms = REQUEST_MS },
 };
 static const struct svc_def def = {
 	.name = "toy",
@@ -123,7 +123,7 @@ struct reader {
 	struct tk_http c;
 };
 
-/* The status of the answer that begins; the connection stays open. */
+/* The status of the response; the connection stays open. */
 static int
 reader_open(struct reader *x)
 {
@@ -138,7 +138,7 @@ reader_open(struct reader *x)
 	tk_http_open(&x->c, x->r->toy.http);
 	(void)tk_http_send(&x->c, b.p, b.n);
 	buf_free(&b);
-	if (tk_http_has(&x->c, "\r\n\r\n", ASK_MS))
+	if (tk_http_has(&x->c, "\r\n\r\n", REQUEST_MS))
 		(void)sscanf(x->c.in.p, "HTTP/1.1 %d", &status);
 	return status;
 }
@@ -159,7 +159,7 @@ opens(void *arg)
 	return status == 200;
 }
 
-/* Others are served all the while. */
+/* Other requests are served throughout. */
 static bool
 have_ended(void *arg)
 {
@@ -186,7 +186,7 @@ TEST(a_stream_counts_until_its_connection_is_free)
 		deaf[i] = (struct reader){ .r = &r, .how = DEAF };
 		ck_assert_int_eq(reader_open(&deaf[i]), 200);
 	}
-	/* Their handlers end, but nobody reads what they sent. */
+	/* Their handlers end, but their clients read nothing. */
 	ck_assert(tk_until(have_ended, &r, SVC_FIXTURE_MS));
 	late = (struct reader){ .r = &r, .how = SILENT };
 	ck_assert_int_eq(reader_open(&late), 503);
@@ -215,7 +215,7 @@ try_open(const struct svc_fixture *r, const char *token, const char *text)
 	return status;
 }
 
-TEST(a_token_and_an_address_have_so_many)
+TEST(the_streams_of_a_token_and_an_address_are_limited)
 {
 	static const struct tk_token tokens[] = {
 		{ "ada-ada-ada-ada-ada",
@@ -247,10 +247,10 @@ TEST(a_token_and_an_address_have_so_many)
 	}
 	ck_assert_int_eq(try_open(&r, tokens[1].token, "of this address"), 429);
 	reader_close(&x[0]);
-	struct reader again = {
+	struct reader retried = {
 		.r = &r, .token = tokens[1].token, .how = SILENT
 	};
-	ck_assert(tk_until(opens, &again, SVC_FIXTURE_MS));
+	ck_assert(tk_until(opens, &retried, SVC_FIXTURE_MS));
 	for (i = 1; i < NELEM(x); i++)
 		reader_close(&x[i]);
 	tk_service_end(&r.toy);

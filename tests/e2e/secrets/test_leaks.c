@@ -57,7 +57,7 @@ has_noted(void *arg)
 	return tk_log_has(&stack.service[STACK_MEMORY_WORKER].proc, arg);
 }
 
-TEST_T(a_model_that_quotes_is_not_quoted, 60)
+TEST_T(model_output_is_not_logged, 60)
 {
 	static const struct {
 		const char *session, *text;
@@ -87,7 +87,7 @@ TEST_T(a_model_that_quotes_is_not_quoted, 60)
 	}
 }
 
-TEST(what_is_wrong_is_not_quoted)
+TEST(invalid_input_is_not_logged)
 {
 	struct client o = owner_of("u-wrong", "terminal-002");
 	json_t *j = client_chat_request(&o, "我今天心情不好，请不要告诉别人");
