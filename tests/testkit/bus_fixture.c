@@ -59,7 +59,7 @@ bus_fixture_bus(struct bus_fixture *e, const char *name)
 {
 	struct bus *b = bus_fixture_bus_new(e, name, NULL);
 
-	ck_assert(bus_fixture_until(e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_up, b);
 	return b;
 }
 
@@ -71,8 +71,7 @@ bus_fixture_start(struct bus_fixture *e)
 	e->loop = loop_new(4096);
 	e->metrics = metric_set_new();
 	e->bus = bus_fixture_bus_new(e, "test", e->metrics);
-	ck_assert(
-	    bus_fixture_until(e, bus_fixture_is_up, e->bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_up, e->bus);
 }
 
 void
@@ -171,13 +170,12 @@ bus_fixture_request(struct bus *b, const char *subject, struct str data, int ms,
 }
 
 enum rc
-bus_fixture_request_wait(struct bus_fixture *e, struct bus *b,
-    const char *subject, const char *data, struct bus_fixture_reply *a)
+bus_fixture_call(struct bus_fixture *e, struct bus *b, const char *subject,
+    const char *data, struct bus_fixture_reply *a)
 {
 	ck_assert_int_eq(
 	    bus_fixture_request(b, subject, str_of(data), 3000, a), RC_OK);
-	ck_assert(
-	    bus_fixture_until(e, bus_fixture_is_replied, a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_replied, a);
 	ck_assert_int_eq(a->calls, 1);
 	return a->rc;
 }
@@ -232,8 +230,7 @@ bus_fixture_request_json(
 				 .fn = bus_fixture_on_json, .arg = &d },
 			     NULL),
 	    RC_OK);
-	ck_assert(
-	    bus_fixture_until(e, bus_fixture_has_json, &d, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_has_json, &d);
 	ck_assert_int_eq(d.rc, RC_OK);
 	ck_assert(json_is_object(d.json));
 	return d.json;

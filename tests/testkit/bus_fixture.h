@@ -46,6 +46,9 @@ struct bus *bus_fixture_bus(struct bus_fixture *e, const char *name);
 /* Run the loop until cond(arg); false after ms. */
 bool bus_fixture_until(
     struct bus_fixture *e, bool (*cond)(void *arg), void *arg, int ms);
+/* The same with the longest wait; the test fails unless cond(arg). */
+#define BUS_FIXTURE_WAIT(e, cond, arg) \
+	ck_assert(bus_fixture_until((e), (cond), (arg), BUS_FIXTURE_MS))
 
 /* Conditions: arg is a bus, a bool (set by bus_fixture_set()), nothing. */
 bool bus_fixture_is_up(void *arg);
@@ -77,14 +80,14 @@ struct bus_fixture_reply {
 /*
  * bus_fixture_request(b, subject, data, ms, a): Start a request that ends in
  * *a.
- * bus_fixture_request_wait(e, b, subject, data, a): The same, and wait for its
+ * bus_fixture_call(e, b, subject, data, a): The same, and wait for its
  * end; the code of it.
  * bus_fixture_on_reply(), bus_fixture_is_replied(): The callback and the
  * condition of both, for *a.
  */
 enum rc bus_fixture_request(struct bus *b, const char *subject, struct str data,
     int ms, struct bus_fixture_reply *a);
-enum rc bus_fixture_request_wait(struct bus_fixture *e, struct bus *b,
+enum rc bus_fixture_call(struct bus_fixture *e, struct bus *b,
     const char *subject, const char *data, struct bus_fixture_reply *a);
 void bus_fixture_on_reply(void *arg, enum rc rc, struct str data);
 bool bus_fixture_is_replied(void *arg);

@@ -49,7 +49,7 @@ bus_jobs_create(struct bus_fixture *e)
 	w = (struct bus_jobs_ready){ 0, 0, RC_OK };
 	ck_assert_int_eq(bus_stream_ensure(e->bus, &s), RC_OK);
 	ck_assert_int_eq(w.ok, 0);
-	ck_assert(bus_fixture_until(e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_jobs_is_ready, &w);
 }
 
 void
@@ -83,7 +83,7 @@ bus_jobs_publish(struct bus_fixture *e, const char *subject, const char *id,
 		(struct bus_pub_ack_handler){ bus_jobs_on_ack, p }),
 	    RC_OK);
 	ck_assert_int_eq(p->calls, 0);
-	ck_assert(bus_fixture_until(e, bus_jobs_is_acked, p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_jobs_is_acked, p);
 	ck_assert_int_eq(p->calls, 1);
 	return p->rc;
 }
@@ -162,8 +162,7 @@ bus_jobs_consume(
 
 	ck_assert_int_eq(bus_consume(b, c), RC_OK);
 	ck_assert_int_eq(s->ready.ok, 0);
-	ck_assert(
-	    bus_fixture_until(e, bus_jobs_is_ready, &s->ready, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_jobs_is_ready, &s->ready);
 }
 
 struct bus_jobs_goal {

@@ -116,7 +116,7 @@ TEST(progress_extends_ack_wait)
 	ck_assert(bus_jobs_until(&e, &s, 1, 1));
 	t.next = clock_mono();
 	t.until = mono_add_ms(t.next, 2000);
-	ck_assert(bus_fixture_until(&e, has_progressed, &t, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_progressed, &t);
 	ck_assert_int_eq(s.n, 1);
 	ck_assert_int_eq(bus_ack(s.held[0]), RC_OK);
 	ck_assert(bus_jobs_consumer_until(&e, "num_ack_pending", 0));
@@ -176,8 +176,7 @@ TEST(members_share_a_consumer)
 	bus_jobs_consume(&e, e.bus, &ca);
 	bus_jobs_consume(&e, second, &cb);
 	bus_jobs_publish_many(&e, p.want);
-	ck_assert(
-	    bus_fixture_until(&e, both_have_deliveries, &p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, both_have_deliveries, &p);
 	ck_assert_int_eq(a.n + b.n, p.want);
 	for (i = 0; i < p.want; i++)
 		ck_assert_int_eq(a.times[i] + b.times[i], 1);
@@ -214,12 +213,10 @@ TEST(a_consumer_may_be_requested_before_its_stream)
 
 	bus_fixture_start(&e);
 	ck_assert_int_eq(bus_consume(e.bus, &c), RC_OK);
-	ck_assert(bus_fixture_until(
-	    &e, bus_jobs_is_rejected, &s.ready, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_rejected, &s.ready);
 	ck_assert_int_eq(s.ready.last, RC_NOENT);
 	bus_jobs_create(&e);
-	ck_assert(
-	    bus_fixture_until(&e, bus_jobs_is_ready, &s.ready, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_ready, &s.ready);
 	bus_jobs_publish_many(&e, 3);
 	ck_assert(bus_jobs_until(&e, &s, 3, 3));
 	bus_fixture_stop(&e);
@@ -287,8 +284,7 @@ TEST(deliveries_and_plain_messages_are_distinguished)
 	ck_assert_int_eq(bus_fixture_request(e.bus, "soul.deliver.JOBS.worker",
 			     STR("1"), 200, &a),
 	    RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	ck_assert_int_eq(s.n, 0);
 	ck_assert_int_eq(plain, 2);

@@ -174,21 +174,17 @@ TEST(only_instances_of_the_service_reply)
 	ck_assert_int_eq(bus_announce(second, &service), RC_OK);
 	bus_fixture_serve(e.bus, "inbox.x", on_any_reply, &n);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, second, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, second, "t.unserved", "", &a), RC_NOENT);
 	/* As the tools do: one request, a reply of every instance. */
 	request_from_all(&e, "$SRV.PING", "inbox.x");
-	ck_assert(bus_fixture_until(&e, has_two_replies, &n, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_two_replies, &n);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "$SRV.PING.other", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "$SRV.PING.other", "", &a), RC_NOENT);
 	/* The same after a restart of the server. */
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	o = bus_fixture_request_json(&e, "$SRV.INFO.intent-filter", "");
 	check_info(o);
 	json_decref(o);

@@ -112,8 +112,7 @@ join_service(struct member *m, struct bus_fixture *e)
 	ck_assert_int_eq(
 	    bus_subscribe(m->bus, "d.work", "group", on_work, m, NULL), RC_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, m->bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(e, m->bus, "t.unserved", "", &a), RC_NOENT);
 }
 
 TEST_T(a_member_leaves_under_load_and_nothing_is_lost, 60)
@@ -166,12 +165,11 @@ TEST(drain_delivers_everything_sent_before)
 	}
 	bus_drain(e.bus, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	ck_assert_int_eq(next, 5000);
 	/* It is not subscribed any more, but its own requests work. */
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "d.order", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "d.order", "", &a), RC_NOENT);
 	ck_assert_int_eq(bus_subscribe(e.bus, "d.new", NULL,
 			     bus_fixture_on_echo, NULL, NULL),
 	    RC_DOWN);
@@ -186,19 +184,15 @@ TEST(a_drained_bus_stays_drained_after_a_reconnect)
 
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_call(&e, e.bus, "d.echo", "", &a), RC_OK);
 	bus_drain(e.bus, bus_fixture_set, &drained);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "d.echo", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "d.echo", "", &a), RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
@@ -214,8 +208,7 @@ TEST(draining_ends_without_a_server)
 	/* Even with nothing to drain it is not called from inside. */
 	bus_drain(b, bus_fixture_set, &drained);
 	ck_assert(!drained);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	bus_free(b);
 	/* The server is killed while the drain waits for it. */
 	for (i = 0; i < 20; i++)
@@ -225,19 +218,16 @@ TEST(draining_ends_without_a_server)
 	bus_drain(e.bus, bus_fixture_set, &drained);
 	ck_assert(!bus_fixture_until(&e, bus_fixture_is_set, &drained, 200));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	bus_fixture_stop(&e);
 	/* Down from the beginning. */
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "d.echo", bus_fixture_on_echo, NULL);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	drained = false;
 	bus_drain(e.bus, bus_fixture_set, &drained);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	bus_fixture_stop(&e);
 }
 
@@ -264,7 +254,6 @@ TEST(the_drain_callback_may_free_the_bus)
 	o.bus = bus_fixture_bus(&e, "short");
 	bus_fixture_serve(o.bus, "d.echo", bus_fixture_on_echo, NULL);
 	bus_drain(o.bus, free_bus, &o);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &o.freed, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &o.freed);
 	bus_fixture_stop(&e);
 }

@@ -19,8 +19,7 @@ TEST(a_returning_member_continues_at_its_position)
 	bus_jobs_consume(&e, b, &c);
 	ck_assert(bus_jobs_until(&e, &first, 20, 20));
 	bus_drain(b, bus_fixture_set, &drained);
-	ck_assert(bus_fixture_until(
-	    &e, bus_fixture_is_set, &drained, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &drained);
 	bus_free(b);
 	bus_jobs_publish_many(&e, 50);
 	c = bus_jobs_consumer(&later);
@@ -62,11 +61,9 @@ static void
 restart(struct bus_fixture *e, int sig)
 {
 	tk_server_stop(&e->nats, sig);
-	ck_assert(
-	    bus_fixture_until(e, bus_fixture_is_down, e->bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_down, e->bus);
 	tk_server_restart(&e->nats);
-	ck_assert(
-	    bus_fixture_until(e, bus_fixture_is_up, e->bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_up, e->bus);
 }
 
 TEST_T(a_consumer_continues_after_the_server_was_killed, 60)
@@ -90,16 +87,13 @@ TEST_T(a_consumer_continues_after_the_server_was_killed, 60)
 	s.n_held = 0;
 	/* Delivered on the former connection, acknowledged on the new one. */
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	s.outcome = BUS_JOBS_ACK;
 	s.ready.ok = 0;
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(bus_ack(held), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_jobs_is_ready, &s.ready, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_ready, &s.ready);
 	bus_jobs_publish_many(&e, 40);
 	ck_assert(bus_jobs_until(&e, &s, 40, 40));
 	for (i = 0; i < 40; i++)

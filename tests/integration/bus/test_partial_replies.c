@@ -92,14 +92,14 @@ TEST(partial_replies_arrive_until_the_request_is_cancelled)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
 	partial_request_start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, none_is_pending, &e, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, none_is_pending, &e);
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.ends, 0);
 	ck_assert_str_eq(c.body, "end");
 	/* Cancelled early: later replies are ignored. */
 	c.stop_at = 2;
 	partial_request_start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, none_is_pending, &e, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, none_is_pending, &e);
 	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 50));
 	ck_assert_int_eq(c.ok, 2);
 	ck_assert_int_eq(c.ends, 0);
@@ -115,13 +115,13 @@ TEST(an_error_is_the_last_reply)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
 	partial_request_start(&c, e.bus, "m.steps", 5000);
-	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, request_has_ended, &c);
 	ck_assert_int_eq(c.ok, 3);
 	ck_assert_int_eq(c.rc, RC_DENIED);
 	ck_assert_str_eq(c.body, "why");
 	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
 	partial_request_start(&c, e.bus, "m.unserved", 5000);
-	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, request_has_ended, &c);
 	ck_assert_int_eq(c.rc, RC_NOENT);
 	bus_fixture_stop(&e);
 }
@@ -135,13 +135,13 @@ TEST(deadline_and_disconnect_end_a_request_for_many)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "m.steps", on_send_steps, &end);
 	partial_request_start(&c, e.bus, "m.steps", 300);
-	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, request_has_ended, &c);
 	ck_assert_int_eq(c.ok, 4);
 	ck_assert_int_eq(c.rc, RC_TIMEOUT);
 	partial_request_start(&c, e.bus, "m.steps", 60000);
-	ck_assert(bus_fixture_until(&e, has_four_replies, &c, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_four_replies, &c);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bus_fixture_until(&e, request_has_ended, &c, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, request_has_ended, &c);
 	ck_assert_int_eq(c.rc, RC_DOWN);
 	ck_assert_int_eq(c.ends, 1);
 	bus_fixture_stop(&e);
@@ -180,9 +180,8 @@ TEST(a_failed_partial_reply_does_not_end_the_message)
 	ck_assert_int_eq(bus_publish(e.bus, "m.x", STR(""), NULL), RC_OK);
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "m.x", STR(""), 200, &a), RC_OK);
-	ck_assert(bus_fixture_until(&e, has_two_replies, &n, BUS_FIXTURE_MS));
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_two_replies, &n);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	bus_fixture_stop(&e);
 }

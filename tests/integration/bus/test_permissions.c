@@ -25,7 +25,7 @@ bus_of_user(struct bus_fixture *e, const char *name, struct metric_set *metrics)
 	struct bus *b = NULL;
 
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
-	ck_assert(bus_fixture_until(e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_fixture_is_up, b);
 	return b;
 }
 
@@ -56,8 +56,7 @@ TEST(denials_are_counted_and_other_subjects_work)
 	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
 	few = bus_of_user(&e, "few", e.metrics);
 	/* The reply comes to an inbox that it may read. */
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, few, "t.echo", "1", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_call(&e, few, "t.echo", "1", &a), RC_OK);
 	ck_assert_int_eq(bus_fixture_counter(&e, "soul_bus_denied_total"), 0);
 	ck_assert_int_eq(bus_publish(few, "t.secret", STR("1"), NULL), RC_OK);
 	ck_assert(bus_fixture_until(
@@ -68,8 +67,7 @@ TEST(denials_are_counted_and_other_subjects_work)
 	ck_assert(bus_fixture_until(
 	    &e, is_counted, &(struct wanted){ &e, 2 }, BUS_FIXTURE_MS));
 	ck_assert(bus_up(few));
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, few, "t.echo", "2", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_call(&e, few, "t.echo", "2", &a), RC_OK);
 	bus_free(few);
 	bus_fixture_stop(&e);
 }
@@ -134,9 +132,8 @@ TEST(replies_come_to_inboxes_with_the_bus_name)
 		json_decref(bus_fixture_request_json(&e, "$JS.API.INFO", ""));
 		subject[0] = '\0';
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, b, "t.echo", "1", &a), RC_OK);
-		ck_assert(bus_fixture_until(
-		    &e, subject_is_known, subject, BUS_FIXTURE_MS));
+		    bus_fixture_call(&e, b, "t.echo", "1", &a), RC_OK);
+		BUS_FIXTURE_WAIT(&e, subject_is_known, subject);
 		ck_assert_msg(str_starts(str_of(subject), str_of(t[i].prefix)),
 		    "%s", subject);
 		/* Followed by the connection's hexadecimal digits. */

@@ -57,27 +57,23 @@ TEST(everything_works_after_the_server_restarts)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
 	b = bus_to_url(&e, e.nats.url, NULL, NULL, &st);
-	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	for (round = 1; round <= 3; round++) {
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, b, "t.echo", "1", &a), RC_OK);
+		    bus_fixture_call(&e, b, "t.echo", "1", &a), RC_OK);
 		tk_server_stop(&e.nats, SIGKILL);
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_down, b, BUS_FIXTURE_MS));
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, b);
 		ck_assert_int_eq(st.downs, round);
 		ck_assert_int_eq(
 		    bus_fixture_gauge(&e, "soul_bus_connected"), 0);
 		tk_server_restart(&e.nats);
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 		ck_assert_int_eq(st.ups, round + 1);
 		/* The very first request after it is up is served. */
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, b, "t.echo", "2", &a), RC_OK);
+		    bus_fixture_call(&e, b, "t.echo", "2", &a), RC_OK);
 		ck_assert_str_eq(a.body, "2");
 		ck_assert_int_eq(
 		    bus_fixture_counter(&e, "soul_bus_reconnects_total"),
@@ -105,8 +101,7 @@ TEST(sends_while_down_are_rejected_and_never_arrive)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.count", on_count, &n);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	meta = (struct bus_meta){ .deadline = bus_fixture_in_ms(60000) };
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(
@@ -119,12 +114,10 @@ TEST(sends_while_down_are_rejected_and_never_arrive)
 		    RC_DOWN);
 	}
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(bus_publish(e.bus, "t.count", STR("x"), NULL), RC_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	ck_assert_int_eq(n, 1);
 	bus_fixture_stop(&e);
 }
@@ -144,13 +137,10 @@ TEST(sends_into_a_broken_connection_never_arrive_later)
 		if (bus_publish(e.bus, "t.count", STR("x"), NULL) != RC_OK)
 			break;
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	ck_assert_int_eq(n, 0);
 	bus_fixture_stop(&e);
 }
@@ -180,7 +170,7 @@ TEST(pending_requests_fail_fast_on_disconnect)
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a[0]),
 	    RC_OK);
-	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, is_held, &held);
 	for (i = 1; i < 20; i++)
 		ck_assert_int_eq(bus_fixture_request(
 				     e.bus, "t.other", STR("x"), 60000, &a[i]),
@@ -188,8 +178,7 @@ TEST(pending_requests_fail_fast_on_disconnect)
 	tk_server_stop(&e.nats, SIGKILL);
 	killed = clock_mono();
 	for (i = 0; i < 20; i++)
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_replied, &a[i], BUS_FIXTURE_MS));
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a[i]);
 	ck_assert_int_eq(a[0].rc, RC_DOWN);
 	ck_assert(a[0].absent);
 	ck_assert_int_lt(mono_diff_ms(a[0].at, killed), 1000);
@@ -210,22 +199,19 @@ TEST(a_reply_from_before_a_disconnect_is_ignored)
 	bus_fixture_serve(e.bus, "t.silent", on_hold, &held);
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
-	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, is_held, &held);
 	old = held;
 	held = NULL;
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 60000, &a), RC_OK);
-	ck_assert(bus_fixture_until(&e, is_held, &held, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, is_held, &held);
 	ck_assert_int_eq(bus_reply(old, STR("old")), RC_OK);
 	ck_assert_int_eq(bus_reply(held, STR("new")), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_str_eq(a.body, "new");
 	bus_fixture_stop(&e);
 }
@@ -249,10 +235,8 @@ TEST(a_bus_may_start_before_its_server)
 	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, early, 300));
 	ck_assert_int_eq(st.ups + st.downs, 0);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, early, BUS_FIXTURE_MS));
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, early, "t.echo", "x", &a), RC_OK);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, early);
+	ck_assert_int_eq(bus_fixture_call(&e, early, "t.echo", "x", &a), RC_OK);
 	bus_free(early);
 	/* Freed while still connecting, to a server that never existed. */
 	tk_server_stop(&e.nats, SIGTERM);
@@ -291,7 +275,7 @@ TEST(a_live_server_is_found_among_several)
 	snprintf(
 	    url, sizeof(url), "nats://127.0.0.1:%d, %s", tk_port(), e.nats.url);
 	b = bus_to_url(&e, url, NULL, NULL, NULL);
-	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	bus_free(b);
 	bus_fixture_stop(&e);
 }
@@ -331,9 +315,9 @@ TEST(connecting_is_retried_until_the_password_is_right)
 	tk_signal(&p, SIGKILL);
 	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);
 	password_server_start(&p, port, odd);
-	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_free(b);
 	tk_signal(&p, SIGKILL);
 	ck_assert_int_eq(tk_wait(&p, BUS_FIXTURE_MS), 128 + SIGKILL);

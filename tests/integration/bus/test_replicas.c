@@ -113,8 +113,7 @@ TEST(a_single_server_reports_no_cluster)
 	o.url = e.nats.url;
 	ck_assert_int_eq(bus_new(&o, &b), RC_OK);
 	ck_assert_int_eq(bus_stream_ensure(b, &s), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_set, &alone, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &alone);
 	ck_assert_int_eq(w.ok, 0);
 	check_replicas(&e, 1, 64 << 20);
 	bus_free(b);

@@ -15,10 +15,9 @@ TEST(a_reply_arrives)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.echo", bus_fixture_on_echo, &served);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.echo", "hello", &a), RC_OK);
+	    bus_fixture_call(&e, e.bus, "t.echo", "hello", &a), RC_OK);
 	ck_assert_str_eq(a.body, "hello");
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.echo", "", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_call(&e, e.bus, "t.echo", "", &a), RC_OK);
 	ck_assert_uint_eq(a.n, 0);
 	ck_assert(!a.absent);
 	ck_assert_int_eq(served, 2);
@@ -67,7 +66,7 @@ TEST(a_reply_handler_is_never_called_from_inside)
 			     NULL),
 	    RC_OK);
 	returned = true;
-	ck_assert(bus_fixture_until(&e, is_unset, &returned, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, is_unset, &returned);
 	bus_fixture_stop(&e);
 }
 
@@ -78,8 +77,7 @@ TEST(no_responders_is_noent)
 
 	bus_fixture_start(&e);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "x", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "x", &a), RC_NOENT);
 	ck_assert(a.absent);
 	bus_fixture_stop(&e);
 }
@@ -109,8 +107,7 @@ TEST(error_replies_have_code_and_body)
 	for (rc = 1; rc < RC_N; rc++) {
 		snprintf(text, sizeof(text), "%d", rc);
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, e.bus, "t.fail", text, &a),
-		    rc);
+		    bus_fixture_call(&e, e.bus, "t.fail", text, &a), rc);
 		ck_assert_str_eq(a.body, "{\"code\":\"x\"}");
 	}
 	bus_fixture_stop(&e);
@@ -146,8 +143,7 @@ TEST(a_request_without_a_reply_ends_at_its_deadline)
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 200, &a), RC_OK);
 	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 1);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	took = mono_diff_ms(a.at, start);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	ck_assert(a.absent);
@@ -158,12 +154,10 @@ TEST(a_request_without_a_reply_ends_at_its_deadline)
 	last_msg = NULL;
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.silent", STR("x"), 500, &a), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_last_msg, &last_msg);
 	ck_assert_int_eq(a.calls, 0);
 	ck_assert_int_eq(bus_reply(last_msg, STR("good")), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_str_eq(a.body, "good");
 	ck_assert_int_eq(a.calls, 1);
 	bus_fixture_stop(&e);
@@ -186,8 +180,7 @@ TEST(a_cancelled_request_calls_no_handler)
 		&id),
 	    RC_OK);
 	ck_assert(id != 0);
-	ck_assert(
-	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_last_msg, &last_msg);
 	bus_request_cancel(e.bus, id);
 	bus_request_cancel(e.bus, id);
 	bus_request_cancel(e.bus, 0);
@@ -198,8 +191,7 @@ TEST(a_cancelled_request_calls_no_handler)
 	/* After the late reply and the deadline another request works. */
 	ck_assert(!bus_fixture_until(&e, bus_fixture_never, NULL, 350));
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "x", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "x", &a), RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
@@ -255,8 +247,7 @@ TEST(payloads_are_accepted_up_to_the_limit)
 	memset(big, 'x', BUS_PAYLOAD_MAX + 1);
 	ck_assert_int_eq(
 	    bus_fixture_request(e.bus, "t.echo", data, 5000, &a), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_OK);
 	ck_assert_uint_eq(a.n, BUS_PAYLOAD_MAX);
 	meta.deadline = bus_fixture_in_ms(5000);
@@ -266,7 +257,7 @@ TEST(payloads_are_accepted_up_to_the_limit)
 	    bus_request(e.bus, "t.echo", data, &meta, w, NULL), RC_TOOBIG);
 	ck_assert_int_eq(bus_publish(e.bus, "t.x", data, NULL), RC_TOOBIG);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.echo", "still", &a), RC_OK);
+	    bus_fixture_call(&e, e.bus, "t.echo", "still", &a), RC_OK);
 	bus_fixture_stop(&e);
 	free(big);
 }
@@ -290,7 +281,7 @@ TEST(a_reply_that_is_too_big_is_an_error_immediately)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.big", on_too_big, NULL);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.big", "", &a), RC_TOOBIG);
+	    bus_fixture_call(&e, e.bus, "t.big", "", &a), RC_TOOBIG);
 	ck_assert_ptr_nonnull(strstr(a.body, rc_name(RC_TOOBIG)));
 	bus_fixture_stop(&e);
 }
@@ -384,8 +375,7 @@ TEST(freeing_the_bus_ends_pending_requests)
 					 .fn = on_counted_reply, .arg = &n },
 				     NULL),
 		    RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, has_last_msg, &last_msg, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, has_last_msg, &last_msg);
 	bus_msg_free(last_msg);
 	/* Messages are still in this loop's inbox. */
 	bus_fixture_stop(&e);

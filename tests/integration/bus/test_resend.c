@@ -77,8 +77,7 @@ TEST(a_request_without_a_reply_is_resent_exactly_one_time)
 		    bus_subscribe(e.bus, "t.some", NULL, on_lossy, &f, &sub),
 		    RC_OK);
 		request_with_resend(&e, "t.some", 1000, &a);
-		ck_assert(bus_fixture_until(
-		    &e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 		ck_assert_int_eq(a.rc, rows[i].rc);
 		ck_assert_int_eq(f.got, rows[i].got);
 		ck_assert_str_eq(f.last, "question");
@@ -134,13 +133,12 @@ TEST(the_first_reply_counts)
 	bus_fixture_serve(e.bus, "t.keep", on_hold, &k);
 	bus_fixture_serve(e.bus, "t.done", on_set, &done);
 	request_with_resend(&e, "t.keep", 5000, &a);
-	ck_assert(bus_fixture_until(&e, both_are_held, &k, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, both_are_held, &k);
 	ck_assert_int_eq(bus_reply(k.msgs[1], STR("second")), RC_OK);
 	ck_assert_int_eq(bus_reply(k.msgs[0], STR("first")), RC_OK);
 	/* A later message has arrived, so both replies have. */
 	ck_assert_int_eq(bus_publish(e.bus, "t.done", STR(""), NULL), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_set, &done, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_set, &done);
 	ck_assert_int_eq(a.calls, 1);
 	ck_assert_str_eq(a.body, "second");
 	bus_fixture_stop(&e);
@@ -155,17 +153,14 @@ TEST(a_finished_request_is_not_resent)
 	bus_fixture_start(&e);
 	bus_fixture_serve(e.bus, "t.some", on_lossy, &f);
 	request_with_resend(&e, "t.some", RESEND_MS / 2, &a);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	request_with_resend(&e, "t.unserved", 5000, &a);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_NOENT);
 	request_with_resend(&e, "t.some", 5000, &a);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_DOWN);
 	tk_loop_step(e.loop);
 	ck_assert_int_le(f.got, 2);
@@ -173,8 +168,7 @@ TEST(a_finished_request_is_not_resent)
 	    bus_fixture_counter(&e, "soul_bus_asked_again_total"), 0);
 	/* The bus is freed with a request pending. */
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	request_with_resend(&e, "t.some", 5000, &a);
 	bus_fixture_stop(&e);
 	ck_assert_int_eq(a.rc, RC_DOWN);

@@ -62,8 +62,7 @@ TEST_T(more_messages_than_the_inbox_holds_are_not_lost, 60)
 	nc = tk_nats_connect(e.nats.url);
 	bus_fixture_serve(e.bus, "l.row", on_numbered, &r);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	/* The loop does not run meanwhile; its inbox holds 4,096. */
 	publish_flood(nc, "l.row", w.want);
 	ck_assert(bus_fixture_until(&e, all_arrived, &w, 40000));
@@ -92,18 +91,16 @@ TEST_T(dropped_messages_are_counted_and_delivery_recovers, 60)
 	nc = tk_nats_connect(e.nats.url);
 	bus_fixture_serve(e.bus, "l.row", on_numbered, &r);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	publish_flood(nc, "l.row", 100000);
 	ck_assert(bus_fixture_until(&e, is_counted_slow, &e, 40000));
 	/* The backlog is handled: nothing is dropped from here on. */
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	ck_assert(bus_up(e.bus));
 	r = (struct row){ 0, 0 };
 	publish_flood(nc, "l.row", w.want);
-	ck_assert(bus_fixture_until(&e, all_arrived, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, all_arrived, &w);
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);
 }
@@ -124,8 +121,7 @@ TEST_T(a_bus_can_be_freed_while_the_inbox_is_full, 60)
 		b = bus_fixture_bus(&e, "short");
 		bus_fixture_serve(b, "l.row", on_numbered, &r);
 		ck_assert_int_eq(
-		    bus_fixture_request_wait(&e, b, "t.unserved", "", &a),
-		    RC_NOENT);
+		    bus_fixture_call(&e, b, "t.unserved", "", &a), RC_NOENT);
 		publish_flood(nc, "l.row", 10000);
 		start = clock_mono();
 		bus_free(b);
@@ -133,8 +129,7 @@ TEST_T(a_bus_can_be_freed_while_the_inbox_is_full, 60)
 	}
 	/* The other bus of this loop still works. */
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	ck_assert_int_eq(r.next, 0);
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);

@@ -42,7 +42,7 @@ TEST(a_stream_with_other_limits_is_updated)
 	s.max_bytes = 32 << 20;
 	s.max_age_s = 3600;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_ready, &w);
 	ck_assert_int_eq(w.failed, 0);
 	o = bus_fixture_request_json(&e, "$JS.API.STREAM.INFO.JOBS", "");
 	bus_fixture_check_int(
@@ -65,7 +65,7 @@ TEST(a_stream_with_no_update_is_left_unchanged)
 	s.max_bytes = 32 << 20;
 	s.no_update = true;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_ready, &w);
 	ck_assert_int_eq(w.failed, 0);
 	o = bus_fixture_request_json(&e, "$JS.API.STREAM.INFO.JOBS", "");
 	bus_fixture_check_int(
@@ -89,13 +89,12 @@ TEST(a_rejected_configuration_is_reported_and_retried)
 	s.name = "OTHER";
 	s.subjects = overlap;
 	ck_assert_int_eq(bus_stream_ensure(e.bus, &s), RC_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_jobs_is_rejected, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_rejected, &w);
 	ck_assert_int_eq(w.last, RC_INVALID);
 	ck_assert_int_eq(w.ok, 0);
 	json_decref(
 	    bus_fixture_request_json(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
-	ck_assert(bus_fixture_until(&e, bus_jobs_is_ready, &w, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_ready, &w);
 	bus_fixture_stop(&e);
 }
 
@@ -110,11 +109,9 @@ TEST(a_lost_stream_is_recreated)
 	    bus_fixture_request_json(&e, "$JS.API.STREAM.DELETE.JOBS", ""));
 	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_NOENT);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	/* Requested before this publish, on the same connection. */
 	ck_assert_int_eq(bus_jobs_publish(&e, "job.a", "1", &p), RC_OK);
 	bus_fixture_stop(&e);
@@ -218,13 +215,12 @@ TEST(a_publish_ends_with_ack_error_or_timeout)
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta,
 		(struct bus_pub_ack_handler){ bus_jobs_on_ack, &p }),
 	    RC_OK);
-	ck_assert(bus_fixture_until(&e, bus_jobs_is_acked, &p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_jobs_is_acked, &p);
 	ck_assert_int_eq(p.rc, RC_TIMEOUT);
 	tk_signal(&e.nats.proc, SIGCONT);
 	/* A killed one. */
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	meta.deadline = bus_fixture_in_ms(1000);
 	ck_assert_int_eq(
 	    bus_stream_publish(e.bus, "job.a", STR(""), &meta, w), RC_DOWN);
@@ -315,13 +311,11 @@ TEST_T(acknowledged_messages_survive_a_kill_of_the_server, 90)
 	storm_publish(&t);
 	ck_assert(bus_fixture_until(&e, storm_is_half_done, &t, 30000));
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(bus_fixture_until(&e, storm_is_over, &t, BUS_FIXTURE_MS));
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, storm_is_over, &t);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	ck_assert_int_ge(t.acked, STORES / 2);
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	/* Publish all of it again: acknowledged messages have their sequence
 	 * number; the others are stored now at the latest. */
 	for (i = 0; i < t.sent; i++) {

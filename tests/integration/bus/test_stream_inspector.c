@@ -63,7 +63,7 @@ run_query(
 	if (rc != RC_OK)
 		return rc;
 	ck_assert_int_eq(g->calls, 0);
-	ck_assert(bus_fixture_until(e, query_is_done, g, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, query_is_done, g);
 	ck_assert_int_eq(g->calls, 1);
 	return g->rc;
 }
@@ -84,7 +84,7 @@ publish_with_header(
 	    bus_stream_publish(e->bus, "job.a", data, &meta,
 		(struct bus_pub_ack_handler){ bus_jobs_on_ack, &p }),
 	    RC_OK);
-	ck_assert(bus_fixture_until(e, bus_jobs_is_acked, &p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_jobs_is_acked, &p);
 	ck_assert_int_eq(p.rc, RC_OK);
 }
 
@@ -176,8 +176,7 @@ TEST(invalid_queries_are_rejected)
 			     (struct bus_reply_handler){ 0 }, NULL),
 	    RC_INVALID);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	ck_assert_int_eq(run_query(&e, STATE, 0, &g), RC_DOWN);
 	bus_fixture_stop(&e);
 }

@@ -37,7 +37,7 @@ flush_bus(struct bus_fixture *e, struct bus *b)
 	struct bus_fixture_reply a;
 
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, b, "t.unserved", "", &a), RC_NOENT);
+	    bus_fixture_call(e, b, "t.unserved", "", &a), RC_NOENT);
 }
 
 TEST(wildcards_match_as_documented)
@@ -149,10 +149,9 @@ TEST(a_handler_may_end_its_own_subscription)
 	ck_assert_int_eq(bus_subscribe(e.bus, "t.once", NULL,
 			     on_unsubscribe_self, &self, &self.s),
 	    RC_OK);
+	ck_assert_int_eq(bus_fixture_call(&e, e.bus, "t.once", "", &a), RC_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.once", "", &a), RC_OK);
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.once", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.once", "", &a), RC_NOENT);
 	ck_assert_int_eq(self.n, 1);
 	bus_fixture_stop(&e);
 }
@@ -329,7 +328,7 @@ TEST(an_expired_message_is_rejected_and_counted)
 	snprintf(
 	    text, sizeof(text), "%lld", (long long)bus_fixture_in_ms(-5).ms);
 	peer_request(nc, "t.late", "Soul-Deadline", text);
-	ck_assert(bus_fixture_until(&e, peer_has_reply, &p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, peer_has_reply, &p);
 	check_header(p.got, "Nats-Service-Error", rc_name(RC_TIMEOUT));
 	check_header(p.got, "Nats-Service-Error-Code", "504");
 	snprintf(text, sizeof(text), "\"code\":\"%s\"", rc_name(RC_TIMEOUT));
@@ -410,10 +409,10 @@ TEST(a_foreign_error_maps_to_the_nearest_code)
 	    NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "p.404", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "p.404", "", &a), RC_NOENT);
 	ck_assert_str_eq(a.body, "body");
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "p.odd", "", &a), RC_INVALID);
+	    bus_fixture_call(&e, e.bus, "p.odd", "", &a), RC_INVALID);
 	ck_assert_str_eq(a.body, "body");
 	natsSubscription_Destroy(sub);
 	natsConnection_Destroy(nc);
@@ -430,7 +429,7 @@ spy(struct bus_fixture *e, natsConnection *nc, struct bus_fixture_reply *a,
 	p.sub = tk_nats_listen(nc, "t.spy");
 	ck_assert_int_eq(
 	    bus_fixture_request(e->bus, "t.spy", STR("x"), 1000, a), RC_OK);
-	ck_assert(bus_fixture_until(e, peer_has_reply, &p, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, peer_has_reply, &p);
 	snprintf(reply, 128, "%s", natsMsg_GetReply(p.got));
 	natsMsg_Destroy(p.got);
 	natsSubscription_Destroy(p.sub);
@@ -458,8 +457,7 @@ TEST(forged_replies_are_ignored)
 		    NATS_OK);
 	}
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_replied, &a, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
 	ck_assert_int_eq(a.rc, RC_TIMEOUT);
 	ck_assert_int_eq(a.calls, 1);
 	natsConnection_Destroy(nc);

@@ -66,8 +66,7 @@ bus_connects(struct bus_fixture *e, const struct client *c)
 	ck_assert_msg(
 	    bus_fixture_until(e, bus_fixture_is_up, b, BUS_FIXTURE_MS), "%s",
 	    c->host);
-	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, b, "t.echo", "1", &a), RC_OK);
+	ck_assert_int_eq(bus_fixture_call(e, b, "t.echo", "1", &a), RC_OK);
 	ck_assert_str_eq(a.body, "1");
 	bus_free(b);
 }
@@ -95,7 +94,7 @@ bus_jobs_is_rejected(struct bus_fixture *e, const struct client *c)
 
 	t.bus = client_new(e, c, &ups);
 	t.until = mono_add_ms(clock_mono(), 1000);
-	ck_assert(bus_fixture_until(e, bus_has_tried, &t, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(e, bus_has_tried, &t);
 	ck_assert_int_eq(ups, 0);
 	bus_free(t.bus);
 }
@@ -163,7 +162,7 @@ TEST_T(certificate_files_are_read_for_each_connection, 60)
 	b = client_new(&e, &(struct client){ "localhost", "used", NULL }, &ups);
 	ck_assert(!bus_fixture_until(&e, bus_fixture_is_up, b, 300));
 	ck_assert_int_eq(rename(tk_cert_pem("ca"), other), 0);
-	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	bus_free(b);
 	end(&e);
 }

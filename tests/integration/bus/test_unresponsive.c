@@ -19,11 +19,9 @@ TEST_T(a_frozen_server_is_disconnected, 60)
 	ck_assert_int_eq(a.rc, RC_DOWN);
 	ck_assert_int_lt(mono_diff_ms(a.at, start), 17000);
 	tk_signal(&e.nats.proc, SIGCONT);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	bus_fixture_stop(&e);
 }
 
@@ -63,7 +61,7 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	b = bus_fixture_bus(&e, "reader");
 	bus_fixture_serve(b, "t.big", on_flood_msg, &flood_state);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_fixture_freeze(&e);
 	for (i = 0; i < 64 && rc == RC_OK; i++) {
 		memset(big, 'a' + i % 26, BUS_PAYLOAD_MAX);
@@ -75,18 +73,15 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	}
 	ck_assert_int_eq(rc, RC_DOWN);
 	ck_assert_int_lt(longest, 2000);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_signal(&e.nats.proc, SIGCONT);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	ck_assert_int_eq(bus_publish(e.bus, "t.big",
 			     (struct str){ big, BUS_PAYLOAD_MAX }, NULL),
 	    RC_OK);
-	ck_assert(bus_fixture_until(&e, bus_fixture_is_up, b, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, e.bus, "t.unserved", "", &a),
-	    RC_NOENT);
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
 	/* Messages arrived complete: no part was read as protocol. */
 	ck_assert(!flood_state.wrong);
 	ck_assert_int_le(flood_state.n, i + 1);
@@ -106,7 +101,7 @@ TEST(freeing_the_bus_waits_briefly_for_a_frozen_server)
 	b = bus_fixture_bus(&e, "short");
 	bus_fixture_serve(b, "t.x", bus_fixture_on_echo, NULL);
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(&e, b, "t.unserved", "", &a), RC_NOENT);
+	    bus_fixture_call(&e, b, "t.unserved", "", &a), RC_NOENT);
 	bus_fixture_freeze(&e);
 	from = clock_mono();
 	bus_free(b);

@@ -119,7 +119,7 @@ flush_bus(struct bus_fixture *e, struct bus *b)
 	struct bus_fixture_reply a;
 
 	ck_assert_int_eq(
-	    bus_fixture_request_wait(e, b, "t.unserved", "", &a), RC_NOENT);
+	    bus_fixture_call(e, b, "t.unserved", "", &a), RC_NOENT);
 }
 
 TEST(a_subscription_in_use_by_the_library_is_not_freed)
@@ -140,7 +140,7 @@ TEST(a_subscription_in_use_by_the_library_is_not_freed)
 	flush_bus(&e, other);
 	ck_assert_int_eq(freed, 0);
 	reader_hold(false);
-	ck_assert(bus_fixture_until(&e, subs_are_freed, &one, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, subs_are_freed, &one);
 	ck_assert_int_eq(n, 0);
 	bus_free(other);
 	bus_fixture_stop(&e);
@@ -161,7 +161,7 @@ TEST(ended_subscriptions_do_not_accumulate)
 	for (i = 0; i < MANY; i++)
 		bus_unsubscribe(s[i]);
 	most = MANY;
-	ck_assert(bus_fixture_until(&e, subs_are_freed, &most, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, subs_are_freed, &most);
 	ck_assert_int_eq(n, 0);
 	bus_fixture_stop(&e);
 }
@@ -183,12 +183,10 @@ TEST(ended_subscriptions_are_freed_with_their_connection)
 		bus_unsubscribe(s[i]);
 	ck_assert_int_eq(freed, 0);
 	tk_server_stop(&e.nats, SIGKILL);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_down, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	ck_assert(subs_are_freed(&all));
 	tk_server_restart(&e.nats);
-	ck_assert(
-	    bus_fixture_until(&e, bus_fixture_is_up, e.bus, BUS_FIXTURE_MS));
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
 	flush_bus(&e, e.bus);
 	bus_fixture_stop(&e);
 }
