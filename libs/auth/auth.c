@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "auth/auth_internal.h"
-#include "auth/token_file.h"
 #include "core/base64.h"
 #include "core/id.h"
 #include "core/log.h"
