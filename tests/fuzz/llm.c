@@ -1,9 +1,8 @@
 /*
- * Answers of language models from hostile bytes, in both dialects, as a stream
- * and whole, and as vectors: no ceiling is passed, what was shown is the text,
- * and a call that is valid has a name, an id of its own and an object for
- * arguments.  The first byte has the dialect, the form and the provider's
- * habits.
+ * Responses of language models from hostile bytes, in both dialects, as a
+ * stream and whole, and as vectors: no limit is exceeded, the deltas are the
+ * text, and a valid call has a name, a unique id and an object as arguments.
+ * The first byte selects dialect, form and quirks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +121,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 						  : &openai_dialect,
 		.shown = BUF_INIT(LLM_TEXT_MAX),
 		.cumulative = o.cumulative };
-	/* A copy of its own, so that reading past its end is seen. */
+	/* A separate copy, so that a sanitizer sees a read past its end. */
 	char *copy = mem_alloc(n);
 	struct str in = { copy, n - 1 };
 	struct arena *a = arena_new(WIRE_ARENA_MAX);

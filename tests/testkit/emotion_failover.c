@@ -15,12 +15,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "state/terminal.h"
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define FAILOVER_INTERVAL_MS 2000 /* tick interval */
 /* The fixture sends no heartbeats. */

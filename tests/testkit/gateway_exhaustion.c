@@ -3,14 +3,9 @@
  */
 #include "testkit/gateway_exhaustion.h"
 
-#include <nats/nats.h>
 #include <signal.h>
 
 #include "core/clock.h"
-#include "testkit/http.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
 
 void
 gateway_exhaustion_start(struct gateway_exhaustion *s, const char *const more[])

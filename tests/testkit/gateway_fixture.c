@@ -2,7 +2,6 @@
  * Servers, services and requests of chat-gateway's tests.
  */
 #include "testkit/gateway_fixture.h"
-#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "state/memory.h"
-#include "state/terminal.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/tokens.h"
 
 void
@@ -47,11 +40,17 @@ gateway_fixture_spawn(struct gateway_fixture *b, struct tk_service *s,
 }
 
 void
-gateway_fixture_start(struct gateway_fixture *b, const char *const more[])
+gateway_fixture_start_alone(struct gateway_fixture *b, const char *const more[])
 {
 	gateway_fixture_servers(b);
-	gateway_fixture_spawn(b, &b->engine, "emotion-engine", NULL);
 	gateway_fixture_spawn(b, &b->gateway, "chat-gateway", more);
+}
+
+void
+gateway_fixture_start(struct gateway_fixture *b, const char *const more[])
+{
+	gateway_fixture_start_alone(b, more);
+	gateway_fixture_spawn(b, &b->engine, "emotion-engine", NULL);
 }
 
 void

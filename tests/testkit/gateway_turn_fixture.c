@@ -3,18 +3,11 @@
  */
 #include "testkit/gateway_turn_fixture.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "state/terminal.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 natsSubscription *
 gw_turns_subscribe(struct gateway_fixture *b)
@@ -395,8 +388,7 @@ gw_conversation_open(struct gw_conversation *k)
 	char id[GW_SOUL_ID];
 
 	*k = (struct gw_conversation){ 0 };
-	gateway_fixture_servers(&k->b);
-	gateway_fixture_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
+	gateway_fixture_start_alone(&k->b, NULL);
 	gw_soul(&k->b, NULL, "friendly", id);
 	gw_bind_ok(&k->b, "demo-user", "t1", id);
 	k->turns = gw_turns_subscribe(&k->b);

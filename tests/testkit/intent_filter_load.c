@@ -70,11 +70,12 @@ filter_load_put_record(
 	struct terminal_writer w = {
 		.broker = STR("main"), .epoch = 1, .ttl_ms = 60000
 	};
-	struct terminal_snapshot snap = { .version = ++version,
+	struct terminal_snapshot snap = { .version = version + 1,
 		.json = str_of(catalog),
 		.hash = str_of(hash) };
 	int64_t current;
 
+	version++;
 	ck_assert_int_eq(terminal_fixture_put_catalog(
 			     a->state, &w, STR("t1"), &snap, &current),
 	    RC_OK);

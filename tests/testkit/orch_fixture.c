@@ -29,7 +29,7 @@ static const char orch_fixture_skills[] =
 static const char orch_fixture_catalog[] =
     "[{\"id\":\"i_light\",\"name\":\"控制灯\"}]";
 
-/* ---- processes --------------------------------------------------------- */
+/* ---- processes ---- */
 
 static bool
 orch_fixture_state_up(void *arg)
@@ -97,7 +97,7 @@ orch_fixture_kill(struct orch_fixture *b, int i)
 	b->orch[i].proc.pid = 0;
 }
 
-/* ---- records ----------------------------------------------------------- */
+/* ---- records ---- */
 
 /* A present body t1 of user u1's soul, with skills and a catalog. */
 static void
@@ -156,7 +156,7 @@ orch_fixture_set_skills(struct orch_fixture *b, const char *json)
 	    RC_OK);
 }
 
-/* Intents that are not recognised by anybody. */
+/* An empty catalog. */
 void
 orch_fixture_clear_catalog(struct orch_fixture *b)
 {
@@ -189,7 +189,7 @@ orch_fixture_messages(struct orch_fixture *b, const char *session, size_t max)
 	return out;
 }
 
-/* ---- the bed ----------------------------------------------------------- */
+/* ---- start and stop ---- */
 
 void
 orch_fixture_start(struct orch_fixture *b, int orchs)
@@ -214,7 +214,7 @@ orch_fixture_start(struct orch_fixture *b, int orchs)
 		orch_fixture_spawn(b, i);
 }
 
-/* Orchestrators must drain and end in peace. */
+/* Orchestrators must drain and exit with 0. */
 void
 orch_fixture_stop(struct orch_fixture *b)
 {

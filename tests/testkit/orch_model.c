@@ -15,7 +15,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-/* ---- the server -------------------------------------------------------- */
+/* ---- the server ---- */
 
 /* One whole request from fd; its body, or NULL. */
 static char *
@@ -62,7 +62,7 @@ orch_model_next(struct orch_model *m, const char *body)
 	return a;
 }
 
-/* False when the thread is to end. */
+/* False: the model is being stopped. */
 bool
 orch_model_pause(struct orch_model *m, int ms)
 {
@@ -75,7 +75,7 @@ orch_model_pause(struct orch_model *m, int ms)
 	return n == 0;
 }
 
-/* Event by event: they end with an empty line. */
+/* One event at a time; an empty line ends an event. */
 static void
 orch_model_send_stream(
     struct orch_model *m, int fd, const struct orch_model_response *a)
@@ -207,7 +207,7 @@ orch_model_stop(struct orch_model *m)
 	pthread_mutex_destroy(&m->lock);
 }
 
-/* ---- what it is to say ------------------------------------------------- */
+/* ---- responses ---- */
 
 /* Takes body. */
 void
@@ -220,10 +220,7 @@ orch_model_respond(struct orch_model *m, int status, int delay_ms, char *body)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/*
- * Its words piece by piece, "|" between them, gap_ms apart; then calls, a list
- * of [name, arguments as text], or NULL.
- */
+/* One event per chunk of text, then the calls. */
 void
 orch_model_stream(
     struct orch_model *m, const char *words, const char *calls, int gap_ms)
@@ -273,7 +270,7 @@ orch_model_stream(
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* Streams stop after their first event until they are let go on. */
+/* Streams stop after their first event while paused. */
 void
 orch_model_hold(struct orch_model *m, bool held)
 {
@@ -325,7 +322,7 @@ orch_model_reply(struct orch_model *m, const char *text, const char *calls)
 	orch_model_reply_after(m, text, calls, 0);
 }
 
-/* ---- what it was asked ------------------------------------------------- */
+/* ---- requests ---- */
 
 size_t
 orch_model_requests(struct orch_model *m)

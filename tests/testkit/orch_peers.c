@@ -12,7 +12,7 @@
 
 #define ORCH_PEERS_DRAIN_MS 2000
 
-/* ---- the diary --------------------------------------------------------- */
+/* ---- log ---- */
 
 static void
 orch_peers_record(struct orch_peers *p, const char *what, const char *more)
@@ -22,7 +22,7 @@ orch_peers_record(struct orch_peers *p, const char *what, const char *more)
 		    more[0] != '\0' ? ":" : "", more);
 }
 
-/* All that was asked, in order, "observe filter …"; without the name not. */
+/* All requests in order, "observe filter …". */
 const char *
 orch_peers_log(struct orch_peers *p, char *dst, size_t size)
 {
@@ -49,7 +49,7 @@ orch_peers_count(struct orch_peers *p, const char *line)
 	return n;
 }
 
-/* The last of what they got: valid until the next of its kind. */
+/* Valid until the next request of its kind. */
 json_t *
 orch_peers_last_of(struct orch_peers *p, json_t *const *which)
 {
@@ -77,7 +77,7 @@ orch_peers_clear(struct orch_peers *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- answering --------------------------------------------------------- */
+/* ---- replies ---- */
 
 static json_t *
 orch_peers_decode(natsMsg *m)
@@ -97,7 +97,7 @@ orch_peers_reply(struct orch_peers *p, natsMsg *m, const char *json)
 	natsConnection_PublishString(p->nc, natsMsg_GetReply(m), json);
 }
 
-/* An error answer, as the suite's services give. */
+/* An error reply, as the suite's services send it. */
 static void
 orch_peers_reject(struct orch_peers *p, natsMsg *m, const char *code)
 {
@@ -212,7 +212,7 @@ orch_peers_on_memory(
 	natsMsg_Destroy(m);
 }
 
-/* What the body sends back, on the subject of its result. */
+/* The body's result, on its subject. */
 void
 orch_body_result(struct orch_peers *p, const char *terminal, const char *id,
     const char *json)
@@ -311,7 +311,7 @@ orch_bridge_on_message(
 	natsMsg_Destroy(m);
 }
 
-/* ---- start and end ----------------------------------------------------- */
+/* ---- start and end ---- */
 
 static void
 orch_peers_on_end(void *arg)
@@ -360,7 +360,7 @@ orch_peers_start(struct orch_peers *p, const char *url)
 	pthread_mutex_init(&p->lock, NULL);
 	p->exec_mode = "auto_execute";
 	p->delivery = "delivered";
-	/* One thread for all, so that the diary has the order of the wire. */
+	/* One thread for all, so that the log has the order of the wire. */
 	ck_assert_int_eq(nats_Open(-1), NATS_OK);
 	ck_assert_int_eq(nats_SetMessageDeliveryPoolSize(1), NATS_OK);
 	ck_assert_int_eq(natsOptions_Create(&o), NATS_OK);
@@ -378,7 +378,10 @@ orch_peers_start(struct orch_peers *p, const char *url)
 void
 orch_peers_stop(struct orch_peers *p)
 {
-	/* What waits for its thread when the library ends would leak. */
+	/*
+	 * Messages that wait for the thread when the library closes would
+	 * leak.
+	 */
 	for (size_t i = 0; i < p->n_subs; i++)
 		(void)natsSubscription_Drain(p->subs[i]);
 	ck_assert(tk_until(orch_peers_ended, p, ORCH_PEERS_DRAIN_MS));

@@ -19,7 +19,8 @@ orch_turn_request(
 	    o->terminal != NULL ? o->terminal : "t1", "soul_id", o->soul);
 	json_t *inputs = o->inputs != NULL
 	    ? json_loads(o->inputs, 0, NULL)
-	    : json_pack("[{s:s,s:s}]", "type", "keyboard_text", "text", user_text);
+	    : json_pack(
+		  "[{s:s,s:s}]", "type", "keyboard_text", "text", user_text);
 
 	ck_assert_ptr_nonnull(inputs);
 	json_object_set_new(chat, "inputs", inputs);
@@ -59,12 +60,13 @@ orch_turn_start_with(struct orch_turn *t, struct orch_fixture *b,
 }
 
 void
-orch_turn_start(struct orch_turn *t, struct orch_fixture *b, const char *user_text)
+orch_turn_start(
+    struct orch_turn *t, struct orch_fixture *b, const char *user_text)
 {
 	orch_turn_start_with(t, b, user_text, &(struct orch_turn_opts){ 0 });
 }
 
-/* Take one answer; false if none comes within ms. */
+/* Receive one reply; false: none within ms. */
 bool
 orch_turn_next(struct orch_turn *t, int ms)
 {
@@ -91,7 +93,7 @@ orch_turn_next(struct orch_turn *t, int ms)
 	return true;
 }
 
-/* Wait for the end; the last answer, valid until talk_close(). */
+/* Wait for the final reply. */
 json_t *
 orch_turn_end(struct orch_turn *t)
 {
@@ -239,7 +241,7 @@ orch_event(json_t *events, const char *turn, const char *type, size_t nth)
 	return NULL;
 }
 
-/* The pieces of a message, joined. */
+/* The chunks of a message, joined. */
 const char *
 orch_event_text(json_t *events, const char *message, char *dst, size_t size)
 {
@@ -257,8 +259,8 @@ orch_event_text(json_t *events, const char *message, char *dst, size_t size)
 }
 
 /*
- * Numbers rise one by one; every turn that began ended once, and nothing comes
- * after its end; a final's pieces, if there are any, are its text.
+ * seq rises by one; every turn that began ended once, with nothing after it;
+ * the chunks of a final message, if any, are its text.
  */
 static void
 orch_events_check(json_t *events)
@@ -288,14 +290,14 @@ orch_events_check(json_t *events)
 			    sizeof(ended) - strlen(ended), "%s", mark);
 		if (strcmp(type, "final") != 0)
 			continue;
-		orch_event_text(
-		    events, orch_text(e, "data.message_id"), text, sizeof(text));
+		orch_event_text(events, orch_text(e, "data.message_id"), text,
+		    sizeof(text));
 		if (text[0] != '\0')
 			ck_assert_str_eq(text, orch_text(e, "data.text"));
 	}
 }
 
-/* The story so far of a session, and of s1, checked. */
+/* The events of a session, and of s1, checked. */
 json_t *
 orch_session_events(struct orch_fixture *b, const char *session)
 {
@@ -324,7 +326,7 @@ orch_turn_stored(struct orch_fixture *b, const char *turn)
 	return t;
 }
 
-/* Ask whoever runs the turn; the answer, or NULL if nobody does. */
+/* Query the process that runs the turn; NULL: no reply. */
 json_t *
 orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
 {

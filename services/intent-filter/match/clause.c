@@ -187,7 +187,7 @@ sentence_is_covered(
 
 /* In "提醒我几点开会" the question is content; "你叫我什么" is a question. */
 static bool
-sentence_is_quoted_later(const struct clause *p, const struct word_hit *w)
+sentence_word_is_content(const struct clause *p, const struct word_hit *w)
 {
 	if (w->kind == WORD_COMPLETED || w->kind == WORD_OPINION ||
 	    w->kind == WORD_STATE)
@@ -575,7 +575,7 @@ sentence_type_of(const struct clause *p, const struct claim *c)
 		    utterance_is_quoted(p->u, w->start) ||
 		    (w->kind != WORD_COMPLETED &&
 			utterance_time_at(p->u, w->start, w->end) != NULL) ||
-		    sentence_is_quoted_later(p, w))
+		    sentence_word_is_content(p, w))
 			continue;
 		m = sentence_of_word(p, c, w);
 	}

@@ -8,10 +8,6 @@
 #include "core/clock.h"
 #include "testkit/figures.h"
 #include "testkit/gateway_exhaustion.h"
-#include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define MEASURE_MS   5000
 #define PAUSE_MS     5

@@ -1,6 +1,6 @@
 /*
- * How long a piece of text that a provider sends takes to be shown, beside what
- * a bare HTTP client on the same loop takes to be given the same bytes.
+ * Latency of a chunk of text from a provider to on_text, beside a bare HTTP
+ * client on the same loop.
  */
 #include <stdio.h>
 
@@ -35,7 +35,7 @@ has_shown(size_t n)
 	return true;
 }
 
-/* Send one piece when the one before it was shown. */
+/* Send one chunk after the previous one was delivered. */
 static void
 provider(struct raw_server *p, int fd)
 {

@@ -1,6 +1,6 @@
 /*
- * The cost of a find, compared with the plain JIT of PCRE2, which checks neither
- * UTF-8 nor limits; and of the worst find of hostile patterns.
+ * The cost of a find, compared with the plain JIT of PCRE2, which checks
+ * neither UTF-8 nor limits; and of the worst find of hostile patterns.
  */
 #include <stdio.h>
 #include <string.h>

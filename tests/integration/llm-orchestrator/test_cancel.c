@@ -1,5 +1,5 @@
 /*
- * Cancel, in each phase: what is under way stops, and the end is told and kept.
+ * Cancel in each phase: pending work stops, the end is published and stored.
  */
 #include "testkit/orch_fixture.h"
 
@@ -8,7 +8,7 @@ struct scene {
 	struct orch_turn t;
 };
 
-/* Cancel the turn; its end is told, kept, and the last thing said. */
+/* Cancel the turn; its end is published and stored, and is the last event. */
 static void
 want_canceled(struct scene *s, const char *types, int line)
 {
@@ -50,7 +50,7 @@ start(struct scene *s)
 	    &s->t, &s->b, "嗯", &(struct orch_turn_opts){ .stream = true });
 }
 
-/* The session is free, and nothing of the canceled turn comes any more. */
+/* The session is free, and the canceled turn publishes nothing more. */
 static void
 end(struct scene *s)
 {
@@ -115,7 +115,7 @@ TEST_T(a_cancel_while_invoking, 60)
 	while (orch_peers_invokes(&s.b.peers) < 1)
 		orch_turn_next(&s.t, 20);
 	canceled(&s, "started failed");
-	/* What was sent is kept as what it is. */
+	/* Calls already sent are stored with their outcome. */
 	json_t *m = orch_fixture_messages(&s.b, "s1", 1);
 	ck_assert_ptr_nonnull(strstr(
 	    orch_text(json_array_get(m, 0), "content"), "not confirmed"));
@@ -161,7 +161,7 @@ TEST_T(a_cancel_while_searching, 60)
 	end(&s);
 }
 
-/* While Redis is away: the end is written when it is back. */
+/* While Redis is down: the end is written when it is back. */
 TEST_T(a_cancel_while_redis_is_down, 90)
 {
 	struct scene s;

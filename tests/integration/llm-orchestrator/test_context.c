@@ -1,6 +1,5 @@
 /*
- * What the model is shown of a long session, and that somebody is asked to
- * summarise it.
+ * What the model is shown of a long session, and the request for its summary.
  */
 #include "testkit/orch_fixture.h"
 
@@ -15,7 +14,7 @@ chat(struct orch_fixture *b, const char *text, const char *reply)
 	orch_turn_close(&t);
 }
 
-/* The oldest messages fall out, long ones lose their middle. */
+/* The oldest messages are dropped, long ones lose their middle. */
 TEST_T(the_history_obeys_the_token_budget, 60)
 {
 	char big[6001], roles[64];
@@ -29,7 +28,7 @@ TEST_T(the_history_obeys_the_token_budget, 60)
 		snprintf(big + 3 * i, 4, "好");
 	for (int i = 0; i < 8; i++)
 		chat(&b, big, "嗯。");
-	/* This turn's input is whole, whatever it costs. */
+	/* This turn's input is never shortened. */
 	json_t *q = orch_model_request(&b.model, 7);
 	ck_assert_str_eq(orch_model_text(q, -1), big);
 	ck_assert_str_eq(orch_model_roles(q, roles, sizeof(roles)), "su");
@@ -46,7 +45,7 @@ TEST_T(the_history_obeys_the_token_budget, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A command done without a model is there for the model to refer to. */
+/* The model sees commands that ran without it. */
 TEST_T(direct_actions_are_in_the_history, 60)
 {
 	struct orch_fixture b;
@@ -73,7 +72,7 @@ TEST_T(direct_actions_are_in_the_history, 60)
 	ck_assert_str_eq(orch_text(call, "function.name"), "control_light");
 	ck_assert_ptr_nonnull(
 	    strstr(orch_text(call, "function.arguments"), "green"));
-	/* Each call has its answer, under an id that providers take. */
+	/* Each call has its result, under an id that providers accept. */
 	ck_assert_str_eq(orch_text(call, "id"),
 	    orch_text(orch_model_message(q, 3), "tool_call_id"));
 	ck_assert_uint_le(strlen(orch_text(call, "id")), 40);
@@ -100,7 +99,7 @@ is_claimed(void *arg)
 	return w->claimed > 0;
 }
 
-/* A long session is due for its summary at once, a short one is not. */
+/* A long session is due for its summary immediately, a short one is not. */
 TEST_T(a_long_session_is_due_for_a_summary, 60)
 {
 	struct orch_fixture b;

@@ -1,5 +1,5 @@
 /*
- * Commands that need no language model.
+ * Commands that run without the language model.
  */
 #include "testkit/orch_fixture.h"
 
@@ -27,7 +27,7 @@ TEST_T(a_command_runs_without_the_model, 60)
 	ck_assert_str_eq(orch_text(t.end, "response.turn_id"), t.turn_id);
 	ck_assert_ptr_null(tk_find(t.end, "response.failed_skills"));
 	ck_assert_uint_eq(orch_model_requests(&b.model), 0);
-	/* What the body got. */
+	/* The action that the body received. */
 	json_t *a = orch_peers_last(&b.peers, action);
 	ck_assert_int_eq(strncmp(orch_text(a, "request_id"), "ia-", 3), 0);
 	ck_assert_str_eq(orch_text(a, "session_id"), "s1");
@@ -38,7 +38,7 @@ TEST_T(a_command_runs_without_the_model, 60)
 	    "{\"skill\":\"control_light\",\"mode\":\"set_color\","
 	    "\"color\":\"green\"}");
 	free(normalized);
-	/* What the others were asked. */
+	/* The requests to the peers. */
 	ck_assert_str_eq(
 	    orch_text(orch_peers_last(&b.peers, observe), "text"), "把灯变绿");
 	ck_assert_str_eq(
@@ -64,7 +64,7 @@ TEST_T(a_command_runs_without_the_model, 60)
 	orch_fixture_stop(&b);
 }
 
-/* An intent-filter that cannot have the catalog by name gets it itself. */
+/* An intent-filter that cannot resolve the reference gets the catalog. */
 TEST_T(an_unresolved_catalog_ref_sends_the_catalog, 60)
 {
 	static const char *const errors[] = { "conflict", "not_found",
@@ -85,11 +85,12 @@ TEST_T(an_unresolved_catalog_ref_sends_the_catalog, 60)
 		json_t *requested = orch_peers_last(&b.peers, filter);
 		ck_assert_uint_eq(
 		    json_array_size(tk_find(requested, "intent_catalog")), 1);
-		ck_assert_uint_eq(json_array_size(tk_find(requested, "skills")), 2);
+		ck_assert_uint_eq(
+		    json_array_size(tk_find(requested, "skills")), 2);
 		ck_assert_str_eq(orch_text(requested, "command"), "把灯变绿");
 		orch_turn_close(&t);
 	}
-	/* Once only. */
+	/* Only one more request. */
 	orch_peers_set(&b.peers, filter, NULL);
 	orch_model_reply(&b.model, "好。", NULL);
 	orch_turn_start(&t, &b, "把灯变绿");
@@ -100,7 +101,7 @@ TEST_T(an_unresolved_catalog_ref_sends_the_catalog, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A question that died with an intent-filter is asked again. */
+/* A request that got lost with its replica is resent. */
 TEST_T(a_request_to_the_filter_is_resent, 60)
 {
 	struct orch_fixture b;
@@ -115,7 +116,7 @@ TEST_T(a_request_to_the_filter_is_resent, 60)
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "filter"), 2);
 	orch_turn_close(&t);
 
-	/* But not for ever. */
+	/* But not without limit. */
 	orch_peers_set(&b.peers, filter_mute, 100);
 	orch_model_reply(&b.model, "好。", NULL);
 	orch_turn_start(&t, &b, "把灯变绿");
@@ -125,7 +126,7 @@ TEST_T(a_request_to_the_filter_is_resent, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What delivery says is what is told. */
+/* The reply reports the state of the delivery. */
 TEST_T(an_undelivered_action_is_not_executed, 90)
 {
 	static const struct {
@@ -177,7 +178,7 @@ TEST_T(a_blocked_gate_sends_nothing, 60)
 	ck_assert_ptr_null(orch_peers_last(&b.peers, action));
 	orch_turn_close(&t);
 
-	/* Nor does a model move it. */
+	/* The model cannot send anything either. */
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	orch_model_reply(&b.model, "好", "[[\"nod\",\"{}\"]]");
 	orch_model_reply(&b.model, "现在不想动。", NULL);
@@ -192,7 +193,7 @@ TEST_T(a_blocked_gate_sends_nothing, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Without emotion-engine nobody knows the gate, and nothing is sent. */
+/* Without emotion-engine the gate is unknown, and nothing is sent. */
 TEST_T(an_unknown_gate_is_closed, 60)
 {
 	struct orch_fixture b;
@@ -237,7 +238,7 @@ TEST_T(a_missing_parameter_is_a_question, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A command and a question in one breath. */
+/* A command and a question in one text. */
 TEST_T(the_rest_goes_to_the_model, 60)
 {
 	struct orch_fixture b;
@@ -259,7 +260,7 @@ TEST_T(the_rest_goes_to_the_model, 60)
 	    orch_model_tools(q, text, sizeof(text)), "control_light,nod");
 	orch_turn_close(&t);
 
-	/* The model is away: what was done is told all the same. */
+	/* The model is unavailable: the actions are reported nevertheless. */
 	orch_model_fail(&b.model, 500);
 	orch_turn_start(&t, &b, "把灯变绿，今天天气怎么样");
 	orch_ck_completed(&t,
@@ -270,7 +271,7 @@ TEST_T(the_rest_goes_to_the_model, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Arguments of an intent that break the skill's schema are not sent. */
+/* Arguments that violate the skill's schema are not sent. */
 #define BLINK         \
 	INTENT_READY( \
 	    "i_light", "{\"skill\":\"control_light\",\"mode\":\"blink\"}")
@@ -293,7 +294,9 @@ TEST_T(arguments_of_intents_satisfy_the_schema, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A time that no slot takes: the intent is not done, and nobody says it is. */
+/*
+ * A time without a slot: the intent is neither executed nor reported as done.
+ */
 #define IN_TEN_MINUTES                                              \
 	"{\"intent_id\":\"i_light\",\"intent_name\":\"控制灯\"," \
 	"\"confidence\":0.9,\"status\":\"rejected\","               \
@@ -321,7 +324,7 @@ TEST_T(a_rejected_intent_is_not_executed, 60)
 	    "十分钟后把灯变绿");
 	orch_turn_close(&t);
 
-	/* What else is ready is done. */
+	/* Other ready intents are executed. */
 	orch_peers_set(&b.peers, filter,
 	    INTENT_DECISION("execute_intents", IN_TEN_MINUTES "," INTENT_GREEN,
 		"\"十分钟后\""));
@@ -335,7 +338,7 @@ TEST_T(a_rejected_intent_is_not_executed, 60)
 	orch_fixture_stop(&b);
 }
 
-/* No intents, or no body: intent-filter is not asked. */
+/* Without intents or body there is no request to intent-filter. */
 TEST_T(without_intents_the_filter_is_skipped, 60)
 {
 	struct orch_fixture b;

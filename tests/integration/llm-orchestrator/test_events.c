@@ -1,12 +1,12 @@
 /*
- * What the world is told of a turn.
+ * Events of a turn on SOUL_EVENTS.
  */
 #include "testkit/orch_fixture.h"
 #include "wire/iface.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-/* One event of the stream, checked as the schemas want it. */
+/* One event of the stream, checked against its schema. */
 static json_t *
 next_event(natsSubscription *sub, char type[64])
 {
@@ -35,7 +35,7 @@ next_event(natsSubscription *sub, char type[64])
 	return j;
 }
 
-/* Events of a turn, in their order, all of one trace. */
+/* The events of a turn in order, all with one trace id. */
 static void
 ck_events(natsSubscription *sub, const struct orch_turn *t, const char *want)
 {
@@ -88,7 +88,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	    "user_input invoke driver_response turn_completed:completed");
 	orch_turn_close(&t);
 
-	/* That there is no result is ours to tell. */
+	/* A missing result is published by the orchestrator. */
 	orch_peers_set(&b.peers, delivery, "offline");
 	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
 	orch_model_reply(&b.model, "没点成。", NULL);
@@ -128,7 +128,7 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_fixture_stop(&b);
 }
 
-/* The idle timer runs from the user's last word. */
+/* The idle timer starts with the user's last input. */
 TEST_T(a_turn_resets_the_idle_timer, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
@@ -148,7 +148,7 @@ TEST_T(a_turn_resets_the_idle_timer, 60)
 	ck_assert_int_ge(s.active.ms, before.ms - 1000);
 	orch_turn_close(&t);
 
-	/* A summary of before is shown to the model and to the client. */
+	/* The session's summary is shown to the model and the client. */
 	ck_assert_int_eq(
 	    session_summarise(b.state, &k,
 		&(struct session_summary){

@@ -1,10 +1,10 @@
 /*
- * Servers that go and come back in the middle of a turn.
+ * Servers that stop and restart during a turn.
  */
 #include "testkit/orch_fixture.h"
 #include "testkit/terminal_fixture.h"
 
-/* A service that starts late is waited for; nothing is asked twice. */
+/* A turn waits for peers that start late; no request is sent twice. */
 TEST_T(a_turn_waits_for_restarting_peers, 60)
 {
 	struct orch_fixture b;
@@ -44,7 +44,7 @@ replied(void *arg)
 	return t->end != NULL;
 }
 
-/* Redis goes while the model thinks, and is back when it has answered. */
+/* Redis stops during the model call, and is back when it ends. */
 TEST_T(redis_restarts_during_a_turn, 90)
 {
 	struct orch_fixture b;
@@ -57,7 +57,7 @@ TEST_T(redis_restarts_during_a_turn, 90)
 	while (orch_model_requests(&b.model) < 1)
 		orch_turn_next(&t, 20);
 	tk_server_stop(&b.redis, SIGKILL);
-	/* The reply is not given before it is stored. */
+	/* The reply is not returned before it is stored. */
 	ck_assert(!tk_until(replied, &t, 2000));
 	tk_server_restart(&b.redis);
 	orch_ck_completed(&t, .reply = "还在。", .executed = "", .failed = "");
@@ -81,8 +81,8 @@ state_is_down(void *arg)
 }
 
 /*
- * Redis stands still when the turn is to be stored, and may do in the end what
- * nobody waits for any more: the turn is neither lost nor stored twice.
+ * Redis hangs during the commit and may execute it after the timeout: the turn
+ * is neither lost nor stored twice.
  */
 TEST_T(redis_hangs_during_a_turn, 60)
 {
@@ -91,14 +91,14 @@ TEST_T(redis_hangs_during_a_turn, 60)
 
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
-	/* So soon after the question that nothing else is asked of Redis. */
+	/* So soon that Redis gets no other command in between. */
 	orch_model_reply_after(&b.model, "还在。", NULL, 100);
 	orch_turn_start(&t, &b, "在吗");
 	while (orch_model_requests(&b.model) < 1)
 		orch_turn_next(&t, 5);
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGSTOP), 0);
 	ck_assert(tk_until(state_is_down, &b.orch[0].proc, ORCH_WAIT_MS));
-	/* It is tried again, and not even sent. */
+	/* The retry is not even sent. */
 	ck_assert(!tk_until(replied, &t, 500));
 	ck_assert_int_eq(kill(b.redis.proc.pid, SIGCONT), 0);
 	orch_ck_completed(&t, .reply = "还在。", .executed = "", .failed = "");
@@ -110,7 +110,7 @@ TEST_T(redis_hangs_during_a_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* It stays away: the turn fails, and the next one is refused at once. */
+/* It stays down: the turn fails, and the next one is rejected at once. */
 TEST_T(a_turn_fails_when_redis_stays_down, 90)
 {
 	struct orch_fixture b;
@@ -128,7 +128,7 @@ TEST_T(a_turn_fails_when_redis_stays_down, 90)
 	orch_turn_start(&t, &b, "在吗");
 	orch_ck_failed(&t, 503, "unavailable");
 	orch_turn_close(&t);
-	/* The place that could not be given up is given up later. */
+	/* The queue slot is released later. */
 	tk_server_restart(&b.redis);
 	orch_fixture_wait_state(&b);
 	ck_assert(tk_until(orch_fixture_ready, &b.orch[0], ORCH_WAIT_MS));
@@ -140,7 +140,7 @@ TEST_T(a_turn_fails_when_redis_stays_down, 90)
 	orch_fixture_stop(&b);
 }
 
-/* A deleted session takes its turns with it. */
+/* Deleting a session ends its turns. */
 TEST_T(the_session_is_deleted_during_a_turn, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
@@ -162,7 +162,7 @@ TEST_T(the_session_is_deleted_during_a_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* An evicted turn does nothing any more. */
+/* An evicted turn sends nothing more. */
 TEST_T(an_evicted_turn_sends_nothing, 60)
 {
 	struct session_key k = { STR("u1"), STR("s1") };
@@ -182,7 +182,7 @@ TEST_T(an_evicted_turn_sends_nothing, 60)
 	orch_fixture_stop(&b);
 }
 
-/* SIGTERM: turns in hand are ended, results included. */
+/* SIGTERM: running turns are finished, including results. */
 TEST_T(a_drain_finishes_running_turns, 60)
 {
 	struct orch_fixture b;
@@ -198,7 +198,7 @@ TEST_T(a_drain_finishes_running_turns, 60)
 	while (orch_peers_invokes(&b.peers) < 1)
 		orch_turn_next(&t, 20);
 	tk_signal(&b.orch[0].proc, SIGTERM);
-	/* The bridge keeps results too; nobody listens for them any more. */
+	/* The bridge stores results; the subscription has ended. */
 	snprintf(id, sizeof(id), "%s",
 	    orch_text(orch_peers_last(&b.peers, invoke), "request_id"));
 	snprintf(json, sizeof(json), "{\"request_id\":\"%s\",\"ok\":true}", id);
@@ -221,7 +221,7 @@ peers_up(void *arg)
 	return natsConnection_Status(p->nc) == NATS_CONN_STATUS_CONNECTED;
 }
 
-/* NATS restarts; the turn in hand is lost, the next one works. */
+/* NATS restarts; the running turn is lost, the next one works. */
 TEST_T(nats_restarts_during_a_turn, 90)
 {
 	struct orch_fixture b;

@@ -1,11 +1,11 @@
 /*
- * Memories: forgetting them, what is asked for, what is told and kept of it.
+ * forget_memory: the request, the reply, what is stored.
  */
 #include "testkit/orch_fixture.h"
 
 #define FORGET(query) \
 	"[[\"forget_memory\",\"{\\\"query\\\":\\\"" query "\\\"}\"]]"
-#define FORGOTTEN                                        \
+#define FORGOTTEN                                   \
 	"{\"forgotten\":1,\"memory_ids\":[\"m1\"]," \
 	"\"texts\":[\"用户喜欢乌龙茶\"]}"
 #define NOTHING "{\"forgotten\":0,\"memory_ids\":[]}"
@@ -23,7 +23,7 @@ begin(struct orch_fixture *b, const char *answer)
 	orch_peers_set(&b->peers, forget, answer);
 }
 
-/* The result of the forgetting, as the session keeps it. */
+/* The stored result of forget_memory. */
 static void
 ck_stored(struct orch_fixture *b, const char *want)
 {
@@ -71,14 +71,14 @@ TEST_T(a_memory_is_forgotten, 60)
 	char text[1024];
 
 	begin(&b, FORGOTTEN);
-	/* The body has nothing to do with it: not even the gate. */
+	/* Neither the body nor the gate is involved. */
 	orch_peers_set(&b.peers, exec_mode, "blocked");
 	orch_model_reply(&b.model, "已经忘掉了。", FORGET("我喜欢乌龙茶"));
 	orch_model_reply(&b.model, "你喜欢乌龙茶的事，我忘了。", NULL);
 	orch_turn_start(&t, &b, "忘掉这个");
 	orch_ck_completed(&t, .reply = "你喜欢乌龙茶的事，我忘了。",
 	    .executed = "forget_memory", .failed = "");
-	/* One memory, of this user and soul, and no more; where it was said. */
+	/* One memory, of this user and soul; with session and terminal. */
 	json_t *want = json_pack("{s:s,s:s,s:s,s:s,s:s}", "user_id", "u1",
 	    "soul_id", "soul_1", "query", "我喜欢乌龙茶", "session_id", "s1",
 	    "terminal_id", "t1");
@@ -105,7 +105,7 @@ TEST_T(a_memory_is_forgotten, 60)
 	orch_fixture_stop(&b);
 }
 
-/* The model says nothing of it, or cannot: the table does. */
+/* Without the model's text the table of sentences reports it. */
 TEST_T(forgotten_texts_are_reported, 60)
 {
 	struct orch_fixture b;
@@ -121,7 +121,7 @@ TEST_T(forgotten_texts_are_reported, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Whatever the model claims, before it knows and after. */
+/* Whatever the model claims before and after the result. */
 TEST_T(no_memory_matches, 60)
 {
 	static const char user_text[] =
@@ -143,11 +143,11 @@ TEST_T(no_memory_matches, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Nobody knows whether it was done; the model may only speak of it. */
+/* It is unknown whether it was done; no more calls are offered. */
 TEST_T(an_error_is_not_confirmed, 60)
 {
 	static const char *const replies[] = { NULL, "{\"forgotten\":\"x\"}",
-		/* Something is gone, and nobody can say what. */
+		/* Something was forgotten, but the texts are missing. */
 		"{\"forgotten\":1,\"memory_ids\":[\"m1\"]}" };
 	struct orch_fixture b;
 	struct orch_turn t;
@@ -198,7 +198,7 @@ TEST_T(no_reply_is_not_confirmed, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Memory is gone since it was ready: nothing was forgotten. */
+/* memory-worker has stopped since it was ready: nothing was forgotten. */
 TEST_T(without_a_responder_nothing_is_forgotten, 60)
 {
 	struct orch_fixture b;
@@ -223,7 +223,7 @@ TEST_T(without_a_responder_nothing_is_forgotten, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Without words for it there is nothing to forget, least of all everything. */
+/* Without a query nothing is forgotten, least of all everything. */
 TEST_T(a_blank_query_is_not_sent, 60)
 {
 	static const char *const calls[] = {
@@ -259,7 +259,7 @@ TEST_T(a_blank_query_is_not_sent, 60)
 	orch_fixture_stop(&b);
 }
 
-/* After a search it is still on offer. */
+/* It is still offered after a search. */
 TEST_T(a_search_then_forget, 60)
 {
 	struct orch_fixture b;
@@ -309,14 +309,15 @@ TEST_T(a_canceled_forget_is_not_repeated, 60)
 	    orch_text(json_array_get(m, 0), "content"), "not confirmed"));
 	json_decref(m);
 	orch_turn_start_with(&second, &b, "", NAMED("i1"));
-	ck_assert_str_eq(orch_text(orch_turn_end(&second), "state"), "repeated");
+	ck_assert_str_eq(
+	    orch_text(orch_turn_end(&second), "state"), "repeated");
 	ck_assert_str_eq(
 	    orch_text(orch_turn_end(&second), "first"), first.turn_id);
 	orch_turn_close(&second);
 	orch_turn_close(&first);
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "forget"), 1);
 
-	/* One that found nothing may be. */
+	/* A turn without a match may be. */
 	orch_peers_set(&b.peers, forget_mute, false);
 	orch_peers_set(&b.peers, forget, NOTHING);
 	orch_model_reply(&b.model, NULL, FORGET("乌龙茶"));

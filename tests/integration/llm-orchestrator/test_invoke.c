@@ -1,12 +1,12 @@
 /*
- * Skills that the model has the body carry out, and what the body makes of it.
+ * Skills that the model invokes on the body, and their results.
  */
 #include "testkit/orch_fixture.h"
 #include "testkit/terminal_fixture.h"
 
 #define NOD "[[\"nod\",\"{\\\"times\\\":1}\"]]"
 
-/* A turn in which the model calls nod, and the body is in some mood. */
+/* A turn in which the model calls nod, for each behaviour of the body. */
 static void
 nod(struct orch_fixture *b, struct orch_turn *t, enum orch_body_mode mode)
 {
@@ -69,7 +69,7 @@ TEST_T(a_skill_fails, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Silence, an answer to something else, an answer that is none. */
+/* No result, the result of another request, an invalid result. */
 TEST_T(a_skill_without_a_result_is_not_confirmed, 90)
 {
 	static const enum orch_body_mode modes[] = { BODY_MUTE, BODY_WRONG_ID,
@@ -91,12 +91,12 @@ TEST_T(a_skill_without_a_result_is_not_confirmed, 90)
 		    "none");
 		orch_turn_close(&t);
 	}
-	/* Each was sent once. */
+	/* Each was sent a single time. */
 	ck_assert_uint_eq(orch_peers_invokes(&b.peers), NELEM(modes));
 	orch_fixture_stop(&b);
 }
 
-/* A result after the time is no confirmation, and does no harm. */
+/* A result after the timeout does not confirm the call. */
 TEST_T(a_result_after_the_timeout_is_ignored, 60)
 {
 	struct orch_fixture b;
@@ -120,7 +120,7 @@ TEST_T(a_result_after_the_timeout_is_ignored, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A result that got lost on its way is found where it is kept. */
+/* A result lost on NATS is read from Redis. */
 TEST_T(a_lost_result_is_read_from_redis, 60)
 {
 	struct orch_fixture b;
@@ -170,7 +170,7 @@ TEST_T(an_offline_body_gets_no_invoke, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Of one skill in order, different ones beside each other. */
+/* Calls of one skill run in order, different skills in parallel. */
 TEST_T(several_calls_run_in_parallel, 60)
 {
 	struct orch_fixture b;
@@ -191,7 +191,10 @@ TEST_T(several_calls_run_in_parallel, 60)
 	    2);
 	orch_turn_close(&t);
 
-	/* The silent one does not hold up the other; the second nod waits. */
+	/*
+	 * A skill without a result does not delay others; the second nod
+	 * waits.
+	 */
 	orch_peers_clear(&b.peers);
 	orch_peers_set(&b.peers, mute_skill, "nod");
 	orch_model_reply(&b.model, "都好了。",
@@ -208,7 +211,7 @@ TEST_T(several_calls_run_in_parallel, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Wrong arguments are put right where that is safe, else sent back once. */
+/* Arguments are coerced where that is safe, else returned to the model once. */
 TEST_T(invalid_arguments_are_returned_to_the_model, 60)
 {
 	struct orch_fixture b;
@@ -237,7 +240,7 @@ TEST_T(invalid_arguments_are_returned_to_the_model, 60)
 	    "of on, off, set_color\"}");
 	orch_turn_close(&t);
 
-	/* Twice wrong is enough; a call that was cut short is none. */
+	/* No third attempt; a truncated call is invalid. */
 	orch_peers_clear(&b.peers);
 	orch_model_reply(&b.model, NULL, "[[\"control_light\",\"{}\"]]");
 	orch_model_reply(&b.model, NULL, "[[\"control_light\",\"{\\\"mo\"]]");
@@ -249,7 +252,7 @@ TEST_T(invalid_arguments_are_returned_to_the_model, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A skill the body does not have, and rounds without end. */
+/* A skill that the body does not have, and endless rounds. */
 TEST_T(unknown_skills_and_rounds_are_limited, 60)
 {
 	struct orch_fixture b;
@@ -262,7 +265,7 @@ TEST_T(unknown_skills_and_rounds_are_limited, 60)
 	json_t *f = json_array_get(
 	    tk_find(orch_turn_end(&t), "response.failed_skills"), 0);
 	ck_assert_str_eq(orch_text(f, "error"), "unknown skill");
-	/* What the model sees again is a name that providers take. */
+	/* The model is shown a name that providers accept. */
 	json_t *call = json_array_get(
 	    tk_find(orch_model_message(orch_model_request(&b.model, 1), -2),
 		"tool_calls"),

@@ -1,5 +1,5 @@
 /*
- * Results that come after their turn: told in the next one, once.
+ * Results that arrive after their turn are reported in the next one.
  */
 #include "testkit/orch_fixture.h"
 #include "testkit/terminal_fixture.h"
@@ -9,7 +9,7 @@
 #define DONE   "之前没有得到确认的点头，后来已经完成。"
 #define FAILED "之前没有得到确认的点头没有成功：stuck。"
 
-/* A turn whose nod nobody confirms; its request id. */
+/* A turn whose nod is not confirmed; returns its request id. */
 static void
 unconfirmed(struct orch_fixture *b, char id[64])
 {
@@ -27,7 +27,7 @@ unconfirmed(struct orch_fixture *b, char id[64])
 	orch_turn_close(&t);
 }
 
-/* The body answers, and the bridge keeps it. */
+/* The body publishes a result, and the bridge stores it. */
 static void
 result_replies(struct orch_fixture *b, const char *id, const char *more)
 {
@@ -41,7 +41,7 @@ result_replies(struct orch_fixture *b, const char *id, const char *more)
 	ck_assert(first);
 }
 
-/* A turn of talk only, and all of its reply. */
+/* A turn without calls, and its whole reply. */
 static void
 replies(struct orch_fixture *b, const char *reply)
 {
@@ -61,22 +61,22 @@ TEST_T(a_result_after_the_turn_is_in_the_next_reply, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, id);
-	/* Nothing came yet. */
+	/* No result yet. */
 	replies(&b, "你好。");
 	result_replies(&b, id, "\"ok\":true");
 	replies(&b, "你好。\n" DONE);
-	/* The model was told too, and told not to repeat it. */
+	/* The model was informed too, and instructed not to repeat it. */
 	json_t *q = orch_model_request(&b.model, 3);
 	ck_assert_ptr_nonnull(strstr(orch_model_text(q, 0), "【后来】" DONE));
 	replies(&b, "你好。");
-	/* It is history now. */
+	/* It is part of the history now. */
 	q = orch_model_request(&b.model, 4);
 	ck_assert_ptr_null(strstr(orch_model_text(q, 0), "【后来】"));
 	ck_assert_str_eq(orch_model_text(q, -3), "[late_result] " DONE);
 	orch_fixture_stop(&b);
 }
 
-/* What is told is that of the body; each has its own end. */
+/* The body's own errors are reported, each with its outcome. */
 TEST_T(several_results_after_the_turn, 60)
 {
 	char first[64], second[64];
@@ -94,7 +94,7 @@ TEST_T(several_results_after_the_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Whoever runs the next turn tells it; a turn that fails has not. */
+/* Any process reports it in the next turn; a failed turn has not. */
 TEST_T(results_after_the_turn_survive_a_kill, 60)
 {
 	struct orch_turn t;

@@ -1,5 +1,5 @@
 /*
- * What the language model is asked, and what becomes of its words.
+ * Requests to the language model, and the use of its text.
  */
 #include "testkit/orch_fixture.h"
 
@@ -31,7 +31,7 @@ TEST_T(the_model_replies_to_a_question, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Nothing is to be done: no tools, a few words at most. */
+/* no_action: no tools, a short reply at most. */
 TEST_T(no_action_offers_no_tools, 60)
 {
 	struct orch_fixture b;
@@ -51,7 +51,7 @@ TEST_T(no_action_offers_no_tools, 60)
 	ck_assert_ptr_null(json_object_get(q, "tool_choice"));
 	orch_turn_close(&t);
 
-	/* A model that calls a tool nobody offered is not followed. */
+	/* Calls of tools that were not offered are ignored. */
 	orch_model_reply(&b.model, "别怕。", "[[\"nod\",\"{}\"]]");
 	orch_turn_start(&t, &b, "吓我一跳");
 	orch_ck_completed(&t, .reply = "别怕。", .executed = "", .failed = "");
@@ -91,7 +91,7 @@ TEST_T(the_model_is_unavailable, 90)
 		    &t, .reply = "在。", .executed = "", .failed = "");
 		orch_turn_close(&t);
 	}
-	/* What is no answer is none. */
+	/* An invalid response is a failure. */
 	orch_model_respond(&b.model, 200, 0, mem_strdup("[1]"));
 	orch_turn_start(&t, &b, "你好");
 	orch_ck_failed(&t, 502, "llm_unavailable");
@@ -123,7 +123,7 @@ TEST_T(the_model_times_out, 60)
 	orch_ck_failed(&t, 504, "deadline_exceeded");
 	orch_turn_close(&t);
 
-	/* Slow after a deed: what was done is told in time. */
+	/* A timeout after an action: what was done is reported in time. */
 	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
 	orch_model_reply_after(&b.model, "迟了", NULL, 8000);
 	orch_turn_start_with(&t, &b, "点头", &o);
@@ -166,7 +166,7 @@ TEST_T(earlier_messages_are_shown, 60)
 	ck_assert_str_eq(
 	    orch_model_roles(q, text, sizeof(text)), "suatauauatau");
 	ck_assert_str_eq(orch_model_text(q, 6), "<NO_REPLY>");
-	/* Each result follows the call it answers. */
+	/* Each result follows its call. */
 	for (int i = 0; i < 11; i++) {
 		json_t *calls =
 		    json_object_get(orch_model_message(q, i), "tool_calls");
@@ -183,7 +183,7 @@ TEST_T(earlier_messages_are_shown, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What the body noticed is kept and shown, one line each. */
+/* Observations are stored and shown, one line each. */
 TEST_T(observations_are_shown, 60)
 {
 	static const char inputs[] =
@@ -220,7 +220,7 @@ TEST_T(observations_are_shown, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What a turn cannot begin for. */
+/* Requests that are rejected. */
 TEST_T(invalid_turns_are_rejected, 60)
 {
 	static const struct {

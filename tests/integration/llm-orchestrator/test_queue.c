@@ -1,5 +1,5 @@
 /*
- * Turns of one session, one at a time, whichever process runs them.
+ * Turns of one session run one at a time, across processes.
  */
 #include "state/turn.h"
 #include "testkit/orch_fixture.h"
@@ -109,7 +109,7 @@ TEST_T(a_full_queue_rejects_the_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A process that dies takes its turn with it, and not the session. */
+/* A killed process loses its turn, but does not block the session. */
 TEST_T(a_killed_process_does_not_block_the_queue, 90)
 {
 	struct orch_fixture b;
@@ -122,7 +122,7 @@ TEST_T(a_killed_process_does_not_block_the_queue, 90)
 	while (orch_model_requests(&b.model) < 1)
 		orch_turn_next(&dead, 20);
 	orch_fixture_spawn(&b, 1);
-	/* One waits behind it, in the other process. */
+	/* One waits for it, in the other process. */
 	for (;;) {
 		orch_turn_start(&waits, &b, "二");
 		accept_turn(&waits);
@@ -145,7 +145,7 @@ TEST_T(a_killed_process_does_not_block_the_queue, 90)
 	orch_fixture_stop(&b);
 }
 
-/* ---- cancel ------------------------------------------------------------ */
+/* ---- cancel ---- */
 
 static json_t *
 cancel(struct orch_fixture *b, const char *turn_id, const char *user)
@@ -176,7 +176,7 @@ want_canceled(struct orch_fixture *b, struct orch_turn *t)
 	ck_assert(json_is_true(json_object_get(j, "canceled")));
 	json_decref(j);
 	ck_assert_str_eq(orch_text(orch_turn_end(t), "state"), "canceled");
-	/* It is gone: nobody answers for it any more. */
+	/* It has ended: no process replies for it any more. */
 	ck_assert_ptr_null(cancel(b, t->turn_id, "u1"));
 }
 
@@ -189,7 +189,7 @@ TEST_T(a_cancel_works_while_queued_and_running, 90)
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	orch_peers_set(&b.peers, ready, true);
 
-	/* Thinking, with another one waiting. */
+	/* During the model call, with another turn queued. */
 	orch_model_reply_after(&b.model, "慢", NULL, 15000);
 	orch_turn_start(&first, &b, "一");
 	while (orch_model_requests(&b.model) < 1)
@@ -201,7 +201,7 @@ TEST_T(a_cancel_works_while_queued_and_running, 90)
 	want_canceled(&b, &first);
 	orch_turn_close(&first);
 
-	/* Invoking: what was sent is kept as not confirmed. */
+	/* During an invoke: it is stored as not confirmed. */
 	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
 	orch_peers_set(&b.peers, body, BODY_MUTE);
 	orch_turn_start(&t, &b, "三");
@@ -215,7 +215,7 @@ TEST_T(a_cancel_works_while_queued_and_running, 90)
 	    orch_text(json_array_get(m, 0), "content"), "not confirmed"));
 	json_decref(m);
 
-	/* Sensing. */
+	/* While perceiving. */
 	orch_peers_set(&b.peers, exec_mode, NULL);
 	orch_turn_start(&t, &b, "四");
 	while (orch_peers_count(&b.peers, "observe") < 3)

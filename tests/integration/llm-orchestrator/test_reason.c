@@ -1,17 +1,18 @@
 /*
- * A language model that does not answer: the log names the cause, the client
- * gets a word for it, and neither keys nor what was said reach the log.
+ * A language model that fails: the log names the cause, the client gets a
+ * reason, and neither keys nor the conversation are logged.
  */
 #include "testkit/http.h"
 #include "testkit/orch_fixture.h"
 
-#define KEY    "sk-proj-Q7vWx2LmN9tRb4"
-#define USER_TEXT   "我把钥匙藏在花盆下面了"
-#define SECRET "SecretWordsOfTheUser"
+#define KEY       "sk-proj-Q7vWx2LmN9tRb4"
+#define USER_TEXT "我把钥匙藏在花盆下面了"
+#define SECRET    "SecretWordsOfTheUser"
 
-/* What the provider says repeats all that it was sent. */
-#define ECHO(text)                                                             \
-	"{\"error\":{\"message\":\"" text " " KEY " and sk-p**tRb4, " USER_TEXT " " \
+/* The provider's error quotes the whole request. */
+#define ECHO(text)                                \
+	"{\"error\":{\"message\":\"" text " " KEY \
+	" and sk-p**tRb4, " USER_TEXT " "         \
 	"\\\\u6211 " SECRET "\",\"type\":\"x\"}}"
 
 static const struct {
@@ -134,7 +135,7 @@ TEST_T(readyz_shows_the_model_and_does_not_fail_on_it, 60)
 	orch_fixture_stop(&b);
 }
 
-/* "check-llm" with that file of providers; its exit code. */
+/* Runs "check-llm" with that file of providers; returns its exit code. */
 static int
 check_llm(struct tk_proc *p, const char *name, const char *const env[])
 {

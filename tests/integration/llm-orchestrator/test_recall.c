@@ -1,5 +1,5 @@
 /*
- * Memories: the search, what the body is told of it, the second thought.
+ * recall_memory: the search, the status to the body, the second completion.
  */
 #include "testkit/orch_fixture.h"
 
@@ -28,12 +28,12 @@ TEST_T(memories_are_searched, 60)
 	orch_turn_start(&t, &b, "把灯变成我喜欢的颜色");
 	orch_ck_completed(&t, .reply = "你喜欢绿色，灯已经变绿了。",
 	    .executed = "recall_memory,control_light", .failed = "");
-	/* The filter and emotion-engine may be asked in any order. */
+	/* The requests to intent-filter and emotion-engine have no order. */
 	ck_assert_str_eq(
 	    strstr(orch_peers_log(&b.peers, text, sizeof(text)), "status"),
 	    "status:mem0_searching recall:喜欢的颜色 "
 	    "status:mem0_search_done invoke:control_light");
-	/* The second thought has all but the search. */
+	/* The second completion has all tools but the search. */
 	json_t *q = orch_model_request(&b.model, 1);
 	ck_assert_str_eq(orch_model_tools(q, text, sizeof(text)),
 	    "control_light,nod,forget_memory");
@@ -66,7 +66,7 @@ TEST_T(a_failed_search_is_reported, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Memory is not ready, or not there at all: nobody offers the search. */
+/* Memory is not ready, or has no responder: no search is offered. */
 TEST_T(without_memory_no_search_is_offered, 60)
 {
 	struct orch_fixture b;
@@ -95,7 +95,7 @@ TEST_T(without_memory_no_search_is_offered, 60)
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), 1000);
 	orch_turn_close(&t);
 
-	/* A command does not wait for it. */
+	/* A command does not wait for memory. */
 	orch_peers_set(&b.peers, filter,
 	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
 	start = clock_mono();
@@ -106,7 +106,7 @@ TEST_T(without_memory_no_search_is_offered, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Skills beside a search wait for what it finds. */
+/* Skills called beside a search are deferred. */
 TEST_T(a_search_defers_other_calls, 60)
 {
 	struct orch_fixture b;
@@ -124,7 +124,7 @@ TEST_T(a_search_defers_other_calls, 60)
 	orch_ck_completed(&t, .reply = "好的。\n点头还没有做。",
 	    .executed = "recall_memory", .failed = "nod",
 	    .errors = "not carried out");
-	/* Without a query of its own it is what the user said. */
+	/* Without a query the user's text is searched for. */
 	ck_assert_ptr_nonnull(
 	    strstr(orch_peers_log(&b.peers, text, sizeof(text)),
 		"recall:点个头，再想想我喜欢什么"));
@@ -133,7 +133,7 @@ TEST_T(a_search_defers_other_calls, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A memory that hangs makes one turn slow, not all. */
+/* A memory-worker that hangs delays one turn, not all. */
 TEST_T(memory_is_skipped_after_a_timeout, 60)
 {
 	struct orch_fixture b;
@@ -157,7 +157,7 @@ TEST_T(memory_is_skipped_after_a_timeout, 60)
 	orch_fixture_stop(&b);
 }
 
-/* How many, within 1 to 10; what to look for, of the model or the user. */
+/* top_k from 1 to 10; the query of the model or the user's text. */
 TEST_T(query_and_top_k_of_a_search, 60)
 {
 	static const struct {
@@ -189,7 +189,7 @@ TEST_T(query_and_top_k_of_a_search, 60)
 		orch_model_reply(&b.model, NULL, call);
 		orch_model_reply(&b.model, "没有。", NULL);
 		orch_turn_start(&t, &b, "我说过什么");
-		/* To find nothing is to have searched. */
+		/* A search without a match is a success. */
 		orch_ck_completed(&t, .reply = "没有。",
 		    .executed = "recall_memory", .failed = "");
 		orch_turn_close(&t);
@@ -207,7 +207,7 @@ TEST_T(query_and_top_k_of_a_search, 60)
 	orch_fixture_stop(&b);
 }
 
-/* The search is no round: even one round leaves one for the skills. */
+/* A search does not count: with one round there is still one for skills. */
 TEST_T(a_search_does_not_count_as_a_round, 60)
 {
 	struct orch_fixture b;

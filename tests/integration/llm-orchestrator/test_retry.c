@@ -1,5 +1,5 @@
 /*
- * The same request twice.
+ * Repeated requests.
  */
 #include "testkit/orch_fixture.h"
 
@@ -56,7 +56,7 @@ TEST_T(a_repeated_request_names_the_first_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What came to nothing may be tried anew; what did something may not. */
+/* A turn without effect may be repeated, one with an effect may not. */
 TEST_T(a_failed_request_may_be_repeated, 60)
 {
 	struct orch_fixture b;
@@ -73,7 +73,7 @@ TEST_T(a_failed_request_may_be_repeated, 60)
 	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
 	orch_turn_close(&t);
 
-	/* Canceled after the body was asked. */
+	/* Canceled after an invoke. */
 	orch_peers_set(&b.peers, body, BODY_MUTE);
 	orch_model_reply(&b.model, NULL, "[[\"nod\",\"{}\"]]");
 	struct orch_turn first;

@@ -1,12 +1,13 @@
 /*
- * The events of a turn: in the log, on NATS, piece by piece.
+ * The events of a turn, in the log and on NATS, with streaming.
  */
 #include "testkit/orch_fixture.h"
 
 #define STREAMED (&(struct orch_turn_opts){ .stream = true })
 
 static void
-want_types(json_t *events, const struct orch_turn *t, const char *want, int line)
+want_types(
+    json_t *events, const struct orch_turn *t, const char *want, int line)
 {
 	char types[1024];
 
@@ -15,7 +16,7 @@ want_types(json_t *events, const struct orch_turn *t, const char *want, int line
 }
 #define want(events, t, types) want_types((events), (t), (types), __LINE__)
 
-/* Listens to what is published of s1. */
+/* Subscribes to the stream of s1. */
 static natsSubscription *
 listen_to(struct orch_fixture *b)
 {
@@ -62,7 +63,7 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	json_t *done = orch_event(events, t.turn_id, "completed", 0);
 	ck_assert_str_eq(orch_text(done, "data.reason_code"),
 	    "FINAL_STRUCTURED_OUTPUT_SELECTED");
-	/* What is published is what the log has. */
+	/* The published events are those of the log. */
 	for (size_t i = 0; i < 3; i++) {
 		json_t *j = received(sub);
 		ck_assert(json_equal(j, json_array_get(events, i)));
@@ -74,7 +75,7 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	orch_fixture_stop(&b);
 }
 
-/* The first piece goes out while the model still speaks. */
+/* The first chunk is published while the model still streams. */
 TEST_T(chunks_are_published_as_they_arrive, 60)
 {
 	struct orch_fixture b;
@@ -115,7 +116,7 @@ TEST_T(chunks_are_published_as_they_arrive, 60)
 	orch_fixture_stop(&b);
 }
 
-/* How soon a first piece goes out, many times. */
+/* Latency of the first chunk, measured many times. */
 TEST_T(the_first_chunk_is_not_delayed, 90)
 {
 	struct orch_fixture b;
@@ -137,7 +138,7 @@ TEST_T(the_first_chunk_is_not_delayed, 90)
 		pthread_mutex_unlock(&b.model.lock);
 		sum += ms[i];
 		worst = ms[i] > worst ? ms[i] : worst;
-		/* On a busy machine the second piece may be in the first. */
+		/* On a busy machine the first chunk may include the second. */
 		bool last = false;
 		while (!last) {
 			json_t *j = received(sub);
@@ -153,7 +154,7 @@ TEST_T(the_first_chunk_is_not_delayed, 90)
 	orch_fixture_stop(&b);
 }
 
-/* Many at one time share the pipeline, and not their pieces. */
+/* Concurrent streams share the pipeline, but not their chunks. */
 TEST_T(many_streams_share_a_pipeline, 60)
 {
 	static const char words[] = "一|二|三|四|五|六|七|八|九|十";
@@ -186,7 +187,7 @@ TEST_T(many_streams_share_a_pipeline, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What was done at once is said before the model is asked for the rest. */
+/* Direct actions are published before the model is called. */
 TEST_T(direct_actions_are_the_first_chunk, 60)
 {
 	struct orch_fixture b;
@@ -209,7 +210,7 @@ TEST_T(direct_actions_are_the_first_chunk, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A question ends a turn in another way. */
+/* A question has its own final event. */
 TEST_T(a_question_ends_in_user_input_required, 60)
 {
 	static const char requests[] = INTENT_DECISION("execute_intents",
@@ -239,9 +240,9 @@ TEST_T(a_question_ends_in_user_input_required, 60)
 	orch_fixture_stop(&b);
 }
 
-/* ---- calls ------------------------------------------------------------- */
+/* ---- calls ---- */
 
-/* What claims a deed is held until the deed is confirmed. */
+/* A claim is held back until the call is confirmed. */
 TEST_T(claims_are_held_back_until_confirmed, 60)
 {
 	struct orch_fixture b;
@@ -276,7 +277,7 @@ TEST_T(claims_are_held_back_until_confirmed, 60)
 	orch_fixture_stop(&b);
 }
 
-/* If all is confirmed, the same message goes on. */
+/* If all calls are confirmed, the same message continues. */
 TEST_T(confirmed_claims_are_published, 60)
 {
 	struct orch_fixture b;
@@ -299,7 +300,7 @@ TEST_T(confirmed_claims_are_published, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Silence is not said piece by piece. */
+/* <NO_REPLY> is not streamed. */
 TEST_T(no_reply_has_no_chunks, 60)
 {
 	struct orch_fixture b;
@@ -317,7 +318,7 @@ TEST_T(no_reply_has_no_chunks, 60)
 	orch_fixture_stop(&b);
 }
 
-/* ---- faults ------------------------------------------------------------ */
+/* ---- failures ---- */
 
 TEST_T(failures_are_published, 60)
 {
@@ -337,7 +338,7 @@ TEST_T(failures_are_published, 60)
 	json_decref(events);
 	orch_turn_close(&t);
 
-	/* One that never began is not in the log. */
+	/* A rejected turn has no events. */
 	orch_turn_start_with(&t, &b, "你好",
 	    &(struct orch_turn_opts){ .stream = true, .terminal = "t9" });
 	orch_ck_failed(&t, 400, "invalid_request");
@@ -346,7 +347,7 @@ TEST_T(failures_are_published, 60)
 	json_decref(events);
 	orch_turn_close(&t);
 
-	/* Who did not answer is named; the turn goes on. */
+	/* Warnings name the peer without a reply; the turn goes on. */
 	orch_peers_set(&b.peers, exec_mode, NULL);
 	orch_peers_set(&b.peers, filter, NULL);
 	orch_model_reply(&b.model, "好", NULL);
@@ -359,7 +360,7 @@ TEST_T(failures_are_published, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A model that breaks off after some words: they are not the reply. */
+/* A truncated stream: its text is not the reply. */
 TEST_T(a_truncated_response_fails_the_turn, 60)
 {
 	struct orch_fixture b;
@@ -384,7 +385,7 @@ TEST_T(a_truncated_response_fails_the_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-/* What cannot be told now is told later, or in the end. */
+/* Events that cannot be appended now are appended later, or at the end. */
 TEST_T(redis_goes_down_while_streaming, 90)
 {
 	struct orch_fixture b;
@@ -414,7 +415,7 @@ TEST_T(redis_goes_down_while_streaming, 90)
 	orch_fixture_stop(&b);
 }
 
-/* A process that dies: who comes next says that its turn is lost. */
+/* A killed process: the next turn reports the lost one. */
 TEST_T(a_killed_process_is_reported_as_lost, 90)
 {
 	struct orch_fixture b;

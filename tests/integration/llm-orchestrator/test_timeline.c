@@ -3,7 +3,7 @@
  */
 #include "testkit/orch_fixture.h"
 
-/* A stage of a list, or NULL. */
+/* A phase of a list, or NULL. */
 static json_t *
 stage(json_t *list, const char *name, size_t nth)
 {
@@ -36,7 +36,7 @@ stored(struct orch_fixture *b, const char *turn)
 	return list;
 }
 
-/* With a skill that takes its time, and two thoughts. */
+/* A turn with a slow skill and two completions. */
 TEST_T(the_timeline_of_an_ended_turn, 60)
 {
 	struct orch_fixture b;
@@ -64,7 +64,7 @@ TEST_T(the_timeline_of_an_ended_turn, 60)
 	ck_assert_str_eq(orch_text(invoke, "what"), "nod");
 	ck_assert_str_eq(orch_text(invoke, "outcome"), "not_confirmed");
 	ck_assert_double_ge(ms_of(invoke, "ms"), 1500);
-	/* Asked at one time. */
+	/* Requested in parallel. */
 	ck_assert_double_le(ms_of(stage(list, "intent", 0), "start_ms"),
 	    ms_of(stage(list, "emotion", 0), "start_ms") +
 		ms_of(stage(list, "emotion", 0), "ms"));
@@ -113,14 +113,14 @@ TEST_T(the_timeline_of_a_running_turn, 60)
 	orch_model_hold(&b.model, false);
 	orch_ck_completed(&t, .reply = "慢慢", .executed = "", .failed = "");
 	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
-	/* Nobody answers for a turn that has ended. */
+	/* No process replies for a turn that has ended. */
 	ck_assert_ptr_null(orch_turn_query(&b, "show", t.turn_id));
 	orch_turn_close(&t);
 	orch_turn_close(&next);
 	orch_fixture_stop(&b);
 }
 
-/* A signal lets a turn under way end, and takes no other. */
+/* After SIGTERM the running turn ends, and no other is accepted. */
 TEST_T(a_drain_ends_running_turns, 60)
 {
 	struct orch_fixture b;
@@ -146,9 +146,9 @@ TEST_T(a_drain_ends_running_turns, 60)
 	orch_fixture_stop(&b);
 }
 
-/* ---- spans ------------------------------------------------------------- */
+/* ---- spans ---- */
 
-/* All spans that a collector was sent. */
+/* All spans that the collector received. */
 static json_t *
 collected(struct orch_model *m)
 {
@@ -179,7 +179,7 @@ span_named(json_t *list, const char *name)
 	return NULL;
 }
 
-/* Each stage is a part of the turn. */
+/* Each phase is a child of the turn's span. */
 TEST_T(phases_are_exported_as_spans, 60)
 {
 	struct orch_fixture b;

@@ -1,6 +1,5 @@
 /*
- * What a skill says of itself: how long it takes, that it is for safety, what
- * its arguments may be.
+ * Extensions of a skill's schema: timeout, safety, clamped arguments.
  */
 #include "testkit/orch_fixture.h"
 
@@ -38,7 +37,7 @@ answer(struct orch_fixture *b)
 	orch_body_result(&b->peers, "t1", id, json);
 }
 
-/* Longer and shorter than the others: both are held to. */
+/* Timeouts longer and shorter than the default. */
 TEST_T(skills_have_their_own_timeout, 60)
 {
 	struct mono start;
@@ -57,7 +56,7 @@ TEST_T(skills_have_their_own_timeout, 60)
 	    clock_wall().ms;
 	ck_assert_int_gt(left, 2500);
 	ck_assert_int_le(left, 4000);
-	/* The usual two seconds are over. */
+	/* The default of two seconds has passed. */
 	while (mono_diff_ms(clock_mono(), start) < 2600)
 		orch_turn_next(&t, 50);
 	ck_assert_ptr_null(t.end);
@@ -77,7 +76,7 @@ TEST_T(skills_have_their_own_timeout, 60)
 	orch_fixture_stop(&b);
 }
 
-/* A closed gate, or one that nobody knows, holds back all but this. */
+/* A closed or unknown gate holds back all but safety skills. */
 TEST_T(safety_skills_pass_the_gate, 60)
 {
 	static const char *const modes[] = { "blocked", NULL };
@@ -102,20 +101,20 @@ TEST_T(safety_skills_pass_the_gate, 60)
 		    "slow,quick,stop,control_light");
 		ck_assert_ptr_nonnull(
 		    strstr(orch_model_text(q, 0), "而且只有它们：stop。"));
-		/* What was held back is not called again. */
+		/* Blocked calls are not offered another time. */
 		ck_assert_str_eq(
 		    orch_text(
 			orch_model_request(&b.model, 2 * i + 1), "tool_choice"),
 		    "none");
 		orch_turn_close(&t);
 	}
-	/* The marks are not shown. */
+	/* The extensions are not shown. */
 	char *shown =
 	    json_dumps(tk_find(orch_model_request(&b.model, 0), "tools"), 0);
 	ck_assert_ptr_null(strstr(shown, "x-"));
 	free(shown);
 
-	/* The same without a model. */
+	/* The same without the model. */
 	orch_peers_clear(&b.peers);
 	orch_peers_set(&b.peers, exec_mode, "blocked");
 	orch_peers_set(&b.peers, filter,
@@ -134,7 +133,7 @@ TEST_T(safety_skills_pass_the_gate, 60)
 	orch_fixture_stop(&b);
 }
 
-/* Other words and bounds are understood; what is not is asked for once. */
+/* Synonyms are coerced, numbers clamped; other errors are returned once. */
 TEST_T(arguments_are_coerced, 60)
 {
 	struct orch_fixture b;

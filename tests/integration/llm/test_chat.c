@@ -1,11 +1,13 @@
-/* Chats with a provider that answers as each test wants. */
+/*
+ * Chats with a provider whose responses each test defines.
+ */
 #include "llm/llm.h"
 #include "testkit/loop_thread.h"
 #include "testkit/raw_server.h"
 
 #define CALL_MS 10000
 
-/* What the provider sends, and whether it then cuts or holds the connection. */
+/* The bytes that the provider sends, and the fate of the connection. */
 static const char *_Atomic answer;
 static _Atomic bool holds;
 static struct buf requests = BUF_INIT(1024 * 1024);
@@ -27,7 +29,7 @@ provider(struct raw_server *p, int fd)
 	buf_free(&in);
 }
 
-/* A client, one chat, and what became of it. */
+/* A client, one chat, and its result. */
 struct talk {
 	struct tk_loop k;
 	struct raw_server p;
@@ -235,7 +237,7 @@ TEST(a_whole_response_requested_or_not)
 	talk.chat.stream = true;
 	talk_run(sent);
 	check(RC_OK, "hi", "");
-	/* And a stream that was not asked for. */
+	/* And a stream that was not requested. */
 	talk.chat.stream = false;
 	talk_run(STREAM CHUNK("\"content\":\"hi\"") FINISH("stop") DONE);
 	check(RC_OK, "hi", "");
@@ -245,7 +247,7 @@ TEST(a_whole_response_requested_or_not)
 TEST(truncated_streams)
 {
 	talk_open();
-	/* No end marker, but a reason. */
+	/* No end marker, but a finish reason. */
 	talk_run(STREAM CHUNK("\"content\":\"a\"") FINISH("stop"));
 	check(RC_OK, "a", "");
 	ck_assert(!talk.incomplete);
@@ -253,22 +255,22 @@ TEST(truncated_streams)
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_OK, "a", "");
 	ck_assert(talk.incomplete);
-	/* In the middle of an event: that one is lost. */
+	/* In the middle of an event, which is lost. */
 	talk_run(STREAM CHUNK("\"content\":\"a\"") "data: {\"choices\":");
 	check(RC_OK, "a", "");
 	ck_assert(talk.incomplete);
-	/* Before anything. */
+	/* Before any event. */
 	talk_run(STREAM ": hello\n\n");
 	check(RC_DOWN, "", "");
 	ck_assert(talk.retry);
-	/* The connection breaks: what had come is kept. */
+	/* The connection breaks: the text so far is in the result. */
 	talk_run("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 		 "Content-Length: 10000\r\n\r\n" CHUNK("\"content\":\"a\""));
 	check(RC_DOWN, "a", "");
 	ck_assert(talk.incomplete);
-	/* Text was given already: nobody may ask again unseen. */
+	/* After delivered text there is no retry. */
 	ck_assert(!talk.retry);
-	/* It falls silent. */
+	/* It stops sending. */
 	holds = true;
 	talk_run(STREAM CHUNK("\"content\":\"a\""));
 	check(RC_TIMEOUT, "a", "");
@@ -278,7 +280,7 @@ TEST(truncated_streams)
 
 #define WORN_OUT "data: {\"error\":{\"message\":\"worn out\",\"code\":503}}\n\n"
 
-/* Forget what was, a breaker too. */
+/* A fresh client, with closed breakers. */
 static void
 talk_repeat(void)
 {
@@ -362,7 +364,7 @@ TEST(errors_map_by_status)
 TEST(an_unreachable_provider)
 {
 	talk_open();
-	/* The peer closes without a word. */
+	/* The peer closes without a response. */
 	talk_run("");
 	check(RC_DOWN, "", "");
 	ck_assert(talk.retry);

@@ -1,4 +1,6 @@
-/* Embeddings of a provider that answers as each test wants. */
+/*
+ * Embeddings of a provider whose responses each test defines.
+ */
 #include "llm/embed.h"
 #include "testkit/loop_thread.h"
 #include "testkit/raw_server.h"
@@ -125,7 +127,7 @@ stop(void)
 	buf_free(&requests);
 }
 
-/* What becomes of a call that is answered so. */
+/* The result of a call with that response. */
 static enum rc
 request(const char *text)
 {
@@ -140,13 +142,14 @@ request(const char *text)
 
 #define RESPONDS(status, body) \
 	"HTTP/1.1 " status "\r\nConnection: close\r\n\r\n" body
-#define DATA(rows) RESPONDS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
+#define DATA(rows) \
+	RESPONDS("200 OK", "{\"object\":\"list\",\"data\":[" rows "]}")
 
 TEST(vectors_are_in_the_order_of_the_texts)
 {
 	start();
 	ck_assert_int_eq(request(DATA("{\"index\":1,\"embedding\":[3,4]},"
-				  "{\"index\":0,\"embedding\":[1,2.5]}")),
+				      "{\"index\":0,\"embedding\":[1,2.5]}")),
 	    RC_OK);
 	ck_assert_str_eq(talk.vectors.p, "1 2.5 3 4 ");
 	ck_assert_uint_eq(talk.dimensions, 2);
@@ -206,15 +209,15 @@ static const struct {
 	{ "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", RC_DOWN },
 };
 
-/* After a failure it rests: others fail at once, and nobody is asked. */
+/* After a failure other calls fail at once, without a request. */
 TEST(calls_fail_fast_after_a_failure)
 {
 	size_t i, n;
 
 	for (i = 0; i < NELEM(failures); i++) {
 		start();
-		ck_assert_msg(request(failures[i].answer) == failures[i].rc, "%s",
-		    failures[i].answer);
+		ck_assert_msg(request(failures[i].answer) == failures[i].rc,
+		    "%s", failures[i].answer);
 		n = talk.p.accepted;
 		ck_assert_int_eq(request(DATA("")), RC_DOWN);
 		ck_assert_int_eq(talk.times, 0);

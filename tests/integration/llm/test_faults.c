@@ -1,7 +1,13 @@
-/* Faults: what is tried again, where, and when a call is given up. */
-#include "integration/llm/lab.h"
+/*
+ * Failures: retries, other providers, the end of a call.
+ */
+#include <stdio.h>
+#include <string.h>
 
-TK_SHARE(lab_begin, NULL, lab_end)
+#include "core/mem.h"
+#include "testkit/llm_fixture.h"
+
+TK_SHARE(llm_fixture_begin, NULL, llm_fixture_end)
 
 #define STATUS(n)          "{\"kind\":\"status\",\"status\":" n "}"
 #define STATUS_OF(n, more) "{\"kind\":\"status\",\"status\":" n "," more "}"
@@ -24,11 +30,11 @@ sim(enum llm_kind kind, const char *name)
 {
 	return (struct llm_provider){ .kind = kind,
 		.name = name,
-		.base_url = kind == LLM_OPENAI ? lab.url : lab.root,
+		.base_url = kind == LLM_OPENAI ? sim_fx.url : sim_fx.root,
 		.model = "m" };
 }
 
-/* A script, then answers; what is told, after so many attempts. */
+/* A script of the simulated model; the result and the number of attempts. */
 static const struct {
 	const char *script;
 	enum rc rc;
@@ -52,17 +58,17 @@ static const struct {
 	{ STATUS_OF("400", BODY(ARRAY_BODY)), RC_INVALID, 1, "odd" },
 	{ STATUS_OF("400", BODY(DETAIL)), RC_INVALID, 1, "odd" },
 	{ STATUS_OF("403", BODY(HTML)), RC_DENIED, 1, HTML },
-	/* The provider's own word wins. */
+	/* The provider's hint wins. */
 	{ STATUS_OF("503", HEADER("x-should-retry: false")), RC_DOWN, 1, NULL },
 	{ STATUS_OF("400", HEADER("x-should-retry: true")), RC_OK, 2, "" },
-	/* Longer than anybody waits. */
+	/* Longer than any wait. */
 	{ STATUS_OF("429", HEADER("Retry-After: 61")), RC_RETRY, 1, NULL },
 	/* Longer than the caller waits. */
 	{ STATUS_OF("429", HEADER("Retry-After: 30")), RC_RETRY, 1, NULL },
 	{ STATUS_OF("429", HEADER("retry-after-ms: 50")), RC_OK, 2, "" },
-	/* A connection that breaks, at once or in the head of an answer. */
+	/* A connection that breaks, at once or in the head of a response. */
 	{ "{\"kind\":\"silence\"}", RC_OK, 2, "" },
-	/* An error that is all of the stream. */
+	/* A stream that is only an error. */
 	{ "{\"kind\":\"answer\",\"quirks\":[\"error_chunk\"]," BODY(WORN) "}",
 	    RC_OK, 2, "" },
 	{ "{\"kind\":\"answer\",\"quirks\":[\"event_error\"]," BODY(WORN) "}",
@@ -75,21 +81,22 @@ check_rows(enum llm_kind kind)
 	struct llm_provider p = sim(kind, "a");
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		lab_script(rows[i].script);
-		talk_open(&p, 1);
-		talk_run();
-		ck_assert_msg(
-		    talk.rc == rows[i].rc && talk.attempts == rows[i].attempts,
-		    "row %zu: %s after %u: %s", i, rc_name(talk.rc),
-		    talk.attempts, talk.error);
+		llm_fixture_script(rows[i].script);
+		llm_chat_open(&p, 1);
+		llm_chat_run();
+		ck_assert_msg(chat_fx.rc == rows[i].rc &&
+			chat_fx.attempts == rows[i].attempts,
+		    "row %zu: %s after %u: %s", i, rc_name(chat_fx.rc),
+		    chat_fx.attempts, chat_fx.error);
 		ck_assert_msg(rows[i].error == NULL ||
-			strcmp(talk.error, rows[i].error) == 0,
-		    "row %zu: %s", i, talk.error);
+			strcmp(chat_fx.error, rows[i].error) == 0,
+		    "row %zu: %s", i, chat_fx.error);
 		ck_assert_int_eq(
-		    talk_metric("soul_llm_attempts_total", "a"), talk.attempts);
-		ck_assert_int_eq(talk_metric("soul_llm_retries_total", "a"),
-		    talk.attempts - 1);
-		talk_close();
+		    llm_chat_metric("soul_llm_attempts_total", "a"),
+		    chat_fx.attempts);
+		ck_assert_int_eq(llm_chat_metric("soul_llm_retries_total", "a"),
+		    chat_fx.attempts - 1);
+		llm_chat_close();
 	}
 }
 
@@ -103,7 +110,7 @@ TEST(anthropic_failures)
 	check_rows(LLM_ANTHROPIC);
 }
 
-/* Of a stream that calls itself something else. */
+/* The same with another Content-Type. */
 #define PLAIN_STREAM                                               \
 	"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":" \
 	"\\\"hi\\\"},\\\"finish_reason\\\":\\\"stop\\\"}]}\\n\\n"
@@ -117,17 +124,17 @@ TEST(a_stream_with_another_content_type)
 	};
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	talk_open(&p, 1);
+	llm_chat_open(&p, 1);
 	for (size_t i = 0; i < NELEM(scripts); i++) {
-		lab_script(scripts[i]);
-		talk_run();
-		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
-		ck_assert_str_eq(talk.shown.p, "hi");
+		llm_fixture_script(scripts[i]);
+		llm_chat_run();
+		ck_assert_msg(chat_fx.rc == RC_OK, "%s", chat_fx.error);
+		ck_assert_str_eq(chat_fx.shown.p, "hi");
 	}
-	talk_close();
+	llm_chat_close();
 }
 
-/* The client's patience, 1 s, is with bytes, whatever they say. */
+/* The idle timeout of 1 s counts bytes of any kind. */
 TEST(comments_reset_the_idle_timeout)
 {
 	static const char *const scripts[] = {
@@ -138,82 +145,86 @@ TEST(comments_reset_the_idle_timeout)
 	};
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	talk_open(&p, 1);
+	llm_chat_open(&p, 1);
 	for (size_t i = 0; i < NELEM(scripts); i++) {
-		lab_script(scripts[i]);
-		talk_run();
-		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
-		ck_assert_str_eq(talk.text.p, "Hi");
-		ck_assert_int_gt(talk_ms(), 1500);
-		ck_assert_uint_eq(talk.attempts, 1);
+		llm_fixture_script(scripts[i]);
+		llm_chat_run();
+		ck_assert_msg(chat_fx.rc == RC_OK, "%s", chat_fx.error);
+		ck_assert_str_eq(chat_fx.text.p, "Hi");
+		ck_assert_int_gt(llm_chat_ms(), 1500);
+		ck_assert_uint_eq(chat_fx.attempts, 1);
 	}
-	lab_script("{\"kind\":\"answer\",\"text\":\"Hi\","
-		   "\"piece_ms\":1500}");
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_uint_eq(talk.attempts, 2);
-	talk_close();
+	llm_fixture_script("{\"kind\":\"answer\",\"text\":\"Hi\","
+			   "\"piece_ms\":1500}");
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_uint_eq(chat_fx.attempts, 2);
+	llm_chat_close();
 }
 
 TEST(retry_after_is_respected)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	lab_script(STATUS_OF("429", HEADER("retry-after-ms: 700")));
-	talk_open(&p, 1);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_int_ge(talk_ms(), 700);
-	ck_assert_int_lt(talk_ms(), 5000);
-	talk_close();
+	llm_fixture_script(STATUS_OF("429", HEADER("retry-after-ms: 700")));
+	llm_chat_open(&p, 1);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_int_ge(llm_chat_ms(), 700);
+	ck_assert_int_lt(llm_chat_ms(), 5000);
+	llm_chat_close();
 }
 
 TEST(delivered_text_prevents_a_retry)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
-	long long before = lab_requests();
+	long long before = llm_fixture_requests();
 
-	lab_script("{\"kind\":\"cut\"}," TEXT);
-	talk_open(&p, 1);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_DOWN);
-	ck_assert_uint_eq(talk.attempts, 1);
-	ck_assert_uint_gt(talk.shown.n, 0);
-	ck_assert(!talk.retry);
-	ck_assert_int_eq(lab_requests(), before + 1);
-	/* Nobody has seen it where nobody watches. */
-	lab_script("{\"kind\":\"cut\"}," TEXT);
-	talk.chat.on_text = NULL;
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_str_eq(talk.text.p, "Hello.");
-	ck_assert_uint_eq(talk.attempts, 2);
-	lab_script("{\"kind\":\"cut\"}," TEXT);
-	talk.chat.stream = false;
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_uint_eq(talk.attempts, 2);
-	talk_close();
+	llm_fixture_script("{\"kind\":\"cut\"}," TEXT);
+	llm_chat_open(&p, 1);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_DOWN);
+	ck_assert_uint_eq(chat_fx.attempts, 1);
+	ck_assert_uint_gt(chat_fx.shown.n, 0);
+	ck_assert(!chat_fx.retry);
+	ck_assert_int_eq(llm_fixture_requests(), before + 1);
+	/*
+	 * Without on_text, text in the failed attempt does not prevent a
+	 * retry.
+	 */
+	llm_fixture_script("{\"kind\":\"cut\"}," TEXT);
+	chat_fx.chat.on_text = NULL;
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_str_eq(chat_fx.text.p, "Hello.");
+	ck_assert_uint_eq(chat_fx.attempts, 2);
+	llm_fixture_script("{\"kind\":\"cut\"}," TEXT);
+	chat_fx.chat.stream = false;
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_uint_eq(chat_fx.attempts, 2);
+	llm_chat_close();
 }
 
 TEST(an_error_after_text_ends_the_call)
 {
 	struct llm_provider p = sim(LLM_ANTHROPIC, "a");
 
-	lab_script("{\"kind\":\"answer\",\"text\":\"Hel\",\"quirks\":"
-		   "[\"event_error\"],\"body\":\"{\\\"type\\\":\\\"error\\\","
-		   "\\\"error\\\":{\\\"type\\\":\\\"overloaded_error\\\","
-		   "\\\"message\\\":\\\"Overloaded\\\"}}\"}," TEXT);
-	talk_open(&p, 1);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_RETRY);
-	ck_assert_str_eq(talk.error, "Overloaded");
-	ck_assert_str_eq(talk.text.p, "Hel");
-	ck_assert_uint_eq(talk.attempts, 1);
-	talk_close();
+	llm_fixture_script(
+	    "{\"kind\":\"answer\",\"text\":\"Hel\",\"quirks\":"
+	    "[\"event_error\"],\"body\":\"{\\\"type\\\":\\\"error\\\","
+	    "\\\"error\\\":{\\\"type\\\":\\\"overloaded_error\\\","
+	    "\\\"message\\\":\\\"Overloaded\\\"}}\"}," TEXT);
+	llm_chat_open(&p, 1);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_RETRY);
+	ck_assert_str_eq(chat_fx.error, "Overloaded");
+	ck_assert_str_eq(chat_fx.text.p, "Hel");
+	ck_assert_uint_eq(chat_fx.attempts, 1);
+	llm_chat_close();
 }
 
-/* ---- several providers -------------------------------------------------- */
+/* ---- several providers ---- */
 
 TEST(the_next_provider_takes_over)
 {
@@ -223,23 +234,24 @@ TEST(the_next_provider_takes_over)
 
 	snprintf(away, sizeof(away), "http://127.0.0.1:%d/v1", tk_port());
 	list[0].base_url = away;
-	lab_script("");
-	talk_open(list, 2);
+	llm_fixture_script("");
+	llm_chat_open(list, 2);
 	for (int i = 0; i < 3; i++) {
-		talk_run();
-		ck_assert_int_eq(talk.rc, RC_OK);
-		ck_assert_uint_eq(talk.attempts, 4);
-		ck_assert_str_eq(talk.provider, "spare");
+		llm_chat_run();
+		ck_assert_int_eq(chat_fx.rc, RC_OK);
+		ck_assert_uint_eq(chat_fx.attempts, 4);
+		ck_assert_str_eq(chat_fx.provider, "spare");
 	}
-	ck_assert_int_eq(talk_metric("soul_llm_fallbacks_total", "away"), 3);
-	ck_assert_int_eq(talk_metric("soul_llm_failures_total", "away"), 9);
-	/* Three calls failed there: it is not asked any more. */
-	ck_assert_int_eq(talk_metric("soul_llm_breaker_open", "away"), 1);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_uint_eq(talk.attempts, 1);
-	ck_assert_int_lt(talk_ms(), 400);
-	talk_close();
+	ck_assert_int_eq(
+	    llm_chat_metric("soul_llm_fallbacks_total", "away"), 3);
+	ck_assert_int_eq(llm_chat_metric("soul_llm_failures_total", "away"), 9);
+	/* After three failed calls it is suspended. */
+	ck_assert_int_eq(llm_chat_metric("soul_llm_breaker_open", "away"), 1);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_uint_eq(chat_fx.attempts, 1);
+	ck_assert_int_lt(llm_chat_ms(), 400);
+	llm_chat_close();
 }
 
 TEST(lasting_failures_suspend_the_provider_immediately)
@@ -247,25 +259,25 @@ TEST(lasting_failures_suspend_the_provider_immediately)
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
 
-	lab_script("{\"kind\":\"quota\"}");
-	talk_open(list, 2);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_str_eq(talk.provider, "b");
-	ck_assert_uint_eq(talk.attempts, 2);
-	ck_assert_int_eq(talk_metric("soul_llm_breaker_open", "a"), 1);
-	talk_run();
-	ck_assert_uint_eq(talk.attempts, 1);
-	ck_assert_str_eq(talk.provider, "b");
-	/* With nobody left, the call says so at once, and when to come back. */
-	lab_script(STATUS("401"));
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_DENIED);
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_DENIED);
-	ck_assert_uint_eq(talk.attempts, 0);
-	ck_assert_int_gt(talk.retry_after_ms, 290000);
-	talk_close();
+	llm_fixture_script("{\"kind\":\"quota\"}");
+	llm_chat_open(list, 2);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_str_eq(chat_fx.provider, "b");
+	ck_assert_uint_eq(chat_fx.attempts, 2);
+	ck_assert_int_eq(llm_chat_metric("soul_llm_breaker_open", "a"), 1);
+	llm_chat_run();
+	ck_assert_uint_eq(chat_fx.attempts, 1);
+	ck_assert_str_eq(chat_fx.provider, "b");
+	/* Without any provider the call fails at once, with a time to retry. */
+	llm_fixture_script(STATUS("401"));
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_DENIED);
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_DENIED);
+	ck_assert_uint_eq(chat_fx.attempts, 0);
+	ck_assert_int_gt(chat_fx.retry_after_ms, 290000);
+	llm_chat_close();
 }
 
 TEST(an_invalid_request_is_not_sent_to_the_next)
@@ -275,19 +287,19 @@ TEST(an_invalid_request_is_not_sent_to_the_next)
 	static const char *const scripts[] = { STATUS("400"), STATUS("413"),
 		STATUS("422"), STATUS_OF("400", BODY(TOO_LONG)) };
 
-	talk_open(list, 2);
+	llm_chat_open(list, 2);
 	for (size_t i = 0; i < NELEM(scripts); i++) {
-		lab_script(scripts[i]);
-		talk_run();
-		ck_assert_int_ne(talk.rc, RC_OK);
-		ck_assert_uint_eq(talk.attempts, 1);
-		ck_assert_str_eq(talk.provider, "a");
+		llm_fixture_script(scripts[i]);
+		llm_chat_run();
+		ck_assert_int_ne(chat_fx.rc, RC_OK);
+		ck_assert_uint_eq(chat_fx.attempts, 1);
+		ck_assert_str_eq(chat_fx.provider, "a");
 	}
-	ck_assert_int_eq(talk_metric("soul_llm_breaker_open", "a"), 0);
-	lab_script("");
-	talk_run();
-	ck_assert_str_eq(talk.provider, "a");
-	talk_close();
+	ck_assert_int_eq(llm_chat_metric("soul_llm_breaker_open", "a"), 0);
+	llm_fixture_script("");
+	llm_chat_run();
+	ck_assert_str_eq(chat_fx.provider, "a");
+	llm_chat_close();
 }
 
 TEST(a_timeout_leaves_time_for_the_next_provider)
@@ -295,13 +307,13 @@ TEST(a_timeout_leaves_time_for_the_next_provider)
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
 
-	lab_script("{\"kind\":\"silence\",\"delay_ms\":4000}");
-	talk_open(list, 2);
-	talk_run_for(2000);
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_str_eq(talk.provider, "b");
-	ck_assert_int_lt(talk_ms(), 2000);
-	talk_close();
+	llm_fixture_script("{\"kind\":\"silence\",\"delay_ms\":4000}");
+	llm_chat_open(list, 2);
+	llm_chat_run_for(2000);
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_str_eq(chat_fx.provider, "b");
+	ck_assert_int_lt(llm_chat_ms(), 2000);
+	llm_chat_close();
 }
 
 static bool
@@ -314,54 +326,54 @@ TEST_T(a_breaker_opens_and_closes, 60)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	talk_open(&p, 1);
-	/* Not to be retried: each call fails with its first attempt. */
-	lab_script(
+	llm_chat_open(&p, 1);
+	/* Not retryable: each call fails with its first attempt. */
+	llm_fixture_script(
 	    STATUS_OF("503", HEADER("x-should-retry: false")) "," STATUS_OF(
 		"503", HEADER("x-should-retry: false")) "," STATUS_OF("503",
 		HEADER("x-should-retry: false")));
 	for (int i = 0; i < 3; i++) {
-		talk_run();
-		ck_assert_int_eq(talk.rc, RC_DOWN);
-		ck_assert_uint_eq(talk.attempts, 1);
+		llm_chat_run();
+		ck_assert_int_eq(chat_fx.rc, RC_DOWN);
+		ck_assert_uint_eq(chat_fx.attempts, 1);
 	}
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_DOWN);
-	ck_assert_uint_eq(talk.attempts, 0);
-	ck_assert(talk.retry);
-	int64_t wait = talk.retry_after_ms;
-	/* Nobody stands in for it, so it is not left alone for long. */
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_DOWN);
+	ck_assert_uint_eq(chat_fx.attempts, 0);
+	ck_assert(chat_fx.retry);
+	int64_t wait = chat_fx.retry_after_ms;
+	/* The only provider is suspended only briefly. */
 	ck_assert_int_gt(wait, 0);
 	ck_assert_int_le(wait, 1000);
 	/* The next call after that is the probe; the provider works again. */
 	struct mono due = mono_add_ms(clock_mono(), wait + 100);
-	ck_assert(tk_until(has_come, &due, LAB_MS));
-	talk_run();
-	ck_assert_int_eq(talk.rc, RC_OK);
-	ck_assert_int_eq(talk_metric("soul_llm_breaker_open", "a"), 0);
-	talk_close();
+	ck_assert(tk_until(has_come, &due, LLM_WAIT_MS));
+	llm_chat_run();
+	ck_assert_int_eq(chat_fx.rc, RC_OK);
+	ck_assert_int_eq(llm_chat_metric("soul_llm_breaker_open", "a"), 0);
+	llm_chat_close();
 }
 
-/* ---- deadlines and cancelling ------------------------------------------- */
+/* ---- deadlines and cancelling ---- */
 
 TEST(no_wait_exceeds_the_deadline)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	talk_open(&p, 1);
-	/* The pause would end behind it. */
-	lab_script(STATUS_OF("429", HEADER("Retry-After: 2")));
-	talk_run_for(1000);
-	ck_assert_int_eq(talk.rc, RC_RETRY);
-	ck_assert_int_lt(talk_ms(), 900);
-	ck_assert_int_eq(talk.retry_after_ms, 2000);
-	/* The second attempt meets it. */
-	lab_script(BROKEN ",{\"kind\":\"slow\",\"delay_ms\":3000}");
-	talk_run_for(1200);
-	ck_assert_int_eq(talk.rc, RC_TIMEOUT);
-	ck_assert_uint_eq(talk.attempts, 2);
-	ck_assert_int_lt(talk_ms(), 1600);
-	talk_close();
+	llm_chat_open(&p, 1);
+	/* The wait would exceed the deadline. */
+	llm_fixture_script(STATUS_OF("429", HEADER("Retry-After: 2")));
+	llm_chat_run_for(1000);
+	ck_assert_int_eq(chat_fx.rc, RC_RETRY);
+	ck_assert_int_lt(llm_chat_ms(), 900);
+	ck_assert_int_eq(chat_fx.retry_after_ms, 2000);
+	/* The second attempt reaches it. */
+	llm_fixture_script(BROKEN ",{\"kind\":\"slow\",\"delay_ms\":3000}");
+	llm_chat_run_for(1200);
+	ck_assert_int_eq(chat_fx.rc, RC_TIMEOUT);
+	ck_assert_uint_eq(chat_fx.attempts, 2);
+	ck_assert_int_lt(llm_chat_ms(), 1600);
+	llm_chat_close();
 }
 
 /* Whether a call waits for its next attempt. */
@@ -369,73 +381,74 @@ static bool
 pauses(void *arg)
 {
 	(void)arg;
-	return talk_metric("soul_llm_retries_total", "a") > 0;
+	return llm_chat_metric("soul_llm_retries_total", "a") > 0;
 }
 
-/* Leaks are the sanitizer's to find. */
+/* The sanitizer finds leaks. */
 TEST(cancel_in_every_state)
 {
 	struct llm_provider list[2] = { sim(LLM_OPENAI, "a"),
 		sim(LLM_OPENAI, "b") };
 
-	talk_open(list, 2);
-	talk.chat.deadline.ms = clock_wall().ms + 10000;
-	/* Before an answer. */
-	lab_script("{\"kind\":\"silence\",\"delay_ms\":300}");
-	talk_start();
-	tk_loop_call(&talk.k, talk_do_cancel, NULL);
-	/* In a pause. */
-	lab_script(STATUS_OF("429", HEADER("Retry-After: 1")));
-	talk_start();
-	ck_assert(tk_until(pauses, NULL, LAB_MS));
-	tk_loop_call(&talk.k, talk_do_cancel, NULL);
+	llm_chat_open(list, 2);
+	chat_fx.chat.deadline.ms = clock_wall().ms + 10000;
+	/* Before a response. */
+	llm_fixture_script("{\"kind\":\"silence\",\"delay_ms\":300}");
+	llm_chat_start();
+	tk_loop_call(&chat_fx.k, llm_chat_do_cancel, NULL);
+	/* During a wait. */
+	llm_fixture_script(STATUS_OF("429", HEADER("Retry-After: 1")));
+	llm_chat_start();
+	ck_assert(tk_until(pauses, NULL, LLM_WAIT_MS));
+	tk_loop_call(&chat_fx.k, llm_chat_do_cancel, NULL);
 	/* With text. */
-	lab_script(TEXT);
-	talk.cancel = true;
-	talk_start();
-	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
-	ck_assert_int_eq(talk.chunks, 1);
-	talk.cancel = false;
-	/* With text that was held back to the end. */
-	talk_close();
-	ck_assert_int_eq(talk.times, 0);
+	llm_fixture_script(TEXT);
+	chat_fx.cancel = true;
+	llm_chat_start();
+	ck_assert(tk_until(llm_chat_is_done, NULL, LLM_WAIT_MS));
+	ck_assert_int_eq(chat_fx.chunks, 1);
+	chat_fx.cancel = false;
+	/* With text that was held back until the end. */
+	llm_chat_close();
+	ck_assert_int_eq(chat_fx.times, 0);
 	list[0].strip_think = true;
-	lab_script("{\"kind\":\"answer\",\"text\":\"<th\"}");
-	talk_open(list, 1);
-	talk.chat.deadline.ms = clock_wall().ms + 10000;
-	talk.cancel = true;
-	talk_start();
-	ck_assert(tk_until(talk_is_done, NULL, LAB_MS));
-	ck_assert_str_eq(talk.shown.p, "<th");
-	talk_close();
-	ck_assert_int_eq(talk.times, 0);
+	llm_fixture_script("{\"kind\":\"answer\",\"text\":\"<th\"}");
+	llm_chat_open(list, 1);
+	chat_fx.chat.deadline.ms = clock_wall().ms + 10000;
+	chat_fx.cancel = true;
+	llm_chat_start();
+	ck_assert(tk_until(llm_chat_is_done, NULL, LLM_WAIT_MS));
+	ck_assert_str_eq(chat_fx.shown.p, "<th");
+	llm_chat_close();
+	ck_assert_int_eq(chat_fx.times, 0);
 }
 
 TEST(freeing_the_client_ends_waiting_calls)
 {
 	struct llm_provider p = sim(LLM_OPENAI, "a");
 
-	lab_script(STATUS_OF("429", HEADER("Retry-After: 5")));
-	talk_open(&p, 1);
-	talk.chat.deadline.ms = clock_wall().ms + 10000;
-	talk_start();
-	ck_assert(tk_until(pauses, NULL, LAB_MS));
-	talk_close();
-	ck_assert_int_eq(talk.times, 1);
-	ck_assert_int_eq(talk.rc, RC_DOWN);
+	llm_fixture_script(STATUS_OF("429", HEADER("Retry-After: 5")));
+	llm_chat_open(&p, 1);
+	chat_fx.chat.deadline.ms = clock_wall().ms + 10000;
+	llm_chat_start();
+	ck_assert(tk_until(pauses, NULL, LLM_WAIT_MS));
+	llm_chat_close();
+	ck_assert_int_eq(chat_fx.times, 1);
+	ck_assert_int_eq(chat_fx.rc, RC_DOWN);
 }
 
-/* The first text is shown while the rest has not been sent. */
+/* The first text is delivered before the rest was sent. */
 TEST(text_is_delivered_as_it_arrives)
 {
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++) {
 		struct llm_provider p = sim((enum llm_kind)kind, "a");
-		lab_script("{\"kind\":\"answer\",\"text\":\"Hello, world.\","
-			   "\"piece_ms\":100}");
-		talk_open(&p, 1);
-		talk_run();
-		ck_assert_int_eq(talk.rc, RC_OK);
-		ck_assert_int_ge(mono_diff_ms(talk.end, talk.first), 300);
-		talk_close();
+		llm_fixture_script(
+		    "{\"kind\":\"answer\",\"text\":\"Hello, world.\","
+		    "\"piece_ms\":100}");
+		llm_chat_open(&p, 1);
+		llm_chat_run();
+		ck_assert_int_eq(chat_fx.rc, RC_OK);
+		ck_assert_int_ge(mono_diff_ms(chat_fx.end, chat_fx.first), 300);
+		llm_chat_close();
 	}
 }

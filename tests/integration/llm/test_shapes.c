@@ -1,12 +1,18 @@
-/* Every habit of a server that the simulated model has, read to one meaning. */
-#include "integration/llm/lab.h"
+/*
+ * Every quirk of the simulated model, decoded to the same result.
+ */
+#include <stdio.h>
+#include <string.h>
 
-TK_SHARE(lab_begin, NULL, lab_end)
+#include "core/mem.h"
+#include "testkit/llm_fixture.h"
+
+TK_SHARE(llm_fixture_begin, NULL, llm_fixture_end)
 
 enum { OPENAI = 1, ANTHROPIC = 2, BOTH = 3, PLAIN = 4 };
 enum { CUMULATIVE = 1, THINK = 2, INCOMPLETE = 4 };
 
-#define RESPONDS     "\"text\":\"Hello, 世界。\""
+#define RESPONDS "\"text\":\"Hello, 世界。\""
 #define THINKS   "\"reasoning\":\"Let me see…\""
 #define QUIRK(q) ",\"quirks\":[" q "]"
 #define CALL1    "{\"name\":\"lamp\",\"arguments\":{\"on\":true}}"
@@ -18,7 +24,7 @@ enum { CUMULATIVE = 1, THINK = 2, INCOMPLETE = 4 };
 #define SEEN   "Let me see…"
 #define CALLED "lamp {\"on\":true};head {\"angle\":15};"
 
-/* What the model says and how; what is to be read. */
+/* The response and its quirks; the expected result. */
 static const struct {
 	int where; /* PLAIN: not as a stream, too */
 	const char *answer;
@@ -31,41 +37,46 @@ static const struct {
 	{ BOTH | PLAIN, NOARG, 0, "", "", "f {};g {};" },
 	/* Framing. */
 	{ BOTH, RESPONDS "," CALLS QUIRK("\"crlf\""), 0, HELLO, "", CALLED },
-	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_space\""), 0, HELLO, "", CALLED },
-	{ BOTH, RESPONDS "," CALLS QUIRK("\"comments\""), 0, HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_space\""), 0, HELLO, "",
+	    CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"comments\""), 0, HELLO, "",
+	    CALLED },
 	{ BOTH, RESPONDS QUIRK("\"bom\""), 0, HELLO, "", "" },
 	{ BOTH, RESPONDS "," CALLS QUIRK("\"bytewise\",\"crlf\""), 0, HELLO, "",
 	    CALLED },
 	{ BOTH, RESPONDS "," CALLS QUIRK("\"whole\""), 0, HELLO, "", CALLED },
-	{ OPENAI | PLAIN, RESPONDS QUIRK("\"whole\",\"blank_lines\""), 0, HELLO, "",
-	    "" },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"whole\",\"blank_lines\""), 0, HELLO,
+	    "", "" },
 	/* The end. */
 	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_done\""), 0, HELLO, "", CALLED },
-	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\""), 0, HELLO, "", CALLED },
-	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\",\"no_done\""), INCOMPLETE,
-	    HELLO, "", CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\""), 0, HELLO, "",
+	    CALLED },
+	{ BOTH, RESPONDS "," CALLS QUIRK("\"no_finish\",\"no_done\""),
+	    INCOMPLETE, HELLO, "", CALLED },
 	{ BOTH, RESPONDS QUIRK("\"cut_short\""), INCOMPLETE, HELLO, "", "" },
 	{ OPENAI | PLAIN, CALLS QUIRK("\"finish_stop\""), 0, "", "", CALLED },
-	{ OPENAI | PLAIN, RESPONDS QUIRK("\"finish_calls\""), 0, HELLO, "", "" },
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"finish_calls\""), 0, HELLO, "",
+	    "" },
 	/* Text. */
 	{ OPENAI, RESPONDS QUIRK("\"usage_each\""), 0, HELLO, "", "" },
 	{ OPENAI, RESPONDS QUIRK("\"empty_choices\""), 0, HELLO, "", "" },
 	{ OPENAI | PLAIN, RESPONDS QUIRK("\"two_choices\""), 0, HELLO, "", "" },
-	{ OPENAI | PLAIN, RESPONDS QUIRK("\"content_parts\""), 0, HELLO, "", "" },
-	{ OPENAI, RESPONDS "," CALLS QUIRK("\"cumulative\""), CUMULATIVE, HELLO, "",
-	    CALLED },
-	/* Thoughts. */
+	{ OPENAI | PLAIN, RESPONDS QUIRK("\"content_parts\""), 0, HELLO, "",
+	    "" },
+	{ OPENAI, RESPONDS "," CALLS QUIRK("\"cumulative\""), CUMULATIVE, HELLO,
+	    "", CALLED },
+	/* Reasoning. */
 	{ BOTH | PLAIN, RESPONDS "," THINKS, 0, HELLO, SEEN, "" },
-	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning\"", 0,
-	    HELLO, SEEN, "" },
+	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning\"",
+	    0, HELLO, SEEN, "" },
 	{ OPENAI | PLAIN,
-	    RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning_details\"", 0, HELLO,
-	    SEEN, "" },
-	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"think\"", THINK,
-	    HELLO, "\n" SEEN "\n", "" },
+	    RESPONDS "," THINKS ",\"reasoning_as\":\"reasoning_details\"", 0,
+	    HELLO, SEEN, "" },
+	{ OPENAI | PLAIN, RESPONDS "," THINKS ",\"reasoning_as\":\"think\"",
+	    THINK, HELLO, "\n" SEEN "\n", "" },
 	{ OPENAI,
 	    RESPONDS "," THINKS
-		 ",\"reasoning_as\":\"think\"" QUIRK("\"cumulative\""),
+		     ",\"reasoning_as\":\"think\"" QUIRK("\"cumulative\""),
 	    THINK | CUMULATIVE, HELLO, "\n" SEEN "\n", "" },
 	{ OPENAI, RESPONDS, THINK, HELLO, "", "" },
 	/* Calls. */
@@ -86,38 +97,39 @@ static void
 check_row(size_t i, enum llm_kind kind, bool stream)
 {
 	struct llm_provider p = { .kind = kind,
-		.base_url = kind == LLM_OPENAI ? lab.url : lab.root,
+		.base_url = kind == LLM_OPENAI ? sim_fx.url : sim_fx.root,
 		.model = "m",
 		.cumulative = (rows[i].flags & CUMULATIVE) != 0,
 		.strip_think = (rows[i].flags & THINK) != 0 };
 	char provider_error[2048];
 
-	snprintf(
-	    provider_error, sizeof(provider_error), "{\"kind\":\"answer\",%s}", rows[i].answer);
-	lab_script(provider_error);
-	talk_open(&p, 1);
-	talk.chat.stream = stream;
-	talk_run();
-	ck_assert_msg(talk.rc == RC_OK && talk.times == 1 &&
-		str_eq(buf_str(&talk.text), str_of(rows[i].text)) &&
-		str_eq(buf_str(&talk.reasoning), str_of(rows[i].reasoning)) &&
-		str_eq(buf_str(&talk.calls), str_of(rows[i].calls)),
+	snprintf(provider_error, sizeof(provider_error),
+	    "{\"kind\":\"answer\",%s}", rows[i].answer);
+	llm_fixture_script(provider_error);
+	llm_chat_open(&p, 1);
+	chat_fx.chat.stream = stream;
+	llm_chat_run();
+	ck_assert_msg(chat_fx.rc == RC_OK && chat_fx.times == 1 &&
+		str_eq(buf_str(&chat_fx.text), str_of(rows[i].text)) &&
+		str_eq(
+		    buf_str(&chat_fx.reasoning), str_of(rows[i].reasoning)) &&
+		str_eq(buf_str(&chat_fx.calls), str_of(rows[i].calls)),
 	    "row %zu of kind %d, %s: %s %s: \"%s\" \"%s\" \"%s\"", i, kind,
-	    stream ? "stream" : "plain", rc_name(talk.rc), talk.error,
-	    talk.text.p, talk.reasoning.p, talk.calls.p);
+	    stream ? "stream" : "plain", rc_name(chat_fx.rc), chat_fx.error,
+	    chat_fx.text.p, chat_fx.reasoning.p, chat_fx.calls.p);
 	ck_assert_msg(!stream || strstr(rows[i].answer, "whole") != NULL ||
-		str_eq(buf_str(&talk.shown), buf_str(&talk.text)),
-	    "row %zu showed %s", i, talk.shown.p);
+		str_eq(buf_str(&chat_fx.shown), buf_str(&chat_fx.text)),
+	    "row %zu showed %s", i, chat_fx.shown.p);
 	ck_assert_msg(
-	    talk.incomplete == (stream && (rows[i].flags & INCOMPLETE) != 0),
+	    chat_fx.incomplete == (stream && (rows[i].flags & INCOMPLETE) != 0),
 	    "row %zu", i);
-	ck_assert_uint_eq(talk.attempts, 1);
-	if (!talk.incomplete)
-		ck_assert_msg(talk.finish ==
+	ck_assert_uint_eq(chat_fx.attempts, 1);
+	if (!chat_fx.incomplete)
+		ck_assert_msg(chat_fx.finish ==
 			(rows[i].calls[0] != '\0' ? LLM_FINISH_TOOL_CALLS
 						  : LLM_FINISH_STOP),
 		    "row %zu", i);
-	talk_close();
+	llm_chat_close();
 }
 
 static void
@@ -144,53 +156,55 @@ TEST(anthropic_quirks_are_read)
 
 TEST(usage_is_read)
 {
-	static const char *const scripts[] = { "{\"kind\":\"answer\"," RESPONDS "}",
+	static const char *const scripts[] = { "{\"kind\":\"answer\"," RESPONDS
+					       "}",
 		"{\"kind\":\"answer\"," RESPONDS QUIRK("\"usage_each\"") "}" };
 
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++)
 		for (size_t i = 0; i < NELEM(scripts); i++) {
 			struct llm_provider p = { .kind = (enum llm_kind)kind,
-				.base_url =
-				    kind == LLM_OPENAI ? lab.url : lab.root,
+				.base_url = kind == LLM_OPENAI ? sim_fx.url
+							       : sim_fx.root,
 				.model = "m" };
-			lab_script(scripts[i]);
-			talk_open(&p, 1);
-			talk_run();
-			ck_assert_int_eq(talk.prompt_tokens, 40);
-			ck_assert_int_eq(talk.completion_tokens, 9);
-			talk_close();
+			llm_fixture_script(scripts[i]);
+			llm_chat_open(&p, 1);
+			llm_chat_run();
+			ck_assert_int_eq(chat_fx.prompt_tokens, 40);
+			ck_assert_int_eq(chat_fx.completion_tokens, 9);
+			llm_chat_close();
 		}
 }
 
-/* What a provider wants back comes back to it, and to no other. */
+/* Provider-specific members go back to that provider only. */
 TEST(provider_specific_members_travel_with_calls)
 {
 	struct llm_provider p = {
-		.name = "a", .base_url = lab.url, .model = "m"
+		.name = "a", .base_url = sim_fx.url, .model = "m"
 	};
 
-	lab_script("{\"kind\":\"answer\"," THINKS
-		   ",\"calls\":[{\"name\":\"f\",\"members\":{\"extra_content\":"
-		   "{\"google\":{\"thought_signature\":\"s\"}}}}]}");
-	talk_open(&p, 1);
-	talk_run();
-	ck_assert_str_eq(talk.extra.p,
+	llm_fixture_script(
+	    "{\"kind\":\"answer\"," THINKS
+	    ",\"calls\":[{\"name\":\"f\",\"members\":{\"extra_content\":"
+	    "{\"google\":{\"thought_signature\":\"s\"}}}}]}");
+	llm_chat_open(&p, 1);
+	llm_chat_run();
+	ck_assert_str_eq(chat_fx.extra.p,
 	    "{\"by\":\"a/m\",\"call\":{\"extra_content\":{\"google\":"
 	    "{\"thought_signature\":\"s\"}}},\"name\":\"reasoning_content\","
 	    "\"reasoning\":\"" SEEN "\"};");
-	talk_close();
+	llm_chat_close();
 	p.kind = LLM_ANTHROPIC;
-	p.base_url = lab.root;
-	lab_script("{\"kind\":\"answer\"," THINKS "," CALLS "}");
-	talk_open(&p, 1);
-	talk_run();
-	ck_assert_str_eq(talk.extra.p,
+	p.base_url = sim_fx.root;
+	llm_fixture_script("{\"kind\":\"answer\"," THINKS "," CALLS "}");
+	llm_chat_open(&p, 1);
+	llm_chat_run();
+	ck_assert_str_eq(chat_fx.extra.p,
 	    "{\"by\":\"a/m\",\"blocks\":[{\"type\":\"thinking\",\"thinking\":"
 	    "\"" SEEN "\",\"signature\":\"c2lnbmVk\"}]};;");
-	talk_close();
+	llm_chat_close();
 }
 
-/* A whole round, which the model checks as Anthropic does. */
+/* A call with its result, which the model checks as Anthropic does. */
 TEST(calls_and_results_round_trip)
 {
 	static const struct llm_tool_call calls[] = {
@@ -220,15 +234,16 @@ TEST(calls_and_results_round_trip)
 
 	for (int kind = LLM_OPENAI; kind <= LLM_ANTHROPIC; kind++) {
 		struct llm_provider p = { .kind = (enum llm_kind)kind,
-			.base_url = kind == LLM_OPENAI ? lab.url : lab.root,
+			.base_url =
+			    kind == LLM_OPENAI ? sim_fx.url : sim_fx.root,
 			.model = "m" };
-		lab_script("");
-		talk_open(&p, 1);
-		talk.chat.messages = messages;
-		talk.chat.nmessages = NELEM(messages);
-		talk_run();
-		ck_assert_msg(talk.rc == RC_OK, "%s", talk.error);
-		ck_assert_str_eq(talk.text.p, "结果：ok；done");
-		talk_close();
+		llm_fixture_script("");
+		llm_chat_open(&p, 1);
+		chat_fx.chat.messages = messages;
+		chat_fx.chat.nmessages = NELEM(messages);
+		llm_chat_run();
+		ck_assert_msg(chat_fx.rc == RC_OK, "%s", chat_fx.error);
+		ck_assert_str_eq(chat_fx.text.p, "结果：ok；done");
+		llm_chat_close();
 	}
 }

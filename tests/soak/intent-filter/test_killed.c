@@ -13,25 +13,26 @@ TEST_T(replicas_are_killed_repeatedly, 1800)
 {
 	struct filter_replicas s;
 
-	replicas_start(&s);
-	s.requesting.to_send = SIZE_MAX;
+	filter_replicas_start(&s);
+	s.load.to_send = SIZE_MAX;
 	for (int i = 0; i < ROUNDS; i++) {
 		int at = i % FILTER_REPLICAS;
 
-		for (size_t n = 0; n < CALM; n += CALM / 10)
-			replicas_reply(&s, CALM / 10);
-		replicas_kill(&s, at);
-		running_spawn(&s.r[at], replica_name(at), s.nats.url);
-		ck_assert(tk_loop_until(s.requesting.loop, tk_service_ready,
-		    &s.r[at].s, REQUESTING_MS));
-		ck_assert_msg(s.requesting.bad == 0, "%zu failed, one with %s",
-		    s.requesting.bad, rc_name(s.requesting.worst));
+		for (size_t n = 0; n < REPLIES; n += REPLIES / 10)
+			filter_replicas_run(&s, REPLIES / 10);
+		filter_replicas_kill(&s, at);
+		filter_fixture_spawn(
+		    &s.r[at], filter_replica_name(at), s.nats.url);
+		ck_assert(tk_loop_until(
+		    s.load.loop, tk_service_ready, &s.r[at].s, FILTER_LOAD_MS));
+		ck_assert_msg(s.load.bad == 0, "%zu failed, one with %s",
+		    s.load.bad, rc_name(s.load.worst));
 	}
-	s.requesting.to_send = 0;
+	s.load.to_send = 0;
 	ck_assert(tk_loop_until(
-	    s.requesting.loop, requesting_done, &s.requesting, REQUESTING_MS));
-	ck_assert_uint_eq(s.requesting.bad, 0);
-	printf("%zu questions, %lld asked again\n", s.requesting.good,
-	    (long long)requesting_on(&s.requesting));
-	replicas_stop(&s);
+	    s.load.loop, filter_load_is_done, &s.load, FILTER_LOAD_MS));
+	ck_assert_uint_eq(s.load.bad, 0);
+	printf("%zu requests, %lld sent a second time\n", s.load.good,
+	    (long long)filter_load_retries(&s.load));
+	filter_replicas_stop(&s);
 }

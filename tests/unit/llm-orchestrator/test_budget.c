@@ -1,5 +1,5 @@
 /*
- * How much of a conversation is shown.
+ * How much of a conversation the model is shown.
  */
 #include <stdlib.h>
 
@@ -33,7 +33,7 @@ TEST(tokens_are_estimated)
 		    history_tokens(str_of(rows[i].text)));
 }
 
-/* The beginning and the end stay. */
+/* Beginning and end remain. */
 TEST(texts_are_shortened_in_the_middle)
 {
 	static const struct {
@@ -136,7 +136,7 @@ TEST(long_messages_are_shortened)
 	ck_assert_uint_eq(l.n, 3);
 	for (size_t i = 0; i < l.n; i++)
 		ck_assert(str_eq(l.list[i].text, STR("一二……六")));
-	/* Arguments stay whole, or go. */
+	/* Arguments are whole or absent. */
 	ck_assert(str_eq(l.list[1].calls[1].arguments, STR("{}")));
 	ck_assert(str_eq(l.list[1].calls[1].name, STR("b")));
 	ck_assert(

@@ -1,5 +1,5 @@
 /*
- * What may be said of an answer that still grows.
+ * What may be published of a growing completion.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 static const struct {
 	const char *text;
-	const char *free; /* of it, if calls may follow */
+	const char *free; /* published if calls may follow */
 } rows[] = {
 	{ "", "" },
 	{ "我来帮你开灯。", "我来帮你开灯。" },
 	{ "我来开灯，已经开了", "我来开灯，" },
 	{ "灯打开了", "灯打开" },
 	{ "好的，我完成任务", "好的，我" },
-	/* The beginning of a mark waits for what follows it. */
+	/* The beginning of a mark waits for the rest. */
 	{ "好", "" },
 	{ "好的", "好的" },
 	{ "好啦", "" },
@@ -45,19 +45,19 @@ static const struct {
 	{ "OK, it", "" },
 	{ "1 + 2 = 3", "1 + 2 = 3" },
 	{ "😀 hm, 你好。", "😀 hm, 你好。" },
-	/* Languages whose marks are not known. */
+	/* Languages without a word list. */
 	{ "Свет", "" },
 	{ "La luz está", "La luz" },
 	{ "你好 مرحبا", "你好" },
 	{ "今からつけます。", "今からつけます。" },
 	{ "ライトをつけました", "ライトをつけ" },
 	{ "불을 켰습니다. 했어요", "불을 켰습니다." },
-	/* Silence. */
+	/* No reply. */
 	{ "<NO_RE", "" },
 	{ "`no_reply", "" },
 	{ "<NO_REPLY>\n`", "" },
 	{ "[NO_REPLY] 不是", "[NO_REPLY] 不是" },
-	/* White space is told with what follows it. */
+	/* White space passes with what follows it. */
 	{ "我想想 \n", "我想想" },
 };
 
@@ -78,7 +78,7 @@ TEST(a_whole_text_is_filtered)
 	}
 }
 
-/* Byte by byte, never more than in the end, and never less again. */
+/* Byte by byte, never more than at the end, and never shrinking. */
 TEST(a_text_is_filtered_byte_by_byte)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
@@ -96,7 +96,7 @@ TEST(a_text_is_filtered_byte_by_byte)
 	}
 }
 
-/* Once shut, it stays so. */
+/* A blocked filter stays blocked. */
 TEST(text_after_a_claim_is_held_back)
 {
 	struct claim_filter h = { .calls_possible = true };

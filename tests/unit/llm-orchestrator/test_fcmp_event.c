@@ -1,5 +1,5 @@
 /*
- * Events as their schema wants them.
+ * Events satisfy their schema.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 static const struct fcmp_head head = { STR_INIT("turn_1"), STR_INIT("s1"),
 	STR_INIT("2026-02-22T17:40:00Z") };
 
-/* What a reader sees of an event with seq 7. */
+/* An event with seq 7, as a reader gets it. */
 static struct wire_chat_event
 read_back(struct buf *b, struct arena *a)
 {
@@ -108,7 +108,7 @@ TEST(failures_have_category_and_code)
 	arena_free(a);
 }
 
-/* Nothing half is said: the buffer tells. */
+/* A truncated event is an error of the buffer. */
 TEST(an_event_without_space_is_an_error)
 {
 	struct buf b = BUF_INIT(64);

@@ -1,5 +1,5 @@
 /*
- * Messages on their way to the model and into the session.
+ * Messages for the model and for the session's record.
  */
 #include <stdlib.h>
 
@@ -58,10 +58,10 @@ TEST(plain_messages_are_shown)
 	READS("u:你好|a:嗨|u:[presence] data={}", MSG("user", "你好", ""),
 	    MSG("assistant", "嗨", ""),
 	    MSG("observation", "[presence] data={}", ""));
-	/* Silence is shown as the model says it. */
+	/* An empty reply is shown as the model writes it. */
 	READS("u:哦|a:<NO_REPLY>|u:喂", MSG("user", "哦", ""),
 	    MSG("assistant", "", ""), MSG("user", "喂", ""));
-	/* The turn's own are said elsewhere; damaged ones are left out. */
+	/* This turn's messages and invalid ones are left out. */
 	READS("u:b", MSG("user", "a", ",\"turn_id\":\"turn_now\""), "{}",
 	    "no json", MSG("user", "b", ",\"turn_id\":\"turn_0\""));
 }
@@ -77,10 +77,10 @@ TEST(calls_are_shown_with_their_results)
 	    RESULT("c2"), RESULT("c1"));
 }
 
-/* What a strict provider would refuse is not shown. */
+/* What a strict provider would reject is not shown. */
 TEST(calls_without_all_results_are_left_out)
 {
-	/* Cut off at the front. */
+	/* Truncated at the beginning. */
 	READS("u:然后", RESULT("c1"), MSG("user", "然后", ""));
 	/* A result is missing, is of another call, or is one too many. */
 	READS("u:x", MSG("assistant", "", CALLS(CALL("c1"))),
@@ -96,7 +96,7 @@ TEST(calls_without_all_results_are_left_out)
 	READS("u:x", MSG("assistant", "", CALLS()), MSG("user", "x", ""));
 }
 
-/* ---- a turn ------------------------------------------------------------ */
+/* ---- a turn ---- */
 
 static void
 begin(struct turn *t)
@@ -155,7 +155,7 @@ TEST(a_running_turn_is_shown)
 	arena_free(a);
 }
 
-/* Others read these: query is at the top whatever came of it. */
+/* Other programs read these: query is at the top level in any case. */
 TEST(results_of_forget_memory)
 {
 	static const struct {
@@ -197,7 +197,7 @@ TEST(results_of_forget_memory)
 		ck_assert_int_ge(
 		    str_find(s.list[1], STR("\"name\":\"forget_memory\"")), 0);
 	}
-	/* Arguments that say nothing are no query. */
+	/* Arguments without text have no query. */
 	t.calls[0].args = STR("{}");
 	ck_assert_int_eq(history_turn(&t, a, &l), RC_OK);
 	ck_assert(str_starts(l.list[1].text, STR("{\"ok\":false")));
@@ -228,7 +228,7 @@ TEST(large_outputs_are_truncated)
 	arena_free(a);
 }
 
-/* What is stored is read back as it was said. */
+/* Stored messages are read back unchanged. */
 TEST(messages_survive_a_round_trip)
 {
 	static const char want[] = "a[{\"a\":1}]:|t(ia_0):{\"ok\":true}|"
@@ -253,14 +253,14 @@ TEST(messages_survive_a_round_trip)
 	ck_assert_ptr_nonnull(strstr(json[1], "\"name\":\"点头\""));
 	ck_assert_ptr_nonnull(strstr(json[2], "\"sig\""));
 	ck_assert_ptr_nonnull(strstr(json[4], "\"turn_id\":\"turn_1\""));
-	/* A turn that came to no reply keeps what it did. */
+	/* A turn without a reply stores its calls. */
 	ck_assert_int_eq(
 	    history_outcome(&t, (struct str){ 0 }, &mark, a, &s), RC_OK);
 	ck_assert_uint_eq(s.n, 4);
 	arena_free(a);
 }
 
-/* Calls too large to be kept are kept without their arguments. */
+/* Calls that are too large are stored without their arguments. */
 TEST(calls_too_large_lose_their_arguments)
 {
 	struct arena *a = arena_new(4 * 1024 * 1024);
@@ -280,7 +280,7 @@ TEST(calls_too_large_lose_their_arguments)
 	arena_free(a);
 }
 
-/* ---- input ------------------------------------------------------------- */
+/* ---- input ---- */
 
 static struct wire_chat_request
 chat_of(const char *inputs, struct arena *a)

@@ -1,5 +1,5 @@
 /*
- * What intent-filter's answer means.
+ * What intent-filter's reply means.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,7 +110,7 @@ TEST(an_intent_without_arguments)
 	buf_free(&out);
 }
 
-/* What only looks ready: coerced, left, unknown, without a skill. */
+/* Ready intents that are coerced, left, unknown, without a skill. */
 TEST(arguments_must_satisfy_the_schema)
 {
 	struct bench b;
@@ -157,7 +157,7 @@ TEST(missing_parameters_become_questions)
 	close_bench(&b);
 }
 
-/* The time alone stands in unmatched; the model is told what is wanted then. */
+/* Only the time is unmatched; the model gets the whole intent. */
 TEST(a_rejected_time_leaves_the_whole_intent)
 {
 	struct bench b;
@@ -175,7 +175,7 @@ TEST(a_rejected_time_leaves_the_whole_intent)
 	close_bench(&b);
 }
 
-/* Other decisions carry nothing; an empty one to execute leaves all. */
+/* Other decisions have no calls; an empty execute_intents leaves all. */
 TEST(other_decisions_have_no_calls)
 {
 	struct bench b;

@@ -1,5 +1,5 @@
 /*
- * What the model is told.
+ * The system prompt.
  */
 #include "core/mem.h"
 #include "model/model.h"
@@ -89,7 +89,7 @@ TEST(strategies_by_emotion)
 	}
 }
 
-/* What a soul has lived through changes what it was born with. */
+/* Drift changes the traits of a soul's type. */
 TEST(traits_include_the_drift)
 {
 	struct wire_emotion_observe_reply f =
@@ -113,7 +113,7 @@ TEST(traits_include_the_drift)
 	CK_PROMPT(&p, "共情" _, "【关系】" _);
 }
 
-/* While the gate is closed what is for safety is named, and only then. */
+/* Safety tools are named only while the gate is closed. */
 TEST(safety_tools_are_listed)
 {
 	struct wire_emotion_observe_reply f =
@@ -161,7 +161,7 @@ TEST(instructions_for_this_turn)
 	CK_PROMPT(&p, "「天气怎么样」" _, "只是在表达情绪" _);
 }
 
-/* Words by which others tell a request to summarise are not used here. */
+/* The prompt avoids the words that mark a request for a summary. */
 TEST(the_prompt_is_not_a_request_for_a_summary)
 {
 	struct prompt p = { .now = STR("n"), .summary = STR("x") };
@@ -169,7 +169,7 @@ TEST(the_prompt_is_not_a_request_for_a_summary)
 	CK_PROMPT(&p, "此前的对话" _, "摘要" _ "总结" _);
 }
 
-/* A type that is none, and a text that does not fit. */
+/* An invalid type, and a text that is too long. */
 TEST(values_out_of_range)
 {
 	struct prompt p = {

@@ -1,5 +1,5 @@
 /*
- * Who a sentence is about, and how a soul gets along with such a person.
+ * The person a text is about, and the resonance with the soul.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ TEST(a_text_without_hints)
 	}
 }
 
-/* Nobody can make it look through a whole book. */
+/* The cost of a long text is limited. */
 TEST(only_the_beginning_counts)
 {
 	static const char name[] = "INFJ ";
@@ -43,7 +43,7 @@ TEST(only_the_beginning_counts)
 	ck_assert(!r.known);
 }
 
-/* A type that is named says more than the words around it. */
+/* An MBTI type takes precedence over other words. */
 TEST(an_mbti_type_is_recognized)
 {
 	static const char *const rows[] = { "INFJ", "他是infj吗",
@@ -76,7 +76,7 @@ TEST(words_hint_at_traits)
 		{ "理性一点", { 0.4, 0.5, 0.7, 0.5, 0.5 } },
 		{ "我很敏感", { 0.5, 0.72, 0.32, 0.5, 0.5 } },
 		{ "体贴的人", { 0.72, 0.5, 0.5, 0.5, 0.4 } },
-		/* Each row once, and rows add up. */
+		/* Each row counts once, and rows add up. */
 		{ "朋友的朋友很敏感", { 0.62, 0.72, 0.32, 0.5, 0.32 } },
 	};
 	struct relation r;
@@ -92,7 +92,7 @@ TEST(words_hint_at_traits)
 	}
 }
 
-/* 1 - the mean distance of the traits, and the three bands of it. */
+/* 1 - the mean distance of the traits, in three bands. */
 TEST(resonance_selects_a_strategy)
 {
 	static const struct {

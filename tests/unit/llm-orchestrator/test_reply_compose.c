@@ -1,5 +1,5 @@
 /*
- * What the user is told, and what is reported.
+ * The reply, executed and failed skills.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ TEST(direct_actions_come_first)
 	struct turn t = turn_of(ok, 3, NULL);
 
 	ck_reply(&t, false, "好的，控制灯、订闹钟已执行。");
-	/* With the answer to the rest on a line of its own. */
+	/* The reply to the rest is on a line of its own. */
 	t.route.rest = STR("天气");
 	t.has_text = true;
 	t.text = STR("今天是晴天。");
@@ -109,7 +109,7 @@ TEST(direct_actions_come_first)
 	    "好的，控制灯、订闹钟已执行。其余的我现在答不上来，请稍后再试。");
 }
 
-/* Each way to fail has its sentence, and names what it is about. */
+/* Each failure has a sentence with the label. */
 TEST(failures_are_named)
 {
 	static const struct {
@@ -152,7 +152,7 @@ TEST(failures_are_named)
 		d.why = str_of(rows[i].why);
 		struct turn t = turn_of(&d, 1, NULL);
 		ck_reply(&t, false, rows[i].want);
-		/* The model's own words do not replace it. */
+		/* The model's text does not replace it. */
 		char *both = mem_alloc(1024);
 		snprintf(both, 1024, "点好了\n%s", rows[i].want);
 		t = turn_of(&d, 1, "点好了");
@@ -168,7 +168,7 @@ TEST(failures_are_named)
 	arena_free(a);
 }
 
-/* What the body says is said only if it can be. */
+/* The body's error is quoted only if it is short. */
 TEST(long_errors_are_not_quoted)
 {
 	struct turn_call d = CALL(INVOKE, ERROR, 1, "nod", "点头");
@@ -201,7 +201,7 @@ TEST(calls_without_text_are_reported)
 	ck_reply(&t, false, "");
 }
 
-/* What was forgotten, and what was not, whatever the model says of it. */
+/* What was forgotten and what was not, whatever the model's text. */
 TEST(forgotten_memories_are_reported)
 {
 	static const struct {
@@ -236,7 +236,7 @@ TEST(forgotten_memories_are_reported)
 	ck_reply(&t, false, "都忘了。");
 	d[0].output = STR("{\"query\":\"茶\",\"forgotten\":[]}");
 	for (size_t i = 0; i < NELEM(rows); i++) {
-		/* The second is told no more than the first. */
+		/* The second adds no sentence. */
 		d[0].outcome = d[1].outcome = rows[i].outcome;
 		char *both = mem_alloc(1024);
 		t = turn_of(d, 2, NULL);
@@ -274,7 +274,7 @@ TEST(failed_search_questions_and_overflow)
 	ck_reply(&t, false, "好\n一次要做的事太多，有些没有做。");
 }
 
-/* Tried again and done is done; both outcomes of a pair are told. */
+/* A successful retry is a success; different outcomes are both reported. */
 TEST(a_skill_is_reported_a_single_time)
 {
 	static const struct turn_call calls[] = {
@@ -302,7 +302,7 @@ TEST(a_skill_is_reported_a_single_time)
 	arena_free(a);
 }
 
-/* However long the model talks, the rest is heard. */
+/* A long text of the model does not displace the rest. */
 TEST(long_replies_are_truncated)
 {
 	struct arena *a = arena_new(1024 * 1024);

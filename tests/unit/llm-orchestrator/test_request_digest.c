@@ -1,5 +1,5 @@
 /*
- * Which requests repeat which.
+ * Which requests are repetitions.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ write_of(struct wire_chat_request_inputs *in, size_t n, const char *terminal,
 	return request_digest(&chat, b);
 }
 
-/* Equal exactly if they are the same. */
+/* Equal exactly if one repeats the other. */
 TEST(equal_requests_only_have_equal_digests)
 {
 	for (size_t i = 0; i < NELEM(rows); i++) {
@@ -72,7 +72,7 @@ TEST(another_body_has_another_digest)
 	buf_free(&b);
 }
 
-/* Without a name what is said twice is said twice. */
+/* Without id or time an identical text is not a repetition. */
 TEST(without_id_or_time_no_digest_is_made)
 {
 	struct wire_chat_request_inputs in[] = { TEXT_INPUT("", "", "开灯"),

@@ -62,7 +62,7 @@ TEST(skills_are_in_order)
 	ck_assert_ptr_eq(tool_catalog_by_name(b.t, STR(TOOL_NAME_FORGET)),
 	    tool_catalog_forget(b.t));
 	bench_close(&b);
-	/* The object form of a report, and no report. */
+	/* The object form of a report, and invalid reports. */
 	bench_open(&b, "{\"skills\":[" LIGHT "]}");
 	ck_assert_uint_eq(tool_catalog_n(b.t), 1);
 	bench_close(&b);
@@ -85,13 +85,13 @@ TEST(invalid_skills_are_rejected)
 	tool_catalog_free(NULL);
 }
 
-/* Names that no provider takes get one that all do, always the same. */
+/* Illegal names get a legal substitute, always the same. */
 TEST(names_are_legal_for_providers)
 {
 	static const char longer[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 	    "abcdefghijklmnopqrstuvwxyz";
-	/* The same up to its end, and what 点头 would become. */
+	/* Names that differ only at the end, and the substitute of 点头. */
 	static const char longest[] =
 	    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
 	    "abcdefghijklmnopqrstuvwxyzz";
@@ -173,7 +173,7 @@ TEST(arguments_are_checked_and_coerced)
 	bench_close(&b);
 }
 
-/* Schemas as they come: none, without a type, and such that are none. */
+/* No schema, one without a type, invalid ones. */
 TEST(invalid_schemas_accept_any_object)
 {
 	static const struct {
@@ -213,7 +213,7 @@ TEST(invalid_schemas_accept_any_object)
 	}
 }
 
-/* What a schema says to us is read, and not shown to the model. */
+/* Extensions are read, and not shown to the model. */
 TEST(extensions_are_read_and_hidden)
 {
 	static const struct {
@@ -255,7 +255,7 @@ TEST(extensions_are_read_and_hidden)
 	}
 }
 
-/* Out of bounds is wrong, unless the schema says that the bound is meant. */
+/* Out of range is invalid unless the schema has x-clamp. */
 TEST(arguments_are_clamped)
 {
 	struct wire_err err;

@@ -1,5 +1,5 @@
 /*
- * Skills that are read once, however many turns use them.
+ * The cache of catalogs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ TEST(equal_skills_share_a_catalog)
 	ck_assert_int_eq(times_read(&b), 1);
 	ck_assert_uint_eq(tool_catalog_n(first), 250);
 	tool_catalog_free(first);
-	/* Other skills are others, as is none. */
+	/* Other skills have another catalog, as have none. */
 	tool_catalog_free(get(&b, "[{\"name\":\"nod\"}]"));
 	tool_catalog_free(get(&b, NULL));
 	tool_catalog_free(get(&b, NULL));
@@ -92,7 +92,7 @@ TEST(equal_skills_share_a_catalog)
 	bench_close(&b);
 }
 
-/* What is held outlives its place; what is put out is read anew. */
+/* A referenced catalog outlives its entry; an evicted one is decoded again. */
 TEST(the_least_recently_used_are_evicted)
 {
 	struct bench b;

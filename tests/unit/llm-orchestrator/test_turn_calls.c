@@ -1,5 +1,5 @@
 /*
- * The turn from the model's first answer on.
+ * The turn after the model's first completion.
  */
 #include "core/mem.h"
 #include "testkit/testkit.h"
@@ -40,7 +40,7 @@ TEST(a_failed_model_fails_the_turn)
 	ck_assert(t.model_failed && !t.has_text);
 }
 
-/* All is done and said in one answer: one call of the model. */
+/* Confirmed calls beside text need one call of the model. */
 TEST(confirmed_calls_with_text_end_the_turn)
 {
 	struct turn t;
@@ -51,7 +51,7 @@ TEST(confirmed_calls_with_text_end_the_turn)
 	turn_ck_actions(&t, turn_fixture_result(1, TURN_OK), "");
 	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "commit");
 	ck_assert(str_eq(t.text, STR("这就点头")));
-	/* What is the reply is not said beside the calls too. */
+	/* The text of the reply is removed from the round. */
 	ck_assert_uint_eq(t.round_text[0].n, 0);
 }
 
@@ -102,7 +102,7 @@ TEST(calls_of_one_skill_run_in_order)
 	turn_ck_actions(&t, turn_fixture_result(1, TURN_OK), "model all");
 	ck_assert_int_eq(t.calls[0].outcome, TURN_ERROR);
 
-	/* Behind one that nobody answered it is not tried again. */
+	/* After an unconfirmed call the skill is not called again. */
 	turn_fixture_call_model(&t, 4);
 	turn_ck_actions(
 	    &t, turn_fixture_completion("", call_same, 3), "invoke 0 invoke 2");
@@ -127,7 +127,7 @@ TEST(a_second_result_is_ignored)
 	turn_ck_actions(&t, turn_fixture_result(1, TURN_OK), "");
 }
 
-/* Wrong arguments go back once; then the model may only speak. */
+/* Invalid arguments are returned once; then no more calls are offered. */
 TEST(invalid_arguments_get_one_more_round)
 {
 	struct turn t;
@@ -152,7 +152,7 @@ TEST(invalid_arguments_twice_end_the_calls)
 	    "model all !call");
 	turn_ck_actions(
 	    &t, turn_fixture_completion("没做成", NULL, 0), "commit");
-	ck_assert(!turn_call_failed(&t, 0)); /* told by the later one */
+	ck_assert(!turn_call_failed(&t, 0)); /* reported by the later one */
 	ck_assert(turn_call_failed(&t, 1));
 }
 
@@ -179,7 +179,7 @@ TEST(rounds_are_limited)
 	turn_ck_actions(
 	    &t, turn_fixture_completion("", call_nod, 1), "invoke 1");
 	turn_ck_actions(&t, turn_fixture_result(1, TURN_OK), "model all !call");
-	/* A model that calls all the same is not followed, and that is told. */
+	/* Calls that were not offered are ignored, and reported. */
 	turn_ck_actions(
 	    &t, turn_fixture_completion("好了", call_nod, 1), "commit");
 	ck_assert(t.overflow);
@@ -201,7 +201,7 @@ TEST(a_closed_gate_stops_calls)
 	turn_ck_actions(
 	    &t, turn_fixture_completion("现在不行", NULL, 0), "commit");
 
-	/* To remember is not to act. */
+	/* A search is not an effect. */
 	turn_fixture_perceive(&t, 4);
 	turn_ck_actions(&t, turn_fixture_memory(true), "");
 	turn_ck_actions(&t, BLOCKED, "");
@@ -234,7 +234,7 @@ TEST(a_search_adds_a_round)
 	ck_assert(turn_call_failed(&t, 0));
 }
 
-/* A skill beside a search waits for the second thought. */
+/* A skill beside a search is deferred. */
 TEST(a_search_defers_other_calls)
 {
 	struct turn t;
@@ -252,7 +252,7 @@ TEST(a_search_defers_other_calls)
 	ck_assert(!turn_call_failed(&t, 1));
 }
 
-/* A search that was not offered, or was made already, is none. */
+/* A search that was not offered, or was made before, is unknown. */
 TEST(a_search_must_be_offered)
 {
 	struct turn t;
@@ -275,9 +275,9 @@ TEST(a_search_must_be_offered)
 	    &t, turn_fixture_completion("", call_recall, 1), "model forget");
 }
 
-/* ---- forgetting -------------------------------------------------------- */
+/* ---- forgetting ---- */
 
-/* What is gone only the result says: the model sees it, whatever it said. */
+/* The model always sees the result, whatever text it produced. */
 TEST(forget_is_followed_by_the_model)
 {
 	static const struct {
@@ -291,7 +291,7 @@ TEST(forget_is_followed_by_the_model)
 		{ "已经忘掉了", TURN_NO_MATCH, "model all" },
 		{ "已经忘掉了", TURN_ERROR, "model all" },
 		{ "已经忘掉了", TURN_INVALID, "model all" },
-		/* Nobody knows: as with a body that does not answer. */
+		/* Not confirmed: as with a body without a result. */
 		{ "已经忘掉了", TURN_NOT_CONFIRMED, "model all !call" },
 	};
 	struct turn t;
@@ -312,7 +312,7 @@ TEST(forget_is_followed_by_the_model)
 	}
 }
 
-/* It is no search and no act: neither gate nor search is in its way. */
+/* Neither the gate nor a search holds it back. */
 TEST(forget_beside_other_calls)
 {
 	struct turn t;
@@ -331,7 +331,7 @@ TEST(forget_beside_other_calls)
 	    &t, turn_fixture_completion("", call_forget_too, 2), "forget 0");
 	ck_assert_int_eq(t.calls[1].outcome, TURN_BLOCKED);
 
-	/* Behind a search it waits for what that finds. */
+	/* Beside a search it is deferred. */
 	turn_fixture_call_model(&t, 4);
 	turn_ck_actions(&t, turn_fixture_completion("", call_recall_forget, 2),
 	    "searching recall 0");
@@ -344,7 +344,7 @@ TEST(forget_beside_other_calls)
 	ck_assert(!turn_call_failed(&t, 1));
 }
 
-/* One after the other: after one of which nobody knows, no more. */
+/* In order; after an unconfirmed one the others are skipped. */
 TEST(forget_twice_runs_in_order)
 {
 	static const struct turn_call two[] = { FORGET, FORGET };
@@ -376,7 +376,7 @@ TEST(forget_must_be_offered)
 	ck_assert_int_eq(t.calls[0].outcome, TURN_UNKNOWN);
 }
 
-/* What was done is told though the model fails or the time is up. */
+/* Effects are reported although the model fails or the deadline passes. */
 TEST(forget_counts_as_an_effect)
 {
 	struct turn t;
@@ -401,7 +401,7 @@ TEST(forget_counts_as_an_effect)
 	ck_assert_int_eq(t.calls[0].outcome, TURN_NOT_CONFIRMED);
 }
 
-/* More than one answer may hold. */
+/* More than one completion may have. */
 TEST(calls_beyond_the_limit_are_left_out)
 {
 	struct turn_call many[TURN_ROUND_CALLS_MAX + 1] = { { 0 } };
@@ -420,7 +420,7 @@ TEST(calls_beyond_the_limit_are_left_out)
 	turn_step(&t, &e, &out);
 	ck_assert_uint_eq(out.n, TURN_ROUND_CALLS_MAX);
 	ck_assert(t.overflow);
-	/* Round after round, until the turn can hold no more. */
+	/* Rounds up to the limit of a turn. */
 	for (size_t n = 0; t.phase == TURN_INVOKING; n++) {
 		ck_assert_uint_lt(n, TURN_CALLS_MAX + 8);
 		for (size_t i = 0; i < t.n_calls; i++) {

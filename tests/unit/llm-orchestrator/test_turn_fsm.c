@@ -1,5 +1,5 @@
 /*
- * The turn up to its first thought or action, and its end.
+ * The turn up to its first model call or action, and its end.
  */
 #include "core/mem.h"
 #include "testkit/testkit.h"
@@ -30,7 +30,7 @@ TEST(a_failed_load_fails_the_turn)
 	turn_ck_actions(&t, CANCEL, "");
 }
 
-/* The order in which the senses answer makes no difference. */
+/* The order of the perception replies makes no difference. */
 TEST(perception_replies_in_any_order)
 {
 	static const struct {
@@ -54,13 +54,13 @@ TEST(perception_replies_in_any_order)
 		for (size_t k = 0; k < 3; k++) {
 			turn_ck_actions(
 			    &t, e[rows[i].order[k]], rows[i].after[k]);
-			/* Twice is once. */
+			/* A second reply changes nothing. */
 			turn_ck_actions(&t, e[rows[i].order[k]], "");
 		}
 	}
 }
 
-/* What is offered, by decision and memory. */
+/* Tools offered, by decision and memory. */
 TEST(the_decision_alone_routes)
 {
 	static const struct {
@@ -102,7 +102,7 @@ TEST(without_a_catalog_the_filter_is_skipped)
 	ck_assert(!t.routed);
 }
 
-/* A direct action does not wait for memory; a thought does. */
+/* A direct action does not wait for memory; a model call does. */
 TEST(only_the_model_waits_for_memory)
 {
 	struct turn t;
@@ -165,7 +165,7 @@ TEST(a_closed_gate_sends_nothing)
 	turn_ck_actions(&t, turn_fixture_intents(&route_direct), "commit");
 	ck_assert_int_eq(t.calls[1].outcome, TURN_GATE_UNKNOWN);
 
-	/* The rest is answered nevertheless. */
+	/* The model still gets the rest. */
 	turn_fixture_perceive(&t, 4);
 	turn_ck_actions(&t, turn_fixture_memory(false), "");
 	turn_ck_actions(&t, BLOCKED, "");
@@ -188,7 +188,7 @@ TEST(rejected_intents_are_not_sent)
 	ck_assert_int_eq(t.calls[0].outcome, TURN_REJECTED);
 }
 
-/* A reply that cannot be stored is not given. */
+/* A reply that cannot be stored is not returned. */
 TEST(a_turn_ends_after_the_commit)
 {
 	struct turn t;
@@ -237,7 +237,7 @@ to_phase(struct turn *t, enum turn_phase phase)
 	ck_assert_int_eq(t->phase, phase);
 }
 
-/* In every phase: what a cancel, a lost place and the deadline do. */
+/* Cancel, eviction and deadline in every phase. */
 TEST(every_phase_can_be_canceled)
 {
 	static const char *const expired[] = {
@@ -274,7 +274,7 @@ TEST(every_phase_can_be_canceled)
 	}
 }
 
-/* Time runs out while the model words what was done. */
+/* The deadline passes during the model call after an effect. */
 TEST(calls_are_reported_without_the_model)
 {
 	struct turn t;

@@ -1,11 +1,10 @@
 /*
- * Every state a turn with up to two calls an answer can be in, and every event
- * in each: a breadth-first walk until no state is new.
- *
- * The walk knows what the turn has asked for and not got yet.  Only that is
- * answered; all else is thrown at the turn too, and must change nothing.  A
- * search has a round of its own, so turns with searches have one other round.
- * Turns that forget have up to three calls, and only a few sorts of answers.
+ * Every state of a turn with up to two calls per completion, and every event
+ * in each: a breadth-first search until no state is new. The search tracks
+ * what the turn has requested. Only pending requests get replies; all other
+ * events are applied too, and must change nothing. A memory search adds a
+ * round, so turns with searches have one other round. Turns that forget have
+ * up to three calls, and fewer kinds of completions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +18,13 @@
 #define ROUNDS  2
 #define KEY_MAX (64 + ROUNDS + 1 + 5 * TURN_CALLS_MAX)
 
-/* What was asked for and has not been answered. */
+/* Pending requests. */
 struct owed {
 	bool slot, load, observe, filter, memory, act, think, store;
 	bool call[TURN_CALLS_MAX];
 };
 
-/* The turn is last: of its deeds only those in use are copied. */
+/* The turn is last: only the calls in use are copied. */
 struct node {
 	struct owed owed;
 	size_t finals;
@@ -44,10 +43,10 @@ struct search {
 	struct node **queue;
 	size_t n, cap, next;
 	size_t edges;
-	unsigned sorts; /* of answers that the model may give */
+	unsigned sorts; /* kinds of completions */
 };
 
-/* ---- what may happen --------------------------------------------------- */
+/* ---- events ---- */
 
 static const struct turn_call two_recalls[] = { RECALL, RECALL };
 static const struct turn_call two_forgets[] = { FORGET, FORGET };
@@ -62,7 +61,7 @@ static const struct turn_route *const routes[] = { NULL, &route_fallback,
 	&route_silent, &route_direct, &route_rest, &route_question,
 	&route_safe };
 
-/* Sorts of answers: skills, searches, what comes beside forgetting. */
+/* Kinds of completions: skills, searches, forget_memory. */
 enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4 };
 
 static const struct {
@@ -93,20 +92,20 @@ static const struct {
 	{ "", bad_forget, 1, FORGETS },
 };
 
-/* The last: of forgetting alone. */
+/* The last one: of forget_memory only. */
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
 	TURN_NOT_CONFIRMED, TURN_NO_MATCH };
 
-/* ---- states ------------------------------------------------------------ */
+/* ---- states ---- */
 
-/* All that tells one state from another; texts by whether they are empty. */
+/* The state as a key; texts count as empty or not. */
 static struct str
 key_of(const struct node *n, char dst[KEY_MAX])
 {
 	const struct turn *t = &n->t;
 	size_t at = 0;
 
-	/* An ended turn does nothing any more, whatever it was. */
+	/* All ended turns are one state. */
 	if (t->phase == TURN_ENDED)
 		return STR("ended");
 	const size_t parts[] = { t->phase, t->awaited, t->model_deferred,
@@ -149,7 +148,7 @@ push(struct search *w, const struct node *n)
 	w->queue[w->n++] = copy;
 }
 
-/* ---- the promises ------------------------------------------------------ */
+/* ---- guarantees ---- */
 
 static bool
 gate_open(const struct turn *t)
@@ -175,14 +174,14 @@ note_call(struct node *n, const struct turn_action *a)
 		ck_assert_int_eq(d->kind, TURN_RECALL);
 		ck_assert(n->t.memory);
 	}
-	/* Of one skill never two at one time. */
+	/* Never two pending calls of one skill. */
 	for (size_t i = 0; i < n->t.n_calls; i++)
 		ck_assert(!n->owed.call[i] || d->kind == TURN_RECALL ||
 		    !str_eq(n->t.calls[i].skill, d->skill));
 	n->owed.call[a->call] = true;
 }
 
-/* What goes out directly is allowed, and something does. */
+/* Direct calls obey the gate, and at least one is sent. */
 static void
 check_sent(const struct turn *t)
 {
@@ -197,7 +196,7 @@ check_sent(const struct turn *t)
 	ck_assert_uint_gt(sent, 0);
 }
 
-/* What is for safety is never held back by the gate. */
+/* The gate never holds back safety skills. */
 static void
 check_safe(const struct turn *t)
 {
@@ -257,7 +256,7 @@ note(struct node *n, const struct turn_action *a)
 	*owed = true;
 }
 
-/* No deed is confirmed but by its result. */
+/* No call is confirmed without its result. */
 static void
 check_calls(const struct node *before, const struct node *after,
     const struct turn_event *e)
@@ -279,7 +278,7 @@ check_calls(const struct node *before, const struct node *after,
 		ck_assert_int_ge(after->t.calls[i].outcome, TURN_OK);
 }
 
-/* What is gone is not said before the model knows it. */
+/* The model sees what was forgotten before the final text. */
 static void
 check_known(const struct node *after, const struct turn_event *e)
 {
@@ -292,7 +291,7 @@ check_known(const struct node *after, const struct turn_event *e)
 		    t->calls[i].round < t->round);
 }
 
-/* Somebody will answer: no turn is forgotten. */
+/* A turn that has not ended waits for something. */
 static void
 check_alive(const struct node *n)
 {
@@ -307,12 +306,15 @@ check_alive(const struct node *n)
 	for (size_t i = 0; i < n->t.n_calls; i++)
 		alive |= o->call[i];
 	ck_assert_msg(
-	    alive, "nobody will ever answer in %s", turn_phase_name(&n->t));
+	    alive, "no pending request in %s", turn_phase_name(&n->t));
 }
 
-/* ---- walking ----------------------------------------------------------- */
+/* ---- search ---- */
 
-/* Step from; answered (may be NULL) is what e answers, and owed no more. */
+/*
+ * Step from; completion (may be NULL) is the pending request that e replies
+ * to.
+ */
 static void
 step(struct search *w, const struct node *from, struct turn_event e,
     size_t owed_at)
@@ -328,7 +330,7 @@ step(struct search *w, const struct node *from, struct turn_event e,
 	w->edges++;
 	for (size_t i = 0; i < out.n; i++)
 		note(&to, &out.list[i]);
-	/* Whatever is under way when a turn replies or ends is dropped. */
+	/* Pending requests are dropped when a turn commits or ends. */
 	if (to.t.phase >= TURN_COMMITTING) {
 		bool store = to.owed.store;
 		to.owed = (struct owed){ 0 };
@@ -341,7 +343,7 @@ step(struct search *w, const struct node *from, struct turn_event e,
 	push(w, &to);
 }
 
-/* What was not asked for changes nothing. */
+/* Events that were not requested change nothing. */
 static void
 stray(struct search *w, const struct node *from, struct turn_event e)
 {

@@ -1,5 +1,5 @@
 /*
- * Stages with given moments.
+ * Phases with given times.
  */
 #include <string.h>
 
@@ -47,7 +47,7 @@ TEST(phases_begin_and_end)
 	timeline_first(&t, TIMELINE_COMPLETION, us(1300));
 	timeline_first(&t, TIMELINE_COMPLETION, us(1400));
 	timeline_end(&t, TIMELINE_COMPLETION, 0, "ok", us(2300));
-	/* Two of a kind at one time. */
+	/* Two of a kind in parallel. */
 	begin(&t, TIMELINE_INVOKE, 0, "nod", 2400);
 	begin(&t, TIMELINE_INVOKE, 1, "sing", 2500);
 	timeline_end(&t, TIMELINE_INVOKE, 0, "not_confirmed", us(9400));
@@ -65,7 +65,7 @@ TEST(phases_begin_and_end)
 	timeline_free(&t);
 }
 
-/* An action that is tried again is still the same stage. */
+/* A retried action is still the same phase. */
 TEST(an_ended_phase_stays_ended)
 {
 	struct turn_timeline t = { .start = us(0) };

@@ -1,5 +1,5 @@
 /*
- * What a session keeps of skills that nobody confirmed, and what is told of it.
+ * Unconfirmed invokes of a session, and their report.
  */
 #include <stdio.h>
 
@@ -53,7 +53,7 @@ TEST(only_unconfirmed_invokes_are_stored)
 	arena_free(a);
 }
 
-/* The newest UNCONFIRMED_MAX, and none that is too old. */
+/* The newest UNCONFIRMED_MAX, without old ones. */
 TEST(age_and_number_are_limited)
 {
 	struct arena *a = arena_new(64 * 1024);
@@ -95,7 +95,7 @@ TEST(an_invalid_list_is_empty)
 	arena_free(a);
 }
 
-/* What is known is told, and kept only until it was. */
+/* Known results are reported, and stored only until then. */
 TEST(reported_results_are_dropped)
 {
 	struct arena *a = arena_new(64 * 1024);
@@ -122,7 +122,7 @@ TEST(reported_results_are_dropped)
 	arena_free(a);
 }
 
-/* The turn that tells it says so after the model's words, and stores it. */
+/* The report follows the model's text, and is stored. */
 TEST(results_are_part_of_the_reply)
 {
 	static const struct history_mark mark = { STR_INIT("turn_1"),
@@ -144,11 +144,11 @@ TEST(results_are_part_of_the_reply)
 			     STR("\"role\":\"observation\",\"content\":"
 				 "\"[late_result] 之前")),
 	    0);
-	/* Silence does not swallow it. */
+	/* <NO_REPLY> does not suppress it. */
 	t.text = STR("<NO_REPLY>");
 	ck_assert_int_eq(reply_compose(&t, false, a, &reply), RC_OK);
 	is(reply, "之前没有得到确认的点头，后来已经完成。");
-	/* A turn that comes to no reply has told nothing. */
+	/* A turn without a reply has reported nothing. */
 	ck_assert_int_eq(
 	    history_outcome(&t, (struct str){ 0 }, &mark, a, &s), RC_OK);
 	ck_assert_uint_eq(s.n, 0);

@@ -1,5 +1,5 @@
 /*
- * What the simulated language model says to what.
+ * The responses of the simulated language model.
  */
 #include "core/mem.h"
 #include "rules.h"
@@ -21,7 +21,7 @@
 	"{\"role\":\"tool\",\"tool_call_id\":\"ia_1_0\",\"content\":"       \
 	"\"{}\"},{\"role\":\"assistant\",\"content\":\"好\"}"
 
-/* A request; the text of the answer, or the calls as "name arguments|". */
+/* A request; the text of the response, or the calls as "name arguments|". */
 static const struct {
 	const char *request, *text, *calls;
 } rows[] = {
@@ -31,7 +31,7 @@ static const struct {
 	    "我听到你说：你好", "" },
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("点一下脑袋") "]}",
 	    NULL, "set_head_motion {\"action\":\"点头\"}|" },
-	/* A tool that is not on offer is not called. */
+	/* A tool that is not offered is not called. */
 	{ "{\"model\":\"m\",\"messages\":[" USER("点一下脑袋") "]}",
 	    "我听到你说：点一下脑袋", "" },
 	{ "{\"model\":\"m\"," TOOLS
@@ -45,19 +45,19 @@ static const struct {
 	    NULL, "forget_memory {\"query\":\"忘掉以前的事\"}|" },
 	{ "{\"model\":\"m\",\"messages\":[" USER("忘掉以前的事") "]}",
 	    "我听到你说：忘掉以前的事", "" },
-	/* Results are told; the calls are not made again. */
+	/* Results are repeated; the calls are not made again. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
 	      "点头") ",{\"role\":\"assistant\",\"content\":null},"
 		      "{\"role\":\"tool\","
 		      "\"tool_call_id\":\"call_1_0\",\"content\":\"好了\"}]}",
 	    "结果：好了", "" },
-	/* Those of calls that somebody else made are not. */
+	/* Results of other calls are not. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(
 	      "甲") ",{\"role\":\"assistant\",\"content\":null},"
 		    "{\"role\":\"tool\","
 		    "\"tool_call_id\":\"c\",\"content\":\"好了\"}]}",
 	    "我听到你说：甲", "" },
-	/* "It" is what was called last. */
+	/* "It" is the last tool called. */
 	{ "{\"model\":\"m\"," TOOLS
 	  "\"messages\":[" USER("变绿") "," LIT "," USER("再关掉它") "]}",
 	    NULL, "control_light {\"mode\":\"off\"}|" },
@@ -66,7 +66,7 @@ static const struct {
 	{ "{\"model\":\"m\",\"messages\":[" USER("变绿") "," LIT "," USER(
 	      "再关掉它") "]}",
 	    "我听到你说：再关掉它", "" },
-	/* What the system text leaves of what was said. */
+	/* The part that the system prompt quotes. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[{\"role\":\"system\","
 	  "\"content\":\"只回应还剩下的部分：「点一下脑袋」。\"}," USER(
 	      "开灯，点一下脑袋") "]}",
@@ -124,7 +124,7 @@ TEST(a_script_applies_in_order)
 	ck_assert_int_eq(script_next(&s, STR("hi")).delay_ms, 7);
 	ck_assert_int_eq(script_next(&s, STR("hi")).kind,
 	    WIRE_LLM_SIM_SCRIPT_FAULTS_KIND_NONE);
-	/* One that waits for its request. */
+	/* A fault that waits for its request. */
 	faults[0].when = STR("tea");
 	ck_assert_int_eq(script_set(&s, &msg), RC_OK);
 	ck_assert_int_eq(script_next(&s, STR("hi")).kind,

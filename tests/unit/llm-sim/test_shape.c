@@ -1,4 +1,6 @@
-/* What is sent by the letter follows the schemas. */
+/*
+ * Responses without quirks satisfy the schemas.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +48,7 @@ TEST(chat_completions_have_their_quirks)
 		    "%.*s: %s %s", STR_ARG(e), err.path, err.why);
 		n++;
 	}
-	/* Role, thoughts, text, the call and its arguments, end, usage. */
+	/* Role, reasoning, text, the call and its arguments, end, usage. */
 	ck_assert_uint_eq(n, 1 + 1 + 3 + 1 + 3 + 1 + 1);
 	shape_out_free(&o);
 	shape_out_init(&o);
@@ -60,7 +62,7 @@ TEST(chat_completions_have_their_quirks)
 	arena_free(a);
 }
 
-/* What Anthropic would refuse is refused. */
+/* What Anthropic would reject is rejected. */
 TEST(anthropic_messages_have_their_quirks)
 {
 	static const struct {

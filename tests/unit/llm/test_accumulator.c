@@ -1,4 +1,6 @@
-/* Answers from their pieces: one row for each habit of a provider. */
+/*
+ * Responses from their chunks: one row for each quirk of a provider.
+ */
 #include <string.h>
 
 #include "core/mem.h"
@@ -83,7 +85,7 @@ static const struct {
 	      "{\"choices\":[{\"delta\":{\"content\":\"b\"}}]}",
 	      FINISH("stop") },
 	    "ab|stop|" },
-	/* A call by the letter. */
+	/* A standard call. */
 	{ { CALL("\"index\":0,\"id\":\"c1\",\"type\":\"function\"," FN(
 		"f", "\"\"")),
 	      CALL("\"index\":0," ARGS("\"{\\\"on\\\":\"")),
@@ -96,24 +98,26 @@ static const struct {
 	      CALL("\"index\":0," ARGS("\"}\"")),
 	      CALL("\"index\":1," ARGS("\"}\"")), FINISH("tool_calls") },
 	    "|calls|a f {};b g {};" },
-	/* Later pieces with an empty id and no name. */
+	/* Later chunks with an empty id and no name. */
 	{ { CALL("\"index\":0,\"id\":\"c1\"," FN("f", "\"{\"")),
 	      CALL("\"index\":0,\"id\":\"\",\"type\":\"\","
 		   "\"function\":{\"name\":null,\"arguments\":\"}\"}"),
 	      CALL("\"index\":0,\"id\":null,\"function\":{\"name\":\"\"}"),
 	      FINISH("tool_calls") },
 	    "|calls|c1 f {};" },
-	/* No index: whole calls, told apart by id. */
+	/* No index: whole calls, distinguished by id. */
 	{ { CALL("\"id\":\"a\"," FN("f", "\"{}\"")),
 	      CALL("\"id\":\"b\"," FN("f", "\"{}\"")), FINISH("stop") },
 	    "|calls|a f {};b f {};" },
-	/* No index, the id in each piece. */
+	/* No index, the id in each chunk. */
 	{ { CALL("\"id\":\"a\"," FN("f", "\"{\"")),
 	      CALL("\"id\":\"b\"," FN("g", "\"{\"")),
 	      CALL("\"id\":\"a\"," ARGS("\"}\"")),
 	      CALL("\"id\":\"b\"," ARGS("\"}\"")), FINISH("tool_calls") },
 	    "|calls|a f {};b g {};" },
-	/* Neither index nor id: the last call goes on until it is whole. */
+	/*
+	 * Neither index nor id: the last call continues until it is complete.
+	 */
 	{ { CALL(FN("f", "\"{\\\"x\\\":\"")), CALL(ARGS("\"1}\"")),
 	      CALL(FN("f", "\"{}\"")), CALL(FN("g", "\"{}\"")),
 	      FINISH("tool_calls") },
@@ -121,12 +125,12 @@ static const struct {
 	{ { CALL(FN("f", "null")), CALL(FN("g", "null")),
 	      FINISH("tool_calls") },
 	    "|calls|call_t1_0 f {};call_t1_1 g {};" },
-	/* The name in each piece. */
+	/* The name in each chunk. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"{\"")),
 	      CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"}\"")),
 	      FINISH("tool_calls") },
 	    "|calls|a f {};" },
-	/* All parallel calls as index 0, told apart by a new id. */
+	/* All parallel calls as index 0, distinguished by a new id. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"{\"")),
 	      CALL("\"index\":0," ARGS("\"}\"")),
 	      CALL("\"index\":0,\"id\":\"b\"," FN("g", "\"{\"")),
@@ -148,7 +152,7 @@ static const struct {
 	      CALL("\"index\":1,\"id\":\"0\"," FN("g", "\"{}\"")),
 	      FINISH("tool_calls") },
 	    "|calls|0 f {};call_t1_1 g {};" },
-	/* Arguments: an object, an array, nothing, not there. */
+	/* Arguments: an object, an array, empty, absent. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "{\"x\":[1]}")),
 	      CALL("\"index\":1,\"id\":\"b\"," FN("f", "[1]")),
 	      CALL("\"index\":2,\"id\":\"c\"," FN("f", "null")),
@@ -156,13 +160,13 @@ static const struct {
 	      CALL("\"index\":4,\"id\":\"e\",\"function\":{\"name\":\"f\"}"),
 	      FINISH("tool_calls") },
 	    "|calls|a f {\"x\":[1]};!b f [1];c f {};d f {};e f {};" },
-	/* Several calls in one piece. */
+	/* Several calls in one chunk. */
 	{ { DELTA("\"tool_calls\":[{\"index\":0,\"id\":\"a\"," FN(
 		"f", "\"{}\"") "},{\"index\":1,\"id\":\"b\"," FN("g",
 		"\"{}\"") "}]"),
 	      FINISH("tool_calls") },
 	    "|calls|a f {};b g {};" },
-	/* How it ended, said wrongly. */
+	/* Wrong finish reasons. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"{}\"")),
 	      FINISH("stop") },
 	    "|calls|a f {};" },
@@ -172,7 +176,7 @@ static const struct {
 	    "|calls|a f {};" },
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"{}\"")), DONE },
 	    "|calls|a f {};" },
-	/* Cut: what parses may run, the rest not. */
+	/* Truncated: calls that parse are valid, others not. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," FN("f", "\"{}\"")),
 	      CALL("\"index\":1,\"id\":\"b\"," FN("g", "\"{\\\"x\\\"\"")),
 	      CALL("\"index\":2,\"id\":\"c\"," FN("h", "\"\"")) },
@@ -181,7 +185,7 @@ static const struct {
 	      CALL("\"index\":0,\"id\":\"b\"," FN("g", "\"{\\\"x\\\"\"")),
 	      FINISH("length"), DONE },
 	    "a|length|!b g {\"x\";" },
-	/* A call of nothing. */
+	/* A call without a name. */
 	{ { CALL("\"index\":0,\"id\":\"a\"," ARGS("\"{}\"")),
 	      FINISH("tool_calls") },
 	    "|calls|!a  {};" },
@@ -287,7 +291,7 @@ TEST(reasoning_usage_and_extra)
 	arena_free(a);
 }
 
-/* Adds thoughts of n bytes and a call with a member; its extra has these. */
+/* Adds reasoning of n bytes and a call with a member; extra has these. */
 static void
 check_extra(enum llm_echo echo, size_t n, bool thoughts)
 {
@@ -347,18 +351,18 @@ check_response(const char *json, const char *want)
 TEST(whole_responses_are_read)
 {
 	check_response("{\"choices\":[{\"index\":0,\"message\":{\"role\":"
-		     "\"assistant\",\"content\":\"hi\"},"
-		     "\"finish_reason\":\"stop\"}]}",
+		       "\"assistant\",\"content\":\"hi\"},"
+		       "\"finish_reason\":\"stop\"}]}",
 	    "hi|stop|");
 	check_response("{\"choices\":[{\"message\":{\"content\":null,"
-		     "\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
-		     "\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":"
-		     "\"g\",\"arguments\":{\"x\":1}}}]},"
-		     "\"finish_reason\":\"stop\"}]}",
+		       "\"tool_calls\":[{\"id\":\"a\",\"function\":{\"name\":"
+		       "\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":"
+		       "\"g\",\"arguments\":{\"x\":1}}}]},"
+		       "\"finish_reason\":\"stop\"}]}",
 	    "|calls|a f {};call_t1_1 g {\"x\":1};");
 	check_response("{\"choices\":[{\"index\":1,\"message\":{\"content\":"
-		     "\"x\"}},{\"index\":0,\"message\":{\"content\":\"y\"},"
-		     "\"finish_reason\":null}]}",
+		       "\"x\"}},{\"index\":0,\"message\":{\"content\":\"y\"},"
+		       "\"finish_reason\":null}]}",
 	    "y|stop|");
 	check_response("{\"choices\":[]}", "|stop|");
 }
@@ -370,7 +374,7 @@ TEST(responses_are_limited)
 	enum rc rc = RC_OK;
 	size_t n = 0;
 
-	/* More calls than an answer may have. */
+	/* More calls than the limit. */
 	accum_init(&m, NULL);
 	while (rc == RC_OK && n <= 2 * LLM_CALLS_MAX) {
 		buf_reset(&b);
@@ -384,7 +388,7 @@ TEST(responses_are_limited)
 	ck_assert_uint_eq(n, LLM_CALLS_MAX);
 	accum_free(&m);
 
-	/* Arguments without end. */
+	/* Arguments beyond the limit. */
 	accum_init(&m, NULL);
 	buf_reset(&b);
 	buf_puts(&b,
@@ -398,7 +402,7 @@ TEST(responses_are_limited)
 	ck_assert_int_eq(add_chunk(&m, b.p, NULL), RC_TOOBIG);
 	accum_free(&m);
 
-	/* Text and thoughts without end. */
+	/* Text and reasoning beyond the limit. */
 	for (size_t k = 0; k < 2; k++) {
 		accum_init(&m, NULL);
 		buf_reset(&b);

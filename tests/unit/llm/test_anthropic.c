@@ -1,4 +1,6 @@
-/* Anthropic Messages: what is asked, and what is read. */
+/*
+ * Anthropic Messages: requests and responses.
+ */
 #include <string.h>
 
 #include "core/mem.h"
@@ -87,7 +89,7 @@ TEST(roles_alternate)
 		    4,
 		    HEAD "\"system\":\"be\\n\\ngood\",\"messages\":[" USER T(
 			"a") "," T("b") "]}]}" },
-		/* The assistant cannot begin, and nobody can say nothing. */
+		/* The assistant cannot begin, and no text may be empty. */
 		{ { { .role = LLM_ASSISTANT, .text = STR_INIT("hi") },
 		      { .role = LLM_USER, .text = STR_INIT(" \n") },
 		      { .role = LLM_ASSISTANT, .text = STR_INIT("there") },
@@ -124,7 +126,7 @@ TEST(calls_and_results_are_written)
 			"") "," T("go on") "]}],"
 					   "\"tools\":[" OPEN("f") "," OPEN(
 					       "g") "]," NO_CHOICE "}" },
-		/* Another's thoughts are not shown. */
+		/* Another provider's reasoning is not sent. */
 		{ { { .role = LLM_USER, .text = STR_INIT("do") },
 		      { .role = LLM_ASSISTANT,
 			  .calls = &calls[2],
@@ -187,7 +189,7 @@ TEST(options_are_written)
 	    strstr(out.p, ",\"thinking\":{\"type\":\"enabled\"}}"));
 }
 
-/* ---- reading ------------------------------------------------------------ */
+/* ---- responses ---- */
 
 #define EVENTS 10
 #define START(i, block)                                   \
@@ -217,13 +219,13 @@ static const struct {
 	      DELTA(0, JSON("{\\\"a\\\"")), DELTA(0, JSON(":1}")), STOP(0),
 	      START(1, TOOL("y", "g")), STOP(1), END("tool_use"), OVER },
 	    "||x f {\"a\":1};y g {};|3|" },
-	/* Cut: what is there counts only if it is whole. */
+	/* Truncated: only complete calls are valid. */
 	{ { START(0, TOOL("x", "f")), DELTA(0, JSON("{\\\"a\\\"")) },
 	    "||!x f {\"a\";|0|" },
 	{ { START(0, TOOL("x", "f")), DELTA(0, JSON("{\\\"a\\\"")),
 	      END("max_tokens"), OVER },
 	    "||!x f {\"a\";|2|" },
-	/* Thoughts that are signed, and such that nobody may read. */
+	/* Signed and redacted reasoning. */
 	{ { START(0, "{\"type\":\"thinking\",\"thinking\":\"\"}"),
 	      DELTA(0, "{\"type\":\"thinking_delta\",\"thinking\":\"hm\"}"),
 	      DELTA(0, "{\"type\":\"signature_delta\",\"signature\":\"s\"}"),
@@ -236,7 +238,7 @@ static const struct {
 	    "\"redacted_thinking\",\"data\":\"z\"}]}" },
 	{ { END("refusal"), OVER }, "|||4|" },
 	{ { END("pause_turn"), OVER }, "|||5|" },
-	/* What is not known is passed over. */
+	/* Unknown events and blocks are ignored. */
 	{ { START(0, "{\"type\":\"server_tool_use\",\"id\":\"x\"}"),
 	      DELTA(0, "{\"type\":\"citations_delta\"}"), STOP(0),
 	      "{\"type\":\"something_new\"}", END("end_turn"), OVER },

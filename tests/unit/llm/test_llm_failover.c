@@ -1,9 +1,11 @@
-/* What is done about failed attempts, and when a provider is left alone. */
+/*
+ * Plans for failed attempts, and circuit breakers.
+ */
 #include "core/mem.h"
 #include "llm/llm_internal.h"
 #include "testkit/testkit.h"
 
-/* Facts with what a row leaves out: a first attempt, in good time. */
+/* Defaults of a row: a first attempt with time left. */
 static struct retry_facts
 filled(struct retry_facts f)
 {
@@ -27,7 +29,7 @@ static const struct {
 	int64_t wait_ms;
 	enum retry_blame blame;
 } rows[] = {
-	/* By what went wrong. */
+	/* By result code. */
 	{ { .rc = RC_DOWN }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .status = 503 }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .status = 429 }, RETRY_SAME, 500,
@@ -45,15 +47,15 @@ static const struct {
 	    RETRY_BLAME_NONE },
 	{ { .rc = RC_TOOBIG, .status = 400, .others = true }, RETRY_END, 0,
 	    RETRY_BLAME_NONE },
-	/* An answer that cannot be read. */
+	/* An invalid response. */
 	{ { .rc = RC_INVALID, .status = 200 }, RETRY_END, 0, RETRY_BLAME_SOFT },
 	{ { .rc = RC_INVALID, .status = 200, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
-	/* Silence: the next one if there is one. */
+	/* A timeout: the next provider, if there is one. */
 	{ { .rc = RC_TIMEOUT, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_TIMEOUT }, RETRY_SAME, 500, RETRY_BLAME_SOFT },
-	/* By how often. */
+	/* By number of attempts. */
 	{ { .rc = RC_DOWN, .tries = 2 }, RETRY_SAME, 1000, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .tries = 3 }, RETRY_END, 0, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .tries = 3, .others = true }, RETRY_NEXT, 0,
@@ -62,7 +64,7 @@ static const struct {
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .tries = 8, .tries_max = 9 }, RETRY_SAME, 8000,
 	    RETRY_BLAME_SOFT },
-	/* The provider's word. */
+	/* The provider's hint. */
 	{ { .rc = RC_DOWN, .hint = -1 }, RETRY_END, 0, RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .hint = -1, .others = true }, RETRY_NEXT, 0,
 	    RETRY_BLAME_SOFT },
@@ -70,7 +72,7 @@ static const struct {
 	    RETRY_BLAME_NONE },
 	{ { .rc = RC_DENIED, .status = 429, .hint = 1 }, RETRY_END, 0,
 	    RETRY_BLAME_HARD },
-	/* The pause it asks for. */
+	/* Retry-After. */
 	{ { .rc = RC_RETRY, .retry_after_ms = 1500 }, RETRY_SAME, 1500,
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .retry_after_ms = 59000 }, RETRY_SAME, 59000,
@@ -79,7 +81,7 @@ static const struct {
 	    RETRY_END, 0, RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .retry_after_ms = 60001, .others = true },
 	    RETRY_NEXT, 0, RETRY_BLAME_SOFT },
-	/* Another is asked rather than to wait for long. */
+	/* Another provider is preferred to a long wait. */
 	{ { .rc = RC_RETRY, .retry_after_ms = 2000, .others = true },
 	    RETRY_SAME, 2000, RETRY_BLAME_SOFT },
 	{ { .rc = RC_RETRY, .retry_after_ms = 2001, .others = true },
@@ -93,7 +95,7 @@ static const struct {
 	    RETRY_BLAME_NONE },
 	{ { .rc = RC_TIMEOUT, .left_ms = -1, .spent_ms = 10000 }, RETRY_END, 0,
 	    RETRY_BLAME_SOFT },
-	/* Nothing is said twice. */
+	/* No retry after delivered text. */
 	{ { .rc = RC_DOWN, .gave_text = true, .others = true }, RETRY_END, 0,
 	    RETRY_BLAME_SOFT },
 	{ { .rc = RC_DOWN, .gave_text = true, .hint = 1 }, RETRY_END, 0,
@@ -131,10 +133,10 @@ TEST(jitter_takes_up_to_a_quarter)
 }
 
 /*
- * A script for a breaker, one letter a step, and what it then says:
- *   g a good call, b a bad one, h a hard one, l a probe that shows nothing,
- *   s ask (the answer is written out: c closed, p probe, o open),
- *   + 1 s later, * 1 min later; capitals are of the probe.
+ * A script for a breaker, one letter per step: g success, b failure, h hard
+ * failure, l no verdict, s admit (the verdict is written out: c closed, p
+ * probe, o open), + 1 s later, * 1 min later; capitals are results of the
+ * probe.
  */
 static const struct {
 	const char *steps, *want;
@@ -155,9 +157,9 @@ static const struct {
 	{ "bbb*sB*sB*sB**sB***sB****s*s",
 	    "ppppp"
 	    "op" },
-	/* A call from before does not count. */
+	/* The failure of an earlier call does not count. */
 	{ "bbbbbb++++++++++s", "p" },
-	/* But a good one does. */
+	/* But its success does. */
 	{ "bbbgs", "c" },
 	{ "h****s*s", "op" },
 	{ "hh*****sGs", "pc" },
@@ -215,7 +217,7 @@ TEST(breakers_open_and_close)
 	}
 }
 
-/* A provider that is the only one is asked again within a second, always. */
+/* The only provider is probed within a second. */
 TEST(breaker_of_the_only_provider)
 {
 	struct mono now = { 1000000 };

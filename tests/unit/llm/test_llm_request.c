@@ -1,4 +1,6 @@
-/* Requests: what is written, what is left out, what is refused. */
+/*
+ * Requests: what is written, left out, rejected.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -103,14 +105,14 @@ TEST(a_full_request)
 	chat.choice = LLM_CHOICE_NONE;
 	ck_assert_int_eq(write_chat(&chat), RC_OK);
 	ck_assert_ptr_nonnull(strstr(out.p, "\"tool_choice\":\"none\""));
-	/* Without tools there is nothing to choose. */
+	/* Without tools there is no tool_choice. */
 	chat.ntools = 0;
 	ck_assert_int_eq(write_chat(&chat), RC_OK);
 	ck_assert_ptr_null(strstr(out.p, "tool_choice"));
 	ck_assert_ptr_null(strstr(out.p, "\"tools\""));
 }
 
-/* Thoughts and members go back to who gave them, or as it is told to. */
+/* Reasoning and members go back to their provider, as its options say. */
 TEST(reasoning_is_sent_back)
 {
 	static const struct llm_tool_call own = { .id = STR_INIT("c"),

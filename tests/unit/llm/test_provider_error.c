@@ -1,4 +1,6 @@
-/* What providers say went wrong, and what it means. */
+/*
+ * Errors of providers and their result codes.
+ */
 #include <string.h>
 
 #include "core/buf.h"
@@ -122,7 +124,7 @@ TEST(errors_map_to_result_codes)
 		    RC_DENIED },
 		{ 404, "{\"error\":{\"message\":\"prompt is too long\"}}",
 		    RC_NOENT },
-		/* Inside a stream the type or the code tells the status. */
+		/* In a stream the type or the code implies the status. */
 		{ 0, "{\"error\":{\"type\":\"overloaded_error\"}}", RC_RETRY },
 		{ 0, "{\"error\":{\"message\":\"x\",\"code\":\"429\"}}",
 		    RC_RETRY },

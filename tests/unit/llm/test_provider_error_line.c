@@ -1,5 +1,5 @@
 /*
- * What a provider says, for the log: neither a key nor what was said to it.
+ * A provider's error for the log: without keys and texts of the chat.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,12 +54,12 @@ TEST(texts_of_the_chat_are_hidden)
 	    "Invalid input: …");
 	ck_assert_str_eq(
 	    line("no HELLO WORLD here", "", "say hello world"), "no… here");
-	/* An escape could hide it. */
+	/* An escape could hide a quote. */
 	ck_assert_str_eq(line("bad \\u4eca\\u5929", "", "今天"), "bad ");
 	ck_assert_str_eq(line("bad 灯", "", "灯"), "bad …");
 }
 
-/* Six bytes of it in a row are nowhere, wherever it stands, however cut. */
+/* No six consecutive bytes of a text appear, at any position and length. */
 TEST(property_no_part_of_a_text_is_logged)
 {
 	char message[600], text[64], low[PROVIDER_ERROR_LINE_MAX * 2];
@@ -73,8 +73,8 @@ TEST(property_no_part_of_a_text_is_logged)
 			text[i] = (char)('a' + (int)id_random_below(26));
 		text[n] = '\0';
 		memset(message, 'Z', before);
-		(void)snprintf(message + before, sizeof(message) - before, "%.*s ZZ",
-		    (int)len, text + from);
+		(void)snprintf(message + before, sizeof(message) - before,
+		    "%.*s ZZ", (int)len, text + from);
 		const char *shown = line(message, KEY, text);
 		(void)snprintf(low, sizeof(low), "%s", shown);
 		for (size_t i = from; i + 6 <= from + len; i++) {

@@ -1,4 +1,6 @@
-/* Providers from a file, from variables, and what is wrong with them. */
+/*
+ * Providers from a file and from variables, and their errors.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,14 +127,14 @@ TEST(variables_are_checked)
 	ck_assert_int_eq(open_with(&c), RC_OK);
 	c.openai_url = "a";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
-	/* Only what is chosen counts. */
+	/* Only the chosen provider is checked. */
 	c.provider = "claude";
 	ck_assert_int_eq(open_with(&c), RC_OK);
 	c.anthropic_url = "b";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	c.provider = "other";
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
-	/* A file takes the place of all that. */
+	/* A file replaces the variables. */
 	c.file = tk_path("providers.json");
 	ck_assert_int_eq(open_with(&c), RC_INVALID);
 	tk_write_file(c.file, "{\"providers\":[" ONE("") "]}");

@@ -1,4 +1,6 @@
-/* Thoughts taken out of text, wherever it is cut. */
+/*
+ * Reasoning separated from text, with chunks that end anywhere.
+ */
 #include <string.h>
 
 #include "core/mem.h"
@@ -12,15 +14,15 @@ static const struct {
 	{ "<think>a</think>b", "b", "a" },
 	{ " \n<think>\na\n</think>\n\nb c", "b c", "\na\n" },
 	{ "<think></think>b", "b", "" },
-	/* No mark, or one that is none. */
+	/* No tag, or an invalid one. */
 	{ "", "", "" },
 	{ "<", "<", "" },
 	{ "<thin", "<thin", "" },
 	{ "<thing>a", "<thing>a", "" },
 	{ "a<think>b</think>", "a<think>b</think>", "" },
-	/* Only the first. */
+	/* Only the first one. */
 	{ "<think>a</think><think>b</think>", "<think>b</think>", "a" },
-	/* An end that is none, or never comes. */
+	/* An invalid end tag, or none. */
 	{ "<think>a</thin k></think>b", "b", "a</thin k>" },
 	{ "<think>a<</think>b", "b", "a<" },
 	{ "<think>a</thi", "", "a</thi" },
@@ -54,7 +56,7 @@ TEST(chunks_may_end_anywhere)
 	}
 }
 
-/* What cannot be a mark any more is given at once. */
+/* What cannot be a tag is released at once. */
 TEST(text_is_released_immediately)
 {
 	struct buf text = BUF_INIT(100), thoughts = BUF_INIT(100);
