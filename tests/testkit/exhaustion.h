@@ -20,7 +20,7 @@ struct tk_exhaustion_opts {
 	 * NULL: none sends anything.
 	 */
 	const char *send;
-	int drip_ms;     /* after which each of these sends another 'x'; 0: never */
+	int drip_ms;     /* they send another 'x' each time; 0: never */
 	int opens_per_s; /* most connections it opens in a second */
 };
 
