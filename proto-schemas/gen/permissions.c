@@ -463,7 +463,8 @@ gen_acl_services(struct gen *g, struct buf *b)
 	buf_puts(b,
 	    "# For the listener of services.  The bridge receives all reports "
 	    "and sends commands;\n# it writes to report topics to clear "
-	    "retained messages.  The user health\n# reads the broker's uptime.\n"
+	    "retained messages.  The user health\n# reads the broker's "
+	    "uptime.\n"
 	    "user mqtt-bridge\n");
 	acl_put_rights(g, b, "body", "topic readwrite ", "+");
 	acl_put_rights(g, b, "server", "topic write ", "+");
