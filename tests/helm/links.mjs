@@ -66,7 +66,7 @@ function* named(o, all, outside) {
   if (o.kind === "StatefulSet" && !have("Service", o.spec.serviceName)) yield "has no Service";
 }
 
-// What Prometheus' operator is told finds what is there.
+// The selectors of Prometheus' operator match.
 function* watched(o, all) {
   if (o.kind !== "ServiceMonitor") return;
   const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));

@@ -133,7 +133,7 @@ load_end(struct load *n, struct load_stats *saw)
 	ck_assert_int_eq(pthread_join(n->thread, NULL), 0);
 	text = n->answer != NULL ? json_dumps(n->answer, 0) : NULL;
 	ck_assert_msg(n->failed == 0,
-	    "%zu of the %zu turns of the load generator failed, the last with %d %s",
+	    "%zu of %zu turns of the load failed, the last with %d %s",
 	    n->failed, n->saw.commands + n->saw.completions, n->status,
 	    text != NULL ? text : "");
 	ck_assert_msg(n->saw.slowest_ms <= LOAD_TURN_MS,

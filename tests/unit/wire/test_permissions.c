@@ -22,6 +22,8 @@ sources(const char *service)
 
 	snprintf(pattern, sizeof(pattern), "services/%s/*.[ch]", service);
 	ck_assert_int_eq(glob(pattern, 0, NULL, &g), 0);
+	snprintf(pattern, sizeof(pattern), "services/%s/*/*.[ch]", service);
+	(void)glob(pattern, GLOB_APPEND, NULL, &g);
 	f = open_memstream(&all, &n);
 	ck_assert_ptr_nonnull(f);
 	for (i = 0; i < g.gl_pathc; i++) {
