@@ -82,7 +82,7 @@ LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/chart-settings $(B)/bin" \
 	"tests/lint/limits $(B)/bin" \
 	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
-	"tests/lint/hardening $(B)" tests/lint/commands \
+	"tests/lint/hardening $(B)" tests/lint/commands tests/lint/links \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES) $(notdir $(UNITS_INSIDE)),\

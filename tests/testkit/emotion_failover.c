@@ -176,7 +176,7 @@ failover_check(struct failover *f)
 		    2 * FAILOVER_INTERVAL_MS + 500);
 	}
 	printf("%d souls, %d kills: %lld updates published, %lld lost; %d of "
-	       "%d inputs answered; at most %lld ms from tick to tick\n",
+	       "%d inputs processed; at most %lld ms from tick to tick\n",
 	    f->plan->souls, f->kills, (long long)published, (long long)lost,
 	    atomic_load(&f->replied), atomic_load(&f->sent), (long long)worst);
 	/* What is due within the poll interval. */

@@ -229,9 +229,9 @@ gw_run_publish(struct gw_run *r, int64_t seq, const char *json)
 
 enum rc
 gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
-    const char *id, const char *said)
+    const char *id, const char *input)
 {
-	struct turn_entry e = { .fingerprint = str_of(said),
+	struct turn_entry e = { .fingerprint = str_of(input),
 		.trace_id = STR("0123456789abcdef0123456789abcdef") };
 	struct turn_entered in;
 
@@ -249,19 +249,18 @@ gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
 void
 gw_run_start(struct gw_run *r)
 {
-	struct str said = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
-	struct turn_events told = { &event, 1, 0 };
+	struct str input = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
+	struct turn_events log = { &event, 1, 0 };
 	char json[1024];
 
 	gw_run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
 	event = str_of(json);
 	ck_assert_int_eq(
 	    turn_append_input(r->b->db.s, &r->p,
-		&(struct session_new){ .json = &said, .n = 1 },
-		&(struct turn_input){ STR("soul_x"), STR("t1"), 180000 },
-		&told),
+		&(struct session_new){ .json = &input, .n = 1 },
+		&(struct turn_input){ STR("soul_x"), STR("t1"), 180000 }, &log),
 	    RC_OK);
-	r->seq = told.seq;
+	r->seq = log.seq;
 	if (!r->mute)
 		gw_run_publish(r, r->seq, json);
 }

@@ -116,7 +116,7 @@ fan_out(void)
 		tk_sse_close(&s[i]);
 }
 
-TEST_T(streams, 120)
+TEST_T(latency_and_fan_out_of_events, 120)
 {
 	natsSubscription *sub;
 	struct tk_sse s;
