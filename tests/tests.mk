@@ -123,7 +123,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 # that nothing passed or failed.
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
 	"tests/helm/chart upgrade" \
-	$(foreach h,helm3 helm4,$(foreach t,lint sets refuse package,\
+	$(foreach h,helm3 helm4,$(foreach t,lint sets reject package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")
 test-helm: $(STAMP) $(BROKER_GATE)

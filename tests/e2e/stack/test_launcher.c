@@ -259,8 +259,8 @@ TEST(a_taken_port_is_named_before_anything_starts)
 	/* The last of two equal variables counts; remove the first one. */
 	l.envp[2 + 2] = "SOUL_NOTHING=1";
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	snprintf(wanted, sizeof(wanted), "  %s, wanted by mosquitto", text);
-	ck_assert(tk_log_has(&p, "are taken"));
+	snprintf(wanted, sizeof(wanted), "  %s, needed by mosquitto", text);
+	ck_assert(tk_log_has(&p, "are in use"));
 	ck_assert(tk_log_has(&p, wanted));
 	ck_assert(tk_log_has(&p, "PORT_SHIFT"));
 	snprintf(path, sizeof(path), "%s/pids", l.dir);
@@ -278,7 +278,7 @@ TEST(two_programs_do_not_get_one_port)
 	snprintf(l.env[3], sizeof(l.env[3]), "REDIS_PORT=%s",
 	    strchr(l.env[2], '=') + 1);
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	ck_assert(tk_log_has(&p, "wanted by nats-server and by redis-server"));
+	ck_assert(tk_log_has(&p, "assigned to both nats-server and redis-server"));
 }
 
 struct expected {
@@ -416,7 +416,7 @@ TEST(wrong_arguments_are_reported)
 	ck_assert_int_eq(stack(&l, &p, "start"), 64);
 	ck_assert(tk_log_has(&p, "usage: deploy/stack run"));
 	ck_assert_int_eq(stack(&l, &p, "down"), 0);
-	ck_assert(tk_log_has(&p, "nothing runs in"));
+	ck_assert(tk_log_has(&p, "no stack is running in"));
 	set(&l, "PORT_SHIFT", "much");
 	ck_assert_int_eq(stack(&l, &p, "env"), 1);
 	ck_assert(tk_log_has(&p, "PORT_SHIFT is much"));
