@@ -3,25 +3,25 @@
 #   make                 programs into build/release/bin (build/bin points there)
 #   make test            lint, unit, integration and end-to-end tests
 #   make test-helm       the chart in k8s/; needs npm
-#   make test-fresh      README's first commands on a Debian with nothing installed;
+#   make test-fresh      README's first commands on a minimal Debian;
 #                        needs root
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
-#   make lint            the house style, enforced
-#   make bench           timings beside something bare, same run; never fails
-#   make soak            what takes longer: fuzzing, load with kills
-#   make train-emotion   the emotion recogniser's weights, from its own lines and
-#                        the external set in EMOTION_DATA=folder
-#   make bench-emotion   how well it recognises, beside fastText
-#   make bench-zh        how well times and numbers are read (ZH_CORPUS=folder)
+#   make lint            check the code style
+#   make bench           timings relative to a baseline of the same run; never fails
+#   make soak            long tests: fuzzing, load with kills
+#   make train-emotion   train the emotion recogniser on its own data set and the
+#                        external one in EMOTION_DATA=folder
+#   make bench-emotion   its accuracy, compared with fastText
+#   make bench-zh        accuracy of datetime and number parsing (ZH_CORPUS=folder)
 #   make fuzz T=seconds  every fuzzer for that long
 #   make run             the whole stack on loopback; Ctrl-C stops it
 #   make up, make down   the same in the background
 #   make images          an image of each service
-#   make images-offline  what they are made of, where no registry is reached
-#   make test-compose    the images and deploy/compose.yaml, tried
+#   make images-offline  their base images, if no registry is reachable
+#   make test-compose    test the images and deploy/compose.yaml
 #   make deps            install missing Debian packages (root or sudo)
-#   make docs            write the generated documents again
-#   make format          lay the C out as lint wants it
+#   make docs            regenerate the generated documents
+#   make format          format the C code with clang-format
 #   make clean
 #
 # SAN=asan or SAN=tsan builds and tests with sanitizers in build/$(SAN);
@@ -32,7 +32,7 @@ SHELL := /bin/sh
 
 include libs/layers.mk
 
-# What every compiler waits for; so it stands before what names it.
+# A prerequisite of all compilation; defined before its uses.
 # DEPS="--for build" is what compiling needs, without the servers and the tests.
 DEPS ?=
 STAMP := build/.deps
@@ -52,7 +52,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 SAN_asan := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 SAN_tsan := -O1 -fno-omit-frame-pointer -fsanitize=thread
-# Sanitizers break gcc's flow analysis behind these.
+# Sanitizers break gcc's flow analysis for these warnings.
 ifneq ($(SAN),)
 WARN += -Wno-null-dereference -Wno-maybe-uninitialized \
 	-Wno-format-truncation
@@ -61,9 +61,8 @@ ifneq ($(findstring clang,$(CC)),)
 WARN := $(filter-out -Wno-maybe-uninitialized -Wno-format-truncation,$(WARN))
 endif
 CPPFLAGS += -D_GNU_SOURCE -iquote libs -iquote $(GEN)
-# What makes a fault end a program instead of something worse.  Sanitizers look
-# closer than fortified functions do; which level there is the compiler is
-# asked once, when it is there.
+# Hardening: a memory error ends the program.  Sanitizers replace fortified
+# functions; the supported level is probed once, when the compiler is installed.
 GUARD_x86_64 := -fcf-protection
 GUARD_aarch64 := -mbranch-protection=standard
 GUARD := -fno-common -fstack-protector-strong $(GUARD_$(shell uname -m))
@@ -88,15 +87,15 @@ ifeq ($(VARIANT),release)
 	@ln -sfn release/bin build/bin
 endif
 
-# ---- what a unit (a library or a service) is made of and links with ----------
+# ---- sources and libraries of a unit (a library or a service) -----------------
 # Sources are found in the unit's folder and in one level of folders below it;
-# a folder that is a unit itself is left out.
+# a folder that is a unit itself is excluded.
 INNER := $(UNITS_INSIDE:%=services/%)
 sources = $(filter-out $(addsuffix /%,$(filter-out $(1),$(INNER))),\
 	$(wildcard $(1)/*.c $(1)/*/*.c))
 objs = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 closure = $(if $(1),$(1) $(call closure,$(foreach l,$(1),$(USES_$l))))
-# Each library once, dependents before what they use.
+# Each library once, dependents before their dependencies.
 uniq = $(if $(1),$(call uniq,$(filter-out $(lastword $(1)),$(1))) $(lastword $(1)))
 deps_of = $(call uniq,$(call closure,$(1)))
 roots = $(if $(wildcard libs/$(1)),$(1),$(USES_$(1)))
@@ -106,7 +105,7 @@ ldlibs = $(foreach l,$(call deps_of,$(1)) $(2),$(LDLIBS_$l)) \
 	$(if $(call pkgs,$(1),$(2)),$$$$(pkg-config --libs $(call pkgs,$(1),$(2)))) \
 	-lpthread -lm
 
-# An archive, its objects.  It is made again when one of them goes, too.
+# An archive and its objects.  Rebuilt also when an object is removed.
 define archive_rule
 $(1): $(2) $(1).members
 	@rm -f $$@ && $(AR) rcs $$@ $$(filter %.o,$$^)
@@ -117,7 +116,7 @@ endef
 lib_objs = $(call objs,libs/$(1)) \
 	$(if $(filter wire,$(1)),$(B)/gen/wire/msgs.o $(B)/gen/wire/tables.o) \
 	$(if $(filter state,$(1)),$(B)/gen/state/scripts.o)
-# A test takes of its service only what it calls.
+# An archive, so that a test links only the objects it uses.
 define service_rule
 $(B)/bin/$(1): $(B)/services/$(1)/main.o $(B)/services/$(1).a \
     $(call archives,$(USES_$(1)))
@@ -131,9 +130,8 @@ service_objs = $(filter-out %/main.o,$(call objs,services/$(1)))
 $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)) \
     $(eval $(call archive_rule,$(B)/services/$s.a,$(call service_objs,$s))))
 
-# The weights of the recogniser are a part of the program that reads them; the
-# program that makes them shares how texts are read.  Where the processor can
-# fuse a product and a sum, the trainer must not: its result is compared.
+# The weights are embedded in the service; the trainer shares its text processing.
+# The trainer must not use fused multiply-add: its result is compared.
 ENGINE := services/emotion-engine
 TRAINER := $(B)/bin/emotion-trainer
 TRAIN_OBJS := $(call objs,$(ENGINE)/trainer)
@@ -153,8 +151,8 @@ bench-emotion: $(TRAINER)
 	@$< bench $(EMOTION_DATA)
 .PHONY: train-emotion bench-emotion
 
-# What the MQTT broker loads.  It takes no library with it, since brokers are
-# built with other C libraries than ours, and no sanitizer.
+# The plugin of the MQTT broker.  Linked without libraries and sanitizers, since
+# brokers may be built with another C library.
 GATE_SRC := $(wildcard services/mqtt-bridge/broker-plugin/*.c) \
 	$(addprefix libs/core/,clock.c id.c map.c mem.c rate.c str.c)
 GATE_OBJS := $(GATE_SRC:%.c=$(B)/gate/%.o)
@@ -173,7 +171,7 @@ deps:
 $(STAMP): deploy/packages.txt deploy/install-packages
 	@deploy/install-packages $(DEPS) && mkdir -p build && touch $@
 
-# Options are the Makefile's, so what it compiled is compiled again with it.
+# The Makefile has the options, so a change of it recompiles everything.
 $(B)/%.o: %.c Makefile | $(STAMP)
 	@mkdir -p $(@D) && echo "  CC      $<"
 	@$(COMPILE) -MMD -MP -c -o $@ $<
@@ -212,7 +210,7 @@ $(GEN)/state/scripts.h: libs/state/scripts/embed.awk $(LUA_SRC)
 $(GEN)/state/scripts.c: $(GEN)/state/scripts.h ;
 $(call objs,libs/state): | $(GEN)/state/scripts.h
 
-# Rewritten only when it changes, so that a commit does not rebuild the world.
+# Rewritten only when it changes, so that a commit does not rebuild everything.
 VERSION := 0.1.1
 REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 $(GEN)/version.h: FORCE
@@ -237,8 +235,7 @@ include tests/fuzz/fuzz.mk
 include tests/tests.mk
 LINT += tests/lint/docs tests/alerts/run
 
-# Images: see deploy/Dockerfile; where no registry is reached, first
-# images-offline.
+# Images: see deploy/Dockerfile; without a registry, run images-offline first.
 images:
 	@deploy/build-images
 images-offline:

@@ -37,7 +37,7 @@ BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine memory-worker
 LINKS_PKG_body-sim := jansson libmosquitto
-# What body-sim reports is tried with the program that reads it.
+# The reports of body-sim are tested with the program that consumes them.
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
@@ -51,14 +51,14 @@ build/fuzz/tests/fuzz/emotion.o build/fuzz/tests/fuzz/weights.o: \
     private CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/recognition/model.o: \
     services/emotion-engine/emotion.weights
-# The provider layer is tried with the simulated model.
+# The provider layer is tested with the simulated model.
 BINS_llm := llm-sim
 LINKS_fuzz_llm := llm
 # Responses of external memory stores.
 SRC_fuzz_stores := $(addprefix services/memory-worker/,\
 	store/mem0_codec.c store/chroma_codec.c store/memory_record.c)
 LINKS_fuzz_stores := wire core
-# Patches of profiles, and the documents that they make.
+# Profile patches and the resulting documents.
 SRC_fuzz_profile := services/memory-worker/profile/profile_doc.c
 LINKS_fuzz_profile := wire core
 build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-worker
@@ -70,9 +70,9 @@ SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
 LINKS_fuzz_extraction := wire core
 PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
-# What is parsed of an HTTP request before authentication.
+# Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
-# What bodies publish.
+# Messages published by bodies.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 	address.c reports/snapshot_parse.c credentials/password_file.c \
 	broker-plugin/topic_filter.c)
@@ -85,5 +85,5 @@ SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \
 LINKS_fuzz_field := otlp bus core
 build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \
     -iquote services/memory-worker
-# Readers of access tokens, and of the files that say which are good.
+# Parsers of access tokens and of the files that list valid ones.
 LINKS_fuzz_token := auth

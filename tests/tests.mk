@@ -15,7 +15,7 @@ J ?= $(shell expr $$(nproc) + 1)
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 
-# A test takes of the testkit only what it calls.
+# An archive, so that a test links only the objects it uses.
 TESTKIT := $(B)/tests/testkit.a
 STACKKIT := $(B)/tests/testkit/stack.a
 STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
@@ -63,7 +63,7 @@ $(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
 endef
 $(foreach t,$(E2E),$(eval $(call e2e_rule,$t)))
-# Only what may include wire waits for the generator.
+# Only units that may include wire depend on the generator.
 wire_user = $(filter wire,$(call deps_of,$(call roots,$(1)) $(LINKS_$(1))))
 $(foreach u,$(LIBS) $(SERVICES),$(if $(call wire_user,$u),\
     $(eval $(call objs,libs/$u) $(call objs,services/$u): | $(GEN)/wire/msgs.h)))
@@ -71,7 +71,7 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
     $(eval $(B)/$t.o: | $(GEN)/wire/msgs.h)))
 
 # ---- lint --------------------------------------------------------------------
-# Each part is a program for run-tests; the parts run beside each other.
+# Each part is a program for run-tests; the parts run in parallel.
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
 	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers \
@@ -119,8 +119,8 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
 
 # ---- the chart ---------------------------------------------------------------
-# Apart from "test", since it needs npm.  Where there is none it says so, and
-# that nothing passed or failed.
+# Not a part of "test", since it needs npm.  Without npm it is skipped with
+# "0 passed, 0 failed".
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
 	"tests/helm/chart upgrade" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets reject package,\
@@ -134,7 +134,7 @@ test-helm: $(STAMP) $(BROKER_GATE)
 	esac
 
 # ---- a fresh machine ---------------------------------------------------------
-# Of all targets the one that must not install anything here first.
+# The only target that must not install packages on this machine first.
 test-fresh:
 	@tests/fresh/run
 
@@ -148,12 +148,12 @@ test-docs:
 	*) exit 1 ;; \
 	esac
 
-# One after the other, so that they do not disturb each other's figures.
+# One after the other, so that they do not distort each other's timings.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
 	    CK_VERBOSITY=silent $$b || :; done
 
-# ZH_CORPUS=folder judges a corpus, ZH_VERBOSE=1 lists what fails.
+# ZH_CORPUS=folder evaluates a corpus, ZH_VERBOSE=1 lists failures.
 bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 

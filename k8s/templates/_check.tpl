@@ -1,10 +1,10 @@
-{{/* What values.schema.json cannot see: values that only make sense together. */}}
+{{/* Checks across values, which values.schema.json cannot express. */}}
 {{- define "soul.check" -}}
 {{- $v := .Values -}}
 {{- $asks := false -}}
 {{- range include "soul.services" . | fromYaml }}{{ if has "llm" .needs }}{{ $asks = true }}{{ end }}{{ end -}}
 {{- if and $asks (not (or $v.demo $v.llm.baseUrl $v.llm.providers (eq $v.llm.provider "claude"))) -}}
-{{- fail "\nllm.baseUrl: no language model is named.  Set llm.baseUrl (and llm.model, llm.existingSecret), llm.provider=claude or llm.providers; or demo=true for a simulated one." -}}
+{{- fail "\nllm.baseUrl: no language model is configured.  Set llm.baseUrl (and llm.model, llm.existingSecret), llm.provider=claude or llm.providers; or demo=true for a simulated one." -}}
 {{- end -}}
 {{- range $name, $s := include "soul.services" . | fromYaml -}}
 {{- with $s.autoscaling -}}
@@ -14,7 +14,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and $v.ingress.enabled (not (dig "chat-gateway" "http" false (include "soul.services" . | fromYaml))) -}}
-{{- fail "\ningress.enabled: there is nothing behind it; chat-gateway is not enabled, or its http is not" -}}
+{{- fail "\ningress.enabled: no backend; chat-gateway or its http is not enabled" -}}
 {{- end -}}
 {{- if and (include "soul.demo.identity" .) $v.auth.tokensSecret -}}
 {{- fail "\nauth.tokensSecret: the demo needs the provisioner's token that the chart makes; set demo=false, or leave auth.tokensSecret empty" -}}
@@ -33,12 +33,12 @@
 {{- fail "\nmqtt.bundled.fleetSecret: certificates of bodies need one of the broker, too; set mqtt.bundled.tlsSecret" -}}
 {{- end -}}
 {{- if not (include "soul.mosquitto.ports" . | fromYaml).outside -}}
-{{- fail "\nmqtt.bundled.service.type: would offer passwords unencrypted; set mqtt.bundled.tlsSecret, or mqtt.bundled.unencrypted=true if nobody else listens there" -}}
+{{- fail "\nmqtt.bundled.service.type: would offer passwords unencrypted; set mqtt.bundled.tlsSecret, or mqtt.bundled.unencrypted=true if the network is trusted" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* A quantity as a number of bytes. */}}
+{{/* A quantity in bytes. */}}
 {{- define "soul.bytes" -}}
 {{- if or (not (kindIs "string" .)) (regexMatch "^[0-9.]+[eE][0-9]" (toString .)) }}{{ float64 . }}{{ else -}}
 {{- $unit := regexFind "[A-Za-z]*$" . -}}

@@ -1,4 +1,4 @@
-{{/* Where pods may connect to: rules of network policies. */}}
+{{/* Egress rules of network policies. */}}
 
 {{- define "soul.egress.dns" -}}
 - ports:
@@ -9,7 +9,7 @@
   {{- end }}
 {{- end -}}
 
-{{/* (dict "root" $ "need" "nats"): to a server, bundled or not. */}}
+{{/* (dict "root" $ "need" "nats"): egress to a server, bundled or external. */}}
 {{- define "soul.egress.server" -}}
 {{- $at := index .root.Values .need -}}
 {{- if $at.bundled.enabled -}}
@@ -32,7 +32,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* (dict "root" $ "part" … "service" …): ports of whatever is outside, as YAML. */}}
+{{/* (dict "root" $ "part" … "service" …): ports of external endpoints, as YAML. */}}
 {{- define "soul.egress.ports" -}}
 {{- $v := .root.Values -}}
 {{- $ports := list -}}

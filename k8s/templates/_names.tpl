@@ -1,4 +1,4 @@
-{{/* What objects are called, and their labels. */}}
+{{/* Names and labels of objects. */}}
 
 {{- define "soul.fullname" -}}
 {{- if .Values.fullnameOverride -}}
@@ -13,7 +13,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* (dict "root" $ "part" "chat-gateway") of one part; selectors never change. */}}
+{{/* (dict "root" $ "part" "chat-gateway") selector labels of one part; these never change. */}}
 {{- define "soul.selector" -}}
 app.kubernetes.io/name: {{ .root.Values.nameOverride | default .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -28,13 +28,13 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 
-{{/* Of pods: nothing that changes with the chart only, or servers would begin anew. */}}
+{{/* Pod labels: none that changes with the chart version, which would restart servers. */}}
 {{- define "soul.pod.labels" -}}
 {{ include "soul.selector" . }}
 app.kubernetes.io/part-of: soul
 {{- end -}}
 
-{{/* The image of one of our services. */}}
+{{/* The image of a service. */}}
 {{- define "soul.image" -}}
 {{- $image := mergeOverwrite (deepCopy .root.Values.image) (.image | default dict) -}}
 {{- $name := printf "%s/%s" $image.repository .part | trimPrefix "/" -}}

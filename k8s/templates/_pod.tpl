@@ -1,6 +1,6 @@
-{{/* What all pods of this chart have in common. */}}
+{{/* Settings common to all pods of this chart. */}}
 
-{{/* Restricted as Pod Security Standards have it; the id is a number, so that it can be checked. */}}
+{{/* The restricted profile of the Pod Security Standards; a numeric user id, as runAsNonRoot needs. */}}
 {{- define "soul.pod.security" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -22,7 +22,7 @@ securityContext:
     drop: [ALL]
 {{- end -}}
 
-{{/* (dict "root" $ "part" … "at" values): where pods may run. */}}
+{{/* (dict "root" $ "part" … "at" values): scheduling of pods. */}}
 {{- define "soul.pod.place" -}}
 {{- with .at.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -104,14 +104,14 @@ priorityClassName: {{ . }}
 {{- end }}
 {{- end -}}
 
-{{/* (dict "root" $ "part" … "service" …): the ConfigMap of whose signatures it believes. */}}
+{{/* (dict "root" $ "part" … "service" …): the ConfigMap with the JWKS. */}}
 {{- define "soul.jwks" -}}
-{{- if and .root.Values.auth.enabled (include "soul.guarded" .service) -}}
+{{- if and .root.Values.auth.enabled (include "soul.auth.checked" .service) -}}
 {{ .root.Values.auth.jwks.configMap }}
 {{- end -}}
 {{- end -}}
 
-{{/* (dict "root" $ "part" … "service" …): who a client of the bundled broker is. */}}
+{{/* (dict "root" $ "part" … "service" …): its username at the bundled broker. */}}
 {{- define "soul.mqtt.user" -}}
 {{- if eq .part "body-sim" -}}
 {{- dig "env" "TERMINAL_ID" "terminal-001" .service -}}
@@ -161,7 +161,7 @@ readinessProbe:
 lifecycle:
   preStop:
     exec:
-      # A Service still sends it requests for a while.
+      # Endpoints are updated with a delay: keep serving for a while.
       command: [sleep, {{ . | quote }}]
 {{- end }}
 resources: {{- toYaml $s.resources | nindent 2 }}
@@ -247,13 +247,13 @@ volumeMounts:
     sizeLimit: 16Mi
 {{- end -}}
 
-{{/* Must the chart create the identity of the simulated body? */}}
+{{/* Whether the chart creates the identity of the simulated body. */}}
 {{- define "soul.demo.identity" -}}
 {{- $services := include "soul.services" . | fromYaml -}}
 {{- if and .Values.auth.enabled (hasKey $services "body-sim") (dig "chat-gateway" "http" false $services) }}yes{{ end -}}
 {{- end -}}
 
-{{/* (dict "root" $ "part" "body-sim" "service" …): the container that does it, and ends. */}}
+{{/* (dict "root" $ "part" "body-sim" "service" …): the container that creates it and exits. */}}
 {{- define "soul.demo.container" -}}
 {{- $gateway := get (include "soul.services" .root | fromYaml) "chat-gateway" -}}
 name: identity

@@ -1,4 +1,4 @@
-{{/* Where NATS, Redis, the MQTT broker and the language model are. */}}
+{{/* Addresses of NATS, Redis, the MQTT broker and the language model. */}}
 
 {{- define "soul.nats.url" -}}
 {{- if .Values.nats.bundled.enabled -}}
@@ -17,8 +17,8 @@ mqtt://{{ include "soul.fullname" . }}-mosquitto-inside:1884
 {{- end -}}
 
 {{/*
-Ports of the bundled broker, as YAML: those that bodies are offered, and those
-of services and of bodies in this cluster, which no Service gives to others.
+Ports of the bundled broker, as YAML: those exposed to bodies, and those of
+services and of bodies in this cluster, which no Service exposes.
 */}}
 {{- define "soul.mosquitto.ports" -}}
 {{- $at := .Values.mqtt.bundled -}}
@@ -30,8 +30,8 @@ of services and of bodies in this cluster, which no Service gives to others.
 {{- end -}}
 
 {{/*
-(dict "root" $ "service" …): Secrets of TLS towards a server, as YAML: what it is
-("nats-ca", "nats-cert", …), the Secret, and the variables of its files.
+(dict "root" $ "service" …): TLS Secrets for connections to servers, as YAML: the
+kind ("nats-ca", "nats-cert", …), the Secret, and the variables of its files.
 */}}
 {{- define "soul.tls" -}}
 {{- $out := list -}}
@@ -60,14 +60,14 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{- end -}}
 {{- end -}}
 
-{{/* The simulated model is asked, and none outside. */}}
+{{/* Whether the simulated language model is used. */}}
 {{- define "soul.llm.simulated" -}}
 {{- if and .Values.demo (not .Values.llm.baseUrl) (not .Values.llm.providers) (eq .Values.llm.provider "openai") -}}yes{{- end -}}
 {{- end -}}
 
 {{/*
 Users of the bundled servers, from the generated tables, as YAML.  The user admin
-has all permissions, for administrators; its password of Redis is redis-password.
+has all permissions, for administrators; its Redis password is redis-password.
 */}}
 {{- define "soul.nats.users" -}}
 {{- $users := list "admin" -}}
@@ -91,10 +91,10 @@ has all permissions, for administrators; its password of Redis is redis-password
 {{- end -}}
 
 {{/*
-The keys of that Secret that this release uses, as YAML.  What a former install
-made is kept; what is new is made once a rendering, so that all templates see
-the same.  (Where there is no cluster to look into, as with helm template, each
-rendering makes new ones: name an existing Secret there.)
+The keys of that Secret that this release uses, as YAML.  Existing values
+are reused; new ones are generated once per rendering, so that all templates see
+the same.  (Without a cluster, as with helm template, each rendering generates
+new ones: name an existing Secret there.)
 */}}
 {{- define "soul.auth" -}}
 {{- if not (hasKey .Values "_auth") -}}
@@ -159,18 +159,19 @@ the file's name, the Secret's name and its key.
 {{- $out = append $out (dict "file" "mqtt-password" "secret" $v.mqtt.external.existingSecret "key" $v.mqtt.external.passwordKey) -}}
 {{- end -}}
 {{- end -}}
-{{- if and $v.auth.enabled (include "soul.guarded" .service) -}}
+{{- if and $v.auth.enabled (include "soul.auth.checked" .service) -}}
 {{- $out = append $out (dict "file" "tokens.json" "secret" ($v.auth.tokensSecret | default $auth) "key" "tokens.json") -}}
 {{- end -}}
 {{- dict "list" $out | toYaml -}}
 {{- end -}}
 
 {{/*
-Tokens that the chart makes, as YAML: none where no service takes tokens of its
-own.  The provisioner's is called token-maker in Secrets of 0.1 and stays so.
+Tokens that the chart creates, as YAML: none if no service authenticates
+callers.  In Secrets of 0.1 the provisioner's is named token-maker; it keeps that
+name.
 */}}
 {{- define "soul.tokens.made" -}}
-{{- if and .Values.auth.enabled (not .Values.auth.tokensSecret) (include "soul.asks" .) -}}
+{{- if and .Values.auth.enabled (not .Values.auth.tokensSecret) (include "soul.auth.required" .) -}}
 {{- $old := (lookup "v1" "Secret" .Release.Namespace (include "soul.auth.name" .)).data | default dict -}}
 [token-operator, {{ if hasKey $old "token-maker" }}token-maker{{ else }}token-provisioner{{ end }}]
 {{- else -}}
@@ -178,7 +179,7 @@ own.  The provisioner's is called token-maker in Secrets of 0.1 and stays so.
 {{- end -}}
 {{- end -}}
 
-{{/* What a service that is asked over HTTP knows of them: hashes. */}}
+{{/* The token file of services with an HTTP API, which has only hashes. */}}
 {{- define "soul.tokens.file" -}}
 {"tokens": [
   {"sha256": "{{ index . "token-operator" | sha256sum }}", "role": "operator", "name": "of the first install"},
@@ -186,21 +187,21 @@ own.  The provisioner's is called token-maker in Secrets of 0.1 and stays so.
 ]}
 {{- end -}}
 
-{{/* Is there a service that is asked over HTTP by others than this release's own? */}}
-{{- define "soul.asks" -}}
+{{/* Whether a service of this release authenticates HTTP callers. */}}
+{{- define "soul.auth.required" -}}
 {{- range $name, $s := include "soul.services" . | fromYaml -}}
-{{- if include "soul.guarded" $s }}yes{{ end -}}
+{{- if include "soul.auth.checked" $s }}yes{{ end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Does this service want to know who asks? */}}
-{{- define "soul.guarded" -}}
+{{/* Whether this service authenticates HTTP callers. */}}
+{{- define "soul.auth.checked" -}}
 {{- if and .http (not .demo) }}yes{{ end -}}
 {{- end -}}
 
 {{/*
-What a service reads of that Secret: pods begin anew when it changes (but not
-for tokens, which are read again while it runs).
+Checksum of what a service reads of that Secret: pods restart when it changes
+(except for tokens, which are reloaded at run time).
 */}}
 {{- define "soul.auth.sum" -}}
 {{- $auth := include "soul.auth" .root | fromYaml -}}
@@ -212,9 +213,8 @@ for tokens, which are read again while it runs).
 {{- end -}}
 
 {{/*
-(dict "root" $ "part" "nats" "ports" … "at" values): what the bundled servers
-have in common but their containers: Service and the volume.  A Service has
-the part's name, unless it is given one.
+(dict "root" $ "part" "nats" "ports" … "at" values): the Service and
+volume of a bundled server.  The Service has the part's name by default.
 */}}
 {{- define "soul.server.service" -}}
 apiVersion: v1
@@ -262,7 +262,7 @@ volumeClaimTemplates:
 {{- end }}
 {{- end -}}
 
-{{/* Where nothing is to be kept. */}}
+{{/* Volumes without persistent storage. */}}
 {{- define "soul.server.scratch" -}}
 {{- if not .at.storage.enabled }}
 - name: data
@@ -273,7 +273,7 @@ volumeClaimTemplates:
     sizeLimit: 16Mi
 {{- end -}}
 
-{{/* (dict "root" $ "prefix" "nats-"): of all passwords that a bundled server checks. */}}
+{{/* (dict "root" $ "prefix" "nats-"): checksum of all passwords of a bundled server. */}}
 {{- define "soul.server.sum" -}}
 {{- $seen := list -}}
 {{- $prefix := .prefix -}}

@@ -2,10 +2,10 @@
 Each service: its ports, its connections (which determine its configuration, its
 secrets and its network policy), its maximum time to terminate (s), and how long
 it keeps serving after the request to terminate, because a Service still sends it
-requests (s).  What an installation may choose is in values.yaml.
+requests (s).  User settings are in values.yaml.
 
-needs: nats, redis, mqtt; llm is a language model, outside is whatever the
-variables of urls name.
+needs: nats, redis, mqtt; llm is a language model, outside are the endpoints
+named by the variables in urls.
 */}}
 {{- define "soul.table" -}}
 chat-gateway: {admin: 9110, http: 9010, needs: [nats, redis], drain: 120, linger: 5}
@@ -27,8 +27,8 @@ body-sim: {admin: 9111, http: 9011, needs: [mqtt], drain: 10, demo: true}
 {{- end -}}
 
 {{/*
-The services that this release has, as YAML: the table, under it the values of
-all services (defaults), over both a service's own.
+The services of this release, as YAML: the table merged with defaults (values for
+all services) and the service's own values, in ascending precedence.
 */}}
 {{- define "soul.services" -}}
 {{- $out := dict -}}
@@ -50,17 +50,17 @@ all services (defaults), over both a service's own.
 {{- $out | toYaml -}}
 {{- end -}}
 
-{{/* Replicas that are there at the least. */}}
-{{- define "soul.least" -}}
+{{/* The minimum number of replicas. */}}
+{{- define "soul.replicas.min" -}}
 {{- if dig "autoscaling" "enabled" false . -}}{{ .autoscaling.minReplicas }}{{- else -}}{{ .replicas }}{{- end -}}
 {{- end -}}
 
-{{/* A number as it was written: Helm reads them as floating point. */}}
+{{/* A number as an integer if possible: Helm parses numbers as floating point. */}}
 {{- define "soul.text" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
 {{- end -}}
 
-{{/* The port of a URL: its own, or that of its scheme. */}}
+{{/* The port of a URL, by default that of its scheme. */}}
 {{- define "soul.port" -}}
 {{- $url := urlParse . -}}
 {{- $port := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}

@@ -1,10 +1,10 @@
-// check: judge rendered manifests.
+// check: validate rendered manifests.
 //
 // usage: node tests/helm/check.mjs <file>...
 //
-// Each file is what helm template printed; beside it <file>.outside may name
-// Secrets and ConfigMaps that exist already.  A line per fault; the exit code says if there
-// was one.  Every row of edges.txt must be needed by one of the files.
+// Each file is the output of helm template; <file>.outside may list existing
+// Secrets and ConfigMaps.  Prints a line per fault and exits with 1 if there are
+// any.  Every row of edges.txt must be used by one of the files.
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { edgeFaults } from "./edges.mjs";
@@ -20,7 +20,7 @@ const table = readFileSync("tests/helm/edges.txt", "utf8").split("\n")
 const used = new Set();
 let bad = 0;
 
-function say(where, faults) {
+function report(where, faults) {
   for (const f of faults) {
     console.log(`${where}: ${f}`);
     bad++;
@@ -32,21 +32,21 @@ for (const file of process.argv.slice(2)) {
   try {
     all = yaml.loadAll(readFileSync(file, "utf8")).filter(Boolean);
   } catch (e) {
-    say(file, [`no YAML: ${e.message.split("\n")[0]}`]);
+    report(file, [`invalid YAML: ${e.message.split("\n")[0]}`]);
     continue;
   }
   const outside = existsSync(`${file}.outside`)
     ? readFileSync(`${file}.outside`, "utf8").split(/\s+/) : [];
-  if (all.length === 0) say(file, ["there is nothing"]);
+  if (all.length === 0) report(file, ["no manifests"]);
   for (const o of all) {
     const where = `${file}: ${o.kind} ${o.metadata?.name}`;
-    say(where, await schemaFaults(o));
-    say(where, podFaults(o));
-    say(where, linkFaults(o, all, outside, yaml));
+    report(where, await schemaFaults(o));
+    report(where, podFaults(o));
+    report(where, linkFaults(o, all, outside, yaml));
   }
-  say(file, setFaults(all));
-  say(file, edgeFaults(all, table, used));
+  report(file, setFaults(all));
+  report(file, edgeFaults(all, table, used));
 }
 if (process.argv.length > 3)
-  say("tests/helm/edges.txt", table.filter((r) => !used.has(r.text)).map((r) => `${r.text}: nothing needs it`));
+  report("tests/helm/edges.txt", table.filter((r) => !used.has(r.text)).map((r) => `${r.text}: unused`));
 process.exit(bad ? 1 : 0);

@@ -1,6 +1,6 @@
-// cluster: as much of a Kubernetes API as "lookup" in a template needs: the
-// Secrets of a file, in the namespace default.  Prints the port, and ends with
-// its standard input.
+// cluster: a minimal Kubernetes API server for "lookup" in templates: serves the
+// Secrets of a file in the namespace default.  Prints its port and exits when
+// standard input is closed.
 //
 // usage: node cluster.mjs FILE
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// data: write what a ConfigMap or Secret of rendered manifests holds into files.
+// data: write the data of a ConfigMap or Secret of rendered manifests to files.
 //
 // usage: node tests/helm/data.mjs <manifests> <kind> <name> <folder>
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

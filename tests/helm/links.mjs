@@ -1,4 +1,4 @@
-// links: objects name each other; do they mean what is there?
+// links: check that references between objects resolve.
 import { existsSync, readFileSync } from "node:fs";
 import { hasPod, part, pod, selects } from "./pods.mjs";
 
@@ -13,7 +13,7 @@ function* selectors(o, all) {
   const hit = pods.filter((p) => selects(selector, labels(p)));
   if (hit.length === 0) yield "selects no pod";
   if (o.kind !== "NetworkPolicy" && hit.length > 1) yield `selects ${hit.length} kinds of pods`;
-  if (o.kind === "Service" && o.spec.ports.some((p) => !p.protocol)) yield "a port says no protocol";
+  if (o.kind === "Service" && o.spec.ports.some((p) => !p.protocol)) yield "a port has no protocol";
   if (o.kind === "Service")
     for (const { targetPort } of o.spec.ports)
       for (const p of hit)
@@ -26,20 +26,20 @@ function* named(o, all, outside) {
   const secret = (name, keys) => {
     if (outside.includes(name)) return [];
     const s = have("Secret", name);
-    return s ? keys.filter((k) => !(k in s.data)).map((k) => `Secret ${name} has no ${k}`) : [`there is no Secret ${name}`];
+    return s ? keys.filter((k) => !(k in s.data)).map((k) => `Secret ${name} has no ${k}`) : [`missing Secret ${name}`];
   };
   if (hasPod(o)) {
     const { spec } = pod(o);
-    if (!have("ServiceAccount", spec.serviceAccountName)) yield `there is no account ${spec.serviceAccountName}`;
+    if (!have("ServiceAccount", spec.serviceAccountName)) yield `missing ServiceAccount ${spec.serviceAccountName}`;
     for (const v of spec.volumes ?? []) {
-      if (v.configMap && !outside.includes(v.configMap.name) && !have("ConfigMap", v.configMap.name)) yield `there is no ConfigMap ${v.configMap.name}`;
+      if (v.configMap && !outside.includes(v.configMap.name) && !have("ConfigMap", v.configMap.name)) yield `missing ConfigMap ${v.configMap.name}`;
       for (const { configMap } of v.projected?.sources ?? [])
-        if (configMap && !have("ConfigMap", configMap.name)) yield `there is no ConfigMap ${configMap.name}`;
+        if (configMap && !have("ConfigMap", configMap.name)) yield `missing ConfigMap ${configMap.name}`;
       const read = [v.secret && { name: v.secret.secretName, items: v.secret.items },
         ...(v.projected?.sources ?? []).map((x) => x.secret)].filter(Boolean);
       for (const s of read.filter((x) => !x.optional))
         yield* secret(s.name, (s.items ?? []).map((i) => i.key));
-      // Optional ones are names of the same: one of them must be there.
+      // Optional sources are alternatives: one of them must exist.
       const missing = read.filter((x) => x.optional).map((s) => secret(s.name, s.items.map((i) => i.key)));
       if (missing.length > 0 && missing.every((m) => m.length > 0)) yield* missing[0];
     }
@@ -51,7 +51,7 @@ function* named(o, all, outside) {
   }
   if (o.kind === "HorizontalPodAutoscaler") {
     const t = have("Deployment", o.spec.scaleTargetRef.name);
-    if (!t) yield "scales nothing";
+    if (!t) yield "its target is missing";
     else if ("replicas" in t.spec) yield "the Deployment sets replicas, too";
   }
   if (o.kind === "Deployment" && !("replicas" in o.spec) &&
@@ -61,24 +61,24 @@ function* named(o, all, outside) {
     for (const r of o.spec.rules)
       for (const p of r.http.paths) {
         const s = have("Service", p.backend.service.name);
-        if (!s?.spec.ports.some((x) => x.name === p.backend.service.port.name)) yield "there is no such Service";
+        if (!s?.spec.ports.some((x) => x.name === p.backend.service.port.name)) yield "missing Service";
       }
   if (o.kind === "StatefulSet" && !have("Service", o.spec.serviceName)) yield "has no Service";
 }
 
-// The selectors of Prometheus' operator match.
+// The ServiceMonitor selects every service.
 function* watched(o, all) {
   if (o.kind !== "ServiceMonitor") return;
   const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));
   for (const d of all.filter((x) => x.kind === "Deployment"))
-    if (!hit.some((x) => selects(x.spec.selector, labels(d)))) yield `does not watch ${d.metadata.name}`;
+    if (!hit.some((x) => selects(x.spec.selector, labels(d)))) yield `does not select ${d.metadata.name}`;
   for (const { port } of o.spec.endpoints)
     for (const x of hit)
       if (!x.spec.ports.some((p) => p.name === port)) yield `${x.metadata.name} has no port ${port}`;
   if (!hit.every((x) => x.metadata.labels[o.spec.jobLabel])) yield "a job has no name";
 }
 
-// Settings, alerts and dashboard are those of deploy/, word for word.
+// Settings, alerts and dashboard are identical to those in deploy/.
 function* shipped(o, yaml) {
   if (o.kind === "PrometheusRule" &&
       JSON.stringify(sorted(o.spec)) !== JSON.stringify(sorted(yaml.load(readFileSync("deploy/alerts.yaml", "utf8")))))
@@ -86,7 +86,7 @@ function* shipped(o, yaml) {
   if (o.kind !== "ConfigMap") return;
   if (o.data["soul.json"] && o.data["soul.json"] !== readFileSync("deploy/grafana-soul.json", "utf8"))
     yield "is not deploy/grafana-soul.json";
-  // Rules of the broker have the prefix of topics.
+  // ACLs of the broker have the topic prefix.
   const prefix = /^pattern write (.*terminal)\/%u\/online$/m.exec(o.data["mosquitto.acl"])?.[1];
   for (const name of Object.keys(o.data).filter((x) => existsSync(`deploy/${x}`)))
     if (!o.data[name].startsWith(readFileSync(`deploy/${name}`, "utf8").replaceAll("soul/terminal", prefix ?? "soul/terminal")))
@@ -95,7 +95,7 @@ function* shipped(o, yaml) {
     yield "soul.conf is not of deploy/nats-permissions.conf";
 }
 
-// What the broker loads is a file that its pod is given.
+// The broker's plugin is mounted into its pod.
 function* loaded(o, all) {
   if (o.kind !== "ConfigMap" || !o.data["mosquitto-start"]) return;
   const broker = all.filter((x) => x.kind === "StatefulSet").flatMap((x) => pod(x).spec.containers)
@@ -109,13 +109,13 @@ function* loaded(o, all) {
 const sorted = (v) => Array.isArray(v) ? v.map(sorted)
   : v !== null && typeof v === "object" ? Object.fromEntries(Object.keys(v).sort().map((k) => [k, sorted(v[k])])) : v;
 
-// What is wrong between o and the others; outside: Secrets and
-// ConfigMaps that the user has.
+// Faults in the references of o; outside: names of existing Secrets and
+// ConfigMaps.
 export function linkFaults(o, all, outside, yaml) {
   return [...selectors(o, all), ...named(o, all, outside), ...watched(o, all), ...shipped(o, yaml), ...loaded(o, all)];
 }
 
-// What is wrong with all together.
+// Faults of the set as a whole.
 export function setFaults(all) {
   const seen = new Set();
   return all.flatMap((o) => {
@@ -123,7 +123,7 @@ export function setFaults(all) {
     const twice = seen.has(id);
     seen.add(id);
     return [
-      ...(twice ? [`${id}: twice`] : []),
+      ...(twice ? [`${id}: duplicate`] : []),
       ...(o.metadata.name.length > 63 ? [`${id}: the name is too long`] : []),
       ...(part(o.metadata.labels) ? [] : [`${id}: has no labels`]),
     ];

@@ -1,4 +1,4 @@
-// pods: what every pod of the chart must be, whatever the values.
+// pods: rules for every pod of the chart, with any values.
 import { readFileSync } from "node:fs";
 
 const volumes = ["configMap", "emptyDir", "secret", "projected", "persistentVolumeClaim"];
@@ -14,7 +14,7 @@ function* restricted(o) {
   const { spec } = pod(o);
   const s = spec.securityContext ?? {};
   if (s.runAsNonRoot !== true) yield "runAsNonRoot is not true";
-  if (!Number.isInteger(s.runAsUser) || s.runAsUser === 0) yield "runAsUser is no number above 0";
+  if (!Number.isInteger(s.runAsUser) || s.runAsUser === 0) yield "runAsUser is not a positive number";
   if (s.seccompProfile?.type !== "RuntimeDefault") yield "seccompProfile is not RuntimeDefault";
   if (spec.automountServiceAccountToken !== false) yield "gets a service account's token";
   for (const name of ["hostNetwork", "hostPID", "hostIPC"]) if (spec[name]) yield `uses ${name}`;
@@ -43,8 +43,8 @@ function* run(o) {
     if (!/^[^\s:]+(:\d+\/[^\s:@]+)?(:[\w.-]+|@sha256:[0-9a-f]{64})$/.test(c.image) || /:latest$/.test(c.image))
       yield `${c.name}: image ${c.image} is not pinned`;
     // Server-side apply of old clusters cannot tell ports without it apart.
-    for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} says no protocol`;
-    // Of a process without a port its end is all there is to see.
+    for (const p of c.ports ?? []) if (!p.protocol) yield `${c.name}: port ${p.name} has no protocol`;
+    // A process without a port has no probes: only its exit is visible.
     if (o.kind === "Pod" || first.includes(c) || !c.ports) continue;
     for (const name of ["startupProbe", "livenessProbe", "readinessProbe"])
       if (!c[name]) yield `${c.name}: no ${name}`;
@@ -58,7 +58,7 @@ function* run(o) {
   }
 }
 
-// What only reads an empty folder finds something there, and nothing that changes.
+// An emptyDir that is read must also be written.
 function* filled(o) {
   const { spec } = pod(o);
   for (const v of (spec.volumes ?? []).filter((x) => x.emptyDir)) {
@@ -69,14 +69,14 @@ function* filled(o) {
   }
 }
 
-// The variables that a service says it has, in the table of its README.
+// The variables of a service, from the table in its README.
 function settings(service) {
   const text = readFileSync(`services/${service}/README.md`, "utf8");
   const table = text.split("<!-- config -->")[1].split("<!-- /config -->")[0];
   return new Set([...table.matchAll(/^\| `([A-Z0-9_]+)` \|/gm)].map((m) => m[1]));
 }
 
-// The longest that a turn may take, as chat-gateway's callers are promised.
+// The documented maximum duration of a turn.
 function turnSeconds() {
   const all = JSON.parse(readFileSync("proto-schemas/interfaces.json", "utf8"));
   let found = 0;
@@ -96,23 +96,23 @@ function* service(o) {
   const env = Object.fromEntries((c.env ?? []).map((e) => [e.name, e.value]));
   if (Object.keys(env).length !== c.env.length) yield "a variable is set twice";
   for (const v of Object.keys(env))
-    if (!v.startsWith("EXTRA_") && !known.has(v) && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is no setting of ${name}`;
+    if (!v.startsWith("EXTRA_") && !known.has(v) && !known.has(v.replace(/_FILE$/, ""))) yield `${v} is not a setting of ${name}`;
   for (const v of Object.keys(env))
     if (/PASSWORD$|API_KEY$/.test(v) || /:\/\/[^/]*@/.test(env[v])) yield `${v} has a secret in it`;
   if (c.ports.some((p) => p.name === "http") && !("AUTH_TOKENS" in env || "AUTH_JWKS" in env) && !/-sim$/.test(name))
-    yield "lets anybody be anybody";
+    yield "has authentication disabled";
   const linger = Number(c.lifecycle?.preStop?.exec?.command?.[1] ?? 0);
   const drain = Number(env.DRAIN_TIMEOUT_MS) / 1000;
-  if (!(spec.terminationGracePeriodSeconds >= linger + drain + 5)) yield "it is killed before it has drained";
+  if (!(spec.terminationGracePeriodSeconds >= linger + drain + 5)) yield "is killed before it has drained";
   if (["chat-gateway", "llm-orchestrator"].includes(name) && drain < turnSeconds())
     yield `a turn may take ${turnSeconds()} s, a drain ${drain} s`;
   if (c.ports.some((p) => p.name === "http") && linger === 0 && !["llm-sim", "body-sim"].includes(name))
-    yield "it ends while a Service still sends it requests";
+    yield "exits while a Service still sends it requests";
   const u = o.spec.strategy?.rollingUpdate;
-  if (u?.maxUnavailable !== 0 || !(u?.maxSurge > 0)) yield "an upgrade leaves fewer than there were";
+  if (u?.maxUnavailable !== 0 || !(u?.maxSurge > 0)) yield "an upgrade reduces the number of pods";
 }
 
-// What is wrong with the pods of one object, as texts.
+// Faults of the pods of one object, as messages.
 export function podFaults(o) {
   if (!hasPod(o)) return [];
   return [...restricted(o), ...run(o), ...filled(o), ...(o.kind === "Deployment" ? service(o) : [])];

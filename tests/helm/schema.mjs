@@ -1,12 +1,12 @@
-// schema: is a manifest one that Kubernetes would take?  Types and required
-// fields by the validators of kubernetes-models; unknown fields by
-// watching which ones the validator never looked at.
+// schema: check that Kubernetes accepts a manifest.  The validators of
+// kubernetes-models check types and required fields; fields that the validator
+// never reads are unknown.
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const folder = "build/helm/node_modules/kubernetes-models/_schemas";
 
-// Gone from current Kubernetes, so not among the schemas; and kinds of others.
+// Removed from current Kubernetes, so not in the schemas; and third-party kinds.
 const unknown = ["policy/v1beta1", "autoscaling/v2beta2", "monitoring.coreos.com/v1"];
 
 const title = (s) => s[0].toUpperCase() + s.slice(1);
@@ -19,8 +19,8 @@ function path(object) {
   return `${folder}/IoK8sApi${title(short)}${title(version)}${object.kind}.js`;
 }
 
-// A view of value that notes what is read of it in seen: path -> names, or
-// true where all names were listed, as is done for maps.
+// A proxy of value that records the fields read in seen: path -> names, or true
+// if all names were listed, as for maps.
 function watched(value, at, seen) {
   if (value === null || typeof value !== "object") return value;
   return new Proxy(value, {
@@ -49,7 +49,7 @@ function overlooked(value, at, seen) {
       : overlooked(value[name], `${at}/${name}`, seen));
 }
 
-// What is wrong with object, as texts.
+// Faults of object, as messages.
 export async function schemaFaults(object) {
   if (unknown.includes(object.apiVersion)) return [];
   const file = path(object);

@@ -42,7 +42,7 @@ function decl_(s, from, kind,    name) {
 		complain(from, name "() has no comment above it; say what it " \
 		    "does, its units, ownership, failure, bounds")
 	sub(/[ \t]*__attribute__\(\(.*\)\)/, "", s)
-	# A type whose body was cut out is left as "struct x".
+	# A type whose body was removed is left as "struct x".
 	if (stateful || kind == "{" || s ~ /^(extern|typedef|_Static_assert)/ ||
 	    s ~ /^[A-Z_]+\(/ || s ~ /^(struct|enum|union)( [A-Za-z0-9_]+)?[ \t]*$/)
 		return

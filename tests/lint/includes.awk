@@ -16,7 +16,7 @@ FNR == 1 {
 	name[n] = inc
 	of[n] = unit
 }
-# The node that an include of a unit means; "" if it is not the unit's.
+# The node of an include; "" if it is not in the unit.
 function target(i,    t) {
 	if (name[i] ~ /(^|\/)handlers[.]h$/)
 		return ""
