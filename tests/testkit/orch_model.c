@@ -158,7 +158,9 @@ orch_model_run(void *arg)
 		if (poll(p, 2, -1) < 0 || p[1].revents != 0)
 			break;
 		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC);
-		if (fd < 0 || n == NELEM(conns)) {
+		if (fd < 0)
+			continue;
+		if (n == NELEM(conns)) {
 			close(fd);
 			continue;
 		}
