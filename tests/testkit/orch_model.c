@@ -157,7 +157,10 @@ orch_model_run(void *arg)
 			{ m->quit[0], POLLIN, 0 } };
 		if (poll(p, 2, -1) < 0 || p[1].revents != 0)
 			break;
-		int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC);
+		struct sockaddr_in a;
+		socklen_t size = sizeof(a);
+		int fd =
+		    accept4(m->fd, (struct sockaddr *)&a, &size, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;
 		if (n == NELEM(conns)) {
