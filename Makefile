@@ -219,7 +219,7 @@ $(GEN)/version.h: FORCE
 	@mkdir -p $(@D) && c=$(REVISION); \
 	echo "#define SOUL_VERSION \"$(VERSION)$${c:++$$c}\"" >$@.new; \
 	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(B)/libs/svc/args.o: $(GEN)/version.h
+$(B)/libs/svc/config.o: $(GEN)/version.h
 
 # Committed, so that they can be read without building; lint-docs says when
 # they are stale.

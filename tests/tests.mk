@@ -74,13 +74,15 @@ $(foreach t,$(TESTS),$(if $(call wire_user,$(call unit_of,$t)),\
 # Each part is a program for run-tests; the parts run beside each other.
 lint_row = '$(1)|$(USES_$(1))|$(FOREIGN_$(1))'
 LINT := "tests/lint/c layers" "tests/lint/c banned" "tests/lint/c sizes" \
-	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers tests/lint/names \
+	"tests/lint/c contracts" "tests/lint/c words" tests/lint/headers \
+	tests/lint/names tests/lint/identifiers tests/lint/prose \
+	tests/lint/statics tests/lint/includes tests/lint/commits \
 	tests/lint/format tests/lint/shell tests/lint/lua tests/lint/cppcheck \
 	"tests/lint/config-tables $(B)/bin" \
 	"tests/lint/chart-settings $(B)/bin" \
 	"tests/lint/limits $(B)/bin" \
 	"tests/lint/broker-gate $(BROKER_GATE)" tests/lint/make \
-	"tests/lint/hardening $(B)" tests/lint/commands \
+	"tests/lint/hardening $(B)" tests/lint/commands tests/lint/links \
 	tests/lint/selftest/run
 LINT_ENV = LINT_LAYERS="$$(printf '%s\n' \
 	$(foreach u,$(LIBS) $(SERVICES) $(notdir $(UNITS_INSIDE)),\

@@ -247,7 +247,7 @@ volumeMounts:
     sizeLimit: 16Mi
 {{- end -}}
 
-{{/* Has the simulated body to be given an identity, which nobody asks for otherwise? */}}
+{{/* Must the chart create the identity of the simulated body? */}}
 {{- define "soul.demo.identity" -}}
 {{- $services := include "soul.services" . | fromYaml -}}
 {{- if and .Values.auth.enabled (hasKey $services "body-sim") (dig "chat-gateway" "http" false $services) }}yes{{ end -}}

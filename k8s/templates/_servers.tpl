@@ -66,8 +66,8 @@ http://{{ include "soul.fullname" . }}-llm-sim:9080/v1
 {{- end -}}
 
 {{/*
-Whom the bundled servers know, by the generated tables, as YAML.  The user admin
-may do all, and is for people; his password of Redis is redis-password.
+Users of the bundled servers, from the generated tables, as YAML.  The user admin
+has all permissions, for administrators; its password of Redis is redis-password.
 */}}
 {{- define "soul.nats.users" -}}
 {{- $users := list "admin" -}}

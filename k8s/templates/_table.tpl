@@ -1,8 +1,8 @@
 {{/*
-What each service is, once: its ports, what it talks to (which makes its
-configuration, its secrets and its network policy), how long it may take to end
-(s), and for how long it goes on after it was told to, because a Service still
-sends it requests (s).  What is up to whoever installs it is in values.yaml.
+Each service: its ports, its connections (which determine its configuration, its
+secrets and its network policy), its maximum time to terminate (s), and how long
+it keeps serving after the request to terminate, because a Service still sends it
+requests (s).  What an installation may choose is in values.yaml.
 
 needs: nats, redis, mqtt; llm is a language model, outside is whatever the
 variables of urls name.

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "auth/auth_internal.h"
-#include "auth/token_file.h"
 #include "core/base64.h"
 #include "core/id.h"
 #include "core/log.h"
@@ -39,7 +38,7 @@ struct auth_check_job {
 	struct auth_keyset *keys; /* of a JWT */
 	uint64_t generation;
 	/* For a terminal: its identity, and the hash of its secret. */
-	struct auth_identity *who;
+	struct auth_identity *identity;
 	char hash[AUTH_HASH_MAX];
 	enum rc rc;
 	char why[AUTH_WHY_MAX];
@@ -232,7 +231,7 @@ check_job_work(void *arg)
 		struct auth_jwt_rules rules = { k->keys, a->issuer,
 			a->audience };
 		k->rc = auth_jwt_verify(
-		    k->token, &rules, clock_wall(), &k->who, k->why);
+		    k->token, &rules, clock_wall(), &k->identity, k->why);
 	} else if (auth_secret_is(k->token, str_of(k->hash))) {
 		k->rc = RC_OK;
 	} else {
@@ -248,11 +247,11 @@ check_job_done(void *arg)
 	struct auth *a = k->a;
 
 	if (k->rc == RC_OK) {
-		k->who->caller.key = auth_digest_id(&k->digest);
-		if (k->who->deprecated_role)
+		k->identity->caller.key = auth_digest_id(&k->digest);
+		if (k->identity->deprecated_role)
 			auth_warn_role(&a->warned_jwt, "JWT", "");
 	}
-	k->fn(k->arg, k->rc, k->rc == RC_OK ? &k->who->caller : NULL,
+	k->fn(k->arg, k->rc, k->rc == RC_OK ? &k->identity->caller : NULL,
 	    k->rc == RC_OK ? NULL : k->why);
 	/*
 	 * Not cached if the files have changed meanwhile.  Terminals are looked
@@ -261,11 +260,11 @@ check_job_done(void *arg)
 	 */
 	if (k->rc == RC_OK && k->generation == a->generation &&
 	    k->keys != NULL) {
-		auth_cache_put(a->cache, &k->digest, k->who, clock_mono());
-		k->who = NULL;
+		auth_cache_put(a->cache, &k->digest, k->identity, clock_mono());
+		k->identity = NULL;
 	}
 	auth_keyset_unref(k->keys);
-	free(k->who);
+	free(k->identity);
 	OPENSSL_cleanse(k->text, k->token.n);
 	free(k);
 }
@@ -346,12 +345,12 @@ auth_check_terminal(struct auth *a, struct str token,
 	k = check_job_new(a, secret, fn, arg);
 	k->digest = *d;
 	str_copy(hash, k->hash, sizeof(k->hash));
-	k->who =
+	k->identity =
 	    auth_identity_new(&(struct auth_claims){ .role = WIRE_ROLE_TERMINAL,
 				  .terminal_id = str_of(id),
 				  .tenant = tenant },
 		&error);
-	if (k->who == NULL)
+	if (k->identity == NULL)
 		k->hash[0] = '\0'; /* matches no secret */
 	check_job_start(k);
 }

@@ -260,12 +260,12 @@ struct auth_cache *auth_cache_new(void);
 void auth_cache_free(struct auth_cache *m);
 
 /*
- * auth_cache_put(m, d, who, now):
- * Store who, which m owns from now on, for AUTH_REMEMBER_S; evicts the oldest
- * of more than AUTH_REMEMBER_MAX.
+ * auth_cache_put(m, d, identity, now):
+ * Store identity, which m owns from now on, for AUTH_REMEMBER_S; evicts the
+ * oldest of more than AUTH_REMEMBER_MAX.
  */
 void auth_cache_put(struct auth_cache *m, const struct auth_digest *d,
-    struct auth_identity *who, struct mono now);
+    struct auth_identity *identity, struct mono now);
 
 /*
  * auth_cache_find(m, d, now, wall):

@@ -194,8 +194,8 @@ auth_source_apply(struct auth_source *s)
 		log_error("auth.file_unusable",
 		    LOG_S("variable", s->kind->variable),
 		    LOG_S("file", s->path), LOG_S("why", why),
-		    LOG_S("known_before",
-			s->content != NULL ? "kept" : "nothing"));
+		    LOG_S(
+			"in_force", s->content != NULL ? "previous" : "none"));
 	}
 	return is;
 }

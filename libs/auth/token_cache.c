@@ -12,7 +12,7 @@
 struct cache_entry {
 	TAILQ_ENTRY(cache_entry) link;
 	struct auth_digest digest;
-	struct auth_identity *who;
+	struct auth_identity *identity;
 	struct mono until;
 };
 
@@ -36,7 +36,7 @@ cache_remove(struct auth_cache *m, struct cache_entry *e)
 {
 	map_del(m->by_digest, auth_digest_map_key(&e->digest));
 	TAILQ_REMOVE(&m->entries, e, link);
-	free(e->who);
+	free(e->identity);
 	free(e);
 }
 
@@ -61,7 +61,7 @@ auth_cache_free(struct auth_cache *m)
 
 void
 auth_cache_put(struct auth_cache *m, const struct auth_digest *d,
-    struct auth_identity *who, struct mono now)
+    struct auth_identity *identity, struct mono now)
 {
 	struct cache_entry *e = map_get(m->by_digest, auth_digest_map_key(d));
 
@@ -71,7 +71,7 @@ auth_cache_put(struct auth_cache *m, const struct auth_digest *d,
 		cache_remove(m, TAILQ_FIRST(&m->entries));
 	e = mem_zalloc(sizeof(*e));
 	e->digest = *d;
-	e->who = who;
+	e->identity = identity;
 	e->until = mono_add_ms(now, AUTH_REMEMBER_S * 1000L);
 	map_put(m->by_digest, auth_digest_map_key(&e->digest), e);
 	TAILQ_INSERT_TAIL(&m->entries, e, link);
@@ -86,7 +86,7 @@ auth_cache_find(struct auth_cache *m, const struct auth_digest *d,
 
 	if (e == NULL || !auth_digest_is(&e->digest, d))
 		return NULL;
-	c = &e->who->caller;
+	c = &e->identity->caller;
 	if (mono_diff_ns(now, e->until) < 0 &&
 	    (c->until.ms == 0 || wall.ms < c->until.ms))
 		return c;

@@ -17,7 +17,7 @@
 
 struct token {
 	struct auth_digest digest;
-	struct auth_identity *who;
+	struct auth_identity *identity;
 };
 
 struct auth_tokens {
@@ -62,18 +62,18 @@ static enum rc
 tokens_add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
     struct auth_error *error)
 {
-	struct auth_identity *who = token_identity(w, error);
+	struct auth_identity *identity = token_identity(w, error);
 	struct token *k;
 
-	if (who == NULL)
+	if (identity == NULL)
 		return RC_INVALID;
 	k = mem_zalloc(sizeof(*k));
-	k->who = who;
+	k->identity = identity;
 	if (auth_digest_parse(w->sha256, &k->digest) != RC_OK)
 		abort(); /* checked by the schema */
-	who->caller.key = auth_digest_id(&k->digest);
+	identity->caller.key = auth_digest_id(&k->digest);
 	if (map_get(t->by_digest, auth_digest_map_key(&k->digest)) != NULL) {
-		free(who);
+		free(identity);
 		free(k);
 		*error = (struct auth_error){ "sha256", "is a duplicate" };
 		return RC_INVALID;
@@ -122,7 +122,7 @@ auth_tokens_free(struct auth_tokens *t)
 	if (t == NULL)
 		return;
 	while ((k = map_next(t->by_digest, &pos, NULL)) != NULL) {
-		free(k->who);
+		free(k->identity);
 		free(k);
 	}
 	map_free(t->by_digest);
@@ -150,7 +150,7 @@ auth_tokens_find(const struct auth_tokens *t, const struct auth_digest *d,
 	k = t != NULL ? map_get(t->by_digest, auth_digest_map_key(d)) : NULL;
 	if (k == NULL || !auth_digest_is(&k->digest, d))
 		return RC_NOENT;
-	*out = &k->who->caller;
+	*out = &k->identity->caller;
 	if ((*out)->until.ms != 0 && now.ms >= (*out)->until.ms)
 		return RC_DENIED;
 	return RC_OK;
@@ -348,13 +348,13 @@ auth_token_file_add(const char *file, const struct auth_token_file_entry *e,
 static void
 token_file_put_line(struct buf *out, const struct TOKEN *t)
 {
-	struct str who = t->terminal_id.p != NULL ? t->terminal_id : t->user;
+	struct str holder = t->terminal_id.p != NULL ? t->terminal_id : t->user;
 	struct str end = t->expires_at.p != NULL ? t->expires_at : STR("never");
 	struct str sha = { t->sha256.p, SHOWN };
 
 	buf_printf(out, "%.*s  %-11s  ends %-20.*s  %.*s%s%.*s%s%.*s\n",
 	    STR_ARG(sha), ROLE_NAMES[t->role].p, STR_ARG(end),
-	    STR_ARG(t->tenant), t->tenant.p != NULL ? "/" : "", STR_ARG(who),
+	    STR_ARG(t->tenant), t->tenant.p != NULL ? "/" : "", STR_ARG(holder),
 	    t->name.p != NULL ? "  # " : "", STR_ARG(t->name));
 }
 

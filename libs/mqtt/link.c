@@ -357,7 +357,7 @@ link_on_timeout(void *arg)
 	struct mqtt *m = arg;
 
 	mqtt_link_enter(m);
-	link_set_error(m, "the broker did not answer in time");
+	link_set_error(m, "the broker did not respond in time");
 	link_lost(m);
 	mqtt_link_leave(m);
 }

@@ -95,7 +95,7 @@ const char *mqtt_opts_error(const struct mqtt_opts *o);
 /*
  * mqtt_new(o, out):
  * A client that starts connecting.  RC_INVALID if the URL, the client id, the
- * version, the keepalive, the will or a file is not valid (the log says which),
+ * version, the keepalive, the will or a file is not valid (logged),
  * RC_TOOBIG if the will is over MQTT_WILL_MAX.
  */
 enum rc mqtt_new(const struct mqtt_opts *o, struct mqtt **out) RC_CHECK;

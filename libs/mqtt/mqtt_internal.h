@@ -83,7 +83,7 @@ struct mqtt {
 	char why[MQTT_WHY_MAX]; /* why the connection ended */
 	int connack;            /* reason code; -1: none received */
 	int disconnect_reason;  /* of the broker's DISCONNECT */
-	int keepalive_s;        /* what the broker wants, else ours */
+	int keepalive_s;        /* as set by the broker, or by us */
 
 	struct mqtt_resolve_job *job;
 	char addrs[MQTT_ADDRS_MAX][MQTT_ADDR_TEXT];

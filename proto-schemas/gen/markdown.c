@@ -79,10 +79,10 @@ markdown_put_http(struct buf *b, const json_t *list)
 	    "\n## HTTP\n\nWhere callers are known (`AUTH_TOKENS`, "
 	    "`AUTH_JWKS`) every route requires an access token,\n"
 	    "`Authorization: Bearer <token>`, of one of the roles under "
-	    "*who*, and responds 401\nwithout a valid one, 403 where role, user "
-	    "or terminal do not match, 429 with\n`Retry-After` where it is used "
-	    "too often.\n\n| route | service | who | request | response | "
-	    "§ |\n| --- | --- | --- | --- | --- | --- |\n");
+	    "*who*, and responds 401\nwithout a valid one, 403 where role, "
+	    "user or terminal do not match, 429 with\n`Retry-After` where it "
+	    "is used too often.\n\n| route | service | who | request | "
+	    "response | § |\n| --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(
 		    b, "| `%s %s` |", gen_of(e, "method"), gen_of(e, "path"));

@@ -38,7 +38,8 @@ static const char nats_intro[] =
     "#     cat nats-permissions.conf\n"
     "#     echo ']}'; } >authorization.conf\n"
     "#\n"
-    "# A service may publish to the inboxes of its callers, and read its own.\n";
+    "# A service may publish to the inboxes of its callers, and read its "
+    "own.\n";
 
 static void
 nats_add(struct subjects *s, char *subject)
@@ -250,8 +251,8 @@ gen_nats_rights(struct gen *g, struct buf *b)
 	of = (struct nats_rights){ 0 };
 	nats_add_operator(&of);
 	nats_put_user(b, OPERATOR,
-	    "Read-only access: nats --user operator --inbox-prefix _INBOX." OPERATOR
-	    " …",
+	    "Read-only access: nats --user operator "
+	    "--inbox-prefix _INBOX." OPERATOR " …",
 	    &of);
 }
 
@@ -460,9 +461,10 @@ gen_acl_services(struct gen *g, struct buf *b)
 {
 	buf_printf(b, acl_head, "mosquitto-services.acl");
 	buf_puts(b,
-	    "# For the listener of services.  The bridge receives all reports and "
-	    "sends commands;\n# it writes to report topics to clear retained "
-	    "messages.  The user health\n# reads the broker's uptime.\n"
+	    "# For the listener of services.  The bridge receives all reports "
+	    "and sends commands;\n# it writes to report topics to clear "
+	    "retained messages.  The user health\n# reads the broker's "
+	    "uptime.\n"
 	    "user mqtt-bridge\n");
 	acl_put_rights(g, b, "body", "topic readwrite ", "+");
 	acl_put_rights(g, b, "server", "topic write ", "+");

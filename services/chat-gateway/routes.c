@@ -27,12 +27,18 @@ static const struct svc_text select_texts[] = {
 	{ "/soul_id", "terminal_id and soul_id are required" },
 };
 
-/* Routes without and with a request body. */
+/* Routes without a request body, with one, and with texts for its errors. */
 #define BARE(n, m, p, rep, f)                         \
 	{                                             \
 		.name = n, .method = m, .path = p,    \
 		.reply = &wire_##rep##_desc, .fn = f, \
 		.deadline_ms = DEADLINE_MS            \
+	}
+#define BODY(n, m, p, req, rep, f)                                          \
+	{                                                                   \
+		.name = n, .method = m, .path = p,                          \
+		.request = &wire_##req##_desc, .reply = &wire_##rep##_desc, \
+		.fn = f, .deadline_ms = DEADLINE_MS                         \
 	}
 #define POST(n, p, req, rep, f, t, ms)                                      \
 	{                                                                   \
@@ -46,13 +52,8 @@ const struct svc_route routes[ROUTES_N] = {
 	    chat_texts, WIRE_DEADLINE_MS_TURN_START),
 	BARE(
 	    "turns_get", "GET", WIRE_HTTP_TURNS_GET, turn_record, on_turns_get),
-	{ .name = "turns_cancel",
-	    .method = "POST",
-	    .path = WIRE_HTTP_TURNS_CANCEL,
-	    .request = &wire_turn_cancel_body_desc,
-	    .reply = &wire_turn_cancel_reply_desc,
-	    .fn = on_turns_cancel,
-	    .deadline_ms = DEADLINE_MS },
+	BODY("turns_cancel", "POST", WIRE_HTTP_TURNS_CANCEL, turn_cancel_body,
+	    turn_cancel_reply, on_turns_cancel),
 	BARE("sessions_events", "GET", WIRE_HTTP_SESSIONS_EVENTS, chat_event,
 	    on_events),
 	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
@@ -71,20 +72,10 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_terminals_list),
 	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,
 	    on_terminals_get),
-	{ .name = "terminals_mint",
-	    .method = "POST",
-	    .path = WIRE_HTTP_TERMINALS_MINT,
-	    .request = &wire_identity_mint_request_desc,
-	    .reply = &wire_identity_secret_desc,
-	    .fn = on_terminals_mint,
-	    .deadline_ms = DEADLINE_MS },
-	{ .name = "terminals_rotate",
-	    .method = "POST",
-	    .path = WIRE_HTTP_TERMINALS_ROTATE,
-	    .request = &wire_identity_rotate_request_desc,
-	    .reply = &wire_identity_secret_desc,
-	    .fn = on_terminals_rotate,
-	    .deadline_ms = DEADLINE_MS },
+	BODY("terminals_mint", "POST", WIRE_HTTP_TERMINALS_MINT,
+	    identity_mint_request, identity_secret, on_terminals_mint),
+	BODY("terminals_rotate", "POST", WIRE_HTTP_TERMINALS_ROTATE,
+	    identity_rotate_request, identity_secret, on_terminals_rotate),
 	BARE("terminals_revoke", "DELETE", WIRE_HTTP_TERMINALS_REVOKE,
 	    ok_response, on_terminals_revoke),
 	BARE("identities_list", "GET", WIRE_HTTP_IDENTITIES_LIST, identity_list,
@@ -105,11 +96,6 @@ const struct svc_route routes[ROUTES_N] = {
 	    memories_forgotten, on_memories_delete),
 	BARE("users_profile_get", "GET", WIRE_HTTP_USERS_PROFILE_GET,
 	    memory_profile_reply, on_user_profile_get),
-	{ .name = "users_profile_patch",
-	    .method = "PATCH",
-	    .path = WIRE_HTTP_USERS_PROFILE_PATCH,
-	    .request = &wire_profile_patch_desc,
-	    .reply = &wire_memory_profile_reply_desc,
-	    .fn = on_user_profile_patch,
-	    .deadline_ms = DEADLINE_MS },
+	BODY("users_profile_patch", "PATCH", WIRE_HTTP_USERS_PROFILE_PATCH,
+	    profile_patch, memory_profile_reply, on_user_profile_patch),
 };

@@ -1,7 +1,7 @@
 /*
- * Arguments of a call as a hostile model writes them, brought to what a hostile
- * body's schema wants: a schema, a NUL, a value.  What comes of it is JSON of
- * the same kind, changes no more, and is valid where the value was.
+ * Arguments from a hostile model, coerced to the schema of a hostile device: a
+ * schema, a NUL, a value. The result is JSON of the same kind, coercing it
+ * again changes nothing, and it is valid where the value was.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ free_copy(struct str s)
 	free((char *)(uintptr_t)s.p);
 }
 
-/* RC_TOOBIG is no verdict. */
+/* RC_TOOBIG says nothing about validity. */
 static enum rc
 verdict(struct str schema, struct str value)
 {

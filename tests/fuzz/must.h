@@ -1,6 +1,4 @@
-/*
- * must: what every fuzzer says of what it sees, and how long that took.
- */
+/* must: the assertion of every fuzzer, and a clock for its time limits. */
 #ifndef FUZZ_MUST_H
 #define FUZZ_MUST_H
 
@@ -10,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What libFuzzer calls with each input. */
+/* The entry point of libFuzzer. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static inline void

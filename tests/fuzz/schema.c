@@ -1,7 +1,7 @@
 /*
- * A JSON Schema from hostile bytes, a NUL, a value from hostile bytes.  What
- * compiles is valid against the meta-schema; a check has a verdict with reason,
- * the same each time, and soon.
+ * A JSON Schema from hostile bytes, a NUL, a value from hostile bytes. What
+ * compiles is valid against the meta-schema; a check ends soon and has a
+ * verdict with a reason, the same each time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* Sanitized and instrumented code is an order of magnitude slower. */
 #define MOST_S 3
 
-/* A copy of its own, so that reading past its end is seen. */
+/* A separate copy, so that a sanitizer sees a read past its end. */
 static struct str
 copy_of(const uint8_t *p, size_t n)
 {
@@ -49,7 +49,7 @@ check_value(struct wire_schema *s, struct str value)
 	must(cpu_s() - start < MOST_S);
 	check_reason(rc, &err);
 	enum rc second = wire_schema_check(s, value, NULL);
-	/* Only what is near the limit of time may end either way. */
+	/* Only a check close to its time limit may end either way. */
 	must(second == rc || second == RC_TOOBIG || rc == RC_TOOBIG);
 }
 

@@ -1,7 +1,7 @@
 /*
  * Every message from hostile bytes: the first byte chooses the descriptor, the
- * rest is the text.  What is taken can be written, read again, and is then
- * written the same; what is refused says why.
+ * rest is the text. What is accepted can be encoded, decoded again, and is then
+ * encoded the same; what is rejected has a reason.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ choose(uint8_t byte)
 	return wire_desc_at(byte % n);
 }
 
-/* The short look never takes what the parser refuses. */
+/* The quick check never accepts what the parser rejects. */
 static void
 check_plain(struct str text)
 {
@@ -45,7 +45,7 @@ check_twice(const struct wire_desc *d, const void *msg)
 	struct wire_err err;
 	void *third = mem_alloc(wire_desc_size(d));
 	enum rc rc = wire_encode(d, msg, &first, &err);
-	/* Defaults can make a message larger than messages may be. */
+	/* Defaults can make a message larger than the limit. */
 	must(rc == RC_OK || rc == RC_TOOBIG);
 	if (rc == RC_OK) {
 		must(wire_decode(d, buf_str(&first), a, third, &err) == RC_OK);
@@ -64,7 +64,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n == 0)
 		return 0;
 	const struct wire_desc *d = choose(data[0]);
-	/* A copy of its own, so that reading past its end is seen. */
+	/* A separate copy, so that a sanitizer sees a read past its end. */
 	char *copy = mem_alloc(n - 1);
 	memcpy(copy, data + 1, n - 1);
 	struct str text = { copy, n - 1 };

@@ -52,11 +52,11 @@ function* named(o, all, outside) {
   if (o.kind === "HorizontalPodAutoscaler") {
     const t = have("Deployment", o.spec.scaleTargetRef.name);
     if (!t) yield "scales nothing";
-    else if ("replicas" in t.spec) yield "the Deployment says how many, too";
+    else if ("replicas" in t.spec) yield "the Deployment sets replicas, too";
   }
   if (o.kind === "Deployment" && !("replicas" in o.spec) &&
       !all.some((x) => x.kind === "HorizontalPodAutoscaler" && x.spec.scaleTargetRef.name === o.metadata.name))
-    yield "nobody says how many";
+    yield "nothing sets replicas";
   if (o.kind === "Ingress")
     for (const r of o.spec.rules)
       for (const p of r.http.paths) {
@@ -66,7 +66,7 @@ function* named(o, all, outside) {
   if (o.kind === "StatefulSet" && !have("Service", o.spec.serviceName)) yield "has no Service";
 }
 
-// What Prometheus' operator is told finds what is there.
+// The selectors of Prometheus' operator match.
 function* watched(o, all) {
   if (o.kind !== "ServiceMonitor") return;
   const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));

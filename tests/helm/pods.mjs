@@ -65,7 +65,7 @@ function* filled(o) {
     const of = (c) => (c.volumeMounts ?? []).find((m) => m.name === v.name);
     const writes = (cs) => (cs ?? []).some((c) => of(c) && !of(c).readOnly);
     if (spec.containers.some(of) && !writes(spec.containers) && !writes(spec.initContainers))
-      yield `nobody writes what is read of ${v.name}`;
+      yield `no container writes what is read of ${v.name}`;
   }
 }
 

@@ -1,5 +1,5 @@
 // schema: is a manifest one that Kubernetes would take?  Types and required
-// fields by the validators of kubernetes-models; fields that nobody knows by
+// fields by the validators of kubernetes-models; unknown fields by
 // watching which ones the validator never looked at.
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";

@@ -7,7 +7,7 @@ BEGIN {
 		exempt[line] = exempt[toupper(line)] = 1
 	others = "^(MQTT_PROP|wire|WIRE|probe|PROBE|pthread|PTHREAD|json|JSON|nats|mosquitto|MOSQ" \
 	    "|curl|CURL|CURLOPT|redis|mg|pcre2|PCRE2|EVP|SSL|BIO|X509|ck|utf8proc" \
-	    "|UTF8PROC|sha256|NATS)_"
+	    "|UTF8PROC|sha256|NATS|EAI)_"
 }
 FNR == 1 { in_comment = 0 }
 /^[ \t]*#[ \t]*include/ { next }
@@ -16,7 +16,10 @@ FNR == 1 { in_comment = 0 }
 	while (match(s, /[A-Za-z_][A-Za-z0-9_]*/)) {
 		name = substr(s, RSTART, RLENGTH)
 		s = substr(s, RSTART + RLENGTH)
-		if (name in exempt || name ~ others)
+		# A member of a schema has a has_ or n_ beside it.
+		member = name
+		sub(/^(has|n)_/, "", member)
+		if (name in exempt || member in exempt || name ~ others)
 			continue
 		n = split(tolower(name), part, "_")
 		for (i = 1; i <= n; i++)

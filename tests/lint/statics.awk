@@ -3,13 +3,16 @@ function begin_() { }
 function line_(s) { }
 function body_(name, n) { }
 function decl_(s, from, kind,    name) {
-	if (s !~ /^static / || kind == ";")
+	if (s !~ /^static / || (kind == ";" && s ~ /\(/ && s !~ /=/))
 		return
-	if (kind == "{" || s ~ /\(/ && s !~ /= *$/)
+	if (kind == "{" || (s ~ /\(/ && s !~ /=/))
 		name = function_name(s)
 	else {
 		name = s
-		sub(/(\[[^]]*\])* *= *$/, "", name)
+		sub(/ *=.*/, "", name)
+		gsub(/\[[^]]*\]/, "", name)
+		sub(/\)\(.*/, "", name)
+		sub(/ +$/, "", name)
 		sub(/.*[ *]/, "", name)
 	}
 	if (name == "")

@@ -27,7 +27,7 @@ bridge_fixture_spawn(struct bridge_fixture *b, int i)
 	struct tk_env e = { 0 };
 	char name[24];
 
-	/* Of two values the first counts. */
+	/* Of two equal variables the first counts. */
 	tk_env_list(&e, TK_ENV(b->more));
 	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
 	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);

@@ -8,9 +8,9 @@
 
 #define TEXT_MAX (64UL * 1024)
 
-/* All in b that is from becomes to; b ends up as long as it must be. */
+/* Replace every from in b by to; b ends up with the resulting length. */
 static void
-replace(struct buf *b, const char *from, const char *to)
+broker_replace(struct buf *b, const char *from, const char *to)
 {
 	struct buf out = BUF_INIT(TEXT_MAX);
 	struct str rest = buf_str(b);
@@ -46,10 +46,11 @@ tk_broker_put(struct buf *b, const char *name)
 	free(text);
 	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
 	snprintf(path, sizeof(path), "%s/deploy", here);
-	replace(&file, "/etc/soul", path);
-	replace(&file, "/run/soul-gate/mosquitto-gate.so", tk_broker_gate());
-	replace(&file, "/run/soul/bodies", tk_dir());
-	replace(&file, "/run/soul", tk_dir());
+	broker_replace(&file, "/etc/soul", path);
+	broker_replace(
+	    &file, "/run/soul-gate/mosquitto-gate.so", tk_broker_gate());
+	broker_replace(&file, "/run/soul/bodies", tk_dir());
+	broker_replace(&file, "/run/soul", tk_dir());
 	buf_put_str(b, buf_str(&file));
 	buf_free(&file);
 }
@@ -63,14 +64,14 @@ tk_broker_move(struct buf *b, int shipped)
 	snprintf(from, sizeof(from), "listener %d\n", shipped);
 	snprintf(to, sizeof(to), "listener %d 127.0.0.1\n", port);
 	ck_assert_int_ge(str_find(buf_str(b), str_of(from)), 0);
-	replace(b, from, to);
+	broker_replace(b, from, to);
 	return port;
 }
 
 void
 tk_broker_any_rate(struct buf *b)
 {
-	replace(b, "plugin_opt_acl_file ",
+	broker_replace(b, "plugin_opt_acl_file ",
 	    "plugin_opt_per_s 1000000\nplugin_opt_burst 1000000\n"
 	    "plugin_opt_acl_file ");
 }

@@ -57,7 +57,10 @@ bool bus_fixture_is_set(void *arg);
 void bus_fixture_set(void *arg);
 bool bus_fixture_never(void *arg);
 
-/* Stop the server; it receives what is sent from now on after a SIGCONT. */
+/*
+ * Stop the server with SIGSTOP; it receives what is sent from now on after a
+ * SIGCONT.
+ */
 void bus_fixture_freeze(struct bus_fixture *e);
 
 /* A metric of the first bus. */

@@ -1,9 +1,9 @@
 /*
  * cases: messages of proto-schemas/cases with the verdict of their schema.
  *
- * A case has bytes (its "data" as compact JSON, its "text", or what its
- * "base64" stands for) and says whether they are valid; an invalid one has the
- * JSON Pointer of the error, and may have a part of the reason.
+ * A case has bytes (its "data" as compact JSON, its "text", or its decoded
+ * "base64") and states whether they are valid; an invalid one has the JSON
+ * Pointer of the error, and may have a part of the reason.
  */
 #ifndef TESTKIT_CASES_H
 #define TESTKIT_CASES_H
@@ -32,16 +32,16 @@ struct tk_cases {
 };
 
 /*
- * tk_cases_load(c, message):
- * The cases of a message; it fails the test if there are none or the file has
- * another form.  The program runs in the root of the repository.
+ * tk_cases_load(c, message): The cases of a message; fails the test if there
+ * are none or the file is malformed. Requires the root of the repository as the
+ * working directory.
  */
 void tk_cases_load(struct tk_cases *c, const char *message);
 void tk_cases_free(struct tk_cases *c);
 
 /*
- * tk_case_data(message, description):
- * The data of one case, a new reference; it fails the test if there is none.
+ * tk_case_data(message, description): The data of one case, a new reference;
+ * fails the test if there is none.
  */
 json_t *tk_case_data(const char *message, const char *description);
 

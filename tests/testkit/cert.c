@@ -1,6 +1,3 @@
-/*
- * Certificates by openssl's own command.
- */
 #include "testkit/cert.h"
 
 #include <stdio.h>
@@ -10,7 +7,7 @@
 #define MAKE_MS 20000
 
 static const char *
-file(const char *name, const char *end)
+cert_file(const char *name, const char *end)
 {
 	char text[128];
 
@@ -21,17 +18,17 @@ file(const char *name, const char *end)
 const char *
 tk_cert_pem(const char *name)
 {
-	return file(name, "pem");
+	return cert_file(name, "pem");
 }
 
 const char *
 tk_cert_key(const char *name)
 {
-	return file(name, "key");
+	return cert_file(name, "key");
 }
 
 static void
-make(const char *const *argv)
+cert_make(const char *const *argv)
 {
 	struct tk_proc p;
 
@@ -51,7 +48,7 @@ tk_cert_authority(const char *name)
 	const char *const argv[] = { REQ, NULL };
 
 	snprintf(subject, sizeof(subject), "/CN=%s", name);
-	make(argv);
+	cert_make(argv);
 }
 
 void
@@ -65,5 +62,5 @@ tk_cert_issue(const char *name, const char *authority, const char *who)
 
 	snprintf(subject, sizeof(subject), "/CN=%s", name);
 	snprintf(alt, sizeof(alt), "subjectAltName=%s", who);
-	make(argv);
+	cert_make(argv);
 }

@@ -4,12 +4,12 @@
 #ifndef TESTKIT_CERT_H
 #define TESTKIT_CERT_H
 
-/* tk_cert_authority(name): One that signs itself and others. */
+/* tk_cert_authority(name): A self-signed authority. */
 void tk_cert_authority(const char *name);
 
 /*
- * tk_cert_issue(name, authority, who):
- * One for who ("DNS:localhost", "IP:127.0.0.1", …), signed by an authority.
+ * tk_cert_issue(name, authority, who): A certificate for who ("DNS:localhost",
+ * "IP:127.0.0.1", …), signed by an authority.
  */
 void tk_cert_issue(const char *name, const char *authority, const char *who);
 

@@ -1,6 +1,3 @@
-/*
- * tk_certs: openssl, one command after the other.
- */
 #include "testkit/certs.h"
 
 #include <stdarg.h>
@@ -13,9 +10,9 @@
 #define WORDS_MAX 24
 #define LINE_MAX_ 1024
 
-/* Words with a blank between them; the child's log tells what went wrong. */
+/* Run a command given as words separated by blanks; its log has the errors. */
 static void
-run(const char *fmt, ...)
+certs_run(const char *fmt, ...)
 {
 	const char *argv[WORDS_MAX] = { NULL };
 	struct tk_proc p;
@@ -36,10 +33,10 @@ run(const char *fmt, ...)
 #define KEY "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
 
 static void
-list(const char *ca)
+certs_list(const char *ca)
 {
-	run("openssl ca -config %s/%s.cnf -gencrl -out %s/%s.crl", tk_dir(), ca,
-	    tk_dir(), ca);
+	certs_run("openssl ca -config %s/%s.cnf -gencrl -out %s/%s.crl",
+	    tk_dir(), ca, tk_dir(), ca);
 }
 
 void
@@ -48,8 +45,8 @@ tk_certs_ca(const char *name)
 	char path[256], text[1024];
 	const char *d = tk_dir(), *last = strrchr(name, '/');
 
-	run("openssl req -x509 " KEY
-	    " -days 2 -subj /CN=%s -keyout %s/%s.key -out %s/%s.crt",
+	certs_run("openssl req -x509 " KEY
+		  " -days 2 -subj /CN=%s -keyout %s/%s.key -out %s/%s.crt",
 	    last != NULL ? last + 1 : name, d, name, d, name);
 	snprintf(text, sizeof(text),
 	    "[ca]\ndefault_ca=d\n[d]\ndatabase=%s/%s.db\ndefault_md=sha256\n"
@@ -60,7 +57,7 @@ tk_certs_ca(const char *name)
 	tk_write_file(tk_path(path), text);
 	snprintf(path, sizeof(path), "%s.db", name);
 	tk_write_file(tk_path(path), "");
-	list(name);
+	certs_list(name);
 }
 
 void
@@ -72,9 +69,11 @@ tk_certs_make(const struct tk_cert *c)
 	snprintf(path, sizeof(path), "%s.ext", c->name);
 	snprintf(text, sizeof(text), "subjectAltName=%s\n", c->alt);
 	tk_write_file(tk_path(path), text);
-	run("openssl req " KEY " -subj /CN=%s -keyout %s/%s.key -out %s/%s.csr",
+	certs_run("openssl req " KEY
+		  " -subj /CN=%s -keyout %s/%s.key -out %s/%s.csr",
 	    c->cn, d, c->name, d, c->name);
-	run("openssl x509 -req -in %s/%s.csr -CA %s/%s.crt -CAkey %s/%s.key "
+	certs_run(
+	    "openssl x509 -req -in %s/%s.csr -CA %s/%s.crt -CAkey %s/%s.key "
 	    "-CAcreateserial -days %d -extfile %s/%s.ext -out %s/%s.crt",
 	    d, c->name, d, c->ca, d, c->ca, c->days, d, c->name, d, c->name);
 }
@@ -82,7 +81,7 @@ tk_certs_make(const struct tk_cert *c)
 void
 tk_certs_revoke(const char *ca, const char *name)
 {
-	run("openssl ca -config %s/%s.cnf -revoke %s/%s.crt", tk_dir(), ca,
-	    tk_dir(), name);
-	list(ca);
+	certs_run("openssl ca -config %s/%s.cnf -revoke %s/%s.crt", tk_dir(),
+	    ca, tk_dir(), name);
+	certs_list(ca);
 }

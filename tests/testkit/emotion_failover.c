@@ -15,12 +15,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "state/terminal.h"
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define FAILOVER_INTERVAL_MS 2000 /* tick interval */
 /* The fixture sends no heartbeats. */
@@ -181,7 +176,7 @@ failover_check(struct failover *f)
 		    2 * FAILOVER_INTERVAL_MS + 500);
 	}
 	printf("%d souls, %d kills: %lld updates published, %lld lost; %d of "
-	       "%d inputs answered; at most %lld ms from tick to tick\n",
+	       "%d inputs processed; at most %lld ms from tick to tick\n",
 	    f->plan->souls, f->kills, (long long)published, (long long)lost,
 	    atomic_load(&f->replied), atomic_load(&f->sent), (long long)worst);
 	/* What is due within the poll interval. */

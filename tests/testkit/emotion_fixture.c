@@ -2,7 +2,6 @@
  * Servers, engines, souls and bodies of emotion-engine's tests.
  */
 #include "testkit/emotion_fixture.h"
-#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +9,7 @@
 #include "core/clock.h"
 #include "state/soul.h"
 #include "state/state.h"
-#include "state/terminal.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
+#include "testkit/terminal_fixture.h"
 
 void
 emotion_fixture_servers(struct emotion_fixture *b)

@@ -5,12 +5,12 @@
 #ifndef TESTKIT_EMOTION_FIXTURE_H
 #define TESTKIT_EMOTION_FIXTURE_H
 
-#include <jansson.h>
-#include <nats/nats.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "state/terminal.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
 #include "testkit/service.h"
 #include "testkit/state.h"
 #include "testkit/testkit.h"

@@ -31,11 +31,11 @@ struct tk_exhaustion {
 	atomic_size_t open, ended, failed;
 	struct one *all;
 	struct pollfd *polls;
-	double credit; /* connections that may be opened now */
+	double credit; /* new connections allowed now */
 };
 
 static void
-shut(struct tk_exhaustion *s, size_t i)
+exhaustion_close(struct tk_exhaustion *s, size_t i)
 {
 	if (s->all[i].state == OPEN)
 		s->open--;
@@ -45,7 +45,7 @@ shut(struct tk_exhaustion *s, size_t i)
 }
 
 static void
-dial(struct tk_exhaustion *s, size_t i)
+exhaustion_connect(struct tk_exhaustion *s, size_t i)
 {
 	size_t clients = s->o.clients > 0 ? s->o.clients : 1;
 	struct sockaddr_in own = { .sin_family = AF_INET,
@@ -62,12 +62,12 @@ dial(struct tk_exhaustion *s, size_t i)
 	    (connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0 &&
 		errno != EINPROGRESS)) {
 		s->failed++;
-		shut(s, i);
+		exhaustion_close(s, i);
 	}
 }
 
 static void
-begin(struct tk_exhaustion *s, size_t i)
+exhaustion_connected(struct tk_exhaustion *s, size_t i)
 {
 	s->open++;
 	s->all[i].state = OPEN;
@@ -78,25 +78,25 @@ begin(struct tk_exhaustion *s, size_t i)
 		    s->polls[i].fd, s->send, strlen(s->send), MSG_NOSIGNAL);
 }
 
-/* One that has been answered or ended is of no more use. */
+/* A connection that got a response or was closed is replaced. */
 static void
-attend(struct tk_exhaustion *s, size_t i, struct mono now)
+exhaustion_poll(struct tk_exhaustion *s, size_t i, struct mono now)
 {
 	struct one *one = &s->all[i];
 	short got = s->polls[i].revents;
 
 	if (one->state == CLOSED) {
 		if (s->credit >= 1)
-			dial(s, i);
+			exhaustion_connect(s, i);
 	} else if ((got & (POLLERR | POLLHUP | POLLIN)) != 0) {
 		if (one->state == OPENING)
 			s->failed++;
 		else
 			s->ended++;
-		shut(s, i);
+		exhaustion_close(s, i);
 	} else if (one->state == OPENING) {
 		if ((got & POLLOUT) != 0)
-			begin(s, i);
+			exhaustion_connected(s, i);
 	} else if (s->o.drip_ms > 0 && i % 2 == 0 && one->drip.ns < now.ns) {
 		(void)send(s->polls[i].fd, "x", 1, MSG_NOSIGNAL);
 		one->drip = mono_add_ms(now, s->o.drip_ms);
@@ -104,7 +104,7 @@ attend(struct tk_exhaustion *s, size_t i, struct mono now)
 }
 
 static void *
-run(void *arg)
+exhaustion_run(void *arg)
 {
 	struct tk_exhaustion *s = arg;
 	struct mono last = clock_mono();
@@ -119,17 +119,17 @@ run(void *arg)
 		if (s->credit > s->o.opens_per_s / 10.0)
 			s->credit = s->o.opens_per_s / 10.0;
 		for (i = 0; i < s->o.n; i++)
-			attend(s, i, now);
-		/* It need not know of everything at once. */
+			exhaustion_poll(s, i, now);
+		/* Events may be handled with this delay. */
 		(void)poll(NULL, 0, TICK_MS);
 		(void)poll(s->polls, s->o.n, 0);
 	}
 	return NULL;
 }
 
-/* Of descriptors a program gets fewer than it may have. */
+/* Raise the soft limit of descriptors to the hard limit. */
 static void
-raise_limit(void)
+exhaustion_raise_limit(void)
 {
 	struct rlimit r;
 
@@ -146,7 +146,7 @@ tk_exhaustion_begin(const struct tk_exhaustion_opts *o)
 	struct tk_exhaustion *s = mem_zalloc(sizeof(*s));
 	size_t i;
 
-	raise_limit();
+	exhaustion_raise_limit();
 
 	s->o = *o;
 	if (o->send != NULL)
@@ -156,7 +156,7 @@ tk_exhaustion_begin(const struct tk_exhaustion_opts *o)
 	for (i = 0; i < o->n; i++)
 		s->polls[i].fd = -1;
 	s->credit = (double)o->n;
-	if (pthread_create(&s->thread, NULL, run, s) != 0)
+	if (pthread_create(&s->thread, NULL, exhaustion_run, s) != 0)
 		abort();
 	return s;
 }

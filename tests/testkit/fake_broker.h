@@ -1,6 +1,6 @@
 /*
- * fake_broker: an MQTT broker in a thread, whose packets the test writes: its
- * handler is called with each connection in turn, after the CONNECT was read.
+ * fake_broker: an MQTT broker on a thread, whose packets the test scripts: its
+ * handler is called for each connection in turn, after the CONNECT was read.
  */
 #ifndef TESTKIT_FAKE_BROKER_H
 #define TESTKIT_FAKE_BROKER_H
@@ -17,7 +17,7 @@ struct fake_broker {
 	int listener;
 	_Atomic int connections;
 	void (*serve)(struct fake_broker *f, int fd);
-	/* The last packet that fake_broker_read() got. */
+	/* The last packet that fake_broker_read() received. */
 	unsigned char packet[4096];
 	size_t n;
 	_Atomic bool over;
@@ -25,7 +25,7 @@ struct fake_broker {
 
 void fake_broker_send(int fd, const void *bytes, size_t n);
 
-/* Literal bytes, a NUL among them included. */
+/* Literal bytes, embedded NULs included. */
 #define FAKE_BROKER_SEND(fd, lit) fake_broker_send((fd), (lit), sizeof(lit) - 1)
 
 /* Read a packet; false at the end of the connection. */

@@ -1,4 +1,3 @@
-/* Clocks, rounds, medians, tables. */
 #include "testkit/figures.h"
 
 #include <stdio.h>

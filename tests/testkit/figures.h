@@ -1,6 +1,4 @@
-/*
- * tk_figures: how benchmarks measure rounds and sum them up.
- */
+/* tk_figures: rounds of a benchmark and their statistics. */
 #ifndef TESTKIT_FIGURES_H
 #define TESTKIT_FIGURES_H
 
@@ -8,17 +6,17 @@
 #include <sys/types.h>
 
 /*
- * tk_sort(v, n):
- * Ascending: v[n / 2] is the median then, v[n * 99 / 100] the 99th percentile.
- * tk_median(v, n): The median of n ≥ 1 figures, which are sorted.
+ * tk_sort(v, n): Sort ascending: v[n / 2] is the median then, v[n * 99 / 100]
+ * the 99th percentile.
+ * tk_median(v, n): The median of n ≥ 1 figures; sorts them.
  */
 void tk_sort(double *v, size_t n);
 double tk_median(double *v, size_t n);
 
 /*
  * tk_now_ns(): Monotonic time.
- * tk_cpu_us(pid): Processor time that a process of ours has used with all its
- * threads; 0: this one.
+ * tk_cpu_us(pid): Processor time used by all threads of a child process; 0:
+ * this process.
  */
 double tk_now_ns(void);
 double tk_cpu_us(pid_t pid);
@@ -26,7 +24,7 @@ double tk_cpu_us(pid_t pid);
 /* Rounds of one measurement. */
 #define TK_ROUNDS_MAX 64
 
-/* What an operation costs, in us, round by round; zero it first. */
+/* The cost of an operation, in us, per round; zero it first. */
 struct tk_cost {
 	size_t n; /* rounds so far */
 	double wall[TK_ROUNDS_MAX];
@@ -35,16 +33,16 @@ struct tk_cost {
 };
 
 /*
- * tk_cost_begin(c): A round begins.
- * tk_cost_end(c, n): It is over, after n operations.
+ * tk_cost_begin(c): Start a round.
+ * tk_cost_end(c, n): End it, after n operations.
  */
 void tk_cost_begin(struct tk_cost *c);
 void tk_cost_end(struct tk_cost *c, int n);
 
 /*
- * tk_cost_head(what, ours, peer): Print the head of a table; what says what
- * the figures are, ours and peer who is compared.
- * tk_cost_compare(name, ours, peer): Print a line of it, the medians.
+ * tk_cost_head(what, ours, peer): Print the head of a table: what is measured,
+ * and the names of the compared sides.
+ * tk_cost_compare(name, ours, peer): Print a row with the medians.
  * tk_cost_alone(name, ours): The same without a peer.
  */
 void tk_cost_head(const char *what, const char *ours, const char *peer);

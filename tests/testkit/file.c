@@ -21,7 +21,7 @@
 static char dir[PATH_MAX];
 static char *paths[PATHS_MAX];
 static size_t n_paths;
-/* The program's folder, and how many of the paths are its. */
+/* The program's shared folder, and the number of paths that belong to it. */
 static char shared_dir[PATH_MAX];
 static size_t n_shared;
 
@@ -113,10 +113,10 @@ tk_dir_show_logs(void)
 	each_log(show_log);
 }
 
-static char complaint[NAME_MAX + 1];
+static char sanitizer_report[NAME_MAX + 1];
 
 static void
-look_for_complaint(const char *path)
+find_sanitizer_report(const char *path)
 {
 	static const char *const signs[] = { "ERROR: AddressSanitizer",
 		"ERROR: LeakSanitizer", "WARNING: ThreadSanitizer",
@@ -128,8 +128,8 @@ look_for_complaint(const char *path)
 	text = tk_read_file(path, &n);
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
 		if (memmem(text, n, signs[i], strlen(signs[i])) != NULL)
-			snprintf(complaint, sizeof(complaint), "%s",
-			    strrchr(path, '/') + 1);
+			snprintf(sanitizer_report, sizeof(sanitizer_report),
+			    "%s", strrchr(path, '/') + 1);
 	}
 	free(text);
 }
@@ -137,9 +137,9 @@ look_for_complaint(const char *path)
 const char *
 tk_dir_sanitizer_log(void)
 {
-	complaint[0] = '\0';
-	each_log(look_for_complaint);
-	return complaint[0] != '\0' ? complaint : NULL;
+	sanitizer_report[0] = '\0';
+	each_log(find_sanitizer_report);
+	return sanitizer_report[0] != '\0' ? sanitizer_report : NULL;
 }
 
 const char *
@@ -150,7 +150,7 @@ tk_dir(void)
 
 /* A formatted string that lives until the test ends. */
 static const char *
-keep(char *s)
+file_text_save(char *s)
 {
 	if (s == NULL || n_paths == PATHS_MAX)
 		ck_abort_msg("testkit: too many paths");
@@ -165,7 +165,7 @@ tk_path(const char *name)
 
 	if (asprintf(&s, "%s/%s", dir, name) < 0)
 		s = NULL;
-	return keep(s);
+	return file_text_save(s);
 }
 
 const char *
@@ -190,7 +190,7 @@ tk_bin(const char *name)
 	*tests = '\0';
 	if (asprintf(&s, "%s/bin/%s", exe, name) < 0)
 		s = NULL;
-	return keep(s);
+	return file_text_save(s);
 }
 
 void

@@ -3,14 +3,9 @@
  */
 #include "testkit/gateway_exhaustion.h"
 
-#include <nats/nats.h>
 #include <signal.h>
 
 #include "core/clock.h"
-#include "testkit/http.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
 
 void
 gateway_exhaustion_start(struct gateway_exhaustion *s, const char *const more[])
@@ -100,7 +95,7 @@ gateway_exhaustion_request(
 }
 
 struct attack_progress {
-	struct tk_exhaustion *siege;
+	struct tk_exhaustion *attack;
 	size_t n;
 };
 
@@ -109,25 +104,25 @@ gateway_exhaustion_all_open(void *arg)
 {
 	struct attack_progress *s = arg;
 
-	return tk_exhaustion_open(s->siege) + tk_exhaustion_closed(s->siege) +
-	    tk_exhaustion_failed(s->siege) >=
+	return tk_exhaustion_open(s->attack) + tk_exhaustion_closed(s->attack) +
+	    tk_exhaustion_failed(s->attack) >=
 	    s->n;
 }
 
 struct tk_exhaustion *
 gateway_exhaustion_attack(
-    int port, uint32_t from, size_t clients, const char *say)
+    int port, uint32_t from, size_t clients, const char *text)
 {
 	struct attack_progress s = { .n = 1000 };
 
-	s.siege =
+	s.attack =
 	    tk_exhaustion_begin(&(struct tk_exhaustion_opts){ .port = port,
 		.n = s.n,
 		.from = from,
 		.clients = clients,
-		.send = say,
+		.send = text,
 		.drip_ms = 200,
 		.opens_per_s = 2000 });
 	ck_assert(tk_until(gateway_exhaustion_all_open, &s, GW_MS));
-	return s.siege;
+	return s.attack;
 }

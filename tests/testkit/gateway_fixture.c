@@ -2,7 +2,6 @@
  * Servers, services and requests of chat-gateway's tests.
  */
 #include "testkit/gateway_fixture.h"
-#include "testkit/terminal_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "state/memory.h"
-#include "state/terminal.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
+#include "testkit/terminal_fixture.h"
 #include "testkit/tokens.h"
 
 void
@@ -47,11 +40,17 @@ gateway_fixture_spawn(struct gateway_fixture *b, struct tk_service *s,
 }
 
 void
-gateway_fixture_start(struct gateway_fixture *b, const char *const more[])
+gateway_fixture_start_alone(struct gateway_fixture *b, const char *const more[])
 {
 	gateway_fixture_servers(b);
-	gateway_fixture_spawn(b, &b->engine, "emotion-engine", NULL);
 	gateway_fixture_spawn(b, &b->gateway, "chat-gateway", more);
+}
+
+void
+gateway_fixture_start(struct gateway_fixture *b, const char *const more[])
+{
+	gateway_fixture_start_alone(b, more);
+	gateway_fixture_spawn(b, &b->engine, "emotion-engine", NULL);
 }
 
 void
@@ -289,11 +288,11 @@ gw_rejects_as(struct gateway_fixture *b, const char *token, const char *method,
 	text++;
 	gw_request_as(b, &a, token, method, path, body);
 	ck_assert_msg(a.status == status, "%s %s %s by %s: %d %s", method, path,
-	    body != NULL ? body : "", token != NULL ? token : "nobody",
+	    body != NULL ? body : "", token != NULL ? token : "no user",
 	    a.status, a.body.p);
 	j = gw_response_json(&a, status);
 	ck_assert_msg(strstr(tk_text(j, "error"), text) != NULL,
-	    "%s %s by %s: %s", method, path, token != NULL ? token : "nobody",
+	    "%s %s by %s: %s", method, path, token != NULL ? token : "no user",
 	    a.body.p);
 	json_decref(j);
 	tk_response_free(&a);
@@ -381,7 +380,7 @@ gw_audit_next(natsSubscription *sub, const char *action)
 {
 	json_t *j = tk_nats_next(sub, GW_MS, NULL);
 
-	ck_assert_msg(j != NULL, "no %s is told", action);
+	ck_assert_msg(j != NULL, "no audit event %s", action);
 	ck_assert_str_eq(tk_text(j, "type"), "audit");
 	ck_assert_str_eq(tk_text(j, "source"), "chat-gateway");
 	ck_assert_str_eq(tk_text(j, "payload.action"), action);

@@ -6,14 +6,14 @@
 #ifndef TESTKIT_GATEWAY_FIXTURE_H
 #define TESTKIT_GATEWAY_FIXTURE_H
 
-#include <jansson.h>
-#include <nats/nats.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "state/terminal.h"
 #include "testkit/http.h"
+#include "testkit/json.h"
+#include "testkit/nats.h"
 #include "testkit/service.h"
 #include "testkit/state.h"
 #include "testkit/testkit.h"
@@ -35,13 +35,16 @@ struct gateway_fixture {
  * gateway_fixture_servers(b):            Start the servers only.
  * gateway_fixture_spawn(b, s, name, more): Start a service and wait until it is
  *                                        ready; more are variables, or NULL.
- * gateway_fixture_start(b, more):        Servers, engine and gateway.
+ * gateway_fixture_start_alone(b, more):  Servers and gateway.
+ * gateway_fixture_start(b, more):        The same, and emotion-engine.
  * gateway_fixture_stop(b):               End all; services must drain and exit
  *                                        0.
  */
 void gateway_fixture_servers(struct gateway_fixture *b);
 void gateway_fixture_spawn(struct gateway_fixture *b, struct tk_service *s,
     const char *name, const char *const more[]);
+void gateway_fixture_start_alone(
+    struct gateway_fixture *b, const char *const more[]);
 void gateway_fixture_start(struct gateway_fixture *b, const char *const more[]);
 void gateway_fixture_stop(struct gateway_fixture *b);
 

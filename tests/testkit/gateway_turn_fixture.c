@@ -3,18 +3,11 @@
  */
 #include "testkit/gateway_turn_fixture.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "state/terminal.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 natsSubscription *
 gw_turns_subscribe(struct gateway_fixture *b)
@@ -236,9 +229,9 @@ gw_run_publish(struct gw_run *r, int64_t seq, const char *json)
 
 enum rc
 gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
-    const char *id, const char *said)
+    const char *id, const char *input)
 {
-	struct turn_entry e = { .fingerprint = str_of(said),
+	struct turn_entry e = { .fingerprint = str_of(input),
 		.trace_id = STR("0123456789abcdef0123456789abcdef") };
 	struct turn_entered in;
 
@@ -256,19 +249,18 @@ gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
 void
 gw_run_start(struct gw_run *r)
 {
-	struct str said = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
-	struct turn_events told = { &event, 1, 0 };
+	struct str input = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
+	struct turn_events log = { &event, 1, 0 };
 	char json[1024];
 
 	gw_run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
 	event = str_of(json);
 	ck_assert_int_eq(
 	    turn_append_input(r->b->db.s, &r->p,
-		&(struct session_new){ .json = &said, .n = 1 },
-		&(struct turn_input){ STR("soul_x"), STR("t1"), 180000 },
-		&told),
+		&(struct session_new){ .json = &input, .n = 1 },
+		&(struct turn_input){ STR("soul_x"), STR("t1"), 180000 }, &log),
 	    RC_OK);
-	r->seq = told.seq;
+	r->seq = log.seq;
 	if (!r->mute)
 		gw_run_publish(r, r->seq, json);
 }
@@ -395,8 +387,7 @@ gw_conversation_open(struct gw_conversation *k)
 	char id[GW_SOUL_ID];
 
 	*k = (struct gw_conversation){ 0 };
-	gateway_fixture_servers(&k->b);
-	gateway_fixture_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
+	gateway_fixture_start_alone(&k->b, NULL);
 	gw_soul(&k->b, NULL, "friendly", id);
 	gw_bind_ok(&k->b, "demo-user", "t1", id);
 	k->turns = gw_turns_subscribe(&k->b);

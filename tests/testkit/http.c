@@ -1,4 +1,4 @@
-/* A raw HTTP client; nothing here is shared with the code it tests. */
+/* A raw HTTP client that shares no code with the servers under test. */
 #include "testkit/http.h"
 
 #include <errno.h>
@@ -86,17 +86,17 @@ tk_http_puts(struct tk_http *c, const char *text)
 bool
 tk_http_fill(struct tk_http *c, int ms)
 {
-	static _Thread_local char piece[65536];
+	static _Thread_local char chunk[65536];
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
 
 	if (c->eof || poll(&p, 1, ms < 0 ? 0 : ms) <= 0)
 		return false;
-	ssize_t n = recv(c->fd, piece, sizeof(piece), 0);
+	ssize_t n = recv(c->fd, chunk, sizeof(chunk), 0);
 	if (n <= 0) {
 		c->eof = true;
 		return false;
 	}
-	buf_put(&c->in, piece, (size_t)n);
+	buf_put(&c->in, chunk, (size_t)n);
 	return true;
 }
 
@@ -130,9 +130,9 @@ tk_http_closed(struct tk_http *c, int ms)
 	return c->eof;
 }
 
-/* Have at least n bytes in c->in. */
+/* Receive until c->in has at least n bytes. */
 static bool
-need(struct tk_http *c, size_t n, struct mono until)
+http_need(struct tk_http *c, size_t n, struct mono until)
 {
 	while (c->in.n < n)
 		if (!tk_http_fill(c, ms_left(until)) &&
@@ -143,7 +143,7 @@ need(struct tk_http *c, size_t n, struct mono until)
 
 /* Move the first n bytes of c->in to dst. */
 static void
-move(struct tk_http *c, struct buf *dst, size_t n)
+http_move(struct tk_http *c, struct buf *dst, size_t n)
 {
 	if (dst != NULL)
 		buf_put(dst, c->in.p, n);
@@ -156,14 +156,14 @@ read_chunks(struct tk_http *c, struct tk_response *a, struct mono until)
 	for (;;) {
 		ptrdiff_t eol;
 		while ((eol = str_find(buf_str(&c->in), STR("\r\n"))) < 0)
-			if (!need(c, c->in.n + 1, until))
+			if (!http_need(c, c->in.n + 1, until))
 				return false;
 		size_t n = strtoul(c->in.p, NULL, 16);
-		if (!need(c, (size_t)eol + 2 + n + 2, until))
+		if (!http_need(c, (size_t)eol + 2 + n + 2, until))
 			return false;
-		move(c, NULL, (size_t)eol + 2);
-		move(c, &a->body, n);
-		move(c, NULL, 2);
+		http_move(c, NULL, (size_t)eol + 2);
+		http_move(c, &a->body, n);
+		http_move(c, NULL, 2);
 		if (n == 0)
 			return true;
 	}
@@ -182,15 +182,15 @@ read_body(struct tk_http *c, struct tk_response *a, struct mono until)
 		return read_chunks(c, a, until);
 	tk_response_field(a, "Content-Length", value, sizeof(value));
 	if (value[0] == '\0') {
-		while (need(c, c->in.n + 1, until))
+		while (http_need(c, c->in.n + 1, until))
 			continue;
-		move(c, &a->body, c->in.n);
+		http_move(c, &a->body, c->in.n);
 		return c->eof;
 	}
 	size_t n = strtoul(value, NULL, 10);
-	if (!need(c, n, until))
+	if (!http_need(c, n, until))
 		return false;
-	move(c, &a->body, n);
+	http_move(c, &a->body, n);
 	return true;
 }
 
@@ -206,9 +206,9 @@ tk_http_read(struct tk_http *c, struct tk_response *a, int ms)
 		buf_reset(&a->head);
 		buf_reset(&a->body);
 		while ((end = str_find(buf_str(&c->in), STR("\r\n\r\n"))) < 0)
-			if (!need(c, c->in.n + 1, until))
+			if (!http_need(c, c->in.n + 1, until))
 				return false;
-		move(c, &a->head, (size_t)end + 4);
+		http_move(c, &a->head, (size_t)end + 4);
 		if (!str_starts(buf_str(&a->head), STR("HTTP/1.1 ")))
 			return false;
 		a->status = (int)strtol(a->head.p + 9, NULL, 10);

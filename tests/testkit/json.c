@@ -1,7 +1,7 @@
-/* Members by their path. */
 #include "testkit/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "testkit/testkit.h"
@@ -25,7 +25,8 @@ tk_find(json_t *j, const char *path)
 	while (*path != '\0' && j != NULL) {
 		n = strcspn(path, ".");
 		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		j = json_object_get(j, key);
+		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10))
+				     : json_object_get(j, key);
 		path += path[n] == '.' ? n + 1 : n;
 	}
 	return j;
@@ -42,9 +43,10 @@ tk_find_text(json_t *j, const char *path)
 json_t *
 tk_at(json_t *j, const char *path)
 {
-	j = tk_find(j, path);
-	ck_assert_msg(j != NULL, "no %s", path);
-	return j;
+	json_t *found = tk_find(j, path);
+
+	ck_assert_msg(found != NULL, "no %s in %.800s", path, json_dumps(j, 0));
+	return found;
 }
 
 const char *
@@ -63,4 +65,36 @@ json_int_t
 tk_int(json_t *j, const char *path)
 {
 	return json_integer_value(tk_at(j, path));
+}
+
+bool
+tk_json_equals(json_t *j, const char *text)
+{
+	json_t *other = json_loads(text, JSON_DECODE_ANY, NULL);
+	bool is;
+
+	ck_assert_ptr_nonnull(other);
+	is = json_equal(j, other);
+	json_decref(other);
+	return is;
+}
+
+bool
+tk_text_has(json_t *j, const char *path, const char *part)
+{
+	return strstr(tk_text(j, path), part) != NULL;
+}
+
+bool
+tk_list_has(json_t *j, const char *path, const char *text)
+{
+	json_t *list = tk_at(j, path);
+	size_t i;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		if (strcmp(json_string_value(json_array_get(list, i)), text) ==
+		    0)
+			return true;
+	}
+	return false;
 }

@@ -1,9 +1,7 @@
-/*
- * tk_loop: a timer that asks for the condition and stops the loop.
- */
+/* A timer that checks the condition and stops the loop. */
 #include "testkit/loop.h"
 
-#define ASK_MS 2
+#define POLL_MS 2
 
 struct wait {
 	struct loop *loop;
@@ -15,7 +13,7 @@ struct wait {
 };
 
 static void
-ask(void *arg)
+loop_poll(void *arg)
 {
 	struct wait *w = arg;
 
@@ -24,7 +22,7 @@ ask(void *arg)
 		loop_stop(w->loop);
 	else
 		loop_timer_set(w->loop, &w->timer,
-		    mono_add_ms(clock_mono(), ASK_MS), ask, w);
+		    mono_add_ms(clock_mono(), POLL_MS), loop_poll, w);
 }
 
 bool
@@ -33,14 +31,14 @@ tk_loop_until(struct loop *l, bool (*fn)(void *arg), void *arg, int ms)
 	struct wait w = { .loop = l, .fn = fn, .arg = arg };
 
 	w.end = mono_add_ms(clock_mono(), ms);
-	loop_timer_set(l, &w.timer, clock_mono(), ask, &w);
+	loop_timer_set(l, &w.timer, clock_mono(), loop_poll, &w);
 	loop_run(l);
 	loop_timer_cancel(l, &w.timer);
 	return w.met;
 }
 
 static bool
-at_once(void *arg)
+loop_step_done(void *arg)
 {
 	(void)arg;
 	return true;
@@ -49,5 +47,5 @@ at_once(void *arg)
 void
 tk_loop_step(struct loop *l)
 {
-	(void)tk_loop_until(l, at_once, NULL, 0);
+	(void)tk_loop_until(l, loop_step_done, NULL, 0);
 }

@@ -1,4 +1,3 @@
-/* A loop on its own thread. */
 #include "testkit/loop_thread.h"
 
 #include "testkit/testkit.h"
@@ -12,7 +11,7 @@ struct call {
 };
 
 static void *
-run(void *arg)
+loop_thread_run(void *arg)
 {
 	loop_run(arg);
 	return NULL;
@@ -27,11 +26,12 @@ tk_loop_new(struct tk_loop *k, size_t inbox_max)
 void
 tk_loop_start(struct tk_loop *k)
 {
-	ck_assert_int_eq(pthread_create(&k->thread, NULL, run, k->l), 0);
+	ck_assert_int_eq(
+	    pthread_create(&k->thread, NULL, loop_thread_run, k->l), 0);
 }
 
 static void
-call_back(void *arg)
+loop_thread_call(void *arg)
 {
 	struct call *c = arg;
 
@@ -50,7 +50,7 @@ tk_loop_call(struct tk_loop *k, loop_fn fn, void *arg)
 
 	pthread_mutex_init(&c.lock, NULL);
 	pthread_cond_init(&c.done, NULL);
-	ck_assert_int_eq(loop_post_wait(k->l, call_back, &c), RC_OK);
+	ck_assert_int_eq(loop_post_wait(k->l, loop_thread_call, &c), RC_OK);
 	pthread_mutex_lock(&c.lock);
 	while (!c.returned)
 		pthread_cond_wait(&c.done, &c.lock);
@@ -60,7 +60,7 @@ tk_loop_call(struct tk_loop *k, loop_fn fn, void *arg)
 }
 
 static void
-stop(void *arg)
+loop_thread_stop(void *arg)
 {
 	loop_stop(arg);
 }
@@ -68,6 +68,6 @@ stop(void *arg)
 void
 tk_loop_stop(struct tk_loop *k)
 {
-	ck_assert_int_eq(loop_post_wait(k->l, stop, k->l), RC_OK);
+	ck_assert_int_eq(loop_post_wait(k->l, loop_thread_stop, k->l), RC_OK);
 	ck_assert_int_eq(pthread_join(k->thread, NULL), 0);
 }

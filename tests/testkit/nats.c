@@ -1,4 +1,3 @@
-/* cnats, every call asserted. */
 #include "testkit/nats.h"
 
 #include <stdio.h>
@@ -6,7 +5,7 @@
 #include "testkit/json.h"
 #include "testkit/testkit.h"
 
-#define ASK_MS 60000
+#define REQUEST_MS 60000
 
 natsConnection *
 tk_nats_connect(const char *url)
@@ -58,7 +57,7 @@ tk_nats_request(natsConnection *nc, const char *subject, const char *body,
 	json_t *j;
 
 	ck_assert_int_eq(
-	    natsConnection_RequestString(&m, nc, subject, body, ASK_MS),
+	    natsConnection_RequestString(&m, nc, subject, body, REQUEST_MS),
 	    NATS_OK);
 	if (natsMsgHeader_Get(m, "Nats-Service-Error", &err) != NATS_OK)
 		err = "";

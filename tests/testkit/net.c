@@ -1,11 +1,11 @@
 /*
- * tk_net: TCP ports on the loopback interface.
+ * TCP ports on the loopback interface.
  *
- * Ports come from below the range the kernel hands out by itself: a client
- * that keeps trying a closed port of that range can connect to itself, and a
- * server could not be restarted on a port that somebody's connection took.
- * A port is reserved among all users of the testkit by the name of an abstract
- * socket, which goes away with its process.
+ * Ports are taken from below the kernel's ephemeral range: a client that
+ * retries a closed port of that range can connect to itself, and a server could
+ * not be restarted on a port that another connection took. A port is reserved
+ * among all users of the testkit by the name of an abstract socket, which
+ * disappears with its process.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -26,7 +26,7 @@
 
 static int reserved[PORTS_MAX];
 static size_t n_reserved;
-/* The first ones, which stay as long as the program. */
+/* The first ones, which belong to the program until it ends. */
 static size_t n_shared;
 
 static struct sockaddr_in
@@ -41,10 +41,9 @@ loopback(int port)
 	return a;
 }
 
-/* A socket that holds the name of the port among users of the testkit, or -1.
- */
+/* A socket that reserves the port among users of the testkit, or -1. */
 static int
-reserve(int port)
+port_reserve(int port)
 {
 	struct sockaddr_un a;
 	socklen_t len;
@@ -97,7 +96,7 @@ tk_port(void)
 		if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
 			ck_abort_msg("getrandom: %s", strerror(errno));
 		port = PORT_MIN + (int)(r % PORT_N);
-		fd = reserve(port);
+		fd = port_reserve(port);
 		if (fd == -1)
 			continue;
 		if (port_free(port)) {

@@ -143,7 +143,7 @@ orch_fixture_set_online(struct orch_fixture *b, bool online)
 	    RC_OK);
 }
 
-/* The body has these skills instead. */
+/* Replace the skills of the body. */
 void
 orch_fixture_set_skills(struct orch_fixture *b, const char *json)
 {

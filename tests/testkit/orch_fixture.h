@@ -72,8 +72,8 @@ void orch_fixture_wait_state(struct orch_fixture *f);
 
 /*
  * orch_fixture_set_online(f, online): The body t1 connects or disconnects.
- * orch_fixture_set_skills(f, json):   It has these skills instead.
- * orch_fixture_clear_catalog(f):      It has no intents any more.
+ * orch_fixture_set_skills(f, json): Replace its skills.
+ * orch_fixture_clear_catalog(f): Remove its intents.
  */
 void orch_fixture_set_online(struct orch_fixture *f, bool online);
 void orch_fixture_set_skills(struct orch_fixture *f, const char *json);

@@ -79,7 +79,7 @@ orch_turn_next(struct orch_turn *t, int ms)
 	ck_assert_ptr_nonnull(j);
 	natsMsg_Destroy(m);
 	const char *state = json_string_value(json_object_get(j, "state"));
-	ck_assert_msg(t->end == NULL, "an answer after the last");
+	ck_assert_msg(t->end == NULL, "a reply after the final one");
 	if (state != NULL && strcmp(state, "accepted") == 0) {
 		ck_assert(!t->accepted);
 		t->accepted = true;
@@ -99,7 +99,7 @@ orch_turn_end(struct orch_turn *t)
 {
 	while (t->end == NULL)
 		ck_assert_msg(
-		    orch_turn_next(t, 20000), "%s: no answer", t->turn_id);
+		    orch_turn_next(t, 20000), "%s: no reply", t->turn_id);
 	return t->end;
 }
 

@@ -1,6 +1,4 @@
-/*
- * tk_proc: child processes of a test, and waiting.
- */
+/* Child processes of a test, and waiting. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -23,8 +21,8 @@
 extern char **environ;
 
 /* Started by tk_spawn() and not reaped yet; the first ones are shared. */
-static pid_t own[PROCS_MAX];
-static size_t n_own;
+static pid_t own_procs[PROCS_MAX];
+static size_t n_own_procs;
 static size_t n_shared;
 
 long long
@@ -58,7 +56,10 @@ tk_until(bool (*fn)(void *arg), void *arg, int ms)
 	return true;
 }
 
-/* env's "K=V" strings in front of ours: the first of two equal names counts. */
+/*
+ * The "K=V" strings of env before this process's: the first of two equal names
+ * counts.
+ */
 static const char **
 join_env(const char *const env[])
 {
@@ -92,16 +93,16 @@ join_env(const char *const env[])
 	return all;
 }
 
-/* The exec family's argument type is older than const. */
+/* The type of the exec family's argument predates const. */
 static char *const *
 unconst(const char *const *v)
 {
 	return (char *const *)(uintptr_t)v;
 }
 
-/* In the forked child, before another program takes over: system calls only. */
+/* In the forked child, before the exec: system calls only. */
 static _Noreturn void
-become(const char *const argv[], const char **env, int log, int report,
+proc_exec(const char *const argv[], const char **env, int log, int report,
     pid_t parent)
 {
 	sigset_t none;
@@ -109,7 +110,9 @@ become(const char *const argv[], const char **env, int log, int report,
 	int null;
 	int sig;
 
-	/* What a shell or the test ignores is not meant for the program. */
+	/*
+	 * Signals ignored by the shell or the test are reset to their defaults.
+	 */
 	for (sig = 1; sig < NSIG; sig++)
 		(void)signal(sig, SIG_DFL);
 	sigemptyset(&none);
@@ -120,7 +123,7 @@ become(const char *const argv[], const char **env, int log, int report,
 		goto out;
 	if (null > 2)
 		close(null);
-	/* Too late for the signal if the parent is gone already. */
+	/* If the parent has already died, it is too late for the signal. */
 	if (getppid() != parent)
 		_exit(127);
 	execvpe(argv[0], unconst(argv), unconst(env));
@@ -138,7 +141,7 @@ begin_child(struct tk_proc *p, const char *name)
 	int log;
 	int n;
 
-	if (n_own == PROCS_MAX)
+	if (n_own_procs == PROCS_MAX)
 		ck_abort_msg("%s: more than %d children", name, PROCS_MAX);
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	n = snprintf(p->log, sizeof(p->log), "%s/%s.log", tk_dir(), p->name);
@@ -169,7 +172,7 @@ tk_fork(struct tk_proc *p, const char *name, int (*fn)(void *arg), void *arg)
 		exit(fn(arg));
 	}
 	close(log);
-	own[n_own++] = p->pid;
+	own_procs[n_own_procs++] = p->pid;
 }
 
 void
@@ -188,14 +191,14 @@ tk_spawn(struct tk_proc *p, const char *name, const char *const argv[],
 	all = join_env(env);
 	p->pid = fork();
 	if (p->pid == 0)
-		become(argv, all, log, report[1], parent);
+		proc_exec(argv, all, log, report[1], parent);
 	free(all);
 	close(log);
 	close(report[1]);
 	if (p->pid == -1)
 		ck_abort_msg("fork: %s", strerror(errno));
-	own[n_own++] = p->pid;
-	/* Ends with the exec, which closes the pipe, or brings its errno. */
+	own_procs[n_own_procs++] = p->pid;
+	/* Ends at the exec, which closes the pipe, or with its errno. */
 	do
 		n = read(report[0], &err, sizeof(err));
 	while (n == -1 && errno == EINTR);
@@ -213,18 +216,18 @@ tk_signal(struct tk_proc *p, int sig)
 }
 
 static void
-forget(pid_t pid)
+proc_forget(pid_t pid)
 {
 	size_t i;
 
-	for (i = 0; i < n_own; i++) {
-		if (own[i] != pid)
+	for (i = 0; i < n_own_procs; i++) {
+		if (own_procs[i] != pid)
 			continue;
 		if (i < n_shared) {
-			own[i] = own[--n_shared];
+			own_procs[i] = own_procs[--n_shared];
 			i = n_shared;
 		}
-		own[i] = own[--n_own];
+		own_procs[i] = own_procs[--n_own_procs];
 		return;
 	}
 }
@@ -249,7 +252,7 @@ tk_wait(struct tk_proc *p, int ms)
 			return -1;
 		tk_nap(nap++);
 	}
-	forget(p->pid);
+	proc_forget(p->pid);
 	p->pid = -1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 				   : WEXITSTATUS(status);
@@ -273,17 +276,17 @@ tk_proc_end_own(void)
 {
 	size_t i;
 
-	for (i = n_shared; i < n_own; i++)
-		(void)kill(own[i], SIGKILL);
-	for (i = n_shared; i < n_own; i++)
-		(void)waitpid(own[i], NULL, 0);
-	n_own = n_shared;
+	for (i = n_shared; i < n_own_procs; i++)
+		(void)kill(own_procs[i], SIGKILL);
+	for (i = n_shared; i < n_own_procs; i++)
+		(void)waitpid(own_procs[i], NULL, 0);
+	n_own_procs = n_shared;
 }
 
 void
 tk_proc_share(void)
 {
-	n_shared = n_own;
+	n_shared = n_own_procs;
 }
 
 void
@@ -295,7 +298,7 @@ tk_proc_unshare(void)
 void
 tk_proc_disown(void)
 {
-	n_own = 0;
+	n_own_procs = 0;
 	n_shared = 0;
 }
 
@@ -305,13 +308,15 @@ is_shared(pid_t pid)
 	size_t i;
 
 	for (i = 0; i < n_shared; i++) {
-		if (own[i] == pid)
+		if (own_procs[i] == pid)
 			return true;
 	}
 	return false;
 }
 
-/* The parent of a process and whether it is dead already; 0 if it is gone. */
+/*
+ * The parent of a process and whether it is a zombie; 0 if it does not exist.
+ */
 static pid_t
 parent_of(pid_t pid, bool *zombie)
 {
@@ -330,7 +335,9 @@ parent_of(pid_t pid, bool *zombie)
 	n = fread(buf, 1, sizeof(buf) - 1, f);
 	fclose(f);
 	buf[n] = '\0';
-	/* The name in parentheses may hold anything, parentheses as well. */
+	/*
+	 * The name in parentheses may contain anything, parentheses included.
+	 */
 	p = strrchr(buf, ')');
 	if (p == NULL || sscanf(p, ") %c %d", &state, &ppid) != 2)
 		return 0;
@@ -347,8 +354,8 @@ tk_alive(const struct tk_proc *p)
 }
 
 /*
- * Kill the children of this process that are not the program's, reap the dead;
- * how many there were, and in *living how many of them lived.
+ * Kill children of this process that do not belong to the program, and reap the
+ * dead. Returns their number; *living is the number that still ran.
  */
 static int
 end_children(int *living)
@@ -387,7 +394,7 @@ tk_proc_end_strays(void)
 	int strays = 0;
 	int living;
 
-	/* Each one killed may hand its own children up to us. */
+	/* The children of a killed process may be reparented to this one. */
 	while (end_children(&living) > 0 && tk_now_ms() < end) {
 		strays += living;
 		tk_nap(1);

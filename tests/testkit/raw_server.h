@@ -1,6 +1,6 @@
 /*
- * raw_server: a server whose every byte is up to the test, one thread a
- * connection.  Failures fail the test.
+ * raw_server: a server whose responses the test writes byte by byte, one thread
+ * per connection. Failures fail the test.
  */
 #ifndef TESTKIT_RAW_SERVER_H
 #define TESTKIT_RAW_SERVER_H

@@ -1,6 +1,4 @@
-/*
- * The shipped rights as settings of test servers.
- */
+/* The shipped permissions as settings of test servers. */
 #include "testkit/rights.h"
 
 #include <ctype.h>
@@ -13,20 +11,23 @@
 
 #define NAME_MAX_ 64
 
-/* The name behind lead at the beginning of a line; false: another line. */
+/*
+ * The name after the prefix at the beginning of a line; false if the line has
+ * another prefix.
+ */
 static bool
-named(
-    const char *line, const char *lead, const char *stop, char name[NAME_MAX_])
+rights_name(const char *line, const char *prefix, const char *stop,
+    char name[NAME_MAX_])
 {
-	if (strncmp(line, lead, strlen(lead)) != 0)
+	if (strncmp(line, prefix, strlen(prefix)) != 0)
 		return false;
-	line += strlen(lead);
+	line += strlen(prefix);
 	snprintf(name, NAME_MAX_, "%.*s", (int)strcspn(line, stop), line);
 	return true;
 }
 
 static const char *
-next_line(const char *line)
+rights_next_line(const char *line)
 {
 	line += strcspn(line, "\n");
 	return *line == '\0' ? line : line + 1;
@@ -39,9 +40,9 @@ tk_rights_users(
 	char *text = tk_read_file(file, NULL), name[NAME_MAX_];
 	const char *line;
 
-	for (line = text; *line != '\0'; line = next_line(line))
-		if (named(line, "{ user: \"", "\"", name) ||
-		    (named(line, "user ", " ", name) &&
+	for (line = text; *line != '\0'; line = rights_next_line(line))
+		if (rights_name(line, "{ user: \"", "\"", name) ||
+		    (rights_name(line, "user ", " ", name) &&
 			strcmp(name, "default") != 0))
 			fn(arg, name);
 	free(text);
@@ -49,7 +50,7 @@ tk_rights_users(
 
 /* NATS_CHAT_GATEWAY: "secret-of-chat-gateway" */
 static void
-put_variable(void *arg, const char *user)
+rights_put_variable(void *arg, const char *user)
 {
 	const char *s;
 
@@ -59,16 +60,16 @@ put_variable(void *arg, const char *user)
 	fprintf(arg, ": \"" TK_PASSWORD "%s\"\n", user);
 }
 
-/* Settings of more, the users of services, and one who may do everything. */
+/* Further settings, the users of the services, and one without restrictions. */
 static void
-start_nats(struct tk_server *s, const char *more, const char *witness)
+rights_start_nats(struct tk_server *s, const char *more, const char *witness)
 {
 	char *rights = tk_read_file(TK_NATS_RIGHTS, NULL), *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
 	ck_assert_ptr_nonnull(f);
-	tk_rights_users(TK_NATS_RIGHTS, put_variable, f);
+	tk_rights_users(TK_NATS_RIGHTS, rights_put_variable, f);
 	fprintf(f, "%s\nauthorization { users: [\n%s%s ] }\n", more, rights,
 	    witness);
 	fclose(f);
@@ -77,9 +78,9 @@ start_nats(struct tk_server *s, const char *more, const char *witness)
 	free(rights);
 }
 
-/* Without a witness, who comes without a name may do all. */
+/* Without a witness, an unauthenticated client has all permissions. */
 static void
-start_redis(struct tk_server *s, const char *more, const char *witness)
+rights_start_redis(struct tk_server *s, const char *more, const char *witness)
 {
 	char *rights = tk_read_file(TK_REDIS_RIGHTS, NULL), *text = NULL;
 	char name[NAME_MAX_];
@@ -89,10 +90,10 @@ start_redis(struct tk_server *s, const char *more, const char *witness)
 
 	ck_assert_ptr_nonnull(f);
 	fprintf(f, "%s\n%s\n", more, witness);
-	for (line = rights; *line != '\0'; line = next_line(line)) {
+	for (line = rights; *line != '\0'; line = rights_next_line(line)) {
 		int len = (int)strcspn(line, "\n");
 
-		if (!named(line, "user ", " ", name))
+		if (!rights_name(line, "user ", " ", name))
 			continue;
 		if (strcmp(name, "default") != 0)
 			fprintf(
@@ -109,14 +110,14 @@ start_redis(struct tk_server *s, const char *more, const char *witness)
 void
 tk_rights_nats(struct tk_server *s)
 {
-	start_nats(
+	rights_start_nats(
 	    s, "no_auth_user: \"test\"", "{ user: \"test\", password: \"\" }");
 }
 
 void
 tk_rights_redis(struct tk_server *s)
 {
-	start_redis(s, "", "");
+	rights_start_redis(s, "", "");
 }
 
 void
@@ -124,19 +125,20 @@ tk_rights_closed(struct tk_server *nats, struct tk_server *redis)
 {
 	char *conf = tk_read_file("deploy/nats.conf", NULL);
 
-	start_nats(nats, conf,
+	rights_start_nats(nats, conf,
 	    "{ user: \"" TK_WITNESS "\", password: \"" TK_PASSWORD TK_WITNESS
 	    "\" }");
 	free(conf);
 	conf = tk_read_file("deploy/redis.conf", NULL);
-	start_redis(redis, conf,
+	rights_start_redis(redis, conf,
 	    "user " TK_WITNESS " on >" TK_PASSWORD TK_WITNESS " ~* &* +@all");
 	free(conf);
 }
 
-/* The first line of a log with part in it. */
+/* The first line of a log that contains part. */
 static bool
-line_with(const struct tk_proc *p, const char *part, char *dst, size_t size)
+rights_find_line(
+    const struct tk_proc *p, const char *part, char *dst, size_t size)
 {
 	char *log = tk_read_file(p->log, NULL);
 	const char *at = strstr(log, part);
@@ -147,22 +149,22 @@ line_with(const struct tk_proc *p, const char *part, char *dst, size_t size)
 	return at != NULL;
 }
 
-/* What Redis remembers of denials: "*0" if there was none. */
+/* The denials in Redis' ACL LOG: "*0" if there are none. */
 static bool
-redis_denied(const struct tk_server *s, char *dst, size_t size)
+rights_redis_denied(const struct tk_server *s, char *dst, size_t size)
 {
-	static const char ask[] = "ACL LOG 1\r\n";
+	static const char command[] = "ACL LOG 1\r\n";
 	int fd = tk_connect(s->port);
 	ssize_t n = 0, got;
 	char *at;
 
 	if (fd == -1)
 		return false;
-	if (write(fd, ask, strlen(ask)) != (ssize_t)strlen(ask)) {
+	if (write(fd, command, strlen(command)) != (ssize_t)strlen(command)) {
 		close(fd);
 		return false;
 	}
-	/* An entry ends with who the client was. */
+	/* An entry ends with the client's description. */
 	do {
 		got = read(fd, dst + n, size - (size_t)n - 1);
 		n += got > 0 ? got : 0;
@@ -181,9 +183,10 @@ tk_rights_denied(const struct tk_server *nats, const struct tk_server *redis)
 	static char why[1024];
 
 	why[0] = '\0';
-	if (line_with(&nats->proc, "Violation", why, sizeof(why)))
+	if (rights_find_line(&nats->proc, "Violation", why, sizeof(why)))
 		return why;
-	if (tk_alive(&redis->proc) && redis_denied(redis, why, sizeof(why)))
+	if (tk_alive(&redis->proc) &&
+	    rights_redis_denied(redis, why, sizeof(why)))
 		return why;
 	return "";
 }

@@ -1,8 +1,8 @@
 /*
- * tk_rights: servers on which each service may do what deploy/ gives it.
+ * tk_rights: servers on which each service has the permissions of deploy/.
  *
- * The password of a service's user is TK_PASSWORD and its name.  Who comes
- * without a name, as tests do, may do everything.
+ * The password of a service's user is TK_PASSWORD followed by its name.
+ * Unauthenticated clients, such as tests, have all permissions.
  */
 #ifndef TESTKIT_RIGHTS_H
 #define TESTKIT_RIGHTS_H
@@ -20,24 +20,24 @@ void tk_rights_nats(struct tk_server *s);
 void tk_rights_redis(struct tk_server *s);
 
 /*
- * tk_rights_closed(nats, redis):
- * Both with all of deploy/nats.conf and deploy/redis.conf, too; nobody comes
- * without a name, and who may do everything is TK_WITNESS.
+ * tk_rights_closed(nats, redis): Both, with all of deploy/nats.conf and
+ * deploy/redis.conf; unauthenticated clients are rejected, and TK_WITNESS has
+ * all permissions.
  */
 #define TK_WITNESS "witness"
 void tk_rights_closed(struct tk_server *nats, struct tk_server *redis);
 
 /*
- * tk_rights_denied(nats, redis):
- * What one of the two denied somebody, "" if nothing; of one that does not run
- * nothing is known.  Valid until the next call.
+ * tk_rights_denied(nats, redis): The first operation that one of the two denied
+ * a client, "" if none; a server that is not running is skipped. Valid until
+ * the next call.
  */
 const char *tk_rights_denied(
     const struct tk_server *nats, const struct tk_server *redis);
 
 /*
- * tk_rights_users(file, fn, arg):
- * Call fn with the name of each user in a file of those.
+ * tk_rights_users(file, fn, arg): Call fn with the name of each user in one of
+ * these files.
  */
 #define TK_NATS_RIGHTS  "deploy/nats-permissions.conf"
 #define TK_REDIS_RIGHTS "deploy/redis-users.acl"

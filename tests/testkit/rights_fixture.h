@@ -1,6 +1,6 @@
 /*
  * rights_fixture: a connection that speaks a server's protocol in bytes, and
- * the tables that say which service has which permissions.
+ * the tables of the services' permissions.
  */
 #ifndef TESTKIT_RIGHTS_FIXTURE_H
 #define TESTKIT_RIGHTS_FIXTURE_H
@@ -17,7 +17,7 @@ struct rights_fixture {
 	char reply[16384]; /* the last one */
 };
 
-/* Send text, and read until end stands in what came. */
+/* Send text, and read until the received bytes contain end. */
 __attribute__((format(printf, 3, 4))) const char *rights_fixture_request(
     struct rights_fixture *r, const char *end, const char *fmt, ...);
 
@@ -31,7 +31,7 @@ const char *rights_fixture_member(const json_t *e, const char *member);
 
 bool rights_fixture_lists(const json_t *e, const char *member, const char *s);
 
-/* A template with an id in each place that open begins and close ends. */
+/* The template, with id in each place between the characters open and close. */
 const char *rights_fixture_fill(
     const char *template, char open, char close, const char *with);
 

@@ -1,8 +1,8 @@
 /*
- * tk_server: real servers for a test, ready when they answer their protocol.
+ * Real servers for a test, started and ready once they speak their protocol.
  *
- * The protocols are spoken over a bare socket, so that a broken client library
- * cannot make its own test server look broken.
+ * The protocols are spoken over a bare socket, so that a bug in a client
+ * library cannot make a test server look broken.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define PORT_TRIES 8
 #define ARGS_MAX   20
 
-/* Room for the file names below a test's folder. */
+/* Room for file names below a test's folder. */
 #define FILE_MAX 4096
 
 struct args {
@@ -29,9 +29,12 @@ struct args {
 	char conf[FILE_MAX];
 };
 
-/* Send bytes, then read until text has come; false on error or 1 s silence. */
+/*
+ * Send bytes, then read until text arrives; false on error or 1 s without data.
+ */
 static bool
-says(int fd, const void *bytes, size_t n, const char *text, size_t text_n)
+server_replies(
+    int fd, const void *bytes, size_t n, const char *text, size_t text_n)
 {
 	char buf[8192];
 	size_t len = 0;
@@ -51,42 +54,42 @@ says(int fd, const void *bytes, size_t n, const char *text, size_t text_n)
 }
 
 static bool
-nats_answers(int fd)
+nats_replies(int fd)
 {
 	static const char ping[] = "CONNECT {\"verbose\":false}\r\nPING\r\n";
 
-	return says(fd, "", 0, "INFO ", 5) &&
-	    says(fd, ping, strlen(ping), "PONG\r\n", 6);
+	return server_replies(fd, "", 0, "INFO ", 5) &&
+	    server_replies(fd, ping, strlen(ping), "PONG\r\n", 6);
 }
 
-/* With settings that may ask for a user, or TLS. */
+/* With settings that may require a user, or TLS. */
 static bool
 nats_greets(int fd)
 {
-	return says(fd, "", 0, "INFO ", 5);
+	return server_replies(fd, "", 0, "INFO ", 5);
 }
 
 static bool
-redis_answers(int fd)
+redis_replies(int fd)
 {
-	return says(fd, "PING\r\n", 6, "+PONG\r\n", 7);
+	return server_replies(fd, "PING\r\n", 6, "+PONG\r\n", 7);
 }
 
 static bool
 redis_greets(int fd)
 {
-	return says(fd, "PING\r\n", 6, "\r\n", 2);
+	return server_replies(fd, "PING\r\n", 6, "\r\n", 2);
 }
 
 static bool
-mosquitto_answers(int fd)
+mosquitto_replies(int fd)
 {
 	/* CONNECT, MQTT 3.1.1, clean session, 10 s, no client id; CONNACK 0. */
 	static const unsigned char connect[] = { 0x10, 12, 0, 4, 'M', 'Q', 'T',
 		'T', 4, 2, 0, 10, 0, 0 };
 	static const unsigned char disconnect[] = { 0xe0, 0 };
 
-	if (!says(fd, connect, sizeof(connect), "\x20\x02\0\0", 4))
+	if (!server_replies(fd, connect, sizeof(connect), "\x20\x02\0\0", 4))
 		return false;
 	(void)send(fd, disconnect, sizeof(disconnect), MSG_NOSIGNAL);
 	return true;
@@ -95,7 +98,7 @@ mosquitto_answers(int fd)
 static void
 nats_args(struct args *a, const char *conf)
 {
-	/* Without a file of more settings the list ends before "-c". */
+	/* Without a file of further settings the list ends before "-c". */
 	const char *v[] = { "nats-server", "-a", "127.0.0.1", "-p", a->port,
 		"-js", "-sd", a->data, conf[0] != '\0' ? "-c" : NULL, conf,
 		NULL };
@@ -122,7 +125,10 @@ mosquitto_args(struct args *a, bool persistent)
 	const char *v[] = { "mosquitto", "-c", a->conf, NULL };
 	char text[2 * FILE_MAX];
 
-	/* Started by root it would change to a user who may not read here. */
+	/*
+	 * Started as root it would change to a user without access to these
+	 * files.
+	 */
 	snprintf(text, sizeof(text),
 	    "listener %s 127.0.0.1\n"
 	    "allow_anonymous true\n"
@@ -142,18 +148,18 @@ mosquitto_args(struct args *a, bool persistent)
 static const struct {
 	const char *name;
 	const char *scheme;
-	bool (*answers)(int fd);
-	bool (*greets)(int fd); /* the same with settings of one's own */
+	bool (*server_is_up)(int fd);
+	bool (*greets)(int fd); /* the same with settings of the test */
 } kinds[] = {
-	[TK_NATS] = { "nats", "nats", nats_answers, nats_greets },
-	[TK_REDIS] = { "redis", "redis", redis_answers, redis_greets },
-	[TK_MOSQUITTO] = { "mosquitto", "mqtt", mosquitto_answers, NULL },
-	[TK_MOSQUITTO_PERSISTENT] = { "mosquitto", "mqtt", mosquitto_answers,
+	[TK_NATS] = { "nats", "nats", nats_replies, nats_greets },
+	[TK_REDIS] = { "redis", "redis", redis_replies, redis_greets },
+	[TK_MOSQUITTO] = { "mosquitto", "mqtt", mosquitto_replies, NULL },
+	[TK_MOSQUITTO_PERSISTENT] = { "mosquitto", "mqtt", mosquitto_replies,
 	    NULL },
 };
 
 static void
-launch(struct tk_server *s)
+server_launch(struct tk_server *s)
 {
 	struct args a;
 	char name[sizeof(s->proc.name)];
@@ -180,7 +186,7 @@ launch(struct tk_server *s)
 }
 
 static bool
-answers(const struct tk_server *s)
+server_is_up(const struct tk_server *s)
 {
 	bool ok;
 	int fd;
@@ -189,14 +195,14 @@ answers(const struct tk_server *s)
 	if (fd == -1)
 		return false;
 	ok = s->conf[0] != '\0' ? kinds[s->kind].greets(fd)
-				: kinds[s->kind].answers(fd);
+				: kinds[s->kind].server_is_up(fd);
 	close(fd);
 	return ok;
 }
 
-/* Wait until the server answers (true) or has ended (false). */
+/* Wait until the server replies (true) or has exited (false). */
 static bool
-comes_up(struct tk_server *s)
+server_comes_up(struct tk_server *s)
 {
 	long long end = tk_now_ms() + START_MS;
 	int nap = 1;
@@ -204,11 +210,11 @@ comes_up(struct tk_server *s)
 	while (tk_now_ms() < end) {
 		if (tk_wait(&s->proc, 0) != -1)
 			return false;
-		if (answers(s))
+		if (server_is_up(s))
 			return true;
 		tk_nap(nap++);
 	}
-	ck_abort_msg("%s does not answer after %d ms", s->proc.name, START_MS);
+	ck_abort_msg("%s does not reply after %d ms", s->proc.name, START_MS);
 	return false;
 }
 
@@ -220,7 +226,7 @@ port_was_taken(const struct tk_server *s)
 }
 
 static void
-start(struct tk_server *s)
+server_start_on(struct tk_server *s)
 {
 	enum tk_server_kind kind = s->kind;
 	int i;
@@ -229,8 +235,8 @@ start(struct tk_server *s)
 		s->port = tk_port();
 		snprintf(s->url, sizeof(s->url), "%s://127.0.0.1:%d",
 		    kinds[kind].scheme, s->port);
-		launch(s);
-		if (comes_up(s))
+		server_launch(s);
+		if (server_comes_up(s))
 			return;
 		if (!port_was_taken(s))
 			break;
@@ -242,7 +248,7 @@ void
 tk_server_start(struct tk_server *s, enum tk_server_kind kind)
 {
 	*s = (struct tk_server){ .kind = kind };
-	start(s);
+	server_start_on(s);
 }
 
 void
@@ -256,7 +262,7 @@ tk_server_start_with(
 			     tk_dir(), kinds[kind].name, n++),
 	    (int)sizeof(s->conf));
 	tk_write_file(s->conf, text);
-	start(s);
+	server_start_on(s);
 }
 
 void
@@ -264,8 +270,8 @@ tk_server_restart(struct tk_server *s)
 {
 	if (s->proc.pid > 0)
 		tk_server_stop(s, SIGTERM);
-	launch(s);
-	if (!comes_up(s))
+	server_launch(s);
+	if (!server_comes_up(s))
 		ck_abort_msg("%s did not start again", s->proc.name);
 }
 

@@ -1,4 +1,4 @@
-/* What every service has: variables, /readyz, /metrics, SIGTERM. */
+/* What all services have in common: variables, /readyz, /metrics, SIGTERM. */
 #include "testkit/service.h"
 
 #include <signal.h>
@@ -106,7 +106,7 @@ tk_service_metric(const struct tk_service *s, const char *name)
 }
 
 static void
-end_by(struct tk_service *s, int sig, int status)
+service_end_by(struct tk_service *s, int sig, int status)
 {
 	if (s->proc.pid <= 0)
 		return;
@@ -118,11 +118,11 @@ end_by(struct tk_service *s, int sig, int status)
 void
 tk_service_end(struct tk_service *s)
 {
-	end_by(s, SIGTERM, 0);
+	service_end_by(s, SIGTERM, 0);
 }
 
 void
 tk_service_kill(struct tk_service *s)
 {
-	end_by(s, SIGKILL, 128 + SIGKILL);
+	service_end_by(s, SIGKILL, 128 + SIGKILL);
 }

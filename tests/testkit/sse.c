@@ -1,4 +1,4 @@
-/* Pieces of text, taken apart by hand. */
+/* An independent parser of event streams. */
 #include "testkit/sse.h"
 
 #include <stdio.h>
@@ -59,9 +59,9 @@ tk_sse_close(struct tk_sse *s)
 	tk_http_close(&s->c);
 }
 
-/* The value of a field of the event in text, "" if it has none. */
+/* The value of a field of the event in text, "" if absent. */
 static void
-field(const char *text, const char *name, char *dst, size_t size)
+sse_field(const char *text, const char *name, char *dst, size_t size)
 {
 	const char *at = strstr(text, name);
 
@@ -87,8 +87,8 @@ tk_sse_next(struct tk_sse *s, int ms, struct tk_sse_event *e)
 		s->at = (size_t)(end - s->c.in.p) + 2;
 		if (text[0] == ':')
 			continue;
-		field(text, "id: ", e->id, sizeof(e->id));
-		field(text, "event: ", e->name, sizeof(e->name));
+		sse_field(text, "id: ", e->id, sizeof(e->id));
+		sse_field(text, "event: ", e->name, sizeof(e->name));
 		data = strstr(text, "data: ") + strlen("data: ");
 		e->j = tk_json(data, (size_t)(end - data));
 		return true;

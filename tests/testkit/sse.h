@@ -1,6 +1,6 @@
 /*
- * tk_sse: a reader of event streams.  It speaks HTTP/1.0, so that what comes
- * is the stream and nothing else.
+ * tk_sse: a reader of event streams. It speaks HTTP/1.0, so that the response
+ * body is the stream, without chunk framing.
  */
 #ifndef TESTKIT_SSE_H
 #define TESTKIT_SSE_H
@@ -16,7 +16,7 @@
 
 struct tk_sse {
 	struct tk_http c;
-	size_t at; /* of c.in: what has been read */
+	size_t at; /* the part of c.in that has been read */
 };
 
 struct tk_sse_event {
@@ -36,13 +36,13 @@ void tk_sse_send(
 void tk_sse_post(
     struct tk_sse *s, int port, const char *accept, const char *body);
 
-/* tk_sse_begun(s): What comes must be an event stream. */
+/* tk_sse_begun(s): Read the response head, which must begin an event stream. */
 void tk_sse_begun(struct tk_sse *s);
 
 /* tk_sse_open(s, port, path): tk_sse_send() and tk_sse_begun(). */
 void tk_sse_open(struct tk_sse *s, int port, const char *path);
 
-/* tk_sse_close(s): Hang up. */
+/* tk_sse_close(s): Disconnect. */
 void tk_sse_close(struct tk_sse *s);
 
 /*
@@ -53,10 +53,9 @@ void tk_sse_close(struct tk_sse *s);
 bool tk_sse_next(struct tk_sse *s, int ms, struct tk_sse_event *e);
 
 /*
- * tk_sse_take(s, seq, type):
- * The next event, which must be a chat_event of that seq and type; the caller
- * frees it.
- * tk_sse_is(s, seq, type): The same, and it is freed.
+ * tk_sse_take(s, seq, type): The next event, which must be a chat_event of that
+ * seq and type; freed by the caller.
+ * tk_sse_is(s, seq, type): The same, and free it.
  */
 json_t *tk_sse_take(struct tk_sse *s, int64_t seq, const char *type);
 void tk_sse_is(struct tk_sse *s, int64_t seq, const char *type);
@@ -69,10 +68,13 @@ void tk_sse_is(struct tk_sse *s, int64_t seq, const char *type);
 #define FAILED    "conversation.failed"
 #define WARNING   "diagnostic.warning"
 
-/* tk_sse_warns(s, seq): The next event warns that those up to seq are gone. */
+/*
+ * tk_sse_warns(s, seq): The next event warns that events up to seq were
+ * dropped.
+ */
 void tk_sse_warns(struct tk_sse *s, int64_t seq);
 
-/* tk_sse_ends(s, ms): Whether it ends within ms, with nothing more in it. */
+/* tk_sse_ends(s, ms): Whether it ends within ms, without further events. */
 bool tk_sse_ends(struct tk_sse *s, int ms);
 
 #endif /* !TESTKIT_SSE_H */

@@ -1,4 +1,3 @@
-/* A struct state with the loop and the worker that it needs. */
 #include "testkit/state.h"
 
 #include "state/soul.h"
@@ -10,7 +9,7 @@
 #define ARENA_MAX   (64UL * 1024 * 1024)
 
 static bool
-is_up(void *arg)
+state_is_connected(void *arg)
 {
 	return state_up(arg);
 }
@@ -18,7 +17,7 @@ is_up(void *arg)
 void
 tk_state_wait(struct tk_state *k)
 {
-	ck_assert_msg(tk_loop_until(k->loop, is_up, k->s, WAIT_MS),
+	ck_assert_msg(tk_loop_until(k->loop, state_is_connected, k->s, WAIT_MS),
 	    "Redis is not connected");
 }
 

@@ -99,10 +99,10 @@ pid_t state_fixture_fork(void);
 void state_fixture_run_peers(
     const char *url, int n, void (*fn)(struct state_fixture *f, int peer));
 
-/* A list to which peers that claim the same things push what they got. */
+/* A list to which concurrent peers push the items they have claimed. */
 #define STATE_FIXTURE_CLAIMED STR("claimed")
 
-/* state_fixture_check_claims(f, n): It has n elements, no two the same. */
+/* state_fixture_check_claims(f, n): It has n elements, without duplicates. */
 void state_fixture_check_claims(struct state_fixture *f, int64_t n);
 
 /* ---- turns without records and events ---- */

@@ -14,7 +14,7 @@ svc_fixture_main(void *arg)
 	char *argv[] = { name, NULL };
 	size_t i;
 
-	/* The first of two of one name counts. */
+	/* The first of two equal names counts. */
 	for (i = c->env->n; i-- > 0;)
 		putenv((char *)(uintptr_t)c->env->v[i]);
 	return svc_main(c->def, 1, argv);
@@ -30,7 +30,7 @@ svc_fixture_fork(struct svc_fixture *r, const struct svc_def *def,
 	tk_service_ports(&r->toy, &e);
 	tk_env_list(&e, more);
 	tk_env_put(&e, "NATS_URL=%s", nats_url);
-	/* Threads are slow to make under sanitizers. */
+	/* Creating threads is slow under sanitizers. */
 	tk_env_put(&e, "HTTP_WORKERS=24");
 	tk_fork(&r->toy.proc, "toy", svc_fixture_main, &c);
 }

@@ -29,14 +29,14 @@ void svc_fixture_fork(struct svc_fixture *r, const struct svc_def *def,
 /* svc_fixture_is_open(r): Whether its HTTP port is open, for tk_until(). */
 bool svc_fixture_is_open(void *r);
 
-/* A server and the toy, which listens but need not be ready. */
+/* A server and the toy, which listens but is not necessarily ready. */
 void svc_fixture_begin(
     struct svc_fixture *r, const struct svc_def *def, const char *const more[]);
 
 /* The same, and it is ready, and a client of the server is connected. */
 void svc_fixture_start(struct svc_fixture *r, const struct svc_def *def);
 
-/* It must end by itself, or because it was told to, with this status. */
+/* It must exit by itself or after SIGTERM, with this status. */
 void svc_fixture_expect_exit(struct svc_fixture *r, int status);
 
 void svc_fixture_stop(struct svc_fixture *r);
@@ -45,7 +45,7 @@ void svc_fixture_stop(struct svc_fixture *r);
 void svc_fixture_post(const struct svc_fixture *r, struct tk_http *c,
     const char *path, const char *text);
 
-/* The same, and the status of its answer. */
+/* The same; returns the status of the response. */
 int svc_fixture_call(const struct svc_fixture *r, struct tk_response *a,
     const char *path, const char *text);
 

@@ -1,13 +1,13 @@
 /*
- * testkit: the main() of every test program.
+ * The main() of every test program.
  *
  * Each registered test becomes a Check test case of its own, which gives it a
- * timeout of its own and two pairs of brackets: the outer pair runs in the
- * program (it makes and removes the folder, whatever the test died of), the
+ * timeout of its own and two pairs of fixtures: the outer pair runs in the
+ * program (it creates and removes the folder, even if the test crashed), the
  * inner pair in the process forked for the test (it ends the test's children
- * and fails the test for those it did not start through the testkit).  What the
- * tests share is made in the first test's outer bracket, where Check can report
- * that it failed.
+ * and fails the test for those it did not start through the testkit). Shared
+ * fixtures are started in the first test's outer setup, where Check can report
+ * a failure.
  */
 #include "testkit/testkit.h"
 
@@ -22,48 +22,48 @@
 
 #include "testkit/testkit_internal.h"
 
-static struct tk_test *first;
-static struct tk_test **last = &first;
-/* Shared with the forked test: it came to its end. */
+static struct tk_test *first_test;
+static struct tk_test **last_test = &first_test;
+/* Shared with the forked test: set when it completes. */
 static bool *passed;
 /* The process that forks one for each test. */
-static pid_t program;
-/* What the tests share, and whether it is there. */
-static const struct tk_share *share;
+static pid_t program_pid;
+/* The shared fixture, and whether it is running. */
+static const struct tk_share *shared_fixture;
 static enum { SHARE_NONE, SHARE_FAILED, SHARE_MADE } share_state;
 
 void
 tk_test_add(struct tk_test *t)
 {
-	*last = t;
-	last = &t->next;
+	*last_test = t;
+	last_test = &t->next;
 }
 
 void
 tk_share_set(const struct tk_share *s)
 {
-	share = s;
+	shared_fixture = s;
 }
 
 static void
-make_share(void)
+share_begin(void)
 {
-	if (share == NULL || share_state == SHARE_MADE)
+	if (shared_fixture == NULL || share_state == SHARE_MADE)
 		return;
 	if (share_state == SHARE_FAILED)
-		ck_abort_msg("what the tests share could not be made");
+		ck_abort_msg("the shared fixture could not be started");
 	share_state = SHARE_FAILED;
 	tk_dir_make();
-	share->begin();
+	shared_fixture->begin();
 	tk_dir_share();
 	tk_proc_share();
 	tk_port_share();
 	share_state = SHARE_MADE;
 }
 
-/* Whether it ended well; tells why the tests failed, if they did. */
+/* Whether it ended well; prints the reason otherwise. */
 static bool
-end_share(bool failed)
+share_end_program(bool failed)
 {
 	const char *why = NULL;
 	const char *log;
@@ -73,15 +73,15 @@ end_share(bool failed)
 	if (share_state == SHARE_MADE) {
 		tk_dir_unshare();
 		tk_proc_unshare();
-		why = share->end();
+		why = shared_fixture->end();
 	}
 	tk_proc_end_own();
 	(void)tk_proc_end_strays();
 	log = tk_dir_sanitizer_log();
 	if (log != NULL)
-		fprintf(stderr, "a sanitizer complains in %s\n", log);
+		fprintf(stderr, "%s has a sanitizer report\n", log);
 	if (why != NULL)
-		fprintf(stderr, "what the tests share: %s\n", why);
+		fprintf(stderr, "the shared fixture: %s\n", why);
 	if (why != NULL || log != NULL || failed)
 		tk_dir_show_logs();
 	tk_dir_remove();
@@ -92,14 +92,14 @@ static void
 outer_begin(void)
 {
 	*passed = false;
-	make_share();
+	share_begin();
 	tk_dir_make();
 }
 
 static void
 outer_end(void)
 {
-	/* Orphans of a test that died early end up here. */
+	/* Orphans of a test that died early are reparented to this process. */
 	tk_proc_end_own();
 	(void)tk_proc_end_strays();
 	if (!*passed)
@@ -109,16 +109,16 @@ outer_end(void)
 }
 
 /*
- * Orphans of the test become its children, where they can be seen; the test
- * itself ends with the program.
+ * Orphans of the test are reparented to it, so that they are detected; the test
+ * itself dies with the program.
  */
 static void
 inner_begin(void)
 {
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
-	    (getpid() != program && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0))
+	    (getpid() != program_pid && prctl(PR_SET_PDEATHSIG, SIGKILL) != 0))
 		ck_abort_msg("prctl: %s", strerror(errno));
-	if (getpid() != program)
+	if (getpid() != program_pid)
 		tk_proc_disown();
 }
 
@@ -134,24 +134,24 @@ inner_end(void)
 		ck_abort_msg("the test left %d process(es) behind", n);
 	log = tk_dir_sanitizer_log();
 	if (log != NULL)
-		ck_abort_msg("a sanitizer complains in %s", log);
-	if (share != NULL && share->check != NULL)
-		share->check();
+		ck_abort_msg("%s has a sanitizer report", log);
+	if (shared_fixture != NULL && shared_fixture->check != NULL)
+		shared_fixture->check();
 	*passed = true;
 }
 
-/* What Check calls: i is the number of the test, counted from 0. */
+/* Called by Check: i is the number of the test, from 0. */
 static void
 run_test(int i)
 {
-	struct tk_test *t = first;
+	struct tk_test *t = first_test;
 
 	while (i-- > 0)
 		t = t->next;
 	t->fn();
 }
 
-/* Add the tests that have filter in their name; how many they are. */
+/* Add the tests whose name contains filter; returns their number. */
 static int
 add_tests(Suite *suite, const char *filter)
 {
@@ -160,7 +160,7 @@ add_tests(Suite *suite, const char *filter)
 	int i = -1;
 	int n = 0;
 
-	for (t = first; t != NULL; t = t->next) {
+	for (t = first_test; t != NULL; t = t->next) {
 		i++;
 		if (filter != NULL && strstr(t->check.name, filter) == NULL)
 			continue;
@@ -176,7 +176,7 @@ add_tests(Suite *suite, const char *filter)
 	return n;
 }
 
-/* Where Debian keeps servers, which is not in every user's PATH. */
+/* Debian's folder of servers, which is not in every user's PATH. */
 static void
 extend_path(void)
 {
@@ -204,7 +204,7 @@ main(int argc, char *argv[])
 		return 2;
 	}
 	extend_path();
-	program = getpid();
+	program_pid = getpid();
 	passed = mmap(NULL, sizeof(*passed), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (passed == MAP_FAILED || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
@@ -221,6 +221,6 @@ main(int argc, char *argv[])
 	srunner_run_all(sr, CK_ENV);
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
-	return end_share(failed > 0) && failed == 0 ? EXIT_SUCCESS
-						    : EXIT_FAILURE;
+	return share_end_program(failed > 0) && failed == 0 ? EXIT_SUCCESS
+							    : EXIT_FAILURE;
 }

@@ -1,11 +1,11 @@
 /*
- * testkit: what tests share: test registration, a temporary folder, child
+ * testkit: the base of all tests: test registration, a temporary folder, child
  * processes, real servers on free ports, waiting for conditions.
  *
- * TEST(name) { … } is a test; there is no list to keep.  Each test runs in
- * a forked process of its own (Check), with the timeout TK_TIMEOUT.  Children
- * started through the testkit die with the test that started them; what all
- * tests of a program share is made and ended by TK_SHARE().
+ * TEST(name) { … } defines a test; no list has to be maintained. Each test runs
+ * in a forked process of its own (Check), with the timeout TK_TIMEOUT. Children
+ * started through the testkit die with the test that started them; a fixture
+ * shared by all tests of a program is started and stopped by TK_SHARE().
  */
 #ifndef TESTKIT_H
 #define TESTKIT_H
@@ -17,18 +17,18 @@
 #include <sys/types.h>
 
 struct tk_test {
-	TTest check; /* name, function, file and line, as Check wants them */
+	TTest check; /* name, function, file and line, as Check requires */
 	void (*fn)(void);
 	double timeout_s;
 	struct tk_test *next;
 };
 
-/* Add a test; called by TEST before main(). */
+/* Register a test; called by TEST before main(). */
 void tk_test_add(struct tk_test *t);
 
 #define TK_TIMEOUT 30
 
-/* A test function, registered by itself; T: with its own timeout in seconds. */
+/* A self-registering test function; TEST_T has its own timeout in seconds. */
 #define TEST(name) TEST_T(name, TK_TIMEOUT)
 #define TEST_T(id, seconds)                                                    \
 	static void id(void);                                                  \
@@ -57,7 +57,7 @@ struct tk_share {
 	const char *(*end)(void);
 };
 
-/* Set it; called by TK_SHARE before main(). */
+/* Register it; called by TK_SHARE before main(). */
 void tk_share_set(const struct tk_share *s);
 
 #define TK_SHARE(begin_fn, check_fn, end_fn)                               \
@@ -69,7 +69,8 @@ void tk_share_set(const struct tk_share *s);
 	}
 
 /*
- * tk_dir(): This test's own empty temporary folder, removed with it.
+ * tk_dir(): The test's own temporary folder, empty at first and removed after
+ * the test.
  * tk_path(name): "<tk_dir()>/name"; valid until the test ends.
  */
 const char *tk_dir(void);
@@ -81,7 +82,7 @@ void tk_write_file(const char *path, const char *text);
 /* tk_read_file(path): Its content, NUL-terminated, freed by the caller. */
 char *tk_read_file(const char *path, size_t *n);
 
-/* tk_port(): A TCP port on 127.0.0.1 that is free now. */
+/* tk_port(): A free TCP port on 127.0.0.1. */
 int tk_port(void);
 
 /* Whether a TCP connect to 127.0.0.1:port succeeds. */
@@ -91,9 +92,9 @@ bool tk_port_open(int port);
 int tk_connect(int port);
 
 /*
- * tk_until(fn, arg, ms):
- * Ask fn(arg) every few milliseconds until it is true (returns true) or ms have
- * passed (false).  The one way of waiting in tests.
+ * tk_until(fn, arg, ms): Call fn(arg) every few milliseconds until it returns
+ * true (result true) or ms have passed (false). Tests wait with this function
+ * only.
  */
 bool tk_until(bool (*fn)(void *arg), void *arg, int ms);
 
@@ -108,41 +109,41 @@ struct tk_proc {
 };
 
 /*
- * tk_spawn(p, name, argv, env):
- * Start argv[0] with the parent's environment plus env ("K=V" strings, NULL at
- * the end; NULL for none).
+ * tk_spawn(p, name, argv, env): Start argv[0] with the parent's environment
+ * plus env ("K=V" strings, NULL-terminated; NULL for none).
  */
 void tk_spawn(struct tk_proc *p, const char *name, const char *const argv[],
     const char *const env[]);
 
 /*
- * tk_fork(p, name, fn, arg):
- * The same for a process that runs fn(arg) and exits with what it returns.
- * Before the test has made a thread.
+ * tk_fork(p, name, fn, arg): The same for a process that runs fn(arg) and exits
+ * with its result. Must be called before the test creates a thread.
  */
 void tk_fork(
     struct tk_proc *p, const char *name, int (*fn)(void *arg), void *arg);
 
 /*
- * tk_proc_status(pid, key):
- * A number of /proc/<pid>/status, "VmRSS" (KiB) or "Threads"; fails the test if
- * there is none.
+ * tk_proc_status(pid, key): A number of /proc/<pid>/status, "VmRSS" (KiB) or
+ * "Threads"; fails the test if it is missing.
  */
 long tk_proc_status(pid_t pid, const char *key);
 
 /* tk_signal(p, sig): Send a signal. */
 void tk_signal(struct tk_proc *p, int sig);
 
-/* tk_wait(p, ms): Wait for the end: exit code, 128 + signal, -1 on timeout. */
+/*
+ * tk_wait(p, ms): Wait for the process to end: its exit code, 128 + signal, -1
+ * on timeout.
+ */
 int tk_wait(struct tk_proc *p, int ms);
 
-/* tk_alive(p): Whether it still runs; also what the tests share. */
+/* tk_alive(p): Whether it is running; works for shared processes, too. */
 bool tk_alive(const struct tk_proc *p);
 
 /* tk_log_has(p, text): Whether the child's output contains text so far. */
 bool tk_log_has(const struct tk_proc *p, const char *text);
 
-/* TK_MOSQUITTO forgets everything when it ends, …_KEEP saves each second. */
+/* TK_MOSQUITTO_PERSISTENT saves its state each second. */
 enum tk_server_kind {
 	TK_NATS,
 	TK_REDIS,
@@ -155,17 +156,16 @@ struct tk_server {
 	enum tk_server_kind kind;
 	int port;
 	char url[64];   /* nats://, redis://, mqtt://127.0.0.1:port */
-	char conf[256]; /* a file of more settings; empty: none */
+	char conf[256]; /* file of further settings; empty: none */
 	struct tk_proc proc;
 };
 
 /*
- * tk_server_start(s, kind): Start it on a free port and wait until it answers.
- * tk_server_start_with(s, kind, text):
- *                            The same with more settings, as the server's own
- *                            configuration has them; not for mosquitto.
- * tk_server_restart(s):     Start it again, same port, settings and data.
- * tk_server_stop(s, sig):   Signal it (SIGKILL included) and wait for its end.
+ * tk_server_start(s, kind): Start it on a free port and wait until it replies.
+ * tk_server_start_with(s, kind, text): The same with further settings in the
+ * format of the server's configuration file; not for mosquitto.
+ * tk_server_restart(s): Start it again with the same port, settings and data.
+ * tk_server_stop(s, sig): Signal it (SIGKILL included) and wait for its end.
  */
 void tk_server_start(struct tk_server *s, enum tk_server_kind kind);
 void tk_server_start_with(

@@ -1,6 +1,3 @@
-/*
- * tk_tokens: the file AUTH_TOKENS.
- */
 #include "testkit/tokens.h"
 
 #include "auth/auth_internal.h"

@@ -1,6 +1,4 @@
-/*
- * tk_tokens: access tokens for services that know their callers.
- */
+/* tk_tokens: access tokens for services with authentication. */
 #ifndef TESTKIT_TOKENS_H
 #define TESTKIT_TOKENS_H
 
@@ -12,7 +10,7 @@ struct tk_token {
 	const char *rest;
 };
 
-/* tk_tokens_write(path, list, n): Make the file AUTH_TOKENS of these. */
+/* tk_tokens_write(path, list, n): Write an AUTH_TOKENS file with these. */
 void tk_tokens_write(const char *path, const struct tk_token *list, size_t n);
 
 #endif /* !TESTKIT_TOKENS_H */

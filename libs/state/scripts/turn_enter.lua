@@ -4,7 +4,7 @@
 -- ARGV: entry (instance:turn), turn, user, session, instance (tokens), trace
 --       id, text that identifies the input or '', alive (ms), the most turns
 -- Result: {OK, turns ahead, the turn that stored the input or nil},
---         {CONFLICT, the turn it repeats or nil}, {AGAIN} if the queue is full
+--         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full
 -- Computed keys: the retry key, and the record of the turn it repeats.
 
 --@include lib_turn_queue

@@ -28,14 +28,22 @@ emotion_on_reply(struct peer_request *q, enum rc rc)
 }
 
 static void
-emotion_request(struct peer_request *q, const void *msg)
+emotion_request(struct gateway *g, struct svc_call *c, const char *subject,
+    const struct wire_desc *request, const struct wire_desc *reply,
+    const void *msg)
 {
+	struct peer_request *q = peer_request_new(g, c, emotion_on_reply);
 	enum rc rc;
 
+	if (q == NULL)
+		return;
+	q->subject = subject;
+	q->request_desc = request;
+	q->reply_desc = reply;
 	q->timeout_ms = TIMEOUT_MS;
 	rc = peer_request_send(q, msg);
 	if (rc != RC_OK)
-		gateway_fail_bus(q->arg, rc);
+		gateway_fail_bus(c, rc);
 }
 
 void
@@ -43,18 +51,12 @@ on_emotion(void *app, struct svc_call *c)
 {
 	struct wire_emotion_state_request req = { 0 };
 	struct gateway *g = app;
-	struct peer_request *q;
 	struct str user;
 
-	if (!souls_find_owned(g, c, &user, &req.soul_id))
-		return;
-	q = peer_request_new(g, c, emotion_on_reply);
-	if (q == NULL)
-		return;
-	q->subject = WIRE_SUBJECT_EMOTION_STATE;
-	q->request_desc = &wire_emotion_state_request_desc;
-	q->reply_desc = &wire_emotion_state_reply_desc;
-	emotion_request(q, &req);
+	if (souls_find_owned(g, c, &user, &req.soul_id))
+		emotion_request(g, c, WIRE_SUBJECT_EMOTION_STATE,
+		    &wire_emotion_state_request_desc,
+		    &wire_emotion_state_reply_desc, &req);
 }
 
 void
@@ -63,7 +65,6 @@ on_emotion_history(void *app, struct svc_call *c)
 	struct wire_emotion_history_request req = { .limit = SOUL_LOG_MAX };
 	struct str limit = svc_call_query(c, "limit");
 	struct gateway *g = app;
-	struct peer_request *q;
 	struct wall ignored;
 	struct str user;
 
@@ -79,13 +80,8 @@ on_emotion_history(void *app, struct svc_call *c)
 		    c, RC_INVALID, "limit: must be 1 to %d", SOUL_LOG_MAX);
 		return;
 	}
-	if (!souls_find_owned(g, c, &user, &req.soul_id))
-		return;
-	q = peer_request_new(g, c, emotion_on_reply);
-	if (q == NULL)
-		return;
-	q->subject = WIRE_SUBJECT_EMOTION_HISTORY;
-	q->request_desc = &wire_emotion_history_request_desc;
-	q->reply_desc = &wire_emotion_history_reply_desc;
-	emotion_request(q, &req);
+	if (souls_find_owned(g, c, &user, &req.soul_id))
+		emotion_request(g, c, WIRE_SUBJECT_EMOTION_HISTORY,
+		    &wire_emotion_history_request_desc,
+		    &wire_emotion_history_reply_desc, &req);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "core/str.h"
 #include "emotion.h"
 #include "recognition/codepoints.h"
 #include "recognition/recognizer.h"

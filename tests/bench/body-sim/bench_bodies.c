@@ -1,7 +1,7 @@
 /*
- * The cost of simulated bodies: time until all have announced themselves,
- * memory, processor time, beside as many bare clients of libmosquitto that
- * publish as much.
+ * The cost of simulated devices: time until all have announced themselves,
+ * memory, processor time; compared with the same number of bare libmosquitto
+ * clients that publish as much.
  */
 #include <stdio.h>
 #include <sys/epoll.h>

@@ -22,7 +22,7 @@
 
 static char payload[256];
 
-/* As many further subjects as a service has. */
+/* As many other subjects as a service has. */
 #define MANY                                                                  \
 	"\"soul.a\", \"soul.b.*\", \"soul.c.*.d\", \"soul.e\", \"soul.f.*\"," \
 	"\"soul.g.*.h\", \"soul.i\", \"soul.j.*\", \"soul.k.*.l\", \"soul.m\","

@@ -8,10 +8,6 @@
 #include "core/clock.h"
 #include "testkit/figures.h"
 #include "testkit/gateway_exhaustion.h"
-#include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define MEASURE_MS   5000
 #define PAUSE_MS     5
@@ -74,8 +70,9 @@ print(const char *name, struct figures *f)
 {
 	tk_sort(f->ms, f->n);
 	tk_sort(f->health_ms, f->nhealth);
-	printf("  %-42s %5zu asked  p50 %7.1f  p99 %7.1f  max %7.1f ms  "
-	       "%d refused  %d unanswered;  health max %.1f ms, %d not ready\n",
+	printf(
+	    "  %-42s %5zu sent  p50 %7.1f  p99 %7.1f  max %7.1f ms  "
+	    "%d rejected  %d without response;  health max %.1f ms, %d not ready\n",
 	    name, f->n, f->ms[f->n / 2], f->ms[f->n * 99 / 100],
 	    f->ms[f->n - 1], f->gw_rejects, f->unanswered,
 	    f->health_ms[f->nhealth - 1], f->unhealthy);
@@ -110,7 +107,7 @@ measure_direct(const char *name, size_t clients, const char *payload)
 
 TEST_T(connection_exhaustion, 300)
 {
-	printf("1,000 connections that say nothing or drip, other clients:\n");
+	printf("1,000 connections that are silent or drip, other clients:\n");
 	measure_direct("direct, no attack", 0, NULL);
 	measure_direct(
 	    "direct, one address, headers", 1, EXHAUSTION_SLOW_HEADER);

@@ -8,12 +8,7 @@
 #include <string.h>
 
 #include "testkit/figures.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/nats.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 #define PATH    "/v1/sessions/s1/events?cursor=0"
 #define ROUNDS  2000
@@ -121,13 +116,12 @@ fan_out(void)
 		tk_sse_close(&s[i]);
 }
 
-TEST_T(streams, 120)
+TEST_T(latency_and_fan_out_of_events, 120)
 {
 	natsSubscription *sub;
 	struct tk_sse s;
 
-	gateway_fixture_servers(&b);
-	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	sub = tk_nats_listen(b.nc, "bare");
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_open(&s, b.gateway.http, PATH);

@@ -187,7 +187,7 @@ count_instructions(void)
 	free(log);
 }
 
-TEST_T(emotion, 240)
+TEST_T(cost_of_the_emotion_functions, 240)
 {
 	struct bench_state s = {
 		.soul = { .id = STR("soul_0123456789abcdef0123456789abcdef"),

@@ -30,7 +30,7 @@ measure(struct emotion_fixture *b, const char *subject, const char *body)
 	(void)fflush(stdout);
 }
 
-TEST_T(observe, 120)
+TEST_T(latency_of_observe_and_gate, 120)
 {
 	struct emotion_fixture b;
 

@@ -208,7 +208,7 @@ print_result(const struct listener *l, const double cpu[3], double s)
 	    l->lag[l->n / 2], l->lag[l->n * 99 / 100], l->lag[l->n - 1]);
 }
 
-TEST_T(ticks, 300)
+TEST_T(ticks_of_fifty_thousand_souls, 300)
 {
 	struct listener *l = mem_zalloc(sizeof(*l));
 	natsSubscription *sub = NULL;

@@ -60,7 +60,7 @@ bench_is_connected(void *arg)
 	return is;
 }
 
-TEST_T(throughput, 120)
+TEST_T(throughput_over_http, 120)
 {
 	struct arena *a = arena_new(64 * 1024);
 	struct tk_server nats, redis;

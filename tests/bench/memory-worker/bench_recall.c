@@ -208,14 +208,14 @@ bench_vectors(size_t n)
 	rank_free(r);
 }
 
-TEST_T(vectors, 300)
+TEST_T(latency_of_a_vector_search, 300)
 {
 	bench_vectors(100);
 	bench_vectors(1000);
 	bench_vectors(10000);
 }
 
-TEST_T(recall, 300)
+TEST_T(latency_of_a_search, 300)
 {
 	struct memory_fixture fx;
 
@@ -283,7 +283,7 @@ measure_jobs(int users)
 	memory_fixture_stop(&fx);
 }
 
-TEST_T(jobs, 120)
+TEST_T(jobs_of_many_users, 120)
 {
 	measure_jobs(100);
 }

@@ -364,7 +364,7 @@ bench_invokes(struct bench *b)
 	    us[INVOKES / 2], us[INVOKES * 99 / 100]);
 }
 
-TEST_T(commands, 600)
+TEST_T(commands_to_devices, 600)
 {
 	static struct bench_path w = { .name =
 					   "emotion updates, until the body" };
@@ -466,7 +466,7 @@ bench_invoke_all(struct bench *b)
 	}
 }
 
-TEST_T(ingress, 600)
+TEST_T(reports_from_devices, 600)
 {
 	static struct bench_path
 	    expected = { .name = "results, until on the bus" },

@@ -250,7 +250,7 @@ compare(struct side *ours, struct side *bare, struct side *feeder)
 	tk_cost_compare("receive QoS 0", &in[0], &in[1]);
 }
 
-TEST_T(mqtt, 120)
+TEST_T(messages_compared_with_libmosquitto, 120)
 {
 	struct side ours = { .loop = loop_new(16) }, bare = { 0 },
 		    feeder = { 0 };

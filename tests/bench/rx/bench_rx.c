@@ -1,6 +1,6 @@
 /*
- * The cost of a find, compared with the plain JIT of PCRE2, which checks neither
- * UTF-8 nor limits; and of the worst find of hostile patterns.
+ * The cost of a find, compared with the plain JIT of PCRE2, which checks
+ * neither UTF-8 nor limits; and of the slowest find of hostile patterns.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "testkit/figures.h"
 #include "testkit/testkit.h"
 
-/* Each operation is timed this often, in turn with the other. */
+/* Rounds of each operation, alternating with the other. */
 #define ROUNDS 25
 #define BATCH  2000
 
@@ -32,7 +32,7 @@ time_rx(struct sample *s, int n)
 {
 	struct rx_match m;
 	struct str text = str_of(s->text);
-	size_t bad = 0; /* ck_assert() itself takes longer than a find */
+	size_t bad = 0; /* ck_assert() itself takes longer than a find. */
 	double from = tk_now_ns();
 	for (int i = 0; i < n; i++)
 		bad += rx_find(s->rx, s->scratch, text, 0, &m) != RC_OK;
@@ -101,7 +101,7 @@ bench_worst(const char *pattern, const char *text)
 	rx_scratch_free(s);
 }
 
-TEST_T(find, 120)
+TEST_T(finds_compared_with_pcre2, 120)
 {
 	struct sample samples[] = {
 		{ .pattern = "(\\d+)\\s*(?:分钟|秒|小时)",
@@ -117,7 +117,7 @@ TEST_T(find, 120)
 		bench(&samples[i]);
 }
 
-TEST_T(worst, 120)
+TEST_T(slowest_finds_of_hostile_patterns, 120)
 {
 	char text[201];
 	memset(text, 'a', sizeof(text) - 1);

@@ -1,7 +1,7 @@
 /*
- * What one of each can carry on this machine, for the table of capacities in
- * docs/operations.md: bodies of a broker and its bridge, turns of an
- * orchestrator, readers of a gateway.
+ * The capacity of one instance of each on this machine, for the table in
+ * docs/operations.md: devices of a broker and its bridge, turns of an
+ * orchestrator, event readers of a gateway.
  */
 #include <nats/nats.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 static struct stack st;
 
-/* What a process has used: processor time, memory. */
+/* Resource usage of a process: processor time, memory. */
 struct used {
 	double cpu_us;
 	long rss_kib;
@@ -32,7 +32,7 @@ used(const struct tk_proc *p)
 	    struct used){ tk_cpu_us(p->pid), tk_proc_status(p->pid, "VmRSS") };
 }
 
-/* Processor time between two looks, as a share of one processor. */
+/* Processor time between two samples, as a share of one processor. */
 static double
 share(struct used from, struct used to, int64_t ms)
 {
@@ -49,10 +49,9 @@ is_elapsed(void *arg)
 	return mono_diff_ns(clock_mono(), ((struct moment *)arg)->at) >= 0;
 }
 
-/* ---- bodies ----------------------------------------------------------------
- */
+/* ---- devices ---- */
 
-/* Two rounds of heartbeats. */
+/* Two heartbeat intervals. */
 #define REST_MS 20000
 
 static void
@@ -100,8 +99,7 @@ TEST_T(ten_thousand_bodies, 600)
 	bodies(10000);
 }
 
-/* ---- turns -----------------------------------------------------------------
- */
+/* ---- turns ---- */
 
 #define TURNS      3000
 #define CONCURRENT 64
@@ -151,7 +149,7 @@ send_one(struct load *l)
 	l->sent++;
 }
 
-/* CONCURRENT at a time; how many a second. */
+/* CONCURRENT at a time; returns turns per second. */
 static double
 run(struct load *l)
 {
@@ -188,7 +186,7 @@ on_bare(natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
 	natsMsg_Destroy(m);
 }
 
-/* The same requests, answered by nothing but a client. */
+/* The same requests without the stack: a bare client replies. */
 static double
 bare(void)
 {
@@ -245,10 +243,9 @@ TEST_T(turns_of_an_orchestrator, 600)
 	(void)stack_end(&st);
 }
 
-/* ---- readers ---------------------------------------------------------------
- */
+/* ---- readers ---- */
 
-/* Three quarters of the connections are for them. */
+/* Three quarters of the connections are for readers. */
 #define WORKERS  "HTTP_WORKERS=4096"
 #define READERS  3000
 #define REQUESTS 200

@@ -1,8 +1,8 @@
 /*
- * What a neighbour feels while two others ask for what is dear, 2 turns a
- * second each, or read nothing of 500 streams: his turns beside his turns
- * without them, and what processor time a turn of theirs takes, where other
- * load of the machine does not count.
+ * The effect of two attackers on another user's turns: expensive requests at 2
+ * turns a second each, or 500 streams that are not read. Latency of the turns
+ * with and without them, and the processor time per attacker's turn, which
+ * other load of the machine does not affect.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -28,7 +28,7 @@
 #define TEXT_MAX  (1024UL * 1024)
 #define TOPIC     "soul/terminal/" EVIL "/"
 #define SKILLS    250
-/* A report of about 1 MiB; one of about as much as is allowed. */
+/* A report of about 1 MiB; one close to the size limit. */
 #define LARGE    3900
 #define MIDDLE   60
 #define INTENTS  94
@@ -44,16 +44,16 @@ static const struct stack_opts opts = {
 		     "RATE_TERMINAL_PER_S=1000" } },
 };
 static struct stack st;
-static _Atomic bool over;
-static _Atomic size_t attacks, refused;
-static size_t unserved; /* turns of the neighbour */
+static _Atomic bool attack_ended;
+static _Atomic size_t attacks, rejected;
+static size_t unserved; /* turns of the measured user */
 static double base_p50, base_p99;
 
-/* Whose processor time is told. */
+/* Processes whose processor time is printed. */
 enum who { GATEWAY, ORCHESTRATOR, FILTER, REDIS, WHO };
 static const char *const who_names[] = { "gateway", "orchestrator", "filter",
 	"Redis" };
-static double base_ms[WHO]; /* of a neighbour's turn */
+static double base_ms[WHO]; /* of a measured turn */
 
 static double
 cpu_ms(pid_t pid)
@@ -91,8 +91,7 @@ all_cpu(double ms[WHO])
 		ms[i] = cpu_ms(pids[i]);
 }
 
-/* ---- what is asked --------------------------------------------------------
- */
+/* ---- requests ---- */
 
 static void
 plain(struct buf *b)
@@ -147,9 +146,9 @@ middle_skills(struct buf *b)
 	skills(b, MIDDLE);
 }
 
-/* None of them has a text that it needs, so each is tried. */
+/* No candidate matches, so all of them are tried. */
 static void
-patterns(struct buf *b)
+pattern_skills(struct buf *b)
 {
 	buf_puts(b, "{\"intent_catalog\":[");
 	for (int i = 0; i < INTENTS; i++) {
@@ -165,23 +164,22 @@ patterns(struct buf *b)
 
 static const struct attack {
 	const char *what;
-	void (*report)(struct buf *b); /* NULL: as it was */
+	void (*report)(struct buf *b); /* NULL: unchanged */
 	const char *leaf;
-	void (*inputs)(struct buf *b); /* NULL: nobody asks for turns */
-	size_t readers;                /* of events, who read nothing */
+	void (*inputs)(struct buf *b); /* NULL: no turns */
+	size_t readers;                /* event readers that do not read */
 } attacks_of[] = {
-	{ .what = "nobody" },
-	{ .what = "two who ask for nothing dear", .inputs = plain },
+	{ .what = "no attackers" },
+	{ .what = "two with cheap requests", .inputs = plain },
 	{ "250 skills, a report of 1 MiB", large_skills, "skills", plain, 0 },
 	{ "250 skills, 50 KiB", middle_skills, "skills", plain, 0 },
-	{ "6,016 patterns", patterns, "intent_catalog", plain, 0 },
+	{ "6,016 patterns", pattern_skills, "intent_catalog", plain, 0 },
 	{ .what = "4 x 5,400 characters", .inputs = long_inputs },
 	{ .what = "60,000 small arrays", .inputs = many_arrays },
 	{ .what = "500 readers of streams", .readers = READERS },
 };
 
-/* ---- attackers ------------------------------------------------------------
- */
+/* ---- attackers ---- */
 
 struct attacker {
 	pthread_t thread;
@@ -193,7 +191,7 @@ static bool
 is_over(void *arg)
 {
 	(void)arg;
-	return over;
+	return attack_ended;
 }
 
 static void *
@@ -211,12 +209,12 @@ attack(void *arg)
 	x->a->inputs(&b);
 	buf_puts(&b, "]}");
 	buf_putc(&b, '\0');
-	while (!over) {
+	while (!attack_ended) {
 		int status =
 		    tk_http_request(st.service[STACK_CHAT_GATEWAY].http, &a,
 			"POST", "/v1/chat", b.p);
 		attacks++;
-		refused += status != 200;
+		rejected += status != 200;
 		due = mono_add_ms(due, EACH_MS);
 		int64_t left = mono_diff_ms(due, clock_mono());
 		if (left > 0)
@@ -227,7 +225,7 @@ attack(void *arg)
 	return NULL;
 }
 
-/* Of a session with long messages; what comes is not read. */
+/* A stream of a session with long messages; the data is not read. */
 static void
 open_readers(struct tk_http *c, size_t n)
 {
@@ -240,7 +238,7 @@ open_readers(struct tk_http *c, size_t n)
 }
 
 static bool
-is_judged(void *arg)
+is_measured(void *arg)
 {
 	const char *leaf = arg;
 	json_t *j = client_terminal(&st, EVIL_USER, EVIL);
@@ -266,10 +264,10 @@ report(struct peer *p, const struct attack *a)
 	snprintf(topic, sizeof(topic), TOPIC "%s", a->leaf);
 	peer_send(p, topic, b.p, b.n, PEER_REPORT);
 	buf_free(&b);
-	ck_assert(tk_until(is_judged, (void *)(uintptr_t)a->leaf, STACK_MS));
+	ck_assert(tk_until(is_measured, (void *)(uintptr_t)a->leaf, STACK_MS));
 }
 
-/* What it said is taken back, so that rows do not add up. */
+/* Withdraw its report, so that rows do not add up. */
 static void
 unreport(struct peer *p, const struct attack *a)
 {
@@ -283,8 +281,7 @@ unreport(struct peer *p, const struct attack *a)
 	    none, sizeof(none) - 1, PEER_REPORT);
 }
 
-/* ---- the neighbour --------------------------------------------------------
- */
+/* ---- the measured user ---- */
 
 static int
 by_size(const void *a, const void *b)
@@ -326,15 +323,15 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 	open_readers(c, a->readers);
 	double before[WHO], after[WHO];
 	all_cpu(before);
-	over = false;
-	attacks = refused = unserved = 0;
+	attack_ended = false;
+	attacks = rejected = unserved = 0;
 	for (int i = 0; i < n; i++) {
 		x[i] = (struct attacker){ .a = a, .n = i };
 		ck_assert_int_eq(
 		    pthread_create(&x[i].thread, NULL, attack, &x[i]), 0);
 	}
 	size_t turns = conversation(json, us);
-	over = true;
+	attack_ended = true;
 	for (int i = 0; i < n; i++)
 		pthread_join(x[i].thread, NULL);
 	for (size_t i = 0; i < a->readers; i++)
@@ -351,8 +348,8 @@ run(const struct attack *a, struct peer *p, char *json, int64_t *us)
 		for (int i = 0; i < WHO; i++)
 			base_ms[i] = (after[i] - before[i]) / (double)turns;
 	printf("%-31s p50 %8.3f ms %6.2f x  p99 %8.3f ms %6.2f x  %zu of %zu "
-	       "refused, %zu of %zu of his own\n",
-	    a->what, p50, p50 / base_p50, p99, p99 / base_p99, (size_t)refused,
+	       "rejected, %zu of %zu measured turns failed\n",
+	    a->what, p50, p50 / base_p50, p99, p99 / base_p99, (size_t)rejected,
 	    (size_t)attacks, unserved, turns);
 	if (n > 0) {
 		printf("    a turn of theirs, ms of processor time:");
@@ -383,8 +380,8 @@ TEST_T(load_beside_expensive_requests, 300)
 	json_t *j = client_chat_request(&o, "把灯变成绿色");
 	json = json_dumps(j, 0);
 	json_decref(j);
-	(void)conversation(json, us); /* warm */
-	printf("a neighbour's turn while there attack (wanted: 3 x at most)\n");
+	(void)conversation(json, us); /* warm-up */
+	printf("a turn of another user under attack (target: at most 3 x)\n");
 	for (size_t i = 0; i < NELEM(attacks_of); i++)
 		run(&attacks_of[i], p, json, us);
 	peer_free(p);

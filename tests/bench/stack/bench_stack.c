@@ -1,6 +1,6 @@
 /*
- * The whole stack on this machine: how long a turn takes by each path, beside
- * the bare things that it is made of, and how much memory an idle service has.
+ * The whole stack on this machine: the latency of a turn on each path, compared
+ * with its bare components, and the memory of an idle service.
  */
 #include <curl/curl.h>
 #include <hiredis/hiredis.h>
@@ -19,7 +19,7 @@
 #define TURNS    2000
 #define STREAMED 500
 
-/* What the model is asked, without what only the stack adds. */
+/* The request to the model, without what only the stack adds. */
 #define MODEL_REQUEST                                        \
 	"{\"model\":\"m\",\"messages\":[{\"role\":\"user\"," \
 	"\"content\":\"今天上海天气如何？\"}]}"
@@ -27,8 +27,7 @@
 static const struct stack_opts opts = { .no_capture = true };
 static struct stack st;
 
-/* ---- timing ---------------------------------------------------------------
- */
+/* ---- timing ---- */
 
 struct timing {
 	int64_t us[TURNS];
@@ -72,17 +71,16 @@ measure(const char *what, step_fn fn, void *arg, const char *budget)
 	free(t);
 }
 
-/* ---- what is timed --------------------------------------------------------
- */
+/* ---- paths ---- */
 
-/* An HTTP request on a connection that is kept. */
+/* An HTTP request on a persistent connection. */
 struct request {
 	CURL *curl;
 	struct curl_slist *head;
 	char url[128];
 	char *body;
-	const char *wants; /* what the answer must have in it */
-	char answer[65536];
+	const char *wants; /* text the response must contain */
+	char response[65536];
 	size_t n;
 };
 
@@ -91,10 +89,10 @@ on_data(char *p, size_t size, size_t n, void *arg)
 {
 	struct request *r = arg;
 
-	ck_assert_uint_lt(r->n + size * n, sizeof(r->answer));
-	memcpy(r->answer + r->n, p, size * n);
+	ck_assert_uint_lt(r->n + size * n, sizeof(r->response));
+	memcpy(r->response + r->n, p, size * n);
 	r->n += size * n;
-	r->answer[r->n] = '\0';
+	r->response[r->n] = '\0';
 	return size * n;
 }
 
@@ -108,7 +106,7 @@ bench_request(void *arg)
 	ck_assert_int_eq(curl_easy_perform(r->curl), CURLE_OK);
 	curl_easy_getinfo(r->curl, CURLINFO_RESPONSE_CODE, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert_msg(strstr(r->answer, r->wants) != NULL, "%s", r->answer);
+	ck_assert_msg(strstr(r->response, r->wants) != NULL, "%s", r->response);
 }
 
 static void
@@ -157,10 +155,9 @@ set_in_redis(void *arg)
 	freeReplyObject(reply);
 }
 
-/* ---- streams --------------------------------------------------------------
- */
+/* ---- streams ---- */
 
-/* Of streamed turns: until the first piece of text is here, and the end. */
+/* Of streamed turns: time to the first chunk of text, and to the end. */
 struct streamed {
 	const struct client *o;
 	struct timing first, end;
@@ -211,8 +208,7 @@ measure_streamed(const struct client *o, const char *text)
 	free(t);
 }
 
-/* ---- memory ---------------------------------------------------------------
- */
+/* ---- memory ---- */
 
 static void
 print_memory(const char *when)
@@ -244,7 +240,7 @@ TEST_T(the_whole_stack, 600)
 	redisFree(redis);
 	request_init(&r, st.service[STACK_EMOTION_ENGINE].http,
 	    "/v1/emotion/pad-table", NULL);
-	measure_request("HTTP, a constant answer", "joy", "", &r);
+	measure_request("HTTP, a constant response", "joy", "", &r);
 	request_init(
 	    &r, gateway, "/v1/chat", client_chat_request(&o, "把灯变成绿色"));
 	measure_request("a turn by an intent", "[\"control_light\"]",

@@ -1,6 +1,6 @@
 /*
  * Two thousand turns in one orchestrator that wait for a slow language model:
- * what they cost in memory and threads, and whether each is answered.
+ * their memory and threads, and whether each one completes.
  */
 #include <nats/nats.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "testkit/stack/client.h"
 
 #define TURNS 2000
-/* What the model waits; all turns must be waiting before the first is over. */
+/* Delay of the model; all turns must be waiting before the first one ends. */
 #define SLOW_S     "20"
 #define PATIENCE_S 120
 
@@ -63,7 +63,7 @@ start(natsConnection *nc, const char *inbox, int i)
 	    NATS_OK);
 }
 
-/* How many of the turns end as they should, and how many otherwise. */
+/* Count the turns that end as expected, and the others. */
 static void
 count_ends(natsSubscription *sub, size_t *good, size_t *bad)
 {
@@ -120,7 +120,7 @@ TEST_T(two_thousand_turns_wait, 300)
 	    (long long)mono_diff_ms(clock_mono(), began));
 	show("waiting (budget 200 MiB)");
 	count_ends(sub, &good, &bad);
-	printf("%zu answered, %zu failed, after %lld ms; the model takes "
+	printf("%zu completed, %zu failed, after %lld ms; the model takes "
 	       "%s000 ms\n",
 	    good, bad, (long long)mono_diff_ms(clock_mono(), began), SLOW_S);
 	show("after them");

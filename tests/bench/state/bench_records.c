@@ -1,5 +1,5 @@
 /*
- * Times of the records' pipelines: 256 emotional states read and compared and
+ * Times of the records' pipelines: 256 emotion states read and compared and
  * set, next to bare hiredis reading and writing strings of the same size; a
  * thousand heartbeats; ticks; and the calls of a turn, one by one.
  */
@@ -22,7 +22,7 @@
 #define BATCH      256
 #define HEARTBEATS 1000
 #define TURNS      100
-#define BYTES      120 /* of an emotional state */
+#define BYTES      120 /* of an emotion state */
 #define TTL        60000
 
 struct bench {
@@ -221,7 +221,7 @@ prepare(struct bench *b, int port)
 	ck_assert_int_eq(turn_alive(b->s, STR("i"), INT64_C(3600000)), RC_OK);
 }
 
-TEST_T(records, 120)
+TEST_T(pipelines_of_records, 120)
 {
 	static struct bench b;
 	struct tk_server redis;

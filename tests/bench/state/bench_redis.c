@@ -178,7 +178,7 @@ prepare(struct both *b, int port)
 	freeReplyObject(r);
 }
 
-TEST_T(redis, 120)
+TEST_T(commands_compared_with_hiredis, 120)
 {
 	struct tk_server redis;
 	struct tk_state db;

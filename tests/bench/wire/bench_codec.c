@@ -1,6 +1,6 @@
 /*
- * What reading, checking and writing a message takes, beside jansson's bare
- * parsing and dumping of the same text in the same run.
+ * Times of decoding, checking and encoding a message, compared with jansson's
+ * bare parsing and dumping of the same text in the same run.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@
 #include "wire/wire.h"
 
 /*
- * Each operation is timed this often and this long, in turn with the others;
- * its least time is what the machine's other work disturbed least.
+ * Each operation is timed in this many rounds of this length, alternating with
+ * the others; the minimum is least affected by other load.
  */
 #define ROUNDS   200
 #define ROUND_NS 400000
@@ -76,7 +76,7 @@ time_batch(struct sample *s, void (*op)(struct sample *), int n)
 	return (tk_now_ns() - from) / n;
 }
 
-/* The least time of each operation, in ns. */
+/* The minimum of each operation, in ns. */
 static void
 measure(struct sample *s, double ns[N_OPS])
 {
@@ -120,7 +120,7 @@ bench(const char *name, const char *description)
 	arena_free(s.a);
 }
 
-TEST_T(codec, 120)
+TEST_T(decoding_and_encoding_of_messages, 120)
 {
 	printf("ns per message; json_loadb and json_dumps are jansson alone\n"
 	       "%-22s %6s %9s %9s %6s %9s %9s %6s\n",

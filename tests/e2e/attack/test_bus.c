@@ -1,6 +1,7 @@
 /*
- * NATS and Redis, where only services may be: nobody without a name gets in,
- * and a service that was taken over may do what it must, and no more.
+ * NATS and Redis accept only services: unauthenticated clients are rejected,
+ * and the credentials of one service permit nothing beyond its own subjects,
+ * keys and commands.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 STACK_SHARED({ .locked = true })
 
-/* Say it to a server; whether its answer has part. */
+/* Send a line to a server; return whether its reply contains part. */
 static bool
 responds(enum stack_server s, const char *send_line, const char *part)
 {
@@ -27,8 +28,7 @@ responds(enum stack_server s, const char *send_line, const char *part)
 	return does;
 }
 
-/* ---- NATS -----------------------------------------------------------------
- */
+/* ---- NATS ---- */
 
 static const char *
 nats_login(const char *user, const char *password)
@@ -73,7 +73,7 @@ TEST_T(nats_rejects_clients_without_a_user, 60)
 	load_end(n, NULL);
 }
 
-/* A few of each; the whole table is tried where it is made. */
+/* Samples; the complete table has its own integration test. */
 static const struct {
 	const char *user, *send_line;
 } foreign[] = {
@@ -125,11 +125,10 @@ TEST_T(a_service_may_use_its_own_subjects_only, 60)
 	load_end(n, NULL);
 }
 
-/* ---- Redis ----------------------------------------------------------------
- */
+/* ---- Redis ---- */
 
 static const struct {
-	const char *user; /* NULL: nobody */
+	const char *user; /* NULL: unauthenticated */
 	const char *send_line, *answer;
 } redis[] = {
 	{ NULL, "PING\r\n", "-NOAUTH" },
@@ -188,7 +187,7 @@ TEST_T(redis_limits_services_to_their_keys, 60)
 		    sizeof(send_line) - strlen(send_line), "%s",
 		    redis[i].send_line);
 		ck_assert_msg(responds(STACK_REDIS, send_line, redis[i].answer),
-		    "%s: %s", redis[i].user != NULL ? redis[i].user : "nobody",
+		    "%s: %s", redis[i].user != NULL ? redis[i].user : "no user",
 		    redis[i].send_line);
 	}
 	load_end(n, NULL);

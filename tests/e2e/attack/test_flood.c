@@ -1,7 +1,7 @@
 /*
- * Floods on every port, some seconds each: of connections, of requests, of
- * bytes that mean nothing, of what a body or an owner may say.  Meanwhile each
- * turn of the neighbour is answered in time.
+ * Floods of several seconds on every port: connections, requests, random bytes,
+ * messages of a device, requests of an owner. Meanwhile every turn of the load
+ * generator completes in time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,17 +26,16 @@ STACK_SHARED({ .locked = true, .no_capture = true })
 
 #define GATEWAY  (stack.service[STACK_CHAT_GATEWAY].http)
 #define FLOOD_MS 2000
-/* Of a body; its small messages fill buffers of seconds. */
+/* Of one device; small messages fill the buffers for seconds. */
 #define MESSAGES 20000
 
 static bool
-goes_on(struct mono began)
+is_flooding(struct mono began)
 {
 	return mono_diff_ms(clock_mono(), began) < FLOOD_MS;
 }
 
-/* ---- every port -----------------------------------------------------------
- */
+/* ---- every port ---- */
 
 #define PORTS_MAX 32
 
@@ -57,9 +56,9 @@ all_ports(int ports[PORTS_MAX])
 	return n;
 }
 
-/* Send as much as it takes within a moment, then hang up. */
+/* Send as much as the peer accepts within a moment, then disconnect. */
 static void
-throw_bytes(int port, unsigned char from, struct str bytes)
+send_bytes(int port, unsigned char from, struct str bytes)
 {
 	struct tk_http c = { 0 };
 	struct timeval moment = { 0, 300000 };
@@ -93,61 +92,64 @@ put_many(struct buf *b, const char *text, size_t n)
 		buf_puts(b, text);
 }
 
-/* What no port should ever get. */
+/* Bytes that are invalid for every port. */
 static size_t
-make_shots(struct buf shots[8])
+make_payloads(struct buf payloads[8])
 {
 	static const char head[] =
 	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n";
 	size_t n = 0, i;
 
 	for (i = 0; i < 8; i++)
-		buf_init(&shots[i], TEN_MIB + 65536);
-	put_noise(&shots[n++], 65536, 20261123);
-	put_many(&shots[n++], "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1 << 20);
-	buf_puts(&shots[n], head);
-	put_many(&shots[n++], "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 65536);
-	buf_puts(&shots[n], head);
-	buf_puts(&shots[n],
+		buf_init(&payloads[i], TEN_MIB + 65536);
+	put_noise(&payloads[n++], 65536, 20261123);
+	put_many(&payloads[n++], "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 1 << 20);
+	buf_puts(&payloads[n], head);
+	put_many(
+	    &payloads[n++], "X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n", 65536);
+	buf_puts(&payloads[n], head);
+	buf_puts(&payloads[n],
 	    "Authorization: Bearer token-of-ada-3a77\r\n"
 	    "Content-Length: 10485760\r\n\r\n{\"inputs\":[");
-	put_many(&shots[n++], "{},{},{},{},{},{},{},{},", TEN_MIB);
-	buf_puts(&shots[n], head);
-	buf_puts(&shots[n++],
+	put_many(&payloads[n++], "{},{},{},{},{},{},{},{},", TEN_MIB);
+	buf_puts(&payloads[n], head);
+	buf_puts(&payloads[n++],
 	    "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"
 	    "ffffffffffffffff\r\nx");
 	/* MQTT: CONNECT of 256 MiB, then of nothing; PUBLISH before it. */
-	buf_put(&shots[n], "\x10\xff\xff\xff\x7f\0\4MQTT\4\xc2\0\x3c", 14);
-	put_noise(&shots[n++], 65536, 7);
+	buf_put(&payloads[n], "\x10\xff\xff\xff\x7f\0\4MQTT\4\xc2\0\x3c", 14);
+	put_noise(&payloads[n++], 65536, 7);
 	for (i = 0; i < 4096; i++)
-		buf_put(&shots[n], "\x30\x05\0\1a\0\0\x10\0\xc0\0\xe0\0", 13);
+		buf_put(
+		    &payloads[n], "\x30\x05\0\1a\0\0\x10\0\xc0\0\xe0\0", 13);
 	n++;
-	/* NATS and Redis: sizes that are not there. */
-	buf_puts(&shots[n], "PUB a 1073741824\r\n*1000000\r\n$1073741824\r\n");
-	put_noise(&shots[n++], 65536, 11);
+	/* NATS and Redis: announced sizes without the data. */
+	buf_puts(
+	    &payloads[n], "PUB a 1073741824\r\n*1000000\r\n$1073741824\r\n");
+	put_noise(&payloads[n++], 65536, 11);
 	return n;
 }
 
-TEST_T(bytes_that_mean_nothing_harm_nobody, 60)
+TEST_T(random_bytes_affect_no_other_client, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
 	struct load_stats saw;
 	int ports[PORTS_MAX];
-	struct buf shots[8];
-	size_t i, k, nports = all_ports(ports), nshots = make_shots(shots);
+	struct buf payloads[8];
+	size_t i, k, nports = all_ports(ports),
+		     nshots = make_payloads(payloads);
 
 	for (i = 0; i < nports; i++)
 		for (k = 0; k < nshots; k++)
-			throw_bytes(ports[i], 41, buf_str(&shots[k]));
+			send_bytes(ports[i], 41, buf_str(&payloads[k]));
 	load_end(n, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
 	for (k = 0; k < 8; k++)
-		buf_free(&shots[k]);
+		buf_free(&payloads[k]);
 }
 
-/* ---- connections that say little ------------------------------------------
- */
+/* ---- slow connections ---- */
 
 static bool
 is_exhausted(void *arg)
@@ -155,9 +157,9 @@ is_exhausted(void *arg)
 	return tk_exhaustion_open(arg) + tk_exhaustion_closed(arg) >= 500;
 }
 
-/* Whose head is whole, and then nothing but a byte now and then. */
+/* A complete head, then one byte at intervals. */
 static void
-besiege_gateway(size_t clients)
+exhaust_gateway(size_t clients)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -174,7 +176,7 @@ besiege_gateway(size_t clients)
 	struct mono began = clock_mono();
 
 	ck_assert(tk_until(is_exhausted, s, STACK_MS));
-	while (goes_on(began))
+	while (is_flooding(began))
 		(void)probe(&(struct probe){ .port = GATEWAY,
 				.from = 52,
 				.path = "/v1/souls",
@@ -186,13 +188,13 @@ besiege_gateway(size_t clients)
 
 TEST_T(five_hundred_slow_connections_to_the_gateway, 60)
 {
-	besiege_gateway(1);
-	/* Each address has less than it may have. */
-	besiege_gateway(8);
+	exhaust_gateway(1);
+	/* Each address stays below its connection limit. */
+	exhaust_gateway(8);
 }
 
 static void
-besiege_server(int port, const char *flood_publish)
+exhaust_server(int port, const char *flood_publish)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
@@ -211,53 +213,52 @@ besiege_server(int port, const char *flood_publish)
 
 TEST_T(five_hundred_slow_connections_to_the_servers, 60)
 {
-	besiege_server(stack.server[STACK_MQTT].port, "\x10\x7f");
-	besiege_server(stack.lock.services, "\x10\x7f");
-	besiege_server(stack.server[STACK_NATS].port, "CONNECT {");
-	besiege_server(stack.server[STACK_REDIS].port, "*2\r\n$9");
-	besiege_server(stack.service[STACK_EMOTION_ENGINE].http, "POST /v1");
-	besiege_server(stack.service[STACK_INTENT_FILTER].http, "POST /v1");
-	besiege_server(stack.service[STACK_CHAT_GATEWAY].admin, "GET /met");
-	besiege_server(stack.service[STACK_LLM_ORCHESTRATOR].admin, "GET /m");
+	exhaust_server(stack.server[STACK_MQTT].port, "\x10\x7f");
+	exhaust_server(stack.lock.services, "\x10\x7f");
+	exhaust_server(stack.server[STACK_NATS].port, "CONNECT {");
+	exhaust_server(stack.server[STACK_REDIS].port, "*2\r\n$9");
+	exhaust_server(stack.service[STACK_EMOTION_ENGINE].http, "POST /v1");
+	exhaust_server(stack.service[STACK_INTENT_FILTER].http, "POST /v1");
+	exhaust_server(stack.service[STACK_CHAT_GATEWAY].admin, "GET /met");
+	exhaust_server(stack.service[STACK_LLM_ORCHESTRATOR].admin, "GET /m");
 }
 
-/* ---- an owner -------------------------------------------------------------
- */
+/* ---- an owner ---- */
 
-struct asker {
+struct requester {
 	const char *token, *path, *body;
 	unsigned char from;
 	pthread_t thread;
-	size_t requested, refused; /* with 429 */
+	size_t requested, rejected; /* responses with status 429 */
 };
 
 static void *
 request_on(void *arg)
 {
-	struct asker *a = arg;
+	struct requester *a = arg;
 	struct mono began = clock_mono();
 
-	while (goes_on(began)) {
-		a->refused += probe(&(struct probe){ .port = GATEWAY,
-					.from = a->from,
-					.path = a->path,
-					.token = a->token,
-					.body = a->body },
-				  NULL) == 429;
+	while (is_flooding(began)) {
+		a->rejected += probe(&(struct probe){ .port = GATEWAY,
+					 .from = a->from,
+					 .path = a->path,
+					 .token = a->token,
+					 .body = a->body },
+				   NULL) == 429;
 		a->requested++;
 	}
 	return NULL;
 }
 
-/* So many at once, of one token and one address. */
+/* Concurrent requests with one token from one address. */
 static void
-request_often(const struct asker *what, size_t n)
+request_often(const struct requester *what, size_t n)
 {
 	struct client o = load_prepare(&stack);
 	struct load *beside = load_begin(&o);
-	struct asker all[16];
+	struct requester all[16];
 	struct load_stats saw;
-	size_t i, refused = 0, requested = 0;
+	size_t i, rejected = 0, requested = 0;
 
 	for (i = 0; i < n; i++) {
 		all[i] = *what;
@@ -267,12 +268,12 @@ request_often(const struct asker *what, size_t n)
 	}
 	for (i = 0; i < n; i++) {
 		ck_assert_int_eq(pthread_join(all[i].thread, NULL), 0);
-		refused += all[i].refused;
+		rejected += all[i].rejected;
 		requested += all[i].requested;
 	}
 	load_end(beside, &saw);
 	ck_assert_uint_ge(saw.commands, 1);
-	ck_assert_msg(refused > 0, "%zu asked, none refused", requested);
+	ck_assert_msg(rejected > 0, "%zu sent, none rejected", requested);
 }
 
 #define TALK                                                                   \
@@ -288,7 +289,7 @@ TEST_T(an_owner_over_the_rate_affects_no_other, 60)
 	terminal_connect(&body, &stack, LOCK_EVIL, TERMINAL_0222);
 	client_select_soul(&stack, "mallory", LOCK_EVIL,
 	    client_create_soul(&stack, "mallory", "x", "INTJ"));
-	request_often(&(struct asker){ .token = lock_token(LOCK_MALLORY),
+	request_often(&(struct requester){ .token = lock_token(LOCK_MALLORY),
 			  .path = "/v1/chat",
 			  .body = TALK,
 			  .from = 61 },
@@ -299,7 +300,7 @@ TEST_T(an_owner_over_the_rate_affects_no_other, 60)
 	terminal_free(&body);
 }
 
-/* Each costs the check of a signature, or of a hash that is slow to make. */
+/* Each attempt costs a signature check, or a hash that is slow by design. */
 TEST_T(guessing_tokens_affects_no_other_client, 60)
 {
 	char token[128];
@@ -307,19 +308,19 @@ TEST_T(guessing_tokens_affects_no_other_client, 60)
 	snprintf(token, sizeof(token), "soul_body.%s.%s", "dmljdGltLTE",
 	    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
 	request_often(
-	    &(struct asker){ .token = token, .path = "/v1/souls", .from = 62 },
+	    &(struct requester){
+		.token = token, .path = "/v1/souls", .from = 62 },
 	    8);
 }
 
-/* ---- a body ---------------------------------------------------------------
- */
+/* ---- a device ---- */
 
 struct flood {
 	const char *leaf;
-	const char *sample;  /* a case, NULL: payload */
-	const char *message; /* whose case it is */
+	const char *sample;  /* a case; NULL: use payload */
+	const char *message; /* whose cases to send */
 	const char *payload;
-	bool counts; /* a version in it goes up */
+	bool counts; /* contains a version, which is increased */
 };
 
 static const struct flood floods[] = {
@@ -358,7 +359,7 @@ flood_publish_one(
 	free(text);
 }
 
-/* As fast as the broker takes it. */
+/* Publish as fast as the broker accepts. */
 static void
 flood(const struct flood *f)
 {

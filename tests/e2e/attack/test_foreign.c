@@ -1,7 +1,7 @@
 /*
- * What each role may not ask, and what belongs to somebody else: souls,
- * sessions, streams, turns, memories, profiles, bodies.  Nothing of it is told,
- * and nothing of it changes.
+ * Authorization: requests that a role does not permit, and access to the souls,
+ * sessions, streams, turns, memories, profiles and terminals of other users.
+ * Nothing is disclosed and nothing changes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,7 @@ STACK_SHARED({ .locked = true })
 
 #define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
 
-/* ---- roles ----------------------------------------------------------------
- */
+/* ---- roles ---- */
 
 static const struct {
 	enum wire_role role;
@@ -47,7 +46,7 @@ port_of(const char *service)
 	return 0;
 }
 
-/* The path with something in each placeholder. */
+/* The path with a value for each placeholder. */
 static const char *
 filled(const char *path)
 {
@@ -64,7 +63,7 @@ filled(const char *path)
 	return text;
 }
 
-/* Nobody's request, for which all but the role is wrong. */
+/* A request that fails for another reason than the role, were it permitted. */
 static int
 request_route(const struct wire_route *r, const char *token)
 {
@@ -101,20 +100,19 @@ TEST_T(each_role_may_call_its_routes_only, 60)
 	load_end(n, NULL);
 }
 
-/* ---- another user's things ------------------------------------------------
- */
+/* ---- resources of another user ---- */
 
 #define SECRET "only-ada-knows-this"
 
-/* What ada has. */
-struct things {
+/* The resources of ada. */
+struct resources {
 	char soul[64], memory[128];
 	struct terminal body;
 	struct client owner;
 };
 
 static void
-prepare_ada(struct things *t, const char *name)
+prepare_ada(struct resources *t, const char *name)
 {
 	client_set_identity(lock_token(LOCK_ADA), NULL);
 	snprintf(t->soul, sizeof(t->soul), "%s",
@@ -128,7 +126,10 @@ prepare_ada(struct things *t, const char *name)
 	    json_pack("{s{ss}}", "user_profile", "tea", SECRET)));
 }
 
-/* All that ada can see of what is hers, but for what changes by itself. */
+/*
+ * Everything that ada can see of these resources, without members that change
+ * by themselves.
+ */
 static json_t *
 check_all_routes(void)
 {
@@ -151,7 +152,7 @@ check_all_routes(void)
 	return all;
 }
 
-/* @: the soul. */
+/* "@" stands for the soul. */
 struct wanted {
 	const char *method, *path, *body;
 };
@@ -213,7 +214,7 @@ static const struct wanted foreign[] = {
 	    "\"keyboard_text\",\"text\":\"hi\"}]}" },
 };
 
-/* Of the asker's own there is nothing, and that is told. */
+/* The caller's own resources: they are empty, and the request succeeds. */
 static const struct wanted own[] = {
 	{ "GET", "/v1/memories?soul_id=@", NULL },
 	{ "GET", "/v1/memories?soul_id=@&query=tea", NULL },
@@ -238,7 +239,7 @@ fill(char dst[512], const char *text, const char *soul)
 }
 
 static int
-try(const struct things *t, const char *token, const struct wanted *w)
+probe_one(const struct resources *t, const char *token, const struct wanted *w)
 {
 	struct tk_response a = { 0 };
 	char path[512], body[512];
@@ -253,31 +254,31 @@ try(const struct things *t, const char *token, const struct wanted *w)
 			   .token = token,
 			   .body = w->body != NULL ? body : NULL },
 	    &a);
-	ck_assert_msg(!tk_response_has(&a, SECRET), "%s: %s %s tells", token,
-	    w->method, path);
+	ck_assert_msg(!tk_response_has(&a, SECRET), "%s: %s %s discloses",
+	    token, w->method, path);
 	tk_response_free(&a);
 	return status;
 }
 
 /*
- * Somebody with that token tries all of it; ada: he means one of his tenant,
- * who has nothing, when he says ada.
+ * Try all of it with that token. ada: the user id by which the token's tenant
+ * would name ada; that user has no resources.
  */
 static void
-try_all(const struct things *t, const char *token, bool ada)
+probe_all(const struct resources *t, const char *token, bool ada)
 {
 	size_t i;
 	int status;
 
 	for (i = 0; i < NELEM(foreign); i++) {
-		status = try(t, token, &foreign[i]);
+		status = probe_one(t, token, &foreign[i]);
 		ck_assert_msg(status == 403 || status == 404 || status == 400 ||
 			(ada && status == 200),
 		    "%s: %s %s: %d", token, foreign[i].method, foreign[i].path,
 		    status);
 	}
 	for (i = 0; i < NELEM(own); i++)
-		ck_assert_int_ne(try(t, token, &own[i]), 0);
+		ck_assert_int_ne(probe_one(t, token, &own[i]), 0);
 }
 
 TEST_T(resources_of_other_users_are_not_accessible, 60)
@@ -286,7 +287,7 @@ TEST_T(resources_of_other_users_are_not_accessible, 60)
 		LOCK_ACME_PROVISIONER, LOCK_LAMP };
 	struct client o = load_prepare(&stack);
 	struct load *n;
-	struct things t;
+	struct resources t;
 	json_t *before, *after;
 	size_t i;
 
@@ -294,10 +295,10 @@ TEST_T(resources_of_other_users_are_not_accessible, 60)
 	before = check_all_routes();
 	n = load_begin(&o);
 	for (i = 0; i < NELEM(others); i++)
-		try_all(&t, lock_token(others[i]), false);
-	try_all(&t, lock_body_token(LOCK_EVIL), false);
-	try_all(&t, lock_token(LOCK_ACME_ADA), true);
-	try_all(&t, lock_token(LOCK_GLOBEX_OPERATOR), true);
+		probe_all(&t, lock_token(others[i]), false);
+	probe_all(&t, lock_body_token(LOCK_EVIL), false);
+	probe_all(&t, lock_token(LOCK_ACME_ADA), true);
+	probe_all(&t, lock_token(LOCK_GLOBEX_OPERATOR), true);
 	after = check_all_routes();
 	for (i = 0; i < json_array_size(before); i++)
 		ck_assert_msg(json_equal(json_array_get(before, i),
@@ -312,8 +313,7 @@ TEST_T(resources_of_other_users_are_not_accessible, 60)
 	terminal_free(&t.body);
 }
 
-/* ---- identities of another tenant -----------------------------------------
- */
+/* ---- identities of another tenant ---- */
 
 static int
 as_acme(const char *method, const char *path, const char *body)
@@ -338,7 +338,7 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 	ck_assert_int_eq(as_acme("POST", "/v1/terminals",
 			     "{\"terminal_id\":\"" LOCK_VICTIM "\"}"),
 	    409);
-	/* For a user of another tenant, by his full name. */
+	/* A user of another tenant, by qualified id. */
 	ck_assert_int_eq(as_acme("POST", "/v1/terminals",
 			     "{\"terminal_id\":\"new-1\",\"user_id\":"
 			     "\"globex/ada\"}"),
@@ -356,7 +356,7 @@ TEST_T(provisioners_add_terminals_of_their_tenant, 60)
 	    lock_lets_in(&stack, LOCK_VICTIM, lock_password(LOCK_VICTIM)));
 }
 
-/* Names that mean something to the broker or its password file. */
+/* Names that are special to the broker or its password file. */
 TEST_T(no_terminal_has_the_name_of_a_service, 60)
 {
 	static const char *const names[] = { "mqtt-bridge", "health", "$SYS",
@@ -374,8 +374,7 @@ TEST_T(no_terminal_has_the_name_of_a_service, 60)
 	}
 }
 
-/* ---- a turn and a stream that are somebody's ------------------------------
- */
+/* ---- a turn and a stream of another user ---- */
 
 static void
 model_will_wait(int ms)
@@ -404,7 +403,7 @@ follow(struct tk_http *c, const char *token)
 	ck_assert(tk_http_puts(c, q));
 }
 
-/* The id of the turn that the stream tells to have begun. */
+/* The id of the turn whose start the stream reports. */
 static const char *
 turn_of(struct tk_http *c)
 {
@@ -420,7 +419,7 @@ turn_of(struct tk_http *c)
 }
 
 static void
-reach_for_turn(const char *id)
+access_turn(const char *id)
 {
 	static const char *const users[] = { "", "?user_id=ada",
 		"?user_id=mallory" };
@@ -453,28 +452,28 @@ reach_for_turn(const char *id)
 
 TEST_T(a_turn_is_visible_to_its_user_only, 60)
 {
-	struct tk_http hers = { 0 }, his = { 0 };
-	struct things t;
+	struct tk_http own_stream = { 0 }, other = { 0 };
+	struct resources t;
 	struct conversation *conversation;
 	json_t *j;
 	int status;
 
 	prepare_ada(&t, "second");
-	follow(&hers, lock_token(LOCK_ADA));
-	follow(&his, lock_token(LOCK_MALLORY));
+	follow(&own_stream, lock_token(LOCK_ADA));
+	follow(&other, lock_token(LOCK_MALLORY));
 	model_will_wait(700);
 	conversation = conversation_begin(&t.owner, "tell it slowly, " SECRET);
-	reach_for_turn(turn_of(&hers));
+	access_turn(turn_of(&own_stream));
 	j = conversation_end(conversation, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert(text_contains(j, "reply", SECRET));
-	ck_assert(tk_http_has(&hers, "conversation.completed", STACK_MS));
-	/* His own session of that name had nothing to tell. */
-	(void)tk_http_fill(&his, 0);
-	ck_assert_ptr_null(memmem(his.in.p != NULL ? his.in.p : "", his.in.n,
-	    SECRET, strlen(SECRET)));
+	ck_assert(tk_text_has(j, "reply", SECRET));
+	ck_assert(tk_http_has(&own_stream, "conversation.completed", STACK_MS));
+	/* The other user's session of the same name received nothing. */
+	(void)tk_http_fill(&other, 0);
+	ck_assert_ptr_null(memmem(other.in.p != NULL ? other.in.p : "",
+	    other.in.n, SECRET, strlen(SECRET)));
 	json_decref(j);
-	tk_http_close(&hers);
-	tk_http_close(&his);
+	tk_http_close(&own_stream);
+	tk_http_close(&other);
 	terminal_free(&t.body);
 }

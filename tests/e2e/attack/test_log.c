@@ -1,6 +1,6 @@
 /*
- * What strangers say is written to the log: however long it is and whatever is
- * in it, the one who writes it goes on.
+ * Untrusted text reaches the log: the process that logs it keeps running,
+ * whatever the length and content.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,16 +17,16 @@ static const struct stack_opts opts = {
 static struct stack stack;
 
 #define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
-/* A host and a topic that were just too long for a line, with their blank. */
+/* A host and a topic that just exceed a log line, with their separator. */
 #define HOST_BYTES  3965
 #define TOPIC_BYTES 4008
-/* Paths that end where a line does. */
+/* Paths that end near the end of a log line. */
 #define PATH_LEAST 3900
 #define PATH_MOST  4020
 
 static const struct client demo = { &stack, STACK_USER, "s1", STACK_BODY };
 
-/* All processes run, and end as they should. */
+/* All processes run, and exit as they should. */
 static void
 ck_all_serve(void)
 {
@@ -39,7 +39,7 @@ ck_all_serve(void)
 	ck_assert_ptr_null(stack_end(&stack));
 }
 
-/* n bytes, of which the one before the last is odd. */
+/* n bytes, of which the last but one is special. */
 static const char *
 text_with(char odd, size_t n)
 {
@@ -95,7 +95,7 @@ topic_is_logged(void *arg)
 	return stack_lines(&stack, STACK_MQTT_BRIDGE, "ev=bridge.topic") > 0;
 }
 
-/* The broker has kept it, and tells it to every bridge that comes. */
+/* The broker retained it and sends it to every bridge that subscribes. */
 TEST_T(a_topic_as_long_as_the_log_line, 60)
 {
 	struct peer *evil;

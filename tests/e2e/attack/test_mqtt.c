@@ -1,7 +1,7 @@
 /*
- * A body with a password of its own that would like to be another, or the
- * server: nothing of it gets through the broker, and what it may say of itself
- * harms nobody else.
+ * A device with valid credentials impersonates other devices or the server: the
+ * broker denies all of it, and what it may publish about itself affects no
+ * other device.
  */
 #include <mosquitto.h>
 #include <stdio.h>
@@ -27,8 +27,7 @@ evil_new(void)
 	return peer_new(&stack, &(struct peer_opts){ .as = LOCK_EVIL });
 }
 
-/* ---- who gets in ----------------------------------------------------------
- */
+/* ---- authentication ---- */
 
 TEST_T(a_terminal_needs_its_password, 60)
 {
@@ -46,7 +45,7 @@ TEST_T(a_terminal_needs_its_password, 60)
 			ck_assert_msg(
 			    !lock_lets_in(&stack, users[i], passwords[k]),
 			    "%s with %s", users[i], passwords[k]);
-		/* Another body's password. */
+		/* The password of another device. */
 		ck_assert(
 		    !lock_lets_in(&stack, users[i], lock_password(LOCK_EVIL)));
 	}
@@ -54,8 +53,7 @@ TEST_T(a_terminal_needs_its_password, 60)
 	load_end(n, NULL);
 }
 
-/* ---- what is heard --------------------------------------------------------
- */
+/* ---- subscriptions ---- */
 
 TEST_T(no_terminal_receives_the_topics_of_another, 60)
 {
@@ -103,7 +101,7 @@ TEST_T(no_terminal_receives_the_topics_of_another, 60)
 	ck_assert_ptr_nonnull(m);
 	json_decref(m);
 	m = peer_next(evil, "", 200);
-	ck_assert_msg(m == NULL, "heard %s", json_dumps(m, 0));
+	ck_assert_msg(m == NULL, "received %s", json_dumps(m, 0));
 	ck_assert(tk_log_has(&stack.server[STACK_MQTT].proc,
 	    "mosquitto-gate: body " LOCK_EVIL ": SUBSCRIBE"));
 	load_end(n, NULL);
@@ -111,10 +109,9 @@ TEST_T(no_terminal_receives_the_topics_of_another, 60)
 	peer_free(evil);
 }
 
-/* ---- what is said ---------------------------------------------------------
- */
+/* ---- publishing ---- */
 
-/* How the broker told the forger's words apart from the body's. */
+/* Marks forged messages. */
 #define FORGED "forged-by-hostile"
 
 static const char *const others[] = { LOCK_VICTIM, STACK_BODY, LOCK_ACME,
@@ -161,16 +158,16 @@ TEST_T(no_terminal_publishes_for_another, 60)
 		forge_leaves(evil, others[i], true);
 		forge_leaves(evil, others[i], false);
 	}
-	/* Of its own, what only the server says. */
+	/* Topics of its own that only the server may publish to. */
 	forge_leaves(evil, LOCK_EVIL, false);
 	for (i = 0; i < NELEM(topics); i++)
 		peer_send(evil, topics[i], FORGED, strlen(FORGED), PEER_REPORT);
-	/* Behind it comes what it may say. */
+	/* Followed by a message that is permitted. */
 	peer_send(evil, TERMINAL LOCK_EVIL "/heartbeat", "1", 1, PEER_QOS1);
 	json_decref(peer_await(witness, LOCK_EVIL "/heartbeat", "topic", ""));
 	while ((m = peer_next(witness, "", 0)) != NULL) {
 		ck_assert_msg(!json_is_string(json_object_get(m, "payload")) ||
-			!text_contains(m, "payload", FORGED),
+			!tk_text_has(m, "payload", FORGED),
 		    "%s", json_dumps(m, 0));
 		json_decref(m);
 	}
@@ -179,7 +176,7 @@ TEST_T(no_terminal_publishes_for_another, 60)
 	peer_free(evil);
 }
 
-/* A will is said by the broker, but it is still the body's. */
+/* The broker publishes a will, but with the permissions of the device. */
 TEST_T(a_will_for_another_terminal_is_not_published, 60)
 {
 	json_t *m;
@@ -195,16 +192,19 @@ TEST_T(a_will_for_another_terminal_is_not_published, 60)
 	peer_send(evil, TERMINAL LOCK_EVIL "/online", "online", 6, PEER_REPORT);
 	json_decref(
 	    peer_await(witness, LOCK_EVIL "/online", "payload", "online"));
-	/* But for what was kept before. */
+	/* Except for messages retained earlier. */
 	while ((m = peer_next(witness, STACK_BODY "/online", 0)) != NULL) {
-		ck_assert(!text_contains(m, "payload", FORGED));
+		ck_assert(!tk_text_has(m, "payload", FORGED));
 		json_decref(m);
 	}
 	peer_free(witness);
 	peer_free(evil);
 }
 
-/* The client id is the user's name, so it cannot throw another out. */
+/*
+ * The client id is set to the user name, so it cannot take over another
+ * session.
+ */
 TEST_T(a_client_id_of_another_disconnects_no_session, 60)
 {
 	static const char *const ids[] = { LOCK_VICTIM, STACK_BODY,
@@ -225,10 +225,9 @@ TEST_T(a_client_id_of_another_disconnects_no_session, 60)
 	terminal_free(&body);
 }
 
-/* ---- results --------------------------------------------------------------
- */
+/* ---- results ---- */
 
-/* A body whose invokes are heard here, and answered as the test says. */
+/* A device whose invokes are received here and answered by the test. */
 static struct client
 prepare_victim(struct terminal *b, const char *soul)
 {
@@ -269,14 +268,17 @@ TEST_T(a_result_of_another_terminal_is_ignored, 60)
 	conversation = conversation_begin(&ada, "动一动你的脑袋吧");
 	m = peer_await(body.peer, "", "topic", "/invoke/");
 	snprintf(request, sizeof(request), "%s",
-	    strstr(text_at(m, "topic"), "/invoke/") + strlen("/invoke/"));
+	    strstr(tk_text(m, "topic"), "/invoke/") + strlen("/invoke/"));
 	json_decref(m);
-	/* While it waits: in the other's place, in his own, twice. */
+	/*
+	 * While the invoke is pending: to the other device's topic, to its own,
+	 * twice.
+	 */
 	send_result(evil, LOCK_VICTIM, request, FORGED);
 	send_result(evil, LOCK_EVIL, request, FORGED);
 	send_result(evil, LOCK_EVIL, request, FORGED);
 	send_result(body.peer, LOCK_VICTIM, request, "the true result");
-	/* The second of the body's own does not count any more. */
+	/* A second result of the device itself is ignored, too. */
 	send_result(body.peer, LOCK_VICTIM, request, FORGED);
 	send_result(body.peer, LOCK_VICTIM, UUID "1", FORGED);
 	j = conversation_end(conversation, &status);
@@ -292,8 +294,7 @@ TEST_T(a_result_of_another_terminal_is_ignored, 60)
 	terminal_free(&body);
 }
 
-/* ---- reports --------------------------------------------------------------
- */
+/* ---- reports ---- */
 
 TEST_T(a_report_counts_for_its_topic_only, 60)
 {
@@ -310,9 +311,9 @@ TEST_T(a_report_counts_for_its_topic_only, 60)
 	terminal_report(&evil, "skills", j);
 	client_wait_report_outcome(&stack, "mallory", LOCK_EVIL, "refused");
 	after = client_terminal(&stack, STACK_USER, STACK_BODY);
-	ck_assert(json_equal(at(before, "skills"), at(after, "skills")));
+	ck_assert(json_equal(tk_at(before, "skills"), tk_at(after, "skills")));
 	ck_assert(json_equal(
-	    at(before, "skill_version"), at(after, "skill_version")));
+	    tk_at(before, "skill_version"), tk_at(after, "skill_version")));
 	load_end(n, NULL);
 	json_decref(before);
 	json_decref(after);

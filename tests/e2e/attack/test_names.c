@@ -1,6 +1,6 @@
 /*
- * Names in the place of names: whatever somebody calls himself, or what is
- * another's, he is who his token says.
+ * User names in requests: the identity of the token decides, whatever name the
+ * request contains.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "testkit/stack/lock.h"
 #include "testkit/stack/probe.h"
 
-/* It is not about how often somebody asks. */
+/* Rate limits are not under test. */
 STACK_SHARED({ .locked = true,
     .env = { [STACK_CHAT_GATEWAY] = { "RATE_TOKEN_PER_S=100000",
 		 "RATE_TOKEN_BURST=100000", "RATE_ADDRESS_PER_S=0" } } })
@@ -23,7 +23,7 @@ static const char *const names[] = { "ada", "ADA", "ada%20", "%20ada", "ada%00",
 	"~YWRh", "{ada}", "%7bada%7d:x", "%ff%fe", "%c0%af", "%e2%80%ae", "%2e",
 	"%25%30%30", "mallory%00ada", "mallory%0aada" };
 
-/* The places where a name is put. */
+/* The places that take a name. */
 static const char *const targets[] = { "/v1/users/@/profile",
 	"/v1/souls?user_id=@", "/v1/terminals?user_id=@",
 	"/v1/sessions/s1/messages?user_id=@", "/v1/memories?user_id=@",
@@ -34,7 +34,7 @@ static const char *const ids[] = { "/v1/souls/@/emotion",
 	"/v1/terminals/@", "/v1/turns/@", "/v1/memories?soul_id=@",
 	"/v1/memories/export?soul_id=@" };
 
-/* text with name for each @. */
+/* The text, with name in place of each "@". */
 static void
 fill(char dst[512], const char *text, const char *name)
 {

@@ -1,6 +1,6 @@
 /*
- * Tokens that are none, or somebody else's: each is refused, few are logged,
- * and the neighbour does not notice.
+ * Invalid tokens and tokens of other issuers: each is rejected, few rejections
+ * are logged, and other clients are not affected.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ STACK_SHARED({ .locked = true })
 
 #define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
 
-/* What asks for whatever is somebody's, and does nothing else. */
+/* A route that needs authentication and has no side effect. */
 #define SOULS "/v1/souls"
 
 static int
@@ -40,8 +40,7 @@ request_with(const char *path, const char *head)
 	return status;
 }
 
-/* ---- the header -----------------------------------------------------------
- */
+/* ---- the header ---- */
 
 #define A64  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define A1K  A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64 A64
@@ -86,7 +85,7 @@ static const struct {
 	{ SOULS, "Authorization: Bearer " A9K "\r\n" },
 };
 
-/* It is the token that decides: with a good one the same is answered. */
+/* The token decides: with a valid one the same request succeeds. */
 static void
 check_good(void)
 {
@@ -105,7 +104,7 @@ TEST_T(a_request_without_a_token_is_rejected, 60)
 
 	for (i = 0; i < NELEM(broken); i++) {
 		status = request_with(broken[i].path, broken[i].head);
-		/* 400: it is no header of HTTP. */
+		/* 400: invalid as an HTTP header. */
 		ck_assert_msg(status == 401 || status == 400, "%s %.80s: %d",
 		    broken[i].path, broken[i].head, status);
 	}
@@ -113,14 +112,13 @@ TEST_T(a_request_without_a_token_is_rejected, 60)
 	load_end(n, NULL);
 }
 
-/* ---- JWTs -----------------------------------------------------------------
- */
+/* ---- JWTs ---- */
 
 #define HEADER  "{\"alg\":\"RS256\",\"kid\":\"rsa\"}"
 #define HEADER_ "{\"alg\":\"ES256\",\"kid\":\"ec\"}"
 #define WHO     "\"sub\":\"ada\",\"role\":\"owner\""
 #define FROM    "\"iss\":\"" SIGN_ISSUER "\",\"aud\":\"" SIGN_AUDIENCE "\""
-/* An hour from now, an hour ago. */
+/* In an hour; an hour ago. */
 #define LATER       "@later"
 #define EXPIRED     "@past"
 #define TIME        "\"exp\":" LATER
@@ -137,7 +135,7 @@ static const struct {
 	    "{" TIME ",\"iss\":\"" SIGN_ISSUER
 	    "\",\"aud\":[\"x\",\"soul\"]," WHO "}",
 	    200 },
-	/* No signature, or one that anybody can make. */
+	/* Without a signature, or with one that anybody can compute. */
 	{ SIGN_NOTHING, "{\"alg\":\"none\"}", GOOD_CLAIMS, 401 },
 	{ SIGN_NOTHING, "{\"alg\":\"none\",\"kid\":\"rsa\"}", GOOD_CLAIMS,
 	    401 },
@@ -149,7 +147,7 @@ static const struct {
 	    401 },
 	{ SIGN_PUBLIC, "{\"alg\":\"HS256\"}", GOOD_CLAIMS, 401 },
 	{ SIGN_PUBLIC, HEADER, GOOD_CLAIMS, 401 },
-	/* Another key under a known name, and no name. */
+	/* Another key under a known key id, and without a key id. */
 	{ SIGN_STRANGER, HEADER, GOOD_CLAIMS, 401 },
 	{ SIGN_STRANGER, "{\"alg\":\"RS256\",\"kid\":\"mine\"}", GOOD_CLAIMS,
 	    401 },
@@ -169,7 +167,7 @@ static const struct {
 	    "{\"alg\":\"RS256\",\"kid\":\"rsa\",\"crit\":[\"b64\"],\"b64\":"
 	    "false}",
 	    GOOD_CLAIMS, 401 },
-	/* Times. */
+	/* Expiry and validity times. */
 	{ SIGN_RSA, HEADER, "{\"exp\":" EXPIRED "," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{" FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{\"exp\":\"" LATER "\"," FROM "," WHO "}", 401 },
@@ -177,7 +175,7 @@ static const struct {
 	{ SIGN_RSA, HEADER, "{\"exp\":-1," FROM "," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{" TIME ",\"nbf\":" LATER "," FROM "," WHO "}",
 	    401 },
-	/* From others, for others. */
+	/* Wrong issuer, wrong audience. */
 	{ SIGN_RSA, HEADER,
 	    "{" TIME ",\"iss\":\"https://evil.example\",\"aud\":\"soul\"," WHO
 	    "}",
@@ -190,7 +188,7 @@ static const struct {
 	    "{" TIME ",\"iss\":\"" SIGN_ISSUER "\",\"aud\":[]," WHO "}", 401 },
 	{ SIGN_RSA, HEADER, "{" TIME ",\"iss\":\"" SIGN_ISSUER "\"," WHO "}",
 	    401 },
-	/* Somebody who is none. */
+	/* Without a valid subject. */
 	{ SIGN_RSA, HEADER, "{" TIME "," FROM ",\"role\":\"owner\"}", 401 },
 	{ SIGN_RSA, HEADER, "{" TIME "," FROM ",\"sub\":\"ada\"}", 401 },
 	{ SIGN_RSA, HEADER,
@@ -260,7 +258,7 @@ TEST_T(tokens_of_other_issuers_are_rejected, 60)
 	load_end(n, NULL);
 }
 
-/* A good one, cut anywhere and with any letter changed. */
+/* A valid token, truncated anywhere, and with any letter changed. */
 TEST_T(invalid_signatures_are_rejected, 60)
 {
 	char jwt[2048];
@@ -283,7 +281,7 @@ TEST_T(invalid_signatures_are_rejected, 60)
 	ck_assert_int_eq(request_with_jwt(jwt), 200);
 }
 
-/* Another tenant's user of the same name has nothing of this one's. */
+/* A user of the same name in another tenant has no access. */
 TEST_T(a_tenant_is_part_of_the_user, 60)
 {
 	static const char *const tenants[] = { "", ",\"tenant\":\"acme\"",
@@ -310,8 +308,7 @@ TEST_T(a_tenant_is_part_of_the_user, 60)
 	tk_response_free(&a);
 }
 
-/* ---- bodies' tokens -------------------------------------------------------
- */
+/* ---- terminal tokens ---- */
 
 static int
 chat_as_body(const char *token)
@@ -328,8 +325,8 @@ chat_as_body(const char *token)
 }
 
 /*
- * A token that was used is known for AUTH_REMEMBER_S more, but the body has
- * nothing left that it could be used for.
+ * A token that has been used stays cached for AUTH_REMEMBER_S, but the terminal
+ * owns nothing any more that it could be used for.
  */
 TEST_T(a_revoked_terminal_is_rejected, 60)
 {
@@ -353,8 +350,7 @@ TEST_T(a_revoked_terminal_is_rejected, 60)
 	ck_assert_msg(status >= 400 && status < 500, "%d", status);
 }
 
-/* ---- logs -----------------------------------------------------------------
- */
+/* ---- logs ---- */
 
 TEST_T(rejections_do_not_fill_the_log, 60)
 {
@@ -373,7 +369,7 @@ TEST_T(rejections_do_not_fill_the_log, 60)
 	lines = stack_lines(&stack, STACK_CHAT_GATEWAY,
 	    "ev=auth.rejected reason=bad_token address=127.0.0.24");
 	ck_assert_uint_ge(lines, 1);
-	/* Five at once, then one a second. */
+	/* A burst of five, then one a second. */
 	ck_assert_uint_le(lines, 6 + (size_t)(time(NULL) - began));
 	load_end(n, NULL);
 }

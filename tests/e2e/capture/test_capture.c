@@ -1,6 +1,4 @@
-/*
- * The tap complains of what is wrong, and of nothing else.
- */
+/* The capture reports invalid messages, and no others. */
 #include <nats/nats.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +16,7 @@ static const struct stack_opts bare = { .without = STACK_BARE };
 	"\"type\":\"" type "\",\"source\":\"system\",\"payload\":" payload \
 	",\"meta\":{\"timestamp\":1.5}}"
 
-/* On NATS: what is said of it, NULL if nothing. */
+/* On NATS: the expected complaint, NULL if there is none. */
 static const struct {
 	const char *subject, *data, *text_contains;
 } published[] = {
@@ -40,16 +38,16 @@ static const struct {
 	{ "soul.event.nonsense.t1", ENVELOPE("nonsense", "{}"),
 	    "unknown type of event" },
 	{ "soul.event.terminal_online.t1", "[]", "no event_envelope" },
-	{ "soul.rpc.emotion.gate", "{\"soul_id\":\"s1\"}", "wants no answer" },
+	{ "soul.rpc.emotion.gate", "{\"soul_id\":\"s1\"}", "takes no reply" },
 	{ "soul.rpc.emotion.gate", "{\"soul_id\":\"s2\"}", "has no deadline" },
 	{ "soul.rpc.emotion.gate", "{\"soul_id\":\"s3\"}", "has no trace" },
-	{ "_INBOX.nobody.asked", "{}", "an answer to nothing" },
+	{ "_INBOX.unknown.request", "{}", "a reply without a request" },
 	{ "_INBOX.greeting.0", "", NULL },
 	{ "$JS.API.INFO", "", NULL },
 	{ "$JS.OTHER", "", "unknown subject" },
 };
 
-/* How many complaints there were so far. */
+/* The number of complaints so far. */
 static size_t
 complaints(struct stack *st)
 {
@@ -78,14 +76,15 @@ are_made(void *arg)
 	return complaints(c->st) >= c->n;
 }
 
-/* By now there have been n of them, one of which says so. */
+/* There are n complaints by now, one of which contains the text. */
 static void
 assert_reports(struct stack *st, size_t n, const char *text)
 {
 	struct complaint c = { st, n };
 
-	ck_assert_msg(tk_until(are_made, &c, STACK_MS), "not said: %s", text);
-	ck_assert_msg(tk_log_has(&st->capture, text), "not said: %s", text);
+	ck_assert_msg(
+	    tk_until(are_made, &c, STACK_MS), "not reported: %s", text);
+	ck_assert_msg(tk_log_has(&st->capture, text), "not reported: %s", text);
 }
 
 TEST(nats_messages_are_checked)
@@ -104,7 +103,9 @@ TEST(nats_messages_are_checked)
 		ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 		if (published[i].text_contains == NULL)
 			continue;
-		/* A request without all it needs is wrong in three ways. */
+		/*
+		 * A request without its required members violates three rules.
+		 */
 		wrong += strstr(published[i].subject, ".gate") != NULL ? 3 : 1;
 		assert_reports(&st, wrong, published[i].text_contains);
 	}

@@ -1,6 +1,6 @@
 /*
- * The same with a model that is spoken to as Anthropic's is, and that refuses
- * what Anthropic's would: words, a skill, what was said before, faults.
+ * The same with a model behind Anthropic's API, which rejects what Anthropic
+ * rejects: text, a skill, history, errors.
  */
 #include <string.h>
 
@@ -10,37 +10,27 @@ STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=3" },
 		   [STACK_LLM_ORCHESTRATOR] = {
 		       "LLM_PROVIDER=claude", "ANTHROPIC_API_KEY=k" } } })
 
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
 TEST(texts_and_skills_through_claude)
 {
-	struct client o = owner_of("u-claude", "terminal-001");
+	struct client o = client_bound(&stack, "u-claude", "terminal-001");
 	json_t *r = client_chat(&o, "今天上海天气如何？");
 
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：今天上海天气如何？");
 	json_decref(r);
 	r = client_chat(&o, "动一动你的脑袋吧");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
-	ck_assert_str_ne(text_at(r, "reply"), "");
+	ck_assert(tk_json_equals(
+	    tk_at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	ck_assert_str_ne(tk_text(r, "reply"), "");
 	json_decref(r);
-	/* The history has calls and results by now. */
+	/* The history contains calls and results by now. */
 	r = client_chat(&o, "谢谢你呀");
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：谢谢你呀");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：谢谢你呀");
 	json_decref(r);
 }
 
 TEST(provider_errors_are_reported)
 {
-	struct client o = owner_of("u-claude-2", "terminal-002");
+	struct client o = client_bound(&stack, "u-claude-2", "terminal-002");
 	json_t *body = json_loads(
 	    "{\"faults\":[{\"kind\":\"error\"},{\"kind\":\"quota\"}]}", 0,
 	    NULL);

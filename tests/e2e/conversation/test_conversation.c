@@ -1,8 +1,8 @@
 /*
- * The first conversations: what an owner says, what comes back, what an
- * independent subscriber saw meanwhile, what the body shows afterwards.
+ * The basic conversations: the user's text, the reply, the messages that an
+ * independent subscriber received meanwhile, and the final state of the device.
  *
- * Each test has a body and a user of its own.
+ * Each test has a device and a user of its own.
  */
 #include <math.h>
 #include <string.h>
@@ -12,31 +12,7 @@
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=11" } } })
 
-/* Make and select a soul for a body; who then talks to it. */
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
-/* Somebody who only listens to what a body is told and answers. */
-static struct peer *
-watcher(const char *terminal)
-{
-	struct peer *p = peer_new(&stack, NULL);
-	char filter[128];
-
-	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_subscribe(p, filter);
-	return p;
-}
-
-/* The next emotion_update that is no tick. */
+/* The next emotion_update that was not caused by a tick. */
 static json_t *
 next_update(struct peer *p)
 {
@@ -45,7 +21,7 @@ next_update(struct peer *p)
 	for (;;) {
 		m = peer_next(p, "/emotion_update", STACK_MS);
 		ck_assert_msg(m != NULL, "no emotion_update");
-		if (strcmp(text_at(m, "payload.session_id"),
+		if (strcmp(tk_text(m, "payload.session_id"),
 			"system_decay_tick") != 0)
 			return m;
 		json_decref(m);
@@ -54,56 +30,58 @@ next_update(struct peer *p)
 
 TEST(a_colour_command_is_a_direct_action)
 {
-	struct client o = owner_of("u-light", "terminal-001");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-light", "terminal-001");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "把灯变成绿色");
 	json_t *m;
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
-	ck_assert_str_eq(text_at(r, "exec_mode"), "auto_execute");
-	ck_assert_double_gt(number_at(r, "exec_probability"), 0.0);
-	ck_assert_double_le(number_at(r, "exec_probability"), 1.0);
-	ck_assert_str_eq(text_at(r, "session_id"), "s1");
-	ck_assert_str_eq(text_at(r, "terminal_id"), o.terminal);
-	ck_assert_str_ne(text_at(r, "reply"), "");
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_str_eq(tk_text(r, "exec_mode"), "auto_execute");
+	ck_assert_double_gt(tk_number(r, "exec_probability"), 0.0);
+	ck_assert_double_le(tk_number(r, "exec_probability"), 1.0);
+	ck_assert_str_eq(tk_text(r, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(r, "terminal_id"), o.terminal);
+	ck_assert_str_ne(tk_text(r, "reply"), "");
 
 	m = next_update(w);
-	ck_assert_str_eq(text_at(m, "payload.session_id"), "s1");
-	ck_assert_str_eq(text_at(m, "payload.soul_id"), text_at(r, "soul_id"));
+	ck_assert_str_eq(tk_text(m, "payload.session_id"), "s1");
+	ck_assert_str_eq(tk_text(m, "payload.soul_id"), tk_text(r, "soul_id"));
 	json_decref(m);
 	m = peer_next(w, "/intent_action", STACK_MS);
 	ck_assert_ptr_nonnull(m);
-	ck_assert_uint_eq(json_array_size(at(m, "payload.intents")), 1);
-	ck_assert(is_json(at(m, "payload.intents.0.normalized"),
+	ck_assert_uint_eq(json_array_size(tk_at(m, "payload.intents")), 1);
+	ck_assert(tk_json_equals(tk_at(m, "payload.intents.0.normalized"),
 	    "{\"skill\":\"control_light\",\"mode\":\"set_color\","
 	    "\"color\":\"green\"}"));
 	json_decref(m);
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	client_wait_sim_state(&stack, o.terminal, "color", "green");
 	client_wait_sim_state(
-	    &stack, o.terminal, "soul_id", text_at(r, "soul_id"));
+	    &stack, o.terminal, "soul_id", tk_text(r, "soul_id"));
 	json_decref(r);
 	peer_free(w);
 }
 
-/* "It" is what a direct action was about: the model sees it in the history. */
+/* "It" refers to a direct action, which the model finds in the history. */
 TEST(the_last_action_can_be_referred_to)
 {
-	struct client o = owner_of("u-it", "terminal-010");
+	struct client o = client_bound(&stack, "u-it", "terminal-010");
 	json_t *r = client_chat(&o, "把灯变成绿色");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
 	json_decref(r);
 	client_wait_sim_state(&stack, o.terminal, "color", "green");
 	r = client_chat(&o, "再关掉它");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
-	ck_assert_str_ne(text_at(r, "reply"), "");
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_str_ne(tk_text(r, "reply"), "");
 	json_decref(r);
 	client_wait_sim_state(&stack, o.terminal, "color", "off");
 }
 
-/* Whether the i-th alarm of the body rang. */
+/* Whether alarm i of the device rang. */
 struct alarm {
 	const char *terminal;
 	size_t i;
@@ -114,8 +92,8 @@ rang(void *arg)
 {
 	const struct alarm *al = arg;
 	json_t *j = client_sim_state(&stack, al->terminal);
-	bool is = json_is_true(
-	    json_object_get(json_array_get(at(j, "alarms"), al->i), "fired"));
+	bool is = json_is_true(json_object_get(
+	    json_array_get(tk_at(j, "alarms"), al->i), "fired"));
 
 	json_decref(j);
 	return is;
@@ -126,8 +104,9 @@ order_alarm(struct client *o, const char *text)
 {
 	json_t *r = client_chat(o, text);
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"create_alarm\"]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"create_alarm\"]"));
 	json_decref(r);
 }
 
@@ -136,7 +115,7 @@ has_alarm(void *arg)
 {
 	const struct alarm *al = arg;
 	json_t *j = client_sim_state(&stack, al->terminal);
-	bool is = json_array_size(at(j, "alarms")) > al->i;
+	bool is = json_array_size(tk_at(j, "alarms")) > al->i;
 
 	json_decref(j);
 	return is;
@@ -144,7 +123,7 @@ has_alarm(void *arg)
 
 TEST_T(an_alarm_fires_at_its_time, 60)
 {
-	struct client o = owner_of("u-alarm", "terminal-002");
+	struct client o = client_bound(&stack, "u-alarm", "terminal-002");
 	struct alarm ten = { o.terminal, 0 }, one = { o.terminal, 1 };
 
 	order_alarm(&o, "10秒后叫我");
@@ -155,15 +134,15 @@ TEST_T(an_alarm_fires_at_its_time, 60)
 	ck_assert(tk_until(rang, &ten, STACK_MS));
 }
 
-TEST(a_question_goes_to_the_language_model)
+TEST(a_question_is_sent_to_the_language_model)
 {
-	struct client o = owner_of("u-weather", "terminal-003");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-weather", "terminal-003");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "今天上海天气如何？");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "fallback_reasoning");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：今天上海天气如何？");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(next_update(w));
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	json_decref(r);
@@ -172,29 +151,30 @@ TEST(a_question_goes_to_the_language_model)
 
 TEST(an_unmatched_command_is_invoked_by_the_model)
 {
-	struct client o = owner_of("u-nod", "terminal-004");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-nod", "terminal-004");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "动一动你的脑袋吧");
 	json_t *invoke, *result;
 	const char *id, *topic;
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "fallback_reasoning");
+	ck_assert(tk_json_equals(
+	    tk_at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	invoke = peer_await(w, "", "topic", "/invoke/");
-	id = text_at(invoke, "payload.request_id");
-	topic = strstr(text_at(invoke, "topic"), "/invoke/");
+	id = tk_text(invoke, "payload.request_id");
+	topic = strstr(tk_text(invoke, "topic"), "/invoke/");
 	ck_assert_str_eq(topic + strlen("/invoke/"), id);
-	ck_assert_str_eq(text_at(invoke, "payload.skill"), "set_head_motion");
-	ck_assert(
-	    is_json(at(invoke, "payload.arguments"), "{\"action\":\"点头\"}"));
+	ck_assert_str_eq(tk_text(invoke, "payload.skill"), "set_head_motion");
+	ck_assert(tk_json_equals(
+	    tk_at(invoke, "payload.arguments"), "{\"action\":\"点头\"}"));
 	result = peer_next(w, id, STACK_MS);
 	ck_assert_ptr_nonnull(result);
-	ck_assert_ptr_nonnull(strstr(text_at(result, "topic"), "/result/"));
-	ck_assert(json_is_true(at(result, "payload.ok")));
-	/* The model told what the body had answered. */
+	ck_assert_ptr_nonnull(strstr(tk_text(result, "topic"), "/result/"));
+	ck_assert(json_is_true(tk_at(result, "payload.ok")));
+	/* The model received the result of the device. */
 	ck_assert_msg(
-	    text_contains(r, "reply", text_at(result, "payload.output")), "%s",
-	    text_at(r, "reply"));
+	    tk_text_has(r, "reply", tk_text(result, "payload.output")), "%s",
+	    tk_text(r, "reply"));
 	client_wait_sim_state(&stack, o.terminal, "head_motion", "点头");
 	json_decref(invoke);
 	json_decref(result);
@@ -204,12 +184,12 @@ TEST(an_unmatched_command_is_invoked_by_the_model)
 
 TEST(an_exclamation_causes_no_action)
 {
-	struct client o = owner_of("u-oh", "terminal-005");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-oh", "terminal-005");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "吓我一跳");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "no_action");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "no_action");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(next_update(w));
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	json_decref(r);
@@ -218,12 +198,12 @@ TEST(an_exclamation_causes_no_action)
 
 TEST(two_commands_in_a_sentence_are_two_actions)
 {
-	struct client o = owner_of("u-two", "terminal-006");
+	struct client o = client_bound(&stack, "u-two", "terminal-006");
 	json_t *r = client_chat(&o, "把灯变成红色然后摇头");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(has_skill(r, "executed_skills", "control_light"));
-	ck_assert(has_skill(r, "executed_skills", "set_head_motion"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(tk_list_has(r, "executed_skills", "control_light"));
+	ck_assert(tk_list_has(r, "executed_skills", "set_head_motion"));
 	client_wait_sim_state(&stack, o.terminal, "color", "red");
 	client_wait_sim_state(&stack, o.terminal, "head_motion", "摇头");
 	json_decref(r);
@@ -231,43 +211,47 @@ TEST(two_commands_in_a_sentence_are_two_actions)
 
 TEST(a_command_and_a_question_both_get_a_reply)
 {
-	struct client o = owner_of("u-both", "terminal-007");
+	struct client o = client_bound(&stack, "u-both", "terminal-007");
 	json_t *r = client_chat(&o, "把灯变成白色，然后讲一个关于海的故事");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
-	ck_assert_msg(text_contains(r, "reply", "关于海的故事"), "%s",
-	    text_at(r, "reply"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_msg(
+	    tk_text_has(r, "reply", "关于海的故事"), "%s", tk_text(r, "reply"));
 	client_wait_sim_state(&stack, o.terminal, "color", "white");
 	json_decref(r);
 }
 
-/* The body knows no "later": nothing moves now, and nobody says it did. */
+/*
+ * The device cannot delay actions: nothing moves, and no reply claims it did.
+ */
 TEST(a_time_without_a_slot_causes_no_action)
 {
-	struct client o = owner_of("u-later", "terminal-011");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-later", "terminal-011");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "十分钟后关灯");
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：十分钟后关灯");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "fallback_reasoning");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：十分钟后关灯");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(next_update(w));
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	json_decref(r);
-	/* What else is said is done. */
+	/* The other part of the command is executed. */
 	r = client_chat(&o, "每天晚上十点关灯，然后摇头");
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
-	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
-	ck_assert_str_eq(text_at(r, "failed_skills.0.error"), "rejected");
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(tk_json_equals(
+	    tk_at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	ck_assert_str_eq(tk_text(r, "failed_skills.0.skill"), "control_light");
+	ck_assert_str_eq(tk_text(r, "failed_skills.0.error"), "rejected");
 	json_decref(r);
 	peer_free(w);
 }
 
 TEST(a_session_remembers_its_messages)
 {
-	struct client o = owner_of("u-log", "terminal-008");
+	struct client o = client_bound(&stack, "u-log", "terminal-008");
 	json_t *r = client_chat(&o, "我叫小明");
 	json_t *j;
 
@@ -275,20 +259,20 @@ TEST(a_session_remembers_its_messages)
 	r = client_chat(&o, "关灯");
 	j = client_ok(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-log", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 6);
-	ck_assert_str_eq(text_at(j, "items.0.role"), "user");
-	ck_assert_str_eq(text_at(j, "items.0.content"), "我叫小明");
-	ck_assert_str_eq(text_at(j, "items.1.role"), "assistant");
-	ck_assert_str_eq(text_at(j, "items.2.content"), "关灯");
-	/* What was done, in the form of chat completions. */
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 6);
+	ck_assert_str_eq(tk_text(j, "items.0.role"), "user");
+	ck_assert_str_eq(tk_text(j, "items.0.content"), "我叫小明");
+	ck_assert_str_eq(tk_text(j, "items.1.role"), "assistant");
+	ck_assert_str_eq(tk_text(j, "items.2.content"), "关灯");
+	/* The action, in the format of chat completions. */
 	ck_assert_str_eq(
-	    text_at(j, "items.3.tool_calls.0.function.name"), "control_light");
-	ck_assert_str_eq(text_at(j, "items.4.role"), "tool");
-	ck_assert_str_eq(text_at(j, "items.4.name"), "control_light");
-	ck_assert_str_eq(text_at(j, "items.5.content"), text_at(r, "reply"));
+	    tk_text(j, "items.3.tool_calls.0.function.name"), "control_light");
+	ck_assert_str_eq(tk_text(j, "items.4.role"), "tool");
+	ck_assert_str_eq(tk_text(j, "items.4.name"), "control_light");
+	ck_assert_str_eq(tk_text(j, "items.5.content"), tk_text(r, "reply"));
 	json_decref(j);
 	json_decref(r);
-	/* Another user's s1 is another session. */
+	/* Session s1 of another user is a different session. */
 	client_rejected(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-x", NULL, 404);
 	json_decref(
@@ -299,14 +283,14 @@ TEST(a_session_remembers_its_messages)
 
 TEST(the_users_emotion_changes_the_soul_and_the_face)
 {
-	struct client o = owner_of("u-feel", "terminal-009");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-feel", "terminal-009");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *m;
 
 	json_decref(client_chat(&o, "我很生气，气死我了"));
 	m = next_update(w);
-	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "anger");
-	ck_assert_double_lt(number_at(m, "payload.soul_emotion.p"), 0);
+	ck_assert_str_eq(tk_text(m, "payload.user_emotion.emotion"), "anger");
+	ck_assert_double_lt(tk_number(m, "payload.soul_emotion.p"), 0);
 	json_decref(m);
 	client_wait_sim_state(&stack, o.terminal, "expression", "生气");
 	peer_free(w);

@@ -1,8 +1,8 @@
 /*
- * Bodies that fail, say nothing, are not there or do not listen: the reply says
- * so, and nothing is claimed that was not confirmed.
+ * Devices that fail, do not reply, are offline or do not subscribe: the reply
+ * says so and claims nothing that was not confirmed.
  *
- * The tap stays away from MQTT here: it would count as a subscriber.
+ * The capture does not subscribe to MQTT here: it would count as a subscriber.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ STACK_SHARED({ .no_mqtt_capture = true,
 #define LIGHT "开灯"
 
 static struct client
-owner_of(struct terminal *b)
+bound_client(struct terminal *b)
 {
 	struct client o = { &stack, b->terminal, "s1", b->terminal };
 
@@ -30,18 +30,20 @@ owner_of(struct terminal *b)
 	return o;
 }
 
-/* What is said is not done: skill failed with error, and the reply says it. */
+/*
+ * Nothing is executed: the skill fails with this error, and the reply says so.
+ */
 static void
 assert_not_done(const struct client *o, const char *expected, const char *skill,
     const char *error, const char *reply)
 {
 	json_t *r = client_chat(o, expected);
 
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), skill);
-	ck_assert_str_eq(text_at(r, "failed_skills.0.error"), error);
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "failed_skills.0.skill"), skill);
+	ck_assert_str_eq(tk_text(r, "failed_skills.0.error"), error);
 	ck_assert_msg(
-	    text_contains(r, "reply", reply), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", reply), "%s", tk_text(r, "reply"));
 	json_decref(r);
 }
 
@@ -51,7 +53,7 @@ TEST(a_failed_skill_is_reported)
 	struct client o;
 
 	terminal_connect(&b, &stack, "fails", TERMINAL_0222);
-	o = owner_of(&b);
+	o = bound_client(&b);
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "servo timeout", "servo timeout");
 	terminal_free(&b);
@@ -63,7 +65,7 @@ TEST(a_missing_result_is_not_confirmed)
 	struct client o;
 
 	terminal_connect(&b, &stack, "silent", TERMINAL_0222);
-	o = owner_of(&b);
+	o = bound_client(&b);
 	assert_not_done(
 	    &o, NOD, "set_head_motion", "not confirmed", "没有得到确认");
 	terminal_free(&b);
@@ -76,22 +78,23 @@ TEST(an_offline_terminal_fails_its_skill)
 	json_t *r;
 
 	terminal_connect(&b, &stack, "gone", TERMINAL_0222);
-	o = owner_of(&b);
+	o = bound_client(&b);
 	r = client_chat(&o, LIGHT);
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
-	/* The cable is pulled; its will tells. */
+	/* The connection breaks; the broker publishes the will. */
 	peer_drop(b.peer);
 	client_wait_terminal(&stack, o.user, o.terminal, CLIENT_SEES_OFFLINE);
 	r = client_chat(&o, LIGHT);
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	ck_assert_msg(
-	    text_contains(r, "reply", "不在线"), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", "不在线"), "%s", tk_text(r, "reply"));
 	json_decref(r);
 	r = client_chat(&o, NOD);
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	ck_assert_msg(
-	    text_contains(r, "reply", "不在线"), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", "不在线"), "%s", tk_text(r, "reply"));
 	json_decref(r);
 }
 
@@ -101,7 +104,7 @@ TEST(an_unsubscribed_terminal_fails_its_action)
 	struct client o;
 
 	terminal_connect(&b, &stack, "deaf", TERMINAL_UNSUBSCRIBED);
-	o = owner_of(&b);
+	o = bound_client(&b);
 	assert_not_done(
 	    &o, LIGHT, "control_light", "no subscriber", "没有响应");
 	assert_not_done(
@@ -109,7 +112,7 @@ TEST(an_unsubscribed_terminal_fails_its_action)
 	terminal_free(&b);
 }
 
-/* A body-sim with faults; its owner. */
+/* A body-sim with faults, and its user. */
 static struct client
 faulty(const char *id, const char *faults)
 {
@@ -126,7 +129,7 @@ faulty(const char *id, const char *faults)
 	st.opts = &o;
 	stack_spawn(&st, STACK_BODY_SIM, &p, id);
 	client_wait_terminal(&stack, STACK_USER, id, CLIENT_SEES_INTENTS);
-	return owner_of(&b);
+	return bound_client(&b);
 }
 
 TEST(a_result_after_the_deadline_is_reported)
@@ -157,19 +160,19 @@ TEST(a_result_for_another_terminal_is_ignored)
 
 	terminal_connect(&victim, &stack, "victim", TERMINAL_0222);
 	terminal_connect(&liar, &stack, "liar", TERMINAL_0222);
-	o = owner_of(&victim);
+	o = bound_client(&victim);
 	t = conversation_begin(&o, NOD);
 	m = peer_await(victim.peer, "", "topic", "/invoke/");
 	snprintf(topic, sizeof(topic), "soul/terminal/liar/result/%s",
-	    text_at(m, "payload.request_id"));
+	    tk_text(m, "payload.request_id"));
 	snprintf(text, sizeof(text),
 	    "{\"request_id\":\"%s\",\"ok\":true,\"output\":\"done\"}",
-	    text_at(m, "payload.request_id"));
+	    tk_text(m, "payload.request_id"));
 	peer_send(liar.peer, topic, text, strlen(text), PEER_QOS1);
 	json_decref(m);
 	r = conversation_end(t, &status);
 	ck_assert_int_eq(status, 200);
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(r);
 	terminal_free(&victim);
 	terminal_free(&liar);
@@ -183,10 +186,10 @@ TEST(a_blocked_gate_prevents_actions)
 	int i;
 
 	terminal_connect(&b, &stack, "upset", TERMINAL_0222);
-	o = owner_of(&b);
+	o = bound_client(&b);
 	for (i = 0; i < 30; i++) {
 		r = client_chat(&o, "我非常生气！气死我了！滚开！");
-		if (strcmp(text_at(r, "exec_mode"), "blocked") == 0)
+		if (strcmp(tk_text(r, "exec_mode"), "blocked") == 0)
 			break;
 		json_decref(r);
 	}
@@ -194,10 +197,10 @@ TEST(a_blocked_gate_prevents_actions)
 	json_decref(r);
 	ck_assert_uint_eq(peer_count(b.peer, "/intent_action"), 0);
 	r = client_chat(&o, LIGHT);
-	ck_assert_str_eq(text_at(r, "exec_mode"), "blocked");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "exec_mode"), "blocked");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	ck_assert_msg(
-	    text_contains(r, "reply", "先不做"), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", "先不做"), "%s", tk_text(r, "reply"));
 	ck_assert_uint_eq(peer_count(b.peer, "/intent_action"), 0);
 	json_decref(r);
 	terminal_free(&b);

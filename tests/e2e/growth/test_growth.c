@@ -1,23 +1,24 @@
 /*
- * Thousands of turns, good and bad ones, leave nothing behind.
+ * Thousands of turns, successful and failed, leave no memory, descriptors or
+ * threads behind.
  */
 #include <stdio.h>
 
 #include "core/mem.h"
 #include "testkit/stack/client.h"
 
-/* The first turns fill caches; the others may add as much. */
+/* The first turns fill caches; later ones may add only little. */
 #define WARM_UP   500
 #define TURNS     3000
 #define GROWN_KIB 2048
-/* Sanitizers find leaks by themselves, and keep freed memory. */
+/* Sanitizers detect leaks themselves, and hold freed memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FEW 25
 #else
 #define FEW 1
 #endif
 
-/* A worker's stack is resident from its first request on: few workers. */
+/* A worker's stack is resident after its first request: few workers. */
 STACK_SHARED({ .no_capture = true,
     .env = { [STACK_LLM_SIM] = { "HTTP_WORKERS=24" },
 	[STACK_CHAT_GATEWAY] = { "HTTP_WORKERS=24" } } })
@@ -26,13 +27,13 @@ static const char *const reported[] = {
 	"把灯变成绿色",       /* an intent */
 	"今天上海天气如何？", /* the model */
 	"动一动你的脑袋吧",   /* the model and a skill */
-	"我今天真的太开心了", /* a feeling */
-	"记得我喜欢什么吗",   /* a search */
+	"我今天真的太开心了", /* an emotion */
+	"记得我喜欢什么吗",   /* a memory search */
 };
 
 static const char *const cause[] = { "error", "cut", "bad_arguments", "quota" };
 
-/* The next request to the model goes wrong. */
+/* The next request to the model fails. */
 static void
 send_invalid(size_t i)
 {

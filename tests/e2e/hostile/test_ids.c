@@ -1,8 +1,8 @@
 /*
- * Ids that would like to be something else (a subject, a key, a topic, a
- * header, a path), in every place of every route of the suite.  Whatever is
- * answered, nothing is published, kept or logged under a name that an id made;
- * the tap looks at all subjects and topics meanwhile.
+ * Ids that contain the syntax of subjects, keys, topics, headers or paths, in
+ * every id of every route. Whatever the response, nothing is published, stored
+ * or logged under a name that such an id produced; the capture checks all
+ * subjects and topics meanwhile.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ STACK_SHARED({ 0 })
 #define A32  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define A128 A32 A32 A32 A32
 
-/* never: it is no id, and each place refuses it. */
+/* never: not a valid id; each place rejects it. */
 static const struct {
 	struct str id;
 	bool never;
@@ -60,8 +60,7 @@ static const struct {
 	{ "emotion-engine", STACK_EMOTION_ENGINE },
 };
 
-/* ---- asking ----------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 static void
 put_uri(struct buf *b, struct str id)
@@ -72,7 +71,7 @@ put_uri(struct buf *b, struct str id)
 		buf_printf(b, "%%%02X", (unsigned char)id.p[i]);
 }
 
-/* What JSON cannot say stands there as it is. */
+/* Bytes that JSON cannot represent are inserted unescaped. */
 static void
 put_json(struct buf *b, struct str id)
 {
@@ -88,7 +87,7 @@ put_json(struct buf *b, struct str id)
 	}
 }
 
-/* The text with the mark in it replaced. */
+/* The text with each mark replaced. */
 #define MARK "@the-id@"
 
 static void
@@ -103,11 +102,11 @@ put_marked(struct buf *b, const char *text, struct str id,
 	buf_puts(b, at + strlen(MARK));
 }
 
-/* Where an id is put. */
+/* Places for an id. */
 struct target {
 	int port;
 	const char *method, *path, *body;
-	bool required; /* it is an id, and used */
+	bool required; /* a valid id, which is used */
 };
 
 static void
@@ -132,8 +131,8 @@ request_with(const struct target *p, struct str id, bool never)
 	tk_http_open(&c, p->port);
 	(void)tk_http_send(&c, q.p, q.n);
 	/* Streams do not end, so the head must do. */
-	ck_assert_msg(tk_http_has(&c, "\r\n\r\n", STACK_MS), "%s %s: no answer",
-	    p->method, p->path);
+	ck_assert_msg(tk_http_has(&c, "\r\n\r\n", STACK_MS),
+	    "%s %s: no response", p->method, p->path);
 	ck_assert_int_eq(sscanf(c.in.p, "HTTP/1.1 %d", &status), 1);
 	ck_assert_msg(never && p->required ? status >= 400 && status < 500
 					   : status >= 200 && status < 500,
@@ -155,8 +154,7 @@ request_all(const struct target *p)
 	return NELEM(ids);
 }
 
-/* ---- places ----------------------------------------------------------------
- */
+/* ---- places ---- */
 
 static bool
 is_id(const char *name)
@@ -191,7 +189,7 @@ mark_path(const char *path, size_t k, char *dst, size_t size)
 static size_t
 request_with_paths(struct target *p, json_t *route)
 {
-	const char *path = text_at(route, "path");
+	const char *path = tk_text(route, "path");
 	char marked[256], plain[300];
 	json_t *query;
 	size_t i, k, n = 0;
@@ -204,9 +202,9 @@ request_with_paths(struct target *p, json_t *route)
 	(void)mark_path(path, SIZE_MAX, marked, sizeof(marked));
 	json_array_foreach (json_object_get(route, "query"), i, query) {
 		snprintf(plain, sizeof(plain), "%s?%s=" MARK, marked,
-		    text_at(query, "name"));
+		    tk_text(query, "name"));
 		p->path = plain;
-		p->required = is_id(text_at(query, "name"));
+		p->required = is_id(tk_text(query, "name"));
 		n += request_all(p);
 	}
 	return n;
@@ -235,7 +233,7 @@ request_with_member(struct target *p, json_t *top, json_t *v, const char *key)
 	return n;
 }
 
-/* Every id in v, a part of top, in turn. */
+/* Each id in v, a part of top, in turn. */
 static size_t
 request_with_bodies(struct target *p, json_t *top, json_t *v)
 {
@@ -259,7 +257,7 @@ request_with_cases(struct target *p, const char *message)
 	size_t i, n = 0, done = 0;
 
 	tk_cases_load(&c, message);
-	/* A few differ enough. */
+	/* A few are enough. */
 	for (i = 0; i < c.n && done < 3; i++) {
 		if (!c.v[i].valid || c.v[i].data == NULL)
 			continue;
@@ -276,8 +274,8 @@ request_with_cases(struct target *p, const char *message)
 static size_t
 request_route(json_t *route)
 {
-	struct target p = { .method = text_at(route, "method") };
-	const char *owner = text_at(route, "owner");
+	struct target p = { .method = tk_text(route, "method") };
+	const char *owner = tk_text(route, "owner");
 	json_t *request = json_object_get(route, "request");
 	char path[256];
 	size_t i, n;
@@ -291,17 +289,16 @@ request_route(json_t *route)
 	n = request_with_paths(&p, route);
 	if (json_is_string(request)) {
 		(void)mark_path(
-		    text_at(route, "path"), SIZE_MAX, path, sizeof(path));
+		    tk_text(route, "path"), SIZE_MAX, path, sizeof(path));
 		p.path = path;
 		n += request_with_cases(&p, json_string_value(request));
 	}
 	return n;
 }
 
-/* ---- what they left --------------------------------------------------------
- */
+/* ---- side effects ---- */
 
-/* No key has a byte that only an id from outside can have brought. */
+/* No key has a byte that only an id of a request can contain. */
 static void
 check_keys(void)
 {
@@ -325,7 +322,7 @@ check_keys(void)
 	redisFree(r);
 }
 
-/* Each line of the services' logs is one that a service wrote. */
+/* Each line of the services' logs has the format of a service. */
 static void
 check_logs(void)
 {
@@ -351,7 +348,7 @@ TEST_T(ids_are_never_interpreted, 240)
 	client_select_soul(&stack, "u-beside", STACK_BODY,
 	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
-	json_array_foreach (at(all, "http"), i, route)
+	json_array_foreach (tk_at(all, "http"), i, route)
 		n += request_route(route);
 	json_decref(all);
 	ck_assert_uint_gt(n, 1500);
@@ -360,7 +357,7 @@ TEST_T(ids_are_never_interpreted, 240)
 	check_logs();
 }
 
-/* Odd ids work, though. */
+/* Unusual but valid ids work. */
 TEST_T(unusual_ids_have_their_own_turns, 60)
 {
 	static const char user[] = "soul.event.*";

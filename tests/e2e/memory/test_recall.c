@@ -1,7 +1,7 @@
 /*
- * What was said long ago: summarised when the session fell idle, kept as a
- * memory, found again, in another session and through another body; and
- * forgotten when the user wants it.
+ * Long-term memory: a session is summarized when it becomes idle, stored as a
+ * memory, and found in another session and through another device; it is
+ * deleted when the user asks for it.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
@@ -19,17 +19,6 @@ STACK_SHARED(
 	  [STACK_MEMORY_WORKER] = { "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS=0.2" },
       } })
 
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
 /* The next event of this user. */
 static json_t *
 next_of(struct subscriber *e, const char *user)
@@ -39,13 +28,13 @@ next_of(struct subscriber *e, const char *user)
 	for (;;) {
 		ev = subscriber_next(e, STACK_MS);
 		ck_assert_msg(ev != NULL, "no event of %s", user);
-		if (strcmp(text_at(ev, "payload.user_id"), user) == 0)
+		if (strcmp(tk_text(ev, "payload.user_id"), user) == 0)
 			return ev;
 		json_decref(ev);
 	}
 }
 
-/* The event that says that it is stored. */
+/* The event that reports the memory as stored. */
 static json_t *
 memory_of(struct client *o, const char *text)
 {
@@ -65,7 +54,7 @@ chat_and_wait_for_the_memory(struct client *o, const char *text)
 	json_decref(memory_of(o, text));
 }
 
-/* The text of a memory as it lies in Redis; false if it does not. */
+/* The text of a memory as stored in Redis; false if there is none. */
 static bool
 stored_text(json_t *ev, char *dst, size_t size)
 {
@@ -75,14 +64,14 @@ stored_text(json_t *ev, char *dst, size_t size)
 
 	ck_assert(c != NULL && c->err == 0);
 	redisReply *r = redisCommand(c, "HGET soul:memory:{%s:%s}:items %s",
-	    text_at(ev, "payload.user_id"), text_at(ev, "payload.soul_id"),
-	    text_at(ev, "payload.memory_id"));
+	    tk_text(ev, "payload.user_id"), tk_text(ev, "payload.soul_id"),
+	    tk_text(ev, "payload.memory_id"));
 	ck_assert_ptr_nonnull(r);
 	ck_assert_int_ne(r->type, REDIS_REPLY_ERROR);
 	is = r->type == REDIS_REPLY_STRING;
 	if (is) {
 		json_t *j = json_loadb(r->str, r->len, 0, NULL);
-		snprintf(dst, size, "%s", text_at(j, "text"));
+		snprintf(dst, size, "%s", tk_text(j, "text"));
 		json_decref(j);
 	}
 	freeReplyObject(r);
@@ -92,7 +81,7 @@ stored_text(json_t *ev, char *dst, size_t size)
 
 TEST_T(a_recall_publishes_its_status, 60)
 {
-	struct client o = owner_of("u-recall", "terminal-001");
+	struct client o = client_bound(&stack, "u-recall", "terminal-001");
 	struct peer *w = peer_new(&stack, NULL);
 	json_t *m, *r;
 
@@ -101,40 +90,41 @@ TEST_T(a_recall_publishes_its_status, 60)
 	/* Another session of the same user. */
 	o.session = "s2";
 	r = client_chat(&o, "你还记得我喜欢的水果吗");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"recall_memory\"]"));
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"recall_memory\"]"));
 	ck_assert_msg(
-	    text_contains(r, "reply", "山竹"), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", "山竹"), "%s", tk_text(r, "reply"));
 	json_decref(r);
 	m = peer_next(w, "/status", STACK_MS);
-	ck_assert_str_eq(text_at(m, "payload.status"), "mem0_searching");
-	ck_assert_str_eq(text_at(m, "payload.session_id"), "s2");
+	ck_assert_str_eq(tk_text(m, "payload.status"), "mem0_searching");
+	ck_assert_str_eq(tk_text(m, "payload.session_id"), "s2");
 	json_decref(m);
 	m = peer_next(w, "/status", STACK_MS);
-	ck_assert_str_eq(text_at(m, "payload.status"), "mem0_search_done");
+	ck_assert_str_eq(tk_text(m, "payload.status"), "mem0_search_done");
 	json_decref(m);
 	peer_free(w);
 }
 
 TEST_T(a_memory_belongs_to_its_user, 60)
 {
-	struct client o = owner_of("u-mine", "terminal-002");
-	struct client other = owner_of("u-other", "terminal-003");
+	struct client o = client_bound(&stack, "u-mine", "terminal-002");
+	struct client other = client_bound(&stack, "u-other", "terminal-003");
 	json_t *r;
 
 	chat_and_wait_for_the_memory(&o, "我的密码是榴莲");
 	r = client_chat(&other, "你还记得我的密码吗");
 	ck_assert_msg(
-	    !text_contains(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	    !tk_text_has(r, "reply", "榴莲"), "%s", tk_text(r, "reply"));
 	json_decref(r);
 	r = client_chat(&o, "你还记得我的密码吗");
 	ck_assert_msg(
-	    text_contains(r, "reply", "榴莲"), "%s", text_at(r, "reply"));
+	    tk_text_has(r, "reply", "榴莲"), "%s", tk_text(r, "reply"));
 	json_decref(r);
 }
 
 TEST_T(new_input_restarts_the_idle_time, 60)
 {
-	struct client o = owner_of("u-anew", "terminal-004");
+	struct client o = client_bound(&stack, "u-anew", "terminal-004");
 	struct subscriber *e =
 	    subscriber_new(&stack, "soul.event.session_idle.>", NULL);
 	json_t *ev, *j;
@@ -146,22 +136,25 @@ TEST_T(new_input_restarts_the_idle_time, 60)
 	ev = next_of(e, o.user);
 	j = client_ok(
 	    &stack, "GET", "/v1/sessions/s1/messages?user_id=u-anew", NULL);
-	/* The silence was counted from the last words, not the first. */
-	n = json_array_size(at(j, "items"));
+	/* The idle time counts from the last message, not the first. */
+	n = json_array_size(tk_at(j, "items"));
 	ck_assert_uint_gt(n, 2);
 	ck_assert_str_eq(
-	    text_at(json_array_get(at(j, "items"), n - 2), "role"), "user");
-	ck_assert_str_ge(text_at(ev, "payload.last_active_at"),
-	    text_at(json_array_get(at(j, "items"), n - 2), "created_at"));
+	    tk_text(json_array_get(tk_at(j, "items"), n - 2), "role"), "user");
+	ck_assert_str_ge(tk_text(ev, "payload.last_active_at"),
+	    tk_text(json_array_get(tk_at(j, "items"), n - 2), "created_at"));
 	json_decref(ev);
 	json_decref(j);
-	/* Each silence has its own. */
+	/* Each idle period has its own summary. */
 	json_decref(client_chat(&o, "再见"));
 	json_decref(next_of(e, o.user));
 	subscriber_free(e);
 }
 
-/* The auditor learns in which turn how much is gone, and not what. */
+/*
+ * The audit event has the turn and the number of deleted memories, but not
+ * their text.
+ */
 static void
 want_reply_names(
     struct subscriber *audit, struct subscriber *turns, const char *word)
@@ -171,11 +164,11 @@ want_reply_names(
 	json_t *turn = subscriber_await(turns, "payload.user_id", "u-forget");
 	char *all = json_dumps(e, 0);
 
-	ck_assert_str_eq(text_at(e, "trace_id"), text_at(turn, "trace_id"));
-	ck_assert_str_eq(text_at(e, "payload.user_id"), "u-forget");
-	ck_assert_str_eq(text_at(e, "payload.terminal_id"), "terminal-005");
-	ck_assert_str_eq(text_at(e, "payload.session_id"), "s2");
-	ck_assert_int_eq(json_integer_value(at(e, "payload.count")), 1);
+	ck_assert_str_eq(tk_text(e, "trace_id"), tk_text(turn, "trace_id"));
+	ck_assert_str_eq(tk_text(e, "payload.user_id"), "u-forget");
+	ck_assert_str_eq(tk_text(e, "payload.terminal_id"), "terminal-005");
+	ck_assert_str_eq(tk_text(e, "payload.session_id"), "s2");
+	ck_assert_int_eq(json_integer_value(tk_at(e, "payload.count")), 1);
 	ck_assert_ptr_null(strstr(all, word));
 	free(all);
 	json_decref(turn);
@@ -184,7 +177,7 @@ want_reply_names(
 
 TEST_T(a_deleted_memory_is_named_in_the_reply, 60)
 {
-	struct client o = owner_of("u-forget", "terminal-005");
+	struct client o = client_bound(&stack, "u-forget", "terminal-005");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
 	struct subscriber *audit, *turns;
 	char text[400], want[512];
@@ -195,10 +188,10 @@ TEST_T(a_deleted_memory_is_named_in_the_reply, 60)
 	turns = subscriber_new(&stack, "soul.event.turn_completed.>", NULL);
 	o.session = "s2";
 	r = client_chat(&o, "忘掉我喜欢的水果是山竹");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"forget_memory\"]"));
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"forget_memory\"]"));
 	snprintf(want, sizeof(want), "\"forgotten\":[\"%s\"]", text);
-	ck_assert_msg(
-	    text_contains(r, "reply", want), "%s", text_at(r, "reply"));
+	ck_assert_msg(tk_text_has(r, "reply", want), "%s", tk_text(r, "reply"));
 	json_decref(r);
 	ck_assert(!stored_text(ev, text, sizeof(text)));
 	want_reply_names(audit, turns, "山竹");
@@ -211,7 +204,7 @@ TEST_T(other_memories_are_not_deleted, 60)
 {
 	static const char *const others[] = { "忘掉我喜欢的水果是榴莲",
 		"忘掉我妈妈喜欢的水果是山竹", "忘掉这个" };
-	struct client o = owner_of("u-keep", "terminal-006");
+	struct client o = client_bound(&stack, "u-keep", "terminal-006");
 	json_t *r, *ev = memory_of(&o, "我最喜欢的水果是山竹");
 	char text[400];
 	size_t i;
@@ -219,13 +212,13 @@ TEST_T(other_memories_are_not_deleted, 60)
 	o.session = "s2";
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		r = client_chat(&o, others[i]);
-		ck_assert(is_json(at(r, "executed_skills"), "[]"));
-		ck_assert(is_json(at(r, "failed_skills"),
+		ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
+		ck_assert(tk_json_equals(tk_at(r, "failed_skills"),
 		    "[{\"skill\":\"forget_memory\",\"error\":"
 		    "\"nothing fits\"}]"));
-		ck_assert_msg(text_contains(r, "reply",
-				  "没有找到和要忘掉的事相符的记忆。"),
-		    "%s", text_at(r, "reply"));
+		ck_assert_msg(
+		    tk_text_has(r, "reply", "没有找到和要忘掉的事相符的记忆。"),
+		    "%s", tk_text(r, "reply"));
 		json_decref(r);
 		ck_assert(stored_text(ev, text, sizeof(text)));
 	}

@@ -1,6 +1,6 @@
 /*
- * From a fact that was told to a reply that has it: over a silence, the end of
- * every process, and a change of mind.
+ * From a fact in a message to a reply that uses it: across an idle period, a
+ * restart of every process, and a correction by the user.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define USER "u-memory"
 
-/* What the model makes of a conversation in which the user says text. */
+/* Set the model's summary of a conversation in which the user sends text. */
 static void
 model_script_reply(struct stack *st, const char *text, const char *answer)
 {
@@ -20,7 +20,10 @@ model_script_reply(struct stack *st, const char *text, const char *answer)
 	char when[256];
 	int status;
 
-	/* So it stands in what is to be summarised, and nowhere else. */
+	/*
+	 * The prompt of the summary has it in this form, and no other prompt
+	 * does.
+	 */
 	snprintf(when, sizeof(when), "用户：%s", text);
 	script_llm_error = json_pack(
 	    "{ssssss}", "kind", "answer", "when", when, "text", answer);
@@ -30,7 +33,7 @@ model_script_reply(struct stack *st, const char *text, const char *answer)
 	ck_assert_int_eq(status, 200);
 }
 
-/* Say something, and wait until a summary has made n memories of it. */
+/* Send a message, and wait until a summary has produced n memories. */
 static void
 chat_about(struct client *o, const char *text, const char *summary, int n)
 {
@@ -69,7 +72,7 @@ struct queries {
 	json_t *answer;
 };
 
-/* A memory that was away is not asked for a second. */
+/* The first request after an outage of the memory may go without it. */
 static bool
 recalls(void *arg)
 {
@@ -77,7 +80,8 @@ recalls(void *arg)
 
 	json_decref(a->answer);
 	a->answer = client_chat(&a->owner, a->text);
-	return is_json(at(a->answer, "executed_skills"), "[\"recall_memory\"]");
+	return tk_json_equals(
+	    tk_at(a->answer, "executed_skills"), "[\"recall_memory\"]");
 }
 
 static void
@@ -86,12 +90,12 @@ next_status(struct peer *w, const char *session, const char *status)
 	json_t *m = peer_next(w, "/status", STACK_MS);
 
 	ck_assert_msg(m != NULL, "no status %s", status);
-	ck_assert_str_eq(text_at(m, "payload.status"), status);
-	ck_assert_str_eq(text_at(m, "payload.session_id"), session);
+	ck_assert_str_eq(tk_text(m, "payload.status"), status);
+	ck_assert_str_eq(tk_text(m, "payload.session_id"), session);
 	json_decref(m);
 }
 
-/* Ask in a new session; the reply has one word and not the other. */
+/* Query in a new session; the reply contains one word and not the other. */
 static void
 query(struct stack *st, const char *session, const char *has, const char *lacks)
 {
@@ -101,10 +105,10 @@ query(struct stack *st, const char *session, const char *has, const char *lacks)
 
 	peer_subscribe(w, "soul/terminal/" STACK_BODY "/status");
 	ck_assert(tk_until(recalls, &a, STACK_MS));
-	ck_assert_msg(text_contains(a.answer, "reply", has), "%s",
-	    text_at(a.answer, "reply"));
-	ck_assert_msg(!text_contains(a.answer, "reply", lacks), "%s",
-	    text_at(a.answer, "reply"));
+	ck_assert_msg(tk_text_has(a.answer, "reply", has), "%s",
+	    tk_text(a.answer, "reply"));
+	ck_assert_msg(!tk_text_has(a.answer, "reply", lacks), "%s",
+	    tk_text(a.answer, "reply"));
 	json_decref(a.answer);
 	next_status(w, session, "mem0_searching");
 	next_status(w, session, "mem0_search_done");
@@ -117,7 +121,7 @@ static struct stack st;
 TEST_T(a_fact_survives_restarts_and_is_superseded, 120)
 {
 	static struct stack_opts o;
-	struct client owner = { &st, USER, "told", STACK_BODY };
+	struct client owner = { &st, USER, "fact", STACK_BODY };
 	json_t *j;
 
 	o.env[STACK_LLM_ORCHESTRATOR][0] = "USER_IDLE_TIMEOUT_SECONDS=1";
@@ -134,19 +138,19 @@ TEST_T(a_fact_survives_restarts_and_is_superseded, 120)
 	    "\"profile\":{\"preferences\":{\"茶\":\"乌龙茶\"}}}",
 	    2);
 	restart_everything(&st);
-	query(&st, "asked", "乌龙茶", "普洱茶");
+	query(&st, "first query", "乌龙茶", "普洱茶");
 
-	/* He has changed his mind. */
-	owner.session = "told again";
+	/* The user corrects the fact. */
+	owner.session = "correction";
 	chat_about(&owner, "我现在最喜欢的茶是普洱茶",
 	    "{\"summary\":\"用户改喝普洱茶。\",\"memories\":["
 	    "{\"text\":\"用户最喜欢的茶是普洱茶\",\"type\":\"fact\","
 	    "\"replaces\":[1]}],"
 	    "\"profile\":{\"preferences\":{\"茶\":\"普洱茶\"}}}",
 	    1);
-	query(&st, "asked again", "普洱茶", "乌龙茶");
+	query(&st, "second query", "普洱茶", "乌龙茶");
 	j = client_ok(&st, "GET", "/v1/users/" USER "/profile", NULL);
-	ck_assert_str_eq(text_at(j, "user_profile.preferences.茶"), "普洱茶");
+	ck_assert_str_eq(tk_text(j, "user_profile.preferences.茶"), "普洱茶");
 	json_decref(j);
 	stack_check(&st);
 	ck_assert_ptr_null(stack_end(&st));

@@ -1,6 +1,6 @@
 /*
- * What operators watch: the metrics of a stack at work are such as Prometheus
- * wants them, and alerts and dashboard ask for nothing else.
+ * Monitoring: the metrics of a working stack have the format of Prometheus, and
+ * alerts and dashboard use existing metrics only.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include "testkit/stack/lock.h"
 #include "testkit/stack/stack.h"
 
-/* Locked, for metrics of access. */
+/* Locked, for the metrics of authorization. */
 STACK_SHARED({ .locked = true })
 
-/* Something of everything, so that what is made when it is needed is there. */
+/* Exercise everything, so that metrics created on first use exist. */
 static void
 converse(const char *soul)
 {
@@ -33,7 +33,7 @@ converse(const char *soul)
 	json_decref(client_chat(&o, "动一动你的脑袋吧"));
 }
 
-/* What a service says of itself. */
+/* The metrics of a service. */
 static void
 scrape(enum stack_service i, struct buf *out)
 {
@@ -69,7 +69,7 @@ TEST(metrics_of_every_service_pass_promtool)
 	}
 }
 
-/* ---- what alerts and dashboard ask for ------------------------------------*/
+/* ---- metrics used by alerts and dashboard ---- */
 
 static bool
 is_name(char c)
@@ -109,7 +109,9 @@ has_sample(struct str all, struct str name, struct str label, struct str value)
 	return false;
 }
 
-/* One of a|b|c in label=~"a|b|c"; a variable of the dashboard is anything. */
+/*
+ * One of a|b|c in label=~"a|b|c"; a variable of the dashboard matches anything.
+ */
 static void
 check_matcher(struct str all, struct str name, struct str matcher)
 {
@@ -139,7 +141,7 @@ check_matcher(struct str all, struct str name, struct str matcher)
 	}
 }
 
-/* A name, and what follows it in braces; rest begins behind. */
+/* Read a name and the selector in braces after it; rest is what follows. */
 static void
 check_selector(struct str all, struct str name, struct str *rest)
 {
@@ -159,7 +161,7 @@ check_selector(struct str all, struct str name, struct str *rest)
 		check_matcher(all, name, str_trim(str_split(&in, ',')));
 }
 
-/* How many metrics of ours text asks for; each must be there. */
+/* The number of metrics that text uses; each must exist. */
 static size_t
 check_text(struct str all, struct str text)
 {
@@ -230,7 +232,7 @@ TEST(the_dashboard_uses_existing_metrics)
 	buf_free(&all);
 }
 
-/* The checks themselves find what is missing. */
+/* The checks themselves detect a missing metric. */
 TEST(a_missing_metric_is_detected)
 {
 	static const struct str all = STR_INIT(

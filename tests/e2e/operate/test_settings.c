@@ -1,6 +1,6 @@
 /*
- * What programs say of their settings: --check-config and the start are of one
- * mind, what is misspelt is found, and --help says all of what is read.
+ * Settings: --check-config and the start reject the same values, misspelt names
+ * are found, and --help documents every variable.
  */
 #include <ctype.h>
 #include <regex.h>
@@ -21,7 +21,7 @@ static const char *const programs[] = { "chat-gateway", "intent-filter",
 	"emotion-engine", "llm-orchestrator", "memory-worker", "mqtt-bridge",
 	"llm-sim", "body-sim" };
 
-/* What it prints, freed by the caller, and its exit code. */
+/* The output, freed by the caller, and the exit code. */
 static char *
 settings_output(
     const char *program, const char *arg, const char *const env[], int *code)
@@ -38,13 +38,13 @@ settings_output(
 	return tk_read_file(p.log, &n);
 }
 
-/* ---- one judge ----------------------------------------------------------- */
+/* ---- check-config and the start agree ---- */
 
-/* As every program needs it so that a test may start it. */
+/* Settings with which a test may start any program. */
 #define PLAIN "HTTP_ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0", NO_NATS
 
 static void
-agree(const char *program, const char *wrong, const char *why)
+check_agreement(const char *program, const char *wrong, const char *why)
 {
 	const char *const env[] = { wrong, PLAIN, NULL };
 	int checked, started;
@@ -56,7 +56,7 @@ agree(const char *program, const char *wrong, const char *why)
 	ck_assert_msg(started == CONFIG, "%s %s: the start ends with %d: %s",
 	    program, wrong, started, start);
 	ck_assert_msg(strcmp(check, start) == 0,
-	    "%s %s: --check-config says\n%sand the start\n%s", program, wrong,
+	    "%s %s: --check-config prints\n%sand the start\n%s", program, wrong,
 	    check, start);
 	ck_assert_msg(strstr(check, why) != NULL, "%s %s: no \"%s\" in %s",
 	    program, wrong, why, check);
@@ -64,9 +64,9 @@ agree(const char *program, const char *wrong, const char *why)
 	free(start);
 }
 
-/* Of every program: each of its variables that has a meaning here. */
+/* For every program: each of its variables in this list. */
 static const char *const any_wrong[][3] = {
-	/* the program has it, a wrong value, what is said */
+	/* the variable, an invalid value, the expected message */
 	{ "REDIS_URL", "rediss://127.0.0.1", "the scheme is not redis://" },
 	{ "REDIS_URL", "127.0.0.1:6379", "REDIS_URL: " },
 	{ "REDIS_URL", "redis://127.0.0.1/x", "REDIS_URL: the path" },
@@ -130,16 +130,17 @@ TEST_T(check_config_rejects_what_the_start_rejects, 300)
 				continue;
 			(void)snprintf(wrong, sizeof(wrong), "%s=%s",
 			    any_wrong[i][0], any_wrong[i][1]);
-			agree(programs[p], wrong, any_wrong[i][2]);
+			check_agreement(programs[p], wrong, any_wrong[i][2]);
 			tried[i]++;
 		}
 		free(all);
 	}
 	for (size_t i = 0; i < NELEM(any_wrong); i++)
-		ck_assert_msg(tried[i] > 0, "nobody has %s", any_wrong[i][0]);
+		ck_assert_msg(
+		    tried[i] > 0, "no program has %s", any_wrong[i][0]);
 }
 
-/* Files that can be read, but not used; files that belong together. */
+/* Files that can be read but not used; files that depend on each other. */
 TEST(check_config_reads_the_files)
 {
 	static const char *const bad[] = { "", "{", "[]", "{\"providers\":[]}",
@@ -153,12 +154,14 @@ TEST(check_config_reads_the_files)
 	(void)snprintf(file, sizeof(file), "LLM_PROVIDERS=%s", path);
 	for (size_t i = 0; i < NELEM(bad); i++) {
 		tk_write_file(path, bad[i]);
-		agree("llm-orchestrator", file, "LLM_PROVIDERS: cannot use");
-		agree("memory-worker", file, "LLM_PROVIDERS: cannot use");
+		check_agreement(
+		    "llm-orchestrator", file, "LLM_PROVIDERS: cannot use");
+		check_agreement(
+		    "memory-worker", file, "LLM_PROVIDERS: cannot use");
 	}
 	tk_write_file(path, "none");
 	(void)snprintf(file, sizeof(file), "EMOTION_WEIGHTS=%s", path);
-	agree("emotion-engine", file, "it is shorter than its head");
+	check_agreement("emotion-engine", file, "it is shorter than its head");
 }
 
 TEST(tls_files_of_the_broker_are_read)
@@ -179,7 +182,7 @@ TEST(tls_files_of_the_broker_are_read)
 		}
 }
 
-/* ---- names nobody knows -------------------------------------------------- */
+/* ---- unknown names ---- */
 
 TEST(misspelt_settings_are_found)
 {
@@ -213,7 +216,7 @@ TEST(misspelt_settings_are_found)
 	}
 }
 
-/* The first word of each line into names; how many. */
+/* Store the first word of each line in names; returns how many. */
 static size_t
 names_of(char *text, char end, const char *names[VARS], size_t n)
 {
@@ -234,12 +237,12 @@ names_of(char *text, char end, const char *names[VARS], size_t n)
 	return n;
 }
 
-/* One file of settings serves all programs. */
+/* One settings file serves all programs. */
 TEST(settings_of_other_programs_are_not_misspelt)
 {
 	static char lines[VARS][96];
 	const char *names[VARS], *env[VARS + 1];
-	char *texts[NELEM(programs)]; /* the names are in them */
+	char *texts[NELEM(programs)]; /* The file contains the names. */
 	size_t n = 0;
 	int code;
 
@@ -284,9 +287,9 @@ TEST(a_key_that_the_file_of_providers_names_is_known)
 	free(output);
 }
 
-/* ---- what --help says ---------------------------------------------------- */
+/* ---- help ---- */
 
-/* The rest of the line of that variable, or NULL. */
+/* The rest of that variable's line, or NULL. */
 static const char *
 line_of(const char *help, const char *name, char line[512])
 {
@@ -305,7 +308,7 @@ line_of(const char *help, const char *name, char line[512])
 }
 
 static bool
-ends(const char *s, const char *end)
+has_suffix(const char *s, const char *end)
 {
 	size_t n = strlen(s), k = strlen(end);
 
@@ -313,7 +316,7 @@ ends(const char *s, const char *end)
 }
 
 static bool
-matches(const char *s, const char *pattern)
+settings_match(const char *s, const char *pattern)
 {
 	regex_t re;
 	bool is;
@@ -334,17 +337,17 @@ is_number(const char *s)
 static void
 check_number(const char *program, const char *name, const char *line)
 {
-	ck_assert_msg(matches(line, "[0-9] to [0-9]"), "%s: %s has no range",
-	    program, name);
-	ck_assert_msg(matches(line, "default [0-9]"), "%s: %s has no default",
-	    program, name);
-	if (ends(name, "_MS"))
+	ck_assert_msg(settings_match(line, "[0-9] to [0-9]"),
+	    "%s: %s has no range", program, name);
+	ck_assert_msg(settings_match(line, "default [0-9]"),
+	    "%s: %s has no default", program, name);
+	if (has_suffix(name, "_MS"))
 		ck_assert_msg(strstr(line, ", ms") != NULL, "%s", line);
-	if (ends(name, "_SECONDS"))
+	if (has_suffix(name, "_SECONDS"))
 		ck_assert_msg(strstr(line, ", s") != NULL, "%s", line);
-	if (ends(name, "_MIB") || ends(name, "_MB"))
+	if (has_suffix(name, "_MIB") || has_suffix(name, "_MB"))
 		ck_assert_msg(strstr(line, "MiB") != NULL, "%s", line);
-	if (ends(name, "_PER_S"))
+	if (has_suffix(name, "_PER_S"))
 		ck_assert_msg(strstr(line, "a second") != NULL, "%s", line);
 }
 
@@ -371,7 +374,7 @@ TEST_T(help_lists_settings_with_unit_default_and_range, 120)
 				    "%s: %s has no default", programs[p],
 				    printed[i]);
 		}
-		/* The options come after the last empty line. */
+		/* The options follow the last empty line. */
 		char *opts = strstr(help, "\n\nConfiguration comes");
 		ck_assert_ptr_nonnull(opts);
 		opts = strstr(opts + 2, "\n\n");

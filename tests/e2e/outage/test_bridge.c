@@ -1,6 +1,6 @@
 /*
- * Bridges that are killed: the other one takes over with every snapshot, and
- * nothing that was asked for meanwhile is done late.
+ * Bridges are killed: the other one takes over with every snapshot, and nothing
+ * requested meanwhile is executed late.
  */
 #include <mosquitto.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 #define BODIES 5000
 
-/* Everybody's reports, sent without waiting for each. */
+/* The reports of all devices, published without waiting for each one. */
 struct fleet {
 	struct mosquitto *m;
 	atomic_size_t acknowledged;
@@ -74,7 +74,7 @@ is_acknowledged(void *arg)
 	return atomic_load(&c->acknowledged) == c->sent;
 }
 
-/* All of them announce themselves, retained, with that version. */
+/* Every device announces itself, retained, with that version. */
 static void
 fleet_announces(struct fleet *c, int version)
 {
@@ -98,7 +98,7 @@ fleet_announces(struct fleet *c, int version)
 	ck_assert(tk_until(is_acknowledged, c, 60000));
 }
 
-/* How far the records are; each is looked at until it is right. */
+/* Progress over the records; each is polled until it is right. */
 struct polling {
 	struct stack *st;
 	int version, next;
@@ -122,8 +122,8 @@ are_known(void *arg)
 			return false;
 		}
 		snprintf(name, sizeof(name), "skill_%d", l->next);
-		ck_assert(json_array_size(at(j, "skills")) == 0 ||
-		    has_skill(j, "skills", name));
+		ck_assert(json_array_size(tk_at(j, "skills")) == 0 ||
+		    tk_list_has(j, "skills", name));
 		json_decref(j);
 	}
 	return true;
@@ -147,7 +147,7 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	struct fleet c;
 
 	stack_start(&st, &o);
-	/* They are retained before anybody reads them. */
+	/* The reports are retained before a bridge reads them. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
 	fleet_begin(&c, &st);
 	fleet_announces(&c, 1);
@@ -156,7 +156,7 @@ TEST_T(five_thousand_retained_bodies_and_a_fail_over, 240)
 	assert_known(&st, 1);
 	printf("# %d bodies known %lld ms after the start of the bridge\n",
 	    BODIES, (long long)mono_diff_ms(clock_mono(), began));
-	/* The leader is killed while all of them report something new. */
+	/* The leader is killed while every device publishes a new report. */
 	stack_spawn(&st, STACK_MQTT_BRIDGE, &second, "second-bridge");
 	stack_wait_ready(&second);
 	report(&c, 0, "online", "online");
@@ -187,22 +187,23 @@ TEST_T(nothing_stale_moves_a_body, 60)
 	peer_subscribe(w, "soul/terminal/" STACK_BODY "/intent_action");
 	json_decref(client_chat(&o, "把灯变成绿色"));
 	json_decref(peer_next(w, "", STACK_MS));
-	/* Nobody carries commands. */
+	/* No bridge delivers commands. */
 	stack_kill(&st, STACK_MQTT_BRIDGE);
 	r = client_chat(&o, "关灯");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_str_eq(text_at(r, "failed_skills.0.skill"), "control_light");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "failed_skills.0.skill"), "control_light");
 	json_decref(r);
-	/* The bridge is back; what was refused stays undone. */
+	/* The bridge is back; rejected commands stay unexecuted. */
 	stack_restart(&st, STACK_MQTT_BRIDGE);
 	client_wait_terminal(&st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 	r = client_chat(&o, "把灯变成红色");
-	ck_assert_msg(is_json(at(r, "executed_skills"), "[\"control_light\"]"),
-	    "%s", text_at(r, "reply"));
+	ck_assert_msg(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"),
+	    "%s", tk_text(r, "reply"));
 	json_decref(r);
 	m = peer_next(w, "", STACK_MS);
 	ck_assert_str_eq(
-	    text_at(m, "payload.intents.0.normalized.color"), "red");
+	    tk_text(m, "payload.intents.0.normalized.color"), "red");
 	json_decref(m);
 	ck_assert_uint_eq(peer_count(w, "/intent_action"), 0);
 	client_wait_sim_state(&st, STACK_BODY, "color", "red");

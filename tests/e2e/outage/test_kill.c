@@ -1,7 +1,7 @@
 /*
- * kill -9 of each process in turn, servers too, while a conversation goes on:
- * afterwards the next chat works without anybody touching anything, and all
- * that was answered with 200 before is still there.
+ * kill -9 of each process in turn, servers included, during a conversation:
+ * afterwards the next chat succeeds without intervention, and everything that
+ * got a 200 before is still stored.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -17,30 +17,30 @@
 #define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
 #define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
 
-/* Sentences of the running conversation. */
+/* Messages of the running conversation. */
 #define TEXTS_MAX 20000
 
-/* Somebody who goes on talking, whatever happens. */
-struct talker {
+/* A client that keeps chatting through every outage. */
+struct chatter {
 	struct client owner;
 	pthread_t thread;
 	atomic_bool enough;
 	atomic_size_t texts, responses;
-	bool ok[TEXTS_MAX]; /* the sentence was answered with 200 */
+	bool ok[TEXTS_MAX]; /* the message got a 200 */
 };
 
 static bool
 gateway_is_up(void *arg)
 {
-	const struct talker *t = arg;
+	const struct chatter *t = arg;
 
 	return tk_port_open(t->owner.st->service[STACK_CHAT_GATEWAY].http);
 }
 
 static void *
-talk_on(void *arg)
+chatter_main(void *arg)
 {
-	struct talker *t = arg;
+	struct chatter *t = arg;
 	char text[64];
 	int status;
 	size_t i;
@@ -61,7 +61,7 @@ talk_on(void *arg)
 }
 
 struct progress {
-	struct talker *t;
+	struct chatter *t;
 	size_t responses;
 };
 
@@ -73,9 +73,9 @@ has_resumed(void *arg)
 	return atomic_load(&p->t->responses) >= p->responses;
 }
 
-/* Some more sentences are answered. */
+/* Wait until some more messages succeed. */
 static void
-goes_on(struct talker *t)
+chatter_resumes(struct chatter *t)
 {
 	struct progress p = { t, atomic_load(&t->responses) + 3 };
 
@@ -83,12 +83,12 @@ goes_on(struct talker *t)
 	    "the conversation has stopped");
 }
 
-/* What is there before the first kill. */
+/* The state before the first kill. */
 struct scene {
 	struct stack st;
-	struct client other; /* a second conversation with the same body */
+	struct client other; /* a second conversation with the same device */
 	const char *soul;
-	struct talker talker;
+	struct chatter chatter;
 };
 
 static void
@@ -109,11 +109,12 @@ scene_begin(struct scene *s)
 	json_decref(subscriber_next(e, STACK_MS));
 	subscriber_free(e);
 	s->other.session = "s2";
-	s->talker.owner =
+	s->chatter.owner =
 	    (struct client){ &s->st, STACK_USER, "s1", STACK_BODY };
 	ck_assert_int_eq(
-	    pthread_create(&s->talker.thread, NULL, talk_on, &s->talker), 0);
-	goes_on(&s->talker);
+	    pthread_create(&s->chatter.thread, NULL, chatter_main, &s->chatter),
+	    0);
+	chatter_resumes(&s->chatter);
 }
 
 static bool
@@ -121,13 +122,13 @@ body_is_online(void *arg)
 {
 	struct stack *st = arg;
 	json_t *j = client_sim_state(st, STACK_BODY);
-	bool is = json_is_true(at(j, "online"));
+	bool is = json_is_true(tk_at(j, "online"));
 
 	json_decref(j);
 	return is;
 }
 
-/* All is as it was, for the next chat and for what was said before. */
+/* The state is unchanged, for the next chat and for the history. */
 static void
 scene_check(struct scene *s, const char *killed)
 {
@@ -140,43 +141,46 @@ scene_check(struct scene *s, const char *killed)
 	client_wait_terminal(
 	    &s->st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 	j = client_chat(&s->other, "把灯变成红色");
-	ck_assert_msg(is_json(at(j, "executed_skills"), "[\"control_light\"]"),
-	    "after %s: %s", killed, text_at(j, "reply"));
+	ck_assert_msg(
+	    tk_json_equals(tk_at(j, "executed_skills"), "[\"control_light\"]"),
+	    "after %s: %s", killed, tk_text(j, "reply"));
 	json_decref(j);
 	j = client_chat(&s->other, "今天上海天气如何？");
-	ck_assert_msg(text_contains(j, "reply", "上海"), "after %s: %s", killed,
-	    text_at(j, "reply"));
+	ck_assert_msg(tk_text_has(j, "reply", "上海"), "after %s: %s", killed,
+	    tk_text(j, "reply"));
 	json_decref(j);
 	j = client_ok(&s->st, "GET", "/v1/souls", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
-	ck_assert_str_eq(text_at(j, "items.0.soul_id"), s->soul);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
+	ck_assert_str_eq(tk_text(j, "items.0.soul_id"), s->soul);
 	json_decref(j);
 	j = client_terminal(&s->st, STACK_USER, STACK_BODY);
-	ck_assert_str_eq(text_at(j, "soul_id"), s->soul);
+	ck_assert_str_eq(tk_text(j, "soul_id"), s->soul);
 	json_decref(j);
-	goes_on(&s->talker);
+	chatter_resumes(&s->chatter);
 }
 
-/* Every sentence that was answered is in the session, in its order. */
+/* Every message that succeeded is in the session, in order. */
 static void
 check_messages(struct scene *s)
 {
 	json_t *j = client_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
-	json_t *list = at(j, "items");
+	json_t *list = tk_at(j, "items");
 	size_t n = json_array_size(list), i, k = 0;
-	size_t texts = atomic_load(&s->talker.texts);
+	size_t texts = atomic_load(&s->chatter.texts);
 	const char *content;
 	char begin[32];
 
-	/* The oldest may have gone into the summary; begin with the first. */
-	content = text_at(json_array_get(list, 0), "content");
+	/*
+	 * The oldest may have been summarized; start with the first one left.
+	 */
+	content = tk_text(json_array_get(list, 0), "content");
 	ck_assert_int_eq(sscanf(content, "第%zu句", &i), 1);
 	for (; i < texts; i++) {
-		if (!s->talker.ok[i])
+		if (!s->chatter.ok[i])
 			continue;
 		snprintf(begin, sizeof(begin), "第%zu句", i);
 		for (; k < n; k++) {
-			content = text_at(json_array_get(list, k), "content");
+			content = tk_text(json_array_get(list, k), "content");
 			if (strncmp(content, begin, strlen(begin)) == 0)
 				break;
 		}
@@ -190,7 +194,7 @@ remembers(void *arg)
 {
 	struct scene *s = arg;
 	json_t *r = client_chat(&s->other, "你还记得我喜欢的水果吗");
-	bool yes = text_contains(r, "reply", "山竹");
+	bool yes = tk_text_has(r, "reply", "山竹");
 
 	json_decref(r);
 	return yes;
@@ -201,11 +205,11 @@ scene_end(struct scene *s)
 {
 	const char *why;
 
-	atomic_store(&s->talker.enough, true);
-	ck_assert_int_eq(pthread_join(s->talker.thread, NULL), 0);
+	atomic_store(&s->chatter.enough, true);
+	ck_assert_int_eq(pthread_join(s->chatter.thread, NULL), 0);
 	check_messages(s);
 	s->other.session = "after";
-	/* A memory that was away is not asked for a second. */
+	/* The first request after an outage of the memory may go without it. */
 	ck_assert(tk_until(remembers, s, STACK_MS));
 	stack_check(&s->st);
 	why = stack_end(&s->st);
@@ -271,7 +275,7 @@ TEST_T(s7_4_1_a_terminal_announces_itself_after_a_broker_kill, 60)
 	stack_start(&st, &(const struct stack_opts){ 0 });
 	w = peer_new(&st, &o);
 	peer_subscribe(w, "soul/terminal/" STACK_BODY "/#");
-	/* What was retained. */
+	/* The retained messages. */
 	for (i = 0; i < 3; i++)
 		json_decref(peer_next(w, order[i], STACK_MS));
 	tk_server_stop(&st.server[STACK_MQTT], SIGKILL);

@@ -1,6 +1,6 @@
 /*
- * Processes that stop for longer than a client is kept waiting: what was told
- * to be lost does not act when they go on.
+ * Processes that are stopped for longer than a client waits: requests that were
+ * reported as failed have no effect after SIGCONT.
  */
 #include <signal.h>
 
@@ -8,7 +8,7 @@
 #include "testkit/stack/peer.h"
 #include "testkit/stack/subscriber.h"
 
-/* Nothing that was asked for before goes to the body from now on. */
+/* No request sent before reaches the device from now on. */
 static void
 acts_no_more(struct stack *st, pid_t pid)
 {
@@ -23,15 +23,15 @@ acts_no_more(struct stack *st, pid_t pid)
 	    "/v1/chat", client_chat_request(&o, "把灯变成绿色"), &status);
 	ck_assert_int_eq(kill(pid, SIGCONT), 0);
 	ck_assert_int_eq(status, 502);
-	ck_assert_str_eq(text_at(j, "code"), "turn_lost");
-	ck_assert_str_eq(text_at(j, "error"), "the turn was lost");
+	ck_assert_str_eq(tk_text(j, "code"), "turn_lost");
+	ck_assert_str_eq(tk_text(j, "error"), "the turn was lost");
 	json_decref(j);
 	stack_wait_ready(&st->service[STACK_LLM_ORCHESTRATOR]);
-	/* What comes first is of the next turn: starts come in their order. */
+	/* The first start belongs to the next turn: starts are ordered. */
 	o.session = "s2";
 	json_decref(client_chat(&o, "把灯变成红色"));
 	j = subscriber_next(e, STACK_MS);
-	ck_assert_str_eq(text_at(j, "session_id"), "s2");
+	ck_assert_str_eq(tk_text(j, "session_id"), "s2");
 	json_decref(j);
 	ck_assert_ptr_null(subscriber_next(e, 2000));
 	subscriber_free(e);

@@ -1,6 +1,6 @@
 /*
- * The protocol as it was on 2026-02-20, and nothing later: a body without an
- * intent catalog, a client that never creates or selects a soul.
+ * The protocol as of 2026-02-20, without later additions: a device without an
+ * intent catalog, a client that never creates or binds a soul.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ request(const char *terminal, const char *text)
 	json_t *req = tk_case_data("chat_request", "protocol 02-20, 4.1");
 
 	json_object_set_new(req, "terminal_id", json_string(terminal));
-	json_object_set_new(at(req, "inputs.0"), "text", json_string(text));
+	json_object_set_new(tk_at(req, "inputs.0"), "text", json_string(text));
 	return req;
 }
 
@@ -33,33 +33,33 @@ TEST(a_body_and_a_client_of_0220)
 	e = subscriber_new(&stack, "soul.rpc.intent.filter", NULL);
 	r = client_ok(&stack, "POST", "/v1/chat",
 	    request("terminal-001", "今天上海天气如何？"));
-	ck_assert_str_eq(text_at(r, "session_id"), "s1");
-	ck_assert_str_eq(text_at(r, "terminal_id"), "terminal-001");
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天上海天气如何？");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(r, "terminal_id"), "terminal-001");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：今天上海天气如何？");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	ck_assert_ptr_null(json_object_get(r, "intent_decision"));
-	/* The soul has the name that the hint gave. */
+	/* The soul has the name of the hint. */
 	j = client_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
-	ck_assert_str_eq(text_at(j, "items.0.name"), "friendly");
-	ck_assert_str_eq(text_at(j, "items.0.soul_id"), text_at(r, "soul_id"));
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
+	ck_assert_str_eq(tk_text(j, "items.0.name"), "friendly");
+	ck_assert_str_eq(tk_text(j, "items.0.soul_id"), tk_text(r, "soul_id"));
 	json_decref(j);
 	json_decref(r);
 	/* Its skill is used. */
 	r = client_ok(&stack, "POST", "/v1/chat",
 	    request("terminal-001", "请抬头看看我"));
-	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
-	ck_assert_msg(text_contains(r, "reply", "head_up executed"), "%s",
-	    text_at(r, "reply"));
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[\"head_up\"]"));
+	ck_assert_msg(tk_text_has(r, "reply", "head_up executed"), "%s",
+	    tk_text(r, "reply"));
 	m = peer_next(b.peer, "", STACK_MS);
-	ck_assert(is_json(at(m, "payload.arguments"),
+	ck_assert(tk_json_equals(tk_at(m, "payload.arguments"),
 	    "{\"angle\":15,\"duration_seconds\":3}"));
 	json_decref(m);
 	json_decref(r);
-	/* No intents, so nobody asked for them; one soul, not two. */
+	/* Without intents the filter is not called; one soul, not two. */
 	ck_assert_ptr_null(subscriber_next(e, 1));
 	j = client_ok(&stack, "GET", "/v1/souls?user_id=demo-user", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
 	json_decref(j);
 	subscriber_free(e);
 	terminal_free(&b);
@@ -80,7 +80,7 @@ TEST(a_body_without_a_hint_gets_a_soul_of_its_own)
 	json_object_set_new(req, "user_id", json_string("u-2"));
 	json_object_del(req, "soul_hint");
 	r = client_ok(&stack, "POST", "/v1/chat", req);
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：你好");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：你好");
 	json_decref(r);
 	terminal_free(&b);
 }
@@ -94,7 +94,7 @@ TEST(a_bare_array_of_skills_is_enough)
 	req = request("terse", "请抬头看看我");
 	json_object_set_new(req, "user_id", json_string("u-3"));
 	r = client_ok(&stack, "POST", "/v1/chat", req);
-	ck_assert(is_json(at(r, "executed_skills"), "[\"head_up\"]"));
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[\"head_up\"]"));
 	json_decref(r);
 	terminal_free(&b);
 }

@@ -1,8 +1,8 @@
 /*
- * What the protocol asks of a body (§6 lines 11 and 12, §7.4), shown on the
- * simulated one.
+ * The protocol's requirements for devices (§6 lines 11 and 12, §7.4), tested
+ * with body-sim.
  *
- * Each test has a body and a user of its own.
+ * Each test has a device and a user of its own.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,29 +14,7 @@
 
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" } } })
 
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
-static struct peer *
-watcher(const char *terminal)
-{
-	struct peer *p = peer_new(&stack, NULL);
-	char filter[128];
-
-	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_subscribe(p, filter);
-	return p;
-}
-
-/* What the server would send. */
+/* Publish as the server would. */
 static void
 expect_emotion(struct peer *server, const char *terminal, const char *emotion,
     double intensity)
@@ -62,7 +40,7 @@ TEST(s6_11_shows_the_soul_and_fifteen_emotions)
 	static const struct {
 		const char *emotion;
 		double intensity;
-		const char *face, *motion; /* NULL: the head stays */
+		const char *face, *motion; /* NULL: the head does not move */
 	} rows[] = {
 		{ "anger", 0.9, "生气", "摇头" },
 		{ "joy", 0.9, "微笑", "点头" },
@@ -94,13 +72,13 @@ TEST(s6_11_shows_the_soul_and_fifteen_emotions)
 		client_wait_sim_state(&stack, id, "head_motion", motion);
 	}
 	j = client_sim_state(&stack, id);
-	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")),
+	ck_assert_int_eq(json_integer_value(tk_at(j, "conversation_turns")),
 	    (json_int_t)(sizeof(rows) / sizeof(rows[0])));
-	ck_assert_double_eq_tol(number_at(j, "emotion_p"), 0.15, 1e-9);
-	ck_assert_double_eq_tol(number_at(j, "emotion_a"), -0.25, 1e-9);
-	ck_assert_double_eq_tol(number_at(j, "emotion_d"), 0.125, 1e-9);
-	ck_assert_double_eq_tol(number_at(j, "exec_probability"), 0.75, 1e-9);
-	ck_assert_str_eq(text_at(j, "exec_mode"), "auto_execute");
+	ck_assert_double_eq_tol(tk_number(j, "emotion_p"), 0.15, 1e-9);
+	ck_assert_double_eq_tol(tk_number(j, "emotion_a"), -0.25, 1e-9);
+	ck_assert_double_eq_tol(tk_number(j, "emotion_d"), 0.125, 1e-9);
+	ck_assert_double_eq_tol(tk_number(j, "exec_probability"), 0.75, 1e-9);
+	ck_assert_str_eq(tk_text(j, "exec_mode"), "auto_execute");
 	json_decref(j);
 	peer_free(server);
 }
@@ -109,8 +87,8 @@ static bool
 has_changed(void *arg)
 {
 	json_t *was = arg;
-	json_t *j = client_sim_state(&stack, text_at(was, "terminal_id"));
-	bool is = number_at(j, "emotion_p") != number_at(was, "emotion_p");
+	json_t *j = client_sim_state(&stack, tk_text(was, "terminal_id"));
+	bool is = tk_number(j, "emotion_p") != tk_number(was, "emotion_p");
 
 	json_decref(j);
 	return is;
@@ -118,21 +96,21 @@ has_changed(void *arg)
 
 TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 {
-	struct client o = owner_of("u-tick", "terminal-002");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-tick", "terminal-002");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *was, *j, *m;
 
 	json_decref(client_chat(&o, "我很生气，气死我了"));
 	client_wait_sim_state(&stack, o.terminal, "expression", "生气");
 	was = client_sim_state(&stack, o.terminal);
-	/* It calms down by itself, and the face stays as it is. */
+	/* The emotion decays by itself, and the face does not change. */
 	ck_assert(tk_until(has_changed, was, STACK_MS));
 	j = client_sim_state(&stack, o.terminal);
-	ck_assert_str_eq(text_at(j, "expression"), "生气");
-	ck_assert_int_eq(json_integer_value(at(j, "conversation_turns")), 1);
+	ck_assert_str_eq(tk_text(j, "expression"), "生气");
+	ck_assert_int_eq(json_integer_value(tk_at(j, "conversation_turns")), 1);
 	m = peer_await(
 	    w, "/emotion_update", "payload.session_id", "system_decay_tick");
-	ck_assert_str_eq(text_at(m, "payload.user_emotion.emotion"), "neutral");
+	ck_assert_str_eq(tk_text(m, "payload.user_emotion.emotion"), "neutral");
 	json_decref(m);
 	json_decref(j);
 	json_decref(was);
@@ -141,8 +119,8 @@ TEST_T(s6_11_a_tick_refreshes_the_soul_and_not_the_face, 60)
 
 TEST(s6_12_executes_an_intent_action_immediately)
 {
-	struct client o = owner_of("u-612", "terminal-003");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-612", "terminal-003");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *m;
 
 	json_decref(client_chat(&o, "把灯变成红色"));
@@ -150,11 +128,11 @@ TEST(s6_12_executes_an_intent_action_immediately)
 	m = peer_next(w, "/intent_action", STACK_MS);
 	ck_assert_ptr_nonnull(m);
 	ck_assert_str_eq(
-	    text_at(m, "payload.intents.0.normalized.skill"), "control_light");
+	    tk_text(m, "payload.intents.0.normalized.skill"), "control_light");
 	json_decref(m);
-	/* Without any invoke. */
+	/* Without an invoke. */
 	for (; (m = peer_next(w, "", 0)) != NULL; json_decref(m))
-		ck_assert(!text_contains(m, "topic", "/invoke/"));
+		ck_assert(!tk_text_has(m, "topic", "/invoke/"));
 	peer_free(w);
 }
 
@@ -170,8 +148,8 @@ TEST(s7_4_2_every_normalized_skill_has_an_executor)
 		{ "点头", "set_head_motion", "head_motion", "点头" },
 		{ "摇头", "set_head_motion", "head_motion", "摇头" },
 	};
-	struct client o = owner_of("u-742", "terminal-004");
-	struct peer *w = watcher(o.terminal);
+	struct client o = client_bound(&stack, "u-742", "terminal-004");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *body = client_terminal(&stack, o.user, o.terminal);
 	json_t *m, *r;
 	size_t i;
@@ -181,10 +159,10 @@ TEST(s7_4_2_every_normalized_skill_has_an_executor)
 		m = peer_next(w, "/intent_action", STACK_MS);
 		ck_assert_msg(m != NULL, "%s", rows[i].published);
 		ck_assert_str_eq(
-		    text_at(m, "payload.intents.0.normalized.skill"),
+		    tk_text(m, "payload.intents.0.normalized.skill"),
 		    rows[i].skill);
-		ck_assert(has_skill(body, "skills", rows[i].skill));
-		ck_assert(has_skill(r, "executed_skills", rows[i].skill));
+		ck_assert(tk_list_has(body, "skills", rows[i].skill));
+		ck_assert(tk_list_has(r, "executed_skills", rows[i].skill));
 		if (rows[i].member != NULL)
 			client_wait_sim_state(
 			    &stack, o.terminal, rows[i].member, rows[i].shows);
@@ -192,13 +170,16 @@ TEST(s7_4_2_every_normalized_skill_has_an_executor)
 		json_decref(r);
 	}
 	r = client_sim_state(&stack, o.terminal);
-	ck_assert_uint_eq(json_array_size(at(r, "alarms")), 1);
+	ck_assert_uint_eq(json_array_size(tk_at(r, "alarms")), 1);
 	json_decref(r);
 	json_decref(body);
 	peer_free(w);
 }
 
-/* From an emotion_update's PUBACK until the body shows it, in ms. */
+/*
+ * The time from the PUBACK of an emotion_update until the device shows it, in
+ * ms.
+ */
 static int64_t
 shown_after_ms(
     struct peer *server, const char *id, const char *emotion, const char *face)
@@ -217,7 +198,7 @@ TEST(s7_4_3_an_emotion_update_shows_within_200_ms)
 	struct peer *server = peer_new(&stack, NULL);
 	int slow = 0, i;
 
-	/* A pause of the machine is no fault of the body. */
+	/* A pause of the machine is not a fault of the device. */
 	for (i = 0; i < 5; i++) {
 		slow += shown_after_ms(server, id, "anger", "生气") > 200;
 		slow += shown_after_ms(server, id, "joy", "微笑") > 200;
@@ -235,22 +216,22 @@ TEST(s7_4_4_a_failed_result_is_complete)
 	struct stack_proc p = { 0 };
 	struct stack st = stack;
 	struct client o = { &stack, "u-744", "s1", "failing" };
-	struct peer *w = watcher(o.terminal);
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *m, *r;
 
 	st.opts = &opts;
 	stack_spawn(&st, STACK_BODY_SIM, &p, "failing");
-	o = owner_of(o.user, o.terminal);
+	o = client_bound(&stack, o.user, o.terminal);
 	r = client_chat(&o, "动一动你的脑袋吧");
 	m = peer_await(w, "", "topic", "/result/");
-	ck_assert_str_eq(strrchr(text_at(m, "topic"), '/') + 1,
-	    text_at(m, "payload.request_id"));
-	ck_assert(json_is_false(at(m, "payload.ok")));
-	ck_assert_str_eq(text_at(m, "payload.error"), "simulated failure");
-	/* And so the reply can tell it. */
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
-	ck_assert_msg(text_contains(r, "reply", "simulated failure"), "%s",
-	    text_at(r, "reply"));
+	ck_assert_str_eq(strrchr(tk_text(m, "topic"), '/') + 1,
+	    tk_text(m, "payload.request_id"));
+	ck_assert(json_is_false(tk_at(m, "payload.ok")));
+	ck_assert_str_eq(tk_text(m, "payload.error"), "simulated failure");
+	/* The reply can then report it. */
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
+	ck_assert_msg(tk_text_has(r, "reply", "simulated failure"), "%s",
+	    tk_text(r, "reply"));
 	json_decref(m);
 	json_decref(r);
 	peer_free(w);

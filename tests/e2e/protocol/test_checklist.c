@@ -1,7 +1,7 @@
 /*
  * Protocol §6, the checklist of 2026-02-22, line by line.
  *
- * Each test has a body and a user of its own.
+ * Each test has a device and a user of its own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ STACK_SHARED(
       } })
 
 static struct client
-owner_of(const char *user, const char *terminal)
+bound_client(const char *user, const char *terminal)
 {
 	struct client o = { &stack, user, "s1", terminal };
 
@@ -28,18 +28,7 @@ owner_of(const char *user, const char *terminal)
 	return o;
 }
 
-static struct peer *
-watcher(const char *terminal)
-{
-	struct peer *p = peer_new(&stack, NULL);
-	char filter[128];
-
-	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
-	peer_subscribe(p, filter);
-	return p;
-}
-
-/* The reports of a connect come in the protocol's order. */
+/* The reports of a connect arrive in the order of the protocol. */
 static void
 assert_announces(struct peer *w)
 {
@@ -51,15 +40,15 @@ assert_announces(struct peer *w)
 	for (i = 0; i < 4; i++) {
 		m = peer_next(w, "", STACK_MS);
 		ck_assert_msg(m != NULL, "no %s", order[i]);
-		ck_assert_msg(text_contains(m, "topic", order[i]), "%s, not %s",
-		    text_at(m, "topic"), order[i]);
+		ck_assert_msg(tk_text_has(m, "topic", order[i]), "%s, not %s",
+		    tk_text(m, "topic"), order[i]);
 		if (i == 0)
-			ck_assert_str_eq(text_at(m, "payload"), "online");
+			ck_assert_str_eq(tk_text(m, "payload"), "online");
 		json_decref(m);
 	}
 }
 
-/* One more body-sim, with variables of its own. */
+/* Start another body-sim with variables of its own. */
 static void
 spawn_body(struct stack_proc *p, const char *const env[])
 {
@@ -78,7 +67,7 @@ spawn_body(struct stack_proc *p, const char *const env[])
 TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
 {
 	static const char *const env[] = { "TERMINAL_ID=fresh", NULL };
-	struct peer *w = watcher("fresh");
+	struct peer *w = peer_watch(&stack, "fresh");
 	struct stack_proc p = { 0 };
 
 	spawn_body(&p, env);
@@ -88,15 +77,18 @@ TEST(s6_01_announces_online_skills_intent_catalog_heartbeat)
 
 TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
 {
-	struct peer *w = watcher("terminal-001");
+	struct peer *w = peer_watch(&stack, "terminal-001");
 	json_t *m = peer_next(w, "/skills", STACK_MS);
 	json_t *j;
 	struct terminal b = { 0 };
 
-	ck_assert_str_eq(text_at(m, "payload.terminal_id"), "terminal-001");
+	ck_assert_str_eq(tk_text(m, "payload.terminal_id"), "terminal-001");
 	json_decref(m);
 	peer_free(w);
-	/* A body that gives another's is told so, and changes nothing. */
+	/*
+	 * A report with the id of another terminal is rejected, with a reason,
+	 * and changes nothing.
+	 */
 	terminal_connect(&b, &stack, "hostile-id", TERMINAL_0222);
 	m = tk_case_data("skills_report", "protocol 02-22, 3.3");
 	json_object_set_new(m, "terminal_id", json_string("terminal-001"));
@@ -104,11 +96,11 @@ TEST(s6_02_terminal_id_of_the_skills_is_that_of_the_topic)
 	terminal_report(&b, "skills", m);
 	client_wait_report_outcome(&stack, STACK_USER, "hostile-id", "refused");
 	j = client_ok(&stack, "GET", "/v1/terminals/hostile-id", NULL);
-	ck_assert_str_eq(text_at(j, "last_refused.path"), "/terminal_id");
-	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 3);
+	ck_assert_str_eq(tk_text(j, "last_refused.path"), "/terminal_id");
+	ck_assert_int_eq(json_integer_value(tk_at(j, "skill_version")), 3);
 	json_decref(j);
 	j = client_ok(&stack, "GET", "/v1/terminals/terminal-001", NULL);
-	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), 1);
+	ck_assert_int_eq(json_integer_value(tk_at(j, "skill_version")), 1);
 	json_decref(j);
 	terminal_free(&b);
 }
@@ -129,9 +121,10 @@ only_skill(const char *terminal, int version)
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s", terminal);
 	j = client_ok(&stack, "GET", path, NULL);
-	ck_assert_int_eq(json_integer_value(at(j, "skill_version")), version);
-	ck_assert_uint_eq(json_array_size(at(j, "skills")), 1);
-	snprintf(name, sizeof(name), "%s", text_at(j, "skills.0"));
+	ck_assert_int_eq(
+	    json_integer_value(tk_at(j, "skill_version")), version);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "skills")), 1);
+	snprintf(name, sizeof(name), "%s", tk_text(j, "skills.0"));
 	json_decref(j);
 	return name;
 }
@@ -151,8 +144,8 @@ knows_skill(void *arg)
 
 	snprintf(path, sizeof(path), "/v1/terminals/%s", h->terminal);
 	j = client_ok(&stack, "GET", path, NULL);
-	is = json_array_size(at(j, "skills")) == 1 &&
-	    strcmp(text_at(j, "skills.0"), h->name) == 0;
+	is = json_array_size(tk_at(j, "skills")) == 1 &&
+	    strcmp(tk_text(j, "skills.0"), h->name) == 0;
 	json_decref(j);
 	return is;
 }
@@ -164,11 +157,11 @@ TEST(s6_03_skill_version_does_not_go_back)
 	struct terminal b = { 0 };
 
 	terminal_connect(&b, &stack, id, TERMINAL_0222);
-	/* The sample says 3; a higher one counts, an equal one too. */
+	/* The sample has version 3; a higher or equal one is accepted. */
 	terminal_report(&b, "skills", skills_of(id, 4, "one"));
 	terminal_report(&b, "skills", skills_of(id, 4, "two"));
 	ck_assert(tk_until(knows_skill, &h, STACK_MS));
-	/* A lower one and one without a version do not. */
+	/* A lower version, or none, is rejected. */
 	terminal_report(&b, "skills", skills_of(id, 3, "three"));
 	client_wait_report_outcome(&stack, STACK_USER, id, "ignored");
 	ck_assert_str_eq(only_skill(id, 4), "two");
@@ -182,17 +175,17 @@ TEST(s6_03_skill_version_does_not_go_back)
 
 TEST(s6_04_an_invoke_gets_the_result_of_its_request_id)
 {
-	struct client o = owner_of("u-604", "terminal-004");
-	struct peer *w = watcher(o.terminal);
+	struct client o = bound_client("u-604", "terminal-004");
+	struct peer *w = peer_watch(&stack, o.terminal);
 	json_t *r = client_chat(&o, "动一动你的脑袋吧");
 	json_t *invoke = peer_await(w, "", "topic", "/invoke/");
 	json_t *result = peer_await(w, "", "topic", "/result/");
-	const char *id = text_at(invoke, "payload.request_id");
+	const char *id = tk_text(invoke, "payload.request_id");
 
-	ck_assert_str_eq(strrchr(text_at(invoke, "topic"), '/') + 1, id);
-	ck_assert_str_eq(strrchr(text_at(result, "topic"), '/') + 1, id);
-	ck_assert_str_eq(text_at(result, "payload.request_id"), id);
-	ck_assert(json_is_true(at(result, "payload.ok")));
+	ck_assert_str_eq(strrchr(tk_text(invoke, "topic"), '/') + 1, id);
+	ck_assert_str_eq(strrchr(tk_text(result, "topic"), '/') + 1, id);
+	ck_assert_str_eq(tk_text(result, "payload.request_id"), id);
+	ck_assert(json_is_true(tk_at(result, "payload.ok")));
 	json_decref(invoke);
 	json_decref(result);
 	json_decref(r);
@@ -204,7 +197,7 @@ TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 	static const char only_text[] =
 	    "currently only input.type=keyboard_text|speech_text with "
 	    "non-empty text is supported";
-	struct client o = owner_of("u-605", "terminal-005");
+	struct client o = bound_client("u-605", "terminal-005");
 	json_t *req;
 
 	req = client_chat_request(&o, "x");
@@ -220,21 +213,24 @@ TEST(s6_05_a_chat_always_has_inputs_with_a_text)
 	    only_text);
 	req = client_chat_request(&o, "下雨了");
 	json_object_set_new(
-	    at(req, "inputs.0"), "type", json_string("event_note"));
+	    tk_at(req, "inputs.0"), "type", json_string("event_note"));
 	ck_assert_str_eq(
 	    client_rejected(&stack, "POST", "/v1/chat", req, 400), only_text);
-	/* Speech is as good as a keyboard, and may come with other inputs. */
+	/*
+	 * Speech is equivalent to a keyboard, and may be combined with other
+	 * inputs.
+	 */
 	req = client_chat_request(&o, "你好");
 	json_object_set_new(
-	    at(req, "inputs.0"), "type", json_string("speech_text"));
-	json_array_append_new(at(req, "inputs"),
+	    tk_at(req, "inputs.0"), "type", json_string("speech_text"));
+	json_array_append_new(tk_at(req, "inputs"),
 	    json_pack("{ssss}", "type", "event_note", "text", "门开了"));
 	json_decref(client_ok(&stack, "POST", "/v1/chat", req));
 }
 
 TEST_T(s6_06_an_idle_session_is_summarised, 60)
 {
-	struct client o = owner_of("u-606", "terminal-006");
+	struct client o = bound_client("u-606", "terminal-006");
 	struct subscriber *e =
 	    subscriber_new(&stack, "soul.event.session_idle.>", NULL);
 	struct subscriber *stored =
@@ -243,13 +239,13 @@ TEST_T(s6_06_an_idle_session_is_summarised, 60)
 
 	json_decref(client_chat(&o, "我最喜欢的颜色是靛蓝"));
 	ev = subscriber_await(e, "payload.user_id", o.user);
-	ck_assert_str_eq(text_at(ev, "payload.session_id"), "s1");
+	ck_assert_str_eq(tk_text(ev, "payload.session_id"), "s1");
 	json_decref(ev);
-	/* It becomes a memory, and the next turn knows the summary. */
+	/* The session becomes a memory, and the next turn gets the summary. */
 	ev = subscriber_await(stored, "payload.user_id", o.user);
 	json_decref(ev);
 	r = client_chat(&o, "你好");
-	ck_assert_ptr_nonnull(strstr(text_at(r, "context_summary"), "靛蓝"));
+	ck_assert_ptr_nonnull(strstr(tk_text(r, "context_summary"), "靛蓝"));
 	json_decref(r);
 	subscriber_free(e);
 	subscriber_free(stored);
@@ -270,17 +266,17 @@ TEST(s6_07_every_reconnect_repeats_the_announcement)
 {
 	static const char *const env[] = { "TERMINAL_ID=dropping",
 		"BODY_FAULTS=drop=0.5", NULL };
-	struct peer *w = watcher("dropping");
+	struct peer *w = peer_watch(&stack, "dropping");
 	struct stack_proc p = { 0 };
 	json_t *m;
 	int i;
 
 	spawn_body(&p, env);
 	for (i = 0; i < 3; i++) {
-		/* Its will, but before the first. */
+		/* After its will, except for the first. */
 		if (i > 0) {
 			m = peer_next(w, "/online", STACK_MS);
-			ck_assert_str_eq(text_at(m, "payload"), "offline");
+			ck_assert_str_eq(tk_text(m, "payload"), "offline");
 			json_decref(m);
 		}
 		assert_announces(w);
@@ -288,7 +284,7 @@ TEST(s6_07_every_reconnect_repeats_the_announcement)
 	peer_free(w);
 }
 
-/* What intent-filter makes of the same request with another command. */
+/* The reply of intent-filter to the same request with another command. */
 static json_t *
 filter_response(const json_t *request, const char *command)
 {
@@ -304,7 +300,7 @@ filter_response(const json_t *request, const char *command)
 
 TEST(s6_08_only_the_terminals_own_intents_are_used)
 {
-	struct client o = owner_of("u-608", "own-intents");
+	struct client o = bound_client("u-608", "own-intents");
 	struct subscriber *e =
 	    subscriber_new(&stack, "soul.rpc.intent.filter", NULL);
 	json_t *intents =
@@ -312,25 +308,25 @@ TEST(s6_08_only_the_terminals_own_intents_are_used)
 	struct terminal b = { .user = o.user };
 	json_t *req, *r;
 
-	/* A body that has a lamp and nothing else. */
+	/* A device with a lamp only. */
 	terminal_connect(&b, &stack, o.terminal, TERMINAL_0222);
 	json_object_set_new(intents, "terminal_id", json_string(o.terminal));
 	json_object_set_new(intents, "catalog_version", json_integer(13));
-	json_array_remove(at(intents, "intent_catalog"), 2);
-	json_array_remove(at(intents, "intent_catalog"), 1);
+	json_array_remove(tk_at(intents, "intent_catalog"), 2);
+	json_array_remove(tk_at(intents, "intent_catalog"), 1);
 	terminal_report(&b, "intent_catalog", intents);
 	client_wait_intents(&stack, o.user, o.terminal, 1);
 	json_decref(client_chat(&o, "点头"));
 	req = subscriber_await(e, "command", "点头");
 	ck_assert_str_eq(
-	    text_at(req, "catalog_ref.terminal_id"), "own-intents");
-	/* What that name stands for: a lamp, and nothing else. */
+	    tk_text(req, "catalog_ref.terminal_id"), "own-intents");
+	/* The catalog of that name has the lamp only. */
 	r = filter_response(req, "点头");
-	ck_assert_str_eq(text_at(r, "decision.action"), "fallback_reasoning");
+	ck_assert_str_eq(tk_text(r, "decision.action"), "fallback_reasoning");
 	json_decref(r);
 	r = filter_response(req, "把灯变成绿色");
 	ck_assert_str_eq(
-	    text_at(r, "intents.0.intent_id"), "intent_light_control");
+	    tk_text(r, "intents.0.intent_id"), "intent_light_control");
 	json_decref(r);
 	json_decref(req);
 	terminal_free(&b);
@@ -349,7 +345,7 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 		{ "吓我一跳", "sys.no_action", "no_action" },
 		{ "哎呀", "sys.no_action", "no_action" },
 	};
-	struct client o = owner_of("u-609", "terminal-009");
+	struct client o = bound_client("u-609", "terminal-009");
 	json_t *catalog =
 	    tk_case_data("intent_catalog_report", "protocol 02-22, 3.10");
 	json_t *r;
@@ -360,18 +356,18 @@ TEST(s6_09_what_matches_nothing_is_a_system_intent)
 		r = client_call(stack.service[STACK_INTENT_FILTER].http, "POST",
 		    "/v1/intents/filter",
 		    json_pack("{sssO}", "command", cases[i].texts,
-			"intent_catalog", at(catalog, "intent_catalog")),
+			"intent_catalog", tk_at(catalog, "intent_catalog")),
 		    &status);
 		ck_assert_int_eq(status, 200);
 		ck_assert_str_eq(
-		    text_at(r, "intents.0.intent_id"), cases[i].intent);
-		ck_assert_str_eq(text_at(r, "intents.0.status"), "system");
+		    tk_text(r, "intents.0.intent_id"), cases[i].intent);
+		ck_assert_str_eq(tk_text(r, "intents.0.status"), "system");
 		ck_assert_str_eq(
-		    text_at(r, "decision.action"), cases[i].action);
+		    tk_text(r, "decision.action"), cases[i].action);
 		json_decref(r);
 		r = client_chat(&o, cases[i].texts);
 		ck_assert_str_eq(
-		    text_at(r, "intent_decision"), cases[i].action);
+		    tk_text(r, "intent_decision"), cases[i].action);
 		json_decref(r);
 	}
 	json_decref(catalog);

@@ -1,6 +1,6 @@
 /*
- * Protocol §6 line 10: decision.action alone routes.  Nobody but the test
- * answers for intent-filter here, so that decisions and intents can disagree.
+ * Protocol §6 line 10: decision.action alone routes. Here only the test replies
+ * for intent-filter, so that decisions and intents can disagree.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ STACK_SHARED({ .without = { [STACK_INTENT_FILTER] = true },
 	"\"span\":{\"text\":\"x\",\"start\":0,\"end\":1},\"parameters\":{}," \
 	"\"normalized\":{},\"missing_parameters\":[],\"evidence\":[]}"
 
-/* What intent-filter answers: an action and intents. */
+/* A reply of intent-filter: an action and intents. */
 static json_t *
 answer(const char *action, const char *trigger, const char *intents)
 {
@@ -41,7 +41,7 @@ answer(const char *action, const char *trigger, const char *intents)
 	    "2026-02-22T17:40:00+08:00", "unmatched");
 }
 
-/* One turn with such an answer; n intent_actions reach the body. */
+/* One turn with such a reply; n intent_actions reach the device. */
 static json_t *
 turn(const char *user, const char *terminal, json_t *decision, size_t n)
 {
@@ -62,7 +62,7 @@ turn(const char *user, const char *terminal, json_t *decision, size_t n)
 	peer_subscribe(w, topic);
 	t = conversation_begin(&o, "今天");
 	r = subscriber_next(e, STACK_MS);
-	ck_assert_msg(r != NULL, "intent-filter was not asked");
+	ck_assert_msg(r != NULL, "intent-filter was not called");
 	json_decref(r);
 	subscriber_reply(e, decision);
 	r = conversation_end(t, &status);
@@ -80,9 +80,9 @@ TEST(s6_10_fallback_with_a_business_intent_goes_to_the_model)
 		"fallback_reasoning", "sys.fallback_reasoning", "[" LIGHT "]"),
 	    0);
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "fallback_reasoning");
-	ck_assert_str_eq(text_at(r, "reply"), "我听到你说：今天");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "fallback_reasoning");
+	ck_assert_str_eq(tk_text(r, "reply"), "我听到你说：今天");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(r);
 }
 
@@ -93,8 +93,8 @@ TEST(s6_10_no_action_with_a_business_intent_does_nothing)
 		"[" LIGHT "," SYSTEM("sys.no_action") "]"),
 	    0);
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "no_action");
-	ck_assert(is_json(at(r, "executed_skills"), "[]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "no_action");
+	ck_assert(tk_json_equals(tk_at(r, "executed_skills"), "[]"));
 	json_decref(r);
 }
 
@@ -105,8 +105,9 @@ TEST(s6_10_execute_with_a_system_intent_first_executes_the_other)
 		"[" SYSTEM("sys.fallback_reasoning") "," LIGHT "]"),
 	    1);
 
-	ck_assert_str_eq(text_at(r, "intent_decision"), "execute_intents");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert_str_eq(tk_text(r, "intent_decision"), "execute_intents");
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
 }
 
@@ -120,6 +121,7 @@ TEST(without_intent_filter_the_model_replies)
 	client_select_soul(&stack, o.user, o.terminal,
 	    client_create_soul(&stack, o.user, "小元", "ENFP"));
 	r = client_chat(&o, "动一动你的脑袋吧");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"set_head_motion\"]"));
+	ck_assert(tk_json_equals(
+	    tk_at(r, "executed_skills"), "[\"set_head_motion\"]"));
 	json_decref(r);
 }

@@ -1,11 +1,11 @@
 /*
- * Every command of the README and of the pages it leads to is run, in order,
- * and prints what the page says.
+ * Every command of the README and of the pages it links to is run, in order,
+ * and prints what the page shows.
  *
- * Blocks marked sh are commands, of which one shell runs all; a block marked
- * json or text is what the commands before it print; a block marked bash is a
- * program, saved under the name in its second line.  Ports and the files that
- * are written are moved, so that the test can run beside a stack.
+ * Blocks marked sh are commands, all run by one shell; a block marked json or
+ * text is the output of the commands before it; a block marked bash is a
+ * program, saved under the name in its second line. Ports and output files are
+ * replaced, so that the test can run beside a stack.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ is(const struct block *b, const char *lang)
 	return strcmp(b->lang, lang) == 0;
 }
 
-/* Installs and builds; make test-fresh runs these. */
+/* Installation and builds, which make test-fresh runs. */
 static bool
 is_build(const struct block *b)
 {
@@ -99,13 +99,12 @@ c_string(struct buf *b)
 	return b->p;
 }
 
-/* ---- moving ---------------------------------------------------------------
- */
+/* ---- replacing ports and files ---- */
 
 static const int ports[] = { 4222, 6379, 1883, 9010, 9011, 9012, 9013, 9080,
 	9110, 9111, 9112, 9113, 9114, 9115, 9116, 9117 };
 
-/* A number that makes all ports free ones. */
+/* An offset that moves all ports to free ones. */
 static int
 free_shift(void)
 {
@@ -125,7 +124,7 @@ free_shift(void)
 	return 0;
 }
 
-/* The number at p if a port of the stack stands there alone, or 0. */
+/* The number at p if it is exactly a port of the stack, or 0. */
 static int
 port_at(const char *text, const char *p)
 {
@@ -143,7 +142,7 @@ port_at(const char *text, const char *p)
 	return 0;
 }
 
-/* Commands as they are run here. */
+/* The commands, with ports and files replaced. */
 static void
 move(const char *text, int shift, struct buf *out)
 {
@@ -168,7 +167,7 @@ move(const char *text, int shift, struct buf *out)
 	}
 }
 
-/* Save a program as its second line says: "# build/x.sh: …". */
+/* Save a program under the name in its second line: "# build/x.sh: …". */
 static void
 save(const struct block *b, int shift)
 {
@@ -185,8 +184,7 @@ save(const struct block *b, int shift)
 	buf_free(&path);
 }
 
-/* ---- running --------------------------------------------------------------
- */
+/* ---- running ---- */
 
 static const char *
 output_of(size_t i)
@@ -197,7 +195,7 @@ output_of(size_t i)
 	return tk_path(name);
 }
 
-/* One script of all commands; what block i prints goes to output_of(i). */
+/* One script with all commands; block i prints to output_of(i). */
 static void
 write_script(const struct readme *r, int shift, const char *path)
 {
@@ -241,7 +239,7 @@ check_output(const struct readme *r, size_t i)
 	free(got);
 }
 
-/* User texts of the commands, which are in quotes or on lines of their own. */
+/* User texts of the commands, in quotes or on lines of their own. */
 static void
 collect_user_texts(const struct readme *r)
 {
@@ -254,7 +252,7 @@ collect_user_texts(const struct readme *r)
 		for (word = strtok_r(text, "\"'\n", &rest);
 		     word != NULL && is(&r->blocks[i], "sh");
 		     word = strtok_r(NULL, "\"'\n", &rest)) {
-			/* User texts are Chinese here, and logs are not. */
+			/* User texts are Chinese here; logs are not. */
 			if (strpbrk(word, "\xe4\xe5\xe6\xe7\xe8\xe9") == NULL)
 				continue;
 			j = json_string(word);
@@ -265,7 +263,7 @@ collect_user_texts(const struct readme *r)
 	}
 }
 
-/* Run a page; outputs is how many of its blocks are output. */
+/* Run a page; outputs is the number of its output blocks. */
 static void
 run_page(const char *page, size_t outputs)
 {
@@ -314,7 +312,7 @@ TEST_T(access_control_prints_the_documented_output, 240)
 	run_page("docs/access-control.md", 2);
 }
 
-/* From a clone to a chat: make up, a soul for the device, a sentence. */
+/* From a clone to a chat: make up, a soul for the device, a message. */
 TEST(a_chat_takes_four_commands_at_most)
 {
 	struct readme r;
@@ -346,7 +344,7 @@ check_languages(const char *english, const char *chinese)
 	ck_assert_uint_eq(en.rows, zh.rows);
 	for (i = 0; i < en.n; i++) {
 		ck_assert_str_eq(en.blocks[i].lang, zh.blocks[i].lang);
-		/* Only the picture and the first commands have words. */
+		/* Only the diagram and the first commands contain text. */
 		if (en.blocks[i].lang[0] == '\0' || is_build(&en.blocks[i]))
 			continue;
 		ck_assert_msg(strcmp(en.blocks[i].text, zh.blocks[i].text) == 0,

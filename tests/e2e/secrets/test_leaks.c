@@ -1,6 +1,6 @@
 /*
- * What a user says, and a model says of it, is in no log above debug level, and
- * secrets are in none: all services log all they can.
+ * User texts and what a model derives from them are in no log above debug
+ * level, and secrets are in none; all services log at debug level.
  */
 #include <stdio.h>
 
@@ -22,19 +22,10 @@ STACK_SHARED({ .env = {
 		   [STACK_BODY_SIM] = { DEBUG, "BODY_COUNT=2" },
 	       } })
 
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, user, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
-/* A request with when in it is answered with the status, and an error that
- * quotes text. */
+/*
+ * The model responds to a request that contains when with this status and an
+ * error that quotes text.
+ */
 static void
 model_will_quote(const char *when, int http, const char *text)
 {
@@ -69,7 +60,7 @@ TEST_T(model_output_is_not_logged, 60)
 		{ "denied", "请记住我的银行卡放在第二个抽屉里面", 401,
 		    "ev=idle.summary_failed" },
 	};
-	struct client o = owner_of("u-quoted", "terminal-001");
+	struct client o = client_bound(&stack, "u-quoted", "terminal-001");
 	char when[256];
 	size_t i;
 
@@ -79,7 +70,7 @@ TEST_T(model_output_is_not_logged, 60)
 		(void)client_rejected(&stack, "POST", "/v1/chat",
 		    client_chat_request(&o, cases[i].text), 502);
 		json_decref(client_chat(&o, cases[i].text));
-		/* Once the user is silent it is summarised. */
+		/* The session is summarized once it is idle. */
 		snprintf(when, sizeof(when), "用户：%s", cases[i].text);
 		model_will_quote(when, cases[i].status, cases[i].text);
 		ck_assert(tk_until(
@@ -89,10 +80,10 @@ TEST_T(model_output_is_not_logged, 60)
 
 TEST(invalid_input_is_not_logged)
 {
-	struct client o = owner_of("u-wrong", "terminal-002");
+	struct client o = client_bound(&stack, "u-wrong", "terminal-002");
 	json_t *j = client_chat_request(&o, "我今天心情不好，请不要告诉别人");
 
-	/* Beside all that is right. */
+	/* In addition to valid members. */
 	json_object_set_new(
 	    j, "deadline_ms", json_string("我也不知道什么时候需要你的回答"));
 	json_object_set_new(json_array_get(json_object_get(j, "inputs"), 0),

@@ -1,5 +1,6 @@
 /*
- * What must not be told is found where it is told, and nothing else is.
+ * The leak detector finds secrets and user texts in logs, and reports nothing
+ * else.
  */
 #include "testkit/stack/secrets.h"
 
@@ -9,19 +10,19 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-/* A log, and what is said of it; NULL: nothing is wrong. */
+/* A log and the expected finding; NULL: none. */
 static const struct {
-	const char *log, *text_contains;
+	const char *log, *finding;
 } logs[] = {
 	{ "lvl=info ev=a text=hello\n", NULL },
 	{ "lvl=info ev=a\nlvl=warn ev=b why=\"no s3cret-of-nats here\"\n",
-	    "x.log:2: tells the secret \"s3cret-of-nats\"" },
-	/* Not even there. */
-	{ "ts=1 lvl=debug ev=b why=s3cret-of-nats\n", "tells the secret" },
+	    "x.log:2: contains the secret \"s3cret-of-nats\"" },
+	/* Not at debug level either. */
+	{ "ts=1 lvl=debug ev=b why=s3cret-of-nats\n", "contains the secret" },
 	{ "lvl=info url=nats://a:pass-in-url@h:1\n", "\"pass-in-url\"" },
 	{ "lvl=info key=planted-openai-5f0e9c41d7\n", "planted-openai" },
 	{ "lvl=info text=\"please water my plants today, w\"\n",
-	    "tells a user's words \"please water my plants today\"" },
+	    "contains user text \"please water my plants today\"" },
 	{ "lvl=info text=\"please water my plants\"\n", NULL },
 	{ "ts=1 lvl=debug text=\"please water my plants today\"\n", NULL },
 	{ "lvl=warn why=\"\\\"the longest of all the parts \\\\ short\"\n",
@@ -51,10 +52,9 @@ TEST(leaked_secrets_are_found)
 	for (i = 0; i < NELEM(logs); i++) {
 		tk_write_file(tk_path("x.log"), logs[i].log);
 		leaked = secrets_leaked();
-		ck_assert_msg(
-		    (leaked != NULL) == (logs[i].text_contains != NULL) &&
+		ck_assert_msg((leaked != NULL) == (logs[i].finding != NULL) &&
 			(leaked == NULL ||
-			    strstr(leaked, logs[i].text_contains) != NULL),
+			    strstr(leaked, logs[i].finding) != NULL),
 		    "%s: %s", logs[i].log, leaked != NULL ? leaked : "nothing");
 	}
 }

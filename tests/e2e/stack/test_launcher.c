@@ -17,7 +17,7 @@
 
 #define MOVED 16
 
-/* One stack: its folder, and where its ports are. */
+/* One stack: its folder and its ports. */
 struct local {
 	struct stack st; /* only service[].http */
 	char dir[256];
@@ -28,7 +28,7 @@ struct local {
 
 static const struct {
 	const char *name;
-	int service; /* of which it is the HTTP port; -1: none */
+	int service; /* the service whose HTTP port it is; -1: none */
 } ports[MOVED] = {
 	{ "NATS_PORT", -1 },
 	{ "REDIS_PORT", -1 },
@@ -86,7 +86,7 @@ begin(struct local *l, struct tk_proc *p, const char *command)
 	tk_spawn(p, command, argv, l->envp);
 }
 
-/* Run a command to its end; its exit code. */
+/* Run a command to its end; returns its exit code. */
 static int
 stack(struct local *l, struct tk_proc *p, const char *command)
 {
@@ -112,7 +112,7 @@ down(struct local *l)
 	ck_assert_int_eq(stack(l, &p, "down"), 0);
 }
 
-/* The process called name, by the file that the launcher keeps. */
+/* The pid of the process called name, from the launcher's file. */
 static pid_t
 pid_of(struct local *l, const char *name)
 {
@@ -175,7 +175,8 @@ chat(struct local *l, const char *soul_name)
 	client_select_soul(&l->st, STACK_USER, STACK_BODY,
 	    client_create_soul(&l->st, STACK_USER, soul_name, "INFJ"));
 	r = client_chat(&o, "把灯变成绿色");
-	ck_assert(is_json(at(r, "executed_skills"), "[\"control_light\"]"));
+	ck_assert(
+	    tk_json_equals(tk_at(r, "executed_skills"), "[\"control_light\"]"));
 	json_decref(r);
 }
 
@@ -209,11 +210,11 @@ TEST_T(souls_and_sessions_outlive_the_stack, 120)
 	ck_assert(nothing_listens(&l));
 	up(&l);
 	j = client_ok(&l.st, "GET", "/v1/souls", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 1);
-	ck_assert_str_eq(text_at(j, "items.0.name"), "小元");
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
+	ck_assert_str_eq(tk_text(j, "items.0.name"), "小元");
 	json_decref(j);
 	j = client_ok(&l.st, "GET", "/v1/sessions/s1/messages", NULL);
-	ck_assert_uint_eq(json_array_size(at(j, "items")), 4);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 4);
 	json_decref(j);
 	down(&l);
 }
@@ -227,7 +228,7 @@ TEST_T(two_stacks_run_side_by_side, 120)
 	prepare(&b, "b");
 	up(&a);
 	up(&b);
-	/* One runs already in this folder. */
+	/* A stack is already running in this folder. */
 	ck_assert_int_eq(stack(&a, &p, "up"), 1);
 	ck_assert(tk_log_has(&p, "runs in"));
 	chat(&a, "甲");
@@ -255,7 +256,7 @@ TEST(a_taken_port_is_named_before_anything_starts)
 	prepare(&l, "stack");
 	snprintf(text, sizeof(text), "%d", ntohs(any.sin_port));
 	set(&l, "MQTT_PORT", text);
-	/* The last of two variables counts; take the first one out. */
+	/* The last of two equal variables counts; remove the first one. */
 	l.envp[2 + 2] = "SOUL_NOTHING=1";
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
 	snprintf(wanted, sizeof(wanted), "  %s, wanted by mosquitto", text);
@@ -306,13 +307,13 @@ TEST_T(a_crash_is_reported_with_the_last_log_lines, 120)
 	ck_assert(tk_until(is_reported, &e, STACK_MS));
 	e.text = "  | ts=";
 	ck_assert(tk_until(is_reported, &e, STACK_MS));
-	/* The others go on. */
+	/* The other processes continue. */
 	json_decref(client_ok(&l.st, "GET", "/v1/souls", NULL));
 	down(&l);
 	ck_assert(nothing_listens(&l));
 }
 
-/* Programs as they are, but for one that is a script. */
+/* The real programs, except for one replaced by a script. */
 static void
 replace(struct local *l, const char *name, const char *script)
 {
@@ -344,7 +345,7 @@ TEST_T(an_exit_before_ready_is_reported, 120)
 	struct local l;
 
 	prepare(&l, "stack");
-	/* The body is the last to start; all the others are ready then. */
+	/* The device starts last; all others are ready by then. */
 	snprintf(real, sizeof(real), "%s", tk_bin("body-sim"));
 	snprintf(script, sizeof(script),
 	    "#!/bin/sh\n"
@@ -387,7 +388,7 @@ TEST_T(a_killed_launcher_takes_its_processes_along, 120)
 	tk_signal(&run, SIGKILL);
 	ck_assert_int_eq(tk_wait(&run, STACK_MS), 128 + SIGKILL);
 	ck_assert(tk_until(nothing_listens, &l, STACK_MS));
-	/* It is no obstacle to the next one. */
+	/* The next start is not obstructed. */
 	up(&l);
 	down(&l);
 }

@@ -1,6 +1,6 @@
 /*
- * Conversations as they happen: through the whole stack, from HTTP to the body
- * and back.
+ * Streamed conversations through the whole stack, from HTTP to the device and
+ * back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,24 +18,16 @@
 STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=9" },
 		   [STACK_LLM_SIM] = { "LLM_SIM_TOKEN_MS=30" } } })
 
-static struct client
-owner_of(const char *user, const char *terminal)
-{
-	struct client o = { &stack, user, "s1", terminal };
-
-	client_wait_terminal(&stack, STACK_USER, terminal, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, user, terminal,
-	    client_create_soul(&stack, user, "小元", "ENFP"));
-	return o;
-}
-
 static int
-gateway(void)
+gateway_port(void)
 {
 	return stack.service[STACK_CHAT_GATEWAY].http;
 }
 
-/* Say it, and read the answer as a stream; more are members of the request. */
+/*
+ * Send a message and read the response as a stream; more are members of the
+ * request.
+ */
 static void
 stream_chat(struct tk_sse *s, const struct client *o, const char *text,
     const char *member)
@@ -46,13 +38,13 @@ stream_chat(struct tk_sse *s, const struct client *o, const char *text,
 	if (member != NULL)
 		json_object_set_new(req, member, json_true());
 	char *body = json_dumps(req, 0);
-	tk_sse_post(s, gateway(), "", body);
+	tk_sse_post(s, gateway_port(), "", body);
 	free(body);
 	json_decref(req);
 	tk_sse_begun(s);
 }
 
-/* A turn's events: all text that came in pieces, and the last event. */
+/* The events of a turn: the text of all chunks, and the last event. */
 struct events {
 	char turn[64];
 	int64_t first, last; /* seqs */
@@ -68,7 +60,7 @@ is_type(json_t *j, const char *type)
 }
 
 static void
-note(struct events *t, json_t *j)
+events_note(struct events *t, json_t *j)
 {
 	int64_t seq = tk_int(j, "seq");
 
@@ -92,14 +84,14 @@ note(struct events *t, json_t *j)
 }
 
 static void
-listen(struct tk_sse *s, struct events *t)
+chat_listen(struct tk_sse *s, struct events *t)
 {
 	struct tk_sse_event e;
 
 	*t = (struct events){ .text = BUF_INIT(65536) };
 	while (t->end == NULL) {
 		ck_assert(tk_sse_next(s, STACK_MS, &e));
-		note(t, e.j);
+		events_note(t, e.j);
 		json_decref(e.j);
 	}
 }
@@ -123,13 +115,13 @@ turn_of(const struct client *o, const char *turn)
 
 TEST(a_reply_is_streamed_in_chunks)
 {
-	struct client o = owner_of("u-pieces", "terminal-001");
+	struct client o = client_bound(&stack, "u-pieces", "terminal-001");
 	struct tk_sse s;
 	struct events t;
 	json_t *j;
 
 	stream_chat(&s, &o, WEATHER, NULL);
-	listen(&s, &t);
+	chat_listen(&s, &t);
 	ck_assert(tk_sse_ends(&s, STACK_MS));
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
@@ -137,7 +129,7 @@ TEST(a_reply_is_streamed_in_chunks)
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	ck_assert_str_eq(
 	    tk_text(t.final, "data.structured_payload.reply"), t.text.p);
-	/* Where its time went. */
+	/* The timeline. */
 	j = turn_of(&o, t.turn);
 	ck_assert_str_eq(tk_text(j, "state"), "completed");
 	ck_assert_uint_ge(json_array_size(tk_at(j, "timeline")), 5);
@@ -147,22 +139,22 @@ TEST(a_reply_is_streamed_in_chunks)
 
 TEST(a_command_streams_its_skills)
 {
-	struct client o = owner_of("u-command", "terminal-002");
+	struct client o = client_bound(&stack, "u-command", "terminal-002");
 	struct tk_sse s;
 	struct events t;
 
 	stream_chat(&s, &o, "把灯变成绿色", NULL);
-	listen(&s, &t);
+	chat_listen(&s, &t);
 	tk_sse_close(&s);
-	ck_assert(has_skill(tk_at(t.final, "data.structured_payload"),
+	ck_assert(tk_list_has(tk_at(t.final, "data.structured_payload"),
 	    "executed_skills", "control_light"));
 	events_free(&t);
 }
 
-/* Who hangs up goes on where he was, and misses nothing. */
+/* A client that reconnects continues at its cursor and misses no event. */
 TEST(a_lost_connection_resumes_from_its_cursor)
 {
-	struct client o = owner_of("u-resume", "terminal-003");
+	struct client o = client_bound(&stack, "u-resume", "terminal-003");
 	struct tk_sse_event e;
 	struct tk_sse s;
 	struct events t;
@@ -176,29 +168,29 @@ TEST(a_lost_connection_resumes_from_its_cursor)
 	    cursor, sizeof(cursor), "%lld", (long long)tk_int(e.j, "seq") - 2);
 	json_decref(e.j);
 	tk_sse_close(&s);
-	tk_sse_send(
-	    &s, gateway(), "/v1/sessions/s1/events?user_id=u-resume", cursor);
+	tk_sse_send(&s, gateway_port(),
+	    "/v1/sessions/s1/events?user_id=u-resume", cursor);
 	tk_sse_begun(&s);
-	listen(&s, &t);
+	chat_listen(&s, &t);
 	tk_sse_close(&s);
 	ck_assert(is_type(t.end, COMPLETED));
 	ck_assert_str_eq(t.text.p, tk_text(t.final, "data.text"));
 	events_free(&t);
 }
 
-/* One session, watched by somebody else. */
+/* Another client follows the same session. */
 TEST(a_session_can_be_followed)
 {
-	struct client o = owner_of("u-watch", "terminal-004");
+	struct client o = client_bound(&stack, "u-watch", "terminal-004");
 	struct tk_sse s;
 	struct events t;
 
-	tk_sse_send(&s, gateway(),
+	tk_sse_send(&s, gateway_port(),
 	    "/v1/sessions/s1/events?user_id=u-watch&cursor=0", NULL);
 	tk_sse_begun(&s);
 	for (int i = 0; i < 3; i++) {
 		json_decref(client_chat(&o, "把灯变成绿色"));
-		listen(&s, &t);
+		chat_listen(&s, &t);
 		ck_assert(is_type(t.end, COMPLETED));
 		ck_assert_uint_eq(t.chunks, 0);
 		events_free(&t);
@@ -206,7 +198,7 @@ TEST(a_session_can_be_followed)
 	tk_sse_close(&s);
 }
 
-/* The model is told to be slow, so that there is time to stop it. */
+/* The model is slowed down, so that there is time to cancel. */
 static void
 slow_model(void)
 {
@@ -221,7 +213,7 @@ slow_model(void)
 }
 
 static json_t *
-cancel(const struct client *o, const char *turn)
+turn_cancel(const struct client *o, const char *turn)
 {
 	char path[128];
 
@@ -233,7 +225,7 @@ cancel(const struct client *o, const char *turn)
 
 TEST(a_turn_can_be_canceled)
 {
-	struct client o = owner_of("u-cancel", "terminal-005");
+	struct client o = client_bound(&stack, "u-cancel", "terminal-005");
 	struct tk_sse_event e;
 	struct tk_sse s;
 	char turn[64];
@@ -247,7 +239,7 @@ TEST(a_turn_can_be_canceled)
 	j = turn_of(&o, turn);
 	ck_assert_str_eq(tk_text(j, "state"), "running");
 	json_decref(j);
-	j = cancel(&o, turn);
+	j = turn_cancel(&o, turn);
 	ck_assert(json_is_true(tk_at(j, "canceled")));
 	json_decref(j);
 	ck_assert(tk_sse_next(&s, STACK_MS, &e));
@@ -255,7 +247,7 @@ TEST(a_turn_can_be_canceled)
 	ck_assert_str_eq(tk_text(e.j, "data.error.code"), "CANCELED");
 	json_decref(e.j);
 	tk_sse_close(&s);
-	j = cancel(&o, turn);
+	j = turn_cancel(&o, turn);
 	ck_assert(json_is_false(tk_at(j, "canceled")));
 	json_decref(j);
 	j = turn_of(&o, turn);
@@ -280,9 +272,9 @@ has_state(void *arg)
 	return is;
 }
 
-/* Who hangs up stops his turn only if he has said so. */
+/* A disconnect cancels the turn only if the request said so. */
 static void
-hang_up(const struct client *o, const char *member, const char *state)
+check_disconnect(const struct client *o, const char *member, const char *state)
 {
 	struct wanted w = { o, NULL, state };
 	struct tk_sse_event e;
@@ -301,17 +293,17 @@ hang_up(const struct client *o, const char *member, const char *state)
 
 TEST(a_disconnected_client_ends_its_stream)
 {
-	struct client o = owner_of("u-gone", "terminal-006");
+	struct client o = client_bound(&stack, "u-gone", "terminal-006");
 
-	hang_up(&o, NULL, "completed");
+	check_disconnect(&o, NULL, "completed");
 	slow_model();
-	hang_up(&o, "cancel_on_disconnect", "canceled");
+	check_disconnect(&o, "cancel_on_disconnect", "canceled");
 }
 
-/* The same input again gets the first answer, and nothing is done twice. */
+/* A repeated input gets the first response, and no action is repeated. */
 TEST(a_retry_does_nothing_twice)
 {
-	struct client o = owner_of("u-retry", "terminal-007");
+	struct client o = client_bound(&stack, "u-retry", "terminal-007");
 	struct peer *p = peer_new(&stack, &(struct peer_opts){ 0 });
 	json_t *first, *resumed, *req = client_chat_request(&o, "把灯变成绿色");
 
@@ -321,7 +313,7 @@ TEST(a_retry_does_nothing_twice)
 	first = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
 	resumed = client_ok(&stack, "POST", "/v1/chat", json_deep_copy(req));
 	ck_assert(json_equal(first, resumed));
-	ck_assert(has_skill(first, "executed_skills", "control_light"));
+	ck_assert(tk_list_has(first, "executed_skills", "control_light"));
 	ck_assert_uint_eq(peer_count(p, "/intent_action"), 1);
 	json_decref(first);
 	json_decref(resumed);

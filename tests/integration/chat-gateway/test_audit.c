@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "state/terminal.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 /*
  * A request (NULL: none, the event is caused by the previous one) and its audit

@@ -1,15 +1,10 @@
 /*
  * SOUL_AUTO_CREATE: bodies whose firmware does not select souls.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define NO_SOUL "soul selection is required before chat"
 

@@ -1,16 +1,10 @@
 /*
  * Bindings of terminals by selection and by hint.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define SELECT    "POST", "/v1/souls/select"
 #define REQUIRED  "terminal_id and soul_id are required"

@@ -2,18 +2,13 @@
  * Chat requests: which are rejected, with which text and in which order, and
  * what of a valid one reaches the orchestrator.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define CHAT     "POST", "/v1/chat"
 #define REQUIRED "session_id and terminal_id are required"

@@ -5,13 +5,7 @@
 #include <stdio.h>
 
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 static struct gw_conversation k;
 

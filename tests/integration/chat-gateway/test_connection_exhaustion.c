@@ -5,10 +5,6 @@
 
 #include "core/clock.h"
 #include "testkit/gateway_exhaustion.h"
-#include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define SOON_MS 2000
 

@@ -5,9 +5,6 @@
 
 #include "core/mem.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/json.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 /* Send a user's text to a soul, as an orchestrator does. */
 static void

@@ -8,10 +8,6 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define PATH "/v1/memories/export?user_id=ann"
 

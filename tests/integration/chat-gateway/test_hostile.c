@@ -1,20 +1,14 @@
 /*
  * Hostile requests: each gets its error, and other clients are not affected.
  */
-#include <jansson.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "state/session.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/testkit.h"
 
 /* ---- request heads ---- */
 

@@ -6,16 +6,8 @@
 
 #include "auth/auth.h"
 #include "core/mem.h"
-#include "state/terminal.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
 #include "testkit/rights.h"
-#include "testkit/service.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
 
 #define MINT    "POST", "/v1/terminals"
 #define ROTATE  "POST", "/v1/terminals/lamp/rotate"

@@ -4,11 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define CHATS 256
 
@@ -134,8 +130,7 @@ start(struct gateway_fixture *b, const char *const more[])
 {
 	char id[GW_SOUL_ID];
 
-	gateway_fixture_servers(b);
-	gateway_fixture_spawn(b, &b->gateway, "chat-gateway", more);
+	gateway_fixture_start_alone(b, more);
 	gw_soul(b, NULL, "friendly", id);
 	gw_bind_ok(b, "demo-user", "t1", id);
 }

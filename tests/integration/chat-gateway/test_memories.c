@@ -6,9 +6,6 @@
 
 #include "core/mem.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define AWAY "memory-worker does not answer: see that it runs, then try again"
 

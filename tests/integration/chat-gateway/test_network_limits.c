@@ -3,9 +3,6 @@
  */
 #include "core/mem.h"
 #include "testkit/gateway_exhaustion.h"
-#include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/testkit.h"
 
 static struct gateway_exhaustion s;
 static struct tk_response a;

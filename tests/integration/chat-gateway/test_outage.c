@@ -4,15 +4,9 @@
  */
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \

@@ -3,25 +3,13 @@
  */
 #include <stdio.h>
 
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 #define EVENTS_N 200
 #define PATH     "/v1/sessions/s1/events"
 
 static struct gateway_fixture b;
 static struct gw_run r;
-
-static void
-start_fixture(void)
-{
-	gateway_fixture_servers(&b);
-	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
-}
 
 /* Log this many events; the last two end the turn. */
 static void
@@ -65,7 +53,7 @@ TEST_T(every_cursor_returns_exactly_the_rest, 120)
 	struct tk_sse s;
 	int64_t at, seq;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	write_log(EVENTS_N);
 	for (at = 0; at <= EVENTS_N; at++) {
 		open_at(&s, at, at % 2 == 1);
@@ -89,7 +77,7 @@ TEST(without_a_cursor_only_new_events_are_sent)
 {
 	struct tk_sse s;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	write_log(10);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_2");
@@ -105,7 +93,7 @@ TEST(a_cursor_can_wait_for_a_future_session)
 {
 	struct tk_sse s;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_rejects(&b, "GET", PATH, NULL, 404, "session not found");
 	open_at(&s, 0, false);
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -121,7 +109,7 @@ TEST(invalid_cursors_are_rejected)
 {
 	struct tk_response a = { 0 };
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_rejects(&b, "GET", PATH "?cursor=x", NULL, 400,
 	    "cursor: must be the seq of an event, or 0");
 	gw_rejects(&b, "GET", PATH "?cursor=-1", NULL, 400,
@@ -147,7 +135,7 @@ TEST_T(expired_events_are_reported_by_one_warning, 60)
 	struct tk_sse s;
 	int64_t first, seq;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	write_log(N);
 	ck_assert_int_eq(
 	    session_events_read(b.db.s, &r.p.key, 0, b.db.arena, &page), RC_OK);
@@ -183,7 +171,7 @@ TEST(a_cursor_above_the_newest_restarts_the_log)
 	struct tk_sse s, late;
 	int64_t seq;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	write_log(10);
 	open_at(&s, 99, false);
 	tk_sse_warns(&s, 0);
@@ -209,7 +197,7 @@ TEST(a_turn_whose_process_died_has_failed)
 	struct gw_run next;
 	json_t *j;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_kill(&r);
 	open_at(&s, 0, false);

@@ -4,12 +4,7 @@
 #include <signal.h>
 
 #include "core/clock.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/sse.h"
-#include "testkit/testkit.h"
 
 static struct gw_conversation k;
 static struct gw_run first;

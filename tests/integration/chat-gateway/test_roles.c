@@ -6,11 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 #include "wire/iface.h"
 
 static const struct {

@@ -5,9 +5,6 @@
 #include "core/mem.h"
 #include "state/session.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define MESSAGES  "/v1/sessions/s1/messages"
 #define NOT_FOUND "session not found"

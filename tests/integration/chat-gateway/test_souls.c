@@ -9,10 +9,6 @@
 #include "state/memory.h"
 #include "state/soul.h"
 #include "testkit/gateway_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 #define SOULS   "/v1/souls"
 #define NEEDED  "name and mbti_type are required"
@@ -254,8 +250,7 @@ TEST(souls_are_created_without_emotion_engine)
 	struct gateway_fixture b;
 	json_t *j;
 
-	gateway_fixture_servers(&b);
-	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	gw_soul(&b, NULL, "friendly", id);
 	gw_bind_ok(&b, DEFAULT, "t1", id);
 	gw_rejects(

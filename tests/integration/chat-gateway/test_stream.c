@@ -9,27 +9,12 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/sse.h"
-#include "testkit/state.h"
-#include "testkit/testkit.h"
 
 #define PATH "/v1/sessions/s1/events?cursor=0"
 
 static struct gateway_fixture b;
 static struct gw_run r;
-
-static void
-start_fixture(const char *const more[])
-{
-	gateway_fixture_servers(&b);
-	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", more);
-}
 
 static void
 take_all(struct tk_sse *s, int64_t from, int64_t to)
@@ -43,7 +28,7 @@ TEST(events_are_sent_immediately)
 	struct tk_sse s, other;
 	json_t *j;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	tk_sse_open(&other, b.gateway.http, "/v1/sessions/s2/events?cursor=0");
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -91,7 +76,7 @@ TEST(lost_duplicated_and_reordered_events_are_corrected)
 	struct tk_sse s;
 	int i;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	for (i = 0; i < N; i++) {
@@ -121,7 +106,7 @@ TEST_T(streams_survive_a_nats_restart, 60)
 {
 	struct tk_sse s;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);
@@ -145,7 +130,7 @@ TEST_T(streams_survive_a_redis_restart, 60)
 {
 	struct tk_sse s;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);
@@ -169,7 +154,7 @@ TEST_T(two_gateways_send_the_same_events, 60)
 	int64_t seq = 0;
 	int i;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	gateway_fixture_spawn(&b, &second, "chat-gateway", NULL);
 	tk_sse_open(&one, b.gateway.http, PATH);
 	tk_sse_open(&two, second.http, PATH);
@@ -243,7 +228,7 @@ TEST_T(only_the_stalled_reader_is_disconnected, 120)
 	struct tk_sse s;
 	int i;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	open_slow(&slow);
 	ck_assert(tk_http_puts(&slow, "GET " PATH " HTTP/1.0\r\n\r\n"));
 	tk_sse_open(&s, b.gateway.http, PATH);
@@ -270,7 +255,7 @@ TEST_T(a_large_log_is_read_completely, 60)
 	struct tk_sse s;
 	int i;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	r.mute = true;
 	for (i = 0; i < N; i++)
@@ -294,7 +279,7 @@ TEST(a_disconnected_reader_is_cleaned_up)
 	struct tk_sse s[4];
 	size_t i;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	for (i = 0; i < NELEM(s); i++)
 		tk_sse_open(&s[i], b.gateway.http, PATH);
 	for (i = 0; i < NELEM(s); i++)
@@ -315,7 +300,7 @@ TEST(streams_leave_workers_for_other_requests)
 	struct tk_sse s[MOST];
 	size_t i;
 
-	start_fixture(TK_ENV("HTTP_WORKERS=32"));
+	gateway_fixture_start_alone(&b, TK_ENV("HTTP_WORKERS=32"));
 	for (i = 0; i < MOST - 1; i++)
 		tk_sse_open(&s[i], b.gateway.http, PATH);
 	tk_sse_open(&s[i], b.gateway.http, PATH);
@@ -336,7 +321,7 @@ TEST(streams_end_with_the_gateway)
 	struct mono start;
 	struct tk_sse s;
 
-	start_fixture(NULL);
+	gateway_fixture_start_alone(&b, NULL);
 	tk_sse_open(&s, b.gateway.http, PATH);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	tk_sse_is(&s, 1, STARTED);

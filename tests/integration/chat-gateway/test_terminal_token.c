@@ -5,12 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/terminal.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/testkit.h"
 
 #define NO_SOUL "soul selection is required before chat"
 #define MISSING "terminal not found"

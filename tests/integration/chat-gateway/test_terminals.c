@@ -5,13 +5,8 @@
 
 #include "core/buf.h"
 #include "core/clock.h"
-#include "state/terminal.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
 #include "testkit/terminal_fixture.h"
-#include "testkit/testkit.h"
 
 #define MINE      "/v1/terminals/t1?user_id=ann"
 #define NOT_FOUND "terminal not found"

@@ -1,17 +1,13 @@
 /*
  * From the orchestrator's replies to the response.
  */
-#include <nats/nats.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/testkit.h"
 
 #define CHAT_BODY                                                   \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"inputs\":" \
@@ -33,8 +29,7 @@ chat_exchange_open(struct chat_exchange *k)
 	char id[GW_SOUL_ID];
 
 	*k = (struct chat_exchange){ 0 };
-	gateway_fixture_servers(&k->b);
-	gateway_fixture_spawn(&k->b, &k->b.gateway, "chat-gateway", NULL);
+	gateway_fixture_start_alone(&k->b, NULL);
 	gw_soul(&k->b, NULL, "friendly", id);
 	gw_bind_ok(&k->b, "demo-user", "t1", id);
 	k->turns = gw_turns_subscribe(&k->b);

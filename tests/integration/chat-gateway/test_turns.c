@@ -3,12 +3,7 @@
  */
 #include <string.h>
 
-#include "testkit/gateway_fixture.h"
 #include "testkit/gateway_turn_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 #define PATH    "/v1/turns/turn_1"
 #define CANCEL  PATH "/cancel"
@@ -20,13 +15,6 @@
 
 static struct gateway_fixture b;
 static struct gw_run r;
-
-static void
-start_fixture(void)
-{
-	gateway_fixture_servers(&b);
-	gateway_fixture_spawn(&b, &b.gateway, "chat-gateway", NULL);
-}
 
 static json_t *
 record(const char *state)
@@ -52,7 +40,7 @@ TEST(the_process_of_a_running_turn_is_queried)
 	natsMsg *m;
 	json_t *j;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	/* Without a subscriber the record is enough. */
 	j = record("running");
@@ -90,7 +78,7 @@ TEST(a_completed_turn_has_a_timeline)
 {
 	json_t *j, *want = json_loads(TIMELINE, 0, NULL);
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_COMPLETED, TIMELINE);
 	j = record("completed");
@@ -105,7 +93,7 @@ TEST(other_outcomes_are_returned)
 {
 	json_t *j;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_FAILED, "[]");
 	j = record("failed");
@@ -113,13 +101,13 @@ TEST(other_outcomes_are_returned)
 	json_decref(j);
 	gateway_fixture_stop(&b);
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_end_as(&r, GW_REPLY_CANCELED, NULL);
 	json_decref(record("canceled"));
 	gateway_fixture_stop(&b);
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_run_kill(&r);
 	json_decref(record("lost"));
@@ -128,7 +116,7 @@ TEST(other_outcomes_are_returned)
 
 TEST(turns_of_other_users_are_not_found)
 {
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_rejects(&b, "GET", PATH, NULL, 404, MISSING);
 	gw_rejects(&b, "POST", CANCEL, "{}", 404, MISSING);
 	gw_run_begin(&r, &b, "s1", "turn_1");
@@ -162,7 +150,7 @@ TEST(a_running_turn_is_canceled)
 	natsMsg *m;
 	json_t *j;
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_send(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
 	/* The process may subscribe a moment later. */
@@ -192,7 +180,7 @@ TEST(a_turn_without_a_process_is_not_canceled)
 	struct tk_http c = { 0 };
 	struct tk_response a = { 0 };
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_send(&b, &c, "POST", CANCEL, "{}");
 	ck_assert(!tk_http_fill(&c, 400));
@@ -204,7 +192,7 @@ TEST(a_turn_without_a_process_is_not_canceled)
 	tk_http_close(&c);
 	gateway_fixture_stop(&b);
 
-	start_fixture();
+	gateway_fixture_start_alone(&b, NULL);
 	gw_run_begin(&r, &b, "s1", "turn_1");
 	gw_rejects(&b, "POST", CANCEL, "{}", 504,
 	    "the turn's process does not answer");

@@ -5,10 +5,6 @@
 #include <stdio.h>
 
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 struct gate_query {
 	struct emotion_fixture *b;

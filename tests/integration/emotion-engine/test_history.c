@@ -8,10 +8,6 @@
 #include "core/clock.h"
 #include "state/soul.h"
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 static json_t *
 query_history(struct emotion_fixture *b, const char *soul, const char *more)

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 
 #include "testkit/emotion_fixture.h"
-#include "testkit/http.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 struct json_response {
 	int status;

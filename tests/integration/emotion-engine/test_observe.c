@@ -7,9 +7,6 @@
 
 #include "state/soul.h"
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 TEST(a_text_changes_the_soul_and_updates_the_body)
 {

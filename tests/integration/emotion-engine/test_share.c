@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/testkit.h"
 
 #define CLIENTS 6
 #define TEXTS   40

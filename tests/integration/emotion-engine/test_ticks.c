@@ -7,10 +7,6 @@
 
 #include "core/clock.h"
 #include "testkit/emotion_fixture.h"
-#include "testkit/json.h"
-#include "testkit/nats.h"
-#include "testkit/service.h"
-#include "testkit/testkit.h"
 
 #define SOULS_MAX   64
 #define INTERVAL_MS 2000

@@ -208,12 +208,12 @@ TEST(idle_connections_over_the_limit_are_closed)
 
 /* Few of each address, but more than there are workers. */
 static void
-others_are_served_during(const char *say)
+others_are_served_during(const char *request)
 {
 	struct tk_exhaustion_opts o = { .n = 200,
 		.from = INADDR_LOOPBACK + 256,
 		.clients = 100,
-		.send = say,
+		.send = request,
 		.drip_ms = 100,
 		.opens_per_s = 500 };
 

@@ -286,6 +286,17 @@ TEST(the_token_command_edits_the_file)
 	tk_response_free(&a);
 }
 
+TEST(the_token_command_accepts_the_deprecated_role)
+{
+	const char *path = tk_path("tokens.json");
+	struct tk_proc p;
+
+	ck_assert_int_eq(
+	    done(&p, NO_ENV, TK_ENV("token", "add", path, "maker")), 0);
+	ck_assert_int_eq(done(&p, NO_ENV, TK_ENV("token", "list", path)), 0);
+	ck_assert(tk_log_has(&p, "  provisioner  ends never"));
+}
+
 TEST(the_token_command_prints_its_usage)
 {
 	static const char *const wrong[][7] = {

@@ -1,4 +1,4 @@
-/* run-tests: what it counts, what it finds left behind, how it ends. */
+/* run-tests: its counts, the leftovers it detects, its exit status. */
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ path_of(bool runner)
 }
 
 static const char *
-script(const char *name, const char *body)
+script_write(const char *name, const char *body)
 {
 	const char *path = tk_path(name);
 	char text[1024];
@@ -42,9 +42,9 @@ script(const char *name, const char *body)
 	return path;
 }
 
-/* Start run-tests in a Git tree of its own, which holds nothing else. */
+/* Start run-tests in a Git tree of its own, which contains nothing else. */
 static void
-start(struct tk_proc *p, const char *program, const char *more)
+runner_start(struct tk_proc *p, const char *program, const char *more)
 {
 	const char *argv[] = { "sh", "-ec",
 		"mkdir \"$1\" && cd \"$1\" && git init -q && "
@@ -56,26 +56,28 @@ start(struct tk_proc *p, const char *program, const char *more)
 }
 
 static void
-run(const char *program, int code, const char *says)
+runner_check(const char *program, int code, const char *output)
 {
 	struct tk_proc p;
 
-	start(&p, program, NULL);
+	runner_start(&p, program, NULL);
 	ck_assert_int_eq(tk_wait(&p, 25000), code);
-	ck_assert_msg(tk_log_has(&p, says), "does not say: %s", says);
+	ck_assert_msg(tk_log_has(&p, output), "not printed: %s", output);
 }
 
 TEST(a_script_counts_as_one_test)
 {
-	run(script("good", "exit 0"), 0, "\n1 passed, 0 failed\n");
+	runner_check(
+	    script_write("good", "exit 0"), 0, "\n1 passed, 0 failed\n");
 }
 
 TEST(a_failing_script_shows_its_output)
 {
-	run(script("bad", "echo because; exit 3"), 1, "\nbecause\n");
+	runner_check(
+	    script_write("bad", "echo because; exit 3"), 1, "\nbecause\n");
 }
 
-/* What the next one runs again. */
+/* The inner test that the next one runs. */
 TEST(inner_a)
 {
 	ck_assert_str_ne(tk_dir(), "");
@@ -91,48 +93,51 @@ TEST(tests_are_counted_one_by_one)
 	char program[PATH_MAX];
 
 	snprintf(program, sizeof(program), "%s inner_", path_of(false));
-	run(program, 0, "\n2 passed, 0 failed\n");
+	runner_check(program, 0, "\n2 passed, 0 failed\n");
 }
 
 TEST(two_programs_add_up)
 {
 	struct tk_proc p;
 
-	start(&p, script("good", "exit 0"), script("bad", "exit 1"));
+	runner_start(
+	    &p, script_write("good", "exit 0"), script_write("bad", "exit 1"));
 	ck_assert_int_eq(tk_wait(&p, 25000), 1);
 	ck_assert(tk_log_has(&p, "\n1 passed, 1 failed\n"));
 }
 
 TEST(a_program_without_tests_has_failed)
 {
-	run("/bin/true", 1, "ran no test");
+	runner_check("/bin/true", 1, "ran no test");
 }
 
 TEST(a_program_that_dies_early_has_failed)
 {
-	run("/bin/false", 1, "ended with status 1 before its last test");
+	runner_check(
+	    "/bin/false", 1, "ended with status 1 before its last test");
 }
 
 TEST(a_program_may_take_only_so_long)
 {
-	run(script("slow", "tail -f /dev/null"), 1, "0 passed, 1 failed");
+	runner_check(
+	    script_write("slow", "tail -f /dev/null"), 1, "0 passed, 1 failed");
 }
 
 TEST(a_process_left_running_is_found)
 {
-	run(script("leaves", "setsid tail -f /dev/null &"), 1,
+	runner_check(script_write("leaves", "setsid tail -f /dev/null &"), 1,
 	    "left running (now killed):\n");
 }
 
 TEST(a_file_left_in_the_temporary_folder_is_found)
 {
-	run(script("leaves", ": >\"$TMPDIR/rest\""), 1,
+	runner_check(script_write("leaves", ": >\"$TMPDIR/rest\""), 1,
 	    "left in TMPDIR:\nrest\n");
 }
 
 TEST(a_file_left_in_the_source_tree_is_found)
 {
-	run(script("leaves", "echo >rest"), 1,
+	runner_check(script_write("leaves", "echo >rest"), 1,
 	    "new files in the source tree\nrest\n");
 }
 
@@ -145,11 +150,11 @@ is_running(void *arg)
 }
 
 static bool
-is_gone(void *arg)
+is_dead(void *arg)
 {
 	pid_t *pid = arg;
 
-	/* Its parents have died, so it is this test's to reap. */
+	/* The parents have died, so this test reaps it. */
 	(void)waitpid(*pid, NULL, WNOHANG);
 	return kill(*pid, 0) == -1 && errno == ESRCH;
 }
@@ -162,8 +167,9 @@ TEST(a_signal_ends_all)
 	pid_t pid;
 
 	snprintf(pid_file, sizeof(pid_file), "%s", tk_path("pid"));
-	start(&p,
-	    script("slow", "echo $$ >\"${0%slow}pid\"; exec tail -f /dev/null"),
+	runner_start(&p,
+	    script_write(
+		"slow", "echo $$ >\"${0%slow}pid\"; exec tail -f /dev/null"),
 	    NULL);
 	ck_assert(tk_until(is_running, pid_file, 10000));
 	tk_signal(&p, SIGTERM);
@@ -172,5 +178,5 @@ TEST(a_signal_ends_all)
 	pid = (pid_t)strtol(text, NULL, 10);
 	free(text);
 	ck_assert_int_gt(pid, 0);
-	ck_assert(tk_until(is_gone, &pid, 10000));
+	ck_assert(tk_until(is_dead, &pid, 10000));
 }

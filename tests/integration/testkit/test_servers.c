@@ -1,4 +1,4 @@
-/* The testkit's servers: start, data over a restart, stop by any signal. */
+/* The testkit's servers: start, data across a restart, stop by any signal. */
 #include <arpa/inet.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "testkit/testkit.h"
 
 static void
-starts_and_restarts(enum tk_server_kind kind, int sig, int code)
+check_restart(enum tk_server_kind kind, int sig, int code)
 {
 	struct tk_server s;
 	int port;
@@ -25,32 +25,32 @@ starts_and_restarts(enum tk_server_kind kind, int sig, int code)
 	ck_assert_int_eq(s.port, port);
 	ck_assert(tk_port_open(port));
 	pid = s.proc.pid;
-	/* Running, it is stopped first. */
+	/* A running server is stopped first. */
 	tk_server_restart(&s);
 	ck_assert_int_ne(s.proc.pid, pid);
 	tk_server_stop(&s, SIGKILL);
 	ck_assert(!tk_port_open(port));
 }
 
-TEST(nats)
+TEST(nats_can_be_stopped_killed_and_restarted)
 {
-	starts_and_restarts(TK_NATS, SIGINT, 0);
-	starts_and_restarts(TK_NATS, SIGKILL, 128 + SIGKILL);
+	check_restart(TK_NATS, SIGINT, 0);
+	check_restart(TK_NATS, SIGKILL, 128 + SIGKILL);
 }
 
-TEST(redis)
+TEST(redis_can_be_stopped_killed_and_restarted)
 {
-	starts_and_restarts(TK_REDIS, SIGTERM, 0);
-	starts_and_restarts(TK_REDIS, SIGKILL, 128 + SIGKILL);
+	check_restart(TK_REDIS, SIGTERM, 0);
+	check_restart(TK_REDIS, SIGKILL, 128 + SIGKILL);
 }
 
-TEST(mosquitto)
+TEST(mosquitto_can_be_stopped_killed_and_restarted)
 {
-	starts_and_restarts(TK_MOSQUITTO, SIGTERM, 0);
-	starts_and_restarts(TK_MOSQUITTO_PERSISTENT, SIGKILL, 128 + SIGKILL);
+	check_restart(TK_MOSQUITTO, SIGTERM, 0);
+	check_restart(TK_MOSQUITTO_PERSISTENT, SIGKILL, 128 + SIGKILL);
 }
 
-TEST(several_at_once)
+TEST(several_servers_run_side_by_side)
 {
 	struct tk_server s[6];
 	size_t i;
@@ -63,12 +63,12 @@ TEST(several_at_once)
 	ck_assert(strncmp(s[1].url, "redis://127.0.0.1:", 18) == 0);
 	ck_assert(strncmp(s[2].url, "mqtt://127.0.0.1:", 17) == 0);
 	tk_server_stop(&s[0], SIGTERM);
-	/* The others end with the test. */
+	/* The others are stopped by the testkit. */
 }
 
-/* Send text to the server and read until want has come. */
+/* Send text to the server and read until want was received. */
 static void
-talk(const struct tk_server *s, const char *text, const char *want)
+send_and_expect(const struct tk_server *s, const char *text, const char *want)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)s->port),
@@ -93,20 +93,20 @@ talk(const struct tk_server *s, const char *text, const char *want)
 	close(fd);
 }
 
-TEST(redis_keeps_what_it_acknowledged)
+TEST(redis_persists_acknowledged_writes)
 {
 	struct tk_server s;
 
 	tk_server_start(&s, TK_REDIS);
-	talk(&s, "SET k soul\r\n", "+OK");
+	send_and_expect(&s, "SET k soul\r\n", "+OK");
 	tk_server_stop(&s, SIGKILL);
 	tk_server_restart(&s);
-	talk(&s, "GET k\r\n", "\r\nsoul\r\n");
-	talk(&s, "CONFIG GET save\r\n", "$0\r\n\r\n");
-	talk(&s, "CONFIG GET appendfsync\r\n", "always");
+	send_and_expect(&s, "GET k\r\n", "\r\nsoul\r\n");
+	send_and_expect(&s, "CONFIG GET save\r\n", "$0\r\n\r\n");
+	send_and_expect(&s, "CONFIG GET appendfsync\r\n", "always");
 }
 
-/* A JetStream request, answered to the connection's own subject. */
+/* A JetStream request; the reply goes to the connection's own subject. */
 static void
 jetstream(const struct tk_server *s, const char *what, const char *body,
     const char *want)
@@ -117,10 +117,10 @@ jetstream(const struct tk_server *s, const char *what, const char *body,
 	    "CONNECT {\"verbose\":false}\r\nSUB answer 1\r\n"
 	    "PUB %s answer %zu\r\n%s\r\n",
 	    what, strlen(body), body);
-	talk(s, text, want);
+	send_and_expect(s, text, want);
 }
 
-TEST(nats_keeps_its_streams)
+TEST(nats_persists_its_streams)
 {
 	struct tk_server s;
 
@@ -150,7 +150,7 @@ run_client(const struct tk_server *s, const char *name, const char *topic,
 		ck_assert(tk_log_has(&p, "soul\n"));
 }
 
-TEST(mosquitto_keeps_its_retained_messages_if_told)
+TEST(mosquitto_persists_retained_messages_if_configured)
 {
 	static const char *const pub[] = { "-m", "soul", "-r", NULL };
 	static const char *const sub[] = { "-C", "1", "-W", "10" };

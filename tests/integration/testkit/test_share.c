@@ -1,6 +1,6 @@
 /*
- * What the tests of a program share: this program shares a process, and runs
- * itself again with SOUL_KIT_SHARE naming what shall go wrong.
+ * The shared fixture of a program's tests: this program shares a process, and
+ * runs itself again with SOUL_KIT_SHARE naming the fault to inject.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 static struct tk_proc shared;
 static const char *shared_file;
 static int shared_port;
-static int begun;
+static int begin_calls;
 
 static bool
-goes_wrong(const char *what)
+share_breaks(const char *what)
 {
 	const char *env = getenv("SOUL_KIT_SHARE");
 
@@ -25,36 +25,36 @@ goes_wrong(const char *what)
 }
 
 static void
-begin(void)
+share_begin(void)
 {
 	const char *argv[] = { "tail", "-f", "/dev/null", NULL };
 
-	begun++;
+	begin_calls++;
 	tk_spawn(&shared, "shared", argv, NULL);
 	shared_file = tk_path("file");
 	tk_write_file(shared_file, "shared");
 	shared_port = tk_port();
-	ck_assert_msg(!goes_wrong("begin"), "begin, on purpose");
+	ck_assert_msg(!share_breaks("begin"), "begin, on purpose");
 }
 
 static void
-check(void)
+share_check(void)
 {
-	ck_assert_msg(tk_alive(&shared), "the shared process is gone");
+	ck_assert_msg(tk_alive(&shared), "the shared process has died");
 }
 
 static const char *
-end(void)
+share_end(void)
 {
-	if (goes_wrong("stays"))
+	if (share_breaks("stays"))
 		return NULL;
 	tk_signal(&shared, SIGTERM);
 	if (tk_wait(&shared, 10000) != 128 + SIGTERM)
-		return "it did not end";
-	return goes_wrong("end") ? "end, on purpose" : NULL;
+		return "it did not exit";
+	return share_breaks("end") ? "end, on purpose" : NULL;
 }
 
-TK_SHARE(begin, check, end)
+TK_SHARE(share_begin, share_check, share_end)
 
 static bool
 is_dead(void *arg)
@@ -62,15 +62,15 @@ is_dead(void *arg)
 	return !tk_alive(arg);
 }
 
-/* Registered twice: what the first left, the second finds. */
+/* Registered twice: the second test finds what the first one left. */
 static void
-look_at_what_is_shared(void)
+check_shared_fixture(void)
 {
 	const char *argv[] = { "tail", "-f", "/dev/null", NULL };
 	struct tk_proc mine;
 	char *text;
 
-	ck_assert_int_eq(begun, 1);
+	ck_assert_int_eq(begin_calls, 1);
 	ck_assert(tk_alive(&shared));
 	text = tk_read_file(shared_file, NULL);
 	ck_assert_str_eq(text, "shared");
@@ -80,26 +80,26 @@ look_at_what_is_shared(void)
 	ck_assert(tk_log_has(&shared, ""));
 	tk_spawn(&mine, "mine", argv, NULL);
 	ck_assert(tk_alive(&mine));
-	if (goes_wrong("broken")) {
+	if (share_breaks("broken")) {
 		tk_signal(&shared, SIGKILL);
 		ck_assert(tk_until(is_dead, &shared, 10000));
 	}
 }
 
-TEST(what_is_shared_is_there)
+TEST(a_shared_fixture_is_available)
 {
-	look_at_what_is_shared();
+	check_shared_fixture();
 }
 
-TEST(what_is_shared_is_still_there)
+TEST(a_shared_fixture_outlives_a_test)
 {
-	look_at_what_is_shared();
+	check_shared_fixture();
 }
 
 static int
-say(void *arg)
+print_and_exit(void *arg)
 {
-	printf("said %s\n", (const char *)arg);
+	printf("printed %s\n", (const char *)arg);
 	return 7;
 }
 
@@ -108,29 +108,29 @@ TEST(a_function_runs_in_a_process_of_its_own)
 	char word[] = "this";
 	struct tk_proc p;
 
-	tk_fork(&p, "fork", say, word);
+	tk_fork(&p, "fork", print_and_exit, word);
 	ck_assert_int_eq(tk_wait(&p, 10000), 7);
-	ck_assert(tk_log_has(&p, "said this\n"));
+	ck_assert(tk_log_has(&p, "printed this\n"));
 }
 
 static const struct {
-	const char *wrong;
+	const char *breakage;
 	int code;
-	const char *says;
+	const char *output;
 } cases[] = {
 	{ "nothing", 0, "100%: Checks: 2" },
 	{ "stays", 0, "100%: Checks: 2" },
 	{ "begin", 1, "begin, on purpose" },
-	{ "begin", 1, "what the tests share could not be made" },
-	{ "broken", 1, "the shared process is gone" },
-	{ "end", 1, "what the tests share: end, on purpose" },
+	{ "begin", 1, "the shared fixture could not be started" },
+	{ "broken", 1, "the shared process has died" },
+	{ "end", 1, "the shared fixture: end, on purpose" },
 };
 
-TEST(faults_of_what_is_shared_are_reported)
+TEST(failures_of_shared_fixtures_are_reported)
 {
 	char exe[4096];
 	char env[3][4200];
-	const char *argv[] = { exe, "_there", NULL };
+	const char *argv[] = { exe, "a_shared_fixture_", NULL };
 	const char *envp[] = { env[0], env[1], env[2], NULL };
 	struct tk_proc p;
 	const char *tmp = tk_path("tmp");
@@ -147,13 +147,13 @@ TEST(faults_of_what_is_shared_are_reported)
 		ck_assert_int_eq(mkdir(tmp, 0700), 0);
 		(void)unlink(tk_path("inner.log"));
 		snprintf(env[1], sizeof(env[1]), "SOUL_KIT_SHARE=%s",
-		    cases[i].wrong);
+		    cases[i].breakage);
 		tk_spawn(&p, "inner", argv, envp);
 		ck_assert_msg(tk_wait(&p, 20000) == cases[i].code,
-		    "%s: exit code", cases[i].wrong);
-		ck_assert_msg(tk_log_has(&p, cases[i].says), "%s: %s",
-		    cases[i].wrong, cases[i].says);
+		    "%s: exit code", cases[i].breakage);
+		ck_assert_msg(tk_log_has(&p, cases[i].output), "%s: %s",
+		    cases[i].breakage, cases[i].output);
 		ck_assert_msg(
-		    rmdir(tmp) == 0, "%s: left a folder", cases[i].wrong);
+		    rmdir(tmp) == 0, "%s: left a folder", cases[i].breakage);
 	}
 }

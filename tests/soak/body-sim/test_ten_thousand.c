@@ -26,7 +26,7 @@ TEST_T(ten_thousand_bodies, 1200)
 		snprintf(id, sizeof(id), "r%d", i);
 		start = clock_mono();
 		sim_fleet_invoke_all(&c, id);
-		printf("all answered after %lld ms\n",
+		printf("all results after %lld ms\n",
 		    (long long)mono_diff_ms(clock_mono(), start));
 		start = clock_mono();
 		sim_fleet_lose_broker(&c);

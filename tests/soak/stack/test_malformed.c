@@ -1,6 +1,6 @@
 /*
- * Ten thousand malformed payloads at every door of the whole stack at once,
- * twenty of them as large as it gets.
+ * Ten thousand malformed payloads on every interface of the whole stack at
+ * once, twenty of them at the size limit.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 STACK_SHARED({ 0 })
 
-TEST_T(ten_thousand_malformed_payloads_harm_nobody, 600)
+TEST_T(ten_thousand_malformed_payloads_affect_no_other_client, 600)
 {
 	static const struct hostile_plan plan = {
 		.seed = 1, .n = 10000, .huge = 20

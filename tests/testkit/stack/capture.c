@@ -1,7 +1,4 @@
-/*
- * One loop takes NATS messages and MQTT ones in turn, so that nothing here
- * needs a lock.
- */
+/* One loop reads NATS and MQTT messages in turn, so no lock is needed. */
 #include "testkit/stack/capture.h"
 
 #include <mosquitto.h>
@@ -17,16 +14,17 @@
 #include "core/mem.h"
 #include "testkit/stack/verdict.h"
 
-/* Requests whose answers are still recognised. */
+/* Requests whose replies are still recognized. */
 #define PENDING_MAX 65536
-/* An answer may be seen before its question, by so much. */
+/* A reply may be received before its request; the most such replies. */
 #define EARLY_MAX 64
 #define EARLY_MS  500
-/* MQTT messages before it is NATS' turn again. */
+/* MQTT messages per iteration before NATS is read. */
 #define MQTT_BATCH 256
 
 struct pending {
-	const struct wire_subject *row; /* NULL: of the server, or discovery */
+	const struct wire_subject
+	    *row; /* NULL: internal to the server, or discovery */
 	char inbox[128];
 };
 
@@ -35,7 +33,7 @@ struct capture {
 	natsSubscription *sub;
 	struct mosquitto *m;
 	struct arena *arena;
-	struct map *by_inbox; /* struct asked */
+	struct map *by_inbox; /* struct pending */
 	struct pending *pending;
 	size_t next;
 	struct {
@@ -43,7 +41,7 @@ struct capture {
 		struct mono since;
 	} early[EARLY_MAX];
 	size_t n_early;
-	size_t *subjects, *topics, *events; /* how many of each row */
+	size_t *subjects, *topics, *events; /* messages per row */
 	size_t nats, mqtt, wrong;
 };
 
@@ -57,8 +55,8 @@ on_term(int sig)
 }
 
 static void
-report(struct capture *t, const char *where, struct str name, struct str data,
-    const char *why)
+capture_report(struct capture *t, const char *where, struct str name,
+    struct str data, const char *why)
 {
 	t->wrong++;
 	printf(CAPTURE_WRONG "%s %.*s: %s: %.*s\n", where, STR_ARG(name), why,
@@ -66,11 +64,10 @@ report(struct capture *t, const char *where, struct str name, struct str data,
 	fflush(stdout);
 }
 
-/* ---- NATS -----------------------------------------------------------------
- */
+/* ---- NATS ---- */
 
 static struct str
-data_of(natsMsg *m)
+capture_data(natsMsg *m)
 {
 	return (
 	    struct str){ natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m) };
@@ -84,9 +81,10 @@ has_header(natsMsg *m, const char *name)
 	return natsMsgHeader_Get(m, name, &value) == NATS_OK && value != NULL;
 }
 
-/* Expect answers on an inbox. */
+/* Expect replies on an inbox. */
 static void
-expect(struct capture *t, const char *inbox, const struct wire_subject *row)
+capture_expect_reply(
+    struct capture *t, const char *inbox, const struct wire_subject *row)
 {
 	struct pending *a = &t->pending[t->next++ % PENDING_MAX];
 
@@ -97,7 +95,7 @@ expect(struct capture *t, const char *inbox, const struct wire_subject *row)
 	(void)map_put(t->by_inbox, str_of(a->inbox), a);
 }
 
-/* The server's own subjects, and discovery. */
+/* Subjects of the server itself, and discovery. */
 static bool
 is_of_server(struct str subject)
 {
@@ -108,7 +106,7 @@ is_of_server(struct str subject)
 }
 
 static bool
-was_away(struct capture *t)
+was_disconnected(struct capture *t)
 {
 	natsStatistics *s = NULL;
 	uint64_t retry = 0;
@@ -121,32 +119,35 @@ was_away(struct capture *t)
 	return retry > 0;
 }
 
-/* An answer; false if its question has not been seen. */
+/* A reply; false if its request has not been seen. */
 static bool
-take_reply(struct capture *t, natsMsg *m)
+capture_reply(struct capture *t, natsMsg *m)
 {
 	struct str inbox = str_of(natsMsg_GetSubject(m));
 	const struct pending *a = map_get(t->by_inbox, inbox);
 	struct verdict v = { 0 };
 
-	/* While it was not connected it may have missed the question. */
+	/* The request may have been missed while disconnected. */
 	if (a == NULL)
-		return was_away(t);
-	/* Status messages of the server (no responders, no messages) have no
-	 * data. */
-	if (a->row == NULL || (data_of(m).n == 0 && has_header(m, "Status")))
+		return was_disconnected(t);
+	/*
+	 * Status messages of the server (no responders, no messages) have no
+	 * data.
+	 */
+	if (a->row == NULL ||
+	    (capture_data(m).n == 0 && has_header(m, "Status")))
 		return true;
-	verdict_reply(t->arena, a->row, data_of(m),
+	verdict_reply(t->arena, a->row, capture_data(m),
 	    has_header(m, "Nats-Service-Error"), &v);
 	if (v.wrong)
-		report(t, "NATS answer to", str_of(a->row->subject), data_of(m),
-		    v.why);
+		capture_report(t, "NATS reply to", str_of(a->row->subject),
+		    capture_data(m), v.why);
 	return true;
 }
 
-/* A message that is no answer. */
+/* A message that is not a reply. */
 static void
-take_subject(struct capture *t, natsMsg *m)
+capture_subject(struct capture *t, natsMsg *m)
 {
 	struct str subject = str_of(natsMsg_GetSubject(m));
 	const char *inbox = natsMsg_GetReply(m);
@@ -155,32 +156,34 @@ take_subject(struct capture *t, natsMsg *m)
 
 	if (is_of_server(subject)) {
 		if (inbox != NULL)
-			expect(t, inbox, NULL);
+			capture_expect_reply(t, inbox, NULL);
 		return;
 	}
 	row = verdict_subject_row(subject);
 	if (row == NULL) {
-		report(t, "NATS", subject, data_of(m), "unknown subject");
+		capture_report(
+		    t, "NATS", subject, capture_data(m), "unknown subject");
 		return;
 	}
 	t->subjects[row - wire_subjects]++;
 	if (row->kind == WIRE_SUBJECT_KIND_REQUEST) {
 		if (inbox == NULL)
-			report(
-			    t, "NATS", subject, data_of(m), "wants no answer");
+			capture_report(t, "NATS", subject, capture_data(m),
+			    "takes no reply");
 		else
-			expect(t, inbox, row);
+			capture_expect_reply(t, inbox, row);
 		if (!has_header(m, "Soul-Deadline"))
-			report(
-			    t, "NATS", subject, data_of(m), "has no deadline");
+			capture_report(t, "NATS", subject, capture_data(m),
+			    "has no deadline");
 		if (!has_header(m, "traceparent"))
-			report(t, "NATS", subject, data_of(m), "has no trace");
+			capture_report(t, "NATS", subject, capture_data(m),
+			    "has no trace");
 	} else if (inbox != NULL) {
-		expect(t, inbox, NULL);
+		capture_expect_reply(t, inbox, NULL);
 	}
-	verdict_request(t->arena, row, subject, data_of(m), &v);
+	verdict_request(t->arena, row, subject, capture_data(m), &v);
 	if (v.wrong)
-		report(t, "NATS", subject, data_of(m), v.why);
+		capture_report(t, "NATS", subject, capture_data(m), v.why);
 	else if (row->kind == WIRE_SUBJECT_KIND_EVENT) {
 		(void)str_split(&subject, '.');
 		(void)str_split(&subject, '.');
@@ -189,51 +192,51 @@ take_subject(struct capture *t, natsMsg *m)
 	}
 }
 
-/* A connection of libs/bus makes sure of itself so: _INBOX.<its id>.0 */
+/* A libs/bus connection checks itself like this: _INBOX.<its id>.0 */
 static bool
 is_greeting(natsMsg *m)
 {
 	return str_ends(str_of(natsMsg_GetSubject(m)), STR(".0")) &&
-	    data_of(m).n == 0 && natsMsg_GetReply(m) == NULL;
+	    capture_data(m).n == 0 && natsMsg_GetReply(m) == NULL;
 }
 
 static void
-take_nats(struct capture *t, natsMsg *m)
+capture_nats(struct capture *t, natsMsg *m)
 {
 	t->nats++;
 	if (!str_starts(str_of(natsMsg_GetSubject(m)), STR("_INBOX."))) {
-		take_subject(t, m);
+		capture_subject(t, m);
 		natsMsg_Destroy(m);
-	} else if (is_greeting(m) || take_reply(t, m)) {
+	} else if (is_greeting(m) || capture_reply(t, m)) {
 		natsMsg_Destroy(m);
 	} else if (t->n_early < EARLY_MAX) {
 		t->early[t->n_early].since = clock_mono();
 		t->early[t->n_early++].msg = m;
 	} else {
-		report(t, "NATS", str_of(natsMsg_GetSubject(m)), data_of(m),
-		    "an answer to nothing");
+		capture_report(t, "NATS", str_of(natsMsg_GetSubject(m)),
+		    capture_data(m), "a reply without a request");
 		natsMsg_Destroy(m);
 	}
 }
 
-/* Look again at answers whose question was not there. */
+/* Check the replies again whose request had not been seen. */
 static void
-take_early(struct capture *t, bool at_end)
+capture_early(struct capture *t, bool at_end)
 {
 	size_t i, n = 0;
 	natsMsg *m;
 
 	for (i = 0; i < t->n_early; i++) {
 		m = t->early[i].msg;
-		if (!take_reply(t, m)) {
+		if (!capture_reply(t, m)) {
 			if (!at_end &&
 			    mono_diff_ms(clock_mono(), t->early[i].since) <
 				EARLY_MS) {
 				t->early[n++] = t->early[i];
 				continue;
 			}
-			report(t, "NATS", str_of(natsMsg_GetSubject(m)),
-			    data_of(m), "an answer to nothing");
+			capture_report(t, "NATS", str_of(natsMsg_GetSubject(m)),
+			    capture_data(m), "a reply without a request");
 		}
 		natsMsg_Destroy(m);
 	}
@@ -241,7 +244,7 @@ take_early(struct capture *t, bool at_end)
 }
 
 static void
-open_nats(struct capture *t, const char *url)
+capture_open_nats(struct capture *t, const char *url)
 {
 	natsOptions *o = NULL;
 
@@ -259,8 +262,7 @@ open_nats(struct capture *t, const char *url)
 	natsOptions_Destroy(o);
 }
 
-/* ---- MQTT -----------------------------------------------------------------
- */
+/* ---- MQTT ---- */
 
 static void
 on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg,
@@ -287,7 +289,7 @@ on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg,
 		verdict_topic_terminal(what.topic), STR(CAPTURE_HOSTILE)))
 		return;
 	if (v.wrong)
-		report(t, "MQTT", what.topic, what.payload, v.why);
+		capture_report(t, "MQTT", what.topic, what.payload, v.why);
 }
 
 static void
@@ -297,7 +299,7 @@ on_connect(struct mosquitto *m, void *arg, int rc, int flags,
 	(void)arg;
 	(void)flags;
 	(void)props;
-	/* What is retained has been seen when it was sent. */
+	/* Retained messages were checked when they were published. */
 	if (rc == 0)
 		(void)mosquitto_subscribe_v5(m, NULL, "#", 2,
 		    MQTT_SUB_OPT_RETAIN_AS_PUBLISHED |
@@ -320,7 +322,7 @@ on_subscribe(struct mosquitto *m, void *arg, int mid, int n, const int *qos,
 }
 
 static void
-open_mqtt(struct capture *t, int port)
+capture_open_mqtt(struct capture *t, int port)
 {
 	t->m = mosquitto_new(NULL, true, t);
 	if (t->m == NULL)
@@ -334,9 +336,9 @@ open_mqtt(struct capture *t, int port)
 	(void)mosquitto_connect(t->m, "127.0.0.1", port, 60);
 }
 
-/* Take what there is, waiting for some milliseconds at most. */
+/* Read pending messages, waiting for some milliseconds at most. */
 static void
-take_mqtt(struct capture *t)
+capture_mqtt(struct capture *t)
 {
 	size_t before;
 	int i = 0;
@@ -350,11 +352,10 @@ take_mqtt(struct capture *t)
 	} while (t->mqtt > before && i++ < MQTT_BATCH);
 }
 
-/* ---- the process ----------------------------------------------------------
- */
+/* ---- the process ---- */
 
 static void
-sum_up(const struct capture *t)
+capture_print_counts(const struct capture *t)
 {
 	size_t i;
 
@@ -403,21 +404,21 @@ capture_main(void *where)
 	t.topics = mem_calloc(wire_topics_n, sizeof(*t.topics));
 	t.events = mem_calloc(wire_events_n, sizeof(*t.events));
 	(void)mosquitto_lib_init();
-	open_nats(&t, w->nats_url);
+	capture_open_nats(&t, w->nats_url);
 	if (w->mqtt_port != 0)
-		open_mqtt(&t, w->mqtt_port);
+		capture_open_mqtt(&t, w->mqtt_port);
 	else
 		printf(CAPTURE_READY);
 	fflush(stdout);
 	while (!stop_requested) {
 		while (natsSubscription_NextMsg(
 			   &m, t.sub, t.m != NULL ? 1 : 20) == NATS_OK)
-			take_nats(&t, m);
-		take_mqtt(&t);
-		take_early(&t, false);
+			capture_nats(&t, m);
+		capture_mqtt(&t);
+		capture_early(&t, false);
 	}
-	take_early(&t, true);
-	sum_up(&t);
+	capture_early(&t, true);
+	capture_print_counts(&t);
 	capture_free(&t);
 	return t.wrong > 0 ? 1 : 0;
 }

@@ -1,6 +1,4 @@
-/*
- * libcurl, one connection a call.
- */
+/* libcurl, one connection per call. */
 #include "testkit/stack/client.h"
 
 #include <curl/curl.h>
@@ -18,20 +16,20 @@
 
 static _Thread_local struct {
 	const char *token, *from;
-} who;
+} identity;
 
 void
 client_set_identity(const char *token, const char *from)
 {
-	who.token = token;
-	who.from = from;
+	identity.token = token;
+	identity.from = from;
 }
 
 void
 client_get_identity(const char **token, const char **from)
 {
-	*token = who.token;
-	*from = who.from;
+	*token = identity.token;
+	*from = identity.from;
 }
 
 static size_t
@@ -43,9 +41,10 @@ on_body(char *p, size_t size, size_t n, void *arg)
 	return size * n;
 }
 
-/* The answer's status, its body appended to out; 0 if there is none. */
+/* Returns the status and appends the body to out; 0 without a response. */
 static int
-transfer(const char *url, const char *method, const char *body, struct buf *out)
+client_transfer(
+    const char *url, const char *method, const char *body, struct buf *out)
 {
 	struct curl_slist *head =
 	    curl_slist_append(NULL, "Content-Type: application/json");
@@ -62,14 +61,14 @@ transfer(const char *url, const char *method, const char *body, struct buf *out)
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, out);
 	if (body != NULL)
 		curl_easy_setopt(c, CURLOPT_POSTFIELDS, body);
-	if (who.token != NULL) {
+	if (identity.token != NULL) {
 		snprintf(bearer, sizeof(bearer), "Authorization: Bearer %s",
-		    who.token);
+		    identity.token);
 		head = curl_slist_append(head, bearer);
 	}
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, head);
-	if (who.from != NULL)
-		curl_easy_setopt(c, CURLOPT_INTERFACE, who.from);
+	if (identity.from != NULL)
+		curl_easy_setopt(c, CURLOPT_INTERFACE, identity.from);
 	if (curl_easy_perform(c) == CURLE_OK)
 		curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &status);
 	curl_easy_cleanup(c);
@@ -94,14 +93,14 @@ client_call(
 	json_decref(body);
 	snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", port, path);
 	snprintf(bare, sizeof(bare), "%.*s", (int)strcspn(path, "?"), path);
-	*status = transfer(url, method, text, &out);
+	*status = client_transfer(url, method, text, &out);
 	h = (struct verdict_http){ method, bare, *status, buf_str(&out) };
 	if (*status != 0) {
 		verdict_http(a, &h, &v);
 		ck_assert_msg(!v.wrong, "%s %s: %d %.*s: %s", method, path,
 		    *status, STR_ARG(h.body), v.why);
 		secret = secrets_in(h.body, false);
-		ck_assert_msg(secret == NULL, "%s %s tells the secret %s",
+		ck_assert_msg(secret == NULL, "%s %s contains the secret %s",
 		    method, path, secret);
 	}
 	j = json_loadb(h.body.p != NULL ? h.body.p : "", h.body.n, 0, NULL);
@@ -136,7 +135,7 @@ client_rejected(struct stack *st, const char *method, const char *path,
 
 	ck_assert_msg(
 	    got == status, "%s %s: %d, not %d", method, path, got, status);
-	snprintf(text, sizeof(text), "%s", text_at(j, "error"));
+	snprintf(text, sizeof(text), "%s", tk_text(j, "error"));
 	json_decref(j);
 	return text;
 }
@@ -152,7 +151,7 @@ client_create_soul(
 	    json_pack(
 		"{ssssss}", "user_id", user, "name", name, "mbti_type", mbti));
 
-	snprintf(id, sizeof(ids[0]), "%s", text_at(j, "soul_id"));
+	snprintf(id, sizeof(ids[0]), "%s", tk_text(j, "soul_id"));
 	json_decref(j);
 	return id;
 }
@@ -195,8 +194,7 @@ client_sim_state(struct stack *st, const char *terminal)
 	return j;
 }
 
-/* ---- waiting --------------------------------------------------------------
- */
+/* ---- waiting ---- */
 
 json_t *
 client_terminal(struct stack *st, const char *user, const char *terminal)
@@ -210,22 +208,25 @@ client_terminal(struct stack *st, const char *user, const char *terminal)
 	    st->service[STACK_CHAT_GATEWAY].http, "GET", path, NULL, &status);
 }
 
-/* Something that a terminal's record is to say. */
-struct wanted {
+/* The expected state of a terminal's record. */
+struct terminal_wait {
 	struct stack *st;
 	const char *user, *terminal;
-	bool (*is)(json_t *terminal, const struct wanted *w);
+	bool (*is)(json_t *terminal, const struct terminal_wait *w);
 	enum client_sees what;
 	size_t n;
 	const char *text;
 };
 
-/* Where callers are known, looking so often is left to one who does no more. */
+/*
+ * With authentication the rate limit applies to fast polling; one client only
+ * polls.
+ */
 static bool
-text_contains_it(void *arg)
+is_shown(void *arg)
 {
-	const struct wanted *w = arg;
-	const char *token = who.token, *from = who.from;
+	const struct terminal_wait *w = arg;
+	const char *token = identity.token, *from = identity.from;
 	json_t *j;
 	bool is;
 
@@ -239,13 +240,13 @@ text_contains_it(void *arg)
 }
 
 static size_t
-size_at(json_t *j, const char *member)
+array_size(json_t *j, const char *member)
 {
 	return json_array_size(json_object_get(j, member));
 }
 
 static bool
-is_known(json_t *j, const struct wanted *w)
+is_known(json_t *j, const struct terminal_wait *w)
 {
 	bool online = json_is_true(json_object_get(j, "online"));
 
@@ -253,10 +254,10 @@ is_known(json_t *j, const struct wanted *w)
 	case CLIENT_SEES_OFFLINE:
 		return !online;
 	case CLIENT_SEES_SKILLS:
-		return online && size_at(j, "skills") > 0;
+		return online && array_size(j, "skills") > 0;
 	case CLIENT_SEES_INTENTS:
-		return online && size_at(j, "skills") > 0 &&
-		    size_at(j, "intents") > 0;
+		return online && array_size(j, "skills") > 0 &&
+		    array_size(j, "intents") > 0;
 	}
 	return false;
 }
@@ -265,14 +266,15 @@ void
 client_wait_terminal(struct stack *st, const char *user, const char *terminal,
     enum client_sees what)
 {
-	struct wanted w = { st, user, terminal, is_known, what, 0, NULL };
+	struct terminal_wait w = { st, user, terminal, is_known, what, 0,
+		NULL };
 
-	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS), "%s is not %s",
+	ck_assert_msg(tk_until(is_shown, &w, STACK_MS), "%s is not %s",
 	    terminal, what == CLIENT_SEES_OFFLINE ? "offline" : "online");
 }
 
 static bool
-is_rejected(json_t *j, const struct wanted *w)
+is_rejected(json_t *j, const struct terminal_wait *w)
 {
 	const char *outcome = json_string_value(
 	    json_object_get(json_object_get(j, "last_refused"), "outcome"));
@@ -284,39 +286,41 @@ void
 client_wait_report_outcome(struct stack *st, const char *user,
     const char *terminal, const char *outcome)
 {
-	struct wanted w = { st, user, terminal, is_rejected, 0, 0, outcome };
+	struct terminal_wait w = { st, user, terminal, is_rejected, 0, 0,
+		outcome };
 
-	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS),
-	    "%s: nothing %s", terminal, outcome);
+	ck_assert_msg(tk_until(is_shown, &w, STACK_MS), "%s: nothing %s",
+	    terminal, outcome);
 }
 
 static bool
-has_intents(json_t *j, const struct wanted *w)
+has_intents(json_t *j, const struct terminal_wait *w)
 {
-	return size_at(j, "intents") == w->n;
+	return array_size(j, "intents") == w->n;
 }
 
 void
 client_wait_intents(
     struct stack *st, const char *user, const char *terminal, size_t n)
 {
-	struct wanted w = { st, user, terminal, has_intents, 0, n, NULL };
+	struct terminal_wait w = { st, user, terminal, has_intents, 0, n,
+		NULL };
 
-	ck_assert_msg(tk_until(text_contains_it, &w, STACK_MS),
-	    "%s: not %zu intents", terminal, n);
+	ck_assert_msg(tk_until(is_shown, &w, STACK_MS), "%s: not %zu intents",
+	    terminal, n);
 }
 
-struct showing {
+struct sim_wait {
 	struct stack *st;
 	const char *terminal, *member, *text;
 };
 
 static bool
-shows(void *arg)
+sim_state_shows(void *arg)
 {
-	const struct showing *s = arg;
+	const struct sim_wait *s = arg;
 	json_t *j = client_sim_state(s->st, s->terminal);
-	bool does = strcmp(text_at(j, s->member), s->text) == 0;
+	bool does = strcmp(tk_text(j, s->member), s->text) == 0;
 
 	json_decref(j);
 	return does;
@@ -326,62 +330,19 @@ void
 client_wait_sim_state(struct stack *st, const char *terminal,
     const char *member, const char *text)
 {
-	struct showing s = { st, terminal, member, text };
+	struct sim_wait s = { st, terminal, member, text };
 
-	ck_assert_msg(tk_until(shows, &s, STACK_MS), "%s: %s is not %s",
-	    terminal, member, text);
+	ck_assert_msg(tk_until(sim_state_shows, &s, STACK_MS),
+	    "%s: %s is not %s", terminal, member, text);
 }
 
-/* ---- JSON -----------------------------------------------------------------
- */
-
-json_t *
-at(json_t *j, const char *path)
+struct client
+client_bound(struct stack *st, const char *user, const char *terminal)
 {
-	json_t *top = j;
-	char key[64];
-	size_t n;
+	struct client o = { st, user, "s1", terminal };
 
-	while (*path != '\0') {
-		n = strcspn(path, ".");
-		snprintf(key, sizeof(key), "%.*s", (int)n, path);
-		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10))
-				     : json_object_get(j, key);
-		ck_assert_msg(
-		    j != NULL, "no %s in %.800s", key, json_dumps(top, 0));
-		path += path[n] == '.' ? n + 1 : n;
-	}
-	return j;
-}
-
-bool
-is_json(json_t *j, const char *text)
-{
-	json_t *other = json_loads(text, JSON_DECODE_ANY, NULL);
-	bool is;
-
-	ck_assert_ptr_nonnull(other);
-	is = json_equal(j, other);
-	json_decref(other);
-	return is;
-}
-
-bool
-text_contains(json_t *j, const char *path, const char *text)
-{
-	return strstr(text_at(j, path), text) != NULL;
-}
-
-bool
-has_skill(json_t *j, const char *path, const char *skill)
-{
-	json_t *list = at(j, path);
-	size_t i;
-
-	for (i = 0; i < json_array_size(list); i++) {
-		if (strcmp(json_string_value(json_array_get(list, i)), skill) ==
-		    0)
-			return true;
-	}
-	return false;
+	client_wait_terminal(st, STACK_USER, terminal, CLIENT_SEES_INTENTS);
+	client_select_soul(
+	    st, user, terminal, client_create_soul(st, user, "小元", "ENFP"));
+	return o;
 }

@@ -17,8 +17,10 @@
  */
 void client_set_identity(const char *token, const char *from);
 
-/* client_get_identity(token, from): As client_set_identity() set them in this
- * thread. */
+/*
+ * client_get_identity(token, from): The values of client_set_identity() in this
+ * thread.
+ */
 void client_get_identity(const char **token, const char **from);
 
 /*
@@ -30,13 +32,13 @@ void client_get_identity(const char **token, const char **from);
 json_t *client_call(
     int port, const char *method, const char *path, json_t *body, int *status);
 
-/* client_ok(st, method, path, body): A request to the gateway that gets 200. */
+/* client_ok(st, method, path, body): A request to the gateway; must get 200. */
 json_t *client_ok(
     struct stack *st, const char *method, const char *path, json_t *body);
 
 /*
- * client_rejected(st, method, path, body, status):
- * A request that the gateway rejects with that status; returns the error text.
+ * client_rejected(st, method, path, body, status): A request that the gateway
+ * must reject with that status; returns the error text.
  */
 const char *client_rejected(struct stack *st, const char *method,
     const char *path, json_t *body, int status);
@@ -45,7 +47,7 @@ const char *client_rejected(struct stack *st, const char *method,
 const char *client_create_soul(
     struct stack *st, const char *user, const char *name, const char *mbti);
 
-/* client_select_soul(st, user, terminal, soul): Bind. */
+/* client_select_soul(st, user, terminal, soul): Bind it. */
 void client_select_soul(
     struct stack *st, const char *user, const char *terminal, const char *soul);
 
@@ -54,6 +56,13 @@ struct client {
 	struct stack *st;
 	const char *user, *session, *terminal;
 };
+
+/*
+ * client_bound(st, user, terminal): Wait until the terminal has intents, and
+ * bind it to a new soul of the user; session s1.
+ */
+struct client client_bound(
+    struct stack *st, const char *user, const char *terminal);
 
 /*
  * client_chat_request(o, text):
@@ -67,29 +76,31 @@ json_t *client_chat(const struct client *o, const char *text);
 /* client_sim_state(st, terminal): The state of a terminal of body-sim. */
 json_t *client_sim_state(struct stack *st, const char *terminal);
 
-/* client_wait_sim_state(st, terminal, member, text): Wait until it shows that.
+/*
+ * client_wait_sim_state(st, terminal, member, text): Wait until the state has
+ * that value.
  */
 void client_wait_sim_state(struct stack *st, const char *terminal,
     const char *member, const char *text);
 
 /*
- * A user's view of terminals that are bound to the user or unbound.
+ * Terminals as seen by a user; bound to the user or unbound.
  * client_terminal(st, user, terminal): The response; NULL if it is not found.
  * client_wait_terminal(st, user, terminal, what): Wait until it shows that.
  */
 json_t *client_terminal(
     struct stack *st, const char *user, const char *terminal);
 enum client_sees {
-	CLIENT_SEES_OFFLINE, /* it is not online */
-	CLIENT_SEES_SKILLS,  /* it is, with skills */
-	CLIENT_SEES_INTENTS  /* and intents */
+	CLIENT_SEES_OFFLINE, /* offline */
+	CLIENT_SEES_SKILLS,  /* online, with skills */
+	CLIENT_SEES_INTENTS  /* online, with skills and intents */
 };
 void client_wait_terminal(struct stack *st, const char *user,
     const char *terminal, enum client_sees what);
 
 /*
- * client_wait_report_outcome(st, user, terminal, outcome):
- * Wait until the last report that did not count in full has that outcome.
+ * client_wait_report_outcome(st, user, terminal, outcome): Wait until the last
+ * report that was not accepted in full has that outcome.
  */
 void client_wait_report_outcome(struct stack *st, const char *user,
     const char *terminal, const char *outcome);
@@ -97,22 +108,5 @@ void client_wait_report_outcome(struct stack *st, const char *user,
 /* client_wait_intents(st, user, terminal, n): Wait until it has n intents. */
 void client_wait_intents(
     struct stack *st, const char *user, const char *terminal, size_t n);
-
-/* ---- JSON ------------------------------------------------------------------
- * at(j, "a.b"): a member, which must be there; texts live as long as j.
- */
-json_t *at(json_t *j, const char *path);
-
-#define text_at(j, path)   json_string_value(at((j), (path)))
-#define number_at(j, path) json_number_value(at((j), (path)))
-
-/* has_skill(j, path, skill): Whether the array of texts has it. */
-bool has_skill(json_t *j, const char *path, const char *skill);
-
-/* is_json(j, text): Whether j equals the JSON text. */
-bool is_json(json_t *j, const char *text);
-
-/* says(j, path, text): Whether the text at path has text in it. */
-bool text_contains(json_t *j, const char *path, const char *text);
 
 #endif /* !TESTKIT_STACK_CLIENT_H */

@@ -1,6 +1,3 @@
-/*
- * A thread that waits for one answer.
- */
 #include "testkit/stack/conversation.h"
 
 #include <pthread.h>
@@ -17,7 +14,7 @@ struct conversation {
 };
 
 static void *
-talk_main(void *arg)
+conversation_main(void *arg)
 {
 	struct conversation *t = arg;
 
@@ -35,7 +32,8 @@ conversation_begin(const struct client *o, const char *text)
 	t->port = o->st->service[STACK_CHAT_GATEWAY].http;
 	client_get_identity(&t->token, &t->from);
 	t->request = client_chat_request(o, text);
-	ck_assert_int_eq(pthread_create(&t->thread, NULL, talk_main, t), 0);
+	ck_assert_int_eq(
+	    pthread_create(&t->thread, NULL, conversation_main, t), 0);
 	return t;
 }
 

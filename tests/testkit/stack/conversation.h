@@ -1,6 +1,6 @@
 /*
- * conversation: a chat request on a thread of its own, for tests that act
- * meanwhile.
+ * conversation: a chat request on a thread of its own, so that the test can act
+ * while it is pending.
  */
 #ifndef TESTKIT_STACK_CONVERSATION_H
 #define TESTKIT_STACK_CONVERSATION_H

@@ -1,7 +1,7 @@
 /*
- * Documents are the repository's cases, valid and invalid, then broken: bytes
- * changed, cut, doubled, put in, nested deep, blown up.  An HTTP body that
- * happens to keep its schema is cut until it does not.
+ * Payloads are the repository's cases, valid and invalid, mutated: bytes
+ * changed, truncated, duplicated, inserted, nested deeply, inflated. An HTTP
+ * body that still conforms to its schema is truncated until it does not.
  */
 #include "testkit/stack/hostile.h"
 
@@ -43,12 +43,11 @@ struct attack {
 	size_t huge_left;
 };
 
-/* ---- broken documents ------------------------------------------------------
- */
+/* ---- mutations ---- */
 
 /* xorshift64*: the same payloads every time. */
 static uint64_t
-below(struct attack *a, uint64_t n)
+hostile_below(struct attack *a, uint64_t n)
 {
 	a->random ^= a->random >> 12;
 	a->random ^= a->random << 25;
@@ -85,9 +84,9 @@ read_bases(struct attack *a)
 }
 
 static const struct base *
-a_base(struct attack *a, const char *message)
+hostile_base(struct attack *a, const char *message)
 {
-	size_t first = below(a, a->n_bases), i, k;
+	size_t first = hostile_below(a, a->n_bases), i, k;
 
 	for (i = 0; i < a->n_bases; i++) {
 		k = (first + i) % a->n_bases;
@@ -98,44 +97,44 @@ a_base(struct attack *a, const char *message)
 	return NULL;
 }
 
-/* One more thing that is wrong with the payload. */
+/* Apply one more mutation. */
 static void
-corrupt(struct attack *a)
+hostile_mutate(struct attack *a)
 {
 	static const char *const fragments[] = { "\xff\xfe", "\\u0000", "\"",
 		"{", "]", "\xed\xa0\x80", "1e999", "-0", "null", "\\ud800",
 		"{\"a\":1,\"a\":2}", "99999999999999999999", "\r\n", ",,",
 		"\xf0\x9f\xa4\x96", "(?:a+)+$", "*", ".>" };
 	struct buf *p = &a->payload;
-	size_t at = p->n > 0 ? below(a, p->n) : 0, n;
+	size_t at = p->n > 0 ? hostile_below(a, p->n) : 0, n;
 	struct buf copy = BUF_INIT(2 * HOSTILE_MAX);
-	const char *fragment = fragments[below(a, NELEM(fragments))];
+	const char *fragment = fragments[hostile_below(a, NELEM(fragments))];
 
-	switch (below(a, 6)) {
-	case 0: /* a byte */
+	switch (hostile_below(a, 6)) {
+	case 0: /* change a byte */
 		if (p->n > 0)
-			p->p[at] = (char)below(a, 256);
+			p->p[at] = (char)hostile_below(a, 256);
 		break;
-	case 1: /* cut */
+	case 1: /* truncate */
 		p->n = at;
 		break;
-	case 2: /* a piece put in */
+	case 2: /* insert a fragment */
 		buf_put(&copy, p->p, at);
 		buf_puts(&copy, fragment);
 		buf_put(&copy, p->p + at, p->n - at);
 		break;
-	case 3: /* a part twice */
-		n = below(a, p->n - at + 1);
+	case 3: /* duplicate a part */
+		n = hostile_below(a, p->n - at + 1);
 		buf_put(&copy, p->p, at + n);
 		buf_put(&copy, p->p + at, p->n - at);
 		break;
-	case 4: /* deep */
-		for (n = 1 + below(a, 3000); n > 0; n--)
+	case 4: /* deep nesting */
+		for (n = 1 + hostile_below(a, 3000); n > 0; n--)
 			buf_putc(&copy, n % 2 > 0 ? '[' : '{');
 		break;
-	default: /* noise */
-		for (n = below(a, 400); n > 0; n--)
-			buf_putc(&copy, (char)below(a, 256));
+	default: /* random bytes */
+		for (n = hostile_below(a, 400); n > 0; n--)
+			buf_putc(&copy, (char)hostile_below(a, 256));
 		break;
 	}
 	if (copy.n > 0) {
@@ -145,12 +144,12 @@ corrupt(struct attack *a)
 	buf_free(&copy);
 }
 
-/* As much of it as may be. */
+/* Inflate it to the size limit. */
 static void
-blow_up(struct attack *a)
+hostile_inflate(struct attack *a)
 {
 	struct buf *p = &a->payload;
-	size_t kind = below(a, 3);
+	size_t kind = hostile_below(a, 3);
 
 	buf_reset(p);
 	buf_puts(p, kind == 0 ? "{\"skills\":[\"" : "{\"inputs\":[");
@@ -165,23 +164,23 @@ blow_up(struct attack *a)
 static void
 make_payload(struct attack *a, const char *message)
 {
-	size_t n = 1 + below(a, 4);
+	size_t n = 1 + hostile_below(a, 4);
 
-	if (a->huge_left > 0 && below(a, a->plan->n) < 4 * a->plan->huge) {
+	if (a->huge_left > 0 &&
+	    hostile_below(a, a->plan->n) < 4 * a->plan->huge) {
 		a->huge_left--;
-		blow_up(a);
+		hostile_inflate(a);
 		return;
 	}
 	buf_reset(&a->payload);
-	buf_put_str(&a->payload, a_base(a, message)->bytes);
-	/* The bad ones are bad enough every other time. */
-	if (below(a, 2) == 0)
+	buf_put_str(&a->payload, hostile_base(a, message)->bytes);
+	/* Every other invalid case is sent without further mutation. */
+	if (hostile_below(a, 2) == 0)
 		while (n-- > 0)
-			corrupt(a);
+			hostile_mutate(a);
 }
 
-/* ---- MQTT -----------------------------------------------------------------
- */
+/* ---- MQTT ---- */
 
 static void
 on_publish(struct mosquitto *m, void *arg, int mid)
@@ -212,29 +211,29 @@ static const struct {
 	{ "", "result" },
 };
 
-/* Names that mean something in NATS, in Redis, in a path, in a format. */
-static const char *const names[] = { "-1", "-2", "-3", ".a.>", " x *", "%s%n",
-	"-\xe7\x81\xaf", "-{tag}:y", "-'\"`$(x)", "-...............",
+/* Names that are special in NATS, in Redis, in a path, in a format string. */
+static const char *const hostile_names[] = { "-1", "-2", "-3", ".a.>", " x *",
+	"%s%n", "-\xe7\x81\xaf", "-{tag}:y", "-'\"`$(x)", "-...............",
 	"-a-name-that-is-longer-than-any-name-should-be-a-name-that-is-longer-"
 	"than-any-name-should-be-a-name-that-is-longer-than-any-name" };
 
 static void
 send_mqtt(struct attack *a)
 {
-	size_t i = below(a, NELEM(leaves));
+	size_t i = hostile_below(a, NELEM(leaves));
 	char topic[512];
 
 	make_payload(a, leaves[i].message);
 	snprintf(topic, sizeof(topic), "soul/terminal/" CAPTURE_HOSTILE "%s/%s",
-	    names[below(a, NELEM(names))], leaves[i].leaf);
+	    hostile_names[hostile_below(a, NELEM(hostile_names))],
+	    leaves[i].leaf);
 	ck_assert_int_eq(mosquitto_publish(a->m, NULL, topic, (int)a->payload.n,
-			     a->payload.p, 1, below(a, 3) == 0),
+			     a->payload.p, 1, hostile_below(a, 3) == 0),
 	    MOSQ_ERR_SUCCESS);
 	a->out->mqtt++;
 }
 
-/* ---- HTTP -----------------------------------------------------------------
- */
+/* ---- HTTP ---- */
 
 static const struct {
 	enum stack_service service;
@@ -251,7 +250,7 @@ static const struct {
 	    "emotion_convert_request" },
 };
 
-/* Cut it until no schema can love it. */
+/* Truncate it until it conforms to no schema. */
 static void
 make_invalid(struct attack *a, const char *message)
 {
@@ -271,7 +270,7 @@ make_invalid(struct attack *a, const char *message)
 static void
 send_http(struct attack *a)
 {
-	size_t i = below(a, NELEM(doors));
+	size_t i = hostile_below(a, NELEM(doors));
 	struct verdict_http h = { "POST", doors[i].path, 0, { 0 } };
 	struct verdict v = { 0 };
 	struct tk_response ans = { 0 };
@@ -287,13 +286,13 @@ send_http(struct attack *a)
 	tk_http_open(&c, a->st->service[doors[i].service].http);
 	ck_assert(tk_http_puts(&c, head));
 	(void)tk_http_send(&c, a->payload.p, a->payload.n);
-	ck_assert_msg(tk_http_read(&c, &ans, STACK_MS), "%s: no answer to %s",
+	ck_assert_msg(tk_http_read(&c, &ans, STACK_MS), "%s: no response to %s",
 	    doors[i].path, a->payload.n < 400 ? a->payload.p : "much");
 	h.status = ans.status;
 	h.body = buf_str(&ans.body);
 	verdict_http(a->arena, &h, &v);
 	ck_assert_msg(ans.status >= 400 && ans.status < 500 && !v.wrong,
-	    "%s: %d %.*s %s, asked %.*s", h.path, ans.status, STR_ARG(h.body),
+	    "%s: %d %.*s %s, sent %.*s", h.path, ans.status, STR_ARG(h.body),
 	    v.why, (int)(a->payload.n < 400 ? a->payload.n : 400),
 	    a->payload.p);
 	a->out->by_status[ans.status]++;
@@ -302,8 +301,7 @@ send_http(struct attack *a)
 	tk_http_close(&c);
 }
 
-/* ---- all of it ------------------------------------------------------------
- */
+/* ---- the run ---- */
 
 static bool
 is_acknowledged(void *arg)

@@ -1,5 +1,6 @@
 /*
- * No assertions on this thread: they belong to the thread of the test.
+ * No assertions on the load thread: Check supports them on the test's thread
+ * only.
  */
 #include "testkit/stack/load.h"
 
@@ -12,7 +13,7 @@
 #include "core/mem.h"
 #include "testkit/stack/lock.h"
 
-/* Between two turns: below what an access token is good for. */
+/* Pause between two turns, to stay below the rate limit of a token. */
 #define PAUSE_MS 30
 
 struct load {
@@ -23,7 +24,7 @@ struct load {
 	bool enough;
 	struct load_stats saw;
 	size_t failed;
-	int status; /* of the last that failed */
+	int status; /* the last failed response */
 	json_t *answer;
 };
 
@@ -65,7 +66,7 @@ pause_or_end(struct load *n)
 }
 
 static void
-count(struct load *n, size_t *turns, int64_t ms)
+load_count(struct load *n, size_t *turns, int64_t ms)
 {
 	(*turns)++;
 	if (ms > n->saw.slowest_ms)
@@ -73,7 +74,7 @@ count(struct load *n, size_t *turns, int64_t ms)
 }
 
 static void *
-talk_on(void *arg)
+load_main(void *arg)
 {
 	struct load *n = arg;
 	bool last;
@@ -82,8 +83,8 @@ talk_on(void *arg)
 		client_set_identity(lock_token(LOCK_DEMO), "127.0.0.77");
 	do {
 		last = pause_or_end(n);
-		count(n, &n->saw.commands, load_chat(n, "把灯变成绿色"));
-		count(
+		load_count(n, &n->saw.commands, load_chat(n, "把灯变成绿色"));
+		load_count(
 		    n, &n->saw.completions, load_chat(n, "今天上海天气如何？"));
 	} while (!last);
 	return NULL;
@@ -95,10 +96,10 @@ load_prepare(struct stack *st)
 	json_t *all =
 	    client_ok(st, "GET", "/v1/souls?user_id=" STACK_USER, NULL);
 
-	/* Once for all tests of a stack. */
+	/* Once per stack. */
 	client_select_soul(st, STACK_USER, STACK_BODY,
-	    json_array_size(at(all, "items")) > 0
-		? text_at(all, "items.0.soul_id")
+	    json_array_size(tk_at(all, "items")) > 0
+		? tk_text(all, "items.0.soul_id")
 		: client_create_soul(st, STACK_USER, "load", "ISTJ"));
 	json_decref(all);
 	return (struct client){ st, STACK_USER, "beside", STACK_BODY };
@@ -116,7 +117,7 @@ load_begin(const struct client *o)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&n->changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	ck_assert_int_eq(pthread_create(&n->thread, NULL, talk_on, n), 0);
+	ck_assert_int_eq(pthread_create(&n->thread, NULL, load_main, n), 0);
 	return n;
 }
 
@@ -132,7 +133,7 @@ load_end(struct load *n, struct load_stats *saw)
 	ck_assert_int_eq(pthread_join(n->thread, NULL), 0);
 	text = n->answer != NULL ? json_dumps(n->answer, 0) : NULL;
 	ck_assert_msg(n->failed == 0,
-	    "%zu of the %zu turns of the load generator failed, the last with %d %s",
+	    "%zu of %zu turns of the load failed, the last with %d %s",
 	    n->failed, n->saw.commands + n->saw.completions, n->status,
 	    text != NULL ? text : "");
 	ck_assert_msg(n->saw.slowest_ms <= LOAD_TURN_MS,

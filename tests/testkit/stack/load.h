@@ -1,7 +1,7 @@
 /*
- * load: a load generator: a user who chats on a thread while a test does
- * something that must not affect other users: a clear command, then a turn for
- * the model, and so on.
+ * load: a load generator: a user who chats on a thread, alternating direct
+ * actions and turns of the model, while the test does something that must not
+ * affect other users.
  */
 #ifndef TESTKIT_STACK_LOAD_H
 #define TESTKIT_STACK_LOAD_H
@@ -16,16 +16,15 @@
 struct load;
 
 struct load_stats {
-	size_t commands, completions; /* turns of either kind */
+	size_t commands, completions; /* turns of both kinds */
 	int64_t slowest_ms;
 };
 
 /*
- * load_prepare(st): STACK_USER, whose STACK_BODY is bound to a soul now.
+ * load_prepare(st): The client of STACK_USER, with STACK_BODY bound to a soul.
  *
- * load_begin(o):
- * Start.  In a locked stack the user owns STACK_BODY, with a token and an
- * address of its own.
+ * load_begin(o): Start. In a locked stack the user owns STACK_BODY, with a
+ * token and an address of its own.
  */
 struct client load_prepare(struct stack *st);
 struct load *load_begin(const struct client *o);

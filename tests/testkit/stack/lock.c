@@ -1,6 +1,4 @@
-/*
- * Files of the deployment, in the test's folder.
- */
+/* The files of the deployment, adapted in the test's folder. */
 #include "testkit/stack/lock.h"
 
 #include <mosquitto.h>
@@ -62,8 +60,7 @@ lock_token(enum lock_who who)
 	return known[who].token;
 }
 
-/* ---- files -----------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static void
 put_member(json_t *j, const char *name, const char *value)
@@ -99,8 +96,7 @@ write_tokens(void)
 	json_decref(all);
 }
 
-/* ---- servers ---------------------------------------------------------------
- */
+/* ---- servers ---- */
 
 static void
 write_broker(struct stack *st, const char *path)
@@ -190,8 +186,7 @@ lock_end(struct stack *st)
 	return tk_wait(&st->lock.passwords, STACK_MS);
 }
 
-/* ---- services --------------------------------------------------------------
- */
+/* ---- services ---- */
 
 size_t
 lock_env(struct stack *st, enum stack_service i, struct arena *a,
@@ -221,8 +216,7 @@ lock_env(struct stack *st, enum stack_service i, struct arena *a,
 	return n;
 }
 
-/* ---- bodies ----------------------------------------------------------------
- */
+/* ---- terminals ---- */
 
 static struct body_key *
 key_of(const char *terminal)
@@ -265,8 +259,8 @@ write_files(const char *terminal, json_t *j)
 	}
 	snprintf(k->terminal, sizeof(k->terminal), "%s", terminal);
 	snprintf(
-	    k->password, sizeof(k->password), "%s", text_at(j, "password"));
-	snprintf(k->token, sizeof(k->token), "%s", text_at(j, "token"));
+	    k->password, sizeof(k->password), "%s", tk_text(j, "password"));
+	snprintf(k->token, sizeof(k->token), "%s", tk_text(j, "token"));
 	secrets_note(k->password);
 	json_decref(j);
 }
@@ -323,7 +317,7 @@ struct knows {
 	size_t n;
 };
 
-/* Each of them once. */
+/* Each of them exactly once. */
 static bool
 broker_knows(void *arg)
 {

@@ -2,12 +2,13 @@
  * lock: a stack as it is deployed, with access control everywhere.
  *
  * The broker has the shipped configuration (deploy/mosquitto-secure.conf and
- * what belongs to it), of which only ports and places are replaced, and
- * passwords that "mqtt-bridge passwords" keeps; services have their own users
- * in NATS and Redis; every HTTP port but the simulated model's wants tokens.
+ * the files it needs), with only ports and paths replaced, and the password
+ * file that "mqtt-bridge passwords" maintains; services have their own users in
+ * NATS and Redis; every HTTP port except that of the simulated model requires
+ * tokens.
  *
- * Tests observe it as the user TK_WITNESS of NATS and Redis, and at a listener
- * of the broker that permits everything.
+ * Tests observe it as the user TK_WITNESS of NATS and Redis, and through a
+ * listener of the broker without restrictions.
  */
 #ifndef TESTKIT_STACK_LOCK_H
 #define TESTKIT_STACK_LOCK_H
@@ -20,20 +21,20 @@
 /* The holders of the access tokens in the file. */
 enum lock_who {
 	LOCK_OPERATOR,
-	LOCK_WATCHER, /* an operator who only reads, often */
+	LOCK_WATCHER, /* a read-only operator, polled often */
 	LOCK_PROVISIONER,
-	LOCK_DEMO, /* STACK_USER, the load generator */
+	LOCK_DEMO, /* STACK_USER, used by the load generator */
 	LOCK_ADA,
 	LOCK_MALLORY,
 	LOCK_MALLORY_TOO, /* the same user with another token */
-	LOCK_LAMP,        /* a body, "lamp-1" */
+	LOCK_LAMP,        /* the terminal "lamp-1" */
 	LOCK_ACME_OPERATOR,
 	LOCK_ACME_PROVISIONER,
 	LOCK_ACME_ADA,
 	LOCK_GLOBEX_OPERATOR,
 	LOCK_GLOBEX_PROVISIONER,
 	LOCK_GLOBEX_ADA,
-	LOCK_EXPIRED, /* ada's, of yesterday */
+	LOCK_EXPIRED, /* ada's, expired yesterday */
 	LOCK_WHO
 };
 
@@ -41,26 +42,29 @@ enum lock_who {
 const char *lock_token(enum lock_who who);
 
 /* Terminals of every locked stack, beside STACK_BODY, and their users. */
-#define LOCK_VICTIM "victim-1"  /* ada's */
-#define LOCK_EVIL   "hostile-1" /* mallory's, as the next */
+#define LOCK_VICTIM "victim-1"  /* owned by ada */
+#define LOCK_EVIL   "hostile-1" /* owned by mallory, as the next one */
 #define LOCK_OTHER  "hostile-2"
 #define LOCK_ACME   "acme-1" /* of the tenant acme */
 
 /*
  * lock_servers(st): Start NATS, Redis and the broker, and write the files.
- * lock_bodies(st):  Create the identities over HTTP; the broker knows them
- * then.
+ * lock_bodies(st): Create the identities over HTTP and wait until the broker
+ * has them.
  */
 void lock_servers(struct stack *st);
 void lock_bodies(struct stack *st);
 
-/* lock_env(st, i, a, env, n): Add service i's variables; how many there are. */
+/*
+ * lock_env(st, i, a, env, n): Append the variables of service i; returns the
+ * number of variables.
+ */
 size_t lock_env(struct stack *st, enum stack_service i, struct arena *a,
     const char **env, size_t n);
 
 /*
- * lock_mint(st, terminal, user):
- * Create an identity, which the broker need not know yet.
+ * lock_mint(st, terminal, user): Create an identity, without waiting for the
+ * broker.
  * lock_rotate(st, terminal): Replace its secrets.
  * lock_password(terminal), lock_body_token(terminal): The latest ones.
  */
@@ -70,14 +74,14 @@ const char *lock_password(const char *terminal);
 const char *lock_body_token(const char *terminal);
 
 /*
- * lock_lets_in(st, user, password):
- * Whether the broker accepts that at the listener of terminals now.
+ * lock_lets_in(st, user, password): Whether the broker accepts the credentials
+ * at the terminals' listener.
  */
 bool lock_lets_in(struct stack *st, const char *user, const char *password);
 
 /*
- * lock_end(st):
- * Stop what lock_servers() started beside the servers; its exit status.
+ * lock_end(st): Stop the password process that lock_servers() started; returns
+ * its exit status.
  */
 int lock_end(struct stack *st);
 

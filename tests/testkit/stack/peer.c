@@ -1,5 +1,6 @@
 /*
- * The client's thread keeps what it receives in a list; the test takes it out.
+ * The client's thread appends received messages to a list, from which the test
+ * takes them.
  */
 #include "testkit/stack/peer.h"
 #include "testkit/cases.h"
@@ -31,15 +32,14 @@ struct peer {
 	pthread_mutex_t lock;
 	struct got_list list;
 	bool up;
-	int subscribed; /* the last that was answered */
+	int subscribed; /* of the last SUBACK */
 	bool granted;
 	int published;
 	void (*on_message)(void *arg, const char *topic, json_t *payload);
 	void *arg;
 };
 
-/* ---- the client's thread --------------------------------------------------
- */
+/* ---- the client's thread ---- */
 
 static void
 on_connect(struct mosquitto *m, void *arg, int rc)
@@ -114,8 +114,7 @@ on_message(struct mosquitto *m, void *arg, const struct mosquitto_message *msg)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- the test's thread ----------------------------------------------------
- */
+/* ---- the test's thread ---- */
 
 static bool
 is_up(void *arg)
@@ -173,7 +172,7 @@ peer_new(struct stack *st, const struct peer_opts *o)
 	return peer_make(st, o != NULL ? o : &plain, NULL, NULL);
 }
 
-/* The thread may be anywhere, reconnecting too, and must not be waited for. */
+/* The thread may be reconnecting, and must not be waited for. */
 void
 peer_drop(struct peer *p)
 {
@@ -233,7 +232,7 @@ peer_try_subscribe(struct peer *p, const char *filter)
 void
 peer_subscribe(struct peer *p, const char *filter)
 {
-	ck_assert_msg(peer_try_subscribe(p, filter), "%s is refused", filter);
+	ck_assert_msg(peer_try_subscribe(p, filter), "%s is denied", filter);
 }
 
 bool
@@ -303,13 +302,16 @@ peer_await(struct peer *p, const char *end, const char *path, const char *part)
 	json_t *m;
 
 	while ((m = peer_next(p, end, STACK_MS)) != NULL &&
-	    !text_contains(m, path, part))
+	    !tk_text_has(m, path, part))
 		json_decref(m);
 	ck_assert_msg(m != NULL, "no ...%s with %s at %s", end, part, path);
 	return m;
 }
 
-/* A broker serves one subscriber in the order in which it took messages. */
+/*
+ * A broker delivers to one subscriber in the order in which it accepted
+ * messages.
+ */
 static void
 peer_flush(struct peer *p)
 {
@@ -334,10 +336,20 @@ peer_count(struct peer *p, const char *end)
 	return s.n;
 }
 
-/* ---- a body ----------------------------------------------------------------
- */
+struct peer *
+peer_watch(struct stack *st, const char *terminal)
+{
+	struct peer *p = peer_new(st, NULL);
+	char filter[128];
 
-/* On the client's thread. */
+	snprintf(filter, sizeof(filter), "soul/terminal/%s/#", terminal);
+	peer_subscribe(p, filter);
+	return p;
+}
+
+/* ---- a terminal ---- */
+
+/* Runs on the client's thread. */
 static void
 reply_to_invoke(void *arg, const char *topic, json_t *payload)
 {
@@ -390,7 +402,7 @@ terminal_report(struct terminal *b, const char *leaf, json_t *report)
 }
 
 static void
-hear(struct terminal *b, const char *leaf)
+terminal_on_message(struct terminal *b, const char *leaf)
 {
 	char topic[512];
 
@@ -405,7 +417,7 @@ report_skills(struct terminal *b, enum terminal_version speaks)
 	bool old = speaks == TERMINAL_0220 || speaks == TERMINAL_0220_BARE;
 	json_t *skills = tk_case_data("skills_report",
 	    old ? "protocol 02-20, 3.3" : "protocol 02-22, 3.3");
-	json_t *list = json_incref(at(skills, "skills"));
+	json_t *list = json_incref(tk_at(skills, "skills"));
 
 	json_object_set_new(skills, "terminal_id", json_string(b->terminal));
 	if (speaks == TERMINAL_0220_BARE) {
@@ -443,11 +455,11 @@ terminal_connect(struct terminal *b, struct stack *st, const char *terminal,
 	snprintf(topic, sizeof(topic), "soul/terminal/%s/online", terminal);
 	b->peer = peer_make(st, &o, reply_to_invoke, b);
 	if (speaks != TERMINAL_UNSUBSCRIBED)
-		hear(b, "invoke/+");
+		terminal_on_message(b, "invoke/+");
 	if (speaks == TERMINAL_0222) {
-		hear(b, "status");
-		hear(b, "emotion_update");
-		hear(b, "intent_action");
+		terminal_on_message(b, "status");
+		terminal_on_message(b, "emotion_update");
+		terminal_on_message(b, "intent_action");
 	}
 	terminal_publish(b, "online",
 	    speaks == TERMINAL_0220_BARE ? " TRUE " : "online", PEER_REPORT);

@@ -25,20 +25,24 @@ struct peer_opts {
 
 /*
  * peer_new(st, o): Connect and wait for the acknowledgement.
- * peer_free(p):    Disconnect normally, without a will.
- * peer_drop(p):     Close the socket without DISCONNECT, and free.
+ * peer_free(p): Disconnect normally, without a will.
+ * peer_drop(p): Close the socket without DISCONNECT, and free.
  */
 struct peer *peer_new(struct stack *st, const struct peer_opts *o);
 void peer_free(struct peer *p);
 void peer_drop(struct peer *p);
 
 /*
- * peer_subscribe(p, filter):     Subscribe with QoS 1, and wait for the
- * acknowledgement. peer_try_subscribe(p, filter): The same where the broker may
- * refuse: whether it agreed.
+ * peer_subscribe(p, filter): Subscribe with QoS 1, and wait for the
+ * acknowledgement.
+ * peer_try_subscribe(p, filter): The same; returns whether the broker granted
+ * it.
  */
 void peer_subscribe(struct peer *p, const char *filter);
 bool peer_try_subscribe(struct peer *p, const char *filter);
+
+/* peer_watch(st, terminal): A peer that receives all topics of a terminal. */
+struct peer *peer_watch(struct stack *st, const char *terminal);
 
 /* peer_is_up(p): Whether it is connected now. */
 bool peer_is_up(struct peer *p);
@@ -73,14 +77,12 @@ json_t *peer_await(
     struct peer *p, const char *end, const char *path, const char *part);
 
 /*
- * peer_count(p, end):
- * How many such messages can be taken, once all that the broker accepted before
- * this call have arrived.
+ * peer_count(p, end): How many such messages can be taken, once all messages
+ * that the broker accepted before this call have arrived.
  */
 size_t peer_count(struct peer *p, const char *end);
 
-/* ---- a body ----------------------------------------------------------------
- */
+/* ---- a terminal ---- */
 
 /* How a terminal replies to an invoke. */
 enum terminal_manner {

@@ -1,6 +1,3 @@
-/*
- * One connection a request.
- */
 #include "testkit/stack/probe.h"
 
 #include <netinet/in.h>

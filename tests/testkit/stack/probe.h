@@ -11,11 +11,11 @@
 /* Members may be omitted. */
 struct probe {
 	int port;
-	unsigned char from; /* 127.0.0.<from>; 0: 1 */
+	unsigned char from; /* 127.0.0.<from>; 0: 127.0.0.1 */
 	const char *method; /* NULL: GET, POST with a body */
 	const char *path;
 	const char *token; /* for Authorization: Bearer */
-	const char *head;  /* more lines, each with its CR LF */
+	const char *head;  /* further header lines, each with its CR LF */
 	const char *body;  /* JSON */
 };
 

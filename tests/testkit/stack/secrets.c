@@ -1,6 +1,6 @@
 /*
- * A note is a line: 'S' for a secret, 'U' for a user's words, and the longest
- * part that logfmt writes as it is.
+ * A note is a line: 'S' for a secret or 'U' for user text, and the longest part
+ * that logfmt writes verbatim.
  */
 #include "testkit/stack/secrets.h"
 
@@ -14,14 +14,14 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 
-/* Shorter words may stand in a log by chance, longer ones cut. */
+/* Shorter texts may be in a log by chance, longer ones truncated. */
 #define NOTE_MIN  8
 #define WORDS_MAX 32
 #define NOTE_MAX  96
 
 #define PLANTED(name) "planted-" name "-5f0e9c41d7"
 
-static const char *const planted[] = {
+static const char *const planted_env[] = {
 	"OPENAI_API_KEY=" PLANTED("openai"),
 	"ANTHROPIC_API_KEY=" PLANTED("anthropic"),
 	"EMBEDDINGS_API_KEY=" PLANTED("embeddings"),
@@ -32,13 +32,12 @@ static const char *const planted[] = {
 	"MQTT_USERNAME=planted",
 	"MQTT_PASSWORD=" PLANTED("mqtt"),
 };
-_Static_assert(NELEM(planted) <= SECRETS_ENV_MAX, "room for all");
+_Static_assert(NELEM(planted_env) <= SECRETS_ENV_MAX, "room for all");
 
-/* The stack's folder and its notes; none before the first stack. */
+/* The stack's folder and its notes; empty before the first stack. */
 static char folder[256], notes[300];
 
-/* ---- noting ----------------------------------------------------------------
- */
+/* ---- notes ---- */
 
 void
 secrets_begin(void)
@@ -48,9 +47,9 @@ secrets_begin(void)
 	tk_write_file(notes, "");
 }
 
-/* One write, so that notes of several processes do not mix. */
+/* One write, so that notes of several processes do not interleave. */
 static void
-note(char kind, struct str s, size_t max)
+secrets_append(char kind, struct str s, size_t max)
 {
 	char line[NOTE_MAX + 3];
 	int fd, n;
@@ -60,7 +59,7 @@ note(char kind, struct str s, size_t max)
 	n = snprintf(line, sizeof(line), "%c%.*s\n", kind,
 	    (int)(s.n < max ? s.n : max), s.p);
 	fd = open(notes, O_WRONLY | O_APPEND | O_CLOEXEC);
-	/* A stack that has ended takes its notes with it. */
+	/* The notes of a stack are removed with it. */
 	if (fd == -1)
 		return;
 	if (write(fd, line, (size_t)n) != n)
@@ -71,10 +70,10 @@ note(char kind, struct str s, size_t max)
 void
 secrets_note(const char *s)
 {
-	note('S', str_of(s), NOTE_MAX);
+	secrets_append('S', str_of(s), NOTE_MAX);
 }
 
-/* Whether a variable with this name has a secret as its value. */
+/* Whether the value of a variable of this name is a secret. */
 static bool
 names_secret(struct str name)
 {
@@ -123,25 +122,25 @@ secrets_plant(const char **env, size_t n)
 	if (notes[0] == '\0')
 		return n;
 	/*
-	 * The first of two variables with one name is what counts; a name at
-	 * a server may be in its URL, though, and then be another.
+	 * The first of two equal variables counts; the password for a server
+	 * may be in its URL instead, though, and differ.
 	 */
 	named = has_password(env, n);
-	for (i = 0; i < NELEM(planted); i++) {
-		if (!named || strstr(planted[i], "_API_KEY=") != NULL)
-			env[n++] = planted[i];
+	for (i = 0; i < NELEM(planted_env); i++) {
+		if (!named || strstr(planted_env[i], "_API_KEY=") != NULL)
+			env[n++] = planted_env[i];
 	}
 	for (i = 0; i < n; i++) {
 		value = str_of(env[i]);
 		name = str_split(&value, '=');
-		note('S', names_secret(name) ? value : url_password(value),
-		    NOTE_MAX);
+		secrets_append('S',
+		    names_secret(name) ? value : url_password(value), NOTE_MAX);
 	}
 	return n;
 }
 
 static bool
-is_plain(char c)
+is_verbatim(char c)
 {
 	return (unsigned char)c >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
 }
@@ -155,21 +154,21 @@ is_ascii(struct str s)
 }
 
 static void
-hear_text(struct str s)
+secrets_note_text(struct str s)
 {
 	struct str best = { s.p, 0 };
 	size_t i, from = 0;
 
 	for (i = 0; i <= s.n; i++) {
-		if (i < s.n && is_plain(s.p[i]))
+		if (i < s.n && is_verbatim(s.p[i]))
 			continue;
 		if (i - from > best.n)
 			best = (struct str){ s.p + from, i - from };
 		from = i + 1;
 	}
-	/* A lone name is not user text. */
+	/* A single name is not user text. */
 	if (str_find(best, STR(" ")) >= 0 || !is_ascii(best))
-		note('U', best, WORDS_MAX);
+		secrets_append('U', best, WORDS_MAX);
 }
 
 /* Whether a member is structure rather than user text. */
@@ -188,20 +187,20 @@ is_technical(const char *key)
 }
 
 static void
-hear(json_t *v)
+secrets_note_member(json_t *v)
 {
 	const char *key;
 	json_t *item;
 	size_t i;
 
 	if (json_is_string(v))
-		hear_text((struct str){
+		secrets_note_text((struct str){
 		    json_string_value(v), json_string_length(v) });
 	json_array_foreach (v, i, item)
-		hear(item);
+		secrets_note_member(item);
 	json_object_foreach (v, key, item) {
 		if (!is_technical(key))
-			hear(item);
+			secrets_note_member(item);
 	}
 }
 
@@ -210,14 +209,13 @@ secrets_note_texts(const json_t *body)
 {
 	json_t *copy = json_deep_copy(body);
 
-	hear(copy);
+	secrets_note_member(copy);
 	json_decref(copy);
 }
 
-/* ---- finding ---------------------------------------------------------------
- */
+/* ---- leaks ---- */
 
-/* The note, if the line has it; absent if not. */
+/* The note that the line contains; absent if none. */
 static struct str
 secrets_scan(struct str line, struct str all, bool secrets_only)
 {
@@ -233,7 +231,7 @@ secrets_scan(struct str line, struct str all, bool secrets_only)
 	return (struct str){ 0 };
 }
 
-/* All notes; absent if there is no stack. */
+/* All notes; absent without a stack. */
 static struct str
 read_notes(void)
 {
@@ -252,7 +250,7 @@ is_leaked(const char *path, struct str all, char *dst, size_t size)
 	size_t n = 0;
 
 	log.p = text;
-	/* Most logs have nothing. */
+	/* Most logs contain none. */
 	if (secrets_scan(log, all, false).p == NULL)
 		log.p = NULL;
 	for (; log.p != NULL && what.p == NULL; n++) {
@@ -261,17 +259,17 @@ is_leaked(const char *path, struct str all, char *dst, size_t size)
 		    line, all, str_find(line, STR(" lvl=debug ")) >= 0);
 	}
 	if (what.p != NULL)
-		snprintf(dst, size, "%s:%zu: tells %s \"%.*s\": %.*s", path, n,
-		    what.p[0] == 'S' ? "the secret" : "a user's words",
+		snprintf(dst, size, "%s:%zu: contains %s \"%.*s\": %.*s", path,
+		    n, what.p[0] == 'S' ? "the secret" : "user text",
 		    (int)what.n - 1, what.p + 1,
 		    (int)(line.n < 512 ? line.n : 512), line.p);
 	free(text);
 	return what.p != NULL;
 }
 
-/* The rig's own processes may say what they like. */
+/* Processes of the harness itself are not checked. */
 static bool
-is_ours(const char *path)
+is_harness_log(const char *path)
 {
 	return str_ends(str_of(path), STR("/capture.log"));
 }
@@ -284,12 +282,12 @@ secrets_scan_file(const char *dir, struct str all, char *dst, size_t size)
 	glob_t g;
 	size_t i;
 
-	/* The launcher has the logs of its stack in a folder. */
+	/* The launcher stores the logs of its stack in a subfolder. */
 	snprintf(pattern, sizeof(pattern), "%s/{,stack/log/}*.log", dir);
 	if (glob(pattern, GLOB_BRACE, NULL, &g) != 0)
 		return false;
 	for (i = 0; i < g.gl_pathc && !found; i++) {
-		if (!is_ours(g.gl_pathv[i]))
+		if (!is_harness_log(g.gl_pathv[i]))
 			found = is_leaked(g.gl_pathv[i], all, dst, size);
 	}
 	globfree(&g);

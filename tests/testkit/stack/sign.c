@@ -1,6 +1,4 @@
-/*
- * Keys made anew for each stack.
- */
+/* New keys for each stack. */
 #include "testkit/stack/sign.h"
 
 #include <openssl/pem.h>
@@ -11,9 +9,9 @@
 
 static struct signer keys[SIGN_KEYS];
 
-/* As a verifier would hold it that takes any key for any algorithm. */
+/* The confusion of a verifier that accepts any key for any algorithm. */
 static void
-take_public_key(struct buf *secret, const struct signer *s)
+sign_use_public_key(struct buf *secret, const struct signer *s)
 {
 	BIO *bio = BIO_new(BIO_s_mem());
 	char *p;
@@ -34,7 +32,7 @@ sign_begin(const char *path)
 	jwt_fixture_key(&keys[SIGN_EC], SIGNER_EC, "P-256", 0);
 	jwt_fixture_key(&keys[SIGN_STRANGER], SIGNER_RSA, NULL, 2048);
 	jwt_fixture_key(&keys[SIGN_PUBLIC], SIGNER_HMAC, NULL, 0);
-	take_public_key(&keys[SIGN_PUBLIC].secret, &keys[SIGN_RSA]);
+	sign_use_public_key(&keys[SIGN_PUBLIC].secret, &keys[SIGN_RSA]);
 	buf_puts(&b, "{\"keys\":[");
 	jwt_fixture_put_jwk(&b, &keys[SIGN_RSA], "rsa", ",\"alg\":\"RS256\"");
 	buf_putc(&b, ',');

@@ -1,6 +1,4 @@
-/*
- * Starting, killing, judging the processes of a stack.
- */
+/* Starting, killing and checking the processes of a stack. */
 #include "testkit/stack/stack.h"
 
 #include <signal.h>
@@ -39,8 +37,7 @@ stack_name(enum stack_service i)
 	return services[i].name;
 }
 
-/* ---- starting -------------------------------------------------------------
- */
+/* ---- start ---- */
 
 void
 stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
@@ -163,7 +160,7 @@ stack_start(struct stack *st, const struct stack_opts *o)
 	enum stack_service i;
 
 	*st = (struct stack){ .opts = o };
-	/* Timings want nothing read beside them. */
+	/* Benchmarks run without the capture. */
 	if (!o->no_capture)
 		secrets_begin();
 	start_servers(st);
@@ -181,7 +178,9 @@ stack_start(struct stack *st, const struct stack_opts *o)
 		return;
 	if (o->locked)
 		lock_bodies(st);
-	/* Without a subscriber an announcement counts from the next heartbeat.
+	/*
+	 * Without a subscriber an announcement takes effect at the next
+	 * heartbeat.
 	 */
 	ck_assert(tk_until(
 	    reports_are_read, &st->service[STACK_MQTT_BRIDGE].proc, STACK_MS));
@@ -189,8 +188,7 @@ stack_start(struct stack *st, const struct stack_opts *o)
 	client_wait_terminal(st, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 }
 
-/* ---- killing --------------------------------------------------------------
- */
+/* ---- kill ---- */
 
 void
 stack_kill(struct stack *st, enum stack_service i)
@@ -209,12 +207,15 @@ stack_restart(struct stack *st, enum stack_service i)
 	stack_wait_ready(&st->service[i]);
 }
 
-/* ---- judging --------------------------------------------------------------
- */
+/* ---- checks ---- */
 
-/* The first line of a log with text in it, into dst; false if there is none. */
+/*
+ * Copy the first line of a log that contains text into dst; false if there is
+ * none.
+ */
 static bool
-line_with(const struct tk_proc *p, const char *text, char *dst, size_t size)
+stack_find_line(
+    const struct tk_proc *p, const char *text, char *dst, size_t size)
 {
 	char *log = tk_read_file(p->log, NULL);
 	const char *at = strstr(log, text);
@@ -238,7 +239,7 @@ stack_lines(const struct stack *st, enum stack_service i, const char *text)
 	return n;
 }
 
-/* Whatever a service's metrics show: none of it is a secret or a user's. */
+/* The metrics of a service contain no secret and no user text. */
 static void
 check_metrics(struct stack_proc *p)
 {
@@ -248,7 +249,7 @@ check_metrics(struct stack_proc *p)
 	if (tk_http_request(p->admin, &a, "GET", "/metrics", NULL) == 200)
 		what = secrets_in(buf_str(&a.body), true);
 	ck_assert_msg(
-	    what == NULL, "metrics of %s tell %s", p->proc.name, what);
+	    what == NULL, "metrics of %s contain %s", p->proc.name, what);
 	tk_response_free(&a);
 }
 
@@ -264,20 +265,20 @@ stack_check(struct stack *st)
 	ck_assert_msg(st->opts->no_capture || tk_alive(&st->capture),
 	    "the capture ended");
 	if (!st->opts->no_capture &&
-	    line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
+	    stack_find_line(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 		ck_abort_msg("%s", line);
 	for (i = 0; i < STACK_SERVICES; i++) {
 		ck_assert_msg(
 		    !st->service[i].wanted || tk_alive(&st->service[i].proc),
-		    "%s is gone", services[i].name);
+		    "%s has died", services[i].name);
 		if (st->service[i].wanted)
 			check_metrics(&st->service[i]);
 	}
 }
 
-/* Tell a child to stop; its exit status. */
+/* Stop a child with SIGTERM; returns its exit status. */
 static int
-stop(struct tk_proc *p)
+stack_stop(struct tk_proc *p)
 {
 	if (!tk_alive(p))
 		return tk_wait(p, 0);
@@ -298,21 +299,22 @@ stack_end(struct stack *st)
 	for (i = STACK_SERVICES; i-- > 0;) {
 		if (!st->service[i].wanted)
 			continue;
-		status = stop(&st->service[i].proc);
+		status = stack_stop(&st->service[i].proc);
 		if (status != 0 && why[0] == '\0')
 			snprintf(why, sizeof(why), "%s ended with %d",
 			    services[i].name, status);
 	}
 	if (!st->opts->no_capture) {
-		(void)stop(&st->capture);
-		if (line_with(&st->capture, CAPTURE_WRONG, line, sizeof(line)))
+		(void)stack_stop(&st->capture);
+		if (stack_find_line(
+			&st->capture, CAPTURE_WRONG, line, sizeof(line)))
 			snprintf(why, sizeof(why), "%s", line);
-		else if (!line_with(
+		else if (!stack_find_line(
 			     &st->capture, "capture: ", line, sizeof(line)))
 			snprintf(
 			    why, sizeof(why), "the capture printed no summary");
 	}
-	/* Of a locked one it is the tests that are denied things. */
+	/* In a locked stack the tests themselves are denied operations. */
 	if (st->opts->locked) {
 		status = lock_end(st);
 		if (status != 0)

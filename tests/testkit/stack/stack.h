@@ -1,19 +1,20 @@
 /*
- * stack: all of Soul for a test: real servers, every service, the capture.
+ * stack: the whole suite for a test: real servers, every service, the capture.
  *
- * Started once for a test program by STACK_SHARED, or in a test of its own when
- * processes are to be killed in it.
+ * Started once per test program by STACK_SHARED, or in a test of its own when
+ * the test kills processes.
  */
 #ifndef TESTKIT_STACK_STACK_H
 #define TESTKIT_STACK_STACK_H
 
 #include <stdbool.h>
 
+#include "testkit/json.h"
 #include "testkit/testkit.h"
 
-/* Timeout of anything that takes well under a second. */
+/* Timeout of operations that take well under a second. */
 #define STACK_MS 20000
-/* The body that body-sim plays, and a user. */
+/* The terminal of body-sim, and a user. */
 #define STACK_BODY "terminal-001"
 #define STACK_USER "demo-user"
 
@@ -31,31 +32,33 @@ enum stack_service {
 
 enum stack_server { STACK_NATS, STACK_REDIS, STACK_MQTT, STACK_SERVERS };
 
-/* Most variables of one service. */
+/* Maximum number of variables of one service. */
 #define STACK_ENV_MAX 16
 
 struct stack_opts {
-	/* More variables ("K=V"), by service. */
+	/* Further variables ("K=V"), by service. */
 	const char *env[STACK_SERVICES][STACK_ENV_MAX];
 	/* The capture must not count as a subscriber of commands. */
 	bool no_mqtt_capture;
-	bool no_capture;              /* for timings */
-	bool locked;                  /* as it is deployed: lock.h */
+	bool no_capture;              /* for benchmarks */
+	bool locked;                  /* as deployed: lock.h */
 	bool without[STACK_SERVICES]; /* not started */
 };
 
 struct stack_proc {
 	struct tk_proc proc;
 	int http, admin;
-	bool wanted; /* it should run */
+	bool wanted; /* expected to run */
 };
 
 struct stack {
 	struct tk_server server[STACK_SERVERS];
 	struct stack_proc service[STACK_SERVICES];
 	struct tk_proc capture;
-	/* Of one that is locked: ports of the broker, for services, and where
-	 * everything is allowed; the server's own is that for bodies. */
+	/*
+	 * In a locked stack: ports of the broker for services, and without
+	 * restrictions; server[] has the port for devices.
+	 */
 	struct {
 		int services, witness;
 		struct tk_proc passwords;
@@ -63,15 +66,15 @@ struct stack {
 	const struct stack_opts *opts; /* constant */
 };
 
-/* stack_start(st, o): Start it all; returns when all is ready. */
+/* stack_start(st, o): Start everything; returns when all is ready. */
 void stack_start(struct stack *st, const struct stack_opts *o);
 
 /* stack_name(i): "chat-gateway". */
 const char *stack_name(enum stack_service i);
 
 /*
- * stack_spawn(st, i, p, name):
- * One more replica of service i, with ports of its own; ready or not.
+ * stack_spawn(st, i, p, name): Start another replica of service i, with ports
+ * of its own; does not wait until it is ready.
  */
 void stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
     const char *name);
@@ -86,7 +89,9 @@ void stack_wait_ready(struct stack_proc *p);
 void stack_kill(struct stack *st, enum stack_service i);
 void stack_restart(struct stack *st, enum stack_service i);
 
-/* stack_lines(st, i, text): How many lines of its log so far have text. */
+/*
+ * stack_lines(st, i, text): The number of lines in its log that contain text.
+ */
 size_t stack_lines(
     const struct stack *st, enum stack_service i, const char *text);
 
@@ -97,10 +102,9 @@ size_t stack_lines(
 void stack_check(struct stack *st);
 
 /*
- * stack_end(st):
- * Tell all to stop.  What went wrong (a process that does not drain and end
- * with 0, a message that breaks its schema, something that a service was
- * denied), or NULL.
+ * stack_end(st): Stop all processes. Returns what went wrong (a process that
+ * does not drain and exit with 0, a message that violates its schema, a service
+ * whose request was denied), or NULL.
  */
 const char *stack_end(struct stack *st);
 
@@ -110,7 +114,7 @@ const char *stack_end(struct stack *st);
 		true, true, true, true, true, true, true, true \
 	}
 
-/* Every test of the program uses one stack, with these options. */
+/* All tests of the program share one stack with these options. */
 #define STACK_SHARED(...)                                       \
 	static struct stack stack;                              \
 	static void stack_shared_begin(void)                    \

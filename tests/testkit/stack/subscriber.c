@@ -1,6 +1,3 @@
-/*
- * A connection and a synchronous subscription.
- */
 #include "testkit/stack/subscriber.h"
 
 #include <nats/nats.h>
@@ -67,7 +64,7 @@ subscriber_await(struct subscriber *e, const char *path, const char *part)
 	json_t *m;
 
 	while ((m = subscriber_next(e, STACK_MS)) != NULL &&
-	    !text_contains(m, path, part))
+	    !tk_text_has(m, path, part))
 		json_decref(m);
 	ck_assert_msg(m != NULL, "nothing with %s at %s", part, path);
 	return m;

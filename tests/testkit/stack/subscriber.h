@@ -13,22 +13,23 @@ struct subscriber;
 
 /*
  * subscriber_new(st, subject, queue): Subscribe; queue NULL: without a queue
- * group. subscriber_free(e):                 Unsubscribe.
+ * group.
+ * subscriber_free(e): Unsubscribe.
  */
 struct subscriber *subscriber_new(
     struct stack *st, const char *subject, const char *queue);
 void subscriber_free(struct subscriber *e);
 
 /*
- * subscriber_next(e, ms):
- * The next message's JSON, which the caller frees, or NULL after ms.
+ * subscriber_next(e, ms): The next message's JSON, freed by the caller, or NULL
+ * after ms.
  */
 json_t *subscriber_next(struct subscriber *e, int ms);
 
 /*
- * subscriber_await(e, path, part):
- * The next that has part at path; earlier ones are dropped.  The test fails
- * if none comes within STACK_MS.  The caller frees it.
+ * subscriber_await(e, path, part): The next message that has part at path;
+ * earlier ones are dropped. The test fails if none comes within STACK_MS. The
+ * caller frees it.
  */
 json_t *subscriber_await(
     struct subscriber *e, const char *path, const char *part);

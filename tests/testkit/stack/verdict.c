@@ -14,7 +14,7 @@
 #include "wire/wire.h"
 
 static void __attribute__((format(printf, 2, 3)))
-wrong(struct verdict *v, const char *fmt, ...)
+verdict_error(struct verdict *v, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -26,9 +26,12 @@ wrong(struct verdict *v, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Whether text, cut at sep, matches the pattern; wild is a part for any one. */
+/*
+ * Whether text, split at sep, matches the pattern; a part of the pattern equal
+ * to wild matches any part.
+ */
 static bool
-matches(struct str pattern, struct str text, char sep, char wild)
+verdict_matches(struct str pattern, struct str text, char sep, char wild)
 {
 	struct str p, t;
 
@@ -43,7 +46,7 @@ matches(struct str pattern, struct str text, char sep, char wild)
 
 /* The message decoded, or NULL. */
 static void *
-decode(struct arena *a, const struct wire_desc *d, struct str data,
+verdict_decode(struct arena *a, const struct wire_desc *d, struct str data,
     struct verdict *v)
 {
 	void *msg = arena_alloc(a, wire_desc_size(d));
@@ -53,7 +56,7 @@ decode(struct arena *a, const struct wire_desc *d, struct str data,
 	if (wire_decode(d, data, a, msg, &err) == RC_OK)
 		return msg;
 	wire_err_text(&err, text, sizeof(text));
-	wrong(v, "no %s: %s", wire_desc_name(d), text);
+	verdict_error(v, "no %s: %s", wire_desc_name(d), text);
 	return NULL;
 }
 
@@ -63,14 +66,14 @@ verdict_subject_row(struct str subject)
 	size_t i;
 
 	for (i = 0; i < wire_subjects_n; i++) {
-		if (matches(
+		if (verdict_matches(
 			str_of(wire_subjects[i].subject), subject, '.', '*'))
 			return &wire_subjects[i];
 	}
 	return NULL;
 }
 
-/* An event's type is that of its subject, its payload that of its type. */
+/* An event's type must match its subject, its payload its type. */
 static void
 verdict_event(struct arena *a, const struct wire_event_envelope *e,
     struct str subject, struct verdict *v)
@@ -82,11 +85,11 @@ verdict_event(struct arena *a, const struct wire_event_envelope *e,
 	(void)str_split(&subject, '.');
 	type = str_split(&subject, '.');
 	if (!str_eq(type, e->type))
-		wrong(v, "is an event of type %.*s", STR_ARG(e->type));
+		verdict_error(v, "is an event of type %.*s", STR_ARG(e->type));
 	else if (row == NULL)
-		wrong(v, "unknown type of event");
+		verdict_error(v, "unknown type of event");
 	else
-		(void)decode(a, row->payload, e->payload, v);
+		(void)verdict_decode(a, row->payload, e->payload, v);
 }
 
 void
@@ -96,7 +99,7 @@ verdict_request(struct arena *a, const struct wire_subject *row,
 	void *msg;
 
 	arena_reset(a);
-	msg = decode(a, row->request, data, v);
+	msg = verdict_decode(a, row->request, data, v);
 	if (msg != NULL && row->kind == WIRE_SUBJECT_KIND_EVENT)
 		verdict_event(a, msg, subject, v);
 }
@@ -107,14 +110,15 @@ verdict_reply(struct arena *a, const struct wire_subject *row, struct str data,
 {
 	arena_reset(a);
 	if (row->reply == NULL && !error)
-		wrong(v, "an answer where none is wanted");
+		verdict_error(v, "a reply to a message without replies");
 	else
-		(void)decode(a, error ? &wire_error_desc : row->reply, data, v);
+		(void)verdict_decode(
+		    a, error ? &wire_error_desc : row->reply, data, v);
 }
 
-/* The i-th level of a topic. */
+/* Level i of a topic. */
 static struct str
-level(struct str topic, size_t i)
+topic_level(struct str topic, size_t i)
 {
 	while (i-- > 0)
 		(void)str_split(&topic, '/');
@@ -134,27 +138,29 @@ verdict_topic_terminal(struct str topic)
 	return str_split(&topic, '/');
 }
 
-/* The row of what follows the terminal, or NULL. */
+/* The row for the levels after the terminal, or NULL. */
 static const struct wire_topic *
 topic_row(struct str leaf)
 {
 	size_t i;
 
 	for (i = 0; i < wire_topics_n; i++) {
-		if (matches(str_of(wire_topics[i].leaf), leaf, '/', '+'))
+		if (verdict_matches(
+			str_of(wire_topics[i].leaf), leaf, '/', '+'))
 			return &wire_topics[i];
 	}
 	return NULL;
 }
 
-/* If the payload has the member, it must say the same as the topic. */
+/* If the payload has the member, it must equal the topic's. */
 static void
-same(json_t *payload, const char *member, struct str id, struct verdict *v)
+verdict_check_id(
+    json_t *payload, const char *member, struct str id, struct verdict *v)
 {
 	const char *s = json_string_value(json_object_get(payload, member));
 
 	if (s != NULL && s[0] != '\0' && !str_eq(str_of(s), id))
-		wrong(v, "its %s is %s", member, s);
+		verdict_error(v, "its %s is %s", member, s);
 }
 
 void
@@ -168,7 +174,7 @@ verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
 	arena_reset(a);
 	*row = NULL;
 	if (terminal.p == NULL) {
-		wrong(v, "unknown topic");
+		verdict_error(v, "unknown topic");
 		return;
 	}
 	leaf.p = terminal.p + terminal.n + 1;
@@ -177,21 +183,22 @@ verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
 	    ? NULL
 	    : topic_row(leaf);
 	if (*row == NULL) {
-		wrong(v, "unknown topic");
+		verdict_error(v, "unknown topic");
 		return;
 	}
 	if (m->qos != (*row)->qos)
-		wrong(v, "QoS is %d, not %d", m->qos, (*row)->qos);
+		verdict_error(v, "QoS is %d, not %d", m->qos, (*row)->qos);
 	if (m->retain != (*row)->retain)
-		wrong(v, "%s", m->retain ? "is retained" : "is not retained");
-	/* An empty retained message takes the retained one away. */
+		verdict_error(
+		    v, "%s", m->retain ? "is retained" : "is not retained");
+	/* An empty retained message deletes the retained one. */
 	if (m->retain && m->payload.n == 0)
 		return;
-	(void)decode(a, (*row)->message, m->payload, v);
+	(void)verdict_decode(a, (*row)->message, m->payload, v);
 	j = json_loadb(m->payload.p, m->payload.n, JSON_DECODE_ANY, NULL);
-	same(j, "terminal_id", terminal, v);
+	verdict_check_id(j, "terminal_id", terminal, v);
 	if (str_find(leaf, STR("/")) >= 0)
-		same(j, "request_id", level(leaf, 1), v);
+		verdict_check_id(j, "request_id", topic_level(leaf, 1), v);
 	json_decref(j);
 }
 
@@ -202,22 +209,25 @@ verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
 
 	arena_reset(a);
 	if (h->status >= 400) {
-		(void)decode(a, &wire_error_desc, h->body, v);
+		(void)verdict_decode(a, &wire_error_desc, h->body, v);
 		return;
 	}
 	for (i = 0; i < wire_routes_n; i++) {
 		if (strcmp(wire_routes[i].method, h->method) == 0 &&
-		    matches(
+		    verdict_matches(
 			str_of(wire_routes[i].path), str_of(h->path), '/', '{'))
 			break;
 	}
-	/* The simulated model's own switches are no interface of the suite. */
+	/*
+	 * The simulated model's control routes are not an interface of the
+	 * suite.
+	 */
 	if (strncmp(h->path, "/sim/", 5) == 0)
 		return;
 	if (i == wire_routes_n)
-		wrong(v, "status %d of an unknown route", h->status);
+		verdict_error(v, "status %d of an unknown route", h->status);
 	else if (h->status != 200)
-		wrong(v, "status %d", h->status);
+		verdict_error(v, "status %d", h->status);
 	else
-		(void)decode(a, wire_routes[i].response, h->body, v);
+		(void)verdict_decode(a, wire_routes[i].response, h->body, v);
 }

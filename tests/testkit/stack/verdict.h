@@ -13,7 +13,7 @@
 #include "core/str.h"
 #include "wire/iface.h"
 
-/* What is wrong with a message. */
+/* The errors found in a message. */
 struct verdict {
 	bool wrong;
 	char why[640];
@@ -42,9 +42,9 @@ struct verdict_mqtt {
 };
 
 /*
- * verdict_mqtt(a, m, row, v):
- * Also QoS, retain, and that ids of the payload are those of the topic.  *row
- * is its row in wire_topics, NULL when there is none.
+ * verdict_mqtt(a, m, row, v): Also checks QoS, retain, and that the ids of the
+ * payload are those of the topic. *row is its row in wire_topics, NULL when
+ * there is none.
  */
 void verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
     const struct wire_topic **row, struct verdict *v);
@@ -60,7 +60,7 @@ struct verdict_http {
 	struct str body;
 };
 
-/* verdict_http(a, h, v): The answer, by its route and status. */
+/* verdict_http(a, h, v): The response, by its route and status. */
 void verdict_http(
     struct arena *a, const struct verdict_http *h, struct verdict *v);
 

@@ -58,9 +58,12 @@ TEST(no_byte_beyond_the_length_is_read)
 		struct str s = { exact, n };
 
 		memcpy(exact, t[i], n);
-		(void)mqtt_topic_valid(s);
-		(void)mqtt_filter_valid(s);
-		(void)mqtt_topic_matches(s, s);
+		ck_assert(
+		    mqtt_topic_valid(s) == mqtt_topic_valid(str_of(t[i])));
+		ck_assert(
+		    mqtt_filter_valid(s) == mqtt_filter_valid(str_of(t[i])));
+		ck_assert(mqtt_topic_matches(s, s) ==
+		    mqtt_topic_matches(str_of(t[i]), str_of(t[i])));
 		free(exact);
 	}
 }

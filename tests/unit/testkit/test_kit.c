@@ -1,4 +1,4 @@
-/* The testkit itself: folders, files, ports, children, waiting. */
+/* The testkit itself: folders, files, ports, child processes, waiting. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ TEST(each_test_has_an_empty_folder)
 	ck_assert_int_eq(mkdir(tk_dir(), 0700), 0);
 }
 
-TEST(what_is_written_is_read)
+TEST(a_written_file_can_be_read)
 {
 	const char *path = tk_path("a");
 	char *text;

@@ -1,6 +1,4 @@
-/*
- * codec: decoding and encoding for the tests, with what they need around it.
- */
+/* codec: decoding and encoding in tests, with the required memory. */
 #ifndef TESTS_WIRE_CODEC_H
 #define TESTS_WIRE_CODEC_H
 
@@ -12,7 +10,7 @@
 #include "testkit/testkit.h"
 #include "wire/wire.h"
 
-/* One message: its memory, its struct, its text, what was wrong with it. */
+/* One message: its arena, struct, text, and error. */
 struct codec {
 	struct arena *a;
 	void *msg;
@@ -21,19 +19,19 @@ struct codec {
 	enum rc rc;
 };
 
-/* Read text as d into c, which codec_free() empties. */
+/* Decode text as d into c, which codec_free() frees. */
 static inline void
 codec_read(struct codec *c, const struct wire_desc *d, struct str text)
 {
 	*c = (struct codec){ .a = arena_new(WIRE_ARENA_MAX),
 		.msg = mem_alloc(wire_desc_size(d)),
 		.out = BUF_INIT(2 * WIRE_MESSAGE_MAX) };
-	/* What was there before must not matter. */
+	/* The previous content must not matter. */
 	memset(c->msg, 0xa5, wire_desc_size(d));
 	c->rc = wire_decode(d, text, c->a, c->msg, &c->err);
 }
 
-/* As codec_read(), then write it again into c->out. */
+/* As codec_read(), then encode it into c->out. */
 static inline void
 codec_both(struct codec *c, const struct wire_desc *d, struct str text)
 {
@@ -50,7 +48,7 @@ codec_free(struct codec *c)
 	buf_free(&c->out);
 }
 
-/* A message that is wrong: where, and a part of the reason. */
+/* An invalid message: the path of its error, and a part of the reason. */
 struct codec_bad {
 	const char *text;
 	const char *path;

@@ -1,6 +1,4 @@
-/*
- * gen: running the generator on schemas that a test writes.
- */
+/* gen: running the generator on schemas of a test. */
 #ifndef TESTS_WIRE_GEN_H
 #define TESTS_WIRE_GEN_H
 
@@ -15,7 +13,7 @@
 
 #define WIREGEN "build/wiregen"
 
-/* "<tk_dir()>/<name>"; tk_path() is for few. */
+/* "<tk_dir()>/<name>"; tk_path() supports only a few. */
 struct path {
 	char text[512];
 };
@@ -28,7 +26,7 @@ below(const char *name)
 	return p;
 }
 
-/* Run the generator on the schemas of folder s; its exit code. */
+/* Run the generator on the schemas of folder s; returns its exit code. */
 static inline int
 generate(char **output)
 {
@@ -56,7 +54,10 @@ put_file(const char *name, const char *text)
 	tk_write_file(path, text);
 }
 
-/* That it ends with 1 and "<folder>/<file>: <where>", then has why. */
+/*
+ * Check that it exits with 1 and prints "<folder>/<file>: <where>" and a reason
+ * that contains why.
+ */
 static inline void
 gen_rejects(
     const char *file, const char *where, const char *why, const char *of)

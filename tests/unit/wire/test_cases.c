@@ -1,7 +1,7 @@
 /*
  * The cases of proto-schemas/cases: a valid message is decoded and survives
- * encoding, an invalid one is rejected at its path.  Messages without a
- * required member are made of the valid ones.
+ * encoding, an invalid one is rejected at its path. Messages with a missing
+ * required member are derived from the valid ones.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -23,7 +23,7 @@ case_parse(struct str text, const char *path)
 static void same_object(const struct wire_desc *d, const json_t *a,
     const json_t *b, const char *path);
 
-/* That b is a, as far as the schema knows a. */
+/* Check that b equals a, as far as the schema covers a. */
 static void
 same_value(const struct wire_type *t, const json_t *a, const json_t *b,
     const char *path)
@@ -139,9 +139,9 @@ TEST(each_case_has_its_verdict)
 	}
 }
 
-/* ---- required members -------------------------------------------------- */
+/* ---- required members ---- */
 
-/* A message whose required members are taken away one by one. */
+/* A message whose required members are removed one by one. */
 struct missing {
 	const struct wire_desc *d; /* of the message */
 	json_t *whole;
@@ -194,7 +194,7 @@ missing_in_object(
 		if (v == NULL)
 			continue;
 		if ((f->flags & WIRE_REQUIRED) != 0) {
-			/* Its place among the members does not matter. */
+			/* Its position among the members does not matter. */
 			ck_assert_int_eq(json_object_del(j, f->name.p), 0);
 			missing_check(m, at);
 			json_object_set(j, f->name.p, v);

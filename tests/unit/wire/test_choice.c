@@ -1,4 +1,6 @@
-/* Members that exclude each other: exactly one is there, both ways. */
+/*
+ * Mutually exclusive members: exactly one must be present, in both directions.
+ */
 #include "codec.h"
 #include "probe/msgs.h"
 

@@ -1,6 +1,4 @@
-/*
- * Arguments brought to their types.
- */
+/* Coercion of arguments to their types. */
 #include <stdio.h>
 
 #include "core/mem.h"
@@ -95,7 +93,7 @@ TEST(other_values_stay_unchanged)
 		turns_into(S, rows[i], rows[i]);
 }
 
-/* Choices in other letters and other words, where only one can be meant. */
+/* Enum values in other spellings and synonyms, if exactly one can be meant. */
 TEST(choices_are_matched_by_spelling_and_synonym)
 {
 	static const struct {
@@ -113,9 +111,9 @@ TEST(choices_are_matched_by_spelling_and_synonym)
 		{ "\"红\",\"绿\"", "\"绿色\"", "\"绿\"" },
 		{ "\"点头\",\"摇头\"", "\"nod\"", "\"点头\"" },
 		{ "\"set_color\",\"on\"", "\"Set Color\"", "\"set_color\"" },
-		/* A member of its own comes before what is like it. */
+		/* An exact enum value takes precedence over similar ones. */
 		{ "\"ON\",\"on\",\"开\"", "\"on\"", "\"on\"" },
-		/* More than one fits, or none. */
+		/* Several values match, or none. */
 		{ "\"on\",\"open\"", "\"打开\"", "\"打开\"" },
 		{ "\"ON\",\"On\"", "\"on\"", "\"on\"" },
 		{ "\"on\",\"off\"", "\"红\"", "\"红\"" },
@@ -131,7 +129,7 @@ TEST(choices_are_matched_by_spelling_and_synonym)
 	}
 }
 
-/* Bounds, where the schema says that what is beyond them means them. */
+/* Clamping, where the schema declares it. */
 TEST(numbers_are_clamped_where_the_schema_allows)
 {
 	static const struct {
@@ -157,7 +155,7 @@ TEST(numbers_are_clamped_where_the_schema_allows)
 	turns_into("{\"type\":\"integer\",\"maximum\":10}", "30", "30");
 }
 
-/* Schemas that are odd, and values that are deep. */
+/* Unusual schemas, and deeply nested values. */
 TEST(schemas_without_types_change_nothing)
 {
 	turns_into("{}", "{\"i\":\"3\"}", "{\"i\":\"3\"}");
@@ -170,7 +168,10 @@ TEST(schemas_without_types_change_nothing)
 
 TEST(json_in_text_in_json)
 {
-	/* Each level is one more text; after a few they stay as they are. */
+	/*
+	 * Each level is one more string encoding; beyond a few they are
+	 * unchanged.
+	 */
 	struct buf b = BUF_INIT(1024 * 1024);
 	struct buf out = BUF_INIT(1024 * 1024);
 

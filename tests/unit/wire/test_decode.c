@@ -1,10 +1,10 @@
-/* Reading: what is taken, what is refused, and what is said about it. */
+/* Decoding: what is accepted, what is rejected, and the reported error. */
 #include <math.h>
 
 #include "codec.h"
 #include "probe/msgs.h"
 
-/* Members of probe_all that survive reading and writing as they are. */
+/* Members of probe_all that survive decoding and encoding unchanged. */
 static const char *const same[] = {
 	"{}",
 	"{\"text\":\"ab\"}",
@@ -67,7 +67,7 @@ TEST(valid_messages_survive_a_round_trip)
 	}
 }
 
-/* Texts that read as something written otherwise. */
+/* Texts that are encoded differently than they were written. */
 static const char *const other[][2] = {
 	{ " {\n\t\"text\" : \"\\u706f\\/\" }\r\n", "{\"text\":\"灯/\"}" },
 	{ "{\"secret\":\"\\ud83d\\ude00\"}", "{\"secret\":\"😀\"}" },
@@ -210,7 +210,7 @@ static const struct codec_bad must_bad[] = {
 	    "/d_whole", "must be an integer" },
 };
 
-/* Several faults: the schema says text, color, whole, any, texts, point. */
+/* Several errors: the schema has text, color, whole, any, texts, point. */
 static const struct codec_bad order_bad[] = {
 	{ "{\"texts\":null}", "/text", "is missing" },
 	{ "{\"texts\":7,\"text\":\"\"}", "/color", "is missing" },
@@ -220,7 +220,7 @@ static const struct codec_bad order_bad[] = {
 	{ "{\"whole\":\"x\",\"text\":\"\"}", "/color", "is missing" },
 	{ "{\"point\":{},\"whole\":\"x\",\"color\":\"red\",\"text\":\"\"}",
 	    "/whole", "must be an integer" },
-	/* Further in it is the first of the text. */
+	/* Nested further, the first error in text order is reported. */
 	{ "{\"text\":\"\",\"color\":\"red\",\"whole\":1,\"any\":null,"
 	  "\"texts\":[\"a\"],\"point\":{\"tag\":\"\",\"x\":\"\"}}",
 	    "/point/tag", "empty" },
@@ -333,7 +333,7 @@ TEST(bare_text_is_trimmed_and_enums_ignore_case)
 {
 	static const struct {
 		const char *text;
-		int value; /* -1: refused */
+		int value; /* -1: rejected */
 		const char *second;
 	} list[] = {
 		{ "On", WIRE_PROBE_SWITCH_VALUE_ON, "On" },

@@ -1,4 +1,4 @@
-/* Bodies' reports: what is taken though it could be better. */
+/* Reports of devices: deviations that are tolerated. */
 #include <stdio.h>
 
 #include "codec.h"
@@ -181,7 +181,7 @@ TEST(a_result_must_have_the_request_id_of_its_topic)
 	arena_free(a);
 }
 
-/* As many as a report may have, all with one name. */
+/* The maximum number of entries, all with one name. */
 TEST(many_duplicate_names_are_dropped_quickly)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);

@@ -1,4 +1,4 @@
-/* The documents that the generator makes. */
+/* The documents of the generator. */
 #include "gen.h"
 
 #define X                                                                 \
@@ -46,7 +46,7 @@
 	"\"read\":[\"p\"],\"write\":[\"o\"],\"reads\":[\"HGET\"],"             \
 	"\"writes\":[\"HSET\"],\"description\":\"R.\"}"
 
-/* Run "wiregen verb" on x, error and the channels; one of its files. */
+/* Run "wiregen verb" on x, error and the channels; returns one of its files. */
 static char *
 made(const char *verb, const char *name)
 {
@@ -179,7 +179,7 @@ TEST(rights_on_nats_follow_from_the_rows)
 	char *text = made("rights", "nats-permissions.conf");
 	const char *p = strstr(text, "{ user: \"p\", password: $NATS_P, ");
 	ck_assert_ptr_nonnull(p);
-	/* o answers p and itself, and keeps the stream. */
+	/* o replies to p and itself, and owns the stream. */
 	has(text,
 	    "{ user: \"o\", password: $NATS_O, permissions: {\n"
 	    "    publish: { allow: [\n"

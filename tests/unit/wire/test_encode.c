@@ -1,10 +1,10 @@
-/* Writing: the checks of reading, on structs that a program filled in. */
+/* Encoding: the checks of decoding, on structs filled in by a program. */
 #include <math.h>
 
 #include "codec.h"
 #include "probe/msgs.h"
 
-/* What *m makes, or where and why it is refused. */
+/* The encoding of *m, or the path and reason of its rejection. */
 static void
 check_all(const struct wire_probe_all *m, const char *text, const char *path,
     const char *why)

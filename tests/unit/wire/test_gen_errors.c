@@ -1,4 +1,4 @@
-/* The generator refuses what it does not implement, and says where it is. */
+/* The generator rejects what it does not implement, and reports where. */
 #include "gen.h"
 
 struct member {
@@ -303,7 +303,7 @@ TEST(missing_folders_are_rejected)
 	free(output);
 	tk_write_file(tk_path("out/msgs.h"), "");
 	ck_assert_int_eq(chmod(tk_path("out/msgs.h"), 0400), 0);
-	/* Replaced, whole or not at all, so its mode does not matter. */
+	/* Replaced by rename(), so its mode does not matter. */
 	ck_assert_int_eq(generate(&output), 0);
 	free(output);
 }

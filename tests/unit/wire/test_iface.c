@@ -1,11 +1,11 @@
-/* The table of channels: what of it is refused, and what is made of it. */
+/* The table of channels: invalid rows, and the generated code. */
 #include "gen.h"
 #include "wire/iface.h"
 #include "wire/subjects.h"
 
 struct entry {
 	const char *section;
-	const char *text; /* of the array's content */
+	const char *text; /* content of the array */
 	const char *where;
 	const char *why;
 };

@@ -1,11 +1,11 @@
-/* Ceilings: bytes, nesting, containers, memory, and the texts of errors. */
+/* Limits: bytes, nesting, containers, memory, and the error texts. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "codec.h"
 #include "probe/msgs.h"
 
-/* n times s. */
+/* s repeated n times. */
 static void
 repeat(struct buf *b, const char *s, size_t n)
 {
@@ -23,7 +23,7 @@ read_all(struct str text, struct wire_err *err)
 	return c.rc;
 }
 
-/* {"any": [[…]]} with n levels in all. */
+/* {"any": [[…]]} with n levels in total. */
 static enum rc
 read_nested(size_t n, const char *before, struct wire_err *err)
 {
@@ -45,11 +45,11 @@ TEST(nesting_is_capped)
 	    read_nested(WIRE_DEPTH_MAX + 1, "{\"any\":", &err), RC_INVALID);
 	ck_assert_str_eq(err.path, "");
 	ck_assert_ptr_nonnull(strstr(err.why, "nested deeper than 64"));
-	/* Where it would be ignored, and where it is not even JSON. */
+	/* In an ignored member, and in text that is not even JSON. */
 	ck_assert_int_eq(
 	    read_nested(WIRE_DEPTH_MAX + 1, "{\"zz\":", &err), RC_INVALID);
 	ck_assert_int_eq(read_nested(100000, "", &err), RC_INVALID);
-	/* Brackets in texts do not count. */
+	/* Brackets in strings do not count. */
 	ck_assert_int_eq(
 	    read_nested(WIRE_DEPTH_MAX, "{\"zz\":\"[[{{\\\"[\",\"any\":", &err),
 	    RC_OK);
@@ -66,7 +66,7 @@ TEST(nesting_is_capped_on_writing)
 	ck_assert_int_eq(
 	    wire_encode(&wire_probe_all_desc, &m, &out, &err), RC_INVALID);
 	ck_assert_str_eq(err.path, "/any");
-	/* One level is the message's own. */
+	/* One level is the message itself. */
 	m.any = (struct str){ any.p + 1, any.n - 2 };
 	ck_assert_int_eq(
 	    wire_encode(&wire_probe_all_desc, &m, &out, &err), RC_INVALID);
@@ -124,7 +124,7 @@ TEST(containers_are_capped)
 	buf_free(&b);
 }
 
-/* Many small objects in the text make many large structs. */
+/* Many small objects in the text become many large structs. */
 TEST(memory_is_capped)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -141,7 +141,7 @@ TEST(memory_is_capped)
 	ck_assert_uint_ge(used, 10000 * sizeof(*m.points));
 	arena_free(a);
 
-	/* One byte too few, and as much as it takes. */
+	/* One byte too few, and the exact size. */
 	a = arena_new(used - 1);
 	ck_assert_int_eq(
 	    wire_decode(&wire_probe_all_desc, buf_str(&b), a, &m, &err),
@@ -156,7 +156,10 @@ TEST(memory_is_capped)
 	buf_free(&b);
 }
 
-/* {"<member>":[<item>,…]}, read into an arena that has more than enough. */
+/*
+ * {"<member>":[<item>,…]}, decoded into an arena that is more than large
+ * enough.
+ */
 static enum rc
 read_many(const char *member, const char *item, size_t n, struct wire_err *err)
 {
@@ -168,7 +171,7 @@ read_many(const char *member, const char *item, size_t n, struct wire_err *err)
 	buf_puts(&b, "]}");
 	ck_assert_int_eq(buf_rc(&b), RC_OK);
 	enum rc rc = wire_decode(&wire_probe_all_desc, buf_str(&b), a, &m, err);
-	/* What the arena gave out before does not count. */
+	/* Earlier allocations from the arena do not count. */
 	enum rc second =
 	    wire_decode(&wire_probe_all_desc, buf_str(&b), a, &m, NULL);
 	ck_assert_int_eq(second, rc);
@@ -183,14 +186,14 @@ TEST(memory_of_one_message_is_capped)
 {
 	struct wire_err err;
 	ck_assert_uint_eq(sizeof(struct wire_probe_all_wide), 144);
-	/* In one piece. */
+	/* In one allocation. */
 	ck_assert_int_eq(read_many("wide", ",{}", 50000, &err), RC_OK);
 	ck_assert_uint_gt(
 	    65000 * sizeof(struct wire_probe_all_wide), WIRE_ARENA_MAX);
 	ck_assert_int_eq(read_many("wide", ",{}", 65000, &err), RC_TOOBIG);
 	ck_assert_str_eq(err.path, "/wide");
 	ck_assert_str_eq(err.why, "takes too much memory");
-	/* In small pieces. */
+	/* In small allocations. */
 	ck_assert_int_eq(read_many("wide", ",{}", 58200, &err), RC_OK);
 	ck_assert_int_eq(
 	    read_many("wide", ",{\"a\":\"\"}", 58200, &err), RC_TOOBIG);
@@ -198,7 +201,7 @@ TEST(memory_of_one_message_is_capped)
 	ck_assert_str_eq(err.why, "takes too much memory");
 }
 
-/* Numbers that are longer when they are written again. */
+/* Numbers whose encoding is longer than the text. */
 TEST(raw_values_may_grow)
 {
 	struct buf any = BUF_INIT(WIRE_MESSAGE_MAX);

@@ -1,4 +1,4 @@
-/* Writing JSON without a schema: numbers, texts, commas. */
+/* Writing JSON without a schema: numbers, strings, commas. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

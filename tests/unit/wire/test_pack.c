@@ -1,4 +1,6 @@
-/* Packed messages: equal bytes for equal contents, and for no others. */
+/*
+ * Packed messages: equal bytes for equal contents, different bytes otherwise.
+ */
 #include "codec.h"
 #include "probe/msgs.h"
 
@@ -22,7 +24,7 @@ is_same(const struct wire_desc *d, const char *x, const char *y)
 	return same;
 }
 
-/* Each two rows differ; within a row both are the same content. */
+/* Any two rows differ; both texts of a row have the same content. */
 static const struct {
 	const char *one, *other;
 } rows[] = {

@@ -1,6 +1,6 @@
 /*
- * interfaces.json and the code say the same of who sends and hears what: a
- * service names only the subjects and events of rows that name it.
+ * interfaces.json and the code agree on publishers and subscribers: a service
+ * names only the subjects and events of rows that name the service.
  */
 #include <ctype.h>
 #include <glob.h>
@@ -11,7 +11,7 @@
 
 #include "testkit/testkit.h"
 
-/* All C files of a service, one after the other; the caller frees it. */
+/* All C files of a service, concatenated; freed by the caller. */
 static char *
 sources(const char *service)
 {
@@ -22,6 +22,8 @@ sources(const char *service)
 
 	snprintf(pattern, sizeof(pattern), "services/%s/*.[ch]", service);
 	ck_assert_int_eq(glob(pattern, 0, NULL, &g), 0);
+	snprintf(pattern, sizeof(pattern), "services/%s/*/*.[ch]", service);
+	(void)glob(pattern, GLOB_APPEND, NULL, &g);
 	f = open_memstream(&all, &n);
 	ck_assert_ptr_nonnull(f);
 	for (i = 0; i < g.gl_pathc; i++) {
@@ -34,7 +36,7 @@ sources(const char *service)
 	return all;
 }
 
-/* Whether a word, "<lead><NAME>", stands in text. */
+/* Whether text contains the word "<lead><NAME>". */
 static bool
 subjects_named(const char *text, const char *before, const char *name)
 {
@@ -119,7 +121,7 @@ TEST(services_use_only_rows_that_name_them)
 	json_decref(all);
 }
 
-/* Whether a literal of the code is what a template is made of. */
+/* Whether a literal of the code is a part of a template. */
 static bool
 matches(const char *literal, size_t n, const char *template)
 {
@@ -136,7 +138,7 @@ matches(const char *literal, size_t n, const char *template)
 			return false;
 		}
 	}
-	/* The rest of it may be put behind a token's dot. */
+	/* The rest of it may be appended after a token's dot. */
 	return n == 0 && (*template == '\0' || literal[-1] == '.');
 }
 
@@ -156,7 +158,7 @@ check_literals(const json_t *all, const char *path)
 			is = is || matches(at, n, of(e, "subject")) ||
 			    (of(e, "listens") != NULL &&
 				matches(at, n, of(e, "listens")));
-		/* Where a stream delivers; names of measurements. */
+		/* Delivery subjects of streams; names of measurements. */
 		is = is || strncmp(at, "soul.deliver.", 13) == 0 ||
 		    memchr(at + 5, '.', n - 5) == NULL;
 		ck_assert_msg(is, "%s: \"%.*s\" is no subject of the table",

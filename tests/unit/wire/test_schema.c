@@ -1,4 +1,4 @@
-/* What a schema's check says: verdict, place, words. */
+/* Schema checks: verdict, path, reason. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "testkit/testkit.h"
 #include "wire/schema.h"
 
-/* One check; path and why are of the refusal, why NULL: valid. */
+/* One check; path and why of the rejection, why NULL: valid. */
 struct row {
 	const char *schema;
 	const char *value;

@@ -1,4 +1,4 @@
-/* What is a schema and what is not; references. */
+/* Valid and invalid schemas; references. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 static const struct {
 	const char *schema;
 	const char *path;
-	const char *why; /* part of it */
+	const char *why; /* part of the reason */
 } no_schemas[] = {
 	{ "1", "", "must be a schema" },
 	{ "[]", "", "must be a schema" },
@@ -108,7 +108,7 @@ TEST(invalid_schemas_are_rejected_with_path_and_reason)
 	}
 }
 
-/* Each schema must take the first value and refuse the second. */
+/* Each schema must accept the first value and reject the second. */
 static const struct {
 	const char *schema;
 	const char *good;
@@ -226,7 +226,7 @@ TEST(schemas_are_limited_in_size)
 	free(text);
 }
 
-/* A schema of n parts: in the i-th, < stands for i and > for i + 1. */
+/* A schema of n parts: in part i, "<" stands for i and ">" for i + 1. */
 static enum rc
 compile_parts(const char *before, const char *part, size_t n, const char *after,
     struct wire_err *err)
@@ -264,7 +264,7 @@ TEST(expensive_schemas_are_rejected)
 	ck_assert_str_eq(err.path, "/definitions/a100/pattern");
 	ck_assert_str_eq(err.why, "is one pattern too many");
 
-	/* A long way of references alone is short. */
+	/* A long chain of references alone costs little. */
 	ck_assert_int_eq(
 	    compile_parts("{\"definitions\":{",
 		"\"a<\":{\"$ref\":\"#/definitions/a>\"},", 1000,

@@ -1,4 +1,4 @@
-/* Schemas and values made to keep a checker busy: each check ends soon. */
+/* Schemas and values that are expensive to check: each check ends soon. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -8,7 +8,7 @@
 #include "testkit/testkit.h"
 #include "wire/schema.h"
 
-/* Several times what a check may take, for sanitizers and busy machines. */
+/* Several times the limit of a check, for sanitizers and busy machines. */
 #define MOST_MS 1000.0
 
 static double
@@ -19,7 +19,7 @@ cpu_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* before, n × part (in the i-th, < is i and > is i + 1), after. */
+/* before, n × part (in part i, "<" is i and ">" is i + 1), after. */
 static struct str
 parts(struct buf *b, const char *before, const char *part, size_t n,
     const char *after)
@@ -140,7 +140,7 @@ TEST(unique_items_of_large_arrays_are_checked_in_time)
 		{ "<,", 120000, "7]", RC_INVALID },
 		{ "\"text <\",", 60000, "1]", RC_OK },
 		{ "{\"a\":<},", 30000, "1]", RC_OK },
-		/* Distinct integers that one double stands for. */
+		/* Distinct integers that map to the same double. */
 		{ "4611686018427400<,", 600, "1]", RC_OK },
 		{ "[[[[[[\"a\"]]]]],<],", 9000, "1]", RC_OK },
 	};
@@ -165,7 +165,7 @@ TEST(slow_patterns_are_stopped)
 	    STR("{\"not\":{\"pattern\":\"^(a+)+$\"}}"),
 	    STR("\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\""),
 	    RC_TOOBIG);
-	/* Each takes long but not too long; together they do. */
+	/* Each is below the time limit; their sum is not. */
 	struct str schema = parts(&b, "{\"patternProperties\":{",
 	    "\"^(?:(?=.*x.*y)a)+<\":true,", 90, "\"z\":true}}");
 	struct str value = parts(&v, "{",

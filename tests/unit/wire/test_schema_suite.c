@@ -1,10 +1,10 @@
 /*
  * The JSON-Schema-Test-Suite, from Debian's json-schema-test-suite: every case
  * of draft-07 and of draft-06, which draft-07 only adds to, outside optional/,
- * and of optional/ what is about numbers.
+ * and the cases of optional/ about numbers.
  *
- * Groups that cannot pass are listed with the reason.  A listed group must
- * really have a case that goes wrong, and each row must name a group.
+ * Groups that cannot pass are listed with the reason. A listed group must
+ * contain a failing case, and each row must name a group.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -49,7 +49,8 @@ text_of(const json_t *v)
 	return s;
 }
 
-/* Whether the verdict is that of the suite; otherwise why has the difference.
+/*
+ * Whether the verdict is that of the suite; otherwise why has the difference.
  */
 static bool
 right(struct wire_schema *s, const json_t *test, char *why, size_t size)
@@ -68,7 +69,7 @@ right(struct wire_schema *s, const json_t *test, char *why, size_t size)
 	return ok;
 }
 
-/* How many cases of a group go wrong; why has the last. */
+/* The number of failing cases of a group; why has the last one. */
 static size_t
 run_group(const json_t *group, struct counts *n, char *why, size_t size)
 {
@@ -113,7 +114,7 @@ run_file(const char *dir, const char *file, const struct skip *skips,
 	char why[1000];
 	(void)snprintf(path, sizeof(path), SUITE "%s/%s", dir, file);
 	json_t *groups = json_load_file(path, 0, NULL);
-	if (groups == NULL) /* integers beyond 64 bit */
+	if (groups == NULL) /* integers beyond 64 bits */
 		groups = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
 	ck_assert_msg(groups != NULL, "%s cannot be read", path);
 	n->files++;

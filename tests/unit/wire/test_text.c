@@ -1,4 +1,4 @@
-/* Raw values that stand alone. */
+/* Raw values as separate documents. */
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "wire/tree.h"

@@ -52,7 +52,7 @@ TEST(members_and_elements_are_found)
 	ck_assert_ptr_null(wire_tree_at(list, 1));
 	ck_assert_ptr_null(wire_tree_get(v, STR("none")));
 	ck_assert_ptr_null(wire_tree_get(list, STR("t")));
-	/* Of another kind there is nothing. */
+	/* A value of another kind has no text. */
 	ck_assert_ptr_null(wire_tree_text(list).p);
 	ck_assert_double_eq(wire_tree_number(v), 0);
 	wire_tree_free(v);

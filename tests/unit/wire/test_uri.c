@@ -1,4 +1,4 @@
-/* URI references: their parts, and what they mean beside a base. */
+/* URI references: their components, and resolution against a base. */
 #include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
@@ -16,7 +16,7 @@ check_resolved(const char *base, const char *ref, const char *want)
 	buf_free(&b);
 }
 
-/* The cases of RFC 3986, section 5.4, fragments left out. */
+/* The cases of RFC 3986, section 5.4, without fragments. */
 TEST(references_resolve_against_a_full_base)
 {
 	static const struct {
