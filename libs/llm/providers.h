@@ -31,17 +31,17 @@ struct llm_conf {
 		    "http://127.0.0.1:9080/v1", 0, 0,                         \
 		    "base URL of openai, without /chat/completions" },        \
 	    { "OPENAI_API_KEY", CONF_SECRET, CONF_AT(t, m.openai_key), "", 0, \
-		    0, "its key; empty for none" },                           \
+		    0, "API key of openai; empty for none" },                 \
 	    { "ANTHROPIC_BASE_URL", CONF_URL, CONF_AT(t, m.anthropic_url),    \
 		    "https://api.anthropic.com", 0, 0,                        \
 		    "base URL of claude, without /v1/messages" },             \
 	    { "ANTHROPIC_API_KEY", CONF_SECRET, CONF_AT(t, m.anthropic_key),  \
-		    "", 0, 0, "its key; empty for none" },                    \
+		    "", 0, 0, "API key of claude; empty for none" },          \
 	    { "LLM_MODEL", CONF_STR, CONF_AT(t, m.model), "", 0, 0,           \
-		    "its model; empty: gpt-4o-mini, claude-haiku-4-5" },      \
+		    "model; empty: gpt-4o-mini or claude-haiku-4-5" },        \
 	{                                                                     \
 		"LLM_PROVIDERS", CONF_STR, CONF_AT(t, m.file), "", 0, 0,      \
-		    "JSON file with a list of providers instead of all that"  \
+		    "JSON file with a list of providers; replaces the above"  \
 	}
 
 /* Size of the text about an invalid file, including the NUL. */

@@ -54,18 +54,16 @@ struct otlp_conf {
  */
 #define OTLP_CONF_ROWS(t, m, service)                                          \
 	{ "OTEL_EXPORTER_OTLP_ENDPOINT", CONF_STR, CONF_AT(t, m.endpoint), "", \
-		0, 0,                                                          \
-		"OpenTelemetry collector that is sent traces; empty for "      \
-		"none" },                                                      \
+		0, 0, "OpenTelemetry collector for traces; empty for none" },  \
 	    { "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", CONF_STR,                  \
 		    CONF_AT(t, m.traces_endpoint), "", 0, 0,                   \
-		    "instead, the whole URL traces are sent to" },             \
+		    "full URL for traces, instead of the endpoint" },          \
 	    { "OTEL_EXPORTER_OTLP_HEADERS", CONF_SECRET,                       \
 		    CONF_AT(t, m.headers), "", 0, 0,                           \
-		    "headers for it: name=value,…, percent-encoded" },         \
+		    "request headers: name=value,…, percent-encoded" },        \
 	{                                                                      \
 		"OTEL_SERVICE_NAME", CONF_STR, CONF_AT(t, m.service_name),     \
-		    (service), 0, 0, "what the service is called in traces"    \
+		    (service), 0, 0, "service name in traces"                  \
 	}
 #define OTLP_CONF_ROWS_N 4
 

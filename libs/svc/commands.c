@@ -41,11 +41,11 @@ static const struct svc_command command_healthcheck = {
 	.name = "healthcheck",
 	.usage = "",
 	.summary = "check whether the running service is ready",
-	.help =
-	    "GETs /readyz at ADMIN_ADDR, which is 200 while the service can "
-	    "do its work:\nfor a HEALTHCHECK, or a dependency on "
-	    "service_healthy.  Waits 2 s at most and\nprints one line.\n\n"
-	    "Exit codes: 0 ready, 1 not, 64 arguments, 78 configuration.\n",
+	.help = "Requests /readyz at ADMIN_ADDR and prints one line.  For "
+		"HEALTHCHECK in images\n"
+		"and service_healthy in Compose.  The timeout is 2 s.\n\n"
+		"Exit codes: 0 ready, 1 not ready, 64 arguments, 78 "
+		"configuration.\n",
 	.fn = command_health,
 };
 

@@ -21,31 +21,31 @@
 #define STREAMS_OPTS                                                           \
 	{ "STREAMS_PER_TOKEN", CONF_INT, CONF_AT(svc_conf, streams_per_token), \
 		"32", 0, 4096,                                                 \
-		"streams with one access token at a time; 0: any" },           \
+		"concurrent streams per access token; 0: unlimited" },         \
 	{                                                                      \
 		"STREAMS_PER_ADDRESS", CONF_INT,                               \
 		    CONF_AT(svc_conf, streams_per_address), "0", 0, 4096,      \
-		    "streams of one address at a time; 0: a quarter of the "   \
-		    "connections"                                              \
+		    "concurrent streams per address; 0: a quarter of "         \
+		    "the connections"                                          \
 	}
 
 #define NATS_REPLICAS_OPT                                                    \
 	{                                                                    \
 		"NATS_REPLICAS", CONF_INT, CONF_AT(svc_conf, nats_replicas), \
 		    "1", 1, 5,                                               \
-		    "servers of a NATS cluster that have a copy of each "    \
-		    "stream: 1, 3 or 5; existing streams are never lowered"  \
+		    "replicas of each JetStream stream: 1, 3 or 5; "         \
+		    "never reduced for existing streams"                     \
 	}
 
 /* What makes a request count as more than one. */
-#define RATE_COST_OPTS                                                     \
-	{ "RATE_COST_BYTES", CONF_INT, CONF_AT(svc_conf, rate_cost_bytes), \
-		"16384", 1024, 1048576,                                    \
-		"bytes of a body that count as one request more" },        \
-	{                                                                  \
-		"RATE_COST_US", CONF_INT, CONF_AT(svc_conf, rate_cost_us), \
-		    "5000", 100, 1000000,                                  \
-		    "processor time that counts as one request more, us"   \
+#define RATE_COST_OPTS                                                      \
+	{ "RATE_COST_BYTES", CONF_INT, CONF_AT(svc_conf, rate_cost_bytes),  \
+		"16384", 1024, 1048576,                                     \
+		"bytes of a request body that count as one more request" }, \
+	{                                                                   \
+		"RATE_COST_US", CONF_INT, CONF_AT(svc_conf, rate_cost_us),  \
+		    "5000", 100, 1000000,                                   \
+		    "processor time that counts as one more request, us"    \
 	}
 
 size_t
@@ -62,12 +62,12 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    "NATS password" },
 		{ "NATS_CA_FILE", CONF_STR, CONF_AT(svc_conf, nats_ca_file), "",
 		    0, 0,
-		    "CA of the servers' certificates (PEM); empty: those the "
-		    "system trusts" },
+		    "CA of the servers' certificates (PEM); empty: the "
+		    "system's CAs" },
 		{ "NATS_CERT_FILE", CONF_STR, CONF_AT(svc_conf, nats_cert_file),
-		    "", 0, 0, "the service's own certificate (PEM)" },
+		    "", 0, 0, "client certificate (PEM); empty for none" },
 		{ "NATS_KEY_FILE", CONF_STR, CONF_AT(svc_conf, nats_key_file),
-		    "", 0, 0, "the key of its certificate (PEM)" },
+		    "", 0, 0, "private key of the client certificate (PEM)" },
 		NATS_REPLICAS_OPT,
 		{ "HTTP_ADDR", CONF_STR, CONF_AT(svc_conf, http_addr),
 		    def->http_addr, 0, 0,
@@ -76,52 +76,51 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    def->admin_addr, 0, 0,
 		    "address and port of /livez, /readyz and /metrics" },
 		{ "HTTP_WORKERS", CONF_INT, CONF_AT(svc_conf, http_workers),
-		    "256", 17, 4096, "HTTP connections served at one time" },
+		    "256", 17, 4096, "concurrent HTTP connections" },
 		{ "INBOX_MAX", CONF_INT, CONF_AT(svc_conf, inbox_max), "4096",
-		    64, 1048576, "requests that wait for the loop before 503" },
+		    64, 1048576, "requests queued for the loop; 503 beyond" },
 		{ "DRAIN_TIMEOUT_MS", CONF_INT,
 		    CONF_AT(svc_conf, drain_timeout_ms),
 		    def->drain_ms != NULL ? def->drain_ms : "10000", 0, 600000,
-		    "time for open requests to end after SIGTERM, ms" },
+		    "time to finish open requests after SIGTERM, ms" },
 		{ "LOG_LEVEL", CONF_STR, CONF_AT(svc_conf, log_level), "info",
 		    0, 0, "debug, info, warn or error" },
 		{ "AUTH", CONF_STR, CONF_AT(svc_conf, auth), "", 0, 0,
-		    "off: no authentication, whatever HTTP_ADDR is" },
+		    "off: no authentication, regardless of HTTP_ADDR" },
 		{ "AUTH_TOKENS", CONF_STR, CONF_AT(svc_conf, auth_tokens), "",
 		    0, 0,
-		    "file of access tokens, which each request then needs" },
+		    "access token file; every request then needs a token" },
 		{ "AUTH_JWKS", CONF_STR, CONF_AT(svc_conf, auth_jwks), "", 0, 0,
-		    "file of keys (JWKS); tokens may then be JWTs they sign" },
+		    "JWKS file; JWTs signed by its keys are then accepted" },
 		{ "AUTH_ISSUER", CONF_STR, CONF_AT(svc_conf, auth_issuer), "",
-		    0, 0, "issuer (iss) that JWTs must have; empty: any" },
+		    0, 0, "required issuer (iss) of JWTs; empty: any" },
 		{ "AUTH_AUDIENCE", CONF_STR, CONF_AT(svc_conf, auth_audience),
-		    "", 0, 0,
-		    "audience (aud) that JWTs must have; empty: any" },
+		    "", 0, 0, "required audience (aud) of JWTs; empty: any" },
 		{ "RATE_TOKEN_PER_S", CONF_INT,
 		    CONF_AT(svc_conf, rate_token_per_s), "50", 1, RATE_MAX,
-		    "requests a second of one access token" },
+		    "requests per second per access token" },
 		{ "RATE_TOKEN_BURST", CONF_INT,
 		    CONF_AT(svc_conf, rate_token_burst), "100", 1, RATE_MAX,
-		    "requests at once of one access token after a pause" },
+		    "burst of requests per access token" },
 		RATE_COST_OPTS,
 		{ "RATE_ADDRESS_PER_S", CONF_INT,
 		    CONF_AT(svc_conf, rate_address_per_s), "200", 0, RATE_MAX,
-		    "requests a second of one address; 0: any" },
+		    "requests per second per address; 0: unlimited" },
 		{ "RATE_ADDRESS_BURST", CONF_INT,
 		    CONF_AT(svc_conf, rate_address_burst), "400", 1, RATE_MAX,
-		    "requests at once of one address after a pause" },
+		    "burst of requests per address" },
 		{ "HTTP_PER_ADDRESS", CONF_INT,
 		    CONF_AT(svc_conf, http_per_address), "0", 0, 4096,
-		    "connections of one address at a time; 0: half of "
+		    "concurrent connections per address; 0: half of "
 		    "HTTP_WORKERS" },
 		STREAMS_OPTS,
 		{ "TRUSTED_PROXIES", CONF_STR,
 		    CONF_AT(svc_conf, trusted_proxies), "", 0, 0,
-		    "trusted for X-Forwarded-For: 10.0.0.0/8,192.0.2.1" },
+		    "trusted proxy addresses, as 10.0.0.0/8,192.0.2.1" },
 		{ "CORS_ORIGINS", CONF_STR, CONF_AT(svc_conf, cors_origins), "",
 		    0, 0,
-		    "origins of web pages that may call: https://a.example,… "
-		    "or *, with access tokens" },
+		    "allowed CORS origins: https://a.example,…; or *, only "
+		    "with access tokens" },
 	};
 	size_t skip = def->no_bus ? NATS_OPTS_N : 0;
 	size_t n =

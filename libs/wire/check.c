@@ -54,7 +54,7 @@ wire_fail(const struct wire_at *at, enum rc rc, const char *fmt, ...)
 	return rc;
 }
 
-/* Why a text of each class is refused. */
+/* The reason for a rejected text of each class. */
 static const char *const check_class_text[] = {
 	[WIRE_CHARS_ANY] = "",
 	[WIRE_CHARS_ID] = "must not have control characters",

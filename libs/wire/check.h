@@ -1,6 +1,6 @@
 /*
- * check: what a value must be, asked the same way by decode and encode; and
- * saying where one is not.
+ * check: the bounds of values, checked by decode and encode alike, and errors
+ * with their path.
  */
 #ifndef WIRE_CHECK_H
 #define WIRE_CHECK_H
@@ -14,7 +14,7 @@
 #include "wire/desc.h"
 #include "wire/wire.h"
 
-/* A place in a message: a chain on the stack, from the value to the top. */
+/* A path in a message: a chain on the stack, from the value to the top. */
 struct wire_at {
 	const struct wire_at *up; /* NULL: the whole message */
 	struct str key;           /* absent: an array's element */
@@ -24,8 +24,8 @@ struct wire_at {
 
 /*
  * wire_fail(at, rc, fmt, ...):
- * Set the chain's err to at's JSON Pointer and the text, cut to fit at code
- * point borders.  Returns rc.
+ * Set the chain's err to at's JSON Pointer and the text, truncated at a code
+ * point.  Returns rc.
  */
 enum rc wire_fail(const struct wire_at *at, enum rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,7 +1,6 @@
 /*
- * coerce: arguments as a language model wrote or a pattern captured them,
- * brought to the types that a skill's schema wants, where nothing is lost by
- * it.
+ * coerce: converts arguments that a language model wrote or a pattern captured
+ * to the types of a skill's schema, where the conversion loses nothing.
  */
 #ifndef WIRE_COERCE_H
 #define WIRE_COERCE_H
@@ -12,14 +11,14 @@
 
 /*
  * wire_coerce(schema, json, out):
- * Append json with its values turned into what the schema says they should be:
+ * Append json with its values converted to the types of the schema:
  * "3" into 3, 3.0 into 3, "开" or "true" into true, 3 into "3", a choice in
- * other letters or another word into the one choice that it can mean
- * (synonym.h), JSON in a text into that JSON; null for an optional member is
- * left out; a number out of bounds becomes the bound where the schema says
- * "x-clamp": true. What does not fit otherwise stays as it is.  Looks at type,
- * enum, minimum, maximum, properties, required and items, not through $ref.
- * RC_INVALID if one of the two is not JSON, RC_TOOBIG if out is full.
+ * other letters or another word into the one choice that it can mean, JSON in a
+ * text into that JSON; null for an optional member is omitted; a number out of
+ * bounds becomes the bound where the schema says "x-clamp": true. Any other
+ * value stays as it is.  Reads type, enum, minimum, maximum, properties,
+ * required and items, not through $ref. RC_INVALID if one of the two is not
+ * JSON, RC_TOOBIG if out is full.
  */
 enum rc wire_coerce(
     struct str schema, struct str json, struct buf *out) RC_CHECK;

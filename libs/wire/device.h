@@ -1,5 +1,5 @@
 /*
- * device: what bodies report over MQTT, read as liberally as the protocol
+ * device: reports of terminals over MQTT, decoded as liberally as the protocol
  * allows, with the checks that need the topic.
  *
  * A report that counts only in part is taken, and *note says what of it does
@@ -36,8 +36,8 @@ enum rc wire_device_intents(struct str in, struct str terminal, struct arena *a,
 
 /*
  * wire_device_result(in, request_id, a, out, err):
- * The answer to an invoke; request_id is the one in the topic, and another one
- * in the answer is RC_INVALID.  A failure without a reason gets the reason
+ * The result of an invoke; request_id is the one in the topic, and another one
+ * in the result is RC_INVALID.  A failure without a reason gets the reason
  * "tool invocation failed".
  */
 enum rc wire_device_result(struct str in, struct str request_id,

@@ -1,6 +1,6 @@
 /*
  * out: writing JSON that has no schema of its own: parameters, normalized,
- * discovery answers.
+ * discovery replies.
  *
  * Numbers are written in the shortest form that reads back equal; NaN and
  * infinities as null.  Text that is not UTF-8 is written with U+FFFD in place

@@ -182,14 +182,11 @@ wire_raw_put(struct wire_out *o, const json_t *v)
 	}
 }
 
-/* ---- plain ---- */
-
-/*
- * A look at JSON text that spares parsing it.
+/* ---- validation without parsing ----
  *
  * Most values without a schema were written by this library, so they are
- * compact and harmless.  What this does not see as such is left to jansson:
- * white space, \u escapes, keys with escapes, many keys, long numbers.
+ * compact.  Anything else is left to jansson: white space, \u escapes, keys
+ * with escapes, many keys, long numbers.
  */
 
 /* Keys of all open objects together. */

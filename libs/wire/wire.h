@@ -23,8 +23,8 @@
 /* Deepest nesting of objects and arrays in any message. */
 #define WIRE_DEPTH_MAX 64
 /*
- * Largest message in bytes that is read; every transport refuses more, but for
- * answers to owners over HTTP, which may be longer.
+ * Largest message in bytes that is read; every transport rejects more, but for
+ * HTTP responses, which may be longer.
  */
 #define WIRE_MESSAGE_MAX (1024 * 1024)
 /* A decoded message takes at most this much of an arena. */
@@ -75,7 +75,7 @@ enum rc wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
  * Append *msg, which is as wire_decode() leaves it, as bytes that are equal
  * exactly if the contents are, whatever the spelling and the order of members
  * (but for the order within values that the schema leaves open); to be compared
- * in this process, not to be kept.  RC_TOOBIG if out is full.
+ * in this process, not to be stored.  RC_TOOBIG if out is full.
  */
 enum rc wire_pack(
     const struct wire_desc *d, const void *msg, struct buf *out) RC_CHECK;

@@ -63,7 +63,7 @@ flags_apply(const struct flag *flags, size_t n, int *argc, char *argv[])
 const struct conf_opt sim_opts[SIM_OPTS_N] = {
 	{ "TERMINAL_ID", CONF_STR, CONF_AT(sim_conf, terminal_id),
 	    "terminal-001", 0, 0,
-	    "id of the first body; the others count up from it (--terminal)" },
+	    "id of the first body; the others count up (--terminal)" },
 	{ "BODY_COUNT", CONF_INT, CONF_AT(sim_conf, count), "1", 1, 100000,
 	    "number of bodies in this process (--count)" },
 	{ "TERMINAL_SOUL_HINT", CONF_STR, CONF_AT(sim_conf, soul_hint), "", 0,
@@ -78,19 +78,19 @@ const struct conf_opt sim_opts[SIM_OPTS_N] = {
 	    "interval of heartbeats, s; clamped to 0.01 to 3600" },
 	{ "TERMINAL_ACTION_MAX_AGE_SECONDS", CONF_F64,
 	    CONF_AT(sim_conf, action_max_age_s), "10", 0, 86400,
-	    "age from which an intent_action is ignored, s; 0: never" },
+	    "age at which an intent_action is ignored, s; 0: never" },
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(sim_conf, broker_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
-	    "mqtt:// or mqtts://, with user and password if any (--broker)" },
+	    "mqtt:// or mqtts:// URL with any user and password (--broker)" },
 	MQTT_CLIENT_OPTS(sim_conf),
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(sim_conf, prefix), "soul", 0,
-	    0, "first levels of all topics (--prefix)" },
+	    0, "prefix of all topics (--prefix)" },
 	{ "BODY_FAULTS", CONF_STR, CONF_AT(sim_conf, failures), "", 0, 0,
 	    "silent, error, wrong-request-id, late=<ms>, drop=<s>, flap=<s>, "
 	    "separated by commas (--faults)" },
 	{ "BODY_FAULT_SHARE", CONF_F64, CONF_AT(sim_conf, failure_share), "1",
 	    0, 1,
-	    "share of the bodies that have these failures (--fault-share)" },
+	    "fraction of the bodies with these failures (--fault-share)" },
 };
 
 const struct flag sim_flags[SIM_FLAGS_N] = {

@@ -19,7 +19,7 @@
 const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(engine_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0,
-	    "Redis URL, with the password if there is one" },
+	    "Redis URL, including any password" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
 	    "250", 10, 10000, "timeout of a Redis command, ms" },
 	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
@@ -27,14 +27,14 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "execution gate: continuous, or binary (closed by locks only)" },
 	{ "EMOTION_TICK_INTERVAL_SECONDS", CONF_F64,
 	    CONF_AT(engine_conf, tick_s), "3", 0, 0,
-	    "interval of a body's periodic updates, s; clamped to 2 to 5" },
+	    "interval of periodic updates of a body, s; clamped to 2 to 5" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(engine_conf, ttl_s),
 	    "60", 1, 86400,
 	    "time without a heartbeat after which a body is offline, s" },
 	{ "EMOTION_MIGRATE_V2", CONF_BOOL, CONF_AT(engine_conf, migrate), "off",
-	    0, 0, "convert souls of persona-pad-v2 to persona-pad-v3" },
+	    0, 0, "convert persona-pad-v2 souls to persona-pad-v3" },
 	{ "EMOTION_WEIGHTS", CONF_STR, CONF_AT(engine_conf, weights), "", 0, 0,
-	    "file with the recogniser's weights; empty: the built-in ones" },
+	    "weights file of the recognizer; empty: built in" },
 };
 
 static bool

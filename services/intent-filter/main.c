@@ -18,13 +18,13 @@ static const struct conf_opt filter_opts[] = {
 	    "locale of commands without letters" },
 	{ "INTENT_FILTER_DEFAULT_TIMEZONE", CONF_STR,
 	    CONF_AT(filter_conf, timezone), "Asia/Shanghai", 0, 0,
-	    "IANA time zone of requests that name none" },
+	    "IANA time zone of requests without one" },
 	{ "INTENT_FILTER_CACHE_MIB", CONF_INT, CONF_AT(filter_conf, cache_mib),
-	    "64", 1, 4096, "memory for compiled catalogs, MiB" },
+	    "64", 1, 4096, "memory limit of compiled catalogs, MiB" },
 	{ "REDIS_URL", CONF_URL, CONF_AT(filter_conf, redis_url), "", 0, 0,
-	    "Redis, for catalogs by reference; empty: none" },
+	    "Redis URL, for catalogs by reference; empty: none" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
-	    "100", 10, 10000, "timeout of Redis replies, ms" },
+	    "100", 10, 10000, "timeout of a Redis command, ms" },
 };
 
 static const struct svc_route filter_routes[] = {

@@ -26,7 +26,8 @@
 
 const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(bridge_conf, redis_url),
-	    "redis://127.0.0.1:6379", 0, 0, "Redis, with its password if any" },
+	    "redis://127.0.0.1:6379", 0, 0,
+	    "Redis URL, including any password" },
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(bridge_conf, mqtt_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "MQTT 5 broker, mqtt://host:port, or mqtts:// with TLS" },
@@ -43,21 +44,21 @@ const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(bridge_conf, prefix), "soul",
 	    0, 0, "prefix of all topics; may contain slashes" },
 	{ "BROKER_ID", CONF_STR, CONF_AT(bridge_conf, broker), "main", 0, 0,
-	    "name of the broker, the same in all its bridges" },
+	    "name of the broker, the same for all its bridges" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(bridge_conf, ttl_s),
 	    "60", 1, 86400,
-	    "a terminal is offline after so long without a message, s" },
+	    "time without a message after which a terminal is offline, s" },
 	{ "RATE_TERMINAL_PER_S", CONF_INT, CONF_AT(bridge_conf, rate_per_s),
 	    "20", 1, RATE_MAX,
-	    "messages of a terminal a second, for each of reports, "
+	    "messages per second per terminal, separately for reports, "
 	    "heartbeats and results without an invoke" },
 	{ "RATE_TERMINAL_BURST", CONF_INT, CONF_AT(bridge_conf, rate_burst),
 	    "60", 40, RATE_MAX,
-	    "burst of RATE_TERMINAL_PER_S; each 64 KiB count as one more" },
+	    "burst of RATE_TERMINAL_PER_S; every 64 KiB counts as one more" },
 	{ "SKILLS_BYTES_MAX", CONF_INT, CONF_AT(bridge_conf, skills_max),
 	    "65536", 1024, 1048576,
-	    "bytes of a terminal's skills, all of which the language model "
-	    "is shown; a larger report is rejected" },
+	    "maximum size of a terminal's skills, which are sent whole to "
+	    "the language model, bytes; larger reports are rejected" },
 };
 
 static bool

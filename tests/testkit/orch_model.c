@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,11 @@ orch_model_run(void *arg)
 			{ m->quit[0], POLLIN, 0 } };
 		if (poll(p, 2, -1) < 0 || p[1].revents != 0)
 			break;
-		int fd = accept(m->fd, NULL, NULL);
+		/* Not inherited by servers that the test restarts. */
+		struct sockaddr_in from;
+		socklen_t len = sizeof(from);
+		int fd = accept4(
+		    m->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;
 		if (n == NELEM(conns)) {

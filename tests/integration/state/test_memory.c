@@ -457,7 +457,7 @@ TEST_T(pages_belong_together, 120)
 	tk_server_start(&redis, TK_REDIS);
 	state_fixture_run_peers(redis.url, PEERS, change_and_read);
 	state_fixture_join(&b, &redis);
-	b.s = b.s;
+	arena_free(b.a);
 	b.a = arena_new(64UL << 20);
 	ck_assert_uint_eq(all(&b, -1).n, PEERS * ROUNDS * 2 / 3);
 	state_fixture_stop(&b);

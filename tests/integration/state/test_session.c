@@ -327,7 +327,7 @@ TEST(concurrent_appends_are_atomic)
 	tk_server_start(&redis, TK_REDIS);
 	state_fixture_run_peers(redis.url, PEERS, append_pairs);
 	state_fixture_join(&b, &redis);
-	b.s = b.s;
+	arena_free(b.a);
 	b.a = arena_new(4UL << 20);
 	OK(session_messages(b.s, &key,
 	    (struct session_page){ .after = -1, .max = SESSION_MESSAGES_MAX },

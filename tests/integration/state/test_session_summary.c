@@ -139,7 +139,7 @@ TEST_T(no_number_is_summarised_twice, 60)
 
 	tk_server_start(&redis, TK_REDIS);
 	state_fixture_join(&b, &redis);
-	b.s = b.s;
+	arena_free(b.a);
 	b.a = arena_new(1 << 20);
 	for (i = 0; i < ROUNDS / 4; i++)
 		append(&b, 4);
