@@ -70,9 +70,9 @@ print(const char *name, struct figures *f)
 {
 	tk_sort(f->ms, f->n);
 	tk_sort(f->health_ms, f->nhealth);
-	printf(
-	    "  %-42s %5zu sent  p50 %7.1f  p99 %7.1f  max %7.1f ms  "
-	    "%d rejected  %d without response;  health max %.1f ms, %d not ready\n",
+	printf("  %-42s %5zu sent  p50 %7.1f  p99 %7.1f  max %7.1f ms  "
+	       "%d rejected  %d without response;  health max %.1f ms, "
+	       "%d not ready\n",
 	    name, f->n, f->ms[f->n / 2], f->ms[f->n * 99 / 100],
 	    f->ms[f->n - 1], f->gw_rejects, f->unanswered,
 	    f->health_ms[f->nhealth - 1], f->unhealthy);
