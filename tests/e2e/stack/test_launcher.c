@@ -230,7 +230,7 @@ TEST_T(two_stacks_run_side_by_side, 120)
 	up(&b);
 	/* A stack is already running in this folder. */
 	ck_assert_int_eq(stack(&a, &p, "up"), 1);
-	ck_assert(tk_log_has(&p, "runs in"));
+	ck_assert(tk_log_has(&p, "already running in"));
 	chat(&a, "甲");
 	chat(&b, "乙");
 	down(&a);
@@ -372,7 +372,7 @@ TEST_T(a_failed_start_is_reported_and_stops_the_rest, 120)
 	prepare(&l, "stack");
 	set(&l, "LOG_LEVEL", "loud");
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	ck_assert(tk_log_has(&p, "does not start"));
+	ck_assert(tk_log_has(&p, "failed to start"));
 	ck_assert(tk_log_has(&p, "LOG_LEVEL"));
 	ck_assert(nothing_listens(&l));
 }
