@@ -204,7 +204,7 @@ $(patsubst %,$(B)/%.o,$(filter tests/unit/wire/%,$(UNIT_TESTS))): \
 
 # The Lua scripts of libs/state, with their keys and limits, as C.
 LUA_SRC := libs/state/keys.h libs/core/rc.h $(wildcard libs/state/scripts/*.lua)
-$(GEN)/state/scripts.h: libs/state/scripts/embed.awk $(LUA_SRC)
+$(GEN)/state/scripts.h: libs/state/scripts/embed.awk $(LUA_SRC) | $(STAMP)
 	@rm -rf $(@D) && mkdir -p $(@D)/lua && echo "  GEN     $(@D)"
 	@awk -v out=$(@D) -f $< $(LUA_SRC)
 $(GEN)/state/scripts.c: $(GEN)/state/scripts.h ;
