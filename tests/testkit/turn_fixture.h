@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "../../services/llm-orchestrator/turn/turn_fsm.h"
+#include "turn/turn_fsm.h"
 
 /* Names of actions: turn_fixture_names[TURN_DO_LOAD]. */
 extern const char *const turn_fixture_names[TURN_DO_N];

@@ -278,7 +278,8 @@ TEST(two_programs_do_not_get_one_port)
 	snprintf(l.env[3], sizeof(l.env[3]), "REDIS_PORT=%s",
 	    strchr(l.env[2], '=') + 1);
 	ck_assert_int_eq(stack(&l, &p, "up"), 1);
-	ck_assert(tk_log_has(&p, "assigned to both nats-server and redis-server"));
+	ck_assert(
+	    tk_log_has(&p, "assigned to both nats-server and redis-server"));
 }
 
 struct expected {
