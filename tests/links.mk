@@ -17,6 +17,8 @@ $(patsubst %,$(B)/%,$(filter tests/integration/mqtt-bridge/%,$(IT_TESTS))): \
     | $(BROKER_GATE)
 LINKS_PKG_mqtt-bridge := jansson libnats
 LINKS_PKG_llm-orchestrator := jansson libnats
+$(B)/tests/testkit/turn_fixture.o: private CPPFLAGS += \
+    -iquote services/llm-orchestrator
 $(B)/tests/testkit/turn_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
