@@ -348,7 +348,7 @@ check_number(const char *program, const char *name, const char *line)
 	if (has_suffix(name, "_MIB") || has_suffix(name, "_MB"))
 		ck_assert_msg(strstr(line, "MiB") != NULL, "%s", line);
 	if (has_suffix(name, "_PER_S"))
-		ck_assert_msg(strstr(line, "a second") != NULL, "%s", line);
+		ck_assert_msg(strstr(line, "per second") != NULL, "%s", line);
 }
 
 TEST_T(help_lists_settings_with_unit_default_and_range, 120)
