@@ -57,6 +57,18 @@ str_cmp(struct str a, struct str b)
 	return (a.n > b.n) - (a.n < b.n);
 }
 
+int
+str_hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
 bool
 str_starts(struct str s, struct str prefix)
 {

@@ -41,6 +41,9 @@ bool str_eq_nocase(struct str a, struct str b);
 /* str_cmp(a, b): Byte order, as strcmp(). */
 int str_cmp(struct str a, struct str b);
 
+/* str_hex_value(c): The value of a hexadecimal digit of either case, or -1. */
+int str_hex_value(char c);
+
 /* str_starts(s, prefix), str_ends(s, suffix). */
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);

@@ -26,17 +26,6 @@ url_split(struct str *s, char sep, struct str *rest)
 	return true;
 }
 
-static int
-url_hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)(c | 0x20);
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 enum rc
 url_unescape(struct str s, char *dst, size_t size)
 {
@@ -46,11 +35,11 @@ url_unescape(struct str s, char *dst, size_t size)
 	for (i = 0; i < s.n; i++) {
 		c = (unsigned char)s.p[i];
 		if (c == '%') {
-			if (s.n - i < 3 || url_hex_value(s.p[i + 1]) < 0 ||
-			    url_hex_value(s.p[i + 2]) < 0)
+			if (s.n - i < 3 || str_hex_value(s.p[i + 1]) < 0 ||
+			    str_hex_value(s.p[i + 2]) < 0)
 				return RC_INVALID;
-			c = url_hex_value(s.p[i + 1]) * 16 +
-			    url_hex_value(s.p[i + 2]);
+			c = str_hex_value(s.p[i + 1]) * 16 +
+			    str_hex_value(s.p[i + 2]);
 			i += 2;
 		}
 		if (c < 0x20 || c == 0x7f || n + 1 >= size)

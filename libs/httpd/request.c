@@ -14,18 +14,6 @@
 
 /* ---- target ---- */
 
-static int
-uri_hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 enum rc
 uri_decode(char *p, size_t n, bool plus, struct str *out)
 {
@@ -36,8 +24,8 @@ uri_decode(char *p, size_t n, bool plus, struct str *out)
 		if (c == '%') {
 			if (n - from < 3)
 				return RC_INVALID;
-			int hi = uri_hex_value(p[from + 1]);
-			int lo = uri_hex_value(p[from + 2]);
+			int hi = str_hex_value(p[from + 1]);
+			int lo = str_hex_value(p[from + 2]);
 			if (hi < 0 || lo < 0)
 				return RC_INVALID;
 			c = (char)(hi * 16 + lo);

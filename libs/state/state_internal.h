@@ -217,6 +217,14 @@ enum rc call_run(struct state *s, struct script_call *c, size_t want,
 /* call_queue(p, c): Queue the call; its keys and arguments are copied. */
 enum rc call_queue(struct state_pipe *p, struct script_call *c) RC_CHECK;
 
+/*
+ * turn_call(c, script, p):
+ * Begin a call of a script of lib_turn_queue: the keys of the slot's queue,
+ * process, session, events and turn, and the entry as first argument.
+ */
+void turn_call(struct script_call *c, const struct state_script *script,
+    const struct turn_slot *p);
+
 /* call_status(r, want): What call_run() returns for the reply r. */
 enum rc call_status(const struct state_reply *r, size_t want) RC_CHECK;
 

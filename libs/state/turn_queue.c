@@ -28,7 +28,7 @@ turn_alive(struct state *s, struct str instance, int64_t ttl_ms)
 	    NULL);
 }
 
-static void
+void
 turn_call(struct script_call *c, const struct state_script *script,
     const struct turn_slot *p)
 {

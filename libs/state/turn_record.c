@@ -128,15 +128,7 @@ static void
 turn_begin_ending(struct script_call *c, const struct state_script *script,
     const struct turn_slot *p, const struct turn_ending *end)
 {
-	const struct session_key *k = &p->key;
-
-	call_begin(c, script);
-	call_key(c, KEY_TURNS, k->user_id, k->session_id);
-	call_key(c, KEY_INSTANCE, p->instance, STR_NONE);
-	call_key(c, KEY_SESSION, k->user_id, k->session_id);
-	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
-	call_key(c, KEY_TURN, p->turn_id, STR_NONE);
-	call_tokens(c, p->instance, ':', p->turn_id);
+	turn_call(c, script, p);
 	call_text(c, end->reply, SESSION_EVENT_MAX);
 	call_text(c, end->timeline, SESSION_EVENT_MAX);
 	call_num(c, end->forget);

@@ -180,25 +180,13 @@ wire_doc_free(struct wire_doc *d)
 	d->ids = NULL;
 }
 
-static int
-ref_hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Append s with its %xx decoded. */
 static void
 ref_put_decoded(struct buf *b, struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		int high = i + 2 < s.n ? ref_hex_value(s.p[i + 1]) : -1;
-		int low = i + 2 < s.n ? ref_hex_value(s.p[i + 2]) : -1;
+		int high = i + 2 < s.n ? str_hex_value(s.p[i + 1]) : -1;
+		int low = i + 2 < s.n ? str_hex_value(s.p[i + 2]) : -1;
 		if (s.p[i] == '%' && high >= 0 && low >= 0) {
 			buf_putc(b, (char)(high * 16 + low));
 			i += 2;

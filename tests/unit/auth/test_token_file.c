@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "auth/auth_internal.h"
-#include "auth/token_file.h"
 #include "testkit/testkit.h"
 
 static const struct auth_token_file_entry ada = { .role = WIRE_ROLE_OWNER,

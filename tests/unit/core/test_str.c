@@ -197,6 +197,20 @@ check_f64_rows(void)
 	}
 }
 
+TEST(hexadecimal_digits_of_either_case_have_a_value)
+{
+	static const char digits[] = "0123456789abcdef", upper[] = "ABCDEF";
+	int c, n = 0;
+
+	for (c = 0; digits[c] != '\0'; c++)
+		ck_assert_int_eq(str_hex_value(digits[c]), c);
+	for (c = 0; upper[c] != '\0'; c++)
+		ck_assert_int_eq(str_hex_value(upper[c]), 10 + c);
+	for (c = -128; c < 128; c++)
+		n += str_hex_value((char)c) >= 0;
+	ck_assert_int_eq(n, 22);
+}
+
 TEST(decimal_numbers_are_parsed)
 {
 	char digits[400];
