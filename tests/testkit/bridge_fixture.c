@@ -8,6 +8,8 @@
 #include "core/mem.h"
 #include "core/rate.h"
 
+#define MQTT_DEVICE_RETRY_MS 1000
+
 void
 bridge_fixture_servers(struct bridge_fixture *b, enum tk_server_kind broker)
 {
@@ -399,7 +401,6 @@ mqtt_device_init(struct mqtt_device *d, const char *prefix, const char *id)
 	mosquitto_publish_callback_set(d->mosq, mqtt_device_acked);
 	mosquitto_message_callback_set(d->mosq, mqtt_device_message);
 	mosquitto_max_inflight_messages_set(d->mosq, 100);
-	mosquitto_reconnect_delay_set(d->mosq, 1, 1, false);
 }
 
 void
@@ -407,7 +408,7 @@ mqtt_device_connect(struct mqtt_device *d, struct bridge_fixture *b)
 {
 	ck_assert_int_eq(
 	    mosquitto_connect(d->mosq, "127.0.0.1", b->mqtt.port, 60), 0);
-	ck_assert_int_eq(mosquitto_loop_start(d->mosq), 0);
+	mqtt_loop_start(&d->loop, d->mosq, MQTT_DEVICE_RETRY_MS);
 	mqtt_device_wait(&d->up, 1);
 }
 
@@ -556,9 +557,8 @@ mqtt_device_clear(struct mqtt_device *d)
 }
 
 static void
-mqtt_device_free(struct mqtt_device *d, bool force)
+mqtt_device_free(struct mqtt_device *d)
 {
-	mosquitto_loop_stop(d->mosq, force);
 	mosquitto_destroy(d->mosq);
 	d->mosq = NULL;
 	buf_free(&d->received);
@@ -569,14 +569,15 @@ mqtt_device_free(struct mqtt_device *d, bool force)
 void
 mqtt_device_crash(struct mqtt_device *d)
 {
-	mqtt_device_free(d, true);
+	mqtt_loop_drop(&d->loop);
+	mqtt_device_free(d);
 }
 
 void
 mqtt_device_close(struct mqtt_device *d)
 {
-	mosquitto_disconnect(d->mosq);
-	mqtt_device_free(d, false);
+	mqtt_loop_close(&d->loop);
+	mqtt_device_free(d);
 }
 
 void

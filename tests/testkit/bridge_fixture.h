@@ -16,6 +16,7 @@
 #include "core/str.h"
 #include "state/terminal.h"
 #include "testkit/json.h"
+#include "testkit/mqtt_loop.h"
 #include "testkit/nats.h"
 #include "testkit/service.h"
 #include "testkit/state.h"
@@ -150,6 +151,7 @@ void bridge_ck_message(natsSubscription *sub);
 
 struct mqtt_device {
 	struct mosquitto *mosq;
+	struct mqtt_loop loop;
 	const char *prefix, *id;
 	pthread_mutex_t lock; /* protects received */
 	struct buf received;  /* "leaf=payload\n" of each message */

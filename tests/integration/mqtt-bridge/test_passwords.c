@@ -14,6 +14,7 @@
 #include "state/terminal.h"
 #include "testkit/bridge_fixture.h"
 #include "testkit/broker_fixture.h"
+#include "testkit/mqtt_loop.h"
 
 /* Time for the file to follow, and the broker to reload it. */
 #define SOON_MS 5000
@@ -83,6 +84,7 @@ password_mint(struct password_fixture *s, const char *id, const char *secret)
  */
 struct login {
 	struct mosquitto *mosq;
+	struct mqtt_loop loop;
 	_Atomic int connack, down;
 };
 
@@ -127,9 +129,8 @@ login_open(struct login *l, int port, const char *user, const char *pw)
 	mosquitto_username_pw_set(l->mosq, user, pw);
 	mosquitto_connect_callback_set(l->mosq, login_on_connack);
 	mosquitto_disconnect_callback_set(l->mosq, login_on_disconnect);
-	mosquitto_reconnect_delay_set(l->mosq, 60, 60, false);
 	ck_assert_int_eq(mosquitto_connect(l->mosq, "127.0.0.1", port, 60), 0);
-	ck_assert_int_eq(mosquitto_loop_start(l->mosq), 0);
+	mqtt_loop_start(&l->loop, l->mosq, MQTT_LOOP_NO_RETRY);
 	ck_assert(tk_until(login_has_connack, l, BRIDGE_WAIT_MS));
 	return atomic_load(&l->connack);
 }
@@ -137,8 +138,7 @@ login_open(struct login *l, int port, const char *user, const char *pw)
 static void
 login_close(struct login *l)
 {
-	mosquitto_disconnect(l->mosq);
-	mosquitto_loop_stop(l->mosq, true);
+	mqtt_loop_close(&l->loop);
 	mosquitto_destroy(l->mosq);
 	mosquitto_lib_cleanup();
 }

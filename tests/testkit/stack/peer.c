@@ -15,9 +15,12 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "core/str.h"
+#include "testkit/mqtt_loop.h"
 #include "testkit/stack/capture.h"
 #include "testkit/stack/client.h"
 #include "testkit/stack/lock.h"
+
+#define PEER_RETRY_MS 1000
 
 struct got {
 	TAILQ_ENTRY(got) link;
@@ -29,6 +32,7 @@ TAILQ_HEAD(got_list, got);
 
 struct peer {
 	struct mosquitto *m;
+	struct mqtt_loop loop;
 	pthread_mutex_t lock;
 	struct got_list list;
 	bool up;
@@ -146,7 +150,6 @@ peer_make(struct stack *st, const struct peer_opts *o,
 	mosquitto_subscribe_callback_set(p->m, on_subscribe);
 	mosquitto_publish_callback_set(p->m, on_publish);
 	mosquitto_message_callback_set(p->m, on_message);
-	(void)mosquitto_reconnect_delay_set(p->m, 1, 1, false);
 	if (o->as != NULL)
 		(void)mosquitto_username_pw_set(
 		    p->m, o->as, lock_password(o->as));
@@ -159,7 +162,7 @@ peer_make(struct stack *st, const struct peer_opts *o,
 						  : st->server[STACK_MQTT].port,
 		60),
 	    MOSQ_ERR_SUCCESS);
-	ck_assert_int_eq(mosquitto_loop_start(p->m), MOSQ_ERR_SUCCESS);
+	mqtt_loop_start(&p->loop, p->m, PEER_RETRY_MS);
 	ck_assert(tk_until(is_up, p, STACK_MS));
 	return p;
 }
@@ -172,13 +175,11 @@ peer_new(struct stack *st, const struct peer_opts *o)
 	return peer_make(st, o != NULL ? o : &plain, NULL, NULL);
 }
 
-/* The thread may be reconnecting, and must not be waited for. */
-void
-peer_drop(struct peer *p)
+static void
+peer_destroy(struct peer *p)
 {
 	struct got *g;
 
-	(void)mosquitto_loop_stop(p->m, true);
 	mosquitto_destroy(p->m);
 	while ((g = TAILQ_FIRST(&p->list)) != NULL) {
 		TAILQ_REMOVE(&p->list, g, link);
@@ -190,10 +191,17 @@ peer_drop(struct peer *p)
 }
 
 void
+peer_drop(struct peer *p)
+{
+	mqtt_loop_drop(&p->loop);
+	peer_destroy(p);
+}
+
+void
 peer_free(struct peer *p)
 {
-	(void)mosquitto_disconnect(p->m);
-	peer_drop(p);
+	mqtt_loop_close(&p->loop);
+	peer_destroy(p);
 }
 
 struct answer {
