@@ -310,10 +310,8 @@ civil_month_days(int64_t year, int month)
 	    civil_days((struct civil){ year, month, 1 }));
 }
 
-/* ---- CPU budgets ---- */
-
-static int64_t
-budget_cpu_ns(void)
+int64_t
+clock_thread_ns(void)
 {
 	struct timespec ts;
 
@@ -321,10 +319,12 @@ budget_cpu_ns(void)
 	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
 }
 
+/* ---- CPU budgets ---- */
+
 void
 budget_start(struct budget *b, int64_t ns)
 {
-	b->cpu_end_ns = budget_cpu_ns() + ns;
+	b->cpu_end_ns = clock_thread_ns() + ns;
 	b->check_at.ns = clock_mono().ns + ns;
 }
 
@@ -336,7 +336,7 @@ budget_over(struct budget *b)
 
 	if (now.ns < b->check_at.ns)
 		return false;
-	left = b->cpu_end_ns - budget_cpu_ns();
+	left = b->cpu_end_ns - clock_thread_ns();
 	b->check_at.ns = now.ns + left;
 	return left <= 0;
 }

@@ -88,6 +88,9 @@ int civil_weekday(int64_t days);
 /* civil_month_days(year, month): The number of days in that month. */
 int civil_month_days(int64_t year, int month);
 
+/* clock_thread_ns(): Processor time that this thread has used, in ns. */
+int64_t clock_thread_ns(void);
+
 /*
  * A limit of CPU time for work on hostile input.  Checking it takes about 25 ns
  * until that much wall time has passed; only then the thread's CPU clock is

@@ -13,11 +13,10 @@
 #define TRUNCATED_MARK " cut=true"
 /* Bytes of the pairs: room is left for the mark and a newline. */
 #define PAIRS_MAX (LINE_MAX_BYTES - sizeof(TRUNCATED_MARK))
-#define TRACE_MAX 32
 
 static const char *_Atomic log_svc = "-";
 static _Atomic int log_min = LOG_INFO;
-static _Thread_local char log_trace[TRACE_MAX + 1];
+static _Thread_local char log_trace[LOG_TRACE_MAX];
 
 static const char *const log_level_names[] = {
 	[LOG_DEBUG] = "debug",
@@ -55,6 +54,12 @@ void
 log_trace_set(const char *trace)
 {
 	str_copy(str_of(trace), log_trace, sizeof(log_trace));
+}
+
+void
+log_trace_get(char dst[LOG_TRACE_MAX])
+{
+	memcpy(dst, log_trace, sizeof(log_trace));
 }
 
 /* Append all n bytes or none. */

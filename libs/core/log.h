@@ -37,6 +37,12 @@ enum rc log_level_parse(struct str s, enum log_level *out) RC_CHECK;
  */
 void log_trace_set(const char *trace);
 
+/* Room for a trace id, NUL included. */
+#define LOG_TRACE_MAX 33
+
+/* log_trace_get(dst): The trace id of this thread's lines. */
+void log_trace_get(char dst[LOG_TRACE_MAX]);
+
 /* A key and its value, by the macros below. */
 struct log_kv {
 	const char *key;

@@ -1,6 +1,6 @@
 /*
- * One iteration waits in epoll, then handles descriptors, due timers and a
- * bounded number of posts, so that none of them starves the others.
+ * One iteration waits in epoll, then handles descriptors, due timers, a bounded
+ * number of posts and deferred work, so that none of them starves the others.
  */
 #include <assert.h>
 #include <errno.h>
@@ -62,6 +62,8 @@ struct loop {
 	struct timer_heap timers;
 	int64_t floor; /* no timer set from now on runs before this */
 
+	struct loop_deferred *deferred, **deferred_end;
+
 	bool stop;
 	pthread_t owner;               /* while running */
 	_Atomic bool running;          /* orders reads of owner */
@@ -97,6 +99,7 @@ loop_new(size_t inbox_max)
 	l->ring = mem_calloc(inbox_max, sizeof(*l->ring));
 	l->max = inbox_max;
 	l->awake = true;
+	l->deferred_end = &l->deferred;
 	l->epfd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->epfd < 0)
 		loop_die("epoll_create1");
@@ -343,6 +346,49 @@ loop_run_timers(struct loop *l)
 	}
 }
 
+/* ---- deferred work ---- */
+
+void
+loop_defer(struct loop *l, struct loop_deferred *d, loop_fn fn, void *arg)
+{
+	assert(loop_on_owner(l));
+	if (d->prev != NULL)
+		return;
+	*d = (struct loop_deferred){ fn, arg, NULL, l->deferred_end };
+	*l->deferred_end = d;
+	l->deferred_end = &d->next;
+}
+
+void
+loop_defer_cancel(struct loop *l, struct loop_deferred *d)
+{
+	assert(loop_on_owner(l));
+	if (d->prev == NULL)
+		return;
+	*d->prev = d->next;
+	if (d->next != NULL)
+		d->next->prev = d->prev;
+	else
+		l->deferred_end = d->prev;
+	d->prev = NULL;
+}
+
+static void
+loop_run_deferred(struct loop *l)
+{
+	struct loop_deferred end = { 0 }, *d;
+
+	if (l->deferred == NULL)
+		return;
+	/* A mark after what is due now. */
+	loop_defer(l, &end, NULL, NULL);
+	while ((d = l->deferred) != &end && !l->stop) {
+		loop_defer_cancel(l, d);
+		d->fn(d->arg);
+	}
+	loop_defer_cancel(l, &end);
+}
+
 /* ---- descriptors ---- */
 
 /* Drop pending events of w, which is no longer watched. */
@@ -460,7 +506,7 @@ loop_sleep_ms(struct loop *l)
 		if (left > 0 && !posts)
 			(void)sched_yield();
 	}
-	if (posts)
+	if (posts || l->deferred != NULL)
 		return 0;
 	if (l->timers.n != 0) {
 		int64_t ns = mono_diff_ns(
@@ -488,6 +534,7 @@ loop_iterate(struct loop *l)
 	loop_run_events(l);
 	loop_run_timers(l);
 	loop_run_posts(l);
+	loop_run_deferred(l);
 }
 
 void
@@ -532,6 +579,8 @@ loop_free(struct loop *l)
 	loop_close(l);
 	while (inbox_pop(l, &p))
 		p.fn(p.arg);
+	while (l->deferred != NULL)
+		loop_defer_cancel(l, l->deferred);
 	(void)close(l->wakefd);
 	(void)close(l->epfd);
 	(void)pthread_cond_destroy(&l->room);

@@ -29,8 +29,9 @@ struct loop *loop_new(size_t inbox_max);
 /*
  * loop_free(l):
  * Posts in the inbox are run first, so that their resources are freed; new ones
- * fail.  Timers and descriptors are dropped.  Not while loop_run() runs; a
- * thread may still be returning from its last post.  NULL is allowed.
+ * fail.  Timers, deferred work and descriptors are dropped.  Not while
+ * loop_run() runs; a thread may still be returning from its last post.  NULL is
+ * allowed.
  */
 void loop_free(struct loop *l);
 
@@ -86,6 +87,25 @@ void loop_timer_set(struct loop *l, struct loop_timer *t, struct mono at,
 
 /* loop_timer_cancel(l, t): No-op if t is not set. */
 void loop_timer_cancel(struct loop *l, struct loop_timer *t);
+
+/* Deferred work; zero-initialised by its owner, valid as long as it is due. */
+struct loop_deferred {
+	loop_fn fn;
+	void *arg;
+	struct loop_deferred *next, **prev; /* prev is NULL: not due */
+};
+
+/*
+ * loop_defer(l, d, fn, arg):
+ * Call fn(arg) one time at the end of this iteration, after its descriptors,
+ * timers and posts; outside of callbacks, at the end of the next.  No-op if d
+ * is due already.  What is deferred by deferred work runs in the next
+ * iteration, which does not sleep.
+ */
+void loop_defer(struct loop *l, struct loop_deferred *d, loop_fn fn, void *arg);
+
+/* loop_defer_cancel(l, d): No-op if d is not due. */
+void loop_defer_cancel(struct loop *l, struct loop_deferred *d);
 
 #define LOOP_READ  1U
 #define LOOP_WRITE 2U

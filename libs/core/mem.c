@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 /* Must not allocate, so it uses neither stdio streams nor the log. */
-static void __attribute__((noreturn)) mem_exhausted(size_t n)
+void
+mem_exhausted(size_t n)
 {
 	char line[80];
 	int len;

@@ -9,6 +9,9 @@
 
 #include <stddef.h>
 
+/* mem_exhausted(n): Log that n bytes were not to be had, and abort. */
+void mem_exhausted(size_t n) __attribute__((noreturn));
+
 #define NELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The struct of type t whose member m is at p. */

@@ -3,7 +3,6 @@
  * of one; keys.
  */
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,55 +33,78 @@ state_new(const struct state_opts *o, struct state **out)
 	enum rc rc;
 
 	*out = NULL;
-	client_metrics(s, o->metrics);
-	rc = state_connection_start(o, s);
+	rc = state_url_read(o, &s->connection_opts);
 	if (rc != RC_OK) {
 		free(s);
 		return rc;
 	}
-	s->single = state_pipe_new(s, 1);
+	client_metrics(s, o->metrics);
+	s->loop = o->loop;
+	s->workers = o->workers;
+	s->blocks = o->blocks;
+	s->node = state_node_new(s, &s->connection_opts);
 	*out = s;
 	return RC_OK;
 }
 
 void
+state_stop(struct state *s)
+{
+	if (s != NULL)
+		state_node_stop(s->node);
+}
+
+void
 state_free(struct state *s)
 {
+	struct state_pipe *p;
+
 	if (s == NULL)
 		return;
-	state_connection_stop(s);
-	state_pipe_free(s->single);
+	state_node_free(s->node);
+	while (s->n_spare > 0) {
+		p = state_pipe_take(s);
+		state_pipe_free(p);
+	}
 	free(s);
 }
 
 bool
 state_up(const struct state *s)
 {
-	return atomic_load(&s->up);
+	return state_node_up(s->node);
 }
 
 enum rc
 state_cmd(
     struct state *s, const struct str *args, size_t n, struct state_reply **out)
 {
+	struct state_pipe *p = state_pipe_take(s);
 	enum rc rc;
 
 	if (out != NULL)
 		*out = NULL;
-	rc = state_pipe_cmd(s->single, args, n);
-	return rc == RC_OK ? state_pipe_run_single(s->single, out) : rc;
+	rc = state_pipe_cmd(p, args, n);
+	if (rc == RC_OK)
+		return state_pipe_run_single(p, out);
+	state_pipe_put(p);
+	return rc;
 }
 
 enum rc
 state_eval(
     struct state *s, const struct state_call *c, struct state_reply **out)
 {
+	struct state_pipe *p = state_pipe_take(s);
 	enum rc rc;
 
 	if (out != NULL)
 		*out = NULL;
-	rc = state_pipe_eval(s->single, c);
-	return rc == RC_OK ? state_pipe_run_single(s->single, out) : rc;
+	rc = state_pipe_eval(p, c);
+	if (rc == RC_OK)
+		return state_pipe_run_single(p, out);
+	state_pipe_put(p);
+	return rc;
 }
 
 enum rc

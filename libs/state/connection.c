@@ -1,6 +1,6 @@
 /*
- * connection: one connection to Redis: opened by a worker, watched by the loop,
- * closed at the first error, reopened with growing pauses.
+ * connection: one connection to Redis: opened and authenticated by a worker
+ * thread, then used by the loop.
  *
  * hiredis connects and parses; reading and writing is done here, because its
  * blocking calls have a deadline per read, not per call, and it calls write()
@@ -10,23 +10,20 @@
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "state/scripts.h"
 #include "state/state_internal.h"
 
-#define CONNECT_MS   2000
-#define COMMAND_MS   1000 /* of AUTH, SELECT, … */
-#define DEADLINE_MS  100  /* of calls, by default */
-#define RETRY_MIN_MS 10
-#define RETRY_MAX_MS 250
-/* Wrong credentials do not become right within milliseconds. */
-#define DENIED_MAX_MS 2000
-#define LOG_EVERY_S   30
+#define CONNECT_MS 2000
+#define COMMAND_MS 1000 /* of AUTH, SELECT, … */
+/* Bytes of the replies to SCRIPT LOAD. */
+#define SCRIPT_REPLIES_MAX (256UL * 1024)
 
 struct connection {
 	int fd;
@@ -89,8 +86,8 @@ connection_wrap(int fd)
 	return c;
 }
 
-static void
-connection_close(struct connection *c)
+void
+state_connection_close(struct connection *c)
 {
 	if (c == NULL)
 		return;
@@ -99,20 +96,20 @@ connection_close(struct connection *c)
 	free(c);
 }
 
-static int
-connection_fd(const struct connection *c)
+int
+state_connection_fd(const struct connection *c)
 {
 	return c->fd;
 }
 
-static bool
-connection_is_idle(const struct connection *c)
+bool
+state_connection_is_idle(const struct connection *c)
 {
 	ssize_t n;
 	char byte;
 
 	/* A surplus reply must not be taken for the next command's. */
-	if (c->reader->pos != c->reader->len)
+	if (state_connection_has_more(c))
 		return false;
 	n = recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 	return n == -1 && (errno == EAGAIN || errno == EINTR);
@@ -156,9 +153,29 @@ connection_send(
 	return true;
 }
 
-/* Feed the parser what was received, if anything. */
-static bool
-connection_receive(struct connection *c, char why[STATE_ERROR_MAX])
+bool
+state_connection_write(struct connection *c, const struct iovec *iov, size_t n,
+    size_t *wrote, char why[STATE_ERROR_MAX])
+{
+	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)iov,
+		.msg_iovlen = n };
+	ssize_t done;
+
+	*wrote = 0;
+	do
+		done = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (done == -1 && errno == EINTR);
+	if (done == -1 && errno != EAGAIN) {
+		connection_errno(why);
+		return false;
+	}
+	if (done > 0)
+		*wrote = (size_t)done;
+	return true;
+}
+
+bool
+state_connection_receive(struct connection *c, char why[STATE_ERROR_MAX])
 {
 	char bytes[16 * 1024];
 	ssize_t n = recv(c->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
@@ -186,13 +203,13 @@ connection_receive(struct connection *c, char why[STATE_ERROR_MAX])
 	return true;
 }
 
-/* Take the replies that are complete. */
-static bool
-connection_parse(struct connection *c, struct connection_replies *w,
+bool
+state_connection_parse(struct connection *c, struct connection_replies *w,
     char why[STATE_ERROR_MAX])
 {
 	void *reply = NULL;
 
+	c->sink.a = w->a;
 	while (w->got < w->n) {
 		if (redisReaderGetReply(c->reader, &reply) != REDIS_OK) {
 			connection_error(why,
@@ -207,9 +224,8 @@ connection_parse(struct connection *c, struct connection_replies *w,
 	return true;
 }
 
-/* False if until has passed or poll failed. */
-static bool
-connection_wait(struct connection *c, bool writing, struct mono until,
+bool
+state_connection_wait(struct connection *c, bool writing, struct mono until,
     char why[STATE_ERROR_MAX])
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -232,8 +248,24 @@ connection_wait(struct connection *c, bool writing, struct mono until,
 	return false;
 }
 
-enum rc
-state_connection_exchange(struct connection *c, struct str out,
+bool
+state_connection_was_over(const struct connection *c)
+{
+	return c->sink.over;
+}
+
+bool
+state_connection_has_more(const struct connection *c)
+{
+	return c->reader->pos != c->reader->len;
+}
+
+/*
+ * Send out and wait for the replies.  After anything but RC_OK the connection
+ * is unusable, and why is the error.  For the worker that opens it.
+ */
+static enum rc
+connection_exchange(struct connection *c, struct str out,
     struct connection_replies *w, struct mono until, char why[STATE_ERROR_MAX])
 {
 	struct str left = out;
@@ -242,8 +274,9 @@ state_connection_exchange(struct connection *c, struct str out,
 	c->sink = (struct reply_sink){ w->a, false };
 	for (;;) {
 		if (!connection_send(c, &left, why) ||
-		    !connection_wait(c, left.n > 0, until, why) ||
-		    !connection_receive(c, why) || !connection_parse(c, w, why))
+		    !state_connection_wait(c, left.n > 0, until, why) ||
+		    !state_connection_receive(c, why) ||
+		    !state_connection_parse(c, w, why))
 			break;
 		if (w->got == w->n && left.n == 0)
 			return RC_OK;
@@ -287,7 +320,7 @@ connection_command(struct connection *c, const struct str *args, size_t n,
 	enum rc rc;
 
 	resp_put(&out, args, n);
-	rc = state_connection_exchange(
+	rc = connection_exchange(
 	    c, buf_str(&out), &w, mono_add_ms(clock_mono(), ms), why);
 	if (rc != RC_OK)
 		rc = RC_DOWN;
@@ -333,8 +366,33 @@ connection_authenticate(struct connection *c, const struct connection_opts *o,
 	    c, STATE_ARGS(STR("PING")), o->deadline_ms, why);
 }
 
+/*
+ * Load all scripts, so that calls need no more than their digests.  The server
+ * may reject that: it will do so when one is called, whose caller learns it.
+ */
 static enum rc
-connection_open(const struct connection_opts *o, struct connection **out,
+connection_load_scripts(struct connection *c, char why[STATE_ERROR_MAX])
+{
+	struct state_reply *replies[STATE_SCRIPTS];
+	struct connection_replies w = { replies, STATE_SCRIPTS, 0,
+		arena_new(SCRIPT_REPLIES_MAX) };
+	struct buf out = BUF_INIT(STATE_SEND_MAX);
+	enum rc rc;
+	size_t i;
+
+	for (i = 0; i < STATE_SCRIPTS; i++)
+		resp_put(&out,
+		    STATE_ARGS(STR("SCRIPT"), STR("LOAD"),
+			str_of(state_scripts[i]->text)));
+	rc = connection_exchange(
+	    c, buf_str(&out), &w, mono_add_ms(clock_mono(), COMMAND_MS), why);
+	buf_free(&out);
+	arena_free(w.a);
+	return rc == RC_OK ? RC_OK : RC_DOWN;
+}
+
+enum rc
+state_connection_open(const struct connection_opts *o, struct connection **out,
     char why[STATE_ERROR_MAX])
 {
 	struct connection *c;
@@ -347,245 +405,12 @@ connection_open(const struct connection_opts *o, struct connection **out,
 		return RC_DOWN;
 	c = connection_wrap(fd);
 	rc = connection_authenticate(c, o, why);
+	if (rc == RC_OK)
+		rc = connection_load_scripts(c, why);
 	if (rc == RC_OK) {
 		*out = c;
 		return RC_OK;
 	}
-	connection_close(c);
+	state_connection_close(c);
 	return rc == RC_DENIED ? RC_DENIED : RC_DOWN;
-}
-
-/* ---- reconnecting ---- */
-
-/* The worker uses copies, so that s may be freed meanwhile. */
-struct connect_job {
-	struct state *s; /* used by the loop only; NULL: freed */
-	struct connection_opts opts;
-	struct connection *connection;
-	enum rc rc;
-	char why[STATE_ERROR_MAX];
-};
-
-static void connection_connect(void *arg);
-
-static void
-connection_log_failed(struct state *s, const struct connect_job *job)
-{
-	int64_t missed;
-
-	if (!log_every(&s->log_failing, LOG_EVERY_S, &missed))
-		return;
-	if (job->rc == RC_DENIED)
-		log_error("state.denied", LOG_S("host", job->opts.url.host),
-		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
-		    LOG_I("missed", missed));
-	else
-		log_warn("state.unreachable", LOG_S("host", job->opts.url.host),
-		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
-		    LOG_I("missed", missed));
-}
-
-static void
-connection_retry(struct state *s)
-{
-	s->backoff.max_ms = s->denied ? DENIED_MAX_MS : RETRY_MAX_MS;
-	loop_timer_set(s->loop, &s->reconnect,
-	    mono_add_ms(clock_mono(), backoff_next_ms(&s->backoff)),
-	    connection_connect, s);
-}
-
-/* Readable between calls: the server has closed the connection. */
-static void
-connection_on_readable(void *arg, unsigned events)
-{
-	struct state *s = arg;
-
-	(void)events;
-	if (!connection_is_idle(s->connection))
-		state_connection_break(s, "closed, or an unexpected reply");
-}
-
-static void
-connection_made(struct state *s, struct connection *c)
-{
-	s->connection = c;
-	s->number++;
-	s->proven = false;
-	s->denied = false;
-	s->log_failing = (struct log_rate){ 0 };
-	s->watch = (struct loop_fd){
-		.fd = connection_fd(c), .fn = connection_on_readable, .arg = s
-	};
-	loop_fd_watch(s->loop, &s->watch, LOOP_READ);
-	atomic_store(&s->up, true);
-	metric_set(s->m_up, 1);
-	metric_add(s->m_connects, 1);
-	log_info("state.up", LOG_S("host", s->connection_opts.url.host),
-	    LOG_I("port", s->connection_opts.url.port),
-	    LOG_I("database", s->connection_opts.db));
-}
-
-static void
-connection_on_worker(void *arg)
-{
-	struct connect_job *job = arg;
-
-	job->rc = connection_open(&job->opts, &job->connection, job->why);
-}
-
-static void
-connection_on_connected(void *arg)
-{
-	struct connect_job *job = arg;
-	struct state *s = job->s;
-
-	if (s == NULL) {
-		connection_close(job->connection);
-		free(job);
-		return;
-	}
-	s->job = NULL;
-	if (job->connection != NULL) {
-		connection_made(s, job->connection);
-	} else {
-		s->denied = job->rc == RC_DENIED;
-		connection_log_failed(s, job);
-		connection_retry(s);
-	}
-	free(job);
-}
-
-static void
-connection_connect(void *arg)
-{
-	struct state *s = arg;
-	struct connect_job *job = mem_zalloc(sizeof(*job));
-
-	job->s = s;
-	job->opts = s->connection_opts;
-	job->rc = RC_DOWN;
-	str_copy(STR("the worker did not run"), job->why, sizeof(job->why));
-	s->job = job;
-	if (worker_run(s->workers, connection_on_worker,
-		connection_on_connected, job) == RC_OK)
-		return;
-	s->job = NULL;
-	free(job);
-	connection_retry(s);
-}
-
-enum rc
-state_connection_check(struct state *s)
-{
-	if (s->connection == NULL)
-		return s->denied ? RC_DENIED : RC_DOWN;
-	/* Not sent is certain; a call on a closed connection is not. */
-	if (!connection_is_idle(s->connection)) {
-		state_connection_break(s, "closed, or an unexpected reply");
-		return RC_DOWN;
-	}
-	return RC_OK;
-}
-
-void
-state_connection_proven(struct state *s)
-{
-	s->proven = true;
-	backoff_reset(&s->backoff);
-}
-
-void
-state_connection_break(struct state *s, const char *why)
-{
-	loop_fd_watch(s->loop, &s->watch, 0);
-	connection_close(s->connection);
-	s->connection = NULL;
-	atomic_store(&s->up, false);
-	metric_set(s->m_up, 0);
-	log_warn("state.down", LOG_S("host", s->connection_opts.url.host),
-	    LOG_I("port", s->connection_opts.url.port), LOG_S("why", why));
-	/* Pause after a connection that never worked. */
-	if (s->proven)
-		connection_connect(s);
-	else
-		connection_retry(s);
-}
-
-/* The database is the path: "", "/" or "/<number>". */
-static bool
-url_database(struct str path, int64_t *db)
-{
-	*db = 0;
-	if (path.n <= 1)
-		return true;
-	path = (struct str){ path.p + 1, path.n - 1 };
-	return str_to_i64(path, 0, INT32_MAX, db) == RC_OK;
-}
-
-/* What is wrong with the address, or NULL. */
-static const char *
-url_read(const char *text, struct url *u, int64_t *db)
-{
-	const char *why = NULL;
-
-	if (url_parse(str_of(text), u, &why) != RC_OK)
-		return why;
-	if (!str_eq(str_of(u->scheme), STR("redis")))
-		return "the scheme is not redis://";
-	if (!url_database(str_of(u->path), db))
-		return "the path is not a database number";
-	if (u->user[0] != '\0' && u->password[0] == '\0')
-		return "there is a user without a password";
-	return NULL;
-}
-
-const char *
-state_url_error(const char *url)
-{
-	struct url u;
-	int64_t db;
-
-	return url_read(url, &u, &db);
-}
-
-static enum rc
-connection_read_opts(const struct state_opts *o, struct connection_opts *c)
-{
-	const char *why = url_read(o->url, &c->url, &c->db);
-
-	if (why != NULL) {
-		log_error("state.url", LOG_S("why", why));
-		return RC_INVALID;
-	}
-	if (c->url.port == 0)
-		c->url.port = 6379;
-	str_copy(str_of(o->name), c->name, sizeof(c->name));
-	c->deadline_ms = o->deadline_ms > 0 ? o->deadline_ms : DEADLINE_MS;
-	return RC_OK;
-}
-
-enum rc
-state_connection_start(const struct state_opts *o, struct state *s)
-{
-	enum rc rc = connection_read_opts(o, &s->connection_opts);
-
-	if (rc != RC_OK)
-		return rc;
-	s->loop = o->loop;
-	s->workers = o->workers;
-	s->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
-	connection_connect(s);
-	return RC_OK;
-}
-
-void
-state_connection_stop(struct state *s)
-{
-	loop_timer_cancel(s->loop, &s->reconnect);
-	if (s->job != NULL)
-		s->job->s = NULL;
-	if (s->connection != NULL) {
-		loop_fd_watch(s->loop, &s->watch, 0);
-		connection_close(s->connection);
-	}
 }

@@ -1,37 +1,44 @@
 /*
- * pipeline: commands that are sent together.
+ * pipeline: commands that are sent together, and waiting for their replies.
  *
- * A script is queued as EVALSHA with a blank digest.  The digest is what SCRIPT
- * LOAD replied, once per connection, before the first call that needs it; so
- * none is computed here, and the server is known to have the script.
+ * A connection has loaded all scripts, so a script is sent as its digest; if
+ * the server has lost it since, it is loaded and called once more.
  */
+#include <assert.h>
 #include <stdlib.h>
 
+#include "core/fiber.h"
 #include "core/mem.h"
 #include "state/state_internal.h"
 
-#define SHA_LEN sizeof(((struct script_slot *)NULL)->sha)
 /* A larger buffer is freed after its run. */
 #define BUFFER_MAX  (1024UL * 1024)
 #define LOG_EVERY_S 10
+#define SPARE_MAX   64
 
 struct pipe_entry {
-	size_t start, end;        /* its bytes in out */
-	size_t sha;               /* where its digest belongs */
-	struct script_slot *slot; /* NULL: a plain command */
+	size_t start, end;                 /* its bytes in out */
+	const struct state_script *script; /* NULL: a plain command */
+	bool load; /* it is sent with its script's text */
 	enum rc rc;
 	struct state_reply *reply;
 };
 
 struct state_pipe {
 	struct state *s;
+	struct state_pipe *next; /* of the spare ones */
 	struct buf out;
 	struct pipe_entry *entries;
 	struct state_reply **replies; /* scratch of a run: room for max */
-	size_t *which;                /* likewise: the entries being sent */
+	size_t *which;                /* likewise: entries that are resent */
 	size_t n, max;
 	bool ran; /* the next command empties it */
 	struct arena *a;
+
+	struct node_call call;
+	struct fiber *fiber; /* it waits for call */
+	bool running;
+	struct mono until;
 };
 
 struct state_pipe *
@@ -118,38 +125,19 @@ state_pipe_cmd(struct state_pipe *p, const struct str *args, size_t n)
 	return pipe_add(p, e);
 }
 
-static struct script_slot *
-script_slot_of(struct state *s, const struct state_script *script)
-{
-	size_t i;
-
-	for (i = 0; i < s->n_scripts; i++)
-		if (s->scripts[i].script == script)
-			return &s->scripts[i];
-	if (s->n_scripts == STATE_SCRIPTS_MAX)
-		return NULL;
-	s->scripts[s->n_scripts].script = script;
-	return &s->scripts[s->n_scripts++];
-}
-
 enum rc
 state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 {
-	static const char blank[SHA_LEN + 1] =
-	    "0000000000000000000000000000000000000000";
 	struct pipe_entry *e = pipe_next(p);
 	char num[STATE_NUM_MAX];
 
 	if (e == NULL)
 		return RC_RETRY;
-	e->slot = script_slot_of(p->s, c->script);
-	if (e->slot == NULL)
-		return RC_BUG;
+	e->script = c->script;
 	resp_put_count(&p->out, 3 + c->n_keys + c->n_args);
 	resp_put_args(&p->out,
-	    STATE_ARGS(STR("EVALSHA"), (struct str){ blank, SHA_LEN }));
-	e->sha = p->out.n - SHA_LEN - 2;
-	resp_put_args(&p->out, STATE_ARGS(state_num((int64_t)c->n_keys, num)));
+	    STATE_ARGS(STR("EVALSHA"), str_of(c->script->sha),
+		state_num((int64_t)c->n_keys, num)));
 	resp_put_args(&p->out, c->keys, c->n_keys);
 	resp_put_args(&p->out, c->args, c->n_args);
 	return pipe_add(p, e);
@@ -157,176 +145,131 @@ state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 
 /* ---- running ---- */
 
-/* One run: its deadline, and its error. */
-struct pipe_run {
-	struct state_pipe *p;
-	struct state *s;
-	struct mono until;
-	char why[STATE_ERROR_MAX];
-};
-
-static enum rc
-pipe_exchange(struct pipe_run *r, struct str out, struct connection_replies *w)
-{
-	enum rc rc = state_connection_exchange(
-	    r->s->connection, out, w, r->until, r->why);
-
-	if (rc == RC_OK)
-		state_connection_proven(r->s);
-	else
-		state_connection_break(r->s, r->why);
-	return rc;
-}
-
 static void
-script_on_loaded(
-    struct state *s, struct script_slot *slot, const struct state_reply *r)
+pipe_on_done(struct node_call *c)
 {
-	struct str sha = state_reply_str(r);
-	int64_t missed;
+	struct state_pipe *p = CONTAINER_OF(c, struct state_pipe, call);
 
-	if (state_reply_kind(r) == STATE_STR && sha.n == SHA_LEN) {
-		memcpy(slot->sha, sha.p, SHA_LEN);
-		return;
-	}
-	slot->loaded = 0; /* the next call tries again */
-	if (log_every(&s->log_script, LOG_EVERY_S, &missed))
-		log_error(
-		    "state.script", LOG_V("why", sha), LOG_I("missed", missed));
+	fiber_resume(p->fiber);
 }
 
-/* Load the scripts of p that were not loaded on this connection. */
+/* Send bytes, which are n commands, and wait for their replies. */
 static enum rc
-script_load(struct pipe_run *r)
+pipe_exchange(struct state_pipe *p, struct str bytes,
+    struct state_reply **replies, size_t n)
 {
-	struct state_reply *replies[STATE_SCRIPTS_MAX];
-	struct script_slot *slots[STATE_SCRIPTS_MAX];
-	struct connection_replies w = { replies, 0, 0, r->p->a };
-	struct buf out = BUF_INIT(STATE_SEND_MAX);
-	struct script_slot *slot;
-	enum rc rc = RC_OK;
+	struct node_call *c = &p->call;
+	enum rc rc;
+
+	p->fiber = p->s->blocks ? NULL : fiber_self();
+	*c = (struct node_call){ .bytes = bytes,
+		.w = { replies, n, 0, p->a },
+		.until = p->until,
+		.done = p->fiber != NULL ? pipe_on_done : NULL };
+	rc = state_node_submit(p->s->node, c);
+	if (rc != RC_OK)
+		return rc;
+	if (p->fiber != NULL)
+		fiber_suspend();
+	else
+		state_node_wait(p->s->node, c);
+	return c->rc;
+}
+
+/* The result of command i of a call. */
+static enum rc
+pipe_result(const struct node_call *c, size_t i)
+{
+	if (i < c->w.got)
+		return reply_rc(c->w.reply[i]);
+	/* Unknown after a reply that was too big. */
+	return c->rc == RC_TOOBIG && i > c->w.got ? RC_TIMEOUT : c->rc;
+}
+
+static enum rc
+pipe_send(struct state_pipe *p)
+{
+	enum rc rc = pipe_exchange(p, buf_str(&p->out), p->replies, p->n);
+	struct pipe_entry *e;
 	size_t i;
 
-	for (i = 0; i < r->p->n; i++) {
-		slot = r->p->entries[i].slot;
-		if (slot == NULL || slot->loaded == r->s->number)
-			continue;
-		slot->loaded = r->s->number;
-		slots[w.n++] = slot;
-		resp_put(&out,
-		    STATE_ARGS(STR("SCRIPT"), STR("LOAD"),
-			str_of(slot->script->text)));
+	for (i = 0; i < p->n; i++) {
+		e = &p->entries[i];
+		e->reply = i < p->call.w.got ? p->replies[i] : NULL;
+		e->rc = p->call.ended ? pipe_result(&p->call, i) : rc;
 	}
-	if (w.n > 0) {
-		rc = buf_rc(&out);
-		if (rc == RC_OK)
-			rc = pipe_exchange(r, buf_str(&out), &w);
-	}
-	for (i = 0; i < w.got; i++)
-		script_on_loaded(r->s, slots[i], replies[i]);
-	buf_free(&out);
-	for (i = 0; i < r->p->n; i++)
-		if ((slot = r->p->entries[i].slot) != NULL)
-			memcpy(r->p->out.p + r->p->entries[i].sha, slot->sha,
-			    SHA_LEN);
 	return rc;
 }
 
 /*
- * Send bytes, which are those of the n entries in p->which, and give each its
- * result.
+ * List in which the entries whose scripts the server has lost, and mark the
+ * first of each script.
  */
-static enum rc
-pipe_send_entries(struct pipe_run *r, struct str bytes, size_t n)
+static size_t
+pipe_lost_scripts(struct pipe_entry *entries, size_t n, size_t *which)
 {
-	struct state_pipe *p = r->p;
-	struct connection_replies w = { p->replies, n, 0, p->a };
-	enum rc rc = pipe_exchange(r, bytes, &w);
-	struct pipe_entry *e;
-	size_t i;
+	size_t i, k, lost = 0;
 
 	for (i = 0; i < n; i++) {
-		e = &p->entries[p->which[i]];
-		e->reply = i < w.got ? p->replies[i] : NULL;
-		if (i < w.got)
-			e->rc = reply_rc(e->reply);
-		else /* unknown after a reply that was too big */
-			e->rc = rc == RC_TOOBIG && i > w.got ? RC_TIMEOUT : rc;
+		if (!reply_error_is(entries[i].reply, STR("NOSCRIPT")))
+			continue;
+		for (k = 0; k < lost; k++)
+			if (entries[which[k]].script == entries[i].script)
+				break;
+		entries[i].load = k == lost;
+		which[lost++] = i;
 	}
-	return rc;
+	return lost;
 }
 
-/* List the entries whose scripts the server has lost. */
-static size_t
-pipe_lost_scripts(struct pipe_run *r)
-{
-	struct pipe_entry *e = r->p->entries;
-	size_t *which = r->p->which;
-	size_t i, n = 0;
-
-	for (i = 0; i < r->p->n; i++)
-		if (e[i].slot != NULL && e[i].slot->loaded == r->s->number &&
-		    reply_error_is(e[i].reply, STR("NOSCRIPT")))
-			which[n++] = i;
-	for (i = 0; i < n; i++)
-		e[which[i]].slot->loaded = 0;
-	return n;
-}
-
+/* Load the scripts that the server has lost, and call them. */
 static enum rc
-pipe_resend(struct pipe_run *r, size_t n)
+pipe_resend(struct state_pipe *p, const size_t *which, size_t n)
 {
-	struct state_pipe *p = r->p;
-	struct buf bytes = BUF_INIT(STATE_SEND_MAX);
+	struct state_reply **replies = mem_calloc(2 * n, sizeof(*replies));
+	struct buf bytes = BUF_INIT(2 * STATE_SEND_MAX);
 	struct pipe_entry *e;
+	size_t i, k, at = 0;
 	enum rc rc;
-	size_t i;
 
-	rc = script_load(r);
-	if (rc == RC_OK) {
-		for (i = 0; i < n; i++) {
-			e = &p->entries[p->which[i]];
-			buf_put(&bytes, p->out.p + e->start, e->end - e->start);
-		}
-		rc = pipe_send_entries(r, buf_str(&bytes), n);
-	} else {
-		for (i = 0; i < n; i++) {
-			e = &p->entries[p->which[i]];
-			e->reply = NULL;
-			e->rc = RC_DOWN;
-		}
+	for (i = 0; i < n; i++) {
+		e = &p->entries[which[i]];
+		if (e->load)
+			resp_put(&bytes,
+			    STATE_ARGS(STR("SCRIPT"), STR("LOAD"),
+				str_of(e->script->text)));
+		at += e->load ? 2 : 1;
+		buf_put(&bytes, p->out.p + e->start, e->end - e->start);
+	}
+	rc = buf_rc(&bytes);
+	if (rc == RC_OK)
+		rc = pipe_exchange(p, buf_str(&bytes), replies, at);
+	for (i = 0, at = 0; i < n; i++) {
+		e = &p->entries[which[i]];
+		k = at;
+		at += e->load ? 2 : 1;
+		/* The reply to loading it says why it is not there. */
+		if (e->load &&
+		    (k >= p->call.w.got || reply_rc(replies[k]) == RC_OK))
+			k++;
+		e->rc = p->call.ended ? pipe_result(&p->call, k) : rc;
+		e->reply = k < p->call.w.got ? replies[k] : NULL;
 	}
 	buf_free(&bytes);
+	free(replies);
 	return rc;
 }
 
 static enum rc
-pipe_fail(struct state_pipe *p, enum rc rc)
+pipe_execute(struct state_pipe *p)
 {
-	size_t i;
-
-	for (i = 0; i < p->n; i++)
-		p->entries[i].rc = rc;
-	return rc;
-}
-
-static enum rc
-pipe_execute(struct pipe_run *r)
-{
-	struct state_pipe *p = r->p;
-	enum rc rc = state_connection_check(r->s);
-	size_t i, n;
+	enum rc rc = pipe_send(p);
+	size_t n;
 
 	if (rc != RC_OK)
-		return pipe_fail(p, rc);
-	if (script_load(r) != RC_OK)
-		return pipe_fail(p, RC_DOWN);
-	for (i = 0; i < p->n; i++)
-		p->which[i] = i;
-	rc = pipe_send_entries(r, buf_str(&p->out), p->n);
-	if (rc == RC_OK && (n = pipe_lost_scripts(r)) > 0)
-		rc = pipe_resend(r, n);
-	return rc;
+		return rc;
+	n = pipe_lost_scripts(p->entries, p->n, p->which);
+	return n > 0 ? pipe_resend(p, p->which, n) : RC_OK;
 }
 
 /* The name of the first command in bytes: "*n\r\n$n\r\n<name>\r\n". */
@@ -366,9 +309,8 @@ pipe_log_error(struct state_pipe *p, const struct pipe_entry *e)
 
 /* Update metrics, log errors, and leave a server that cannot serve. */
 static void
-pipe_count(struct pipe_run *r)
+pipe_count(struct state_pipe *p)
 {
-	struct state_pipe *p = r->p;
 	const struct pipe_entry *e, *bad = NULL;
 	size_t i, failed = 0, rejected = 0;
 
@@ -383,35 +325,35 @@ pipe_count(struct pipe_run *r)
 				bad = e;
 		}
 	}
-	metric_add(r->s->m_calls, (int64_t)p->n);
-	metric_add(r->s->m_failures, (int64_t)failed);
-	metric_add(r->s->m_errors, (int64_t)rejected);
-	if (bad != NULL && r->s->connection != NULL) {
-		str_copy(bad->reply->s, r->why, sizeof(r->why));
-		state_connection_break(r->s, r->why);
-	}
+	metric_add(p->s->m_calls, (int64_t)p->n);
+	metric_add(p->s->m_failures, (int64_t)failed);
+	metric_add(p->s->m_errors, (int64_t)rejected);
+	if (bad != NULL)
+		state_node_break(p->s->node, bad->reply->s.p);
 }
 
 enum rc
 state_pipe_run(struct state_pipe *p)
 {
 	struct mono start = clock_mono();
-	struct pipe_run r = { .p = p, .s = p->s };
-	bool sent = p->s->connection != NULL;
+	bool sent = state_node_up(p->s->node);
 	enum rc rc;
 
+	assert(!p->running);
 	pipe_begin(p);
 	p->ran = true;
 	if (p->n == 0)
 		return RC_OK;
+	p->running = true;
 	if (p->a == NULL)
 		p->a = arena_new(STATE_REPLY_MAX);
-	r.until = mono_add_ms(start, p->s->connection_opts.deadline_ms);
-	rc = pipe_execute(&r);
-	pipe_count(&r);
+	p->until = mono_add_ms(start, p->s->connection_opts.deadline_ms);
+	rc = pipe_execute(p);
+	pipe_count(p);
 	if (sent)
 		metric_observe(p->s->m_seconds,
 		    (double)mono_diff_ns(clock_mono(), start) / 1e9);
+	p->running = false;
 	return rc;
 }
 
@@ -421,11 +363,41 @@ state_pipe_reply(
 {
 	if (out != NULL)
 		*out = NULL;
-	if (!p->ran || i >= p->n)
+	if (!p->ran || p->running || i >= p->n)
 		return RC_NOENT;
 	if (out != NULL)
 		*out = p->entries[i].reply;
 	return p->entries[i].rc;
+}
+
+/* ---- single commands ---- */
+
+struct state_pipe *
+state_pipe_take(struct state *s)
+{
+	struct state_pipe *p = s->spare;
+
+	if (p == NULL)
+		return state_pipe_new(s, 1);
+	s->spare = p->next;
+	s->n_spare--;
+	return p;
+}
+
+void
+state_pipe_put(struct state_pipe *p)
+{
+	struct state *s = p->s;
+
+	if (s->n_spare == SPARE_MAX) {
+		state_pipe_free(p);
+		return;
+	}
+	p->ran = true; /* empty for the next */
+	pipe_begin(p);
+	p->next = s->spare;
+	s->spare = p;
+	s->n_spare++;
 }
 
 enum rc
@@ -441,5 +413,6 @@ state_pipe_run_single(struct state_pipe *p, struct state_reply **out)
 		*out = e->reply;
 		p->a = NULL;
 	}
+	state_pipe_put(p);
 	return rc;
 }

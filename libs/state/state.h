@@ -1,11 +1,16 @@
 /*
  * state: a Redis client for the loop: commands, pipelines, scripts, keys.
  *
- * A call is one round trip that blocks the loop for at most the deadline of the
- * client.  After a call that failed, the connection is closed at once, and
- * calls return RC_DOWN without waiting until a worker thread has reconnected:
- * name resolved, authenticated, database selected, PING answered.  So a server
- * that hangs costs one deadline, once.
+ * A call suspends the fiber that makes it until its reply has come, and the
+ * loop goes on; calls that are made in one iteration of the loop leave in one
+ * write.  Outside of fibers, as in commands and tests, a call blocks.  It takes
+ * at most the deadline of the client.
+ *
+ * One connection carries all calls, and replies come in their order.  When a
+ * call has no reply at its deadline, the connection is closed, all calls on it
+ * fail, and later ones return RC_DOWN without waiting until a worker thread has
+ * reconnected: name resolved, authenticated, database selected, PING answered,
+ * scripts loaded.  So a server that hangs costs one deadline, once.
  *
  * What a result means, of a single command as of each command of a pipeline:
  *   RC_OK       executed; its reply is available.
@@ -16,7 +21,8 @@
  *               (a server that hung reads its socket later), or never.  Retry
  *               only what is idempotent.
  *   RC_DENIED   not executed: the credentials or permissions do not suffice.
- *   RC_RETRY    not executed: busy with a script.
+ *   RC_RETRY    not executed: busy with a script, or too many calls or bytes
+ *               are waiting.
  *   RC_CONFLICT not executed: the consumer group exists.
  *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
  *               executed, but a script's writes before the error remain.
@@ -52,9 +58,9 @@
 /* Bytes of one call on the wire, and of the replies it may return. */
 #define STATE_SEND_MAX  (64UL * 1024 * 1024)
 #define STATE_REPLY_MAX (64UL * 1024 * 1024)
-/* Commands in one pipeline; different scripts of one client. */
-#define STATE_PIPE_MAX    4096
-#define STATE_SCRIPTS_MAX 64
+/* Commands in one pipeline; calls that wait for one server at a time. */
+#define STATE_PIPE_MAX  4096
+#define STATE_CALLS_MAX 16384
 
 struct state;
 
@@ -64,6 +70,7 @@ struct state_opts {
 	const char *url;  /* redis://[[user]:password@]host[:port][/database] */
 	const char *name; /* as CLIENT LIST shows it; NULL: none */
 	int deadline_ms;  /* of a call; 0: 100 */
+	bool blocks;      /* calls block in fibers too */
 	struct metric_set *metrics; /* may be NULL */
 };
 
@@ -82,9 +89,16 @@ const char *state_url_error(const char *url);
 enum rc state_new(const struct state_opts *o, struct state **out) RC_CHECK;
 
 /*
+ * state_stop(s):
+ * Close for good: the calls that wait, and all later ones, fail.  Fibers that
+ * wait for one run before it returns.  Not in a fiber.  NULL is allowed.
+ */
+void state_stop(struct state *s);
+
+/*
  * state_free(s):
- * Close.  Pipelines of s must be freed first; s before its loop and workers.
- * NULL is allowed.
+ * As state_stop(), and free it.  Pipelines of s must be freed first; s before
+ * its loop and workers.  NULL is allowed.
  */
 void state_free(struct state *s);
 
@@ -149,9 +163,13 @@ enum rc state_cmd(struct state *s, const struct str *args, size_t n,
 
 /* ---- scripts ---- */
 
-/* A Lua script; a constant that lives as long as the program. */
+/*
+ * A Lua script; a constant that lives as long as the program.  Each connection
+ * loads those of libs/state/scripts at its start, any other when it is called.
+ */
 struct state_script {
 	const char *text;
+	const char *sha; /* its SHA-1, 40 hexadecimal digits */
 };
 
 struct state_call {
@@ -164,9 +182,8 @@ struct state_call {
 
 /*
  * state_eval(s, c, out):
- * Run a script, as state_cmd() does a command.  Its text is sent once per
- * connection, and once more if the server lost it (SCRIPT FLUSH); otherwise its
- * digest.  RC_BUG for more than STATE_SCRIPTS_MAX scripts.
+ * Run a script, as state_cmd() does a command.  Its digest is sent, and its
+ * text only if the server has lost it (SCRIPT FLUSH).
  */
 enum rc state_eval(struct state *s, const struct state_call *c,
     struct state_reply **out) RC_CHECK;
@@ -201,6 +218,7 @@ enum rc state_pipe_eval(
  * state_pipe_run(p):
  * Execute what is queued, in order, with one exception: a script that the
  * server lost (SCRIPT FLUSH) while connected is executed after the others.
+ * p must not be used while it runs.
  * RC_OK if each command has a reply, also an error; otherwise why some have
  * none.  Nothing queued: RC_OK.
  */

@@ -5,6 +5,8 @@
 #ifndef STATE_STATE_INTERNAL_H
 #define STATE_STATE_INTERNAL_H
 
+#include <sys/uio.h>
+
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -33,38 +35,21 @@ struct connection_opts {
 	int deadline_ms;
 };
 
-/* A script that a client has run before. */
-struct script_slot {
-	const struct state_script *script;
-	uint64_t loaded; /* number of the connection that has it */
-	char sha[40];    /* as the server computed it */
-};
-
 struct connection;  /* an open connection to Redis */
 struct connect_job; /* a job of the worker pool */
+struct state_node;  /* a server, and the calls that wait for it */
 
 struct state {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct connection_opts connection_opts;
+	bool blocks;
+	struct state_node *node;
 
-	struct connection *connection; /* NULL: down */
-	uint64_t number;               /* of the connection, from 1 */
-	bool proven;                   /* it has answered a call */
-	bool denied;                   /* the last attempt was */
-	_Atomic bool up;
-	struct loop_fd watch;
-	struct connect_job *job;
-	struct loop_timer reconnect;
-	struct backoff backoff;
-	struct log_rate log_failing;
+	struct state_pipe *spare; /* of single commands */
+	size_t n_spare;
 	struct log_rate log_rejected;
 	struct log_rate log_denied;
-	struct log_rate log_script;
-
-	struct script_slot scripts[STATE_SCRIPTS_MAX];
-	size_t n_scripts;
-	struct state_pipe *single; /* for state_cmd() and state_eval() */
 
 	struct metric *m_up;
 	struct metric *m_connects;
@@ -74,25 +59,13 @@ struct state {
 	struct metric *m_seconds;
 };
 
+/* ---- redis_url.c ---- */
+
+/* state_url_read(o, c): The options of connections; RC_INVALID logged. */
+enum rc state_url_read(
+    const struct state_opts *o, struct connection_opts *c) RC_CHECK;
+
 /* ---- connection.c ---- */
-
-/*
- * state_connection_start(o, s): Fill the connection's part of s, start
- * connecting. state_connection_stop(s):     Close; the result of a worker is
- * discarded.
- */
-enum rc state_connection_start(
-    const struct state_opts *o, struct state *s) RC_CHECK;
-void state_connection_stop(struct state *s);
-
-/* state_connection_check(s): RC_OK, or why no call may be sent. */
-enum rc state_connection_check(struct state *s) RC_CHECK;
-
-/* state_connection_break(s, why): Close the connection and reconnect. */
-void state_connection_break(struct state *s, const char *why);
-
-/* state_connection_proven(s): The connection has answered a call. */
-void state_connection_proven(struct state *s);
 
 /* Expected replies, in order. */
 struct connection_replies {
@@ -103,15 +76,81 @@ struct connection_replies {
 };
 
 /*
- * state_connection_exchange(c, out, w, until, why):
- * Send out and wait for w->n replies; w->got is how many came, whatever the
- * result: RC_OK, RC_DOWN (nothing was sent), RC_TIMEOUT (something was), or
- * RC_TOOBIG (the replies exceed w->a).  After anything but RC_OK the connection
- * is unusable, and why is the error.
+ * state_connection_open(o, out, why):
+ * Connect, authenticate, select the database, load all scripts.  Blocks; on a
+ * worker thread.  RC_DENIED or RC_DOWN, and why.
  */
-enum rc state_connection_exchange(struct connection *c, struct str out,
-    struct connection_replies *w, struct mono until,
+enum rc state_connection_open(const struct connection_opts *o,
+    struct connection **out, char why[STATE_ERROR_MAX]) RC_CHECK;
+void state_connection_close(struct connection *c);
+int state_connection_fd(const struct connection *c);
+
+/* Neither a surplus reply nor its end has come. */
+bool state_connection_is_idle(const struct connection *c);
+
+/* Received bytes are left that no reply was made of. */
+bool state_connection_has_more(const struct connection *c);
+
+/* A reply did not fit where it was to be put. */
+bool state_connection_was_over(const struct connection *c);
+
+/*
+ * state_connection_write(c, iov, n, wrote, why): Send what the socket takes.
+ * state_connection_receive(c, why): Feed the parser what came, if anything.
+ * state_connection_parse(c, w, why): Take the replies that are complete.
+ * state_connection_wait(c, writing, until, why): Block until there is
+ *     something to read, or room to write.
+ * False: the connection is unusable, and why.
+ */
+bool state_connection_write(struct connection *c, const struct iovec *iov,
+    size_t n, size_t *wrote, char why[STATE_ERROR_MAX]) RC_CHECK;
+bool state_connection_receive(
+    struct connection *c, char why[STATE_ERROR_MAX]) RC_CHECK;
+bool state_connection_parse(struct connection *c, struct connection_replies *w,
     char why[STATE_ERROR_MAX]) RC_CHECK;
+bool state_connection_wait(struct connection *c, bool writing,
+    struct mono until, char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* ---- node.c ---- */
+
+/* Commands that are sent to one server together. */
+struct node_call {
+	struct str bytes; /* unchanged until the call has ended */
+	struct connection_replies w;
+	struct mono until; /* not before that of the call before it */
+	/*
+	 * Called once, on the loop, if it was submitted; NULL: the caller
+	 * waits with state_node_wait().
+	 */
+	void (*done)(struct node_call *c);
+	enum rc rc; /* of the commands whose replies did not come */
+	bool ended;
+	struct node_call *next; /* private */
+	size_t sent;            /* private */
+};
+
+/* Connect, and reconnect until it is freed. */
+struct state_node *state_node_new(
+    struct state *s, const struct connection_opts *o);
+
+/* End its calls and the connection for good; owners are notified at once. */
+void state_node_stop(struct state_node *n);
+void state_node_free(struct state_node *n);
+bool state_node_up(const struct state_node *n); /* any thread */
+
+/*
+ * state_node_submit(n, c):
+ * Send c at the end of the loop's iteration.  Ends with c->rc: RC_OK, each
+ * command has a reply; RC_TIMEOUT, RC_DOWN (nothing was sent), or RC_TOOBIG
+ * (the reply of the first without one).  RC_RETRY: too much is waiting.
+ */
+enum rc state_node_submit(struct state_node *n, struct node_call *c) RC_CHECK;
+
+/* state_node_wait(n, c): Block until c, just submitted, has ended. */
+void state_node_wait(struct state_node *n, const struct node_call *c);
+
+/* state_node_break(n, why): Close the connection and reconnect. */
+void state_node_break(struct state_node *n, const char *why);
 
 /*
  * resp_put(out, args, n): Append a command in Redis' protocol.
@@ -125,12 +164,15 @@ void resp_put_args(struct buf *out, const struct str *args, size_t n);
 /* ---- pipeline.c ---- */
 
 /*
- * state_pipe_run_single(p, out):
- * Run a pipeline of one command and hand its reply over to the caller, who
- * frees it; out may be NULL.  Returns the command's result.
+ * state_pipe_take(s): A pipeline of one command.
+ * state_pipe_run_single(p, out): Run it, return it, and hand its reply over to
+ *     the caller, who frees it; out may be NULL.  Returns the command's result.
+ * state_pipe_put(p): Return one that is not run.
  */
+struct state_pipe *state_pipe_take(struct state *s);
 enum rc state_pipe_run_single(
     struct state_pipe *p, struct state_reply **out) RC_CHECK;
+void state_pipe_put(struct state_pipe *p);
 
 /* ---- reply.c ---- */
 

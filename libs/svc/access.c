@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/rate.h"
@@ -549,16 +550,6 @@ svc_host_is_local(struct str host)
  * Known only after the request, so that it is the next request that waits.
  */
 
-int64_t
-svc_cost_thread_ns(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
-		return 0;
-	return t.tv_sec * SECOND_NS + t.tv_nsec;
-}
-
 void
 svc_cost_begin(
     struct request_cost *b, const struct svc_call *c, int64_t other_ns)
@@ -570,7 +561,7 @@ svc_cost_begin(
 		return;
 	b->token = c->caller.key;
 	b->bytes = svc_call_body(c).n;
-	b->began_ns = svc_cost_thread_ns();
+	fiber_cpu_begin();
 	b->other_ns = other_ns;
 }
 
@@ -599,8 +590,7 @@ svc_cost_end(struct request_cost *b)
 		return;
 	conf = &b->access->svc->conf;
 	n = (int64_t)b->bytes / conf->rate_cost_bytes +
-	    (b->other_ns + svc_cost_thread_ns() - b->began_ns) /
-		(conf->rate_cost_us * US_NS);
+	    (b->other_ns + fiber_cpu_ns()) / (conf->rate_cost_us * US_NS);
 	if (n == 0)
 		return;
 	now = clock_mono();

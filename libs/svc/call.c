@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "svc/svc_internal.h"
@@ -15,6 +16,9 @@
 #define SPARE_MAX 64
 /* A larger body takes the loop too long to decode: some ms for 64 KiB. */
 #define DECODE_HERE_MAX ((size_t)16 * 1024)
+/* Handlers that have not returned, and requests over NATS that wait for one. */
+#define FIBERS_MAX  512
+#define WAITING_MAX 65536
 
 /* The result of a decoder. */
 struct call_decoded {
@@ -304,16 +308,59 @@ call_serve_costed(struct svc_call *c)
 	svc_cost_end(&cost);
 }
 
+/* ---- fibers ---- */
+
+static void call_serve_next(void *arg);
+
+struct call_fiber {
+	struct svc_call *c;
+	void (*fn)(struct svc_call *c);
+};
+
+static void
+call_fiber_main(void *arg)
+{
+	struct call_fiber f = *(struct call_fiber *)arg;
+	struct svc *s = f.c->endpoint->svc;
+
+	f.fn(f.c);
+	s->nfibers--;
+	if (s->nwaiting > 0)
+		loop_defer(s->loop, &s->serve_next, call_serve_next, s);
+	svc_release(s);
+}
+
+/*
+ * Run fn(c) in a fiber, this one if it is one.  A drain waits for it even if
+ * the call has ended before it.
+ */
+static void
+call_run(struct svc_call *c, void (*fn)(struct svc_call *c))
+{
+	struct call_fiber f = { c, fn };
+	struct svc *s = c->endpoint->svc;
+
+	if (fiber_self() != NULL) {
+		fn(c);
+		return;
+	}
+	s->nfibers++;
+	svc_hold(s);
+	fiber_start(call_fiber_main, &f);
+}
+
+/* ---- decoding ---- */
+
 /* On a decoder's thread, which alone uses c meanwhile. */
 static void
 call_decode_run(void *arg)
 {
 	struct svc_call *c = arg;
 	struct call_decoded *d = c->decoded;
-	int64_t began = svc_cost_thread_ns();
+	int64_t began = clock_thread_ns();
 
 	d->rc = call_decode(c, &d->err);
-	d->ns = svc_cost_thread_ns() - began;
+	d->ns = clock_thread_ns() - began;
 }
 
 static void
@@ -322,7 +369,7 @@ call_on_decoded(void *arg)
 	struct svc_call *c = arg;
 
 	if (clock_wall().ms < c->deadline.ms)
-		call_serve_costed(c);
+		call_run(c, call_serve_costed);
 	else
 		svc_fail(c, RC_TIMEOUT, "deadline exceeded");
 }
@@ -347,7 +394,49 @@ svc_call_serve(struct svc_call *c)
 	    svc_call_body(c).n > DECODE_HERE_MAX)
 		call_decode_elsewhere(c);
 	else
-		call_serve_costed(c);
+		call_run(c, call_serve_costed);
+}
+
+/* ---- arrival ---- */
+
+static void
+call_msg_serve(struct svc_call *c)
+{
+	if (c->deadline.ms == 0)
+		c->deadline.ms =
+		    clock_wall().ms + c->endpoint->route->deadline_ms;
+	svc_call_serve(c);
+}
+
+/* Serve those that came first while there was no fiber for them. */
+static void
+call_serve_next(void *arg)
+{
+	struct svc *s = arg;
+	struct svc_call *c;
+
+	while (
+	    s->nfibers < FIBERS_MAX && (c = TAILQ_FIRST(&s->waiting)) != NULL) {
+		TAILQ_REMOVE(&s->waiting, c, link);
+		s->nwaiting--;
+		TAILQ_INSERT_TAIL(&s->open, c, link);
+		if (c->deadline.ms != 0 && clock_wall().ms >= c->deadline.ms)
+			svc_fail(c, RC_TIMEOUT, "deadline exceeded");
+		else
+			call_msg_serve(c);
+	}
+}
+
+static void
+call_msg_wait(struct svc *s, struct svc_call *c)
+{
+	if (s->nwaiting == WAITING_MAX) {
+		svc_fail(c, RC_RETRY, "too many requests at once; try again");
+		return;
+	}
+	TAILQ_REMOVE(&s->open, c, link);
+	TAILQ_INSERT_TAIL(&s->waiting, c, link);
+	s->nwaiting++;
 }
 
 void
@@ -355,14 +444,28 @@ svc_call_from_msg(void *arg, struct bus_msg *m)
 {
 	struct svc_endpoint *endpoint = arg;
 	struct svc_call *c = call_new(endpoint);
+	struct svc *s = endpoint->svc;
 
 	c->msg = m;
 	if (!bus_msg_trace(m, &c->trace))
 		trace_new(&c->trace);
 	c->deadline = bus_msg_deadline(m);
-	if (c->deadline.ms == 0)
-		c->deadline.ms = clock_wall().ms + endpoint->route->deadline_ms;
-	svc_call_serve(c);
+	if (s->nfibers >= FIBERS_MAX || s->nwaiting > 0)
+		call_msg_wait(s, c);
+	else
+		call_msg_serve(c);
+}
+
+static void
+call_http_serve(struct svc_call *c)
+{
+	if (strcmp(c->endpoint->route->method, "GET") != 0 &&
+	    httpd_req_is_cross_origin(c->http))
+		svc_fail(c, RC_DENIED,
+		    "a web page of another origin may not do this: name its "
+		    "origin in CORS_ORIGINS");
+	else
+		svc_access_check_call(c);
 }
 
 void
@@ -376,13 +479,7 @@ svc_call_from_http(void *arg, struct httpd_req *r)
 	/* The server's deadline is that of the slowest route plus a grace. */
 	c->deadline.ms = httpd_req_deadline(r).ms -
 	    endpoint->svc->http_timeout_ms + endpoint->route->deadline_ms;
-	if (strcmp(endpoint->route->method, "GET") != 0 &&
-	    httpd_req_is_cross_origin(r))
-		svc_fail(c, RC_DENIED,
-		    "a web page of another origin may not do this: name its "
-		    "origin in CORS_ORIGINS");
-	else
-		svc_access_check_call(c);
+	call_run(c, call_http_serve);
 }
 
 /* ---- for handlers ---- */

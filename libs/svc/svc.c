@@ -284,6 +284,7 @@ svc_main(const struct svc_def *def, int argc, char *argv[])
 
 	TAILQ_INIT(&s.open);
 	TAILQ_INIT(&s.spare);
+	TAILQ_INIT(&s.waiting);
 	s.app_conf = mem_zalloc(def->conf_size + 1);
 	code = svc_args(def, argc, argv, &s.conf, s.app_conf);
 	if (code == -1) {

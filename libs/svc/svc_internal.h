@@ -101,7 +101,10 @@ struct svc {
 	const void *note_arg;
 	struct worker_pool *decoders; /* of large requests */
 	struct svc_calls open;
-	struct svc_calls spare; /* ended calls whose memory is reused */
+	struct svc_calls spare;   /* ended calls whose memory is reused */
+	struct svc_calls waiting; /* they came over NATS, and have no fiber */
+	size_t nwaiting, nfibers;
+	struct loop_deferred serve_next;
 	size_t nopen, nspare;
 	struct svc_events *events;                 /* NULL: none was sent yet */
 	struct svc_access *access;                 /* NULL: no authentication */
@@ -215,7 +218,7 @@ struct stream_check;
 
 /* One request from its arrival to its reply. */
 struct svc_call {
-	TAILQ_ENTRY(svc_call) link;
+	TAILQ_ENTRY(svc_call) link; /* in open, spare or waiting */
 	struct svc_endpoint *endpoint;
 	struct bus_msg *msg; /* one of these two is NULL */
 	struct httpd_req *http;
@@ -233,7 +236,8 @@ struct svc_call {
 
 /*
  * svc_call_serve(c):
- * Decode the request, a large one on another thread, and hand c to its handler.
+ * Decode the request, a large one on another thread, and hand c to its handler,
+ * which runs in a fiber.
  */
 void svc_call_serve(struct svc_call *c);
 
@@ -333,20 +337,17 @@ struct request_cost {
 	struct str terminal; /* absent: it names none */
 	char text[TERMINAL_KEY_MAX];
 	size_t bytes;
-	int64_t began_ns; /* of this thread's processor time */
 	int64_t other_ns; /* of another thread's */
 };
 
 /*
- * svc_cost_thread_ns(): The processor time of this thread.
- *
- * svc_cost_begin(b, c, other_ns): c is about to be decoded; another thread has
- *                             spent other_ns on it.
- * svc_cost_terminal(b, c):        It was, and svc_access_check_request()
- * passed. svc_cost_end(b):                It was handed on; c may be freed. Its
- * bytes and time count as so many more requests.
+ * svc_cost_begin(b, c, other_ns):
+ * c is about to be decoded, in this fiber; another thread has spent other_ns
+ * on it.
+ * svc_cost_terminal(b, c): It was, and svc_access_check_request() passed.
+ * svc_cost_end(b): Its handler has returned; c may be freed.  Its bytes and the
+ * processor time of the fiber count as so many more requests.
  */
-int64_t svc_cost_thread_ns(void);
 void svc_cost_begin(
     struct request_cost *b, const struct svc_call *c, int64_t other_ns);
 void svc_cost_terminal(struct request_cost *b, struct svc_call *c);

@@ -28,8 +28,6 @@
 #define ERROR_TEXT_MAX       1024
 #define CREDENTIAL_ARENA_MAX 4096
 
-#define SCRATCH_MAX (2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
-
 static bool
 gateway_redis_up(void *arg)
 {
@@ -87,7 +85,6 @@ gateway_start(struct svc *s, const void *conf)
 	g->conf = conf;
 	g->svc = s;
 	g->workers = worker_new(svc_loop(s), 1, 4);
-	g->scratch = arena_new(SCRATCH_MAX);
 	g->credentials = arena_new(CREDENTIAL_ARENA_MAX);
 	if (state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
@@ -115,10 +112,11 @@ gateway_stop(void *app)
 {
 	struct gateway *g = app;
 
+	/* What waits for it ends before what it uses is freed. */
+	state_stop(g->state);
 	followers_free(g->followers);
 	state_free(g->state);
 	worker_free(g->workers);
-	arena_free(g->scratch);
 	arena_free(g->credentials);
 	free(g);
 }

@@ -13,6 +13,7 @@
 #include "core/id.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "wire/wire.h"
 
 struct arena;
 struct buf;
@@ -39,7 +40,6 @@ struct gateway {
 	struct svc *svc;
 	struct state *state;
 	struct worker_pool *workers;
-	struct arena *scratch;     /* for stored data; reset before each use */
 	struct arena *credentials; /* of the last credential lookup */
 	struct followers *followers;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
@@ -52,6 +52,10 @@ struct gateway {
 void gateway_check(const void *conf, struct buf *errors, struct buf *known);
 void *gateway_start(struct svc *s, const void *conf);
 void gateway_stop(void *app);
+
+/* Memory limit of a stored record that is being read, decoded and copied. */
+#define GATEWAY_RECORD_MAX \
+	(2 * (size_t)WIRE_ARENA_MAX + 4 * (size_t)WIRE_MESSAGE_MAX)
 
 /* gateway_ttl_ms(g): How long a terminal's snapshots are valid. */
 int64_t gateway_ttl_ms(const struct gateway *g);

@@ -9,6 +9,7 @@
 
 #include "change.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "dynamics/pad.h"
@@ -24,8 +25,8 @@
 
 /*
  * Attempts to save a soul that is changed concurrently.  Of concurrent attempts
- * one succeeds, and a process makes one at a time, so the limit exceeds any
- * number of replicas.
+ * one succeeds, and a process makes one at a time (engine_soul_lock()), so the
+ * limit exceeds any number of replicas.
  */
 #define SAVE_TRIES 64
 
@@ -82,23 +83,27 @@ emotion_api_observe(struct engine *e,
     const struct wire_emotion_observe_request *req, const struct pad_input *in,
     struct stored_soul *soul, struct change *c, struct arena *a)
 {
+	struct fiber_lock *lock = engine_soul_lock(e, req->soul_id);
 	char bytes[CHANGE_MAX];
 	int tries;
-	enum rc rc;
+	enum rc rc = RC_CONFLICT;
 
-	for (tries = 0; tries < SAVE_TRIES; tries++) {
+	fiber_lock(lock);
+	soul->saved = false;
+	for (tries = 0; tries < SAVE_TRIES && !soul->saved; tries++) {
 		rc = emotion_api_load(e, soul, a);
 		if (rc != RC_OK)
-			return rc;
+			break;
 		emotion_api_apply(e, in, soul, c);
 		c->session_id = req->session_id;
 		c->turn_id = req->turn_id;
 		soul->log = change_pack(c, bytes);
 		rc = record_store_save(&e->store, soul, 1, a);
-		if (rc != RC_OK || soul->saved)
-			return rc;
+		if (rc != RC_OK)
+			break;
 	}
-	return RC_CONFLICT;
+	fiber_unlock(lock);
+	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
 }
 
 /* An offline body gets the next tick instead. */

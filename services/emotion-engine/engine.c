@@ -37,6 +37,16 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "weights file of the recognizer; empty: built in" },
 };
 
+struct fiber_lock *
+engine_soul_lock(struct engine *e, struct str soul_id)
+{
+	size_t i, h = 0;
+
+	for (i = 0; i < soul_id.n; i++)
+		h = h * 31 + (unsigned char)soul_id.p[i];
+	return &e->locks[h % ENGINE_LOCKS];
+}
+
 static bool
 engine_redis_up(void *arg)
 {
@@ -104,6 +114,14 @@ engine_start(struct svc *s, const void *conf)
 	}
 	e->ticker = ticker_new(e);
 	return e;
+}
+
+void
+engine_drain(void *arg)
+{
+	struct engine *e = arg;
+
+	ticker_stop(e->ticker);
 }
 
 void

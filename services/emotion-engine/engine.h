@@ -9,6 +9,7 @@
 
 #include "core/buf.h"
 #include "core/conf.h"
+#include "core/fiber.h"
 #include "dynamics/pad.h"
 #include "soul_record.h"
 
@@ -32,6 +33,9 @@ struct engine_conf {
 #define ENGINE_OPTS_N 7
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
+/* Changes of souls that a process makes at a time. */
+#define ENGINE_LOCKS 256
+
 struct engine {
 	const struct engine_conf *conf;
 	struct svc *svc;
@@ -42,11 +46,20 @@ struct engine {
 	struct ticker *ticker;
 	enum pad_gate gate;
 	struct buf out; /* message being encoded */
+	struct fiber_lock locks[ENGINE_LOCKS];
 };
 
-/* engine_check(), engine_start(), engine_stop(): See struct svc_def. */
+/*
+ * engine_soul_lock(e, soul_id):
+ * The lock of a soul, which it shares with others, so that this process is no
+ * rival of its own compare-and-set.
+ */
+struct fiber_lock *engine_soul_lock(struct engine *e, struct str soul_id);
+
+/* See struct svc_def. */
 void engine_check(const void *conf, struct buf *errors, struct buf *known);
 void *engine_start(struct svc *s, const void *conf);
+void engine_drain(void *e);
 void engine_stop(void *e);
 
 #endif /* !EMOTION_ENGINE_ENGINE_H */

@@ -39,4 +39,7 @@ void on_pad_table(void *e, struct svc_call *c);
 struct ticker *ticker_new(struct engine *e);
 void ticker_free(struct ticker *t);
 
+/* ticker_stop(t): Begin no further batch. */
+void ticker_stop(struct ticker *t);
+
 #endif /* !EMOTION_ENGINE_HANDLERS_H */

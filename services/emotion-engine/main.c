@@ -40,8 +40,7 @@ static const struct svc_route engine_routes[] = {
 
 static const struct svc_def engine_def = {
 	.name = "emotion-engine",
-	.summary =
-	    "recognises emotions and evolves the emotional state of souls",
+	.summary = "recognises emotions and evolves the state of souls",
 	.http_addr = "127.0.0.1:9012",
 	.admin_addr = "127.0.0.1:9112",
 	.opts = engine_opts,
@@ -51,6 +50,7 @@ static const struct svc_def engine_def = {
 	.nroutes = NELEM(engine_routes),
 	.check = engine_check,
 	.start = engine_start,
+	.drain = engine_drain,
 	.stop = engine_stop,
 };
 int

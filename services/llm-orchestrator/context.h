@@ -59,6 +59,9 @@ TAILQ_HEAD(turn_run_list, turn_run);
 TAILQ_HEAD(slot_release_list, slot_release);
 TAILQ_HEAD(reply_stream_list, reply_stream);
 
+/* Memory limit of what one action reads and composes. */
+#define ORCH_SCRATCH_MAX ((size_t)32 * 1024 * 1024)
+
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
@@ -85,6 +88,7 @@ struct orch {
 	size_t n_releases, release_bytes;
 	struct loop_timer tick, flush;
 	struct reply_stream_list streams; /* with events to append */
+	bool flushing;
 	struct state_pipe *pipe;
 	struct mono memory_skip_until; /* memory-worker did not reply */
 	struct orch_metrics metrics;

@@ -27,8 +27,6 @@
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
-/* Memory of one callback: history, catalog, prompt. */
-#define SCRATCH_MAX ((size_t)32 * 1024 * 1024)
 /* Concurrent calls of the model; the others wait. */
 #define LLM_ACTIVE_MAX 4096
 #define FILES_MAX      16384
@@ -221,7 +219,7 @@ orch_start(struct svc *s, const void *conf)
 	o->conf = conf;
 	o->svc = s;
 	o->bus = svc_bus(s);
-	o->scratch = arena_new(SCRATCH_MAX);
+	o->scratch = arena_new(ORCH_SCRATCH_MAX);
 	o->tool_cache = tool_cache_new(TOOL_CACHE_MAX, svc_metrics(s));
 	buf_init(&o->out, WIRE_MESSAGE_MAX);
 	TAILQ_INIT(&o->runs);
@@ -247,6 +245,8 @@ orch_stop(void *arg)
 {
 	struct orch *o = arg;
 
+	/* What waits for it ends before what it uses is freed. */
+	state_stop(o->state);
 	loop_timer_cancel(svc_loop(o->svc), &o->tick);
 	loop_timer_cancel(svc_loop(o->svc), &o->flush);
 	queue_slot_free_releases(o);

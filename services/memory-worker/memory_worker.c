@@ -119,6 +119,7 @@ worker_connect(struct memory_worker *w)
 		.url = w->conf->redis_url,
 		.name = "memory-worker",
 		.deadline_ms = (int)w->conf->redis_timeout_ms,
+		.blocks = true,
 		.metrics = svc_metrics(w->svc) };
 	const struct llm_opts l = { .loop = svc_loop(w->svc),
 		.active_max = (size_t)w->conf->max_jobs,

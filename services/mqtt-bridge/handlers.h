@@ -168,8 +168,18 @@ bool results_claim(struct results *r, const struct address *a);
 void results_receive(struct results *r, const struct address *a,
     const struct mqtt_msg *m, bool ours);
 
-/* results_flush(r): Store now what is queued. */
-void results_flush(struct results *r);
+/*
+ * results_defer(r, a, m):
+ * Keep a result over the limit until it is known whether others of its terminal
+ * were expected, which returns what they have taken of the limit; then pass it
+ * to receive_result().  False: there are no others, or too many are kept.
+ */
+bool results_defer(
+    struct results *r, const struct address *a, const struct mqtt_msg *m);
+
+/* receive_result(b, a, m): A result arrived; only m's payload is used. */
+void receive_result(
+    struct bridge *b, const struct address *a, const struct mqtt_msg *m);
 
 /* ---- commands/command_dispatch.c: from the bus to the broker ---- */
 

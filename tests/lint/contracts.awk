@@ -3,9 +3,10 @@
 function begin_() {
 	explained = 0
 	header = FILENAME ~ /\.h$/ && FILENAME !~ /^\.\/tests\/[^k]/
-	# Tests run in processes of their own; the log has one state by nature.
+	# Tests run in processes of their own; the log has one state by nature, and
+	# fibers have one for each thread.
 	stateful = FILENAME ~ /^\.\/tests\// ||
-	    FILENAME == "./libs/core/log.c"
+	    FILENAME == "./libs/core/log.c" || FILENAME == "./libs/core/fiber.c"
 }
 # Whether the declarations that follow this line without an empty one have a
 # comment above them.

@@ -136,8 +136,9 @@ int64_t
 state_fixture_now(struct state_fixture *f)
 {
 	static const struct state_script now = {
-		"local t=redis.call('TIME') "
-		"return t[1]*1000+math.floor(t[2]/1000)"
+		.text = "local t=redis.call('TIME') "
+			"return t[1]*1000+math.floor(t[2]/1000)",
+		.sha = "7f94161f9a8c0e6f5a181f3b43c6d684b33c461e",
 	};
 	struct state_call c = { .script = &now };
 	struct state_reply *r;
@@ -202,9 +203,11 @@ void
 state_fixture_check_claims(struct state_fixture *f, int64_t n)
 {
 	static const struct state_script unique = {
-		"local l=redis.call('LRANGE','claimed',0,-1) "
-		"for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
-		"return {#l,redis.call('SCARD','unique')}"
+		.text =
+		    "local l=redis.call('LRANGE','claimed',0,-1) "
+		    "for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
+		    "return {#l,redis.call('SCARD','unique')}",
+		.sha = "babdbc9a6fcdea1cfe59a88b5df5ac57d1095f9f",
 	};
 	struct state_call c = { .script = &unique };
 	struct state_reply *reply;

@@ -3,7 +3,8 @@
 # usage: awk -v out=FOLDER -f embed.awk keys.h rc.h SCRIPT.lua…
 #
 # Writes out/scripts.h and out/scripts.c, where each SCRIPT.lua is a struct
-# state_script called script_SCRIPT, and the same text as out/lua/SCRIPT.lua.
+# state_script called script_SCRIPT with the SHA-1 of its text, and the same text
+# as out/lua/SCRIPT.lua.
 #
 # A line "--@include lib_NAME" stands for the lines of lib_NAME.lua, the first
 # time in a script.  A name in capitals is a constant: a macro of keys.h whose
@@ -53,11 +54,19 @@ function constants(script, s,    result, token) {
 	return result s
 }
 function put(script, line,    c) {
-	print line >(out "/lua/" script ".lua")
+	print line >lua
 	c = line
 	gsub(/\\/, "&&", c)
 	gsub(/"/, "\\\"", c)
 	print "\t\"" c "\\n\"" >source
+}
+function digest(file,    cmd, words) {
+	close(file)
+	cmd = "sha1sum '" file "'"
+	if ((cmd | getline words) <= 0 || words !~ /^[0-9a-f]+ /)
+		fail(file, "sha1sum failed")
+	close(cmd)
+	return substr(words, 1, 40)
 }
 function expand(script, piece,    i, line, lib) {
 	if (!((piece, 1) in text))
@@ -89,10 +98,20 @@ END {
 	for (k = 1; k <= n_names; k++) {
 		if (names[k] ~ /^lib_/)
 			continue
+		lua = out "/lua/" names[k] ".lua"
 		print "extern const struct state_script script_" names[k] ";" >header
 		print "\nconst struct state_script script_" names[k] " = {" >source
 		expand(names[k], names[k])
+		print "\t,\"" digest(lua) "\"" >source
 		print "};" >source
+		list = list "\t&script_" names[k] ",\n"
+		n_scripts++
 	}
+	print "\n/* All of them. */" >header
+	print "#define STATE_SCRIPTS " n_scripts >header
+	print "extern const struct state_script *const " \
+	    "state_scripts[STATE_SCRIPTS];" >header
+	print "\nconst struct state_script *const " \
+	    "state_scripts[STATE_SCRIPTS] = {\n" list "};" >source
 	print "\n#endif /* !STATE_SCRIPTS_H */" >header
 }

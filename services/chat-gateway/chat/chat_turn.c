@@ -10,6 +10,7 @@
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "gateway.h"
@@ -35,9 +36,26 @@ chat_turn_release(struct chat_turn *t)
 	loop_timer_cancel(l, &t->record);
 	if (t->request != 0)
 		bus_request_cancel(svc_bus(t->g->svc), t->request);
+	t->request = 0;
 	follower_close(t->follower);
-	free(t);
+	t->follower = NULL;
+	t->released = true;
+	if (t->users == 0)
+		free(t);
 	return c;
+}
+
+void
+chat_turn_enter(struct chat_turn *t)
+{
+	t->users++;
+}
+
+void
+chat_turn_leave(struct chat_turn *t)
+{
+	if (--t->users == 0 && t->released)
+		free(t);
 }
 
 void
@@ -66,13 +84,20 @@ chat_turn_lose(struct chat_turn *t, const char *why)
 }
 
 static void
-chat_turn_on_silence(void *arg)
+chat_turn_recover_silent(void *arg)
 {
 	struct chat_turn *t = arg;
 
 	log_trace_set(svc_call_trace(t->c)->trace_id);
+	chat_turn_enter(t);
 	turn_recovery_on_silence(t);
-	log_trace_set("");
+	chat_turn_leave(t);
+}
+
+static void
+chat_turn_on_silence(void *arg)
+{
+	fiber_start(chat_turn_recover_silent, arg);
 }
 
 static void
@@ -162,14 +187,25 @@ chat_turn_take_error(struct chat_turn *t, enum rc rc, struct str data)
 			rc_http_status(rc), rc_name(rc), "the turn failed" });
 }
 
+/* A reply on its way into a fiber. */
+struct chat_turn_reply {
+	struct chat_turn *t;
+	enum rc rc;
+	struct str data;
+};
+
 /* An invalid reply ends the turn: its outcome is unknown. */
 static void
-chat_turn_on_reply(void *arg, enum rc rc, struct str data)
+chat_turn_take(void *arg)
 {
-	struct chat_turn *t = arg;
+	const struct chat_turn_reply *reply = arg;
+	struct chat_turn *t = reply->t;
+	struct str data = reply->data;
 	struct wire_turn_reply rep;
 	struct wire_err err;
+	enum rc rc = reply->rc;
 
+	chat_turn_enter(t);
 	log_trace_set(svc_call_trace(t->c)->trace_id);
 	if (rc == RC_OK) {
 		rc = wire_decode(&wire_turn_reply_desc, data,
@@ -189,7 +225,16 @@ chat_turn_on_reply(void *arg, enum rc rc, struct str data)
 	} else {
 		chat_turn_take_error(t, rc, data);
 	}
-	log_trace_set("");
+	chat_turn_leave(t);
+}
+
+/* data is not valid any more once the fiber has waited. */
+static void
+chat_turn_on_reply(void *arg, enum rc rc, struct str data)
+{
+	struct chat_turn_reply reply = { arg, rc, data };
+
+	fiber_start(chat_turn_take, &reply);
 }
 
 static enum rc

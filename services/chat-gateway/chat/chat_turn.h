@@ -42,6 +42,13 @@ struct chat_turn {
 	bool cancel;               /* when the client disconnects */
 	const char *reason; /* of the error response, in c's memory, or NULL */
 
+	/*
+	 * Fibers that use it, which may be suspended, and whether the call has
+	 * been released meanwhile: then they end without an effect.
+	 */
+	unsigned users;
+	bool released;
+
 	/* Of a streamed turn. */
 	bool stream;
 	bool begun;                  /* the first event has been sent */
@@ -52,6 +59,13 @@ struct chat_turn {
 
 /* chat_turn_release(t): Free the turn; the caller ends the returned call. */
 struct svc_call *chat_turn_release(struct chat_turn *t);
+
+/*
+ * chat_turn_enter(t), chat_turn_leave(t):
+ * Around what may wait for Redis: t is not freed in between.
+ */
+void chat_turn_enter(struct chat_turn *t);
+void chat_turn_leave(struct chat_turn *t);
 
 /*
  * End the call and free the turn: with the turn's final reply, with an error,

@@ -10,6 +10,7 @@
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/loop.h"
@@ -67,14 +68,18 @@ turn_cancel_retry(struct turn_cancel *k, enum rc rc)
 
 /* No process has the turn: it has ended, or has not been started yet. */
 static void
-turn_cancel_check_record(struct turn_cancel *k)
+turn_cancel_check_record(void *arg)
 {
+	struct turn_cancel *k = arg;
+	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
 	struct turn_record rec;
+	bool ended;
 	enum rc rc;
 
-	arena_reset(k->g->scratch);
-	rc = turn_record_read(k->g->state, k->o.turn_id, k->g->scratch, &rec);
-	if (rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN)
+	rc = turn_record_read(k->g->state, k->o.turn_id, a, &rec);
+	ended = rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN;
+	arena_free(a);
+	if (ended)
 		turn_cancel_end(k, RC_OK, false);
 	else
 		turn_cancel_retry(k, rc == RC_OK ? RC_TIMEOUT : rc);
@@ -84,16 +89,19 @@ static void
 turn_cancel_on_reply(void *arg, enum rc rc, struct str data)
 {
 	struct turn_cancel *k = arg;
-	struct wire_turn_cancel_reply rep;
+	struct wire_turn_cancel_reply rep = { .canceled = false };
+	struct arena *a;
 
-	arena_reset(k->g->scratch);
-	if (rc == RC_OK)
-		rc = wire_decode(&wire_turn_cancel_reply_desc, data,
-		    k->g->scratch, &rep, NULL);
+	if (rc == RC_OK) {
+		a = arena_new(WIRE_ARENA_MAX);
+		rc = wire_decode(
+		    &wire_turn_cancel_reply_desc, data, a, &rep, NULL);
+		arena_free(a);
+	}
 	if (rc == RC_OK)
 		turn_cancel_end(k, RC_OK, rep.canceled);
 	else if (rc == RC_NOENT)
-		turn_cancel_check_record(k);
+		fiber_start(turn_cancel_check_record, k);
 	else
 		turn_cancel_retry(k, rc);
 }

@@ -7,6 +7,7 @@
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "gateway.h"
 #include "state/session.h"
@@ -17,7 +18,7 @@
 
 #define POLL_MS 200
 
-static void turn_recovery_poll(void *arg);
+static void turn_recovery_on_timer(void *arg);
 
 static void
 turn_recovery_stop_waiting(struct chat_turn *t)
@@ -38,7 +39,8 @@ turn_recovery_schedule(struct chat_turn *t)
 			rc_name(RC_TIMEOUT), "deadline exceeded" });
 	else
 		loop_timer_set(svc_loop(t->g->svc), &t->record,
-		    mono_add_ms(clock_mono(), POLL_MS), turn_recovery_poll, t);
+		    mono_add_ms(clock_mono(), POLL_MS), turn_recovery_on_timer,
+		    t);
 }
 
 /* The stored outcome is the response. */
@@ -63,7 +65,7 @@ turn_recovery_take_end(struct chat_turn *t, const struct turn_record *rec)
 /* The outcome of an abandoned turn, as its record stores it. */
 static enum rc
 turn_recovery_encode_lost(
-    struct chat_turn *t, const char *text, struct str *out)
+    struct chat_turn *t, const char *text, struct arena *a, struct str *out)
 {
 	struct wire_turn_reply rep = { .turn_id = str_of(t->id),
 		.state = WIRE_TURN_REPLY_STATE_FAILED,
@@ -79,7 +81,7 @@ turn_recovery_encode_lost(
 
 	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
 	if (rc == RC_OK) {
-		*out = arena_str(t->g->scratch, buf_str(&b));
+		*out = arena_str(a, buf_str(&b));
 		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
 	}
 	buf_free(&b);
@@ -88,19 +90,19 @@ turn_recovery_encode_lost(
 
 /* Store an outcome; *out has it, or the one that was stored before. */
 static enum rc
-turn_recovery_close(struct chat_turn *t, struct turn_abandoned *out)
+turn_recovery_close(
+    struct chat_turn *t, struct arena *a, struct turn_abandoned *out)
 {
 	struct turn_slot p = { t->key, str_of(t->g->instance), str_of(t->id) };
 	struct turn_abandoning e = { .trace_id = str_of(
 					 svc_call_trace(t->c)->trace_id) };
 	enum rc rc;
 
-	arena_reset(t->g->scratch);
-	rc = turn_recovery_encode_lost(t, TURN_LOST_TEXT, &e.reply);
+	rc = turn_recovery_encode_lost(t, TURN_LOST_TEXT, a, &e.reply);
 	if (rc == RC_OK)
-		rc = turn_recovery_encode_lost(t, TURN_LOST_ACTED, &e.acted);
+		rc = turn_recovery_encode_lost(t, TURN_LOST_ACTED, a, &e.acted);
 	if (rc == RC_OK)
-		rc = turn_abandon(t->g->state, &p, &e, t->g->scratch, out);
+		rc = turn_abandon(t->g->state, &p, &e, a, out);
 	return rc;
 }
 
@@ -115,47 +117,46 @@ turn_recovery_flush(struct chat_turn *t)
 	rc = follower_read(t->follower);
 	if (rc != RC_OK && rc != RC_NOENT)
 		turn_recovery_schedule(t);
-	return rc == RC_OK;
+	return rc == RC_OK && !t->released;
 }
 
 void
 turn_recovery_abandon(struct chat_turn *t, const char *why)
 {
+	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
 	struct turn_record rec = { 0 };
 	struct turn_abandoned was;
 	enum rc rc;
 
 	turn_recovery_stop_waiting(t);
 	t->why = why;
-	rc = turn_recovery_close(t, &was);
+	rc = turn_recovery_close(t, a, &was);
 	rec.reply = was.reply;
-	if (rc != RC_OK)
+	if (t->released)
+		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
+	else if (rc != RC_OK)
 		turn_recovery_schedule(t);
 	else if (was.reply.n > 0)
 		turn_recovery_take_end(t, &rec);
 	else if (turn_recovery_flush(t))
 		chat_turn_lose_as(
 		    t, why, was.acting ? TURN_LOST_ACTED : TURN_LOST_TEXT);
-}
-
-static enum rc
-turn_recovery_read(struct chat_turn *t, struct turn_record *rec)
-{
-	arena_reset(t->g->scratch);
-	return turn_record_read(t->g->state, str_of(t->id), t->g->scratch, rec);
+	arena_free(a);
 }
 
 /* A record that cannot be read is retried. */
 static void
-turn_recovery_poll(void *arg)
+turn_recovery_poll(struct chat_turn *t)
 {
-	struct chat_turn *t = arg;
+	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
 	struct turn_record rec;
-	enum rc rc;
+	enum rc rc = RC_OK;
 
-	log_trace_set(svc_call_trace(t->c)->trace_id);
-	rc = t->why != NULL ? RC_OK : turn_recovery_read(t, &rec);
-	if (t->why != NULL)
+	if (t->why == NULL)
+		rc = turn_record_read(t->g->state, str_of(t->id), a, &rec);
+	if (t->released)
+		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
+	else if (t->why != NULL)
 		turn_recovery_abandon(t, t->why);
 	else if (rc != RC_OK)
 		turn_recovery_schedule(t);
@@ -167,7 +168,24 @@ turn_recovery_poll(void *arg)
 		turn_recovery_abandon(t, "its process died");
 	else
 		turn_recovery_schedule(t);
-	log_trace_set("");
+	arena_free(a);
+}
+
+static void
+turn_recovery_run(void *arg)
+{
+	struct chat_turn *t = arg;
+
+	log_trace_set(svc_call_trace(t->c)->trace_id);
+	chat_turn_enter(t);
+	turn_recovery_poll(t);
+	chat_turn_leave(t);
+}
+
+static void
+turn_recovery_on_timer(void *arg)
+{
+	fiber_start(turn_recovery_run, arg);
 }
 
 void

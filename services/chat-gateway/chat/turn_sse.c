@@ -4,6 +4,7 @@
 #include "chat/chat_turn.h"
 
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "gateway.h"
 #include "streams/session_follower.h"
@@ -125,16 +126,23 @@ turn_sse_send_end(struct chat_turn *t, const struct wire_turn_reply *rep)
 }
 
 static void
-turn_sse_on_retry(void *arg)
+turn_sse_finish_retried(void *arg)
 {
 	struct chat_turn *t = arg;
 
 	log_trace_set(svc_call_trace(t->c)->trace_id);
+	chat_turn_enter(t);
 	if (clock_wall().ms < svc_call_deadline(t->c).ms)
 		chat_turn_finish(t, &t->last);
 	else
 		chat_turn_lose(t, "its events cannot be read");
-	log_trace_set("");
+	chat_turn_leave(t);
+}
+
+static void
+turn_sse_on_retry(void *arg)
+{
+	fiber_start(turn_sse_finish_retried, arg);
 }
 
 static void
@@ -162,7 +170,7 @@ turn_sse_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 		return true;
 	}
 	rc = follower_read(t->follower);
-	if (rc == RC_NOENT)
+	if (rc == RC_NOENT || t->released)
 		return true;
 	if (rc != RC_OK) {
 		turn_sse_retry(t, rep);

@@ -9,6 +9,7 @@
 #include "caller.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "gateway.h"
@@ -181,8 +182,9 @@ turns_reply_record(struct turn_query *k)
 
 /* No process runs it any more: the record may have been updated. */
 static void
-turns_reply_stored(struct turn_query *k)
+turns_reply_stored(void *arg)
 {
+	struct turn_query *k = arg;
 	enum rc rc =
 	    turn_record_read(k->g->state, k->id, svc_call_arena(k->c), &k->rec);
 
@@ -208,7 +210,7 @@ turns_on_reply(void *arg, enum rc rc, struct str data)
 	    str_eq(out.user_id, k->rec.user_id))
 		svc_reply(k->c, &out);
 	else
-		turns_reply_stored(k);
+		fiber_start(turns_reply_stored, k);
 	log_trace_set("");
 }
 

@@ -54,7 +54,7 @@ void
 on_sessions_messages(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct arena *a = svc_call_arena(c);
+	struct arena *a = svc_call_arena(c), *messages;
 	struct wire_session_messages rep = { 0 };
 	struct session_list list = { 0 };
 	struct session_key k;
@@ -68,14 +68,15 @@ on_sessions_messages(void *app, struct svc_call *c)
 		svc_fail(c, RC_NOENT, "session not found");
 		return;
 	}
-	arena_reset(g->scratch);
+	messages = arena_new(GATEWAY_RECORD_MAX);
 	if (rc == RC_OK)
 		rc = session_messages(g->state, &k,
 		    (struct session_page){
 			.after = -1, .max = SESSION_MESSAGES_MAX },
-		    g->scratch, &list);
+		    messages, &list);
 	if (rc == RC_OK)
 		rc = sessions_put_messages(a, &list, &rep);
+	arena_free(messages);
 	if (rc != RC_OK) {
 		gateway_fail(c, rc);
 		return;

@@ -103,8 +103,7 @@ events_find_start(struct gateway *g, struct svc_call *c,
 
 	if (*after >= 0)
 		return true;
-	arena_reset(g->scratch);
-	rc = session_read(g->state, k, g->scratch, &s);
+	rc = session_read(g->state, k, svc_call_arena(c), &s);
 	if (rc == RC_OK && s.known)
 		rc = session_events_newest(g->state, k, after);
 	if (rc != RC_OK)

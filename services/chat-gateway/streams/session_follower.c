@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "bus/bus.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/map.h"
@@ -34,7 +35,6 @@ struct followers {
 	struct svc *svc;
 	struct state *state;
 	struct map *channels; /* by subject */
-	struct arena *page_arena;
 	struct arena *item_arena;
 	struct arena *live_arena;
 	struct buf text, warning;
@@ -51,15 +51,20 @@ struct channel {
 	struct bus_sub *sub;
 	struct loop_timer poll_timer;
 	TAILQ_HEAD(, follower) readers;
-	bool busy; /* readers are being called: it must not be freed */
+	/* Callers that still use it although its readers may be closed. */
+	unsigned users;
 };
 
 struct follower {
 	TAILQ_ENTRY(follower) link;
 	struct channel *ch;
 	struct event_cursor position;
-	bool lagging; /* not ready, or queued: no live events */
+	bool lagging; /* not ready, queued, or reading: no live events */
+	bool missed;  /* one came while it was reading */
 	bool queued;
+	bool closed;
+	unsigned users;         /* fibers that read for it */
+	struct fiber_lock lock; /* of the one that reads */
 	TAILQ_ENTRY(follower) next;
 	struct loop_timer timer;
 	char run_id[ID_MAX + 1];   /* "": all runs */
@@ -74,7 +79,6 @@ followers_new(struct svc *s, struct state *state)
 	set->svc = s;
 	set->state = state;
 	set->channels = map_new();
-	set->page_arena = arena_new(PAGE_MAX);
 	set->item_arena = arena_new(WIRE_ARENA_MAX);
 	set->live_arena = arena_new(WIRE_ARENA_MAX);
 	TAILQ_INIT(&set->queue);
@@ -90,7 +94,6 @@ followers_free(struct followers *set)
 		return;
 	loop_timer_cancel(svc_loop(set->svc), &set->timer);
 	map_free(set->channels);
-	arena_free(set->page_arena);
 	arena_free(set->item_arena);
 	arena_free(set->live_arena);
 	buf_free(&set->text);
@@ -105,6 +108,12 @@ follower_loop(const struct follower *f)
 }
 
 static void
+channel_enter(struct channel *ch)
+{
+	ch->users++;
+}
+
+static void
 channel_free(struct channel *ch)
 {
 	(void)map_del(ch->set->channels, str_of(ch->subject));
@@ -112,6 +121,13 @@ channel_free(struct channel *ch)
 	bus_unsubscribe(ch->sub);
 	arena_free(ch->names);
 	free(ch);
+}
+
+static void
+channel_leave(struct channel *ch)
+{
+	if (--ch->users == 0 && TAILQ_EMPTY(&ch->readers))
+		channel_free(ch);
 }
 
 void
@@ -126,8 +142,10 @@ follower_close(struct follower *f)
 	if (f->queued)
 		TAILQ_REMOVE(&ch->set->queue, f, next);
 	TAILQ_REMOVE(&ch->readers, f, link);
-	free(f);
-	if (TAILQ_EMPTY(&ch->readers) && !ch->busy)
+	f->closed = true;
+	if (f->users == 0)
+		free(f);
+	if (TAILQ_EMPTY(&ch->readers) && ch->users == 0)
 		channel_free(ch);
 }
 
@@ -231,16 +249,20 @@ follower_send_page(struct follower *f, const struct session_events *page)
 }
 
 static enum rc
-follower_read_page(struct follower *f, bool *more)
+follower_send_next(struct follower *f, struct arena *a, bool *more)
 {
 	struct followers *set = f->ch->set;
 	struct session_events page;
 	enum rc rc;
 
-	*more = false;
-	arena_reset(set->page_arena);
+	/* Live events would overtake the page. */
+	f->lagging = true;
+	f->missed = false;
 	rc = session_events_read(
-	    set->state, &f->ch->key, f->position.last, set->page_arena, &page);
+	    set->state, &f->ch->key, f->position.last, a, &page);
+	if (f->closed)
+		return RC_NOENT;
+	f->lagging = f->queued;
 	if (rc == RC_OK)
 		rc = follower_send_page(f, &page);
 	if (rc != RC_OK)
@@ -249,7 +271,36 @@ follower_read_page(struct follower *f, bool *more)
 	if (!*more && f->position.gap && f->run_id[0] == '\0' &&
 	    !follower_warn(f, f->position.last))
 		return RC_NOENT;
+	*more |= f->missed;
 	return RC_OK;
+}
+
+static void
+follower_leave(struct follower *f)
+{
+	struct channel *ch = f->ch;
+
+	if (--f->users == 0 && f->closed)
+		free(f);
+	channel_leave(ch);
+}
+
+/* RC_NOENT: f has been closed. */
+static enum rc
+follower_read_page(struct follower *f, bool *more)
+{
+	struct arena *a = arena_new(PAGE_MAX);
+	enum rc rc;
+
+	*more = false;
+	channel_enter(f->ch);
+	f->users++;
+	fiber_lock(&f->lock);
+	rc = f->closed ? RC_NOENT : follower_send_next(f, a, more);
+	fiber_unlock(&f->lock);
+	follower_leave(f);
+	arena_free(a);
+	return rc;
 }
 
 enum rc
@@ -295,9 +346,12 @@ follower_catch_up(struct follower *f)
 	bool more;
 	enum rc rc = follower_read_page(f, &more);
 
+	if (rc == RC_NOENT)
+		return;
+
 	if (rc == RC_OK && more)
 		follower_enqueue(f);
-	else if (rc != RC_OK && rc != RC_NOENT && rc != RC_RETRY)
+	else if (rc != RC_OK && rc != RC_RETRY)
 		log_debug("gateway.events_unread", LOG_RC(rc));
 }
 
@@ -306,7 +360,7 @@ follower_catch_up(struct follower *f)
  * hundreds of readers with long logs may start at once.
  */
 static void
-followers_on_timer(void *arg)
+followers_serve(void *arg)
 {
 	struct followers *set = arg;
 	struct follower *f = TAILQ_FIRST(&set->queue);
@@ -320,6 +374,12 @@ followers_on_timer(void *arg)
 		follower_catch_up(f);
 	if (!TAILQ_EMPTY(&set->queue))
 		followers_schedule(set, 1 + mono_diff_ms(clock_mono(), start));
+}
+
+static void
+followers_on_timer(void *arg)
+{
+	fiber_start(followers_serve, arg);
 }
 
 static void
@@ -363,14 +423,6 @@ follower_next(struct follower *f)
 }
 
 static void
-channel_release(struct channel *ch)
-{
-	ch->busy = false;
-	if (TAILQ_EMPTY(&ch->readers))
-		channel_free(ch);
-}
-
-static void
 channel_on_event(void *arg, struct bus_msg *m)
 {
 	struct channel *ch = arg;
@@ -384,37 +436,44 @@ channel_on_event(void *arg, struct bus_msg *m)
 	if (rc != RC_OK)
 		log_warn("gateway.bad_event", LOG_S("subject", ch->subject),
 		    LOG_RC(rc));
-	ch->busy = true;
+	channel_enter(ch);
 	f = rc == RC_OK ? TAILQ_FIRST(&ch->readers) : NULL;
 	for (; f != NULL; f = next) {
 		next = follower_next(f);
+		f->missed = true;
 		if (!f->lagging)
 			follower_take_live(f, &e);
 	}
 	bus_msg_free(m);
-	channel_release(ch);
+	channel_leave(ch);
 }
 
 static void channel_schedule_poll(struct channel *ch, int64_t ms);
 
 static void
-channel_on_poll(void *arg)
+channel_poll(void *arg)
 {
 	struct channel *ch = arg;
 	struct follower *f, *next;
 	int64_t newest;
-	enum rc rc = session_events_newest(ch->set->state, &ch->key, &newest);
+	enum rc rc;
 
+	channel_enter(ch);
+	rc = session_events_newest(ch->set->state, &ch->key, &newest);
 	channel_schedule_poll(ch, ch->set->draining ? DRAIN_POLL_MS : POLL_MS);
-	if (rc != RC_OK)
-		return;
-	ch->busy = true;
-	for (f = TAILQ_FIRST(&ch->readers); f != NULL; f = next) {
+	f = rc == RC_OK ? TAILQ_FIRST(&ch->readers) : NULL;
+	for (; f != NULL; f = next) {
 		next = follower_next(f);
 		if (!f->lagging && f->position.last != newest)
 			follower_enqueue(f);
 	}
-	channel_release(ch);
+	channel_leave(ch);
+}
+
+static void
+channel_on_poll(void *arg)
+{
+	fiber_start(channel_poll, arg);
 }
 
 static void

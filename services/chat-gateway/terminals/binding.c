@@ -283,14 +283,14 @@ static bool
 binding_resolve(struct binding_request *k)
 {
 	bool by_terminal = caller_is_terminal(k->c);
+	struct arena *a = svc_call_arena(k->c);
 	struct terminal t;
 	enum rc rc = RC_CONFLICT;
 	int i;
 
 	for (i = 0; i < TRIES && rc == RC_CONFLICT; i++) {
-		arena_reset(k->g->scratch);
 		rc = terminal_read_brief(k->g->state, k->req->terminal_id,
-		    gateway_ttl_ms(k->g), k->g->scratch, &t);
+		    gateway_ttl_ms(k->g), a, &t);
 		if (rc != RC_OK) {
 			gateway_fail(k->c, rc);
 			return false;

@@ -7,6 +7,7 @@
 
 #include "caller.h"
 #include "core/arena.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "gateway.h"
@@ -165,16 +166,10 @@ struct terminals_list {
 	struct str *ids;
 	size_t n, next;
 	struct arena *a;
+	struct arena *record; /* the one being read */
 	struct wire_terminal_list rep;
 	struct loop_timer timer;
 };
-
-static enum rc
-terminals_read(struct gateway *g, struct str id, struct terminal *t)
-{
-	arena_reset(g->scratch);
-	return terminal_read(g->state, id, gateway_ttl_ms(g), g->scratch, t);
-}
 
 static void
 terminals_list_end(struct terminals_list *l, enum rc rc)
@@ -183,9 +178,12 @@ terminals_list_end(struct terminals_list *l, enum rc rc)
 		gateway_fail(l->c, rc);
 	else
 		svc_reply(l->c, &l->rep);
+	arena_free(l->record);
 	arena_free(l->a);
 	free(l);
 }
+
+static void terminals_list_on_timer(void *arg);
 
 static void
 terminals_list_step(void *arg)
@@ -198,20 +196,28 @@ terminals_list_step(void *arg)
 	for (i = 0; rc == RC_OK && i < SLICE && l->next < l->n; i++) {
 		struct str id = l->ids[l->next++];
 
-		rc = terminals_read(l->g, id, &t);
+		arena_reset(l->record);
+		rc = terminal_read(
+		    l->g->state, id, gateway_ttl_ms(l->g), l->record, &t);
 		/*
 		 * It may have been bound by another user since the list was
 		 * read.
 		 */
 		if (rc == RC_OK && str_eq(t.user_id, l->user))
-			rc = terminal_view_put(&t, id, l->g->scratch, l->a,
+			rc = terminal_view_put(&t, id, l->record, l->a,
 			    &l->rep.items[l->rep.n_items++]);
 	}
 	if (rc != RC_OK || l->next == l->n)
 		terminals_list_end(l, rc);
 	else
 		loop_timer_set(svc_loop(l->g->svc), &l->timer, clock_mono(),
-		    terminals_list_step, l);
+		    terminals_list_on_timer, l);
+}
+
+static void
+terminals_list_on_timer(void *arg)
+{
+	fiber_start(terminals_list_step, arg);
 }
 
 void
@@ -229,6 +235,7 @@ on_terminals_list(void *app, struct svc_call *c)
 	l->c = c;
 	l->user = user;
 	l->a = arena_new(LIST_MAX);
+	l->record = arena_new(GATEWAY_RECORD_MAX);
 	rc = terminal_list(g->state, user, svc_call_arena(c), &l->ids, &l->n);
 	if (rc == RC_OK) {
 		l->rep.items = arena_alloc(l->a, l->n * sizeof(*l->rep.items));
@@ -243,14 +250,15 @@ on_terminals_list(void *app, struct svc_call *c)
 /* A provisioner sees the terminals of its identities, but not their owners. */
 static enum rc
 terminals_read_provisioned(
-    struct gateway *g, struct svc_call *c, struct str id, struct terminal *t)
+    struct gateway *g, struct svc_call *c, struct arena *a, struct terminal *t)
 {
+	struct str id = svc_call_param(c, 0);
 	struct credential cr;
 	enum rc rc;
 
 	rc = caller_identity(g, c, id, &cr);
 	if (rc == RC_OK)
-		rc = terminals_read(g, id, t);
+		rc = terminal_read(g->state, id, gateway_ttl_ms(g), a, t);
 	t->user_id = t->soul_id = (struct str){ NULL, 0 };
 	return rc;
 }
@@ -258,9 +266,10 @@ terminals_read_provisioned(
 /* Terminals of other users are reported as missing. */
 static enum rc
 terminals_read_visible(struct gateway *g, struct svc_call *c, struct str user,
-    struct str id, struct terminal *t)
+    struct arena *a, struct terminal *t)
 {
-	enum rc rc = terminals_read(g, id, t);
+	struct str id = svc_call_param(c, 0);
+	enum rc rc = terminal_read(g->state, id, gateway_ttl_ms(g), a, t);
 
 	if (rc == RC_OK &&
 	    (!t->known || (t->user_id.p != NULL && !str_eq(t->user_id, user))))
@@ -277,17 +286,19 @@ on_terminals_get(void *app, struct svc_call *c)
 	struct str id = svc_call_param(c, 0), user;
 	bool by_provisioner = caller_is_provisioner(c);
 	struct wire_terminal rep;
+	struct arena *a;
 	struct terminal t = { 0 };
 	enum rc rc;
 
 	if ((!by_provisioner && !caller_query_user(g, c, &user)) ||
 	    !gateway_id(c, id, "terminal_id"))
 		return;
-	rc = by_provisioner ? terminals_read_provisioned(g, c, id, &t)
-			    : terminals_read_visible(g, c, user, id, &t);
+	a = arena_new(GATEWAY_RECORD_MAX);
+	rc = by_provisioner ? terminals_read_provisioned(g, c, a, &t)
+			    : terminals_read_visible(g, c, user, a, &t);
 	if (rc == RC_OK)
-		rc = terminal_view_put(
-		    &t, id, g->scratch, svc_call_arena(c), &rep);
+		rc = terminal_view_put(&t, id, a, svc_call_arena(c), &rep);
+	arena_free(a);
 	if (rc == RC_OK)
 		svc_reply(c, &rep);
 	else
@@ -299,14 +310,20 @@ on_terminals_get(void *app, struct svc_call *c)
  * not bound and visible to the user.
  */
 static enum rc
-terminals_unbind_error(struct gateway *g, struct svc_call *c, struct str user,
-    struct str id, enum rc rc)
+terminals_unbind_error(
+    struct gateway *g, struct svc_call *c, struct str user, enum rc rc)
 {
 	struct terminal t;
+	struct arena *a;
 
 	if (rc == RC_DENIED && svc_call_caller(c) != NULL)
 		return RC_NOENT;
-	return rc == RC_NOENT ? terminals_read_visible(g, c, user, id, &t) : rc;
+	if (rc != RC_NOENT)
+		return rc;
+	a = arena_new(GATEWAY_RECORD_MAX);
+	rc = terminals_read_visible(g, c, user, a, &t);
+	arena_free(a);
+	return rc;
 }
 
 void
@@ -325,7 +342,7 @@ on_terminals_unbind(void *app, struct svc_call *c)
 		gateway_audit_binding(
 		    c, "unbound", &(struct binding){ id, user, { NULL, 0 } });
 	else
-		rc = terminals_unbind_error(g, c, user, id, rc);
+		rc = terminals_unbind_error(g, c, user, rc);
 	if (rc == RC_DENIED)
 		gateway_reject(c, RC_CONFLICT,
 		    "terminal %.*s is bound by another user", STR_ARG(id));

@@ -10,6 +10,7 @@
 #include "change.h"
 #include "core/arena.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -36,6 +37,7 @@ struct ticker {
 	struct loop_timer timer;
 	struct soul_tick opts; /* lists what is done, for the next claim */
 	struct arena *arena, *before;
+	bool stopped;
 	struct metric *ticked, *sent, *lost, *conflicts;
 };
 
@@ -179,11 +181,14 @@ ticker_batch(struct ticker *t, size_t *n)
 	return rc;
 }
 
+static void ticker_on_timer(void *arg);
+
 static void
 ticker_run(void *arg)
 {
 	static struct log_rate rate;
 	struct ticker *t = arg;
+	struct svc *s = t->e->svc;
 	size_t n = 0;
 	int64_t missed;
 	enum rc rc = RC_DOWN;
@@ -198,10 +203,22 @@ ticker_run(void *arg)
 			log_warn("tick.failed", LOG_RC(rc), LOG_I("souls", n),
 			    LOG_I("missed", missed));
 	}
-	loop_timer_set(svc_loop(t->e->svc), &t->timer,
-	    mono_add_ms(
-		clock_mono(), rc == RC_OK && n == t->opts.max ? 0 : POLL_MS),
-	    ticker_run, t);
+	if (!t->stopped)
+		loop_timer_set(svc_loop(s), &t->timer,
+		    mono_add_ms(clock_mono(),
+			rc == RC_OK && n == t->opts.max ? 0 : POLL_MS),
+		    ticker_on_timer, t);
+	svc_release(s);
+}
+
+static void
+ticker_on_timer(void *arg)
+{
+	struct ticker *t = arg;
+
+	/* A drain waits for the batch. */
+	svc_hold(t->e->svc);
+	fiber_start(ticker_run, t);
 }
 
 struct ticker *
@@ -225,8 +242,15 @@ ticker_new(struct engine *e)
 	t->conflicts = metric_counter(set, "soul_emotion_tick_conflicts_total",
 	    "Compare-and-set conflicts of ticks.", NULL);
 	loop_timer_set(svc_loop(e->svc), &t->timer,
-	    mono_add_ms(clock_mono(), POLL_MS), ticker_run, t);
+	    mono_add_ms(clock_mono(), POLL_MS), ticker_on_timer, t);
 	return t;
+}
+
+void
+ticker_stop(struct ticker *t)
+{
+	t->stopped = true;
+	loop_timer_cancel(svc_loop(t->e->svc), &t->timer);
 }
 
 void
@@ -234,7 +258,7 @@ ticker_free(struct ticker *t)
 {
 	if (t == NULL)
 		return;
-	loop_timer_cancel(svc_loop(t->e->svc), &t->timer);
+	ticker_stop(t);
 	if (soul_tick_done(t->e->store.state, t->opts.done, t->opts.n_done) !=
 	    RC_OK)
 		log_warn("tick.claims_left", LOG_I("souls", t->opts.n_done));

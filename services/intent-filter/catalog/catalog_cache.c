@@ -179,6 +179,7 @@ struct catalog_job {
 	enum rc rc;
 	struct catalog *made;
 	struct wire_err err;
+	const char *text; /* of the error; NULL: that of err */
 };
 
 struct catalog_loader {
@@ -187,7 +188,6 @@ struct catalog_loader {
 	size_t pending_bytes;
 	struct state *state; /* NULL: no catalogs by hash */
 	struct worker_pool *workers;
-	struct arena *scratch;
 	struct metric *reads;
 };
 
@@ -217,7 +217,9 @@ catalog_job_reply(const struct catalog_job *j, const struct catalog_pending *w)
 {
 	struct svc_call *c = w->request.call;
 
-	if (j->rc != RC_OK)
+	if (j->text != NULL)
+		svc_fail(c, j->rc, j->text);
+	else if (j->rc != RC_OK)
 		catalog_fail(c, j->rc, &j->err);
 	else if (clock_wall().ms > svc_call_deadline(c).ms)
 		svc_fail(c, RC_TIMEOUT, TIMED_OUT);
@@ -266,57 +268,68 @@ catalog_job_join(struct catalog_job *j, struct catalog_request request,
 	STAILQ_INSERT_TAIL(&j->pending, w, link);
 }
 
-/* ---- records ---- */
-
-/* Read the referenced catalog; fails the call unless RC_OK. */
-static enum rc
-catalog_read_record(struct catalog_loader *l, struct svc_call *c,
-    const struct wire_intent_filter_request_catalog_ref *ref, struct str *json)
+/* Read the referenced catalog; false: j has its error. */
+static bool
+catalog_job_read(struct catalog_job *j,
+    const struct wire_intent_filter_request_catalog_ref *ref)
 {
-	enum rc rc = RC_DOWN;
+	struct catalog_loader *l = j->loader;
+	struct arena *a = arena_new(TERMINAL_JSON_MAX + 1024);
+	struct str json = { NULL, 0 };
 
-	arena_reset(l->scratch);
+	j->rc = RC_DOWN;
 	if (l->state != NULL)
-		rc = terminal_read_catalog(
-		    l->state, ref->terminal_id, ref->hash, l->scratch, json);
-	metric_add(l->reads, rc == RC_OK);
-	if (rc == RC_NOENT)
-		svc_fail(c, rc, NONE);
-	else if (rc == RC_CONFLICT)
-		svc_fail(c, rc, CHANGED);
-	else if (rc != RC_OK)
-		svc_fail(c, RC_DOWN, UNAVAILABLE);
-	return rc;
+		j->rc = terminal_read_catalog(
+		    l->state, ref->terminal_id, ref->hash, a, &json);
+	metric_add(l->reads, j->rc == RC_OK);
+	if (j->rc == RC_OK) {
+		j->json = str_dup(json);
+		j->json_n = json.n;
+	} else if (j->rc == RC_NOENT) {
+		j->text = NONE;
+	} else if (j->rc == RC_CONFLICT) {
+		j->text = CHANGED;
+	} else {
+		j->rc = RC_DOWN;
+		j->text = UNAVAILABLE;
+	}
+	arena_free(a);
+	return j->text == NULL;
+}
+
+/*
+ * Make the catalog of req.  While its record is being read, other requests may
+ * join.
+ */
+static void
+catalog_job_start(
+    struct catalog_job *j, const struct wire_intent_filter_request *req)
+{
+	if (req->has_catalog_ref && !catalog_job_read(j, &req->catalog_ref)) {
+		catalog_job_done(j);
+		return;
+	}
+	j->intents = req->intent_catalog;
+	j->n = req->n_intent_catalog;
+	j->rc = RC_DOWN; /* if the worker never runs it */
+	if (worker_run(j->loader->workers, catalog_job_run, catalog_job_done,
+		j) == RC_OK)
+		return;
+	j->rc = RC_RETRY;
+	j->text = BUSY;
+	catalog_job_done(j);
 }
 
 /* ---- requests ---- */
 
-/* A job for the catalog of this call; NULL: the call was failed. */
 static struct catalog_job *
-catalog_job_new(struct catalog_loader *l, struct str key, struct svc_call *c)
+catalog_job_new(struct catalog_loader *l, struct str key)
 {
-	const struct wire_intent_filter_request *req = svc_call_request(c);
-	struct str json = { NULL, 0 };
-	struct catalog_job *j;
+	struct catalog_job *j = mem_zalloc(sizeof(*j));
 
-	if (req->has_catalog_ref &&
-	    catalog_read_record(l, c, &req->catalog_ref, &json) != RC_OK)
-		return NULL;
-	j = mem_zalloc(sizeof(*j));
 	j->loader = l;
 	j->key = (struct str){ str_dup(key), key.n };
-	j->json = json.p != NULL ? str_dup(json) : NULL;
-	j->json_n = json.n;
-	j->intents = req->intent_catalog;
-	j->n = req->n_intent_catalog;
 	STAILQ_INIT(&j->pending);
-	j->rc = RC_DOWN; /* if the worker never runs it */
-	if (worker_run(l->workers, catalog_job_run, catalog_job_done, j) !=
-	    RC_OK) {
-		svc_fail(c, RC_RETRY, BUSY);
-		catalog_job_free(j);
-		return NULL;
-	}
 	(void)map_put(l->jobs, j->key, j);
 	return j;
 }
@@ -336,12 +349,13 @@ void
 catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
     catalog_fn fn, void *arg)
 {
+	const struct wire_intent_filter_request *req =
+	    svc_call_request(request.call);
 	const struct catalog *cat;
-	struct str key;
 	struct catalog_job *j;
+	struct str key;
 
-	if (catalog_loader_key(l, svc_call_request(request.call), &key) !=
-	    RC_OK) {
+	if (catalog_loader_key(l, req, &key) != RC_OK) {
 		svc_fail(
 		    request.call, RC_TOOBIG, "/intent_catalog: is too large");
 		return;
@@ -356,10 +370,13 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 		return;
 	}
 	j = map_get(l->jobs, key);
-	if (j == NULL)
-		j = catalog_job_new(l, key, request.call);
-	if (j != NULL)
+	if (j != NULL) {
 		catalog_job_join(j, request, fn, arg);
+		return;
+	}
+	j = catalog_job_new(l, key);
+	catalog_job_join(j, request, fn, arg);
+	catalog_job_start(j, req);
 }
 
 /* ---- creation ---- */
@@ -379,7 +396,6 @@ catalog_loader_new(struct svc *s, size_t cache_bytes, const char *redis_url,
 	l->cache = catalog_cache_new(cache_bytes, svc_metrics(s));
 	l->jobs = map_new();
 	l->workers = worker_new(svc_loop(s), THREADS, JOBS_MAX);
-	l->scratch = arena_new(TERMINAL_JSON_MAX + 1024);
 	l->reads =
 	    metric_counter(svc_metrics(s), "soul_intent_catalog_reads_total",
 		"Catalogs read from terminals' records.", NULL);
@@ -401,7 +417,6 @@ catalog_loader_free(struct catalog_loader *l)
 		return;
 	state_free(l->state);
 	worker_free(l->workers);
-	arena_free(l->scratch);
 	map_free(l->jobs);
 	catalog_cache_free(l->cache);
 	free(l);

@@ -179,7 +179,7 @@ completion_add_list(struct completion_request *t, const struct history_list *l)
 static enum rc
 completion_read_history(struct turn_run *r, struct history_list *out)
 {
-	struct arena *a = r->o->scratch;
+	struct arena *a = r->scratch;
 	size_t own = turn_chat(r)->n_inputs + 1;
 	struct session_page page = { .after = -1,
 		.max = (size_t)r->o->conf->history + own,
@@ -207,8 +207,7 @@ static enum rc
 completion_read_soul(struct turn_run *r, struct soul *out)
 {
 	*out = (struct soul){ 0 };
-	enum rc rc =
-	    soul_read(r->o->state, r->facts.soul_id, r->o->scratch, out);
+	enum rc rc = soul_read(r->o->state, r->facts.soul_id, r->scratch, out);
 	return rc == RC_NOENT ? RC_OK : rc;
 }
 
@@ -244,7 +243,7 @@ completion_safe_tools(const struct turn_run *r)
 			buf_puts(&b, "、");
 		buf_put_str(&b, tool->name);
 	}
-	struct str s = arena_str(r->o->scratch, buf_str(&b));
+	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	return s;
 }
@@ -271,7 +270,7 @@ completion_system_text(
 	struct buf b = BUF_INIT(SYSTEM_MAX);
 
 	prompt_write(&p, &b);
-	struct str s = arena_str(r->o->scratch, buf_str(&b));
+	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	return s;
 }
@@ -294,7 +293,7 @@ completion_add_tools(
 
 	if (offer == TURN_OFFER_NONE)
 		return RC_OK;
-	t->tools = arena_alloc(r->o->scratch, (n + 2) * sizeof(*t->tools));
+	t->tools = arena_alloc(r->scratch, (n + 2) * sizeof(*t->tools));
 	if (t->tools == NULL)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < n; i++)
@@ -316,7 +315,7 @@ completion_add_input(struct turn_run *r, struct completion_request *t)
 		const struct wire_chat_request_inputs *in = &chat->inputs[i];
 		if (history_is_user_text(in))
 			continue;
-		struct str line = history_observation(in, r->o->scratch);
+		struct str line = history_observation(in, r->scratch);
 		if (line.p == NULL)
 			return RC_TOOBIG;
 		completion_add(t, LLM_USER, line);
@@ -358,7 +357,7 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 	if (rc == RC_OK)
 		rc = completion_read_history(r, &before);
 	if (rc == RC_OK)
-		rc = history_turn(&r->turn, r->o->scratch, &done);
+		rc = history_turn(&r->turn, r->scratch, &done);
 	if (rc == RC_OK)
 		rc = completion_add_tools(r, a->offer, t);
 	if (rc != RC_OK)
@@ -367,8 +366,8 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 	size_t all = (size_t)r->o->conf->context_tokens;
 	size_t fixed = completion_fixed_tokens(r, t, text, &done);
 	rc = history_trim(&before, fixed < all ? all - fixed : 0,
-	    all / HISTORY_MESSAGE_SHARE, r->o->scratch);
-	t->messages = arena_alloc(r->o->scratch,
+	    all / HISTORY_MESSAGE_SHARE, r->scratch);
+	t->messages = arena_alloc(r->scratch,
 	    (before.n + done.n + turn_chat(r)->n_inputs + 2) *
 		sizeof(*t->messages));
 	if (rc != RC_OK || t->messages == NULL || text.p == NULL)
@@ -407,10 +406,13 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 {
 	struct completion_request t = { 0 };
 
-	arena_reset(r->o->scratch);
+	arena_reset(r->scratch);
 	enum rc rc = completion_compose(r, a, &t);
 	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
 		return rc;
+	/* It was ended while the records were read. */
+	if (r->turn.phase != TURN_COMPLETING)
+		return RC_OK;
 	struct llm_chat chat = { .messages = t.messages,
 		.nmessages = t.n,
 		.tools = t.tools,

@@ -84,18 +84,25 @@ perception_send_filter(struct turn_run *r, size_t call)
  * The catalog may have changed since it was referenced, or intent-filter cannot
  * read it, or is too old for references: then the whole catalog is sent, once.
  */
+static void
+perception_resend_filter(struct turn_run *r, size_t arg)
+{
+	(void)arg;
+	if (turn_load_catalog(r))
+		perception_send_filter(r, FILTER_CATALOG_WHOLE);
+	else
+		turn_feed_kind(r, TURN_INTENT_REPLY);
+}
+
 static bool
-perception_resend_filter(struct turn_run *r, size_t call, enum rc rc)
+perception_may_resend(const struct turn_run *r, size_t call, enum rc rc)
 {
 	bool unknown = rc == RC_CONFLICT || rc == RC_NOENT || rc == RC_DOWN ||
 	    rc == RC_INVALID;
 	int64_t left_ms = r->facts.filter_deadline.ms - clock_wall().ms;
 
-	if (!unknown || call == FILTER_CATALOG_WHOLE ||
-	    left_ms < FILTER_LEAST_MS || !turn_load_catalog(r))
-		return false;
-	perception_send_filter(r, FILTER_CATALOG_WHOLE);
-	return true;
+	return unknown && call != FILTER_CATALOG_WHOLE &&
+	    left_ms >= FILTER_LEAST_MS;
 }
 
 /* If intent-filter fails the turn is left to the model. */
@@ -110,8 +117,10 @@ perception_on_intents(
 		.command = r->facts.user_text,
 		.turn_id = r->slot.turn_id };
 
-	if (perception_resend_filter(r, call, rc))
+	if (perception_may_resend(r, call, rc)) {
+		turn_do(r, perception_resend_filter, 0);
 		return;
+	}
 	if (rc == RC_OK)
 		rc = intent_route_read(&in, r->a, &route);
 	if (rc == RC_OK) {

@@ -11,6 +11,7 @@
 #include "bus/bus.h"
 #include "context.h"
 #include "core/arena.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -24,6 +25,8 @@
 /* How long chunks are collected; pause after Redis was not available. */
 #define COLLECT_MS 25
 #define RETRY_MS   100
+/* Pause when all turns with events do something else. */
+#define BUSY_MS 2
 
 static void stream_on_flush(void *arg);
 
@@ -260,8 +263,17 @@ reply_stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
 
 /* ---- appending ---- */
 
+static void
+stream_release(void *arg)
+{
+	turn_disown(arg);
+}
+
 struct stream_batch {
+	struct arena *a; /* of the events */
 	struct turn_run *runs[REPLY_STREAM_BATCH];
+	/* Of each stream, what the events have of it. */
+	size_t ready[REPLY_STREAM_BATCH], warnings[REPLY_STREAM_BATCH];
 	struct turn_events events[REPLY_STREAM_BATCH];
 	enum rc rc[REPLY_STREAM_BATCH];
 	struct str json[REPLY_STREAM_BATCH][REPLY_STREAM_FINAL_MAX];
@@ -271,43 +283,55 @@ struct stream_batch {
 static void
 stream_collect(struct orch *o, struct stream_batch *b)
 {
-	struct reply_stream *s;
+	struct reply_stream *s, *next;
 
-	while (b->n < REPLY_STREAM_BATCH &&
-	    (s = TAILQ_FIRST(&o->streams)) != NULL) {
+	for (s = TAILQ_FIRST(&o->streams);
+	     b->n < REPLY_STREAM_BATCH && s != NULL; s = next) {
 		struct turn_run *r = s->run;
 		struct str *json = b->json[b->n];
 		size_t ready = s->ready;
+		next = TAILQ_NEXT(s, link);
+		/* While the turn does something else, its stream waits. */
+		if (!turn_own(r))
+			continue;
 		stream_unqueue(r);
 		if (s->uncertain)
 			stream_new_message(r, s->text.n);
 		s->ready = ready;
 		struct turn_events t = { .json = json,
-			.n = stream_put_events(r, o->scratch, json) };
-		if (t.n == 0 || turn_log_events(o->pipe, &r->slot, &t) != RC_OK)
+			.n = stream_put_events(r, b->a, json) };
+		if (t.n == 0 ||
+		    turn_log_events(o->pipe, &r->slot, &t) != RC_OK) {
+			fiber_start(stream_release, r);
 			continue;
+		}
 		b->events[b->n] = t;
+		b->ready[b->n] = s->ready;
+		b->warnings[b->n] = s->n_warnings;
 		b->runs[b->n++] = r;
 	}
 }
 
 static void
-stream_on_append(struct turn_run *r, const struct turn_events *t, enum rc rc)
+stream_on_append(struct stream_batch *b, size_t i, enum rc rc)
 {
+	struct turn_run *r = b->runs[i];
 	struct reply_stream *s = r->stream;
 
 	switch (rc) {
 	case RC_OK:
-		s->sent = s->ready;
-		s->n_warnings = 0;
-		reply_stream_publish(r->o, r->o->bus, &r->slot, t);
+		s->sent = b->ready[i];
+		s->n_warnings -= b->warnings[i];
+		memmove(s->warnings, s->warnings + b->warnings[i],
+		    s->n_warnings * sizeof(s->warnings[0]));
+		reply_stream_publish(r->o, r->o->bus, &r->slot, &b->events[i]);
 		break;
 	case RC_CONFLICT:
 		break;
 	case RC_TIMEOUT:
 		/* It may have been appended: the text goes into a new message.
 		 */
-		s->uncertain |= s->ready > s->sent;
+		s->uncertain |= b->ready[i] > s->sent;
 		stream_schedule(r, RETRY_MS);
 		break;
 	case RC_DOWN:
@@ -321,28 +345,43 @@ stream_on_append(struct turn_run *r, const struct turn_events *t, enum rc rc)
 }
 
 static void
-stream_on_flush(void *arg)
+stream_flush(void *arg)
 {
 	struct orch *o = arg;
 	struct stream_batch *b = mem_alloc(sizeof(*b));
 
 	b->n = 0;
-	arena_reset(o->scratch);
+	b->a = arena_new(REPLY_STREAM_BATCH * ORCH_SCRATCH_MAX);
 	stream_collect(o, b);
 	enum rc rc = state_pipe_run(o->pipe);
 	if (rc != RC_OK)
 		log_debug("turn.events_delayed", LOG_RC(rc));
 	for (size_t i = 0; i < b->n; i++) {
-		b->rc[i] = turn_log_events_reply(o->pipe, i, &b->events[i].seq);
-		stream_on_append(b->runs[i], &b->events[i], b->rc[i]);
-	}
-	/* After the loop: ending a turn uses the scratch arena and the pipe. */
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->rc[i] == RC_CONFLICT)
+		rc = turn_log_events_reply(o->pipe, i, &b->events[i].seq);
+		stream_on_append(b, i, rc);
+		if (rc == RC_CONFLICT)
 			turn_feed_kind(b->runs[i], TURN_LOST);
 	}
-	free(b);
+	o->flushing = false;
 	if (!TAILQ_EMPTY(&o->streams) && o->flush.pos == 0)
-		loop_timer_set(svc_loop(o->svc), &o->flush, clock_mono(),
+		loop_timer_set(svc_loop(o->svc), &o->flush,
+		    mono_add_ms(clock_mono(), b->n > 0 ? 0 : BUSY_MS),
 		    stream_on_flush, o);
+	/* What their turns do next must not wait for each other. */
+	for (size_t i = 0; i < b->n; i++)
+		fiber_start(stream_release, b->runs[i]);
+	arena_free(b->a);
+	free(b);
+}
+
+static void
+stream_on_flush(void *arg)
+{
+	struct orch *o = arg;
+
+	/* The one under way looks for more at its end. */
+	if (o->flushing)
+		return;
+	o->flushing = true;
+	fiber_start(stream_flush, o);
 }

@@ -263,29 +263,38 @@ invoke_on_result(void *arg, struct bus_msg *m)
 	bus_msg_free(m);
 }
 
-/* Whether the result has been stored; then v is freed. */
-static bool
-invoke_check_stored(struct invoke *v)
+static struct invoke *
+invoke_find(struct turn_run *r, size_t call)
 {
-	struct turn_run *r = v->run;
-	struct arena *a = arena_new(WIRE_ARENA_MAX);
-	struct str json;
-	bool is = false;
+	struct invoke *v;
 
-	if (terminal_get_result(r->o->state, turn_chat(r)->terminal_id,
-		str_of(v->id), a, &json) == RC_OK)
-		is = invoke_take_result(v, json);
-	arena_free(a);
-	return is;
+	TAILQ_FOREACH (v, &r->invokes, link) {
+		if (v->call == call)
+			return v;
+	}
+	return NULL;
 }
 
-static void
-invoke_on_timer(void *arg)
-{
-	struct invoke *v = arg;
-	struct mono now = clock_mono();
+static void invoke_on_timer(void *arg);
 
-	if (invoke_check_stored(v))
+/* The result may arrive while it is looked for. */
+static void
+invoke_poll(struct turn_run *r, size_t call)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct invoke *v = invoke_find(r, call);
+	struct mono now = clock_mono();
+	struct str json = { NULL, 0 };
+	bool taken;
+	enum rc rc = RC_NOENT;
+
+	if (v != NULL)
+		rc = terminal_get_result(r->o->state, turn_chat(r)->terminal_id,
+		    str_of(v->id), a, &json);
+	v = invoke_find(r, call);
+	taken = v == NULL || (rc == RC_OK && invoke_take_result(v, json));
+	arena_free(a);
+	if (taken)
 		return;
 	if (mono_diff_ns(v->due, now) <= 0) {
 		invoke_end(v, TURN_NOT_CONFIRMED, (struct str){ 0 },
@@ -297,16 +306,12 @@ invoke_on_timer(void *arg)
 	    mono_diff_ns(next, v->due) < 0 ? next : v->due, invoke_on_timer, v);
 }
 
-static struct invoke *
-invoke_find(struct turn_run *r, size_t call)
+static void
+invoke_on_timer(void *arg)
 {
-	struct invoke *v;
+	struct invoke *v = arg;
 
-	TAILQ_FOREACH (v, &r->invokes, link) {
-		if (v->call == call)
-			return v;
-	}
-	return NULL;
+	turn_do(v->run, invoke_poll, v->call);
 }
 
 /* Only what was certainly not delivered ends here. */

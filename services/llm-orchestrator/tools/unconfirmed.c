@@ -167,7 +167,7 @@ unconfirmed_take_result(struct unconfirmed_item *it, struct str json,
 enum rc
 unconfirmed_load(struct turn_run *r, struct str stored)
 {
-	struct arena *scratch = r->o->scratch;
+	struct arena *scratch = r->scratch;
 	struct unconfirmed *l = arena_alloc(r->a, sizeof(*l));
 	struct str json;
 

@@ -12,6 +12,7 @@
 
 #include "bus/bus.h"
 #include "context.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "model/model.h"
@@ -91,10 +92,11 @@ slot_set_poll(struct turn_run *r)
 }
 
 static void
-slot_on_poll(void *arg)
+slot_poll(struct turn_run *r, size_t arg)
 {
-	struct turn_run *r = arg;
 	enum rc rc = turn_poll(r->o->state, &r->slot, &r->ahead);
+
+	(void)arg;
 
 	if (rc == RC_OK)
 		queue_slot_wait(r);
@@ -102,6 +104,12 @@ slot_on_poll(void *arg)
 		turn_feed_kind(r, TURN_LOST);
 	else
 		slot_set_poll(r);
+}
+
+static void
+slot_on_poll(void *arg)
+{
+	turn_do(arg, slot_poll, 0);
 }
 
 void
@@ -306,8 +314,8 @@ queue_slot_leave(struct turn_run *r)
 		slot_defer_release(r);
 }
 
-void
-queue_slot_on_tick(void *arg)
+static void
+slot_tick(void *arg)
 {
 	struct orch *o = arg;
 	struct slot_release *l, *next;
@@ -323,4 +331,10 @@ queue_slot_on_tick(void *arg)
 	}
 	loop_timer_set(svc_loop(o->svc), &o->tick,
 	    mono_add_ms(clock_mono(), SLOT_TICK_MS), queue_slot_on_tick, o);
+}
+
+void
+queue_slot_on_tick(void *arg)
+{
+	fiber_start(slot_tick, arg);
 }

@@ -326,6 +326,7 @@ commit_end_call(struct turn_run *r, const struct wire_turn_reply *rep)
 		    rep->state == WIRE_TURN_REPLY_STATE_CANCELED ? "canceled"
 								 : NULL);
 	r->ended = true;
+	turn_run_stop_timers(r);
 	log_debug("turn.ended", LOG_I("state", rep->state),
 	    LOG_I("ms", mono_diff_ms(clock_mono(), r->start)));
 	svc_reply(c, rep);

@@ -141,14 +141,14 @@ load_is_last(
 	struct wire_session_messages_items m;
 	struct session_list list;
 
-	arena_reset(r->o->scratch);
+	arena_reset(r->scratch);
 	enum rc rc = session_messages(
-	    r->o->state, &r->slot.key, last, r->o->scratch, &list);
+	    r->o->state, &r->slot.key, last, r->scratch, &list);
 	if (rc != RC_OK)
 		return rc;
 	*is = list.n == 1 &&
 	    wire_decode(&wire_session_messages_items_desc, list.message[0].json,
-		r->o->scratch, &m, NULL) == RC_OK &&
+		r->scratch, &m, NULL) == RC_OK &&
 	    m.role == role && str_eq(m.turn_id, r->slot.turn_id);
 	return RC_OK;
 }
@@ -173,7 +173,7 @@ load_put_started(struct turn_run *r, struct turn_events *events)
 	struct fcmp_head head = reply_stream_head(r, now);
 
 	fcmp_started(&head, &b);
-	r->final_events[0] = arena_str(r->o->scratch, buf_str(&b));
+	r->final_events[0] = arena_str(r->scratch, buf_str(&b));
 	events->n = 1;
 	buf_free(&b);
 	return r->final_events[0].p != NULL ? RC_OK : RC_TOOBIG;
@@ -197,7 +197,7 @@ load_store_input(struct turn_run *r)
 		return rc;
 	/* A retry of the caller reuses the input that is stored already. */
 	if (r->input.p == NULL)
-		rc = history_input(chat, &mark, r->o->scratch, &s);
+		rc = history_input(chat, &mark, r->scratch, &s);
 	if (rc == RC_OK)
 		rc = load_put_started(r, &events);
 	if (rc == RC_OK && r->input.p != NULL)
@@ -220,8 +220,8 @@ load_read_session(struct turn_run *r)
 {
 	struct session s;
 
-	arena_reset(r->o->scratch);
-	enum rc rc = session_read(r->o->state, &r->slot.key, r->o->scratch, &s);
+	arena_reset(r->scratch);
+	enum rc rc = session_read(r->o->state, &r->slot.key, r->scratch, &s);
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
@@ -236,9 +236,9 @@ load_read_terminal(struct turn_run *r, bool catalog, struct terminal *t)
 	enum rc (*read)(struct state *, struct str, int64_t, struct arena *,
 	    struct terminal *) = catalog ? terminal_read : terminal_read_brief;
 
-	arena_reset(r->o->scratch);
+	arena_reset(r->scratch);
 	return read(r->o->state, turn_chat(r)->terminal_id,
-	    r->o->conf->ttl_s * 1000, r->o->scratch, t);
+	    r->o->conf->ttl_s * 1000, r->scratch, t);
 }
 
 bool

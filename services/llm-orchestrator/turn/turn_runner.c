@@ -8,6 +8,7 @@
 
 #include "bus/bus.h"
 #include "context.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
@@ -19,6 +20,8 @@
 #define MARGIN_MS 600
 /* The turn is ended at this time before the deadline in any case. */
 #define LAST_MS 200
+/* How often a commit at that time is checked. */
+#define COMMIT_MS 20
 /* While Redis is down: interval of retries, and for how long. */
 #define RETRY_MS     100
 #define RETRY_FOR_MS 5000
@@ -87,9 +90,7 @@ run_on_retry(void *arg)
 {
 	struct turn_run *r = arg;
 
-	log_trace_set(r->trace.trace_id);
 	run_pump(r);
-	log_trace_set("");
 }
 
 /* The first pending action failed with rc. */
@@ -122,7 +123,7 @@ run_retry_or_fail(struct turn_run *r, enum rc rc)
 }
 
 void
-turn_run_free(struct turn_run *r)
+turn_run_stop_timers(struct turn_run *r)
 {
 	struct loop *l = svc_loop(r->o->svc);
 
@@ -130,12 +131,31 @@ turn_run_free(struct turn_run *r)
 	loop_timer_cancel(l, &r->poll);
 	loop_timer_cancel(l, &r->expire);
 	loop_timer_cancel(l, &r->retry);
+}
+
+void
+turn_run_free(struct turn_run *r)
+{
+	turn_run_stop_timers(r);
 	r->hooks->release(r);
+	arena_free(r->scratch);
 	buf_free(&r->facts.filter);
 	TAILQ_REMOVE(&r->o->runs, r, link);
 	r->o->n_runs--;
 	metric_change(r->o->metrics.running, -1);
 	free(r);
+}
+
+/*
+ * Whether the turn is to commit or end.  That discards what was pending; if it
+ * was decided while an action waited, that action has no effect any more.
+ */
+static bool
+run_is_ending(const struct turn_run *r)
+{
+	return r->n_pending > 0 &&
+	    (r->pending[0].kind == TURN_DO_COMMIT ||
+		run_is_last(r->pending[0].kind));
 }
 
 /* *fence is the strongest one that this run of the pump has passed. */
@@ -154,36 +174,108 @@ run_execute(
 			return rc;
 		*fence = h->fence;
 		r->fenced = before;
+		if (run_is_ending(r))
+			return RC_OK;
 	}
 	r->hooks->before_action(r, a);
 	return h->fn(r, a);
 }
 
-/*
- * Execute pending actions in order until one has to wait.  A handler may feed
- * the turn, which adds actions.
- */
-static void
-run_pump(struct turn_run *r)
+static bool
+run_has_work(const struct turn_run *r)
 {
-	enum turn_fence fence = TURN_FENCE_NONE;
+	return !r->ended &&
+	    (r->n_jobs > 0 || (r->n_pending > 0 && r->retry.pos == 0));
+}
 
-	if (r->pumping)
-		return;
-	r->pumping = true;
-	while (!r->ended && r->n_pending > 0 && r->retry.pos == 0) {
-		struct turn_action a = run_pop(r);
-		enum rc rc = run_execute(r, &a, &fence);
-		if (rc == RC_OK) {
-			r->retry_until = (struct mono){ 0 };
-			continue;
-		}
+static void
+run_do_job(struct turn_run *r)
+{
+	struct turn_job job = r->jobs[0];
+
+	r->n_jobs--;
+	memmove(&r->jobs[0], &r->jobs[1], r->n_jobs * sizeof(r->jobs[0]));
+	job.fn(r, job.arg);
+}
+
+static void
+run_do_action(struct turn_run *r, enum turn_fence *fence)
+{
+	struct turn_action a = run_pop(r);
+	enum rc rc = run_execute(r, &a, fence);
+
+	if (rc == RC_OK) {
+		r->retry_until = (struct mono){ 0 };
+	} else if (!run_is_ending(r)) {
 		run_push_front(r, &a);
 		run_retry_or_fail(r, rc);
+	}
+}
+
+/* A handler may feed the turn, which adds actions. */
+static void
+run_pump_owned(void *arg)
+{
+	struct turn_run *r = arg;
+	enum turn_fence fence = TURN_FENCE_NONE;
+
+	log_trace_set(r->trace.trace_id);
+	while (run_has_work(r)) {
+		if (r->n_jobs > 0)
+			run_do_job(r);
+		else
+			run_do_action(r, &fence);
 	}
 	r->pumping = false;
 	if (r->ended)
 		turn_run_free(r);
+}
+
+/* Execute what is pending, in order, until something has to happen first. */
+static void
+run_pump(struct turn_run *r)
+{
+	if (r->pumping || !run_has_work(r))
+		return;
+	r->pumping = true;
+	fiber_call(run_pump_owned, r);
+}
+
+bool
+turn_is_committing(const struct turn_run *r)
+{
+	return r->turn.phase == TURN_COMMITTING && r->pumping;
+}
+
+bool
+turn_own(struct turn_run *r)
+{
+	if (r->pumping || r->ended)
+		return false;
+	r->pumping = true;
+	return true;
+}
+
+void
+turn_disown(struct turn_run *r)
+{
+	r->pumping = false;
+	run_pump(r);
+}
+
+void
+turn_do(
+    struct turn_run *r, void (*fn)(struct turn_run *r, size_t arg), size_t arg)
+{
+	size_t i;
+
+	for (i = 0; i < r->n_jobs; i++)
+		if (r->jobs[i].fn == fn && r->jobs[i].arg == arg)
+			return;
+	if (r->n_jobs == TURN_JOBS_MAX || r->ended)
+		return;
+	r->jobs[r->n_jobs++] = (struct turn_job){ fn, arg };
+	run_pump(r);
 }
 
 /* Committing and ending discard whatever was still pending. */
@@ -210,9 +302,7 @@ turn_feed(struct turn_run *r, const struct turn_event *e)
 	turn_step(&r->turn, e, &out);
 	for (size_t i = 0; i < out.n; i++)
 		run_push(r, &out.list[i]);
-	log_trace_set(r->trace.trace_id);
 	run_pump(r);
-	log_trace_set("");
 }
 
 void
@@ -245,6 +335,12 @@ run_on_expire(void *arg)
 	struct turn_run *r = arg;
 	struct wall end = svc_call_deadline(r->c);
 
+	/* Its outcome is certain once Redis has replied, or not. */
+	if (turn_is_committing(r)) {
+		loop_timer_set(svc_loop(r->o->svc), &r->expire,
+		    mono_add_ms(clock_mono(), COMMIT_MS), run_on_expire, r);
+		return;
+	}
 	end.ms -= LAST_MS;
 	loop_timer_set(svc_loop(r->o->svc), &r->expire, clock_mono_of(end),
 	    run_on_expire, r);
@@ -263,6 +359,7 @@ turn_run_new(
 	r->c = c;
 	r->req = svc_call_request(c);
 	r->a = svc_call_arena(c);
+	r->scratch = arena_new(ORCH_SCRATCH_MAX);
 	r->started = clock_wall();
 	r->start = clock_mono();
 	r->trace = *svc_call_trace(c);

@@ -6,6 +6,10 @@
  * the handlers of a table.  An action with an effect outside the process is
  * preceded by a check of the session's queue, so that an evicted turn stops.
  * While Redis is down such actions are retried.  Loop thread only.
+ *
+ * Actions and jobs of a turn are executed in fibers, one at a time: events that
+ * are fed while one waits for Redis are applied at once, and what results from
+ * them is executed after it.
  */
 #ifndef LLM_ORCHESTRATOR_TURN_RUNNER_H
 #define LLM_ORCHESTRATOR_TURN_RUNNER_H
@@ -45,12 +49,20 @@ TAILQ_HEAD(invoke_list, invoke);
 
 /* Actions of a turn that wait to be executed. */
 #define TURN_PENDING_MAX 64
+/* Jobs: one for each call of the model, and a few more. */
+#define TURN_JOBS_MAX 64
 
 /* What an action needs before it is executed. */
 enum turn_fence {
 	TURN_FENCE_NONE,
 	TURN_FENCE_HEAD, /* the turn is head of the queue */
 	TURN_FENCE_BODY  /* the same, recorded: a body may act from now on */
+};
+
+/* Work of a turn that may wait for Redis, besides its actions. */
+struct turn_job {
+	void (*fn)(struct turn_run *r, size_t arg);
+	size_t arg;
 };
 
 struct turn_handler {
@@ -87,7 +99,8 @@ struct turn_run {
 	const struct turn_run_hooks *hooks;
 	struct svc_call *c;
 	const struct wire_turn_start_request *req;
-	struct arena *a; /* lives as long as the turn */
+	struct arena *a;       /* lives as long as the turn */
+	struct arena *scratch; /* of the job or action that is executed */
 	struct trace trace;
 	struct turn turn;
 	struct turn_slot slot;
@@ -113,6 +126,8 @@ struct turn_run {
 	struct str final_events[TURN_EVENTS_MAX];
 	struct turn_action pending[TURN_PENDING_MAX];
 	size_t n_pending;
+	struct turn_job jobs[TURN_JOBS_MAX];
+	size_t n_jobs;
 	bool pumping, ended;
 	struct mono retry_until; /* for the first pending action; 0: no retry */
 	struct peer_request_list requests;
@@ -122,6 +137,12 @@ struct turn_run {
 	struct bus_sub *control;    /* cancel and show */
 	struct loop_timer progress, poll, expire, retry;
 };
+
+/* turn_is_committing(r): Whether its commit is being executed. */
+bool turn_is_committing(const struct turn_run *r);
+
+/* turn_run_stop_timers(r): Its call is about to end. */
+void turn_run_stop_timers(struct turn_run *r);
 
 /*
  * turn_run_new(o, c, hooks):
@@ -141,6 +162,24 @@ void turn_run_free(struct turn_run *r);
  */
 void turn_feed(struct turn_run *r, const struct turn_event *e);
 void turn_feed_kind(struct turn_run *r, enum turn_event_kind kind);
+
+/*
+ * turn_do(r, fn, arg):
+ * Call fn(r, arg) in a fiber, as soon as nothing else of the turn is executed
+ * and before its next action; not after its end.  No-op if that job waits
+ * already.  r may be freed when it returns.
+ */
+void turn_do(
+    struct turn_run *r, void (*fn)(struct turn_run *r, size_t arg), size_t arg);
+
+/*
+ * turn_own(r), turn_disown(r):
+ * Around work that is not done with turn_do(): what is fed meanwhile waits for
+ * turn_disown(), after which r may be freed.  turn_own() returns false if
+ * something of the turn is being executed.
+ */
+bool turn_own(struct turn_run *r) RC_CHECK;
+void turn_disown(struct turn_run *r);
 
 /*
  * turn_deadline(r, ms):

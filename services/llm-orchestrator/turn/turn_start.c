@@ -2,6 +2,8 @@
  * turn_start: accepting a turn, and the requests about a running one (cancel,
  * show).
  */
+#include <assert.h>
+
 #include "bus/bus.h"
 #include "context.h"
 #include "core/log.h"
@@ -78,7 +80,7 @@ control_cancel(struct turn_run *r, struct bus_msg *m)
 {
 	struct wire_turn_cancel_request q = { .turn_id = { 0 } };
 	struct wire_turn_cancel_reply rep = { .turn_id = r->slot.turn_id,
-		.canceled = true };
+		.canceled = !turn_is_committing(r) };
 	struct wire_err err = { "", "" };
 
 	enum rc rc = wire_decode(&wire_turn_cancel_request_desc,
@@ -89,12 +91,14 @@ control_cancel(struct turn_run *r, struct bus_msg *m)
 		q.turn_id = (struct str){ 0 };
 	if (!control_matches(r, m, rc, q.turn_id, &err))
 		return;
-	log_info("turn.cancel", LOG_V("turn", r->slot.turn_id));
+	log_info("turn.cancel", LOG_V("turn", r->slot.turn_id),
+	    LOG_I("canceled", rep.canceled));
 	log_debug("turn.cancel_reason", LOG_V("reason", q.reason));
 	rc = control_reply(r, m, &wire_turn_cancel_reply_desc, &rep);
 	if (rc != RC_OK)
 		log_debug("turn.reply_lost", LOG_RC(rc));
-	turn_feed_kind(r, TURN_CANCEL);
+	if (rep.canceled)
+		turn_feed_kind(r, TURN_CANCEL);
 }
 
 static void
@@ -192,6 +196,9 @@ turn_start(void *arg, struct svc_call *c)
 	struct turn_run *r = turn_run_new(o, c, &turn_action_hooks);
 	turn_trace_begin(r);
 	reply_stream_new(r);
+	/* Its deadline may pass meanwhile; it ends once it has a slot. */
+	bool owned = turn_own(r);
+	assert(owned);
 	enum rc rc = queue_slot_enter(r, &first);
 	if (rc == RC_CONFLICT && first.p != NULL) {
 		turn_end_repeated(r, first);
@@ -200,8 +207,10 @@ turn_start(void *arg, struct svc_call *c)
 	if (rc != RC_OK) {
 		/* It ends like a turn whose records cannot be read. */
 		e.error = start_error(rc);
-		r->turn.phase = TURN_LOADING;
+		if (r->turn.phase == TURN_QUEUED)
+			r->turn.phase = TURN_LOADING;
 		turn_feed(r, &e);
+		turn_disown(r);
 		return;
 	}
 	timeline_begin(r->timeline,
@@ -216,4 +225,5 @@ turn_start(void *arg, struct svc_call *c)
 		log_debug("turn.no_control", LOG_RC(rc));
 	start_accept(r);
 	queue_slot_wait(r);
+	turn_disown(r);
 }

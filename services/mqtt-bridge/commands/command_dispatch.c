@@ -11,6 +11,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
@@ -23,6 +24,8 @@
 #define QUEUE_GROUP "mqtt-bridge"
 /* Commands queued for the broker. */
 #define QUEUE_MAX 20000
+/* Commands whose terminals are looked up at a time. */
+#define LOOKUPS_MAX 1024
 /* A command without a deadline (status, emotion_update) is obsolete by then. */
 #define STALE_MS    2000
 #define LOG_EVERY_S 10
@@ -62,10 +65,9 @@ TAILQ_HEAD(outgoing_list, outgoing);
 
 struct commands {
 	struct bridge *b;
-	struct arena *a; /* reset for each message */
 	struct endpoint endpoints[NELEM(command_kinds)];
 	struct outgoing_list waiting;
-	size_t n;
+	size_t n, looked_up; /* waiting; and whose terminals are looked up */
 	bool pumping;
 };
 
@@ -288,20 +290,24 @@ command_accept(struct endpoint *endpoint, struct outgoing *s,
 	struct delivery_facts facts = { .up = mqtt_up(c->b->mqtt) };
 	struct delivery d;
 
+	if (c->n >= QUEUE_MAX || c->looked_up >= LOOKUPS_MAX) {
+		outgoing_finish(s, delivery_after(RC_RETRY));
+		return;
+	}
 	command_deadlines(endpoint, s->m, cmd, facts.deadlines);
 	memcpy(s->deadlines, facts.deadlines, sizeof(s->deadlines));
 	/* Avoid the round trip to Redis if the result is known already. */
 	facts.now = clock_wall();
-	if (facts.up && !delivery_expired(facts.now, facts.deadlines))
+	if (facts.up && !delivery_expired(facts.now, facts.deadlines)) {
+		c->looked_up++;
 		facts.known = command_find_terminal(
 		    endpoint, s, terminal, cmd, &facts.present);
+		c->looked_up--;
+	}
+	facts.up = mqtt_up(c->b->mqtt);
 	facts.now = clock_wall();
 	if (!delivery_before(&facts, &d)) {
 		outgoing_finish(s, d);
-		return;
-	}
-	if (c->n == QUEUE_MAX) {
-		outgoing_finish(s, delivery_after(RC_RETRY));
 		return;
 	}
 	if (cmd->payload.p == bus_msg_data(s->m).p) {
@@ -335,9 +341,8 @@ command_reject(const struct endpoint *endpoint, struct bus_msg *m, enum rc rc,
 }
 
 static void
-command_receive(void *arg, struct bus_msg *m)
+command_handle(struct endpoint *endpoint, struct bus_msg *m, struct arena *mem)
 {
-	struct endpoint *endpoint = arg;
 	struct commands *c = endpoint->c;
 	char terminal[ID_MAX + 1];
 	struct command_input in = { .row = endpoint->kind->row,
@@ -351,11 +356,10 @@ command_receive(void *arg, struct bus_msg *m)
 	char text[ADDRESS_TOPIC_MAX];
 	enum rc rc;
 
-	arena_reset(c->a);
 	rc = address_command_terminal(bus_msg_subject(m), terminal);
 	in.terminal = a.terminal = str_of(terminal);
 	if (rc == RC_OK)
-		rc = command_read(&in, c->a, &cmd, &err);
+		rc = command_read(&in, mem, &cmd, &err);
 	if (rc == RC_OK) {
 		a.request_id = cmd.request_id;
 		err = (struct wire_err){ "/request_id",
@@ -373,6 +377,30 @@ command_receive(void *arg, struct bus_msg *m)
 	str_copy(cmd.request_id, s->request_id, sizeof(s->request_id));
 	svc_hold(c->b->svc);
 	command_accept(endpoint, s, in.terminal, &cmd);
+}
+
+/* A message on its way into a fiber. */
+struct command_msg {
+	struct endpoint *endpoint;
+	struct bus_msg *m;
+};
+
+static void
+command_run(void *arg)
+{
+	struct command_msg in = *(struct command_msg *)arg;
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+
+	command_handle(in.endpoint, in.m, a);
+	arena_free(a);
+}
+
+static void
+command_receive(void *arg, struct bus_msg *m)
+{
+	struct command_msg in = { arg, m };
+
+	fiber_start(command_run, &in);
 }
 
 /* ---- start and stop ---- */
@@ -432,7 +460,6 @@ commands_new(struct bridge *b)
 	size_t i;
 
 	c->b = b;
-	c->a = arena_new(WIRE_ARENA_MAX);
 	TAILQ_INIT(&c->waiting);
 	for (i = 0; i < NELEM(command_kinds); i++)
 		command_endpoint_init(c, i);
@@ -445,6 +472,5 @@ commands_free(struct commands *c)
 	if (c == NULL)
 		return;
 	commands_broker_down(c);
-	arena_free(c->a);
 	free(c);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "address.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -39,6 +40,8 @@ struct lease_holder {
 	char name[sizeof(LEASE_PREFIX) + BROKER_MAX];
 	char me[ID_HEX32_MAX];
 	struct loop_timer renew, step, clear;
+	bool renewing;     /* a fiber waits for Redis */
+	uint64_t sessions; /* of the connection to the broker */
 	struct metric *is_leader, *won, *replays;
 };
 
@@ -217,29 +220,23 @@ lease_holder_fenced(struct lease_holder *l)
 		lease_lost(l, "another replica has written");
 }
 
-static void lease_renew(void *arg);
+static void lease_on_renew(void *arg);
 
 static void
 lease_renew_in(struct lease_holder *l, int64_t ms)
 {
 	loop_timer_set(l->b->loop, &l->renew, mono_add_ms(clock_mono(), ms),
-	    lease_renew, l);
+	    lease_on_renew, l);
 }
 
 static void
-lease_renew(void *arg)
+lease_take(struct lease_holder *l, const struct lease_reply *answer)
 {
 	static struct log_rate rate;
-	struct lease_holder *l = arg;
-	struct lease_reply reply = { .requested = clock_mono() };
+	struct lease_reply reply = *answer;
 	enum leadership_change change;
 	int64_t missed;
 
-	lease_renew_in(l, LEASE_TTL_MS / 3);
-	if (!mqtt_up(l->b->mqtt))
-		return;
-	reply.rc = lease_acquire(l->b->state, str_of(l->name), str_of(l->me),
-	    LEASE_TTL_MS, &reply.epoch);
 	if (reply.rc == RC_DOWN)
 		lease_renew_in(l, REDIS_RETRY_MS);
 	if (reply.rc != RC_OK && reply.rc != RC_DOWN &&
@@ -258,14 +255,57 @@ lease_renew(void *arg)
 	reports_retry(l->b->reports);
 }
 
+static void
+lease_renew(void *arg)
+{
+	struct lease_holder *l = arg;
+	struct lease_reply reply = { .requested = clock_mono() };
+	struct svc *s = l->b->svc;
+	uint64_t session = l->sessions;
+
+	svc_hold(s);
+	l->renewing = true;
+	reply.rc = lease_acquire(l->b->state, str_of(l->name), str_of(l->me),
+	    LEASE_TTL_MS, &reply.epoch);
+	l->renewing = false;
+	/* After a disconnect the lease was released, or will not be used. */
+	if (session == l->sessions)
+		lease_take(l, &reply);
+	else
+		lease_renew_in(l, 0);
+	svc_release(s);
+}
+
+static void
+lease_on_renew(void *arg)
+{
+	struct lease_holder *l = arg;
+
+	lease_renew_in(l, LEASE_TTL_MS / 3);
+	if (mqtt_up(l->b->mqtt) && !l->renewing)
+		fiber_start(lease_renew, l);
+}
+
+static void
+lease_give_up_in_fiber(void *arg)
+{
+	struct lease_holder *l = arg;
+	struct svc *s = l->b->svc;
+
+	svc_hold(s);
+	lease_give_up(l);
+	svc_release(s);
+}
+
 void
 lease_holder_broker_state(struct lease_holder *l, bool up)
 {
+	l->sessions++;
 	if (up) {
-		lease_renew(l);
+		lease_on_renew(l);
 	} else if (leadership_drop(&l->leadership)) {
 		lease_lost(l, "the broker disconnected");
-		lease_give_up(l);
+		fiber_call(lease_give_up_in_fiber, l);
 	}
 }
 
@@ -286,7 +326,7 @@ lease_holder_new(struct bridge *b)
 	    set, "soul_bridge_leads_won_total", "Leases won.", NULL);
 	l->replays = metric_counter(set, "soul_bridge_replays_total",
 	    "Subscriptions made for a replay of retained messages.", NULL);
-	loop_timer_set(b->loop, &l->renew, clock_mono(), lease_renew, l);
+	loop_timer_set(b->loop, &l->renew, clock_mono(), lease_on_renew, l);
 	return l;
 }
 

@@ -57,29 +57,13 @@ receive_clear_retained(struct bridge *b, const struct mqtt_msg *m)
 		lease_holder_retry_clear(b->lease);
 }
 
-/*
- * Results of known invokes are not counted.  For those that another replica
- * sent, this is known once they are stored, which refunds them.
- */
-static enum flood_verdict
-receive_count(
-    struct bridge *b, const struct address *a, const struct mqtt_msg *m)
-{
-	struct mono now = clock_mono();
-	size_t n = m->payload.n;
-
-	if (a->row == WIRE_TOPIC_RESULT &&
-	    !flood_limiter_has_room(b->flood, a->row, a->terminal, n, now))
-		results_flush(b->results);
-	return flood_limiter_take(b->flood, a->row, a->terminal, n, now);
-}
-
 /* Whether the terminal is within its rate; if not, it is notified at times. */
 static bool
 receive_admit(
     struct bridge *b, const struct address *a, const struct mqtt_msg *m)
 {
-	enum flood_verdict verdict = receive_count(b, a, m);
+	enum flood_verdict verdict = flood_limiter_take(
+	    b->flood, a->row, a->terminal, m->payload.n, clock_mono());
 	struct wire_err err = { .path = "" };
 
 	if (verdict == FLOOD_OK)
@@ -111,6 +95,25 @@ receive_dispatch(
 		snapshot_queue_add(b->snapshots, a, m);
 }
 
+/*
+ * Results of known invokes are not counted.  For those that another replica
+ * sent, this is known once they are stored.
+ */
+void
+receive_result(
+    struct bridge *b, const struct address *a, const struct mqtt_msg *m)
+{
+	bool ours = results_claim(b->results, a);
+
+	if (!ours &&
+	    !flood_limiter_has_room(
+		b->flood, a->row, a->terminal, m->payload.n, clock_mono()) &&
+	    results_defer(b->results, a, m))
+		return;
+	if (ours || receive_admit(b, a, m))
+		results_receive(b->results, a, m, ours);
+}
+
 void
 receive_message(void *arg, const struct mqtt_msg *m)
 {
@@ -138,10 +141,7 @@ receive_message(void *arg, const struct mqtt_msg *m)
 	if (m->retain && retained)
 		lease_holder_replayed(b->lease);
 	if (a.row == WIRE_TOPIC_RESULT) {
-		bool ours = results_claim(b->results, &a);
-
-		if (ours || receive_admit(b, &a, m))
-			results_receive(b->results, &a, m, ours);
+		receive_result(b, &a, m);
 		return;
 	}
 	/* A replay is not the terminal's doing. */

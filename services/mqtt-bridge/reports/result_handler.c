@@ -1,16 +1,19 @@
 /*
- * Results are published to the bus at once, and stored in Redis at the end of
- * the current turn of the loop.
+ * Results are published to the bus at once, and stored in Redis in batches, one
+ * for each turn of the loop.
  */
 #include "handlers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
 
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -28,25 +31,50 @@
  * a longer burst goes through the bulk connection.
  */
 #define IMMEDIATE_MAX 4
-/* Results in the queue. */
+/* Results of a batch. */
 #define QUEUE_MAX   512
 #define QUEUE_BYTES (4UL * 1024 * 1024)
-#define NOTES_BYTES (QUEUE_MAX * (size_t)TERMINAL_NOTE_MAX * 2)
-#define LOG_EVERY_S 10
+/* Batches that wait for Redis; one more blocks the loop. */
+#define BATCHES_MAX 4
+/* Bytes of results over the limit that wait for the result of others. */
+#define DEFERRED_BYTES (4UL * 1024 * 1024)
+#define NOTES_BYTES    (QUEUE_MAX * (size_t)TERMINAL_NOTE_MAX * 2)
+#define LOG_EVERY_S    10
 
-struct results {
-	struct bridge *b;
-	struct arena *a;      /* reset for each message */
-	struct arena *stored; /* of queued results */
-	struct arena *notes;  /* of contexts read back */
-	struct buf json;
-	struct pending_results *pending;
-	struct pending_results
-	    *counted; /* refunded already, or never counted */
+struct results_batch {
+	struct results *r;
+	struct results_batch *next; /* of the spare ones */
+	struct arena *stored;       /* what v points to */
+	struct arena *notes;        /* of contexts read back */
 	struct terminal_result v[QUEUE_MAX];
 	bool ours[QUEUE_MAX];     /* v[i] was published, and not counted */
 	size_t counts[QUEUE_MAX]; /* size of v[i] on arrival */
 	size_t n, bytes;
+};
+
+/* A result over the limit; its texts follow it. */
+struct deferred_result {
+	STAILQ_ENTRY(deferred_result) link;
+	struct address a;
+	struct str payload;
+	size_t size;
+};
+
+STAILQ_HEAD(deferred_list, deferred_result);
+
+struct results {
+	struct bridge *b;
+	struct arena *a; /* reset for each message */
+	struct buf json;
+	struct pending_results *pending;
+	struct pending_results
+	    *counted;               /* refunded already, or never counted */
+	struct results_batch *open; /* takes the next result */
+	struct results_batch *spare;
+	struct results_batch *storing[BATCHES_MAX]; /* those wait for Redis */
+	size_t n_storing;
+	struct deferred_list deferred;
+	size_t deferred_bytes;
 	struct loop_timer flush;
 	struct metric *received, *unexpected, *unpublished, *unstored;
 };
@@ -69,8 +97,9 @@ result_publish(struct results *r, const struct terminal_result *v)
 	if (rc == RC_OK) {
 		(void)snprintf(subject, sizeof(subject),
 		    WIRE_SUBJECT_FMT_BODY_RESULT, terminal, request);
-		rc = bus_publish(r->n < IMMEDIATE_MAX ? svc_bus(r->b->svc)
-						      : svc_bulk(r->b->svc),
+		rc = bus_publish(r->open->n < IMMEDIATE_MAX
+			? svc_bus(r->b->svc)
+			: svc_bulk(r->b->svc),
 		    subject, v->json, NULL);
 	}
 	if (rc == RC_OK)
@@ -117,53 +146,179 @@ result_unexpected(struct results *r, const struct terminal_result *v)
 
 /* Only once per request, so that repeating a result is counted. */
 static void
-result_refund(struct results *r, size_t i)
+result_refund(struct results_batch *b, size_t i)
 {
-	const struct terminal_result *v = &r->v[i];
+	const struct terminal_result *v = &b->v[i];
+	struct results *r = b->r;
 
-	if (!r->ours[i] &&
+	if (!b->ours[i] &&
 	    pending_results_add(r->counted, v->id, v->request_id, clock_mono()))
 		flood_limiter_refund(
-		    r->b->flood, WIRE_TOPIC_RESULT, v->id, r->counts[i]);
+		    r->b->flood, WIRE_TOPIC_RESULT, v->id, b->counts[i]);
+}
+
+/* ---- results over the limit that may be expected ---- */
+
+static bool
+results_batch_counts(const struct results_batch *b, struct str terminal)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		if (!b->ours[i] && str_eq(b->v[i].id, terminal))
+			return true;
+	return false;
+}
+
+/* Whether results of the terminal were counted that may be refunded. */
+static bool
+results_may_refund(const struct results *r, struct str terminal)
+{
+	size_t i;
+
+	if (results_batch_counts(r->open, terminal))
+		return true;
+	for (i = 0; i < r->n_storing; i++)
+		if (results_batch_counts(r->storing[i], terminal))
+			return true;
+	return false;
+}
+
+bool
+results_defer(
+    struct results *r, const struct address *a, const struct mqtt_msg *m)
+{
+	size_t size = a->terminal.n + a->request_id.n + m->payload.n;
+	struct deferred_result *d;
+	char *p;
+
+	if (r->deferred_bytes + size > DEFERRED_BYTES ||
+	    !results_may_refund(r, a->terminal))
+		return false;
+	d = mem_alloc(sizeof(*d) + size);
+	p = (char *)(d + 1);
+	d->a = *a;
+	d->a.terminal = (struct str){ p, a->terminal.n };
+	memcpy(p, a->terminal.p, a->terminal.n);
+	p += a->terminal.n;
+	d->a.request_id = (struct str){ p, a->request_id.n };
+	memcpy(p, a->request_id.p, a->request_id.n);
+	p += a->request_id.n;
+	d->payload = (struct str){ p, m->payload.n };
+	memcpy(p, m->payload.p, m->payload.n);
+	d->size = size;
+	r->deferred_bytes += size;
+	STAILQ_INSERT_TAIL(&r->deferred, d, link);
+	return true;
+}
+
+/* Receive them again, now that more is known; they may be deferred again. */
+static void
+results_receive_deferred(struct results *r)
+{
+	struct deferred_list list = STAILQ_HEAD_INITIALIZER(list);
+	struct deferred_result *d;
+
+	STAILQ_CONCAT(&list, &r->deferred);
+	r->deferred_bytes = 0;
+	while ((d = STAILQ_FIRST(&list)) != NULL) {
+		const struct mqtt_msg m = { .payload = d->payload };
+
+		STAILQ_REMOVE_HEAD(&list, link);
+		receive_result(r->b, &d->a, &m);
+		free(d);
+	}
+}
+
+static struct results_batch *
+results_batch_new(struct results *r)
+{
+	struct results_batch *b = r->spare;
+
+	if (b != NULL) {
+		r->spare = b->next;
+		return b;
+	}
+	b = mem_zalloc(sizeof(*b));
+	b->r = r;
+	b->stored = arena_new(QUEUE_BYTES + TERMINAL_JSON_MAX +
+	    QUEUE_MAX * (2 * (size_t)ID_MAX + 3));
+	b->notes = arena_new(NOTES_BYTES);
+	return b;
+}
+
+static void
+results_batch_free(struct results_batch *b)
+{
+	arena_free(b->stored);
+	arena_free(b->notes);
+	free(b);
+}
+
+static void
+results_batch_store(struct results_batch *b)
+{
+	static struct log_rate rate;
+	struct results *r = b->r;
+	int64_t missed;
+	size_t i;
+	enum rc rc;
+
+	rc = terminal_put_results(r->b->state, b->v, b->n, b->notes);
+	for (i = 0; i < b->n; i++) {
+		if (b->v[i].rc == RC_NOENT) {
+			result_unexpected(r, &b->v[i]);
+			continue;
+		}
+		if (b->v[i].rc != RC_OK) {
+			metric_add(r->unstored, 1);
+			continue;
+		}
+		result_refund(b, i);
+		if (b->v[i].first)
+			result_stored(r, &b->v[i], b->ours[i]);
+	}
+	if (rc != RC_OK && log_every(&rate, LOG_EVERY_S, &missed))
+		log_warn("bridge.results_not_stored", LOG_RC(rc),
+		    LOG_I("n", b->n), LOG_I("missed", missed));
+	b->n = b->bytes = 0;
+	arena_reset(b->stored);
+	arena_reset(b->notes);
+	b->next = r->spare;
+	r->spare = b;
+}
+
+static void
+results_fiber(void *arg)
+{
+	struct results_batch *b = arg;
+	struct results *r = b->r;
+	struct svc *s = r->b->svc;
+
+	size_t i;
+
+	svc_hold(s);
+	r->storing[r->n_storing++] = b;
+	results_batch_store(b);
+	for (i = 0; r->storing[i] != b; i++)
+		continue;
+	r->storing[i] = r->storing[--r->n_storing];
+	results_receive_deferred(r);
+	svc_release(s);
 }
 
 static void
 results_on_flush(void *arg)
 {
-	static struct log_rate rate;
 	struct results *r = arg;
-	int64_t missed;
-	size_t i;
-	enum rc rc;
+	struct results_batch *b = r->open;
 
 	loop_timer_cancel(r->b->loop, &r->flush);
-	arena_reset(r->notes);
-	rc = terminal_put_results(r->b->state, r->v, r->n, r->notes);
-	for (i = 0; i < r->n; i++) {
-		if (r->v[i].rc == RC_NOENT) {
-			result_unexpected(r, &r->v[i]);
-			continue;
-		}
-		if (r->v[i].rc != RC_OK) {
-			metric_add(r->unstored, 1);
-			continue;
-		}
-		result_refund(r, i);
-		if (r->v[i].first)
-			result_stored(r, &r->v[i], r->ours[i]);
-	}
-	if (rc != RC_OK && log_every(&rate, LOG_EVERY_S, &missed))
-		log_warn("bridge.results_not_stored", LOG_RC(rc),
-		    LOG_I("n", r->n), LOG_I("missed", missed));
-	r->n = r->bytes = 0;
-	arena_reset(r->stored);
-}
-
-void
-results_flush(struct results *r)
-{
-	if (r->n > 0)
-		results_on_flush(r);
+	r->open = results_batch_new(r);
+	if (r->n_storing < BATCHES_MAX)
+		fiber_start(results_fiber, b);
+	else
+		results_batch_store(b);
 }
 
 /* Queue r->json, which arrived as a payload of that many bytes. */
@@ -171,20 +326,23 @@ static void
 results_store(
     struct results *r, const struct address *a, size_t bytes, bool ours)
 {
+	struct results_batch *b = r->open;
 	struct terminal_result *v;
 
-	if (r->n == QUEUE_MAX || r->bytes + r->json.n > QUEUE_BYTES)
+	if (b->n == QUEUE_MAX || b->bytes + r->json.n > QUEUE_BYTES) {
 		results_on_flush(r);
-	v = &r->v[r->n];
-	*v = (struct terminal_result){ .id = arena_str(r->stored, a->terminal),
-		.request_id = arena_str(r->stored, a->request_id),
-		.json = arena_str(r->stored, buf_str(&r->json)) };
-	r->ours[r->n] = ours;
-	r->counts[r->n] = bytes;
+		b = r->open;
+	}
+	v = &b->v[b->n];
+	*v = (struct terminal_result){ .id = arena_str(b->stored, a->terminal),
+		.request_id = arena_str(b->stored, a->request_id),
+		.json = arena_str(b->stored, buf_str(&r->json)) };
+	b->ours[b->n] = ours;
+	b->counts[b->n] = bytes;
 	if (ours)
 		result_publish(r, v);
-	r->n++;
-	r->bytes += v->json.n;
+	b->n++;
+	b->bytes += v->json.n;
 	loop_timer_set(
 	    r->b->loop, &r->flush, clock_mono(), results_on_flush, r);
 }
@@ -256,9 +414,8 @@ results_new(struct bridge *b)
 	r->b = b;
 	(void)svc_bulk(b->svc); /* connects in the background */
 	r->a = arena_new(WIRE_ARENA_MAX);
-	r->stored = arena_new(QUEUE_BYTES + TERMINAL_JSON_MAX +
-	    QUEUE_MAX * (2 * (size_t)ID_MAX + 3));
-	r->notes = arena_new(NOTES_BYTES);
+	r->open = results_batch_new(r);
+	STAILQ_INIT(&r->deferred);
 	buf_init(&r->json, BUS_PAYLOAD_MAX);
 	r->received = metric_counter(
 	    set, "soul_bridge_results_total", "Results received.", NULL);
@@ -277,15 +434,27 @@ results_new(struct bridge *b)
 void
 results_free(struct results *r)
 {
+	struct deferred_result *d;
+	struct results_batch *b;
+
 	if (r == NULL)
 		return;
-	results_flush(r);
+	if (r->open->n > 0)
+		results_batch_store(r->open);
+	else
+		results_batch_free(r->open);
+	while ((d = STAILQ_FIRST(&r->deferred)) != NULL) {
+		STAILQ_REMOVE_HEAD(&r->deferred, link);
+		free(d);
+	}
+	while ((b = r->spare) != NULL) {
+		r->spare = b->next;
+		results_batch_free(b);
+	}
 	loop_timer_cancel(r->b->loop, &r->flush);
 	pending_results_free(r->pending);
 	pending_results_free(r->counted);
 	arena_free(r->a);
-	arena_free(r->stored);
-	arena_free(r->notes);
 	buf_free(&r->json);
 	free(r);
 }

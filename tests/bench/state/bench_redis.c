@@ -17,8 +17,10 @@
 #define BATCH   256
 
 static const struct state_script script = {
-	"if redis.call('GETRANGE',KEYS[1],0,7)==ARGV[1] then return 1 end "
-	"return 0"
+	.text =
+	    "if redis.call('GETRANGE',KEYS[1],0,7)==ARGV[1] then return 1 end "
+	    "return 0",
+	.sha = "913f1a6bb32b24aefe0ccbd7e5b1b32185557cf1",
 };
 
 struct both {

@@ -56,7 +56,8 @@ TEST(kinds_of_replies)
 TEST(nested_arrays)
 {
 	static const struct state_script script = {
-		"return {1,{'two',{3,false}},{},'four'}"
+		.text = "return {1,{'two',{3,false}},{},'four'}",
+		.sha = "3468c622eaaaa5717d68db4837cfeaa6e185b5b5",
 	};
 	struct state_call call = { .script = &script };
 	const struct state_reply *in;
@@ -152,7 +153,8 @@ TEST(huge_values)
 TEST(over_the_limits)
 {
 	static const struct state_script big = {
-		"local t={} for i=1,300 do t[i]=ARGV[1] end return t"
+		.text = "local t={} for i=1,300 do t[i]=ARGV[1] end return t",
+		.sha = "ae021b2973a7b3772f547e6d842aeff25fb2aa3f",
 	};
 	size_t n = 1024UL * 1024;
 	char *bytes = mem_zalloc(STATE_SEND_MAX);
@@ -204,7 +206,8 @@ TEST(errors_of_the_server)
 		{ "NOAUTH x", RC_DENIED, false },
 	};
 	static const struct state_script fails = {
-		"return redis.error_reply(ARGV[1])"
+		.text = "return redis.error_reply(ARGV[1])",
+		.sha = "9781bddefff4ec5809fe1616203b99a03196d4f2",
 	};
 	struct state_call call = { .script = &fails, .n_args = 1 };
 	struct state_reply *r;

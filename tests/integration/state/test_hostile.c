@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "state/scripts.h"
 #include "testkit/state_fixture.h"
 
 #define DEADLINE_MS 400
@@ -55,6 +56,38 @@ answer(struct peer *p, int fd)
 	} while (p->endless && !p->over);
 }
 
+/* Bytes of loading all scripts. */
+static size_t
+load_size(void)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < STATE_SCRIPTS; i++)
+		n += (size_t)snprintf(NULL, 0,
+		    "*3\r\n$6\r\nSCRIPT\r\n$4\r\nLOAD\r\n$%zu\r\n%s\r\n",
+		    strlen(state_scripts[i]->text), state_scripts[i]->text);
+	return n;
+}
+
+/* Accept the scripts, of which the first n bytes were received. */
+static void
+load(struct peer *p, int fd, size_t n)
+{
+	size_t i, left = load_size() - n;
+	char buf[4096];
+	ssize_t got;
+
+	while (left > 0) {
+		n = left < sizeof(buf) ? left : sizeof(buf);
+		got = recv(fd, buf, n, 0);
+		if (got <= 0)
+			return;
+		left -= (size_t)got;
+	}
+	for (i = 0; i < STATE_SCRIPTS; i++)
+		(void)put(p, fd, "+OK\r\n", 5);
+}
+
 static void
 serve(struct peer *p, int fd)
 {
@@ -68,6 +101,8 @@ serve(struct peer *p, int fd)
 			(void)put(p, fd, "+OK\r\n", 5);
 		else if (str_find(got, STR("PING")) >= 0)
 			(void)put(p, fd, "+PONG\r\n", 7);
+		else if (str_find(got, STR("SCRIPT")) >= 0)
+			load(p, fd, got.n);
 		else if (p->n == 0)
 			return;
 		else

@@ -294,10 +294,13 @@ TEST(scopes_are_separate)
 TEST_T(the_oldest_fall_out, 60)
 {
 	static const struct state_script fill = {
-		"local n=tonumber(ARGV[1]) for i=1,n do "
-		"redis.call('ZADD',KEYS[3],i,'m'..i) "
-		"redis.call('HSET',KEYS[2],'m'..i,'{}') end "
-		"redis.call('HSET',KEYS[1],'v','1','ver','7','seq',n) return 0"
+		.text =
+		    "local n=tonumber(ARGV[1]) for i=1,n do "
+		    "redis.call('ZADD',KEYS[3],i,'m'..i) "
+		    "redis.call('HSET',KEYS[2],'m'..i,'{}') end "
+		    "redis.call('HSET',KEYS[1],'v','1','ver','7','seq',n)"
+		    " return 0",
+		.sha = "986cc3659b773eab595175c56199a982a9837254",
 	};
 	struct memory_scope us = { STR("u"), STR("s") };
 	const struct str keys[] = { STR("soul:memory:{u:s}"),

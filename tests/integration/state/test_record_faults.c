@@ -128,9 +128,11 @@ static struct state_reply *
 digest(struct state_fixture *b)
 {
 	static const struct state_script all = {
-		"local l=redis.call('KEYS','*') table.sort(l) local out='' "
-		"for _,k in ipairs(l) do out=redis.sha1hex(out..k..' '.."
-		"redis.call('DUMP',k)) end return out"
+		.text =
+		    "local l=redis.call('KEYS','*') table.sort(l) local out='' "
+		    "for _,k in ipairs(l) do out=redis.sha1hex(out..k..' '.."
+		    "redis.call('DUMP',k)) end return out",
+		.sha = "fa4a17f34bb449568409bcc6d75fc0f7de415c97",
 	};
 	struct state_call c = { .script = &all };
 	struct state_reply *r;

@@ -170,8 +170,9 @@ TEST(lists_are_sorted_by_bytes)
 TEST(the_bindings_of_a_user_are_limited)
 {
 	static const struct state_script fill = {
-		"for i=1,tonumber(ARGV[1]) do "
-		"redis.call('SADD',KEYS[1],'x'..i) end return 0"
+		.text = "for i=1,tonumber(ARGV[1]) do "
+			"redis.call('SADD',KEYS[1],'x'..i) end return 0",
+		.sha = "464516531df07d949f3429a1af3d4b68f58ce6e0",
 	};
 	const struct str key = STR("soul:user:{alice}:terminals:1");
 	char num[STATE_NUM_MAX];
@@ -270,23 +271,28 @@ TEST(sets_agree_after_concurrent_changes)
 {
 	/* Both sets have exactly the bindings. */
 	static const struct state_script check = {
-		"local function count(p) local n=0 "
-		" for _,k in ipairs(redis.call('KEYS',p)) do "
-		"  n=n+redis.call('SCARD',k) end return n end "
-		"local bound=0 "
-		"for _,k in ipairs(redis.call('KEYS','soul:terminal:*')) do "
-		" local id=string.match(k,'{(.*)}') "
-		" local h=redis.call('HMGET',k,'u','s') "
-		" if h[1] then bound=bound+1 "
-		"  if redis.call('SISMEMBER','soul:user:{'..h[1]..'}"
-		":terminals:1',id)==0 or "
-		"  redis.call('SISMEMBER','soul:soul:{'..h[2]..'}"
-		":terminals:1',id)==0 or "
-		"  redis.call('EXISTS','soul:soul:{'..h[2]..'}')==0 then "
-		"  return -1 end end end "
-		"if count('soul:user:*:terminals:1')~=bound then return -2 end "
-		"if count('soul:soul:*:terminals:1')~=bound then return -3 end "
-		"return bound"
+		.text =
+		    "local function count(p) local n=0 "
+		    " for _,k in ipairs(redis.call('KEYS',p)) do "
+		    "  n=n+redis.call('SCARD',k) end return n end "
+		    "local bound=0 "
+		    "for _,k in"
+		    " ipairs(redis.call('KEYS','soul:terminal:*')) do "
+		    " local id=string.match(k,'{(.*)}') "
+		    " local h=redis.call('HMGET',k,'u','s') "
+		    " if h[1] then bound=bound+1 "
+		    "  if redis.call('SISMEMBER','soul:user:{'..h[1]..'}"
+		    ":terminals:1',id)==0 or "
+		    "  redis.call('SISMEMBER','soul:soul:{'..h[2]..'}"
+		    ":terminals:1',id)==0 or "
+		    "  redis.call('EXISTS','soul:soul:{'..h[2]..'}')==0 then "
+		    "  return -1 end end end "
+		    "if count('soul:user:*:terminals:1')~=bound then"
+		    " return -2 end "
+		    "if count('soul:soul:*:terminals:1')~=bound then"
+		    " return -3 end "
+		    "return bound",
+		.sha = "751a9af8056c2dbe969119b42e700925aab7aadf",
 	};
 	struct state_call c = { .script = &check };
 	struct tk_server redis;

@@ -179,6 +179,53 @@ TEST(timers_can_be_moved_and_cancelled)
 	loop_free(l);
 }
 
+/* Deferred work that defers the next, and the posts beside it. */
+struct defers {
+	struct calls *all;
+	struct loop_deferred first, second, third;
+	struct call c[4];
+};
+
+static void
+defer_second(void *arg)
+{
+	struct defers *d = arg;
+
+	record(&d->c[1]);
+	loop_defer(d->all->l, &d->second, record, &d->c[3]);
+	loop_defer(d->all->l, &d->second, record, &d->c[3]);
+	loop_defer_cancel(d->all->l, &d->third);
+	ck_assert_int_eq(loop_post(d->all->l, record, &d->c[2]), RC_OK);
+}
+
+static void
+defer_first(void *arg)
+{
+	struct defers *d = arg;
+
+	loop_defer(d->all->l, &d->first, defer_second, d);
+	loop_defer(d->all->l, &d->third, record, &d->c[1]);
+	ck_assert_int_eq(loop_post(d->all->l, record, &d->c[0]), RC_OK);
+}
+
+TEST(deferred_work_ends_the_iteration)
+{
+	struct calls all = { .l = loop_new(4), .stop_at = 4 };
+	struct defers d = { .all = &all };
+
+	for (int i = 0; i < 4; i++)
+		d.c[i] = (struct call){ &all, i };
+	ck_assert_int_eq(loop_post(all.l, defer_first, &d), RC_OK);
+	loop_run(all.l);
+	/* The post of the same iteration is before it, the next one's too. */
+	ck_assert_int_eq(all.n, 4);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(all.got[i], i);
+	loop_defer(all.l, &d.first, record, &d.c[0]);
+	loop_free(all.l);
+	ck_assert_ptr_null(d.first.prev);
+}
+
 TEST(freeing_drops_timers)
 {
 	struct loop *l = loop_new(1);

@@ -1,0 +1,448 @@
+/*
+ * node: one server of Redis: its connection on the loop, the calls that wait
+ * for it, and reconnecting with growing pauses.
+ *
+ * Calls of one iteration of the loop leave in one write, and Redis executes
+ * them, and makes them durable, together.  Replies come in the order of calls.
+ */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "core/mem.h"
+#include "state/state_internal.h"
+
+#define RETRY_MIN_MS 10
+#define RETRY_MAX_MS 250
+/* Wrong credentials do not become right within milliseconds. */
+#define DENIED_MAX_MS 2000
+#define LOG_EVERY_S   30
+#define WRITE_IOV_MAX 64
+
+struct state_node {
+	struct state *s;
+	struct connection_opts opts;
+
+	struct connection *connection; /* NULL: down */
+	bool proven;                   /* it has answered a call */
+	bool denied;                   /* the last attempt was */
+	_Atomic bool up;
+	struct loop_fd watch;
+	struct connect_job *job;
+	struct loop_timer reconnect;
+	struct backoff backoff;
+	struct log_rate log_failing;
+
+	/* In the order of submission; those before unsent wait for replies. */
+	struct node_call *first, **end;
+	struct node_call *unsent; /* the first with bytes left; NULL: none */
+	size_t n, bytes;
+	struct loop_timer deadline;
+	struct loop_deferred flush;
+
+	/* Ended, but their owners do not know yet. */
+	struct node_call *ended, **ended_end;
+	struct loop_deferred notify;
+};
+
+/* ---- calls ---- */
+
+static void
+node_notify(void *arg)
+{
+	struct state_node *n = arg;
+	struct node_call *c;
+
+	while ((c = n->ended) != NULL) {
+		n->ended = c->next;
+		if (n->ended == NULL)
+			n->ended_end = &n->ended;
+		c->done(c);
+	}
+}
+
+/* c is out of the queue: its owner will be notified. */
+static void
+node_call_end(struct state_node *n, struct node_call *c, enum rc rc)
+{
+	c->rc = rc;
+	c->ended = true;
+	c->next = NULL;
+	n->n--;
+	n->bytes -= c->bytes.n;
+	if (c->done == NULL) /* it is being waited for */
+		return;
+	*n->ended_end = c;
+	n->ended_end = &c->next;
+	loop_defer(n->s->loop, &n->notify, node_notify, n);
+}
+
+static struct node_call *
+node_call_shift(struct state_node *n)
+{
+	struct node_call *c = n->first;
+
+	n->first = c->next;
+	if (n->first == NULL)
+		n->end = &n->first;
+	if (n->unsent == c)
+		n->unsent = c->next;
+	return c;
+}
+
+/*
+ * End all calls.  What was sent in part may be executed, when the server's
+ * buffer holds a whole command of a pipeline.
+ */
+static void
+node_fail_calls(struct state_node *n, bool too_big)
+{
+	struct node_call *c;
+
+	while (n->first != NULL) {
+		c = node_call_shift(n);
+		if (too_big)
+			node_call_end(n, c, RC_TOOBIG);
+		else
+			node_call_end(n, c, c->sent > 0 ? RC_TIMEOUT : RC_DOWN);
+		too_big = false;
+	}
+}
+
+/* ---- reconnecting ---- */
+
+/* The worker uses copies, so that the node may be freed meanwhile. */
+struct connect_job {
+	struct state_node *n; /* used by the loop only; NULL: freed */
+	struct connection_opts opts;
+	struct connection *connection;
+	enum rc rc;
+	char why[STATE_ERROR_MAX];
+};
+
+static void node_connect(void *arg);
+static void node_on_event(void *arg, unsigned events);
+
+static void
+node_log_failed(struct state_node *n, const struct connect_job *job)
+{
+	int64_t missed;
+
+	if (!log_every(&n->log_failing, LOG_EVERY_S, &missed))
+		return;
+	if (job->rc == RC_DENIED)
+		log_error("state.denied", LOG_S("host", job->opts.url.host),
+		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
+		    LOG_I("missed", missed));
+	else
+		log_warn("state.unreachable", LOG_S("host", job->opts.url.host),
+		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
+		    LOG_I("missed", missed));
+}
+
+static void
+node_retry(struct state_node *n)
+{
+	n->backoff.max_ms = n->denied ? DENIED_MAX_MS : RETRY_MAX_MS;
+	loop_timer_set(n->s->loop, &n->reconnect,
+	    mono_add_ms(clock_mono(), backoff_next_ms(&n->backoff)),
+	    node_connect, n);
+}
+
+static void
+node_connected(struct state_node *n, struct connection *c)
+{
+	n->connection = c;
+	n->proven = false;
+	n->denied = false;
+	n->log_failing = (struct log_rate){ 0 };
+	n->watch = (struct loop_fd){
+		.fd = state_connection_fd(c), .fn = node_on_event, .arg = n
+	};
+	loop_fd_watch(n->s->loop, &n->watch, LOOP_READ);
+	atomic_store(&n->up, true);
+	metric_set(n->s->m_up, 1);
+	metric_add(n->s->m_connects, 1);
+	log_info("state.up", LOG_S("host", n->opts.url.host),
+	    LOG_I("port", n->opts.url.port), LOG_I("database", n->opts.db));
+}
+
+static void
+connect_job_run(void *arg)
+{
+	struct connect_job *job = arg;
+
+	job->rc = state_connection_open(&job->opts, &job->connection, job->why);
+}
+
+static void
+connect_job_done(void *arg)
+{
+	struct connect_job *job = arg;
+	struct state_node *n = job->n;
+
+	if (n == NULL) {
+		state_connection_close(job->connection);
+		free(job);
+		return;
+	}
+	n->job = NULL;
+	if (job->connection != NULL) {
+		node_connected(n, job->connection);
+	} else {
+		n->denied = job->rc == RC_DENIED;
+		node_log_failed(n, job);
+		node_retry(n);
+	}
+	free(job);
+}
+
+static void
+node_connect(void *arg)
+{
+	struct state_node *n = arg;
+	struct connect_job *job = mem_zalloc(sizeof(*job));
+
+	job->n = n;
+	job->opts = n->opts;
+	job->rc = RC_DOWN;
+	str_copy(STR("the worker did not run"), job->why, sizeof(job->why));
+	n->job = job;
+	if (worker_run(n->s->workers, connect_job_run, connect_job_done, job) ==
+	    RC_OK)
+		return;
+	n->job = NULL;
+	free(job);
+	node_retry(n);
+}
+
+static void
+node_close(struct state_node *n, bool too_big)
+{
+	loop_fd_watch(n->s->loop, &n->watch, 0);
+	loop_timer_cancel(n->s->loop, &n->deadline);
+	loop_defer_cancel(n->s->loop, &n->flush);
+	state_connection_close(n->connection);
+	n->connection = NULL;
+	atomic_store(&n->up, false);
+	metric_set(n->s->m_up, 0);
+	node_fail_calls(n, too_big);
+}
+
+void
+state_node_break(struct state_node *n, const char *why)
+{
+	char text[STATE_ERROR_MAX];
+
+	if (n->connection == NULL)
+		return;
+	/* why may lie in a reply that its owner frees. */
+	str_copy(str_of(why), text, sizeof(text));
+	node_close(n, state_connection_was_over(n->connection));
+	log_warn("state.down", LOG_S("host", n->opts.url.host),
+	    LOG_I("port", n->opts.url.port), LOG_S("why", text));
+	/* Pause after a connection that never worked. */
+	if (n->proven)
+		node_connect(n);
+	else
+		node_retry(n);
+}
+
+/* ---- reading and writing ---- */
+
+static void
+node_write(struct state_node *n)
+{
+	struct iovec iov[WRITE_IOV_MAX];
+	char why[STATE_ERROR_MAX];
+	struct node_call *c;
+	size_t k, wrote;
+
+	while (n->unsent != NULL) {
+		k = 0;
+		for (c = n->unsent; c != NULL && k < NELEM(iov); c = c->next)
+			iov[k++] = (struct iovec){
+				.iov_base =
+				    (char *)(uintptr_t)c->bytes.p + c->sent,
+				.iov_len = c->bytes.n - c->sent,
+			};
+		if (!state_connection_write(
+			n->connection, iov, k, &wrote, why)) {
+			state_node_break(n, why);
+			return;
+		}
+		if (wrote == 0)
+			break;
+		for (c = n->unsent; wrote > 0; c = c->next) {
+			k = c->bytes.n - c->sent;
+			k = wrote < k ? wrote : k;
+			c->sent += k;
+			wrote -= k;
+			if (c->sent == c->bytes.n)
+				n->unsent = c->next;
+		}
+	}
+	loop_fd_watch(n->s->loop, &n->watch,
+	    n->unsent != NULL ? LOOP_READ | LOOP_WRITE : LOOP_READ);
+}
+
+static void
+node_flush(void *arg)
+{
+	struct state_node *n = arg;
+
+	if (n->connection == NULL)
+		return;
+	/* Not sent is certain; a call on a closed connection is not. */
+	if (n->unsent == n->first && n->first->sent == 0 &&
+	    !state_connection_is_idle(n->connection))
+		state_node_break(n, "closed, or an unexpected reply");
+	else
+		node_write(n);
+}
+
+static void
+node_read(struct state_node *n)
+{
+	char why[STATE_ERROR_MAX];
+	struct node_call *c;
+
+	if (!state_connection_receive(n->connection, why)) {
+		state_node_break(n, why);
+		return;
+	}
+	while ((c = n->first) != NULL && c->sent > 0) {
+		if (!state_connection_parse(n->connection, &c->w, why)) {
+			state_node_break(n, why);
+			return;
+		}
+		if (c->w.got < c->w.n)
+			return;
+		/* It cannot have replied to what it does not have. */
+		if (c->sent < c->bytes.n)
+			break;
+		n->proven = true;
+		backoff_reset(&n->backoff);
+		node_call_end(n, node_call_shift(n), RC_OK);
+	}
+	if (state_connection_has_more(n->connection))
+		state_node_break(n, "closed, or an unexpected reply");
+}
+
+static void
+node_on_event(void *arg, unsigned events)
+{
+	struct state_node *n = arg;
+
+	if ((events & LOOP_READ) != 0)
+		node_read(n);
+	if ((events & LOOP_WRITE) != 0 && n->connection != NULL &&
+	    n->unsent != NULL)
+		node_write(n);
+	/* At once, so that what their owners send next leaves with this
+	 * iteration's other calls. */
+	node_notify(n);
+}
+
+/* ---- the interface ---- */
+
+static void
+node_on_deadline(void *arg)
+{
+	struct state_node *n = arg;
+
+	if (n->first == NULL)
+		return;
+	if (mono_diff_ns(n->first->until, clock_mono()) <= 0)
+		state_node_break(n, "no reply within the deadline");
+	else
+		loop_timer_set(n->s->loop, &n->deadline, n->first->until,
+		    node_on_deadline, n);
+}
+
+enum rc
+state_node_submit(struct state_node *n, struct node_call *c)
+{
+	c->next = NULL;
+	c->sent = 0;
+	c->w.got = 0;
+	c->ended = false;
+	if (n->connection == NULL)
+		return n->denied ? RC_DENIED : RC_DOWN;
+	if (n->n == STATE_CALLS_MAX || c->bytes.n > STATE_SEND_MAX ||
+	    n->bytes + c->bytes.n > STATE_SEND_MAX)
+		return RC_RETRY;
+	if (n->first == NULL)
+		n->end = &n->first;
+	*n->end = c;
+	n->end = &c->next;
+	if (n->unsent == NULL)
+		n->unsent = c;
+	n->n++;
+	n->bytes += c->bytes.n;
+	loop_defer(n->s->loop, &n->flush, node_flush, n);
+	if (n->deadline.pos == 0)
+		loop_timer_set(n->s->loop, &n->deadline, n->first->until,
+		    node_on_deadline, n);
+	return RC_OK;
+}
+
+void
+state_node_wait(struct state_node *n, const struct node_call *c)
+{
+	char why[STATE_ERROR_MAX];
+
+	loop_defer_cancel(n->s->loop, &n->flush);
+	node_flush(n);
+	while (!c->ended) {
+		if (!state_connection_wait(
+			n->connection, n->unsent != NULL, c->until, why)) {
+			state_node_break(n, why);
+			return;
+		}
+		node_read(n);
+		if (!c->ended && n->unsent != NULL)
+			node_write(n);
+	}
+}
+
+bool
+state_node_up(const struct state_node *n)
+{
+	return atomic_load(&n->up);
+}
+
+struct state_node *
+state_node_new(struct state *s, const struct connection_opts *o)
+{
+	struct state_node *n = mem_zalloc(sizeof(*n));
+
+	n->s = s;
+	n->opts = *o;
+	n->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
+	n->ended_end = &n->ended;
+	node_connect(n);
+	return n;
+}
+
+void
+state_node_stop(struct state_node *n)
+{
+	loop_timer_cancel(n->s->loop, &n->reconnect);
+	if (n->job != NULL)
+		n->job->n = NULL;
+	n->job = NULL;
+	if (n->connection != NULL)
+		node_close(n, false);
+	node_notify(n);
+}
+
+void
+state_node_free(struct state_node *n)
+{
+	if (n == NULL)
+		return;
+	state_node_stop(n);
+	loop_defer_cancel(n->s->loop, &n->notify);
+	free(n);
+}
