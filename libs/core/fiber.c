@@ -341,6 +341,54 @@ fiber_count(void)
 	return fiber_thread.n;
 }
 
+/* ---- groups ---- */
+
+/* f waits; it continues once the thread's own stack is reached again. */
+static void
+fiber_make_ready(struct fiber *f)
+{
+	f->next = NULL;
+	if (fiber_thread.ready == NULL)
+		fiber_thread.ready_end = &fiber_thread.ready;
+	*fiber_thread.ready_end = f;
+	fiber_thread.ready_end = &f->next;
+}
+
+struct fiber_member {
+	struct fiber_group *g;
+	fiber_fn fn;
+	void *arg;
+};
+
+static void
+fiber_group_main(void *arg)
+{
+	struct fiber_member m = *(struct fiber_member *)arg;
+
+	m.fn(m.arg);
+	if (--m.g->n == 0 && m.g->waits != NULL)
+		fiber_make_ready(m.g->waits);
+}
+
+void
+fiber_group_start(struct fiber_group *g, fiber_fn fn, void *arg)
+{
+	struct fiber_member m = { g, fn, arg };
+
+	g->n++;
+	fiber_start(fiber_group_main, &m);
+}
+
+void
+fiber_group_wait(struct fiber_group *g)
+{
+	assert(fiber_thread.running != NULL);
+	g->waits = fiber_thread.running;
+	if (g->n > 0)
+		fiber_suspend();
+	g->waits = NULL;
+}
+
 /* ---- the lock ---- */
 
 struct fiber_pending {
@@ -376,9 +424,5 @@ fiber_unlock(struct fiber_lock *l)
 		return;
 	l->first = w->next;
 	l->holder = w->fiber;
-	w->fiber->next = NULL;
-	if (fiber_thread.ready == NULL)
-		fiber_thread.ready_end = &fiber_thread.ready;
-	*fiber_thread.ready_end = w->fiber;
-	fiber_thread.ready_end = &w->fiber->next;
+	fiber_make_ready(w->fiber);
 }

@@ -61,6 +61,20 @@ int64_t fiber_cpu_ns(void);
 /* fiber_count(): Fibers of this thread that have not returned. */
 size_t fiber_count(void);
 
+/* Fibers that one waits for; zero-initialised by its owner. */
+struct fiber_group {
+	size_t n; /* have not returned */
+	struct fiber *waits;
+};
+
+/*
+ * fiber_group_start(g, fn, arg): As fiber_start(), in g.
+ * fiber_group_wait(g): Suspend until all of g have returned.  Only in a fiber
+ *     that is not in g; g must not be freed before.
+ */
+void fiber_group_start(struct fiber_group *g, fiber_fn fn, void *arg);
+void fiber_group_wait(struct fiber_group *g);
+
 /*
  * A lock among fibers, first come, first served; zero-initialised by its owner.
  * Its holder may suspend.

@@ -122,24 +122,44 @@ queue_slot_wait(struct turn_run *r)
 	turn_feed(r, &e);
 }
 
-enum rc
-queue_slot_enter(struct turn_run *r, struct str *first)
+struct slot_entering {
+	struct turn_run *r;
+	struct turn_entered in;
+	enum rc rc;
+};
+
+static void
+slot_enter(void *arg)
 {
+	struct slot_entering *s = arg;
+	struct turn_run *r = s->r;
 	struct turn_entry e = { .trace_id = str_of(r->trace.trace_id) };
 	struct buf digest = BUF_INIT(TURN_FINGERPRINT_MAX);
-	struct turn_entered in;
 
 	/* A request whose digest is too long cannot be a repetition. */
 	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
 		e.fingerprint = buf_str(&digest);
-	enum rc rc = turn_enter(r->o->state, &r->slot, &e, r->a, &in);
+	s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
 	buf_free(&digest);
-	r->ahead = in.ahead;
-	*first = in.first;
-	r->input = in.input;
+}
+
+enum rc
+queue_slot_enter(struct turn_run *r, struct str *first)
+{
+	struct slot_entering s = { .r = r };
+	struct fiber_group g = { 0 };
+
+	fiber_group_start(&g, slot_enter, &s);
+	turn_prefetch_start(r, &g);
+	fiber_group_wait(&g);
+	r->ahead = s.in.ahead;
+	*first = s.in.first;
+	r->input = s.in.input;
 	/* After a timeout it may have a slot, which must be released. */
-	r->entered = rc == RC_OK || rc == RC_TIMEOUT;
-	return rc;
+	r->entered = s.rc == RC_OK || s.rc == RC_TIMEOUT;
+	if (s.rc != RC_OK || r->ahead > 0)
+		turn_prefetch_drop(r);
+	return s.rc;
 }
 
 /* ---- waking ---- */

@@ -2,8 +2,12 @@
  * turn_load: reads the records of a turn (terminal, session) and stores its
  * input.
  */
+#include <stdlib.h>
+
 #include "context.h"
+#include "core/fiber.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "handlers.h"
 #include "model/model.h"
 #include "reply/reply_compose.h"
@@ -215,13 +219,71 @@ load_store_input(struct turn_run *r)
 	return rc;
 }
 
+/* ---- records ---- */
+
+/* Records read while the turn entered the queue. */
+struct turn_prefetch {
+	struct turn_run *r;
+	struct arena *a; /* of both */
+	enum rc terminal_rc, session_rc;
+	struct terminal terminal;
+	struct session session;
+};
+
+static void
+prefetch_terminal(void *arg)
+{
+	struct turn_prefetch *p = arg;
+
+	p->terminal_rc = terminal_read_brief(p->r->o->state,
+	    turn_chat(p->r)->terminal_id, p->r->o->conf->ttl_s * 1000, p->a,
+	    &p->terminal);
+}
+
+static void
+prefetch_session(void *arg)
+{
+	struct turn_prefetch *p = arg;
+
+	p->session_rc =
+	    session_read(p->r->o->state, &p->r->slot.key, p->a, &p->session);
+}
+
+void
+turn_prefetch_start(struct turn_run *r, struct fiber_group *g)
+{
+	struct turn_prefetch *p = mem_zalloc(sizeof(*p));
+
+	p->r = r;
+	p->a = arena_new(ORCH_SCRATCH_MAX);
+	r->prefetch = p;
+	fiber_group_start(g, prefetch_terminal, p);
+	fiber_group_start(g, prefetch_session, p);
+}
+
+void
+turn_prefetch_drop(struct turn_run *r)
+{
+	if (r->prefetch == NULL)
+		return;
+	arena_free(r->prefetch->a);
+	free(r->prefetch);
+	r->prefetch = NULL;
+}
+
 static enum rc
 load_read_session(struct turn_run *r)
 {
 	struct session s;
+	enum rc rc;
 
 	arena_reset(r->scratch);
-	enum rc rc = session_read(r->o->state, &r->slot.key, r->scratch, &s);
+	if (r->prefetch != NULL && r->prefetch->session_rc == RC_OK) {
+		s = r->prefetch->session;
+		rc = RC_OK;
+	} else {
+		rc = session_read(r->o->state, &r->slot.key, r->scratch, &s);
+	}
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
@@ -229,7 +291,7 @@ load_read_session(struct turn_run *r)
 	return rc;
 }
 
-/* The record, valid as long as the scratch arena. */
+/* The record, valid as long as the scratch arena, or what was prefetched. */
 static enum rc
 load_read_terminal(struct turn_run *r, bool catalog, struct terminal *t)
 {
@@ -237,6 +299,11 @@ load_read_terminal(struct turn_run *r, bool catalog, struct terminal *t)
 	    struct terminal *) = catalog ? terminal_read : terminal_read_brief;
 
 	arena_reset(r->scratch);
+	if (!catalog && r->prefetch != NULL &&
+	    r->prefetch->terminal_rc == RC_OK) {
+		*t = r->prefetch->terminal;
+		return RC_OK;
+	}
 	return read(r->o->state, turn_chat(r)->terminal_id,
 	    r->o->conf->ttl_s * 1000, r->scratch, t);
 }
@@ -272,6 +339,8 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	rc = load_take_terminal(r, &t);
 	if (rc == RC_OK)
 		rc = load_read_session(r);
+	/* A retry reads them anew. */
+	turn_prefetch_drop(r);
 	if (rc == RC_OK)
 		rc = load_store_input(r);
 	if (rc != RC_OK)

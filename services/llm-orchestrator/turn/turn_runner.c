@@ -13,6 +13,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "svc/svc.h"
+#include "turn/turn_steps.h"
 
 /* Interval of the caller's progress messages. */
 #define PROGRESS_MS 2000
@@ -138,6 +139,7 @@ turn_run_free(struct turn_run *r)
 {
 	turn_run_stop_timers(r);
 	r->hooks->release(r);
+	turn_prefetch_drop(r);
 	arena_free(r->scratch);
 	buf_free(&r->facts.filter);
 	TAILQ_REMOVE(&r->o->runs, r, link);

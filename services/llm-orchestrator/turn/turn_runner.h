@@ -65,6 +65,8 @@ struct turn_job {
 	size_t arg;
 };
 
+struct turn_prefetch;
+
 struct turn_handler {
 	enum rc (*fn)(struct turn_run *r, const struct turn_action *a);
 	enum turn_fence fence;
@@ -114,6 +116,7 @@ struct turn_run {
 	struct wall started;
 	struct mono start;
 	struct turn_facts facts;
+	struct turn_prefetch *prefetch; /* see turn_steps.h; NULL: none */
 	bool emotion_known;
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;

@@ -66,6 +66,18 @@ void queue_slot_free_releases(struct orch *o);
 
 /* ---- load and commit ---- */
 
+struct fiber_group;
+
+/*
+ * turn_prefetch_start(r, g):
+ * Read the records of turn_load() in fibers of g, so that they are requested
+ * together with the slot in the queue, which must have been requested before:
+ * only then are they as the turns before this one have left them.
+ * turn_prefetch_drop(r): What was read is not up to date, or was used.
+ */
+void turn_prefetch_start(struct turn_run *r, struct fiber_group *g);
+void turn_prefetch_drop(struct turn_run *r);
+
 /*
  * turn_load_catalog(r):
  * Write the request to intent-filter anew, with the whole catalog; false if

@@ -177,6 +177,51 @@ fiber_recurses(void *arg)
 	frame[1] = frame[0];
 }
 
+struct member {
+	const char *name;
+	struct fiber *fiber;
+};
+
+static void
+fiber_member(void *arg)
+{
+	struct member *m = arg;
+
+	m->fiber = fiber_self();
+	if (m->name[0] != 'a')
+		fiber_suspend();
+	note(m->name);
+}
+
+static void
+fiber_waits_for_members(void *arg)
+{
+	struct member *m = arg;
+	struct fiber_group g = { 0 };
+	size_t i;
+
+	fiber_group_wait(&g);
+	for (i = 0; i < 3; i++)
+		fiber_group_start(&g, fiber_member, &m[i]);
+	note("-");
+	fiber_group_wait(&g);
+	note("!");
+}
+
+TEST(a_group_is_waited_for)
+{
+	struct member m[3] = { { "a", NULL }, { "b", NULL }, { "c", NULL } };
+
+	trace[0] = '\0';
+	fiber_start(fiber_waits_for_members, m);
+	ck_assert_str_eq(trace, "a-");
+	fiber_resume(m[2].fiber);
+	ck_assert_str_eq(trace, "a-c");
+	fiber_resume(m[1].fiber);
+	ck_assert_str_eq(trace, "a-cb!");
+	ck_assert_uint_eq(fiber_count(), 0);
+}
+
 static bool
 overflow_is_caught(void)
 {
