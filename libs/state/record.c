@@ -185,6 +185,14 @@ call_run(struct state *s, struct script_call *c, size_t want,
 }
 
 enum rc
+call_send(struct state *s, const struct script_call *c, struct state_reply **out)
+{
+	struct state_call call = call_of(c);
+
+	return state_eval(s, &call, out);
+}
+
+enum rc
 call_queue(struct state_pipe *p, struct script_call *c)
 {
 	struct state_call call = call_of(c);

@@ -82,6 +82,15 @@ enum rc soul_state_get(
 enum rc soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won) RC_CHECK;
 
+/*
+ * soul_state_swap(s, st, a, won):
+ * As soul_state_cas() of one soul with a log entry.  If another change was
+ * faster, *won is false and *st is what is stored instead, as soul_state_get()
+ * reads it.
+ */
+enum rc soul_state_swap(struct state *s, struct soul_state *st, struct arena *a,
+    bool *won) RC_CHECK;
+
 /* Entries of a soul's log, their lifetime, and the size of one. */
 #define SOUL_LOG_MAX       256
 #define SOUL_LOG_MS        (INT64_C(7) * 24 * 3600 * 1000)

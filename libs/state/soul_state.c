@@ -151,26 +151,37 @@ soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 	return rc;
 }
 
+/* The call that swaps one state; its texts are in a. */
+static enum rc
+soul_cas_call(const struct soul_state *st, struct soul_cas_args *a,
+    struct script_call *c)
+{
+	struct str key, argv[2];
+	enum rc rc;
+
+	rc = soul_cas_args(st, a, &key, argv);
+	if (rc != RC_OK)
+		return rc;
+	call_begin(c, &script_soul_state_swap_log);
+	call_key(c, KEY_SOUL_STATE, st->soul_id, STR_NONE);
+	call_key(c, KEY_SOUL_LOG, st->soul_id, STR_NONE);
+	call_text(c, argv[0], SOUL_BLOB_HEAD);
+	call_text(c, argv[1], SOUL_BLOB_MAX);
+	call_text(c, st->log, SOUL_LOG_ENTRY_MAX);
+	call_num(c, SOUL_LOG_MAX);
+	call_num(c, SOUL_LOG_MS);
+	return c->rc;
+}
+
 static enum rc
 soul_cas_queue_logged(struct state_pipe *p, const struct soul_state *st)
 {
-	struct str key, argv[2];
 	struct soul_cas_args a;
 	struct script_call c;
 	enum rc rc;
 
-	rc = soul_cas_args(st, &a, &key, argv);
-	if (rc != RC_OK)
-		return rc;
-	call_begin(&c, &script_soul_state_swap_log);
-	call_key(&c, KEY_SOUL_STATE, st->soul_id, STR_NONE);
-	call_key(&c, KEY_SOUL_LOG, st->soul_id, STR_NONE);
-	call_text(&c, argv[0], SOUL_BLOB_HEAD);
-	call_text(&c, argv[1], SOUL_BLOB_MAX);
-	call_text(&c, st->log, SOUL_LOG_ENTRY_MAX);
-	call_num(&c, SOUL_LOG_MAX);
-	call_num(&c, SOUL_LOG_MS);
-	return call_queue(p, &c);
+	rc = soul_cas_call(st, &a, &c);
+	return rc == RC_OK ? call_queue(p, &c) : rc;
 }
 
 /* The replies: of the script for all, and of each with a log. */
@@ -236,6 +247,29 @@ soul_state_cas(
 		rc = soul_state_cas_trip(p, st + i, part, won + i);
 	}
 	state_pipe_free(p);
+	return rc;
+}
+
+enum rc
+soul_state_swap(
+    struct state *s, struct soul_state *st, struct arena *a, bool *won)
+{
+	struct state_reply *r = NULL;
+	struct soul_cas_args args;
+	struct script_call c;
+	enum rc rc;
+
+	*won = false;
+	rc = soul_cas_call(st, &args, &c);
+	if (rc == RC_OK)
+		rc = call_send(s, &c, &r);
+	if (rc == RC_INVALID)
+		record_log_invalid(st->soul_id, state_reply_str(r));
+	if (rc == RC_OK && state_reply_kind(r) == STATE_INT)
+		*won = state_reply_int(r) == 1;
+	else if (rc == RC_OK)
+		rc = soul_state_parse(r, st, a);
+	state_reply_free(r);
 	return rc;
 }
 

@@ -256,6 +256,10 @@ void call_tokens(struct script_call *c, struct str a, char sep, struct str b);
 enum rc call_run(struct state *s, struct script_call *c, size_t want,
     struct state_reply **out) RC_CHECK;
 
+/* call_send(s, c, out): state_eval() of a call without an error. */
+enum rc call_send(struct state *s, const struct script_call *c,
+    struct state_reply **out) RC_CHECK;
+
 /* call_queue(p, c): Queue the call; its keys and arguments are copied. */
 enum rc call_queue(struct state_pipe *p, struct script_call *c) RC_CHECK;
 

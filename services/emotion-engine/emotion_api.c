@@ -17,6 +17,7 @@
 #include "emotion_event.h"
 #include "engine.h"
 #include "recognition/recognizer.h"
+#include "soul_cache.h"
 #include "soul_record.h"
 #include "state/soul.h"
 #include "state/terminal.h"
@@ -86,22 +87,27 @@ emotion_api_observe(struct engine *e,
 	struct fiber_lock *lock = engine_soul_lock(e, req->soul_id);
 	char bytes[CHANGE_MAX];
 	int tries;
-	enum rc rc = RC_CONFLICT;
+	enum rc rc;
 
 	fiber_lock(lock);
 	soul->saved = false;
-	for (tries = 0; tries < SAVE_TRIES && !soul->saved; tries++) {
-		rc = emotion_api_load(e, soul, a);
-		if (rc != RC_OK)
-			break;
+	rc = soul_cache_get(e->cache, soul) ? RC_OK
+					    : emotion_api_load(e, soul, a);
+	for (tries = 0; rc == RC_OK && tries < SAVE_TRIES; tries++) {
 		emotion_api_apply(e, in, soul, c);
 		c->session_id = req->session_id;
 		c->turn_id = req->turn_id;
 		soul->log = change_pack(c, bytes);
-		rc = record_store_save(&e->store, soul, 1, a);
-		if (rc != RC_OK)
+		rc = record_store_swap(&e->store, soul, a);
+		if (rc == RC_OK && soul->saved)
 			break;
+		if (rc == RC_OK)
+			rc = soul->rc;
 	}
+	if (soul->saved)
+		soul_cache_put(e->cache, soul);
+	else
+		soul_cache_drop(e->cache, soul->id);
 	fiber_unlock(lock);
 	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
 }

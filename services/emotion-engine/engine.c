@@ -12,6 +12,7 @@
 #include "dynamics/pad.h"
 #include "handlers.h"
 #include "recognition/recognizer.h"
+#include "soul_cache.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
@@ -103,6 +104,7 @@ engine_start(struct svc *s, const void *conf)
 	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);
+	e->cache = soul_cache_new(ENGINE_CACHE_MAX, svc_metrics(s));
 	/* engine_check() accepted the file, but it may have changed since. */
 	if (recognizer_new(
 		e->conf->weights, &e->recognizer, why, sizeof(why)) != RC_OK ||
@@ -132,6 +134,7 @@ engine_stop(void *arg)
 	ticker_free(e->ticker);
 	state_free(e->store.state);
 	worker_free(e->workers);
+	soul_cache_free(e->cache);
 	recognizer_free(e->recognizer);
 	buf_free(&e->out);
 	free(e);

@@ -15,6 +15,7 @@
 
 struct bus;
 struct recognizer;
+struct soul_cache;
 struct svc;
 struct ticker;
 struct worker_pool;
@@ -33,6 +34,8 @@ struct engine_conf {
 #define ENGINE_OPTS_N 7
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
+/* Souls in the cache: some 400 bytes each. */
+#define ENGINE_CACHE_MAX 8192
 /* Changes of souls that a process makes at a time. */
 #define ENGINE_LOCKS 256
 
@@ -42,6 +45,7 @@ struct engine {
 	struct bus *bulk; /* one connection for all updates, in order */
 	struct worker_pool *workers;
 	struct record_store store;
+	struct soul_cache *cache;
 	struct recognizer *recognizer;
 	struct ticker *ticker;
 	enum pad_gate gate;

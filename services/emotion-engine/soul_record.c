@@ -223,3 +223,24 @@ record_store_save(const struct record_store *s, struct stored_soul *souls,
 	}
 	return RC_OK;
 }
+
+enum rc
+record_store_swap(
+    const struct record_store *s, struct stored_soul *soul, struct arena *a)
+{
+	char bytes[RECORD_SIZE];
+	struct soul_state st = { .soul_id = soul->id,
+		.version = soul->version,
+		.bytes = record_pack(&soul->record, bytes),
+		.log = soul->log };
+	enum rc rc;
+
+	rc = soul_state_swap(s->state, &st, a, &soul->saved);
+	if (rc != RC_OK)
+		return rc;
+	if (soul->saved)
+		soul->version++;
+	else
+		record_store_take(s, soul, &st, a);
+	return RC_OK;
+}

@@ -82,4 +82,13 @@ enum rc record_store_load(const struct record_store *s,
 enum rc record_store_save(const struct record_store *s,
     struct stored_soul *souls, size_t n, struct arena *a) RC_CHECK;
 
+/*
+ * record_store_swap(s, soul, a):
+ * As record_store_save() of one soul with a log entry.  If it was changed
+ * meanwhile, saved is false and soul is what is stored instead; its rc is the
+ * result of decoding that.
+ */
+enum rc record_store_swap(const struct record_store *s,
+    struct stored_soul *soul, struct arena *a) RC_CHECK;
+
 #endif /* !EMOTION_ENGINE_SOUL_RECORD_H */

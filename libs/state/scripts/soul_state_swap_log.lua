@@ -3,12 +3,13 @@
 -- KEYS: state, log
 -- ARGV: the head it must have, new string, entry, the most entries, their
 --       lifetime (ms)
--- Result: 1 if it was set, else 0
+-- Result: 1 if it was set, else the string that is stored, or nil
 
 --@include lib_clock
 
 local call = redis.call
-if call('GETRANGE', KEYS[1], 0, 8) ~= ARGV[1] then return 0 end
+local stored = call('GET', KEYS[1])
+if not stored or string.sub(stored, 1, 9) ~= ARGV[1] then return stored end
 call('SET', KEYS[1], ARGV[2])
 call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'e', ARGV[3])
 call('XTRIM', KEYS[2], 'MINID', now - tonumber(ARGV[5]))

@@ -18,6 +18,7 @@
 #include "emotion_event.h"
 #include "engine.h"
 #include "persona/persona.h"
+#include "soul_cache.h"
 #include "soul_record.h"
 #include "state/soul.h"
 #include "state/state.h"
@@ -114,6 +115,7 @@ batch_round(struct ticker *t, struct batch *b)
 	for (i = 0; i < b->n; i++) {
 		if (b->souls[i].saved) {
 			metric_add(t->ticked, 1);
+			soul_cache_update(t->e->cache, &b->souls[i]);
 			batch_publish(t, b, i);
 		} else if (b->souls[i].rc == RC_OK) {
 			metric_add(t->conflicts, 1);
