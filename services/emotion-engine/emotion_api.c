@@ -101,8 +101,10 @@ emotion_api_observe(struct engine *e,
 		rc = record_store_swap(&e->store, soul, a);
 		if (rc == RC_OK && soul->saved)
 			break;
-		if (rc == RC_OK)
+		if (rc == RC_OK) {
 			rc = soul->rc;
+			soul_cache_was_stale(e->cache);
+		}
 	}
 	if (soul->saved)
 		soul_cache_put(e->cache, soul);
@@ -112,6 +114,24 @@ emotion_api_observe(struct engine *e,
 	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
 }
 
+/* The broker of the body; absent or empty: it is not present. */
+static enum rc
+emotion_api_find_broker(struct engine *e, struct svc_call *c,
+    const struct wire_emotion_observe_request *req, struct str *broker)
+{
+	struct terminal t;
+	enum rc rc;
+
+	*broker = req->broker;
+	if (req->broker.p != NULL)
+		return RC_OK;
+	rc = terminal_read_brief(e->store.state, req->terminal_id,
+	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
+	if (rc == RC_OK && t.present)
+		*broker = t.broker;
+	return rc;
+}
+
 /* An offline body gets the next tick instead. */
 static void
 emotion_api_send_update(struct engine *e, struct svc_call *c,
@@ -119,17 +139,16 @@ emotion_api_send_update(struct engine *e, struct svc_call *c,
     struct wire_emotion_update *u)
 {
 	const struct trace *trace = svc_call_trace(c);
-	struct terminal t;
+	struct str broker;
 	enum rc rc;
 
 	u->session_id = req->session_id;
 	u->terminal_id = req->terminal_id;
-	rc = terminal_read_brief(e->store.state, req->terminal_id,
-	    e->conf->ttl_s * 1000, svc_call_arena(c), &t);
-	if (rc == RC_OK && (!t.present || t.broker.p == NULL))
+	rc = emotion_api_find_broker(e, c, req, &broker);
+	if (rc == RC_OK && broker.n == 0)
 		return;
 	if (rc == RC_OK)
-		rc = emotion_event_send(e, t.broker, u, trace);
+		rc = emotion_event_send(e, broker, u, trace);
 	if (rc == RC_OK)
 		emotion_event_publish_update(e, u, trace);
 	else

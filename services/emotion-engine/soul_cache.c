@@ -22,7 +22,7 @@ struct soul_cache {
 	struct map *by_id;
 	struct soul_copies used; /* the last used first */
 	size_t max;
-	struct metric *hits, *misses;
+	struct metric *hits, *misses, *stale;
 };
 
 struct soul_cache *
@@ -37,6 +37,8 @@ soul_cache_new(size_t max, struct metric_set *m)
 	    "Changes of souls that were not read before.", NULL);
 	c->misses = metric_counter(m, "soul_emotion_cache_misses_total",
 	    "Changes of souls that had to be read before.", NULL);
+	c->stale = metric_counter(m, "soul_emotion_cache_stale_total",
+	    "Changes that were repeated, because the copy was stale.", NULL);
 	return c;
 }
 
@@ -85,6 +87,12 @@ soul_copy_set(struct soul_copy *s, const struct stored_soul *soul)
 		return;
 	s->version = soul->version;
 	s->record = soul->record;
+}
+
+void
+soul_cache_was_stale(struct soul_cache *c)
+{
+	metric_add(c->stale, 1);
 }
 
 void

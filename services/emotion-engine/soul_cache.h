@@ -27,6 +27,9 @@ void soul_cache_free(struct soul_cache *c);
  */
 bool soul_cache_get(struct soul_cache *c, struct stored_soul *soul);
 
+/* soul_cache_was_stale(c): A compare-and-set has lost; for the metrics. */
+void soul_cache_was_stale(struct soul_cache *c);
+
 /*
  * soul_cache_put(c, soul):     A soul that was saved.
  * soul_cache_update(c, soul):  The same, if there is a copy of it.

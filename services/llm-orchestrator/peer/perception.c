@@ -47,6 +47,7 @@ perception_observe_emotion(struct turn_run *r, const struct turn_action *a)
 		.soul_id = r->facts.soul_id,
 		.session_id = chat->session_id,
 		.terminal_id = chat->terminal_id,
+		.broker = r->facts.present ? r->facts.broker : STR(""),
 		.turn_id = r->slot.turn_id,
 		.text = r->facts.user_text };
 

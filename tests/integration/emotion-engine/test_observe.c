@@ -90,6 +90,33 @@ TEST(successive_emotions_accumulate)
 	emotion_fixture_stop(&b);
 }
 
+/* At most 1.1 calls a change: ticks of the process update its copy. */
+TEST(a_soul_is_read_for_its_first_change_only)
+{
+	struct emotion_fixture b;
+	long long hits;
+	json_t *rep;
+	int i;
+
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	emotion_fixture_body(&b, "t-1", "soul_a", true);
+	for (i = 0; i < 50; i++) {
+		rep = emotion_fixture_observe(&b, "soul_a", "t-1", "我很开心");
+		json_decref(rep);
+	}
+	hits = tk_service_metric(&b.engine[0], "soul_emotion_cache_hits_total");
+	ck_assert_int_eq(hits, 49);
+	ck_assert_int_eq(tk_service_metric(&b.engine[0],
+			     "soul_emotion_cache_misses_total"),
+	    1);
+	/* A tick may win while a change is under way. */
+	ck_assert_int_le(tk_service_metric(&b.engine[0],
+			     "soul_emotion_cache_stale_total"),
+	    5);
+	emotion_fixture_stop(&b);
+}
+
 /* The soul changes all the same. */
 TEST(an_offline_body_gets_no_update)
 {
