@@ -185,7 +185,8 @@ call_run(struct state *s, struct script_call *c, size_t want,
 }
 
 enum rc
-call_send(struct state *s, const struct script_call *c, struct state_reply **out)
+call_send(
+    struct state *s, const struct script_call *c, struct state_reply **out)
 {
 	struct state_call call = call_of(c);
 

@@ -153,8 +153,8 @@ soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 
 /* The call that swaps one state; its texts are in a. */
 static enum rc
-soul_cas_call(const struct soul_state *st, struct soul_cas_args *a,
-    struct script_call *c)
+soul_cas_call(
+    const struct soul_state *st, struct soul_cas_args *a, struct script_call *c)
 {
 	struct str key, argv[2];
 	enum rc rc;

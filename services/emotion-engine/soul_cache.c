@@ -111,8 +111,7 @@ soul_cache_put(struct soul_cache *c, const struct stored_soul *soul)
 
 	if (s == NULL) {
 		if (map_len(c->by_id) == c->max)
-			soul_copy_free(
-			    c, TAILQ_LAST(&c->used, soul_copies));
+			soul_copy_free(c, TAILQ_LAST(&c->used, soul_copies));
 		s = mem_zalloc(sizeof(*s));
 		s->id = str_dup(soul->id);
 		(void)map_put(c->by_id, str_of(s->id), s);

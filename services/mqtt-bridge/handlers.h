@@ -96,6 +96,13 @@ void reports_reject(struct reports *r, const struct address *a,
  */
 void reports_write(struct reports *r, struct terminal_report *v, size_t n);
 
+/*
+ * reports_show_present(r, terminal):
+ * Whether this replica is the leader and has written a report within the TTL
+ * that shows the terminal present.  False says nothing.
+ */
+bool reports_show_present(const struct reports *r, struct str terminal);
+
 /* reports_retry(r): Schedule what could not be written. */
 void reports_retry(struct reports *r);
 

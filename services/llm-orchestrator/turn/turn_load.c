@@ -235,9 +235,9 @@ prefetch_terminal(void *arg)
 {
 	struct turn_prefetch *p = arg;
 
-	p->terminal_rc = terminal_read_brief(p->r->o->state,
-	    turn_chat(p->r)->terminal_id, p->r->o->conf->ttl_s * 1000, p->a,
-	    &p->terminal);
+	p->terminal_rc =
+	    terminal_read_brief(p->r->o->state, turn_chat(p->r)->terminal_id,
+		p->r->o->conf->ttl_s * 1000, p->a, &p->terminal);
 }
 
 static void

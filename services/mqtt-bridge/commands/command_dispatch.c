@@ -225,7 +225,10 @@ command_context(const struct bus_msg *m, const struct command *cmd,
 	(void)invoke_context_encode(&result, context);
 }
 
-/* Look up presence; for an invoke, also register its pending result. */
+/*
+ * Look up presence, in Redis if this replica does not know it; for an invoke,
+ * also register its pending result.
+ */
 static enum rc
 command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
     struct str terminal, const struct command *cmd, bool *present)
@@ -242,6 +245,9 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 
 	*present = true;
 	if (!endpoint->kind->replied)
+		return RC_OK;
+	if (endpoint->kind->row != WIRE_TOPIC_INVOKE &&
+	    reports_show_present(b->reports, terminal))
 		return RC_OK;
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE)
 		return terminal_is_reachable(

@@ -172,6 +172,15 @@ presence_timeout_remove(struct presence_timeout *p, struct str id)
 }
 
 bool
+presence_timeout_is_seen(
+    const struct presence_timeout *p, struct str id, struct mono since)
+{
+	const struct presence *e = map_get(p->by_id, id);
+
+	return e != NULL && mono_diff_ns(e->seen, since) >= 0;
+}
+
+bool
 presence_timeout_expired(
     struct presence_timeout *p, struct mono before, char id[ID_MAX + 1])
 {

@@ -67,6 +67,10 @@ void presence_timeout_seen(
 /* presence_timeout_remove(p, id): The terminal is known to be offline. */
 void presence_timeout_remove(struct presence_timeout *p, struct str id);
 
+/* presence_timeout_is_seen(p, id, since): Whether it was seen since then. */
+bool presence_timeout_is_seen(
+    const struct presence_timeout *p, struct str id, struct mono since);
+
 /*
  * presence_timeout_expired(p, before, id):
  * Remove a terminal that was last seen before that time.  False if there is

@@ -273,6 +273,15 @@ reports_write(struct reports *r, struct terminal_report *v, size_t n)
 	reports_schedule_flush(r);
 }
 
+bool
+reports_show_present(const struct reports *r, struct str terminal)
+{
+	struct mono since = mono_add_ms(clock_mono(), -r->b->ttl_ms);
+
+	return lease_holder_epoch(r->b->lease) != 0 &&
+	    presence_timeout_is_seen(r->timeouts, terminal, since);
+}
+
 void
 reports_retry(struct reports *r)
 {

@@ -107,12 +107,12 @@ TEST(a_soul_is_read_for_its_first_change_only)
 	}
 	hits = tk_service_metric(&b.engine[0], "soul_emotion_cache_hits_total");
 	ck_assert_int_eq(hits, 49);
-	ck_assert_int_eq(tk_service_metric(&b.engine[0],
-			     "soul_emotion_cache_misses_total"),
+	ck_assert_int_eq(
+	    tk_service_metric(&b.engine[0], "soul_emotion_cache_misses_total"),
 	    1);
 	/* A tick may win while a change is under way. */
-	ck_assert_int_le(tk_service_metric(&b.engine[0],
-			     "soul_emotion_cache_stale_total"),
+	ck_assert_int_le(
+	    tk_service_metric(&b.engine[0], "soul_emotion_cache_stale_total"),
 	    5);
 	emotion_fixture_stop(&b);
 }

@@ -298,9 +298,8 @@ TEST_T(the_oldest_fall_out, 60)
 		    "local n=tonumber(ARGV[1]) for i=1,n do "
 		    "redis.call('ZADD',KEYS[3],i,'m'..i) "
 		    "redis.call('HSET',KEYS[2],'m'..i,'{}') end "
-		    "redis.call('HSET',KEYS[1],'v','1','ver','7','seq',n)"
-		    " return 0",
-		.sha = "986cc3659b773eab595175c56199a982a9837254",
+		    "redis.call('HSET',KEYS[1],'v',1,'ver',7,'seq',n) return 0",
+		.sha = "4895dcfdcbc405605cb78195b06d53f4ec92ce28",
 	};
 	struct memory_scope us = { STR("u"), STR("s") };
 	const struct str keys[] = { STR("soul:memory:{u:s}"),
