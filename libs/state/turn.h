@@ -183,6 +183,10 @@ struct turn_ending {
 	/* Set: the instance of the turn that has become head by that (to be
 	 * woken); absent if none has. */
 	struct str next;
+	/* Set by turn_finish(): what the session has since its summary, unless
+	 * that is not known without counting. */
+	struct session_length length;
+	bool length_known;
 };
 
 /*

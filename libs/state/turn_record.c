@@ -144,8 +144,15 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 
 	end->next = STR_NONE;
 	end->events.seq = 0;
+	end->length_known = false;
 	rc = call_run(s, c, 3, &r);
 	if (rc == RC_OK) {
+		end->length = (struct session_length){
+			state_reply_int(state_reply_at(r, 3)),
+			state_reply_int(state_reply_at(r, 4)),
+		};
+		end->length_known =
+		    state_reply_len(r) == 5 && end->length.chars >= 0;
 		end->next = record_id(&rd, state_reply_at(r, 1));
 		end->events.seq = state_reply_int(state_reply_at(r, 2));
 		rc = record_end(&rd, c->keys[0]);

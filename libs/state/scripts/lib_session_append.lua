@@ -4,12 +4,13 @@
 --
 -- append(session, messages, max, from): appends ARGV[from], … but the last
 -- one, which is how many characters they have (0: not counted).  Returns the
--- number of the first.  Over max messages or SESSION_BYTES_MAX the oldest are
--- removed, but one message always stays.
+-- number of the first, and how many messages and characters there are since the
+-- summary (-1: not known).  Over max messages or SESSION_BYTES_MAX the oldest
+-- are removed, but one message always stays.
 
 -- Update the count of characters since the summary, for n new messages.  A
 -- count that was not up to date is dropped; session_request_summary.lua counts
--- again where it is needed.
+-- again where it is needed.  Returns both counts.
 local function count_characters(session, n, chars)
   local fields = redis.call('HMGET', session, 'chars', 'sumn', 'last')
   local summarised, last = tonumber(fields[2] or '') or 0, tonumber(fields[3])
@@ -19,9 +20,10 @@ local function count_characters(session, n, chars)
   then
     redis.call('HSET', session, 'chars',
       string.format('%.0f:%.0f:%.0f', summarised, last, count + chars))
-  elseif fields[1] then
-    redis.call('HDEL', session, 'chars')
+    return last - summarised, count + chars
   end
+  if fields[1] then redis.call('HDEL', session, 'chars') end
+  return last - summarised, -1
 end
 
 local function append(session, messages, max, from)
@@ -41,6 +43,6 @@ local function append(session, messages, max, from)
     excess = excess - 1
   end
   call('HSET', session, 'v', SESSION_FORMAT, 'bytes', math.max(bytes, 0))
-  count_characters(session, n, tonumber(ARGV[#ARGV]))
-  return last - n + 1
+  local since, chars = count_characters(session, n, tonumber(ARGV[#ARGV]))
+  return last - n + 1, since, chars
 end

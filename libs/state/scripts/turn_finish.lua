@@ -3,7 +3,8 @@
 -- KEYS: as lib_turn_queue, messages
 -- ARGV: entry (instance:turn), reply, timeline, void, the most messages,
 --       pending, number of events, events …, messages …, characters
--- Result: {OK, the instance of the new head or nil, seq of the last event},
+-- Result: {OK, the instance of the new head or nil, seq of the last event,
+--         messages and characters since the summary (-1: not known)},
 --         {CONFLICT}
 
 --@include lib_record
@@ -14,10 +15,10 @@
 --@include lib_turn_fence
 
 local n = tonumber(ARGV[7])
-append(KEYS[3], KEYS[6], ARGV[5], 8 + n)
+local _, since, chars = append(KEYS[3], KEYS[6], ARGV[5], 8 + n)
 set_pending(KEYS[3], ARGV[6])
 local seq = log_events(KEYS[3], KEYS[4], 8, n)
 store_end(ARGV[2], ARGV[3], ARGV[4])
 local result = leave(ARGV[1])
-result[3] = seq
+result[3], result[4], result[5] = seq, since, chars
 return result

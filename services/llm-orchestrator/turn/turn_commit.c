@@ -332,6 +332,14 @@ commit_end_call(struct turn_run *r, const struct wire_turn_reply *rep)
 	svc_reply(c, rep);
 }
 
+static bool
+commit_may_be_long(const struct orch *o, const struct turn_ending *end)
+{
+	return !end->length_known ||
+	    end->length.messages >= o->conf->long_messages ||
+	    end->length.chars >= o->conf->long_chars;
+}
+
 /* Request a summary of a long session, in the background. */
 static void
 commit_request_summary(struct orch *o, const struct session_key *k)
@@ -362,9 +370,11 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 	str_copy(r->slot.key.user_id, user, sizeof(user));
 	str_copy(r->slot.key.session_id, session, sizeof(session));
 	struct orch *o = r->o;
+	bool may_be_long = commit_may_be_long(o, &r->ending);
 	commit_end_call(r, &rep);
-	commit_request_summary(
-	    o, &(struct session_key){ str_of(user), str_of(session) });
+	if (may_be_long)
+		commit_request_summary(
+		    o, &(struct session_key){ str_of(user), str_of(session) });
 	return RC_OK;
 }
 
