@@ -42,11 +42,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-#if defined(FIBER_ASAN) || defined(FIBER_TSAN)
 #define STACK_SIZE (1024UL * 1024)
-#else
-#define STACK_SIZE (256UL * 1024)
-#endif
 /* Ended fibers whose stacks are kept for the next ones. */
 #define SPARE_MAX 64
 

@@ -24,7 +24,7 @@ typedef void (*fiber_fn)(void *arg);
 /*
  * fiber_start(fn, arg):
  * Run fn(arg) in a new fiber until it returns or suspends, whichever is first.
- * May be called in a fiber.  Its stack has 256 KiB, of which only what was used
+ * May be called in a fiber.  Its stack has 1 MiB, of which only what was used
  * takes memory; one that overflows is a segmentation fault.  Aborts if there is
  * no memory for it: callers limit how many they start.
  */

@@ -70,6 +70,15 @@ state_free(struct state *s)
 }
 
 bool
+state_set_blocks(struct state *s, bool on)
+{
+	bool did = s->blocks;
+
+	s->blocks = on;
+	return did;
+}
+
+bool
 state_up(const struct state *s)
 {
 	return state_node_up(s->node);

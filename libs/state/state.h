@@ -102,6 +102,13 @@ void state_stop(struct state *s);
  */
 void state_free(struct state *s);
 
+/*
+ * state_set_blocks(s, on):
+ * Whether calls block in fibers too, from now on; returns whether they did.
+ * For code that must not be entered a second time while it waits.
+ */
+bool state_set_blocks(struct state *s, bool on);
+
 /* state_up(s): Whether connected.  Any thread. */
 bool state_up(const struct state *s);
 

@@ -162,12 +162,15 @@ reports_put(struct reports *r, struct terminal_report *v, size_t n)
 		.epoch = lease_holder_epoch(r->b->lease),
 		.ttl_ms = r->b->ttl_ms };
 	static struct log_rate rate;
-	bool fenced = false;
+	bool fenced = false, blocks;
 	int64_t missed;
 	enum rc rc;
 	size_t i;
 
+	/* The queue may be full in a fiber, and must not be written twice. */
+	blocks = state_set_blocks(r->b->state, true);
 	rc = terminal_put_reports(r->b->state, &w, v, n);
+	(void)state_set_blocks(r->b->state, blocks);
 	for (i = 0; i < n; i++)
 		if (report_written(r, &v[i]))
 			fenced = true;
