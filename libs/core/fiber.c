@@ -1,5 +1,5 @@
 /*
- * A new fiber is entered by swapcontext().  All later switches are
+ * A new fiber is entered by setcontext().  All later switches are
  * sigsetjmp() and siglongjmp() without the signal mask, which cost no system
  * call; glibc's check of jumps must be off for that, since it takes a jump to
  * another stack for a corrupted one.
@@ -182,7 +182,7 @@ fiber_stack_free(struct fiber *f)
 static void
 fiber_enter(struct fiber *from, struct fiber *f)
 {
-	ucontext_t uc, back;
+	ucontext_t uc;
 	size_t room = (size_t)((char *)f - f->stack);
 
 	if (getcontext(&uc) != 0)
@@ -194,7 +194,7 @@ fiber_enter(struct fiber *from, struct fiber *f)
 	fiber_thread.running = f;
 	if (sigsetjmp(from->at, 0) == 0) {
 		fiber_leave(from, f);
-		(void)swapcontext(&back, &uc);
+		(void)setcontext(&uc);
 	}
 	fiber_arrive(from);
 }
