@@ -22,6 +22,7 @@ $(B)/tests/testkit/turn_fixture.o: private CPPFLAGS += \
 $(B)/tests/testkit/turn_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
+LINKS_fuzz_nats := bus
 LINKS_fuzz_log := core
 LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter

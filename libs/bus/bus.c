@@ -14,6 +14,9 @@
 /* A connection that lasted this long resets the backoff. */
 #define STABLE_MS  5000
 #define CONFIRM_MS 3000
+/* A silent server is noticed after 10 to 15 s. */
+#define PING_MS   5000
+#define PINGS_OUT 2
 
 /* One attempt to connect, on the worker and back. */
 struct connect_attempt {
@@ -24,6 +27,7 @@ struct connect_attempt {
 };
 
 static void bus_connect_later(struct bus *b);
+static const struct bus_conn_handler bus_conn_handler;
 
 /* ---- confirming a connection ---- */
 
@@ -66,15 +70,38 @@ bus_inbox_renew(struct bus *b)
 }
 
 static void
+bus_on_ping_timer(void *arg)
+{
+	struct bus *b = arg;
+
+	if (b->pings - b->pongs >= PINGS_OUT) {
+		log_warn("bus.silent",
+		    LOG_I("ms", (int64_t)(b->pings - b->pongs) * PING_MS));
+		bus_conn_break(b->conn);
+		return;
+	}
+	if (bus_conn_ping(b->conn) != RC_OK)
+		return;
+	b->pings++;
+	loop_timer_set(b->loop, &b->ping_timer,
+	    mono_add_ms(clock_mono(), PING_MS), bus_on_ping_timer, b);
+}
+
+static void
 bus_conn_begin(struct bus *b, struct bus_conn *c)
 {
 	b->conn = c;
 	b->state = BUS_CONFIRMING;
 	b->since = clock_mono();
+	b->pings = 1;
+	b->pongs = 0;
+	bus_conn_start(c, b->loop, &bus_conn_handler, b);
 	bus_inbox_renew(b);
 	loop_timer_set(b->loop, &b->retry, mono_add_ms(b->since, CONFIRM_MS),
 	    bus_on_confirm_timeout, b);
-	if (bus_attach_all(b) != RC_OK || bus_send_ping(b) != RC_OK)
+	loop_timer_set(b->loop, &b->ping_timer, mono_add_ms(b->since, PING_MS),
+	    bus_on_ping_timer, b);
+	if (bus_attach_all(b) != RC_OK || bus_conn_ping(c) != RC_OK)
 		bus_conn_break(c);
 }
 
@@ -90,14 +117,14 @@ bus_notify_state(struct bus *b, bool up)
 		b->on_state(b->arg, up);
 }
 
-/* A ping has come back: the first one confirms the subscriptions. */
+/* The first one confirms the subscriptions. */
 static void
-bus_on_ping(struct bus *b)
+bus_on_pong(struct bus *b)
 {
-	if (b->state != BUS_CONFIRMING) {
-		bus_sub_unsubscribed(b);
+	b->pongs++;
+	bus_drain_check(b);
+	if (b->state != BUS_CONFIRMING)
 		return;
-	}
 	loop_timer_cancel(b->loop, &b->retry);
 	b->state = BUS_UP;
 	atomic_store(&b->up, true);
@@ -111,16 +138,18 @@ bus_on_ping(struct bus *b)
 /* ---- connecting ---- */
 
 static void
-bus_conn_lost(struct bus *b)
+bus_on_end(struct bus *b)
 {
 	bool was_up = b->state == BUS_UP;
 
 	atomic_store(&b->up, false);
 	atomic_store(&b->silent, false);
 	metric_set(b->metric.connected, 0);
+	loop_timer_cancel(b->loop, &b->ping_timer);
+	bus_subs_detach(b);
 	bus_conn_close(b->conn);
 	b->conn = NULL;
-	bus_subs_detach(b);
+	b->drain_ping = 0;
 	if (mono_diff_ms(clock_mono(), b->since) >= STABLE_MS)
 		backoff_reset(&b->backoff);
 	bus_connect_later(b);
@@ -131,37 +160,25 @@ bus_conn_lost(struct bus *b)
 }
 
 static void
-bus_on_event(void *arg)
+bus_on_msg(struct bus *b, struct bus_sub *s, const struct bus_frame *f)
 {
-	struct bus_msg *m = arg;
-	struct bus *b = bus_port_bus(m->port);
+	struct bus_msg *m = bus_msg_new(b, f);
 
-	if (b != NULL && m->event == BUS_EVENT_MSG) {
-		metric_add(b->metric.received, 1);
-		m->bus = b;
-		if (m->sub->kind != SUB_INBOX) {
-			bus_sub_deliver(m->sub, m);
-		} else if (bus_reply_is_ping(b, m)) {
-			bus_on_ping(b);
-			bus_msg_free(m);
-		} else {
-			bus_pending_reply(b, m);
-		}
-		return;
-	}
-	if (b != NULL && m->event == BUS_EVENT_SUB_END)
-		bus_sub_on_end(m->sub, m->gen);
-	else if (b != NULL && m->event == BUS_EVENT_SLOW)
-		metric_add(b->metric.slow, 1);
-	else if (b != NULL && m->event == BUS_EVENT_DENIED)
-		metric_add(b->metric.denied, 1);
-	else if (b != NULL && m->event == BUS_EVENT_CLOSED) {
-		b->lost = m->gen;
-		if (b->conn != NULL && m->gen == b->gen)
-			bus_conn_lost(b);
-	}
-	bus_event_free(m);
+	metric_add(b->metric.received, 1);
+	if (s->kind == SUB_INBOX)
+		bus_pending_reply(b, m);
+	else
+		bus_sub_deliver(s, m);
 }
+
+static void
+bus_on_denied(struct bus *b)
+{
+	metric_add(b->metric.denied, 1);
+}
+
+static const struct bus_conn_handler bus_conn_handler = { bus_on_msg,
+	bus_on_pong, bus_on_denied, bus_on_end };
 
 static void
 connect_work(void *arg)
@@ -177,7 +194,7 @@ connect_done(void *arg)
 	struct connect_attempt *a = arg;
 	struct bus *b = a->bus;
 
-	if (a->rc == RC_OK && !b->closing && b->lost != b->gen) {
+	if (a->rc == RC_OK && !b->closing) {
 		bus_conn_begin(b, a->conn);
 	} else {
 		bus_conn_close(a->conn);
@@ -203,10 +220,7 @@ bus_connect(void *arg)
 		.ca_file = b->ca_file,
 		.cert_file = b->cert_file,
 		.key_file = b->key_file,
-		.buffered = b->buffered,
-		.port = b->port,
-		.gen = ++b->gen,
-		.deliver = bus_on_event };
+		.first = b->attempts++ };
 	if (worker_run(b->opener, connect_work, connect_done, a) != RC_OK) {
 		free(a);
 		bus_connect_later(b);
@@ -237,8 +251,6 @@ bus_metrics_init(struct bus_metrics *m, struct metric_set *s)
 	    "Messages received: events, requests and replies.", NULL);
 	m->stale = metric_counter(s, "soul_bus_stale_total",
 	    "Messages rejected because their deadline had passed.", NULL);
-	m->slow = metric_counter(s, "soul_bus_slow_consumer_total",
-	    "Times a subscription began to drop messages.", NULL);
 	m->denied = metric_counter(s, "soul_bus_denied_total",
 	    "Messages and subscriptions that NATS did not permit.", NULL);
 	m->resent = metric_counter(s, "soul_bus_asked_again_total",
@@ -310,12 +322,10 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->cert_file = bus_text_copy(o->cert_file);
 	b->key_file = bus_text_copy(o->key_file);
 	b->loop = o->loop;
-	b->port = bus_port_new(o->loop, b);
 	b->opener = worker_new(o->loop, 1, 1);
 	b->name = mem_strdup(o->name != NULL ? o->name : "");
 	b->user = str_dup(str_of(o->user));
 	b->password = str_dup(str_of(o->password));
-	b->buffered = o->buffered;
 	b->replicas = o->replicas > 0 ? o->replicas : 1;
 	b->on_state = o->on_state;
 	b->on_no_cluster = o->on_no_cluster;
@@ -323,7 +333,6 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	bus_metrics_init(&b->metric, o->metrics);
 	TAILQ_INIT(&b->subs);
-	TAILQ_INIT(&b->ended);
 	TAILQ_INIT(&b->listeners);
 	TAILQ_INIT(&b->pending);
 	TAILQ_INIT(&b->free_slots);
@@ -342,13 +351,13 @@ bus_free(struct bus *b)
 	if (b == NULL)
 		return;
 	b->closing = true;
-	bus_port_close(b->port);
 	loop_timer_cancel(b->loop, &b->retry);
+	loop_timer_cancel(b->loop, &b->ping_timer);
 	loop_timer_cancel(b->loop, &b->drain_timer);
 	worker_free(b->opener);
+	bus_subs_detach(b);
 	bus_conn_close(b->conn);
 	b->conn = NULL;
-	bus_subs_detach(b);
 	atomic_store(&b->up, false);
 	metric_set(b->metric.connected, 0);
 	bus_pending_fail(b);
@@ -358,7 +367,6 @@ bus_free(struct bus *b)
 	}
 	bus_subs_free(b);
 	bus_pending_free(b);
-	bus_port_unref(b->port);
 	bus_free_texts(b);
 	free(b);
 }

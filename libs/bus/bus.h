@@ -2,13 +2,14 @@
  * bus: NATS on the loop: publish, subscribe, request, reply, drain.
  *
  * All functions run on the loop thread unless they say otherwise, and none
- * waits for the server.  A send waits for room in the socket, half a second at
- * most, after which the connection is closed.
+ * waits for the server.  All that is sent in one iteration of the loop leaves
+ * in one write at its end.  A server that reads too slowly is disconnected
+ * before more than BUS_OUTPUT_MAX bytes wait for it.
  *
- * cnats calls back on its own thread, which only posts to the loop and waits
- * while the inbox is full.  The library buffers up to 65,536 messages (64 MiB)
- * a subscription; further ones are dropped, logged, and counted in
- * soul_bus_slow_consumer_total.
+ * The loop reads only what it then handles: messages to a slow loop wait in the
+ * socket and in the server, which disconnects a client that is too far behind
+ * (max_pending, write_deadline).  Messages are handled in the order in which
+ * the server sends them, also those of different subscriptions.
  *
  * Nothing is sent or handled late: while disconnected every send is RC_DOWN at
  * once and nothing is buffered for a later connection; a request whose deadline
@@ -37,6 +38,9 @@
 /* Largest payload in bytes; with our headers, within nats-server's default. */
 #define BUS_PAYLOAD_MAX (1024 * 1024 - 1024)
 
+/* Bytes that wait to be written to the server. */
+#define BUS_OUTPUT_MAX (16 * 1024 * 1024)
+
 struct bus;
 struct bus_msg;
 struct bus_sub;
@@ -54,11 +58,6 @@ struct bus_opts {
 	 * for each connection.
 	 */
 	const char *ca_file, *cert_file, *key_file;
-	/*
-	 * Batch writes for up to a millisecond: bursts of messages cost a
-	 * third.
-	 */
-	bool buffered;
 	/*
 	 * Replicas of each stream: 1, 3 or 5; 0 means 1.  Existing streams are
 	 * raised to it and never lowered.
@@ -130,8 +129,7 @@ enum rc bus_new(const struct bus_opts *o, struct bus **out) RC_CHECK;
  * here).  Messages not yet replied to must be freed first.  Not from inside a
  * callback of b, except that of bus_drain().  Blocks for the flush, half a
  * second at most, and for an attempt to connect, two seconds a server at most.
- * Events still on their way to the loop are dropped; the loop may be freed
- * next.  NULL is allowed.
+ * The loop may be freed next.  NULL is allowed.
  */
 void bus_free(struct bus *b);
 

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <sys/types.h>
 
 #include "bus/bus.h"
 #include "core/arena.h"
@@ -62,42 +63,99 @@ void bus_servers_free(char *v[], int n);
 /* bus_url_is_tls(url): Whether a server is connected to with TLS. */
 bool bus_url_is_tls(const char *url);
 
-/* ---- port to the loop: nats_connection.c ---- */
+/* ---- protocol: nats_parser.c ---- */
+
+/* Longest line of the server, and largest message with its headers. */
+#define BUS_LINE_MAX  ((size_t)64 * 1024)
+#define BUS_FRAME_MAX ((size_t)64 * 1024 * 1024)
+
+enum bus_op {
+	BUS_OP_MSG,
+	BUS_OP_PING,
+	BUS_OP_PONG,
+	BUS_OP_OK,
+	BUS_OP_ERR,
+	BUS_OP_INFO
+};
+
+/* What a server sends: a message, or a line with a text. */
+struct bus_frame {
+	enum bus_op op;
+	uint64_t sid;
+	struct str subject, data;
+	struct str reply, headers; /* absent: none */
+	struct str text;           /* of the others */
+};
 
 /*
- * The way from the threads of cnats to the loop.  A port outlives its bus for
- * as long as a thread of the library may call back; each such callback holds a
- * reference.  A closed port accepts nothing, so that a bus can be freed while
- * those threads run.
+ * bus_frame_parse(in, f, n):
+ * The frame at the start of in, whose first *n bytes it is; f points into in.
+ * RC_RETRY if it is not complete, RC_TOOBIG over a limit, RC_INVALID if it is
+ * not NATS.
  */
-struct bus_port;
-
-/* bus_port_new(l, b): An open port of b with one reference, the caller's. */
-struct bus_port *bus_port_new(struct loop *l, struct bus *b);
-
-/* bus_port_ref(p), bus_port_unref(p): Any thread.  The last one frees. */
-void bus_port_ref(struct bus_port *p);
-void bus_port_unref(struct bus_port *p);
+enum rc bus_frame_parse(struct str in, struct bus_frame *f, size_t *n) RC_CHECK;
 
 /*
- * bus_port_close(p):
- * Reject posts from now on and release the threads that wait in
- * bus_port_post(); after it no thread uses the loop through p.
+ * bus_headers_find(headers, key): The first value of key; absent if none.
+ * bus_headers_status(headers): The status of a message of the server's own; 0
+ * if there is none.
  */
-void bus_port_close(struct bus_port *p);
+struct str bus_headers_find(struct str headers, const char *key);
+int bus_headers_status(struct str headers);
 
-/* bus_port_bus(p): The bus, or NULL after bus_port_close(). */
-struct bus *bus_port_bus(const struct bus_port *p);
+/* ---- socket: nats_socket.c ---- */
+
+/* Text of an error. */
+#define NATS_WHY_MAX 256
+
+struct tls_files;
+struct nats_socket;
 
 /*
- * bus_port_post(p, fn, arg):
- * loop_post() that waits while the inbox is full.  RC_DOWN when the port or
- * the loop is closed; the caller then still owns arg.  On RC_OK the post holds
- * a reference, which fn drops.  Any thread but the loop's.
+ * nats_socket_open(host, port, at, why):
+ * Connect, at most until the time at.  Blocks: runs on a worker.  NULL and the
+ * reason in why if no address accepts.
+ * nats_socket_start_tls(s, f, host, at): The TLS handshake; as blocking.  False
+ * if it fails.
+ * nats_socket_close(s): NULL is allowed.
  */
-enum rc bus_port_post(struct bus_port *p, loop_fn fn, void *arg) RC_CHECK;
+struct nats_socket *nats_socket_open(
+    const char *host, int port, struct mono at, char why[NATS_WHY_MAX]);
+bool nats_socket_start_tls(struct nats_socket *s, const struct tls_files *f,
+    const char *host, struct mono at);
+void nats_socket_close(struct nats_socket *s);
 
-/* ---- connection: nats_connection.c, the only user of cnats ---- */
+/* nats_socket_fd(s): Its descriptor, for the loop. */
+int nats_socket_fd(const struct nats_socket *s);
+
+/* nats_socket_error(s): Why a call has failed. */
+const char *nats_socket_error(const struct nats_socket *s);
+
+/*
+ * nats_socket_wait(s, write, at): Until it can be written or read; false at the
+ * time at.
+ */
+bool nats_socket_wait(const struct nats_socket *s, bool write, struct mono at);
+
+/*
+ * nats_socket_read(s, dst, max), nats_socket_write(s, p, n):
+ * The bytes read or written, 0 if none can be now, -1 if the connection has
+ * ended.
+ * nats_socket_has_more(s): Whether bytes can be read that the descriptor does
+ * not report.
+ */
+ssize_t nats_socket_read(struct nats_socket *s, char *dst, size_t max);
+ssize_t nats_socket_write(struct nats_socket *s, const char *p, size_t n);
+bool nats_socket_has_more(const struct nats_socket *s);
+
+/*
+ * nats_socket_finish(s, at):
+ * Send nothing more, and wait until the server has read everything and closes,
+ * at most until the time at.
+ */
+void nats_socket_finish(struct nats_socket *s, struct mono at);
+
+/* ---- connection: nats_connection.c ---- */
 
 /*
  * One connection, from connecting to its end.  It does not reconnect: bus.c
@@ -114,33 +172,20 @@ struct bus_conn_opts {
 	const char *user; /* NULL: none */
 	const char *password;
 	const char *ca_file, *cert_file, *key_file; /* NULL: none */
-	bool buffered;
-	struct bus_port *port;
-	uint64_t gen;    /* copied into every event of the connection */
-	loop_fn deliver; /* called on the loop with each event */
-};
-
-enum bus_event {
-	BUS_EVENT_MSG,     /* a message */
-	BUS_EVENT_SUB_END, /* the last event of a subscription */
-	BUS_EVENT_SLOW,    /* messages were dropped: the loop is too slow */
-	BUS_EVENT_DENIED,  /* no permission for a message or subscription */
-	BUS_EVENT_CLOSED   /* the last event of a connection */
+	uint64_t first; /* which server is tried first, modulo n_urls */
 };
 
 /*
- * An event on its way to the loop.  A BUS_EVENT_MSG becomes the message that
- * its handler owns.  Ended with bus_event_free().
+ * What a connection calls, on the loop.  on_end comes last, once, and not
+ * inside of another one.
  */
-struct bus_msg {
-	enum bus_event event;
-	uint64_t gen;
-	struct bus_port *port;
-	struct bus_sub *sub; /* of BUS_EVENT_MSG and BUS_EVENT_SUB_END */
-	void *in;            /* natsMsg of BUS_EVENT_MSG */
-	struct bus *bus;     /* from here on set on the loop */
-	struct wall deadline;
-	bool stored; /* from a stream: ended with an ack, never replied to */
+struct bus_conn_handler {
+	/* A message, in the order of the server; f ends with the call. */
+	void (*on_msg)(
+	    struct bus *b, struct bus_sub *s, const struct bus_frame *f);
+	void (*on_pong)(struct bus *b);   /* for each bus_conn_ping() */
+	void (*on_denied)(struct bus *b); /* a message or subscription */
+	void (*on_end)(struct bus *b);
 };
 
 /*
@@ -152,43 +197,43 @@ enum rc bus_conn_open(
     const struct bus_conn_opts *o, struct bus_conn **out) RC_CHECK;
 
 /*
+ * bus_conn_start(c, l, handler, b): Read and write c on the loop, which is this
+ * thread's; handler is constant.
+ */
+void bus_conn_start(struct bus_conn *c, struct loop *l,
+    const struct bus_conn_handler *handler, struct bus *b);
+
+/*
  * bus_conn_close(c):
- * Flush, waiting at most half a second for the server, and disconnect.  Events
- * on their way still arrive.  NULL is allowed.
+ * Write what is left, let the server read it, half a second at most, and
+ * disconnect; on_end is not called.  Not inside a handler's call but on_end.
+ * NULL is allowed.
  */
 void bus_conn_close(struct bus_conn *c);
 
-/* bus_conn_break(c): Disconnect at once.  BUS_EVENT_CLOSED follows. */
+/* bus_conn_break(c): Disconnect at once; on_end follows. */
 void bus_conn_break(struct bus_conn *c);
 
 /*
  * bus_conn_subscribe(c, subject, queue, s, out):
- * Receive subject (queue NULL: every message) as events of s, which must live
- * until the BUS_EVENT_SUB_END.  RC_DOWN if the connection has ended.
+ * Receive subject (queue NULL: every message) for s.  RC_DOWN if the connection
+ * has ended.
  */
 enum rc bus_conn_subscribe(struct bus_conn *c, const char *subject,
     const char *queue, struct bus_sub *s, struct bus_conn_sub **out) RC_CHECK;
 
 /*
  * bus_conn_sub_drain(s):
- * Unsubscribe; messages the server has sent already are delivered, then comes
- * the BUS_EVENT_SUB_END.  RC_DOWN if the connection has ended.
+ * Unsubscribe; messages the server has sent already are delivered.  s stays
+ * valid.
  */
-enum rc bus_conn_sub_drain(struct bus_conn_sub *s) RC_CHECK;
+void bus_conn_sub_drain(struct bus_conn_sub *s);
 
 /*
- * bus_conn_sub_unsubscribe(s):
- * Unsubscribe; the BUS_EVENT_SUB_END follows.  s stays valid.
+ * bus_conn_sub_end(s):
+ * Unsubscribe, deliver nothing more, and free s.  NULL is allowed.
  */
-void bus_conn_sub_unsubscribe(struct bus_conn_sub *s);
-
-/*
- * bus_conn_sub_free(s):
- * Free a subscription once the library cannot use it any more: when a message
- * sent after its end has come back, or the connection is closed.  NULL is
- * allowed.
- */
-void bus_conn_sub_free(struct bus_conn_sub *s);
+void bus_conn_sub_end(struct bus_conn_sub *s);
 
 struct bus_out_msg {
 	const char *subject;
@@ -200,25 +245,18 @@ struct bus_out_msg {
 
 /*
  * bus_conn_send(c, m):
- * Write m to the server, or to the buffer.  Blocks while the socket is full,
- * half a second at most.  RC_TOOBIG over the server's max_payload; RC_DOWN if
- * the connection has ended or had to be ended.
+ * Write m at the end of this iteration of the loop.  RC_TOOBIG over the
+ * server's max_payload; RC_DOWN if the connection has ended, or is ended
+ * because over BUS_OUTPUT_MAX bytes are not written yet.
  */
 enum rc bus_conn_send(struct bus_conn *c, const struct bus_out_msg *m) RC_CHECK;
 
-/* bus_event_free(m): End an event.  Any thread. */
-void bus_event_free(struct bus_msg *m);
-
-/* The parts of a BUS_EVENT_MSG, valid until it ends; reply may be absent. */
-struct str bus_conn_msg_subject(const struct bus_msg *m);
-struct str bus_conn_msg_reply(const struct bus_msg *m);
-struct str bus_conn_msg_data(const struct bus_msg *m);
-
-/* bus_conn_msg_header(m, key): Its first value; absent if there is none. */
-struct str bus_conn_msg_header(const struct bus_msg *m, const char *key);
-
-/* bus_conn_msg_no_responders(m): Whether it is the server's status 503. */
-bool bus_conn_msg_no_responders(const struct bus_msg *m);
+/*
+ * bus_conn_ping(c):
+ * When its reply comes, the server has seen all that was sent before it, and
+ * what it had sent before that has been handled.
+ */
+enum rc bus_conn_ping(struct bus_conn *c) RC_CHECK;
 
 /* ---- the bus ---- */
 
@@ -232,7 +270,7 @@ enum sub_kind {
 };
 
 struct bus_sub {
-	TAILQ_ENTRY(bus_sub) link; /* in subs, or in ended once dead */
+	TAILQ_ENTRY(bus_sub) link;
 	struct bus *bus;
 	enum sub_kind kind;
 	char *subject;
@@ -240,9 +278,6 @@ struct bus_sub {
 	bus_msg_fn fn;
 	void *arg;
 	struct bus_conn_sub *on; /* on the current connection; NULL: not */
-	unsigned live;           /* BUS_EVENT_SUB_ENDs to come */
-	bool draining;
-	bool dead;
 };
 
 TAILQ_HEAD(bus_subs, bus_sub);
@@ -291,17 +326,15 @@ enum bus_state {
 
 struct bus_metrics {
 	struct metric *connected, *reconnects, *published, *received, *stale,
-	    *slow, *inflight, *resent, *denied;
+	    *inflight, *resent, *denied;
 };
 
 struct bus {
 	struct loop *loop;
-	struct bus_port *port;
 	struct worker_pool *opener;
 	char *urls[BUS_SERVERS_MAX];
 	int n_urls;
 	char *name, *user, *password, *ca_file, *cert_file, *key_file;
-	bool buffered;
 	int replicas;
 	void (*on_state)(void *arg, bool up);
 	void (*on_no_cluster)(void *arg);
@@ -312,15 +345,18 @@ struct bus {
 	_Atomic bool silent; /* bus_jetstream_silent() */
 	enum bus_state state;
 	struct bus_conn *conn; /* NULL unless confirming or up */
-	uint64_t gen;          /* of the current or next connection */
-	uint64_t lost;         /* newest connection known to have ended */
+	uint64_t attempts;     /* to connect */
 	bool been_up;
 	bool closing;
 	struct mono since; /* start of the connection */
 	struct backoff backoff;
 	struct loop_timer retry; /* next attempt, or time-out of confirming */
 
-	struct bus_subs subs, ended;
+	/* Since the connection began; pings come back in order. */
+	uint64_t pings, pongs;
+	struct loop_timer ping_timer;
+
+	struct bus_subs subs;
 	struct bus_sub inbox;
 	char inbox_prefix[BUS_INBOX_MAX]; /* with the last '.' */
 	struct bus_listeners listeners;
@@ -333,7 +369,8 @@ struct bus {
 
 	loop_fn drained; /* NULL: not draining, or called already */
 	void *drained_arg;
-	bool draining; /* for good */
+	bool draining;       /* for good */
+	uint64_t drain_ping; /* back once all is delivered; 0: disconnected */
 	struct loop_timer drain_timer;
 };
 
@@ -365,11 +402,21 @@ enum rc bus_headers_make(
 enum rc bus_send(struct bus *b, const struct bus_out_msg *m) RC_CHECK;
 
 /*
- * bus_send_ping(b):
- * Send a message to our own inbox.  When it comes back the server has seen
- * every subscription and unsubscription sent before it.
+ * A received message: its parts end with a NUL.
+ * bus_msg_new(b, f): A copy of f.
+ * bus_msg_is_unserved(m): Whether the server says that nobody received the
+ * request.
  */
-enum rc bus_send_ping(struct bus *b) RC_CHECK;
+struct bus_msg {
+	struct bus *bus;
+	struct str subject, data;
+	struct str reply, headers; /* absent: none */
+	struct wall deadline;
+	bool stored; /* from a stream: ended with an ack, never replied to */
+	char bytes[];
+};
+struct bus_msg *bus_msg_new(struct bus *b, const struct bus_frame *f);
+bool bus_msg_is_unserved(const struct bus_msg *m);
 
 /* bus_msg_reject(m, rc): End m; a requester gets rc with {"error", "code"}. */
 void bus_msg_reject(struct bus_msg *m, enum rc rc);
@@ -388,8 +435,9 @@ enum rc bus_ack_subject_parse(
 /* bus_json_str(o, key, value): A member; value NULL is written as "". */
 void bus_json_str(struct wire_out *o, const char *key, const char *value);
 
-/* bus_json_i64(o, key, value): A member. */
+/* bus_json_i64(o, key, value), bus_json_bool(o, key, value): A member. */
 void bus_json_i64(struct wire_out *o, const char *key, int64_t value);
+void bus_json_bool(struct wire_out *o, const char *key, bool value);
 
 /* ---- subscriptions: subscription.c ---- */
 
@@ -403,23 +451,13 @@ enum rc bus_sub_attach(struct bus_sub *s) RC_CHECK;
 /* bus_subs_detach(b): The connection is closed, and all its subscriptions. */
 void bus_subs_detach(struct bus *b);
 
-/*
- * bus_sub_unsubscribed(b):
- * A ping sent by bus_unsubscribe() has come back: the library is done with the
- * subscription for which it was sent.
- */
-void bus_sub_unsubscribed(struct bus *b);
-
-/* bus_sub_on_end(s, gen): A BUS_EVENT_SUB_END of the connection gen. */
-void bus_sub_on_end(struct bus_sub *s, uint64_t gen);
-
 /* bus_subs_free(b): Free all subscriptions; the connection is closed. */
 void bus_subs_free(struct bus *b);
 
 /* bus_sub_deliver(s, m): Pass m to its handler, or reject it. */
 void bus_sub_deliver(struct bus_sub *s, struct bus_msg *m);
 
-/* bus_drain_check(b): Call bus_drain()'s callback once nothing is left. */
+/* bus_drain_check(b): Call bus_drain()'s callback once all is delivered. */
 void bus_drain_check(struct bus *b);
 
 /* ---- pending requests: pending_request.c ---- */
@@ -434,9 +472,6 @@ struct bus_request_out {
 /* bus_request_send(b, q, handler, id): bus_request() with made headers. */
 enum rc bus_request_send(struct bus *b, const struct bus_request_out *q,
     struct bus_reply_handler handler, uint64_t *id) RC_CHECK;
-
-/* bus_reply_is_ping(b, m): Whether this connection's bus_send_ping() sent m. */
-bool bus_reply_is_ping(const struct bus *b, const struct bus_msg *m);
 
 /* bus_pending_reply(b, m): Pass m to its pending request, if any; end m. */
 void bus_pending_reply(struct bus *b, struct bus_msg *m);

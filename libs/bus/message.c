@@ -3,9 +3,12 @@
  * and JetStream acknowledgements.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bus/bus_internal.h"
 #include "bus/jetstream.h"
+#include "core/mem.h"
 
 /* Tokens of a reply subject's two forms; the newer one may have more. */
 #define ACK_TOKENS_V1    9
@@ -27,6 +30,56 @@ bus_json_i64(struct wire_out *o, const char *key, int64_t value)
 	wire_out_i64(o, value);
 }
 
+void
+bus_json_bool(struct wire_out *o, const char *key, bool value)
+{
+	wire_out_key(o, str_of(key));
+	wire_out_bool(o, value);
+}
+
+/* ---- receiving ---- */
+
+/* Copy s to *at, with a NUL. */
+static struct str
+msg_copy(struct str s, char **at)
+{
+	struct str copy = { *at, s.n };
+
+	if (s.p == NULL)
+		return s;
+	memcpy(*at, s.p, s.n);
+	(*at)[s.n] = '\0';
+	*at += s.n + 1;
+	return copy;
+}
+
+struct bus_msg *
+bus_msg_new(struct bus *b, const struct bus_frame *f)
+{
+	struct bus_msg *m = mem_alloc(sizeof(*m) + f->subject.n + f->reply.n +
+	    f->headers.n + f->data.n + 4);
+	char *at = m->bytes, *headers;
+	size_t i;
+
+	*m = (struct bus_msg){ .bus = b };
+	m->subject = msg_copy(f->subject, &at);
+	m->reply = msg_copy(f->reply, &at);
+	m->data = msg_copy(f->data, &at);
+	headers = at;
+	m->headers = msg_copy(f->headers, &at);
+	/* So that values end with a NUL, too. */
+	for (i = 0; i < m->headers.n; i++)
+		if (headers[i] == '\r')
+			headers[i] = '\0';
+	return m;
+}
+
+bool
+bus_msg_is_unserved(const struct bus_msg *m)
+{
+	return m->data.n == 0 && bus_headers_status(m->headers) == 503;
+}
+
 /* ---- sending ---- */
 
 enum rc
@@ -42,15 +95,6 @@ bus_send(struct bus *b, const struct bus_out_msg *m)
 	if (rc == RC_OK)
 		metric_add(b->metric.published, 1);
 	return rc;
-}
-
-enum rc
-bus_send_ping(struct bus *b)
-{
-	char subject[BUS_INBOX_MAX + 1];
-
-	(void)snprintf(subject, sizeof(subject), "%s0", b->inbox_prefix);
-	return bus_send(b, &(struct bus_out_msg){ .subject = subject });
 }
 
 static void
@@ -113,13 +157,13 @@ bus_publish(struct bus *b, const char *subject, struct str data,
 struct str
 bus_msg_subject(const struct bus_msg *m)
 {
-	return bus_conn_msg_subject(m);
+	return m->subject;
 }
 
 struct str
 bus_msg_data(const struct bus_msg *m)
 {
-	return bus_conn_msg_data(m);
+	return m->data;
 }
 
 struct wall
@@ -131,13 +175,13 @@ bus_msg_deadline(const struct bus_msg *m)
 bool
 bus_msg_wants_reply(const struct bus_msg *m)
 {
-	return !m->stored && bus_conn_msg_reply(m).n > 0;
+	return !m->stored && m->reply.n > 0;
 }
 
 bool
 bus_msg_trace(const struct bus_msg *m, struct trace *t)
 {
-	struct str text = bus_conn_msg_header(m, HEADER_TRACE);
+	struct str text = bus_headers_find(m->headers, HEADER_TRACE);
 
 	return text.p != NULL && trace_parse(text, t) == RC_OK;
 }
@@ -145,13 +189,13 @@ bus_msg_trace(const struct bus_msg *m, struct trace *t)
 struct str
 bus_msg_header(const struct bus_msg *m, const char *key)
 {
-	return bus_conn_msg_header(m, key);
+	return bus_headers_find(m->headers, key);
 }
 
 void
 bus_msg_free(struct bus_msg *m)
 {
-	bus_event_free(m);
+	free(m);
 }
 
 /* ---- replies ---- */
@@ -162,7 +206,7 @@ msg_send_reply(const struct bus_msg *m, enum rc rc, struct str data)
 {
 	struct bus_header h[2];
 	char status[16];
-	struct str to = bus_conn_msg_reply(m);
+	struct str to = m->reply;
 	struct bus_out_msg out = { .subject = to.p, .data = data };
 
 	if (!bus_msg_wants_reply(m) || !bus_subject_valid(to.p, false))
@@ -256,20 +300,19 @@ bus_ack_subject_parse(struct str subject, struct bus_delivery *d)
 bool
 bus_msg_delivery(const struct bus_msg *m, struct bus_delivery *d)
 {
-	return m->stored &&
-	    bus_ack_subject_parse(bus_conn_msg_reply(m), d) == RC_OK;
+	return m->stored && bus_ack_subject_parse(m->reply, d) == RC_OK;
 }
 
 struct str
 bus_msg_id(const struct bus_msg *m)
 {
-	return bus_conn_msg_header(m, HEADER_MSG_ID);
+	return bus_headers_find(m->headers, HEADER_MSG_ID);
 }
 
 static enum rc
 msg_send_ack(const struct bus_msg *m, struct str ack)
 {
-	struct str to = bus_conn_msg_reply(m);
+	struct str to = m->reply;
 	struct bus_delivery j;
 
 	if (!bus_msg_delivery(m, &j))

@@ -1,417 +1,550 @@
 /*
- * One connection to NATS on cnats 3.4.1, and the port from its threads to the
- * loop.
+ * One connection to NATS: the handshake, on a worker, then what is sent and
+ * received, on the loop.
  *
- * The library's own reconnecting is switched off.  It retains what it could not
- * send, cannot tell which connection an event belongs to, and gives up for good
- * on a second rejected login or an error it does not know.
+ * The protocol is spoken here, as libnats on an external loop does not tell
+ * which request had no responders, delivers the messages of several
+ * subscriptions out of order, and drains with threads.
  */
-#include <nats/nats.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bus/bus_internal.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/url.h"
+#include "tls/tls_client.h"
 
-#define CONNECT_MS    2000
-#define WRITE_MS      500
-#define CLOSE_MS      500
-#define DRAIN_MS      60000
-#define PING_MS       5000 /* a silent peer is noticed after 10 to 15 s */
-#define PINGS_OUT     2
-#define PENDING_MSGS  65536 /* per subscription, beyond the loop's inbox */
-#define PENDING_BYTES (64 * 1024 * 1024)
-/* How often a full inbox is retried. */
-#define FULL_NS 500000
+#define CONNECT_MS 2000
+#define CLOSE_MS   500
+#define PORT       4222
+/* Bytes of one read. */
+#define READ_MAX (64 * 1024)
+/* Output that is written at once, not at the end of the iteration. */
+#define WRITE_BYTES (256 * 1024)
+/* A buffer that is empty and larger than this is freed. */
+#define SPARE_BYTES (256 * 1024)
+#define INFO_ARENA  (16 * 1024)
 
-/* ---- port to the loop ---- */
+/* Subscriptions of a connection; a sid is a serial number and a slot. */
+#define SUB_SLOT_BITS 20
+#define SUBS_MAX      (1U << SUB_SLOT_BITS)
 
-/*
- * loop_post_wait() cannot be interrupted, and bus_free() runs on the thread
- * that would have to make room; this wait ends when the port closes.
- */
-struct bus_port {
-	pthread_mutex_t mu; /* protects closed and refs */
-	pthread_cond_t cv;  /* closed has become true */
-	bool closed;
-	unsigned refs;
-	struct loop *loop;
-	struct bus *bus; /* loop thread only */
-};
-
-struct bus_port *
-bus_port_new(struct loop *l, struct bus *b)
-{
-	struct bus_port *p = mem_zalloc(sizeof(*p));
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&p->mu, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->cv, &attr);
-	pthread_condattr_destroy(&attr);
-	p->refs = 1;
-	p->loop = l;
-	p->bus = b;
-	return p;
-}
-
-void
-bus_port_ref(struct bus_port *p)
-{
-	pthread_mutex_lock(&p->mu);
-	p->refs++;
-	pthread_mutex_unlock(&p->mu);
-}
-
-void
-bus_port_unref(struct bus_port *p)
-{
-	unsigned left;
-
-	pthread_mutex_lock(&p->mu);
-	left = --p->refs;
-	pthread_mutex_unlock(&p->mu);
-	if (left > 0)
-		return;
-	pthread_cond_destroy(&p->cv);
-	pthread_mutex_destroy(&p->mu);
-	free(p);
-}
-
-void
-bus_port_close(struct bus_port *p)
-{
-	pthread_mutex_lock(&p->mu);
-	p->closed = true;
-	pthread_cond_broadcast(&p->cv);
-	pthread_mutex_unlock(&p->mu);
-	p->bus = NULL;
-}
-
-struct bus *
-bus_port_bus(const struct bus_port *p)
-{
-	return p->bus;
-}
-
-/* Wait a little, or until the port closes; the lock is held. */
-static void
-port_wait_for_room(struct bus_port *p)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += FULL_NS;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	pthread_cond_timedwait(&p->cv, &p->mu, &t);
-}
-
-enum rc
-bus_port_post(struct bus_port *p, loop_fn fn, void *arg)
-{
-	enum rc rc;
-
-	pthread_mutex_lock(&p->mu);
-	for (;;) {
-		/* Under the lock, so that a closed port has left the loop. */
-		rc = p->closed ? RC_DOWN : loop_post(p->loop, fn, arg);
-		if (rc != RC_RETRY)
-			break;
-		port_wait_for_room(p);
-	}
-	if (rc == RC_OK)
-		p->refs++;
-	pthread_mutex_unlock(&p->mu);
-	return rc;
-}
-
-/* ---- context of the library's callbacks ---- */
-
-/* One per connection and one per subscription. */
-struct conn_ctx {
-	struct bus_port *port;
-	loop_fn deliver;
-	uint64_t gen;
-	struct bus_sub *sub; /* NULL: the connection's */
+struct bus_conn_sub {
+	struct bus_conn *conn;
+	struct bus_sub *sub;
+	uint64_t sid;
 };
 
 struct bus_conn {
-	natsConnection *nc;
-	struct conn_ctx ctx; /* template for those of its subscriptions */
+	struct nats_socket *socket;
+	struct buf in, out;
+	size_t written; /* of out */
+	int64_t max_payload;
+	bool broken;
+
+	/* From bus_conn_start() on. */
+	struct loop *loop;
+	struct loop_fd fd;
+	struct loop_deferred write, end;
+	const struct bus_conn_handler *handler;
+	struct bus *bus;
+
+	struct bus_conn_sub **slots;
+	uint32_t n_slots, n_free;
+	uint32_t *free_slots; /* n_free numbers */
+	uint64_t serial;
 };
 
-static struct conn_ctx *
-conn_ctx_new(const struct conn_ctx *ctx, struct bus_sub *s)
-{
-	struct conn_ctx *k = mem_alloc(sizeof(*k));
-
-	*k = *ctx;
-	k->sub = s;
-	bus_port_ref(k->port);
-	return k;
-}
+/* ---- ending ---- */
 
 static void
-conn_ctx_free(struct conn_ctx *k)
+conn_on_end(void *arg)
 {
-	bus_port_unref(k->port);
-	free(k);
+	struct bus_conn *c = arg;
+
+	c->handler->on_end(c->bus);
 }
 
-/* ---- callbacks, on the library's threads ---- */
-
-static void
-conn_post(const struct conn_ctx *k, enum bus_event event, natsMsg *in)
+void
+bus_conn_break(struct bus_conn *c)
 {
-	struct bus_msg *m = mem_zalloc(sizeof(*m));
-
-	m->event = event;
-	m->gen = k->gen;
-	m->port = k->port;
-	m->sub = k->sub;
-	m->in = in;
-	if (bus_port_post(k->port, k->deliver, m) == RC_OK)
+	if (c->broken)
 		return;
-	natsMsg_Destroy(in);
-	free(m);
+	c->broken = true;
+	loop_fd_watch(c->loop, &c->fd, 0);
+	loop_defer(c->loop, &c->end, conn_on_end, c);
 }
 
 static void
-conn_on_msg(natsConnection *nc, natsSubscription *ns, natsMsg *in, void *arg)
-{
-	(void)nc;
-	(void)ns;
-	conn_post(arg, BUS_EVENT_MSG, in);
-}
-
-static void
-conn_on_sub_end(void *arg)
-{
-	struct conn_ctx *k = arg;
-
-	conn_post(k, BUS_EVENT_SUB_END, NULL);
-	conn_ctx_free(k);
-}
-
-/* The server's text: Permissions Violation for Publish to "<subject>". */
-static void
-conn_log_denied(const char *why)
+conn_lost(struct bus_conn *c, const char *why)
 {
 	static struct log_rate rate;
-	struct str text = str_of(why), subject = { NULL, 0 };
 	int64_t missed;
 
+	if (!c->broken && log_every(&rate, 10, &missed))
+		log_warn("bus.connection_lost", LOG_S("why", why),
+		    LOG_I("missed", missed));
+	bus_conn_break(c);
+}
+
+/* ---- writing ---- */
+
+static size_t
+conn_unwritten(const struct bus_conn *c)
+{
+	return c->out.n - c->written;
+}
+
+/* False: the connection has ended. */
+static bool
+conn_write_some(struct bus_conn *c)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && conn_unwritten(c) > 0) {
+		n = nats_socket_write(
+		    c->socket, c->out.p + c->written, conn_unwritten(c));
+		if (n > 0)
+			c->written += (size_t)n;
+	}
+	if (conn_unwritten(c) == 0) {
+		c->written = 0;
+		if (c->out.cap > SPARE_BYTES)
+			buf_free(&c->out);
+		else
+			buf_reset(&c->out);
+	}
+	return n >= 0;
+}
+
+static void
+conn_write(void *arg)
+{
+	struct bus_conn *c = arg;
+
+	if (c->broken)
+		return;
+	if (!conn_write_some(c)) {
+		conn_lost(c, nats_socket_error(c->socket));
+		return;
+	}
+	loop_fd_watch(c->loop, &c->fd,
+	    conn_unwritten(c) > 0 ? LOOP_READ | LOOP_WRITE : LOOP_READ);
+}
+
+static void
+conn_write_later(struct bus_conn *c)
+{
+	loop_defer(c->loop, &c->write, conn_write, c);
+}
+
+/* After something was put into out: RC_DOWN if it is too much. */
+static enum rc
+conn_put(struct bus_conn *c)
+{
+	if (conn_unwritten(c) > WRITE_BYTES)
+		conn_write(c);
+	if (c->broken)
+		return RC_DOWN;
+	if (buf_rc(&c->out) == RC_OK && conn_unwritten(c) <= BUS_OUTPUT_MAX) {
+		conn_write_later(c);
+		return RC_OK;
+	}
+	conn_lost(c, "the server does not read what is sent");
+	return RC_DOWN;
+}
+
+/* ---- reading ---- */
+
+/* The server's text: 'Permissions Violation for Publish to "<subject>"' */
+static void
+conn_on_error(struct bus_conn *c, struct str why)
+{
+	static struct log_rate rate;
+	struct str text = why, subject = { NULL, 0 };
+	bool denied = str_starts(why, STR("'Permissions Violation"));
+	int64_t missed;
+
+	if (denied)
+		c->handler->on_denied(c->bus);
 	if (!log_every(&rate, 1, &missed))
 		return;
 	(void)str_split(&text, '"');
 	if (text.p != NULL)
 		subject = str_split(&text, '"');
-	log_error("bus.denied", LOG_V("subject", subject), LOG_S("why", why),
+	log_error(denied ? "bus.denied" : "bus.nats_error",
+	    LOG_V("subject", subject), LOG_V("why", why),
 	    LOG_I("missed", missed));
 }
 
-static void
-conn_on_error(natsConnection *nc, natsSubscription *ns, natsStatus s, void *arg)
+static struct bus_conn_sub *
+conn_find_sub(const struct bus_conn *c, uint64_t sid)
 {
-	static struct log_rate rate;
-	int64_t missed;
+	uint64_t slot = sid & (SUBS_MAX - 1);
+	struct bus_conn_sub *s = slot < c->n_slots ? c->slots[slot] : NULL;
 
-	(void)nc;
-	if (s == NATS_SLOW_CONSUMER) {
-		if (log_every(&rate, 10, &missed))
-			log_error("bus.slow_consumer",
-			    LOG_S("subject", natsSubscription_GetSubject(ns)),
-			    LOG_I("missed", missed));
-		conn_post(arg, BUS_EVENT_SLOW, NULL);
+	return s != NULL && s->sid == sid ? s : NULL;
+}
+
+static void
+conn_on_frame(struct bus_conn *c, const struct bus_frame *f)
+{
+	struct bus_conn_sub *s;
+
+	switch (f->op) {
+	case BUS_OP_MSG:
+		/* One that has ended may still get some. */
+		s = conn_find_sub(c, f->sid);
+		if (s != NULL)
+			c->handler->on_msg(c->bus, s->sub, f);
+		return;
+	case BUS_OP_PING:
+		buf_puts(&c->out, "PONG\r\n");
+		(void)conn_put(c);
+		return;
+	case BUS_OP_PONG:
+		c->handler->on_pong(c->bus);
+		return;
+	case BUS_OP_ERR:
+		conn_on_error(c, f->text);
+		return;
+	case BUS_OP_OK:
+	case BUS_OP_INFO:
 		return;
 	}
-	if (s == NATS_NOT_PERMITTED) {
-		conn_log_denied(nats_GetLastError(NULL));
-		conn_post(arg, BUS_EVENT_DENIED, NULL);
+}
+
+/* Handle the whole frames in s; what remains begins with a part of one. */
+static struct str
+conn_handle(struct bus_conn *c, struct str s)
+{
+	struct bus_frame f;
+	size_t n;
+	enum rc rc;
+
+	while (s.n > 0 && !c->broken) {
+		rc = bus_frame_parse(s, &f, &n);
+		if (rc == RC_RETRY)
+			break;
+		if (rc != RC_OK) {
+			conn_lost(c,
+			    rc == RC_TOOBIG ? "a message over 64 MiB"
+					    : "the server does not speak NATS");
+			break;
+		}
+		s = (struct str){ s.p + n, s.n - n };
+		conn_on_frame(c, &f);
+	}
+	return s;
+}
+
+static void
+conn_take(struct bus_conn *c, struct str bytes)
+{
+	struct str rest;
+
+	if (c->in.n == 0) {
+		rest = conn_handle(c, bytes);
+		buf_put_str(&c->in, rest);
 		return;
 	}
-	log_error("bus.nats_error", LOG_S("status", natsStatus_GetText(s)),
-	    LOG_S("why", nats_GetLastError(NULL)));
+	buf_put_str(&c->in, bytes);
+	rest = conn_handle(c, buf_str(&c->in));
+	buf_drop(&c->in, c->in.n - rest.n);
+	if (c->in.n == 0 && c->in.cap > SPARE_BYTES)
+		buf_free(&c->in);
 }
 
-/* The last callback of a connection. */
 static void
-conn_on_closed(natsConnection *nc, void *arg)
+conn_read(struct bus_conn *c)
 {
-	struct conn_ctx *k = arg;
+	char bytes[READ_MAX];
+	ssize_t n;
 
-	(void)nc;
-	conn_post(k, BUS_EVENT_CLOSED, NULL);
-	conn_ctx_free(k);
+	do {
+		n = nats_socket_read(c->socket, bytes, sizeof(bytes));
+		if (n < 0)
+			conn_lost(c, nats_socket_error(c->socket));
+		else if (n > 0)
+			conn_take(c, (struct str){ bytes, (size_t)n });
+	} while (n > 0 && !c->broken && nats_socket_has_more(c->socket));
 }
 
-/* ---- opening and closing ---- */
-
-/* cnats copies these into the JSON of CONNECT unescaped. */
-static char *
-conn_json_escape(const char *s)
+static void
+conn_on_fd(void *arg, unsigned events)
 {
-	struct buf b = BUF_INIT(64 * 1024);
-	struct wire_out o = { .b = &b };
-	char *text = NULL;
+	struct bus_conn *c = arg;
 
-	wire_out_str(&o, str_of(s));
-	if (buf_rc(&b) == RC_OK && b.n >= 2)
-		text = str_dup((struct str){ b.p + 1, b.n - 2 });
-	buf_free(&b);
-	return text != NULL ? text : mem_strdup("");
+	if ((events & LOOP_READ) != 0)
+		conn_read(c);
+	/* TLS may have waited for either. */
+	if (conn_unwritten(c) > 0)
+		conn_write_later(c);
 }
 
-static natsStatus
-conn_set_identity(natsOptions *no, const struct bus_conn_opts *o)
-{
-	char *name = conn_json_escape(o->name != NULL ? o->name : "");
-	char *user = NULL, *password = NULL;
-	natsStatus s;
+/* ---- handshake, on a worker ---- */
 
-	s = natsOptions_SetName(no, name);
-	if (s == NATS_OK && o->user != NULL && o->user[0] != '\0') {
-		user = conn_json_escape(o->user);
-		password =
-		    conn_json_escape(o->password != NULL ? o->password : "");
-		s = natsOptions_SetUserInfo(no, user, password);
+struct conn_attempt {
+	struct bus_conn *c;
+	const struct bus_conn_opts *o;
+	bool tls;
+	struct url url;
+	struct mono at; /* its end */
+	size_t used;    /* of c->in, by the frame read last */
+	char why[NATS_WHY_MAX];
+};
+
+static enum rc
+attempt_fail(struct conn_attempt *a, const char *why)
+{
+	str_copy(str_of(why), a->why, sizeof(a->why));
+	return RC_DOWN;
+}
+
+/* The next frame; its texts are valid until the next call. */
+static enum rc
+attempt_read(struct conn_attempt *a, struct bus_frame *f)
+{
+	struct bus_conn *c = a->c;
+	char bytes[4096];
+	ssize_t n;
+	enum rc rc;
+
+	buf_drop(&c->in, a->used);
+	a->used = 0;
+	for (;;) {
+		rc = bus_frame_parse(buf_str(&c->in), f, &a->used);
+		if (rc == RC_OK)
+			return RC_OK;
+		if (rc != RC_RETRY)
+			return attempt_fail(
+			    a, "the server does not speak NATS");
+		n = nats_socket_read(c->socket, bytes, sizeof(bytes));
+		if (n < 0)
+			return attempt_fail(a, nats_socket_error(c->socket));
+		buf_put(&c->in, bytes, (size_t)n);
+		if (n == 0 && !nats_socket_wait(c->socket, false, a->at))
+			return attempt_fail(a, "the server does not reply");
 	}
-	free(name);
-	free(user);
-	free(password);
-	return s;
 }
 
-/* Verify the server against url's host, and present our certificate. */
-static natsStatus
-conn_set_tls(natsOptions *no, const struct bus_conn_opts *o, const char *url)
+static enum rc
+attempt_read_info(struct conn_attempt *a)
 {
-	struct url u;
-	natsStatus s;
+	struct arena *arena = arena_new(INFO_ARENA);
+	struct wire_nats_info info;
+	struct bus_frame f;
+	enum rc rc;
 
-	if (url_parse(str_of(url), &u, NULL) != RC_OK)
-		return NATS_INVALID_ARG;
-	s = natsOptions_SetSecure(no, true);
-	if (s == NATS_OK && o->ca_file != NULL)
-		s = natsOptions_LoadCATrustedCertificates(no, o->ca_file);
-	if (s == NATS_OK && o->cert_file != NULL)
-		s = natsOptions_LoadCertificatesChain(
-		    no, o->cert_file, o->key_file);
-	if (s == NATS_OK)
-		s = natsOptions_SetExpectedHostname(no, u.host);
-	return s;
+	rc = attempt_read(a, &f);
+	if (rc == RC_OK &&
+	    (f.op != BUS_OP_INFO ||
+		wire_decode(&wire_nats_info_desc, f.text, arena, &info, NULL) !=
+		    RC_OK))
+		rc = attempt_fail(a, "the server does not speak NATS");
+	else if (rc == RC_OK && !info.headers)
+		rc = attempt_fail(a, "the server is older than 2.2");
+	else if (rc == RC_OK && a->tls && !info.tls_required &&
+	    !info.tls_available)
+		rc = attempt_fail(a, "the server has no TLS");
+	else if (rc == RC_OK && !a->tls && info.tls_required)
+		rc = attempt_fail(a,
+		    "the server requires TLS: a URL that begins with "
+		    "tls://");
+	if (rc == RC_OK)
+		a->c->max_payload = info.max_payload;
+	arena_free(arena);
+	return rc;
 }
 
-/* Options for the server at url; NULL: for all servers. */
-static natsStatus
-conn_set_options(natsOptions *no, const struct bus_conn_opts *o,
-    const char *url, struct conn_ctx *k)
+/* A user without a password is a token, as in nats-server's own clients. */
+static void
+attempt_put_login(const struct conn_attempt *a, struct wire_out *out)
 {
-	const char *urls[BUS_SERVERS_MAX];
-	natsStatus s;
-	int i;
+	const struct bus_conn_opts *o = a->o;
+	const char *user = a->url.user, *password = a->url.password;
 
-	for (i = 0; i < o->n_urls; i++)
-		urls[i] = o->urls[i];
-	if (url == NULL)
-		s = natsOptions_SetServers(no, urls, o->n_urls);
-	else
-		s = natsOptions_SetURL(no, url);
-	if (s == NATS_OK && url != NULL)
-		s = conn_set_tls(no, o, url);
-	if (s == NATS_OK)
-		s = conn_set_identity(no, o);
-	if (s == NATS_OK)
-		s = natsOptions_SetAllowReconnect(no, false);
-	if (s == NATS_OK)
-		s = natsOptions_SetTimeout(no, CONNECT_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetSendAsap(no, !o->buffered);
-	if (s == NATS_OK)
-		s = natsOptions_SetWriteDeadline(no, WRITE_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetPingInterval(no, PING_MS);
-	if (s == NATS_OK)
-		s = natsOptions_SetMaxPingsOut(no, PINGS_OUT);
-	if (s == NATS_OK)
-		s = natsOptions_SetMaxPendingMsgs(no, PENDING_MSGS);
-	if (s == NATS_OK)
-		s = nats_SetMessageDeliveryPoolSize(1);
-	if (s == NATS_OK)
-		s = natsOptions_UseGlobalMessageDelivery(no, true);
-	if (s == NATS_OK)
-		s = natsOptions_SetErrorHandler(no, conn_on_error, k);
-	if (s == NATS_OK)
-		s = natsOptions_SetClosedCB(no, conn_on_closed, k);
-	return s;
-}
-
-static natsStatus
-conn_open_one(
-    const struct bus_conn_opts *o, const char *url, struct bus_conn **out)
-{
-	struct conn_ctx ctx = { o->port, o->deliver, o->gen, NULL };
-	struct conn_ctx *k = conn_ctx_new(&ctx, NULL);
-	natsOptions *no = NULL;
-	natsConnection *nc = NULL;
-	natsStatus s;
-
-	s = natsOptions_Create(&no);
-	if (s == NATS_OK)
-		s = conn_set_options(no, o, url, k);
-	if (s == NATS_OK)
-		s = natsConnection_Connect(&nc, no);
-	natsOptions_Destroy(no);
-	if (s != NATS_OK) {
-		/* A failed connect does not call conn_on_closed(). */
-		conn_ctx_free(k);
-		return s;
+	if (user[0] == '\0' && o->user != NULL) {
+		user = o->user;
+		password = o->password != NULL ? o->password : "";
+	} else if (user[0] != '\0' && password[0] == '\0') {
+		bus_json_str(out, "auth_token", user);
+		return;
 	}
-	*out = mem_zalloc(sizeof(**out));
-	(*out)->nc = nc;
-	(*out)->ctx = ctx;
-	return NATS_OK;
+	if (user[0] == '\0')
+		return;
+	bus_json_str(out, "user", user);
+	bus_json_str(out, "pass", password);
 }
 
-/* With TLS one after the other: each has its own host name to verify. */
-static natsStatus
-conn_open_any(const struct bus_conn_opts *o, struct bus_conn **out)
+static void
+attempt_put_connect(const struct conn_attempt *a)
 {
-	natsStatus s = NATS_NO_SERVER;
-	size_t n = (size_t)o->n_urls, i;
+	struct buf *b = &a->c->out;
+	struct wire_out out = { .b = b };
 
-	if (!bus_url_is_tls(o->urls[0]))
-		return conn_open_one(o, NULL, out);
-	for (i = 0; i < n && s != NATS_OK; i++)
-		s = conn_open_one(o, o->urls[(o->gen + i) % n], out);
-	return s;
+	buf_puts(b, "CONNECT ");
+	wire_out_object(&out);
+	attempt_put_login(a, &out);
+	bus_json_str(&out, "name", a->o->name);
+	bus_json_str(&out, "lang", "c");
+	bus_json_str(&out, "version", "soul");
+	bus_json_i64(&out, "protocol", 1);
+	bus_json_bool(&out, "verbose", false);
+	bus_json_bool(&out, "pedantic", false);
+	bus_json_bool(&out, "tls_required", a->tls);
+	bus_json_bool(&out, "headers", true);
+	bus_json_bool(&out, "no_responders", true);
+	wire_out_object_end(&out);
+	buf_puts(b, "\r\nPING\r\n");
+}
+
+static enum rc
+attempt_write(struct conn_attempt *a)
+{
+	struct bus_conn *c = a->c;
+
+	for (;;) {
+		if (!conn_write_some(c))
+			return attempt_fail(a, nats_socket_error(c->socket));
+		if (conn_unwritten(c) == 0)
+			return RC_OK;
+		if (!nats_socket_wait(c->socket, true, a->at))
+			return attempt_fail(a, "the server does not read");
+	}
+}
+
+static enum rc
+attempt_log_in(struct conn_attempt *a)
+{
+	struct bus_frame f;
+	enum rc rc;
+
+	attempt_put_connect(a);
+	rc = attempt_write(a);
+	while (rc == RC_OK) {
+		rc = attempt_read(a, &f);
+		if (rc == RC_OK && f.op == BUS_OP_PONG)
+			return RC_OK;
+		if (rc == RC_OK && f.op == BUS_OP_ERR) {
+			str_copy(f.text, a->why, sizeof(a->why));
+			return str_starts(f.text, STR("'Authoriz")) ||
+				str_starts(f.text, STR("'Authentic"))
+			    ? RC_DENIED
+			    : RC_DOWN;
+		}
+	}
+	return rc;
+}
+
+static enum rc
+attempt_run(struct conn_attempt *a, const char *url)
+{
+	const struct tls_files files = { a->o->ca_file, a->o->cert_file,
+		a->o->key_file };
+	struct bus_conn *c = a->c;
+	enum rc rc;
+
+	if (url_parse(str_of(url), &a->url, NULL) != RC_OK)
+		return attempt_fail(a, "the URL cannot be used");
+	a->tls = bus_url_is_tls(url);
+	a->at = mono_add_ms(clock_mono(), CONNECT_MS);
+	c->socket = nats_socket_open(
+	    a->url.host, a->url.port != 0 ? a->url.port : PORT, a->at, a->why);
+	if (c->socket == NULL)
+		return RC_DOWN;
+	rc = attempt_read_info(a);
+	if (rc == RC_OK && a->tls &&
+	    !nats_socket_start_tls(c->socket, &files, a->url.host, a->at))
+		rc = attempt_fail(a, nats_socket_error(c->socket));
+	if (rc == RC_OK)
+		rc = attempt_log_in(a);
+	buf_drop(&c->in, a->used);
+	return rc;
+}
+
+static struct bus_conn *
+conn_new(void)
+{
+	struct bus_conn *c = mem_zalloc(sizeof(*c));
+
+	/* One frame that is not complete, and one read. */
+	buf_init(&c->in, BUS_FRAME_MAX + BUS_LINE_MAX + READ_MAX);
+	buf_init(&c->out, BUS_OUTPUT_MAX + 2 * WRITE_BYTES + BUS_PAYLOAD_MAX);
+	return c;
+}
+
+static void
+conn_free(struct bus_conn *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->n_slots; i++)
+		free(c->slots[i]);
+	free(c->slots);
+	free(c->free_slots);
+	nats_socket_close(c->socket);
+	buf_free(&c->in);
+	buf_free(&c->out);
+	free(c);
 }
 
 enum rc
 bus_conn_open(const struct bus_conn_opts *o, struct bus_conn **out)
 {
 	static struct log_rate rate;
+	struct conn_attempt a = { .o = o };
+	size_t n = (size_t)o->n_urls, i;
+	enum rc rc = RC_DOWN;
 	int64_t missed;
-	natsStatus s;
 
-	s = conn_open_any(o, out);
-	if (s == NATS_OK)
-		return RC_OK;
+	for (i = 0; i < n; i++) {
+		a.c = conn_new();
+		a.used = 0;
+		rc = attempt_run(&a, o->urls[(o->first + i) % n]);
+		if (rc == RC_OK) {
+			*out = a.c;
+			return RC_OK;
+		}
+		conn_free(a.c);
+	}
 	if (log_every(&rate, 10, &missed))
-		log_warn("bus.no_connection",
-		    LOG_S("status", natsStatus_GetText(s)),
-		    LOG_S("why", nats_GetLastError(NULL)),
-		    LOG_I("missed", missed));
-	return s == NATS_CONNECTION_AUTH_FAILED ? RC_DENIED : RC_DOWN;
+		log_warn("bus.no_connection", LOG_S("host", a.url.host),
+		    LOG_S("why", a.why), LOG_I("missed", missed));
+	return rc;
+}
+
+/* ---- on the loop ---- */
+
+void
+bus_conn_start(struct bus_conn *c, struct loop *l,
+    const struct bus_conn_handler *handler, struct bus *b)
+{
+	c->loop = l;
+	c->handler = handler;
+	c->bus = b;
+	c->fd.fd = nats_socket_fd(c->socket);
+	c->fd.fn = conn_on_fd;
+	c->fd.arg = c;
+	loop_fd_watch(l, &c->fd, LOOP_READ);
+}
+
+/* The server closes first: bytes that are not read would reset the connection
+ * and could lose what it has not read yet. */
+static void
+conn_finish(struct bus_conn *c)
+{
+	struct mono at = mono_add_ms(clock_mono(), CLOSE_MS);
+
+	while (conn_write_some(c)) {
+		if (conn_unwritten(c) == 0) {
+			nats_socket_finish(c->socket, at);
+			return;
+		}
+		if (!nats_socket_wait(c->socket, true, at))
+			return;
+	}
 }
 
 void
@@ -419,178 +552,141 @@ bus_conn_close(struct bus_conn *c)
 {
 	if (c == NULL)
 		return;
-	/* Closing a socket with unread bytes resets the connection and could
-	 * lose the last replies; after the PONG everything has arrived. */
-	if (natsConnection_Status(c->nc) == NATS_CONN_STATUS_CONNECTED)
-		(void)natsConnection_FlushTimeout(c->nc, CLOSE_MS);
-	natsConnection_Close(c->nc);
-	natsConnection_Destroy(c->nc);
-	free(c);
-}
-
-void
-bus_conn_break(struct bus_conn *c)
-{
-	natsConnection_Close(c->nc);
+	if (c->loop != NULL) {
+		loop_defer_cancel(c->loop, &c->write);
+		loop_defer_cancel(c->loop, &c->end);
+		loop_fd_watch(c->loop, &c->fd, 0);
+	}
+	if (!c->broken)
+		conn_finish(c);
+	conn_free(c);
 }
 
 /* ---- subscriptions ---- */
 
-static natsSubscription *
-conn_sub_handle(struct bus_conn_sub *s)
+static uint32_t
+conn_take_slot(struct bus_conn *c)
 {
-	return (natsSubscription *)(void *)s;
+	if (c->n_free > 0)
+		return c->free_slots[--c->n_free];
+	/* Powers of two. */
+	if ((c->n_slots & (c->n_slots - 1)) == 0) {
+		size_t cap = c->n_slots == 0 ? 1 : 2 * (size_t)c->n_slots;
+
+		c->slots = mem_realloc(c->slots, cap * sizeof(*c->slots));
+		c->free_slots =
+		    mem_realloc(c->free_slots, cap * sizeof(*c->free_slots));
+	}
+	return c->n_slots++;
 }
 
 enum rc
 bus_conn_subscribe(struct bus_conn *c, const char *subject, const char *queue,
-    struct bus_sub *s, struct bus_conn_sub **out)
+    struct bus_sub *sub, struct bus_conn_sub **out)
 {
-	struct conn_ctx *k = conn_ctx_new(&c->ctx, s);
-	natsSubscription *ns = NULL;
-	natsStatus st;
+	struct bus_conn_sub *s;
+	uint32_t slot;
+	enum rc rc;
 
-	if (queue == NULL)
-		st = natsConnection_Subscribe(
-		    &ns, c->nc, subject, conn_on_msg, k);
-	else
-		st = natsConnection_QueueSubscribe(
-		    &ns, c->nc, subject, queue, conn_on_msg, k);
-	if (st != NATS_OK) {
-		conn_ctx_free(k);
-		return RC_DOWN;
+	if (c->n_free == 0 && c->n_slots == SUBS_MAX) {
+		log_error("bus.too_many_subscriptions", LOG_I("max", SUBS_MAX),
+		    LOG_S("subject", subject));
+		return RC_RETRY;
 	}
-	(void)natsSubscription_SetPendingLimits(
-	    ns, PENDING_MSGS, PENDING_BYTES);
-	/* Fails only if the connection broke since the call above.  The
-	 * library then never reports that it is done with k, which is leaked,
-	 * as s is until bus_free(). */
-	(void)natsSubscription_SetOnCompleteCB(ns, conn_on_sub_end, k);
-	*out = (struct bus_conn_sub *)(void *)ns;
-	return RC_OK;
+	slot = conn_take_slot(c);
+	s = mem_zalloc(sizeof(*s));
+	s->conn = c;
+	s->sub = sub;
+	s->sid = ++c->serial << SUB_SLOT_BITS | slot;
+	c->slots[slot] = s;
+	buf_printf(&c->out, "SUB %s %s%s%llu\r\n", subject,
+	    queue != NULL ? queue : "", queue != NULL ? " " : "",
+	    (unsigned long long)s->sid);
+	*out = s;
+	rc = conn_put(c);
+	if (rc != RC_OK)
+		bus_conn_sub_end(s);
+	return rc;
 }
 
-enum rc
+void
 bus_conn_sub_drain(struct bus_conn_sub *s)
 {
-	return natsSubscription_DrainTimeout(conn_sub_handle(s), DRAIN_MS) ==
-		NATS_OK
-	    ? RC_OK
-	    : RC_DOWN;
-}
-
-/*
- * The library's reading thread looks up the subscription of a message, unlocks
- * and then uses it without a reference of its own: dropping ours here would be
- * a use after free, so that is bus_conn_sub_free()'s job.
- */
-void
-bus_conn_sub_unsubscribe(struct bus_conn_sub *s)
-{
-	/* Fails if the connection has ended, and s with it. */
-	(void)natsSubscription_Unsubscribe(conn_sub_handle(s));
+	buf_printf(&s->conn->out, "UNSUB %llu\r\n", (unsigned long long)s->sid);
+	(void)conn_put(s->conn);
 }
 
 void
-bus_conn_sub_free(struct bus_conn_sub *s)
+bus_conn_sub_end(struct bus_conn_sub *s)
 {
-	natsSubscription_Destroy(conn_sub_handle(s));
+	struct bus_conn *c;
+	uint32_t slot;
+
+	if (s == NULL)
+		return;
+	c = s->conn;
+	slot = (uint32_t)(s->sid & (SUBS_MAX - 1));
+	c->slots[slot] = NULL;
+	c->free_slots[c->n_free++] = slot;
+	if (!c->broken)
+		bus_conn_sub_drain(s);
+	free(s);
 }
 
-/* ---- messages ---- */
+/* ---- sending ---- */
 
-static natsStatus
-conn_send_with_headers(struct bus_conn *c, const struct bus_out_msg *m)
+static void
+conn_put_headers(struct buf *b, const struct bus_out_msg *m)
 {
-	natsMsg *out = NULL;
-	natsStatus s;
 	size_t i;
 
-	s = natsMsg_Create(
-	    &out, m->subject, m->reply, m->data.p, (int)m->data.n);
-	for (i = 0; s == NATS_OK && i < m->n_headers; i++)
-		s = natsMsgHeader_Set(
-		    out, m->headers[i].key, m->headers[i].value);
-	if (s == NATS_OK)
-		s = natsConnection_PublishMsg(c->nc, out);
-	natsMsg_Destroy(out);
-	return s;
+	buf_puts(b, "NATS/1.0\r\n");
+	for (i = 0; i < m->n_headers; i++)
+		buf_printf(
+		    b, "%s: %s\r\n", m->headers[i].key, m->headers[i].value);
+	buf_puts(b, "\r\n");
+}
+
+static size_t
+conn_headers_size(const struct bus_out_msg *m)
+{
+	size_t n = strlen("NATS/1.0\r\n\r\n"), i;
+
+	for (i = 0; i < m->n_headers; i++)
+		n += strlen(m->headers[i].key) + strlen(": \r\n") +
+		    strlen(m->headers[i].value);
+	return n;
 }
 
 enum rc
 bus_conn_send(struct bus_conn *c, const struct bus_out_msg *m)
 {
-	natsStatus s;
+	size_t n_headers = m->n_headers > 0 ? conn_headers_size(m) : 0;
+	const char *reply = m->reply != NULL ? m->reply : "";
+	const char *blank = m->reply != NULL ? " " : "";
 
-	if (m->n_headers > 0)
-		s = conn_send_with_headers(c, m);
-	else if (m->reply != NULL)
-		s = natsConnection_PublishRequest(
-		    c->nc, m->subject, m->reply, m->data.p, (int)m->data.n);
-	else
-		s = natsConnection_Publish(
-		    c->nc, m->subject, m->data.p, (int)m->data.n);
-	switch (s) {
-	case NATS_OK:
-		return RC_OK;
-	case NATS_MAX_PAYLOAD:
-		return RC_TOOBIG;
-	case NATS_INVALID_SUBJECT:
-	case NATS_INVALID_ARG:
-	case NATS_NO_SERVER_SUPPORT:
-		return RC_INVALID;
-	default:
-		/* After a partial write the server would read the next message
-		 * as the rest of this one. */
-		if (!natsConnection_IsClosed(c->nc))
-			log_warn("bus.send_failed",
-			    LOG_S("status", natsStatus_GetText(s)));
-		bus_conn_break(c);
+	if (c->broken)
 		return RC_DOWN;
+	if (n_headers + m->data.n > (size_t)c->max_payload)
+		return RC_TOOBIG;
+	if (n_headers > 0) {
+		buf_printf(&c->out, "HPUB %s %s%s%zu %zu\r\n", m->subject,
+		    reply, blank, n_headers, n_headers + m->data.n);
+		conn_put_headers(&c->out, m);
+	} else {
+		buf_printf(&c->out, "PUB %s %s%s%zu\r\n", m->subject, reply,
+		    blank, m->data.n);
 	}
+	buf_put_str(&c->out, m->data);
+	buf_puts(&c->out, "\r\n");
+	return conn_put(c);
 }
 
-void
-bus_event_free(struct bus_msg *m)
+enum rc
+bus_conn_ping(struct bus_conn *c)
 {
-	natsMsg_Destroy(m->in);
-	bus_port_unref(m->port);
-	free(m);
-}
-
-struct str
-bus_conn_msg_subject(const struct bus_msg *m)
-{
-	return str_of(natsMsg_GetSubject(m->in));
-}
-
-struct str
-bus_conn_msg_reply(const struct bus_msg *m)
-{
-	return str_of(natsMsg_GetReply(m->in));
-}
-
-struct str
-bus_conn_msg_data(const struct bus_msg *m)
-{
-	int n = natsMsg_GetDataLength(m->in);
-
-	return n > 0 ? (struct str){ natsMsg_GetData(m->in), (size_t)n }
-		     : STR("");
-}
-
-struct str
-bus_conn_msg_header(const struct bus_msg *m, const char *key)
-{
-	const char *value = NULL;
-
-	if (natsMsgHeader_Get(m->in, key, &value) != NATS_OK)
-		value = NULL;
-	return str_of(value);
-}
-
-bool
-bus_conn_msg_no_responders(const struct bus_msg *m)
-{
-	return natsMsg_IsNoResponders(m->in);
+	if (c->broken)
+		return RC_DOWN;
+	buf_puts(&c->out, "PING\r\n");
+	return conn_put(c);
 }

@@ -263,10 +263,10 @@ pending_reply_rc(const struct bus_msg *m)
 	int64_t number = 0;
 	enum rc rc;
 
-	if (bus_conn_msg_no_responders(m))
+	if (bus_msg_is_unserved(m))
 		return RC_NOENT;
-	name = bus_conn_msg_header(m, HEADER_ERROR);
-	status = bus_conn_msg_header(m, HEADER_ERROR_CODE);
+	name = bus_headers_find(m->headers, HEADER_ERROR);
+	status = bus_headers_find(m->headers, HEADER_ERROR_CODE);
 	if (name.p == NULL && status.p == NULL)
 		return RC_OK;
 	for (rc = RC_OK + 1; rc < RC_N; rc++)
@@ -280,29 +280,21 @@ pending_reply_rc(const struct bus_msg *m)
 	return number >= 500 ? RC_BUG : RC_INVALID;
 }
 
-bool
-bus_reply_is_ping(const struct bus *b, const struct bus_msg *m)
-{
-	return m->gen == b->gen &&
-	    pending_parse_id(bus_conn_msg_subject(m)) == 0;
-}
-
 void
 bus_pending_reply(struct bus *b, struct bus_msg *m)
 {
-	struct bus_pending *p =
-	    pending_find(b, pending_parse_id(bus_conn_msg_subject(m)));
+	struct bus_pending *p = pending_find(b, pending_parse_id(m->subject));
 	enum rc rc;
 
 	if (p != NULL) {
 		rc = pending_reply_rc(m);
 		if (rc == RC_OK && p->to.many)
-			p->to.fn(p->to.arg, rc, bus_conn_msg_data(m));
+			p->to.fn(p->to.arg, rc, m->data);
 		else
 			pending_complete(p, rc,
-			    rc == RC_NOENT && bus_conn_msg_no_responders(m)
+			    rc == RC_NOENT && bus_msg_is_unserved(m)
 				? (struct str){ NULL, 0 }
-				: bus_conn_msg_data(m));
+				: m->data);
 	}
 	bus_msg_free(m);
 }

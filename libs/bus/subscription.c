@@ -26,82 +26,34 @@ bus_sub_new(
 enum rc
 bus_sub_attach(struct bus_sub *s)
 {
-	enum rc rc;
-
-	rc = bus_conn_subscribe(s->bus->conn, s->subject, s->queue, s, &s->on);
-	if (rc == RC_OK)
-		s->live++;
-	return rc;
+	return bus_conn_subscribe(
+	    s->bus->conn, s->subject, s->queue, s, &s->on);
 }
 
-/* The library no longer uses s's subscription on the connection. */
 static void
 sub_detach(struct bus_sub *s)
 {
-	bus_conn_sub_free(s->on);
+	bus_conn_sub_end(s->on);
 	s->on = NULL;
-	s->draining = false;
 }
 
 static void
 sub_free(struct bus_sub *s)
 {
-	bus_conn_sub_free(s->on);
+	sub_detach(s);
 	free(s->subject);
 	free(s->queue);
 	free(s);
 }
 
-/* Free s if it is dead and no further event refers to it. */
-static void
-sub_reap(struct bus_sub *s)
-{
-	if (!s->dead || s->live > 0 || s->on != NULL)
-		return;
-	TAILQ_REMOVE(&s->bus->ended, s, link);
-	sub_free(s);
-}
-
-void
-bus_sub_on_end(struct bus_sub *s, uint64_t gen)
-{
-	struct bus *b = s->bus;
-
-	s->live--;
-	if (s->draining && gen == b->gen) {
-		sub_detach(s);
-		bus_drain_check(b);
-	}
-	sub_reap(s);
-}
-
 void
 bus_subs_detach(struct bus *b)
 {
-	struct bus_sub *s, *next;
+	struct bus_sub *s;
 
 	sub_detach(&b->inbox);
 	TAILQ_FOREACH (s, &b->subs, link)
 		sub_detach(s);
-	for (s = TAILQ_FIRST(&b->ended); s != NULL; s = next) {
-		next = TAILQ_NEXT(s, link);
-		sub_detach(s);
-		sub_reap(s);
-	}
-}
-
-void
-bus_sub_unsubscribed(struct bus *b)
-{
-	struct bus_sub *s;
-
-	/* Pings come back in the order in which they were sent. */
-	TAILQ_FOREACH (s, &b->ended, link)
-		if (s->on != NULL) {
-			sub_detach(s);
-			sub_reap(s);
-			return;
-		}
 }
 
 void
@@ -109,7 +61,6 @@ bus_subs_free(struct bus *b)
 {
 	struct bus_sub *s;
 
-	TAILQ_CONCAT(&b->subs, &b->ended, link);
 	while ((s = TAILQ_FIRST(&b->subs)) != NULL) {
 		TAILQ_REMOVE(&b->subs, s, link);
 		sub_free(s);
@@ -122,7 +73,7 @@ bus_subs_free(struct bus *b)
 static struct wall
 sub_msg_deadline(const struct bus_msg *m)
 {
-	struct str text = bus_conn_msg_header(m, HEADER_DEADLINE);
+	struct str text = bus_headers_find(m->headers, HEADER_DEADLINE);
 	struct wall t = { 0 };
 
 	/* An unreadable deadline counts as none. */
@@ -137,12 +88,6 @@ bus_sub_deliver(struct bus_sub *s, struct bus_msg *m)
 	struct bus *b = s->bus;
 	struct bus_delivery d;
 
-	if (s->dead) {
-		bus_msg_free(m);
-		return;
-	}
-	/* m may outlive s. */
-	m->sub = NULL;
 	m->stored = s->kind == SUB_STREAM;
 	/* A stored message has no deadline: it outlives its publisher. */
 	if (!m->stored)
@@ -187,23 +132,10 @@ bus_subscribe(struct bus *b, const char *subject, const char *queue,
 void
 bus_unsubscribe(struct bus_sub *s)
 {
-	struct bus *b;
-
 	if (s == NULL)
 		return;
-	b = s->bus;
-	TAILQ_REMOVE(&b->subs, s, link);
-	TAILQ_INSERT_TAIL(&b->ended, s, link);
-	s->dead = true;
-	s->draining = false;
-	if (s->on != NULL) {
-		bus_conn_sub_unsubscribe(s->on);
-		if (bus_send_ping(b) != RC_OK)
-			bus_conn_break(b->conn);
-	}
-	/* Events of s may be in the inbox until its BUS_EVENT_SUB_END. */
-	sub_reap(s);
-	bus_drain_check(b);
+	TAILQ_REMOVE(&s->bus->subs, s, link);
+	sub_free(s);
 }
 
 /* ---- draining ---- */
@@ -221,14 +153,9 @@ sub_drained(void *arg)
 void
 bus_drain_check(struct bus *b)
 {
-	struct bus_sub *s;
-
-	if (b->drained == NULL)
-		return;
-	TAILQ_FOREACH (s, &b->subs, link)
-		if (s->draining)
-			return;
-	loop_timer_set(b->loop, &b->drain_timer, clock_mono(), sub_drained, b);
+	if (b->drained != NULL && b->pongs >= b->drain_ping)
+		loop_timer_set(
+		    b->loop, &b->drain_timer, clock_mono(), sub_drained, b);
 }
 
 void
@@ -238,13 +165,14 @@ bus_drain(struct bus *b, loop_fn fn, void *arg)
 
 	assert(!b->draining);
 	b->draining = true;
-	TAILQ_FOREACH (s, &b->subs, link) {
-		if (s->on == NULL)
-			continue;
-		/* Fails if the connection has ended; its event follows. */
-		s->draining = bus_conn_sub_drain(s->on) == RC_OK;
-	}
 	b->drained = fn;
 	b->drained_arg = arg;
+	TAILQ_FOREACH (s, &b->subs, link)
+		if (s->on != NULL)
+			bus_conn_sub_drain(s->on);
+	/* What the server sent before it saw the end of the subscriptions
+	 * comes before this. */
+	if (b->conn != NULL && bus_conn_ping(b->conn) == RC_OK)
+		b->drain_ping = ++b->pings;
 	bus_drain_check(b);
 }

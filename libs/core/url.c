@@ -1,5 +1,6 @@
 #include "core/url.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 
 static bool
@@ -201,4 +202,13 @@ url_redact(struct str urls, struct buf *out)
 		if (rest.p != NULL)
 			buf_putc(out, ',');
 	}
+}
+
+bool
+url_is_address(const char *host)
+{
+	struct in6_addr a;
+
+	return inet_pton(AF_INET, host, &a) == 1 ||
+	    inet_pton(AF_INET6, host, &a) == 1;
 }

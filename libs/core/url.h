@@ -4,6 +4,7 @@
 #ifndef CORE_URL_H
 #define CORE_URL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/buf.h"
@@ -34,6 +35,9 @@ struct url {
  * contains nothing of s, since s may have a password.
  */
 enum rc url_parse(struct str s, struct url *u, const char **why) RC_CHECK;
+
+/* url_is_address(host): Whether host is an IP address, not a name. */
+bool url_is_address(const char *host);
 
 /*
  * url_redact(urls, out):

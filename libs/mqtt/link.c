@@ -2,7 +2,6 @@
  * The connection: resolve, connect, read and write, detect its loss, and
  * reconnect after a pause.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mosquitto.h>
@@ -451,15 +450,6 @@ link_resolve_done(void *arg)
 	free(job);
 }
 
-bool
-mqtt_is_ip_address(const char *host)
-{
-	struct in6_addr a;
-
-	return inet_pton(AF_INET, host, &a) == 1 ||
-	    inet_pton(AF_INET6, host, &a) == 1;
-}
-
 /*
  * Fill m->addrs and call link_resolved(), at once if the host is a number.
  * Without a result n_addrs is 0 and m->why is set.  False: no worker is free.
@@ -469,7 +459,7 @@ link_resolve(struct mqtt *m)
 {
 	struct mqtt_resolve_job *job;
 
-	if (mqtt_is_ip_address(m->url.host)) {
+	if (url_is_address(m->url.host)) {
 		str_copy(str_of(m->url.host), m->addrs[0], MQTT_ADDR_TEXT);
 		m->n_addrs = 1;
 		m->next_addr = 0;

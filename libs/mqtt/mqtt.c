@@ -216,7 +216,7 @@ mqtt_new(const struct mqtt_opts *o, struct mqtt **out)
 	why = mqtt_check_url(o, &url);
 	if (why == NULL)
 		why = mqtt_check_opts(o);
-	if (why == NULL && o->workers == NULL && !mqtt_is_ip_address(url.host))
+	if (why == NULL && o->workers == NULL && !url_is_address(url.host))
 		why = "a name cannot be resolved without workers";
 	if (why != NULL) {
 		log_error("mqtt.options", LOG_S("why", why));

@@ -156,9 +156,6 @@ bool mqtt_tls_pending(const struct mqtt *m);
 /* mqtt_tls_error(m): What is wrong with the broker's certificate, or NULL. */
 const char *mqtt_tls_error(const struct mqtt *m);
 
-/* mqtt_is_ip_address(host): Whether host needs no resolving; in link.c. */
-bool mqtt_is_ip_address(const char *host);
-
 /* ---- publish.c, subscribe.c ---- */
 
 /*

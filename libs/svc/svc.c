@@ -62,7 +62,6 @@ svc_bulk(struct svc *s)
 	o.loop = s->loop;
 	o.on_no_cluster = svc_on_no_cluster;
 	o.arg = s;
-	o.buffered = true;
 	/* The URL is that of s->bus, which was valid. */
 	if (s->bulk == NULL && bus_new(&o, &s->bulk) != RC_OK)
 		abort();

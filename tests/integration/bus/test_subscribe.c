@@ -463,3 +463,80 @@ TEST(forged_replies_are_ignored)
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);
 }
+
+struct order {
+	char seen[256];
+	size_t n;
+};
+
+static void
+on_ordered(void *arg, struct bus_msg *m)
+{
+	struct order *o = arg;
+
+	ck_assert_uint_lt(o->n + 1, sizeof(o->seen));
+	o->seen[o->n++] = bus_msg_data(m).p[0];
+	bus_msg_free(m);
+}
+
+TEST(the_order_of_several_subscriptions_is_the_servers)
+{
+	struct bus_fixture e;
+	struct order o = { .n = 0 };
+	struct bus *other;
+	int i;
+
+	bus_fixture_start(&e);
+	other = bus_fixture_bus(&e, "other");
+	bus_fixture_serve(e.bus, "o.c", on_ordered, &o);
+	bus_fixture_serve(e.bus, "o.a", on_ordered, &o);
+	bus_fixture_serve(e.bus, "o.b", on_ordered, &o);
+	flush_bus(&e, e.bus);
+	for (i = 0; i < 50; i++) {
+		publish(other, "o.a", "a");
+		publish(other, "o.b", "b");
+		publish(other, "o.c", "c");
+	}
+	flush_bus(&e, other);
+	flush_bus(&e, e.bus);
+	ck_assert_uint_eq(o.n, 150);
+	for (i = 0; i < 150; i++)
+		ck_assert_int_eq(o.seen[i], "abc"[i % 3]);
+	bus_free(other);
+	bus_fixture_stop(&e);
+}
+
+#define MANY 3000
+
+/* Their places on the connection are used again. */
+TEST(subscriptions_come_and_go)
+{
+	static struct bus_jobs_member seen[MANY];
+	static struct bus_sub *s[MANY];
+	struct bus_fixture e;
+	char subject[32];
+	int i, round;
+
+	bus_fixture_start(&e);
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < MANY; i++) {
+			snprintf(subject, sizeof(subject), "m.%d.%d", round, i);
+			ck_assert_int_eq(bus_subscribe(e.bus, subject, NULL,
+					     on_seen, &seen[i], &s[i]),
+			    RC_OK);
+		}
+		for (i = 0; i < MANY; i++) {
+			snprintf(subject, sizeof(subject), "m.%d.%d", round, i);
+			publish(e.bus, subject, subject);
+			if (i % 3 == 0)
+				bus_unsubscribe(s[i]);
+		}
+		flush_bus(&e, e.bus);
+		for (i = 0; i < MANY; i++) {
+			ck_assert_int_eq(seen[i].n, i % 3 == 0 ? 0 : round + 1);
+			if (i % 3 != 0)
+				bus_unsubscribe(s[i]);
+		}
+	}
+	bus_fixture_stop(&e);
+}
