@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "testkit/figures.h"
 
 #define USERS_MAX   16
 #define CLIENTS_MAX 128
-#define TIMERS_MAX  64
 #define NAME_BYTES  64
 
 struct monitor {
@@ -24,10 +22,8 @@ struct monitor {
 		char addr[NAME_BYTES];
 		struct monitor_user *user;
 	} client[CLIENTS_MAX];
-	size_t users, clients, timers;
-	/* User, command and script of what timers send. */
-	char timer[TIMERS_MAX][3 * NAME_BYTES];
-	bool learns;
+	size_t users, clients;
+	const char *const *timers;
 };
 
 static redisContext *
@@ -41,11 +37,12 @@ monitor_connect(struct stack *st)
 }
 
 struct monitor *
-monitor_new(struct stack *st)
+monitor_new(struct stack *st, const char *const timers[])
 {
 	struct monitor *m = mem_zalloc(sizeof(*m));
 	redisReply *r;
 
+	m->timers = timers;
 	m->monitor = monitor_connect(st);
 	m->asks = monitor_connect(st);
 	r = redisCommand(m->monitor, "MONITOR");
@@ -57,6 +54,8 @@ monitor_new(struct stack *st)
 void
 monitor_free(struct monitor *m)
 {
+	if (m == NULL)
+		return;
 	redisFree(m->monitor);
 	redisFree(m->asks);
 	free(m);
@@ -121,58 +120,52 @@ monitor_find_client(struct monitor *m, const char *addr)
 
 /* ---- commands ---- */
 
+/* By the first key, which follows a script and the number of keys. */
 static bool
-monitor_is_timer(const struct monitor *m, const char *what)
+monitor_is_timer(const struct monitor *m, const char *line)
 {
+	char first[NAME_BYTES], second[NAME_BYTES], third[NAME_BYTES];
+	const char *key;
 	size_t i;
+	int n = sscanf(line,
+	    "%*[^\"]\"%*[^\"]\" \"%63[^\"]\" \"%63[^\"]\" \"%63[^\"]\"", first,
+	    second, third);
 
-	for (i = 0; i < m->timers; i++)
-		if (strcmp(m->timer[i], what) == 0)
+	if (n < 1)
+		return false;
+	key = n == 3 && strspn(first, "0123456789abcdef") == 40 ? third : first;
+	for (i = 0; m->timers[i] != NULL; i++)
+		if (strncmp(key, m->timers[i], strlen(m->timers[i])) == 0)
 			return true;
 	return false;
 }
 
-/* 1700000000.000000 [0 127.0.0.1:40000] "evalsha" "c0ff…" "3" … */
+/* 1700000000.000000 [0 127.0.0.1:40000] "EVALSHA" "c0ff…" "3" … */
 static void
 monitor_take(struct monitor *m, const char *line)
 {
-	char addr[NAME_BYTES], command[NAME_BYTES], arg[NAME_BYTES];
-	char what[3 * NAME_BYTES];
+	char addr[NAME_BYTES];
 	struct monitor_user *u;
 
-	arg[0] = '\0';
-	if (sscanf(line, "%*s [%*d %63[^]]] \"%63[^\"]\" \"%63[^\"]\"", addr,
-		command, arg) < 2 ||
-	    strcmp(addr, "lua") == 0)
+	if (sscanf(line, "%*s [%*d %63[^]]]", addr) != 1 ||
+	    strcmp(addr, "lua") == 0 || monitor_is_timer(m, line))
 		return;
 	u = monitor_find_client(m, addr);
 	if (u == NULL) {
 		monitor_list_clients(m);
 		u = monitor_find_client(m, addr);
 	}
-	/* It has gone, or it is a test. */
-	if (u == NULL || strcmp(u->name, "default") == 0)
-		return;
-	snprintf(what, sizeof(what), "%.20s %.20s %.40s", u->name, command,
-	    strcasecmp(command, "evalsha") == 0 ? arg : "");
-	if (monitor_is_timer(m, what))
-		return;
-	if (m->learns) {
-		ck_assert_uint_lt(m->timers, TIMERS_MAX);
-		snprintf(m->timer[m->timers++], sizeof(what), "%s", what);
-		return;
-	}
-	u->n++;
-	if (getenv("DEBUGM"))
-		printf("%.300s\n", line);
+	/* One that has gone is a test's. */
+	if (u != NULL)
+	if (u != NULL)
+		u->n++;
 }
 
-bool
+void
 monitor_read(struct monitor *m)
 {
 	struct pollfd p = { .fd = m->monitor->fd, .events = POLLIN };
 	void *reply;
-	bool any = false;
 
 	for (;;) {
 		ck_assert_int_eq(
@@ -180,30 +173,11 @@ monitor_read(struct monitor *m)
 		if (reply != NULL) {
 			monitor_take(m, ((redisReply *)reply)->str);
 			freeReplyObject(reply);
-			any = true;
 		} else if (poll(&p, 1, 0) == 1)
-			ck_assert_int_eq(
-			    redisBufferRead(m->monitor), REDIS_OK);
+			ck_assert_int_eq(redisBufferRead(m->monitor), REDIS_OK);
 		else
-			return any;
+			return;
 	}
-}
-
-static bool
-monitor_is_past(void *arg)
-{
-	return tk_now_ns() >= *(double *)arg;
-}
-
-void
-monitor_learn(struct monitor *m, int ms)
-{
-	double end = tk_now_ns() + ms * 1e6;
-
-	m->learns = true;
-	(void)tk_until(monitor_is_past, &end, 2 * ms);
-	(void)monitor_read(m);
-	m->learns = false;
 }
 
 size_t
@@ -212,7 +186,7 @@ monitor_count(const struct monitor *m, const char *user)
 	size_t i, n = 0;
 
 	for (i = 0; i < m->users; i++)
-		if (user == NULL || strcmp(m->user[i].name, user) == 0)
+		if (strcmp(m->user[i].name, user) == 0)
 			n += m->user[i].n;
 	return n;
 }

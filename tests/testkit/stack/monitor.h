@@ -5,31 +5,25 @@
 #ifndef TESTKIT_STACK_MONITOR_H
 #define TESTKIT_STACK_MONITOR_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "testkit/stack/stack.h"
 
 struct monitor;
 
-/* monitor_new(st), monitor_free(m): Connected once it returns. */
-struct monitor *monitor_new(struct stack *st);
+/*
+ * monitor_new(st, timers): Connected once it returns.  A command whose first
+ * key begins with one of the texts, a NULL-terminated list of constants, is
+ * sent by a timer and not counted.
+ * monitor_free(m): m may be NULL.
+ */
+struct monitor *monitor_new(struct stack *st, const char *const timers[]);
 void monitor_free(struct monitor *m);
 
-/*
- * monitor_learn(m, ms):
- * What is sent in that time without a turn is sent by timers: the same command
- * or script of the same user is not counted from now on.
- */
-void monitor_learn(struct monitor *m, int ms);
+/* monitor_read(m): Count what has been executed so far. */
+void monitor_read(struct monitor *m);
 
-/*
- * monitor_read(m):
- * Count what has been sent; returns false when nothing was.
- */
-bool monitor_read(struct monitor *m);
-
-/* monitor_count(m, user): Commands of a user so far; NULL: of all users. */
+/* monitor_count(m, user): Commands of a service so far. */
 size_t monitor_count(const struct monitor *m, const char *user);
 
 #endif /* !TESTKIT_STACK_MONITOR_H */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "testkit/figures.h"
@@ -56,16 +57,18 @@ turns_user(int i, char user[32])
 void
 turns_bind(struct stack *st, int users)
 {
-	char user[32], terminal[32];
+	char user[32], terminal[32], soul[32];
 	int i;
 
+	/* Tests that share a stack bind anew; a user's souls differ by name. */
+	snprintf(soul, sizeof(soul), "元%d", (int)getpid());
 	for (i = 0; i < users; i++) {
 		snprintf(terminal, sizeof(terminal), "terminal-%03d", i + 1);
 		client_wait_terminal(
 		    st, STACK_USER, terminal, CLIENT_SEES_INTENTS);
 		turns_user(i, user);
 		client_select_soul(st, user, terminal,
-		    client_create_soul(st, user, "小元", "ENFP"));
+		    client_create_soul(st, user, soul, "ENFP"));
 	}
 }
 
@@ -97,8 +100,8 @@ turns_send(struct turns *t)
 	snprintf(reply, sizeof(reply), TURNS_INBOX "%d", i);
 	turns_write(t->plan, i, user, chat);
 	snprintf(body, sizeof(body),
-	    "{\"turn_id\":\"turns_%d\",\"user_id\":\"%s\",\"chat\":{%s}}",
-	    number++, user, chat);
+	    "{\"turn_id\":\"turn_%d_%d\",\"user_id\":\"%s\",\"chat\":{%s}}",
+	    (int)getpid(), number++, user, chat);
 	t->began_ns[i] = tk_now_ns();
 	ck_assert_int_eq(natsConnection_PublishRequestString(
 			     t->nc, "soul.rpc.turn.start", reply, body),
