@@ -19,12 +19,21 @@ unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 TESTKIT := $(B)/tests/testkit.a
 STACKKIT := $(B)/tests/testkit/stack.a
 STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
-TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS),$(call objs,tests/testkit))
+TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) \
+	$(B)/tests/testkit/preload/%,$(call objs,tests/testkit))
 $(eval $(call archive_rule,$(TESTKIT),$(TESTKIT_OBJS)))
 $(eval $(call archive_rule,$(STACKKIT),$(STACKKIT_OBJS)))
 $(TESTKIT_OBJS) $(STACKKIT_OBJS): private CPPFLAGS += -iquote tests
 $(TESTKIT_OBJS) $(STACKKIT_OBJS): private WARN += -Wno-pedantic
 $(STACKKIT_OBJS): | $(GEN)/wire/msgs.h
+
+# Preloaded into servers, which have no sanitizer.
+PRELOAD := $(patsubst tests/testkit/preload/%.c,$(B)/tests/testkit/%.so,\
+	$(wildcard tests/testkit/preload/*.c))
+$(B)/tests/testkit/%.so: tests/testkit/preload/%.c Makefile | $(STAMP)
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(CC) -std=c11 $(CPPFLAGS) -iquote tests $(GUARD) $(WARN) $(CFLAGS) \
+	    -Wno-missing-prototypes -fPIC -shared -MMD -MP -MF $(@:.so=.d) -o $@ $<
 
 # A test links its unit, without the unit's main(), the testkit, and what
 # LINKS_<unit> (libraries), LINKS_PKG_<unit> (pkg-config names) and OBJS_<unit>
@@ -57,7 +66,7 @@ $(B)/$(1).o: private CPPFLAGS += -iquote tests
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
-    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE)
+    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE) $(PRELOAD)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))

@@ -107,11 +107,22 @@ rights_start_redis(struct tk_server *s, const char *more, const char *witness)
 	free(rights);
 }
 
+#define RIGHTS_OPEN    "no_auth_user: \"test\"\n"
+#define RIGHTS_WITNESS "{ user: \"test\", password: \"\" }"
+
 void
 tk_rights_nats(struct tk_server *s)
 {
-	rights_start_nats(
-	    s, "no_auth_user: \"test\"", "{ user: \"test\", password: \"\" }");
+	rights_start_nats(s, RIGHTS_OPEN, RIGHTS_WITNESS);
+}
+
+void
+tk_rights_nats_monitored(struct tk_server *s, int port)
+{
+	char more[128];
+
+	snprintf(more, sizeof(more), RIGHTS_OPEN "http: \"127.0.0.1:%d\"", port);
+	rights_start_nats(s, more, RIGHTS_WITNESS);
 }
 
 void

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "testkit/redis_meter.h"
 #include "testkit/testkit.h"
 #include "testkit/testkit_internal.h"
 
@@ -182,7 +183,8 @@ server_launch(struct tk_server *s)
 		mosquitto_args(&a, s->kind == TK_MOSQUITTO_PERSISTENT);
 		break;
 	}
-	tk_spawn(&s->proc, name, a.v, NULL);
+	tk_spawn(&s->proc, name, a.v,
+	    s->kind == TK_REDIS ? tk_meter_env() : NULL);
 }
 
 static bool

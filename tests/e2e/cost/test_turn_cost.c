@@ -1,194 +1,325 @@
 /*
- * What a turn costs in round trips, which depends on no machine: commands to
- * Redis and messages to NATS, by each service, of one turn at a time.
- *
- * Timers send some as well, so a turn's cost is what most turns have cost.  Who
- * changes a number below has meant to, and says why in the commit.
+ * What a turn costs, in counts that depend on no machine.  Who changes a number
+ * below has meant to, and says why in the commit.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/mem.h"
-#include "testkit/nats.h"
+#include "testkit/figures.h"
 #include "testkit/service.h"
-#include "testkit/stack/client.h"
-
-#define WARM_UP 10
-/* Longer sessions are summarised. */
-#define SESSION_TURNS 10
-#define TURNS         40
-#define MOST          64 /* more a turn than any service sends */
-#define MS            20000
-/* The orchestrator may reply to nobody else. */
-#define INBOX "_INBOX.chat-gateway.cost"
+#include "testkit/stack/census.h"
+#include "testkit/stack/monitor.h"
+#include "testkit/stack/turns.h"
 
 STACK_SHARED({ .no_capture = true,
-    .env = { [STACK_MQTT_BRIDGE] = {
-		 "RATE_TERMINAL_BURST=1000", "RATE_TERMINAL_PER_S=1000" } } })
+    .metered = true,
+    .env = { [STACK_MQTT_BRIDGE] = { TURNS_BRIDGE_ENV },
+	[STACK_LLM_ORCHESTRATOR] = { "REDIS_TIMEOUT_MS=5000" },
+	[STACK_EMOTION_ENGINE] = { "REDIS_TIMEOUT_MS=5000" } } })
 
-#define REDIS "state_commands_total"
-#define NATS  "soul_bus_published_total"
+/* ---- one turn at a time ---- */
 
-static const struct cost {
-	int service;
-	const char *metric;
-	const char *what;
-	size_t direct; /* a turn by an intent */
-	size_t model;  /* a turn by the model */
-	/*
-	 * Its timer sends often, and all of its turn is sent before the reply:
-	 * the least counts, without waiting for what follows.
-	 */
-	bool least;
-} costs[] = {
-	/* Slot, terminal, session; input; action or soul, history; end. */
-	{ STACK_LLM_ORCHESTRATOR, REDIS, "orchestrator to Redis", 6, 7, false },
-	{ STACK_EMOTION_ENGINE, REDIS, "emotion-engine to Redis", 1, 1, true },
-	{ STACK_MQTT_BRIDGE, REDIS, "mqtt-bridge to Redis", 0, 0, false },
-	{ STACK_INTENT_FILTER, REDIS, "intent-filter to Redis", 0, 0, false },
-	{ STACK_MEMORY_WORKER, REDIS, "memory-worker to Redis", 0, 0, false },
-	/* Of requests and replies; events have a connection of their own. */
-	{ STACK_LLM_ORCHESTRATOR, NATS, "orchestrator to NATS", 7, 6, false },
-	{ STACK_EMOTION_ENGINE, NATS, "emotion-engine to NATS", 1, 1, false },
-	{ STACK_MQTT_BRIDGE, NATS, "mqtt-bridge to NATS", 1, 0, false },
-	{ STACK_INTENT_FILTER, NATS, "intent-filter to NATS", 1, 1, false },
-	{ STACK_MEMORY_WORKER, NATS, "memory-worker to NATS", 1, 1, false },
+#define WARM_UP 10
+#define TURNS   40
+/* Longer sessions are summarised. */
+#define SESSION_TURNS 10
+#define MOST    64 /* of any count */
+
+static const char *const timers[] = { "soul:ticks:", "soul:lease:",
+	"soul:idle:", NULL };
+
+/* Where a count is taken. */
+enum source {
+	SOURCE_REDIS,   /* commands of a service to Redis */
+	SOURCE_FSYNC,   /* of Redis */
+	SOURCE_NATS,    /* messages of all clients, the test's request included */
+	SOURCE_REQUESTS /* NATS messages of a service, without its events */
 };
 
-static long long
-read_cost(size_t i)
-{
-	const struct tk_service s = {
-		.admin = stack.service[costs[i].service].admin
-	};
-	long long v = tk_service_metric(&s, costs[i].metric);
+static const struct count {
+	enum source source;
+	enum stack_service service;
+	const char *what;
+	size_t direct, model;
+} counts[] = {
+	/* Slot, terminal, session; input; action or soul, history; end. */
+	{ SOURCE_REDIS, STACK_LLM_ORCHESTRATOR, "orchestrator to Redis", 6, 7 },
+	{ SOURCE_REDIS, STACK_EMOTION_ENGINE, "emotion-engine to Redis", 1, 1 },
+	{ SOURCE_REDIS, STACK_MQTT_BRIDGE, "mqtt-bridge to Redis", 0, 0 },
+	{ SOURCE_REDIS, STACK_MEMORY_WORKER, "memory-worker to Redis", 0, 0 },
+	{ SOURCE_FSYNC, 0, "fsyncs of Redis", 5, 4 },
+	{ SOURCE_NATS, 0, "NATS messages", 21, 18 },
+	{ SOURCE_REQUESTS, STACK_LLM_ORCHESTRATOR, "orchestrator to NATS", 7,
+	    6 },
+	{ SOURCE_REQUESTS, STACK_EMOTION_ENGINE, "emotion-engine to NATS", 1,
+	    1 },
+	{ SOURCE_REQUESTS, STACK_MQTT_BRIDGE, "mqtt-bridge to NATS", 1, 0 },
+	{ SOURCE_REQUESTS, STACK_INTENT_FILTER, "intent-filter to NATS", 1, 1 },
+	{ SOURCE_REQUESTS, STACK_MEMORY_WORKER, "memory-worker to NATS", 1, 1 },
+};
 
-	ck_assert_int_ge(v, 0);
-	return v;
-}
+struct reading {
+	struct monitor *monitor;
+	long long v[NELEM(counts)];
+	int steady;
+};
 
-/* Those with least, or the others. */
 static void
-read_costs(bool least, long long v[NELEM(costs)])
+read_counts(struct reading *r)
 {
+	struct tk_service s = { 0 };
 	size_t i;
 
-	for (i = 0; i < NELEM(costs); i++)
-		if (costs[i].least == least)
-			v[i] = read_cost(i);
+	monitor_read(r->monitor);
+	for (i = 0; i < NELEM(counts); i++) {
+		s.admin = stack.service[counts[i].service].admin;
+		switch (counts[i].source) {
+		case SOURCE_REDIS:
+			r->v[i] = (long long)monitor_count(
+			    r->monitor, stack_name(counts[i].service));
+			break;
+		case SOURCE_FSYNC:
+			r->v[i] = (long long)stack.meter->fsyncs;
+			break;
+		case SOURCE_NATS:
+			r->v[i] = census_nats(&stack);
+			break;
+		case SOURCE_REQUESTS:
+			r->v[i] =
+			    tk_service_metric(&s, "soul_bus_published_total");
+			ck_assert_int_ge(r->v[i], 0);
+			break;
+		}
+	}
 }
-
-/* Straight to an orchestrator; it must complete. */
-static void
-turn(natsConnection *nc, const char *text)
-{
-	static int number;
-	natsSubscription *sub;
-	char body[512];
-	natsMsg *m;
-	bool completed;
-
-	number++;
-	snprintf(body, sizeof(body),
-	    "{\"turn_id\":\"cost_%d\",\"user_id\":\"" STACK_USER
-	    "\",\"chat\":{\"session_id\":\"cost%d\","
-	    "\"terminal_id\":\"" STACK_BODY
-	    "\",\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"%s\"}]}}",
-	    number, number / SESSION_TURNS, text);
-	sub = tk_nats_listen(nc, INBOX);
-	ck_assert_int_eq(natsConnection_PublishRequestString(
-			     nc, "soul.rpc.turn.start", INBOX, body),
-	    NATS_OK);
-	do {
-		ck_assert_int_eq(
-		    natsSubscription_NextMsg(&m, sub, MS), NATS_OK);
-		ck_assert_msg(strstr(natsMsg_GetData(m), "\"failed\"") == NULL,
-		    "%s", natsMsg_GetData(m));
-		completed = strstr(natsMsg_GetData(m), "\"completed\"") != NULL;
-		natsMsg_Destroy(m);
-	} while (!completed);
-	natsSubscription_Destroy(sub);
-}
-
-struct steady {
-	long long v[NELEM(costs)];
-	int rounds;
-};
 
 /* What follows a turn has been sent: nothing has changed for a while. */
 static bool
 is_steady(void *arg)
 {
-	struct steady *s = arg;
-	long long was[NELEM(costs)];
+	struct reading *r = arg;
+	long long was[NELEM(counts)];
 
-	memcpy(was, s->v, sizeof(was));
-	read_costs(false, s->v);
-	s->rounds = memcmp(was, s->v, sizeof(was)) == 0 ? s->rounds + 1 : 0;
-	return s->rounds >= 2;
+	memcpy(was, r->v, sizeof(was));
+	read_counts(r);
+	r->steady = memcmp(was, r->v, sizeof(was)) == 0 ? r->steady + 1 : 0;
+	return r->steady >= 2;
 }
 
 static void
-wait_steady(struct steady *s)
+wait_steady(struct reading *r)
 {
-	s->rounds = 0;
-	(void)tk_until(is_steady, s, 500);
+	r->steady = 0;
+	(void)tk_until(is_steady, r, 500);
 }
 
+/* What most turns have cost: timers send some as well. */
 static void
-measure(natsConnection *nc, const char *text, size_t cost[NELEM(costs)])
+measure(const char *text, const char *what, size_t cost[NELEM(counts)])
 {
-	static size_t count[NELEM(costs)][MOST];
-	struct steady before = { .rounds = 0 }, after = { .rounds = 0 };
+	static size_t turns[NELEM(counts)][MOST];
+	char session[32];
+	struct turns_plan one = {
+		.text = text, .n = 1, .in_flight = 1, .session = session
+	};
+	struct reading r = { .monitor = monitor_new(&stack, timers) };
+	long long before[NELEM(counts)];
 	size_t i, k, n;
 
-	memset(count, 0, sizeof(count));
+	memset(turns, 0, sizeof(turns));
 	for (n = 0; n < TURNS; n++) {
-		wait_steady(&before);
-		read_costs(true, before.v);
-		turn(nc, text);
-		read_costs(true, after.v);
-		wait_steady(&after);
-		for (i = 0; i < NELEM(costs); i++) {
-			k = (size_t)(after.v[i] - before.v[i]);
-			count[i][k < MOST ? k : MOST - 1]++;
+		snprintf(session, sizeof(session), "%s%zu", what,
+		    n / SESSION_TURNS);
+		wait_steady(&r);
+		memcpy(before, r.v, sizeof(before));
+		turns_run(&stack, &one, NULL);
+		wait_steady(&r);
+		for (i = 0; i < NELEM(counts); i++) {
+			k = (size_t)(r.v[i] - before[i]);
+			turns[i][k < MOST ? k : MOST - 1]++;
 		}
 	}
-	for (i = 0; i < NELEM(costs); i++) {
-		for (k = 0; count[i][k] == 0; k++)
-			continue;
-		cost[i] = k;
-		for (; !costs[i].least && k < MOST; k++)
-			if (count[i][k] > count[i][cost[i]])
+	for (i = 0; i < NELEM(counts); i++) {
+		for (cost[i] = k = 0; k < MOST; k++)
+			if (turns[i][k] > turns[i][cost[i]])
 				cost[i] = k;
 	}
+	monitor_free(r.monitor);
+}
+
+static void
+warm_up(void)
+{
+	struct turns_plan p = { .text = TURNS_DIRECT,
+		.n = WARM_UP,
+		.in_flight = 1,
+		.session = "warm" };
+
+	turns_bind(&stack, 1);
+	turns_run(&stack, &p, NULL);
 }
 
 TEST_T(a_turn_costs_what_is_listed, 120)
 {
-	size_t direct[NELEM(costs)], model[NELEM(costs)], i;
-	natsConnection *nc;
-	int warm;
+	size_t direct[NELEM(counts)], model[NELEM(counts)], i;
 
-	client_wait_terminal(
-	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
-	client_select_soul(&stack, STACK_USER, STACK_BODY,
-	    client_create_soul(&stack, STACK_USER, "小元", "ENFP"));
-	nc = tk_nats_connect(stack.server[STACK_NATS].url);
-	for (warm = 0; warm < WARM_UP; warm++)
-		turn(nc, "把灯变成绿色");
-	measure(nc, "把灯变成绿色", direct);
-	measure(nc, "今天上海天气如何？", model);
-	for (i = 0; i < NELEM(costs); i++)
-		printf("%s: %zu direct, %zu by the model\n", costs[i].what,
+	warm_up();
+	measure(TURNS_DIRECT, "direct", direct);
+	measure(TURNS_MODEL, "model", model);
+	for (i = 0; i < NELEM(counts); i++)
+		printf("%s: %zu direct, %zu by the model\n", counts[i].what,
 		    direct[i], model[i]);
 	(void)fflush(stdout);
-	for (i = 0; i < NELEM(costs); i++) {
-		ck_assert_msg(direct[i] == costs[i].direct,
-		    "%s: %zu in a direct turn", costs[i].what, direct[i]);
-		ck_assert_msg(model[i] == costs[i].model,
-		    "%s: %zu in a turn by the model", costs[i].what, model[i]);
+	for (i = 0; i < NELEM(counts); i++) {
+		ck_assert_msg(direct[i] == counts[i].direct,
+		    "%s: %zu in a direct turn", counts[i].what, direct[i]);
+		ck_assert_msg(model[i] == counts[i].model,
+		    "%s: %zu in a turn by the model", counts[i].what, model[i]);
 	}
-	natsConnection_Destroy(nc);
+}
+
+/* ---- what the reply waits for ---- */
+
+#define DELAYED 9
+/* A whole turn without delays takes less. */
+#define DELAY_MS 40
+
+/* One after the other before the reply: requests to Redis, and its fsyncs. */
+static const struct wait {
+	const char *what, *text;
+	size_t rounds, fsyncs;
+} waits[] = {
+	{ "direct", TURNS_DIRECT, 5, 5 },
+	{ "model", TURNS_MODEL, 6, 4 },
+};
+
+/* Redis has just replied: it begins to wait if it is to. */
+static void
+wait_redis(int fd)
+{
+	char reply[8];
+
+	ck_assert_int_eq(send(fd, "PING\r\n", 6, MSG_NOSIGNAL), 6);
+	ck_assert_int_eq(recv(fd, reply, 7, MSG_WAITALL), 7);
+}
+
+/*
+ * How often the fastest turn was delayed, in a new session.  Whatever comes
+ * between two delays takes less than one.
+ */
+static size_t
+count_delays(const char *text, _Atomic uint32_t *delay_us)
+{
+	static int number;
+	char session[32];
+	struct turns_plan one = {
+		.text = text, .n = 1, .in_flight = 1, .session = session
+	};
+	int fd = tk_connect(stack.server[STACK_REDIS].port), i;
+	double began, least = 0, ms;
+
+	ck_assert_int_ne(fd, -1);
+	snprintf(session, sizeof(session), "wait%d", number++);
+	atomic_store(delay_us, DELAY_MS * 1000);
+	for (i = 0; i < DELAYED; i++) {
+		wait_redis(fd);
+		began = tk_now_ns();
+		turns_run(&stack, &one, NULL);
+		ms = (tk_now_ns() - began) / 1e6;
+		least = i == 0 || ms < least ? ms : least;
+	}
+	atomic_store(delay_us, 0);
+	close(fd);
+	return (size_t)(least / DELAY_MS);
+}
+
+TEST_T(a_reply_waits_for_what_is_listed, 120)
+{
+	size_t rounds[NELEM(waits)], fsyncs[NELEM(waits)], i;
+
+	warm_up();
+	for (i = 0; i < NELEM(waits); i++) {
+		rounds[i] =
+		    count_delays(waits[i].text, &stack.meter->round_us);
+		fsyncs[i] = count_delays(waits[i].text, &stack.meter->fsync_us);
+		printf("%s: waits %zu times for Redis, for %zu fsyncs\n",
+		    waits[i].what, rounds[i], fsyncs[i]);
+	}
+	(void)fflush(stdout);
+	for (i = 0; i < NELEM(waits); i++) {
+		ck_assert_uint_eq(rounds[i], waits[i].rounds);
+		ck_assert_uint_eq(fsyncs[i], waits[i].fsyncs);
+	}
+}
+
+/* ---- all processes ---- */
+
+#define ALONE    100
+#define IN_CROWD 1000
+#define CROWD    64
+
+/* What a turn may cost until it costs no more than twice the target. */
+#define FSYNCS_MAX      2.1
+#define FSYNCS_TARGET   0.5
+#define SWITCHES_MAX    125
+#define SWITCHES_TARGET 40
+#define SYSCALLS_MAX    800
+#define SYSCALLS_TARGET 350
+
+/* Sanitizers have system calls and locks of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+static void
+check_cost(const char *what, double cost, double max, double target)
+{
+	printf("%s: %.2f a turn; target %.1f\n", what, cost, target);
+	(void)fflush(stdout);
+	ck_assert_msg(
+	    SANITIZED || cost <= max, "%s: %.2f a turn", what, cost);
+}
+
+/* The cost of direct turns, n in flight at a time. */
+static struct census_sum
+count_costs(struct census *c, int n, int in_flight, double *fsyncs)
+{
+	struct turns_plan p = { .text = TURNS_DIRECT,
+		.n = n,
+		.in_flight = in_flight,
+		.session = in_flight == 1 ? "alone" : "crowd" };
+	struct census_figures before, after;
+
+	census_read(c, &before);
+	turns_run(&stack, &p, NULL);
+	census_read(c, &after);
+	after = census_cost(&before, &after, n);
+	*fsyncs = after.fsyncs;
+	return census_sum(c, &after);
+}
+
+TEST_T(all_processes_stay_within_their_limits, 120)
+{
+	struct census *c = census_new(&stack, true);
+	struct census_sum alone, crowd;
+	double fsyncs;
+
+	warm_up();
+	alone = count_costs(c, ALONE, 1, &fsyncs);
+	crowd = count_costs(c, IN_CROWD, CROWD, &fsyncs);
+	check_cost("fsyncs, 64 in flight", fsyncs, FSYNCS_MAX, FSYNCS_TARGET);
+	check_cost("voluntary switches, 64 in flight", crowd.switches,
+	    SWITCHES_MAX, SWITCHES_TARGET);
+	if (census_syscalls(c))
+		check_cost("system calls, 1 in flight", alone.syscalls,
+		    SYSCALLS_MAX, SYSCALLS_TARGET);
+	else
+		printf("system calls: the kernel lets only root count them\n");
+	census_free(c);
 }

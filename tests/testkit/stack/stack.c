@@ -128,7 +128,13 @@ start_servers(struct stack *st)
 		lock_servers(st);
 		return;
 	}
-	tk_rights_nats(&st->server[STACK_NATS]);
+	if (st->opts->metered) {
+		st->meter = tk_meter_begin();
+		st->nats_monitor = tk_port();
+		tk_rights_nats_monitored(
+		    &st->server[STACK_NATS], st->nats_monitor);
+	} else
+		tk_rights_nats(&st->server[STACK_NATS]);
 	tk_rights_redis(&st->server[STACK_REDIS]);
 	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_PERSISTENT);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "testkit/json.h"
+#include "testkit/redis_meter.h"
 #include "testkit/testkit.h"
 
 /* Timeout of operations that take well under a second. */
@@ -41,6 +42,7 @@ struct stack_opts {
 	/* The capture must not count as a subscriber of commands. */
 	bool no_mqtt_capture;
 	bool no_capture;              /* for benchmarks */
+	bool metered; /* Redis has a meter, NATS a port for monitoring */
 	bool locked;                  /* as deployed: lock.h */
 	bool without[STACK_SERVICES]; /* not started */
 };
@@ -63,6 +65,9 @@ struct stack {
 		int services, witness;
 		struct tk_proc passwords;
 	} lock;
+	/* If metered. */
+	struct tk_meter *meter;
+	int nats_monitor;
 	const struct stack_opts *opts; /* constant */
 };
 
