@@ -52,7 +52,7 @@ static const struct count {
 	{ SOURCE_REDIS, STACK_MQTT_BRIDGE, "mqtt-bridge to Redis", 0, 0 },
 	{ SOURCE_REDIS, STACK_MEMORY_WORKER, "memory-worker to Redis", 0, 0 },
 	{ SOURCE_FSYNC, 0, "fsyncs of Redis", 5, 4 },
-	{ SOURCE_NATS, 0, "NATS messages", 21, 18 },
+	{ SOURCE_NATS, 0, "NATS messages", 20, 17 },
 	{ SOURCE_REQUESTS, STACK_LLM_ORCHESTRATOR, "orchestrator to NATS", 7,
 	    6 },
 	{ SOURCE_REQUESTS, STACK_EMOTION_ENGINE, "emotion-engine to NATS", 1,

@@ -157,7 +157,6 @@ monitor_take(struct monitor *m, const char *line)
 	}
 	/* One that has gone is a test's. */
 	if (u != NULL)
-	if (u != NULL)
 		u->n++;
 }
 
