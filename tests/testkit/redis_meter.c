@@ -23,8 +23,7 @@ tk_meter_begin(void)
 
 	ck_assert_msg(fd != -1, "%s: %s", path, strerror(errno));
 	ck_assert_int_eq(ftruncate(fd, sizeof(*m)), 0);
-	m = mmap(
-	    NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	m = mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ck_assert_ptr_ne(m, MAP_FAILED);
 	close(fd);
 	snprintf(meter_preload, sizeof(meter_preload), "LD_PRELOAD=%s",

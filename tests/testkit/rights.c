@@ -121,7 +121,8 @@ tk_rights_nats_monitored(struct tk_server *s, int port)
 {
 	char more[128];
 
-	snprintf(more, sizeof(more), RIGHTS_OPEN "http: \"127.0.0.1:%d\"", port);
+	snprintf(
+	    more, sizeof(more), "%s http: \"127.0.0.1:%d\"", RIGHTS_OPEN, port);
 	rights_start_nats(s, more, RIGHTS_WITNESS);
 }
 

@@ -183,8 +183,8 @@ server_launch(struct tk_server *s)
 		mosquitto_args(&a, s->kind == TK_MOSQUITTO_PERSISTENT);
 		break;
 	}
-	tk_spawn(&s->proc, name, a.v,
-	    s->kind == TK_REDIS ? tk_meter_env() : NULL);
+	tk_spawn(
+	    &s->proc, name, a.v, s->kind == TK_REDIS ? tk_meter_env() : NULL);
 }
 
 static bool

@@ -50,8 +50,8 @@ syscalls_open(uint64_t id, pid_t thread)
 		.config = id,
 		.inherit = 1 };
 
-	return (int)syscall(SYS_perf_event_open, &a, thread, -1, -1,
-	    PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(
+	    SYS_perf_event_open, &a, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 struct tk_syscalls *

@@ -16,11 +16,11 @@
 
 #define ORCHESTRATORS 4
 /* Of most measurements; one user's turns wait for each other's emotions. */
-#define USERS         16
-#define MANY_USERS    100
-#define BODIES        "BODY_COUNT=100"
-#define BARE_TURNS    1000
-#define WARM_UP       100
+#define USERS      16
+#define MANY_USERS 100
+#define BODIES     "BODY_COUNT=100"
+#define BARE_TURNS 1000
+#define WARM_UP    100
 
 static struct stack st;
 
@@ -142,8 +142,8 @@ TEST_T(turns_by_number_in_flight_and_orchestrators, 1200)
 			break;
 		/* 1, 2, 4 */
 		for (int end = 2 * n; n < end; n++) {
-			snprintf(what, sizeof(what), "llm-orchestrator-%d",
-			    n + 1);
+			snprintf(
+			    what, sizeof(what), "llm-orchestrator-%d", n + 1);
 			stack_spawn(
 			    &st, STACK_LLM_ORCHESTRATOR, &more[n], what);
 			stack_wait_ready(&more[n]);

@@ -27,16 +27,17 @@ STACK_SHARED({ .no_capture = true,
 #define TURNS   40
 /* Longer sessions are summarised. */
 #define SESSION_TURNS 10
-#define MOST    64 /* of any count */
+#define MOST          64 /* of any count */
 
-static const char *const timers[] = { "soul:ticks:", "soul:lease:",
-	"soul:idle:", NULL };
+static const char *const timers[] = {
+	"soul:ticks:", "soul:lease:", "soul:idle:", NULL
+};
 
 /* Where a count is taken. */
 enum source {
-	SOURCE_REDIS,   /* commands of a service to Redis */
-	SOURCE_FSYNC,   /* of Redis */
-	SOURCE_NATS,    /* messages of all clients, the test's request included */
+	SOURCE_REDIS, /* commands of a service to Redis */
+	SOURCE_FSYNC, /* of Redis */
+	SOURCE_NATS,  /* messages of all clients, the test's request included */
 	SOURCE_REQUESTS /* NATS messages of a service, without its events */
 };
 
@@ -62,14 +63,14 @@ static const struct count {
 	{ SOURCE_REQUESTS, STACK_MEMORY_WORKER, "memory-worker to NATS", 1, 1 },
 };
 
-struct reading {
+struct count_sample {
 	struct monitor *monitor;
 	long long v[NELEM(counts)];
 	int steady;
 };
 
 static void
-read_counts(struct reading *r)
+read_counts(struct count_sample *r)
 {
 	struct tk_service s = { 0 };
 	size_t i;
@@ -101,7 +102,7 @@ read_counts(struct reading *r)
 static bool
 is_steady(void *arg)
 {
-	struct reading *r = arg;
+	struct count_sample *r = arg;
 	long long was[NELEM(counts)];
 
 	memcpy(was, r->v, sizeof(was));
@@ -111,7 +112,7 @@ is_steady(void *arg)
 }
 
 static void
-wait_steady(struct reading *r)
+wait_steady(struct count_sample *r)
 {
 	r->steady = 0;
 	(void)tk_until(is_steady, r, 500);
@@ -126,14 +127,14 @@ measure(const char *text, const char *what, size_t cost[NELEM(counts)])
 	struct turns_plan one = {
 		.text = text, .n = 1, .in_flight = 1, .session = session
 	};
-	struct reading r = { .monitor = monitor_new(&stack, timers) };
+	struct count_sample r = { .monitor = monitor_new(&stack, timers) };
 	long long before[NELEM(counts)];
 	size_t i, k, n;
 
 	memset(turns, 0, sizeof(turns));
 	for (n = 0; n < TURNS; n++) {
-		snprintf(session, sizeof(session), "%s%zu", what,
-		    n / SESSION_TURNS);
+		snprintf(
+		    session, sizeof(session), "%s%zu", what, n / SESSION_TURNS);
 		wait_steady(&r);
 		memcpy(before, r.v, sizeof(before));
 		turns_run(&stack, &one, NULL);
@@ -243,8 +244,7 @@ TEST_T(a_reply_waits_for_what_is_listed, 120)
 
 	warm_up();
 	for (i = 0; i < NELEM(waits); i++) {
-		rounds[i] =
-		    count_delays(waits[i].text, &stack.meter->round_us);
+		rounds[i] = count_delays(waits[i].text, &stack.meter->round_us);
 		fsyncs[i] = count_delays(waits[i].text, &stack.meter->fsync_us);
 		printf("%s: waits %zu times for Redis, for %zu fsyncs\n",
 		    waits[i].what, rounds[i], fsyncs[i]);
@@ -258,9 +258,9 @@ TEST_T(a_reply_waits_for_what_is_listed, 120)
 
 /* ---- all processes ---- */
 
-#define ALONE    100
-#define IN_CROWD 1000
-#define CROWD    64
+#define ALONE      100
+#define MANY_TURNS 1000
+#define MANY       64
 
 /* What a turn may cost until it costs no more than twice the target. */
 #define FSYNCS_MAX      2.1
@@ -282,8 +282,7 @@ check_cost(const char *what, double cost, double max, double target)
 {
 	printf("%s: %.2f a turn; target %.1f\n", what, cost, target);
 	(void)fflush(stdout);
-	ck_assert_msg(
-	    SANITIZED || cost <= max, "%s: %.2f a turn", what, cost);
+	ck_assert_msg(SANITIZED || cost <= max, "%s: %.2f a turn", what, cost);
 }
 
 /* The cost of direct turns, n in flight at a time. */
@@ -293,7 +292,7 @@ count_costs(struct census *c, int n, int in_flight, double *fsyncs)
 	struct turns_plan p = { .text = TURNS_DIRECT,
 		.n = n,
 		.in_flight = in_flight,
-		.session = in_flight == 1 ? "alone" : "crowd" };
+		.session = in_flight == 1 ? "alone" : "many" };
 	struct census_figures before, after;
 
 	census_read(c, &before);
@@ -307,14 +306,14 @@ count_costs(struct census *c, int n, int in_flight, double *fsyncs)
 TEST_T(all_processes_stay_within_their_limits, 120)
 {
 	struct census *c = census_new(&stack, true);
-	struct census_sum alone, crowd;
+	struct census_sum alone, many;
 	double fsyncs;
 
 	warm_up();
 	alone = count_costs(c, ALONE, 1, &fsyncs);
-	crowd = count_costs(c, IN_CROWD, CROWD, &fsyncs);
+	many = count_costs(c, MANY_TURNS, MANY, &fsyncs);
 	check_cost("fsyncs, 64 in flight", fsyncs, FSYNCS_MAX, FSYNCS_TARGET);
-	check_cost("voluntary switches, 64 in flight", crowd.switches,
+	check_cost("voluntary switches, 64 in flight", many.switches,
 	    SWITCHES_MAX, SWITCHES_TARGET);
 	if (census_syscalls(c))
 		check_cost("system calls, 1 in flight", alone.syscalls,

@@ -39,8 +39,8 @@ load(void)
 	find(&libc_epoll_wait, "epoll_wait");
 	if (fd == -1)
 		abort();
-	meter = mmap(NULL, sizeof(*meter), PROT_READ | PROT_WRITE, MAP_SHARED,
-	    fd, 0);
+	meter = mmap(
+	    NULL, sizeof(*meter), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (meter == MAP_FAILED)
 		abort();
 	close(fd);

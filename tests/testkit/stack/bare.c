@@ -115,8 +115,7 @@ bare_receive(struct bare_peer *p)
 			buf_drop(&p->in, 6);
 			continue;
 		}
-		ck_assert_msg(
-		    memcmp(p->in.p, p->frame, strlen(p->frame)) == 0,
+		ck_assert_msg(memcmp(p->in.p, p->frame, strlen(p->frame)) == 0,
 		    "%.60s", p->in.p);
 		if (p->in.n < p->frame_n)
 			break;
@@ -148,8 +147,8 @@ bare_begin(struct bare *b, struct stack *st, int in_flight)
 	int nats = st->server[STACK_NATS].port;
 
 	bare_open(&b->peer[BARE_SERVER], nats,
-	    "MSG bare.request 1 bare.reply 300\r\n",
-	    "PUB bare.reply 300\r\n", true);
+	    "MSG bare.request 1 bare.reply 300\r\n", "PUB bare.reply 300\r\n",
+	    true);
 	bare_open(&b->peer[BARE_CLIENT], nats, "MSG bare.reply 1 300\r\n",
 	    "PUB bare.request bare.reply 300\r\n", true);
 	bare_open(&b->peer[BARE_REDIS], st->server[STACK_REDIS].port, "+OK\r\n",

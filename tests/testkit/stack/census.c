@@ -139,8 +139,7 @@ census_read(struct census *c, struct census_figures *f)
 		const struct census_proc *p = &c->proc[i];
 
 		if (p->syscalls != NULL)
-			f->syscalls[i] =
-			    (double)tk_syscalls_count(p->syscalls);
+			f->syscalls[i] = (double)tk_syscalls_count(p->syscalls);
 		f->cpu_us[i] = tk_cpu_us(p->pid);
 		f->switches[i] = census_switches(p->pid);
 	}
@@ -156,8 +155,8 @@ census_read(struct census *c, struct census_figures *f)
 }
 
 struct census_figures
-census_cost(const struct census_figures *from, const struct census_figures *to,
-    int n)
+census_cost(
+    const struct census_figures *from, const struct census_figures *to, int n)
 {
 	struct census_figures d;
 	size_t i;

@@ -47,8 +47,8 @@ void census_read(struct census *c, struct census_figures *f);
 long long census_nats(const struct stack *st);
 
 /* census_cost(from, to, n): The differences, divided by n turns. */
-struct census_figures census_cost(const struct census_figures *from,
-    const struct census_figures *to, int n);
+struct census_figures census_cost(
+    const struct census_figures *from, const struct census_figures *to, int n);
 
 /* census_sum(c, f): The sums over processes. */
 struct census_sum census_sum(

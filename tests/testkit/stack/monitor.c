@@ -13,7 +13,7 @@
 #define NAME_BYTES  64
 
 struct monitor {
-	redisContext *monitor, *asks;
+	redisContext *monitor, *commands;
 	struct monitor_user {
 		char name[NAME_BYTES];
 		size_t n;
@@ -44,7 +44,7 @@ monitor_new(struct stack *st, const char *const timers[])
 
 	m->timers = timers;
 	m->monitor = monitor_connect(st);
-	m->asks = monitor_connect(st);
+	m->commands = monitor_connect(st);
 	r = redisCommand(m->monitor, "MONITOR");
 	ck_assert_ptr_nonnull(r);
 	freeReplyObject(r);
@@ -57,7 +57,7 @@ monitor_free(struct monitor *m)
 	if (m == NULL)
 		return;
 	redisFree(m->monitor);
-	redisFree(m->asks);
+	redisFree(m->commands);
 	free(m);
 }
 
@@ -91,7 +91,7 @@ static void
 monitor_list_clients(struct monitor *m)
 {
 	char user[NAME_BYTES], *line, *rest;
-	redisReply *r = redisCommand(m->asks, "CLIENT LIST");
+	redisReply *r = redisCommand(m->commands, "CLIENT LIST");
 
 	ck_assert_ptr_nonnull(r);
 	m->clients = 0;

@@ -41,9 +41,9 @@ struct stack_opts {
 	const char *env[STACK_SERVICES][STACK_ENV_MAX];
 	/* The capture must not count as a subscriber of commands. */
 	bool no_mqtt_capture;
-	bool no_capture;              /* for benchmarks */
-	bool metered; /* Redis has a meter, NATS a port for monitoring */
-	bool locked;                  /* as deployed: lock.h */
+	bool no_capture; /* for benchmarks */
+	bool metered;    /* Redis has a meter, NATS a port for monitoring */
+	bool locked;     /* as deployed: lock.h */
 	bool without[STACK_SERVICES]; /* not started */
 };
 

@@ -17,7 +17,7 @@
 #define TURNS_MS 120000
 /* The orchestrator replies to inboxes of its callers only. */
 #define TURNS_INBOX "_INBOX.chat-gateway.turns."
-#define CHAT_BYTES 512
+#define CHAT_BYTES  512
 
 struct turns {
 	const struct turns_plan *plan;
@@ -80,8 +80,7 @@ turns_write(
     const struct turns_plan *p, int i, char user[32], char chat[CHAT_BYTES])
 {
 	int users = p->users > 0 ? p->users : 1;
-	int session =
-	    i % (p->sessions > 0 ? p->sessions : 2 * p->in_flight);
+	int session = i % (p->sessions > 0 ? p->sessions : 2 * p->in_flight);
 
 	turns_user(session % users, user);
 	snprintf(chat, CHAT_BYTES,
@@ -113,8 +112,7 @@ static void
 turns_take(struct turns *t, natsMsg *m)
 {
 	const char *data = natsMsg_GetData(m);
-	long i = strtol(
-	    natsMsg_GetSubject(m) + strlen(TURNS_INBOX), NULL, 10);
+	long i = strtol(natsMsg_GetSubject(m) + strlen(TURNS_INBOX), NULL, 10);
 
 	if (strstr(data, "\"accepted\"") != NULL ||
 	    strstr(data, "\"running\"") != NULL)
@@ -162,8 +160,8 @@ turns_client(void *arg)
 	tk_http_open(&c, t->port);
 	while ((i = atomic_fetch_add(&t->next, 1)) < t->plan->n) {
 		turns_write(t->plan, i, user, chat);
-		snprintf(body, sizeof(body), "{\"user_id\":\"%s\",%s}", user,
-		    chat);
+		snprintf(
+		    body, sizeof(body), "{\"user_id\":\"%s\",%s}", user, chat);
 		snprintf(request, sizeof(request),
 		    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
 		    "Content-Type: application/json\r\n"
@@ -201,8 +199,8 @@ turns_over_http(struct stack *st, struct turns *t)
 }
 
 void
-turns_run(struct stack *st, const struct turns_plan *plan,
-    struct turns_times *times)
+turns_run(
+    struct stack *st, const struct turns_plan *plan, struct turns_times *times)
 {
 	struct turns t = { .plan = plan };
 	struct turns_times ignored;

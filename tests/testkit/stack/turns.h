@@ -14,8 +14,8 @@
 #define TURNS_MODEL  "今天上海天气如何？"
 
 /* Variables of mqtt-bridge: bodies are asked more often than users ask. */
-#define TURNS_BRIDGE_ENV "RATE_TERMINAL_BURST=100000", \
-	"RATE_TERMINAL_PER_S=100000"
+#define TURNS_BRIDGE_ENV \
+	"RATE_TERMINAL_BURST=100000", "RATE_TERMINAL_PER_S=100000"
 
 /*
  * turns_bind(st, users): Make that many users, each with a soul in a terminal
@@ -43,11 +43,10 @@ struct turns_times {
  * turns_run(st, plan, t): Send them all; the test fails unless every turn
  * completes.  t may be NULL.
  */
-void turns_run(struct stack *st, const struct turns_plan *plan,
-    struct turns_times *t);
+void turns_run(
+    struct stack *st, const struct turns_plan *plan, struct turns_times *t);
 
-/* turns_times(ms, n, took_ms, t): The figures of n ≥ 1 latencies; sorts them. */
-void turns_times(
-    double *ms, int n, double took_ms, struct turns_times *t);
+/* turns_times(ms, n, took_ms, t): Of n ≥ 1 latencies, which are sorted. */
+void turns_times(double *ms, int n, double took_ms, struct turns_times *t);
 
 #endif /* !TESTKIT_STACK_TURNS_H */
