@@ -109,6 +109,7 @@ struct svc_def {
 	const char *http_addr;  /* default of HTTP_ADDR */
 	const char *admin_addr; /* default of ADMIN_ADDR */
 	const char *drain_ms;   /* default of DRAIN_TIMEOUT_MS; NULL: 10000 */
+	const char *http_workers; /* default of HTTP_WORKERS; NULL: 32 */
 	bool no_bus; /* needs no NATS: svc_bus() is NULL, no route on NATS */
 	const struct conf_opt *opts;
 	size_t nopts;

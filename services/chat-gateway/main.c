@@ -39,6 +39,7 @@ static const struct svc_def gateway_def = {
 	.summary = "serves owners and operators over HTTP",
 	.http_addr = "127.0.0.1:9010",
 	.admin_addr = "127.0.0.1:9110",
+	.http_workers = "256",
 	.opts = gateway_opts,
 	.nopts = NELEM(gateway_opts),
 	.conf_size = sizeof(struct gateway_conf),

@@ -38,6 +38,7 @@ static const struct svc_def sim_def = {
 	.summary = "simulates a language model",
 	.http_addr = "127.0.0.1:9080",
 	.admin_addr = "127.0.0.1:9117",
+	.http_workers = "256",
 	.opts = sim_opts,
 	.nopts = NELEM(sim_opts),
 	.conf_size = sizeof(struct sim_conf),
