@@ -48,6 +48,15 @@
 		    "processor time that counts as one more request, us"    \
 	}
 
+/* An idle thread takes about 20 KiB of resident memory. */
+static const char *
+config_http_workers(const struct svc_def *def)
+{
+	if (def->http_workers != NULL)
+		return def->http_workers;
+	return svc_def_has_http(def) ? "128" : "32";
+}
+
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 {
@@ -76,8 +85,8 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    def->admin_addr, 0, 0,
 		    "address and port of /livez, /readyz and /metrics" },
 		{ "HTTP_WORKERS", CONF_INT, CONF_AT(svc_conf, http_workers),
-		    def->http_workers != NULL ? def->http_workers : "32", 17,
-		    4096, "concurrent HTTP connections" },
+		    config_http_workers(def), 17, 4096,
+		    "concurrent HTTP connections" },
 		{ "INBOX_MAX", CONF_INT, CONF_AT(svc_conf, inbox_max), "4096",
 		    64, 1048576, "requests queued for the loop; 503 beyond" },
 		{ "DRAIN_TIMEOUT_MS", CONF_INT,

@@ -105,11 +105,12 @@ struct svc_command {
 
 struct svc_def {
 	const char *name; /* of the service, its queue group, its log lines */
-	const char *summary;    /* one line for --help and discovery */
-	const char *http_addr;  /* default of HTTP_ADDR */
-	const char *admin_addr; /* default of ADMIN_ADDR */
-	const char *drain_ms;   /* default of DRAIN_TIMEOUT_MS; NULL: 10000 */
-	const char *http_workers; /* default of HTTP_WORKERS; NULL: 32 */
+	const char *summary;      /* one line for --help and discovery */
+	const char *http_addr;    /* default of HTTP_ADDR */
+	const char *admin_addr;   /* default of ADMIN_ADDR */
+	const char *drain_ms;     /* default of DRAIN_TIMEOUT_MS; NULL: 10000 */
+	const char *http_workers; /* default of HTTP_WORKERS; NULL: 128, or
+				     32 without HTTP routes */
 	bool no_bus; /* needs no NATS: svc_bus() is NULL, no route on NATS */
 	const struct conf_opt *opts;
 	size_t nopts;

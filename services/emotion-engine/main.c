@@ -43,7 +43,6 @@ static const struct svc_def engine_def = {
 	.summary = "recognises emotions and evolves the state of souls",
 	.http_addr = "127.0.0.1:9012",
 	.admin_addr = "127.0.0.1:9112",
-	.http_workers = "128",
 	.opts = engine_opts,
 	.nopts = ENGINE_OPTS_N,
 	.conf_size = sizeof(struct engine_conf),

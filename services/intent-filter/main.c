@@ -43,7 +43,6 @@ static const struct svc_def filter_def = {
 	.summary = "matches commands to a terminal's intents",
 	.http_addr = "127.0.0.1:9013",
 	.admin_addr = "127.0.0.1:9113",
-	.http_workers = "128",
 	.opts = filter_opts,
 	.nopts = NELEM(filter_opts),
 	.conf_size = sizeof(struct filter_conf),

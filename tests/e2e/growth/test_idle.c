@@ -3,12 +3,19 @@
  * that its HTTP workers are there for.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "core/mem.h"
+#include "core/arena.h"
+#include "testkit/cases.h"
 #include "testkit/http.h"
 #include "testkit/stack/client.h"
 
-#define IDLE_KIB (12 * 1024)
+/*
+ * Of what a service has for itself.  Pages of libraries are shared by all
+ * services and not theirs to reduce: printed only.
+ */
+#define IDLE_KIB (8 * 1024)
 /* Sanitizers multiply what a process has in memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEASURED false
@@ -22,19 +29,24 @@
 
 STACK_SHARED({ .no_capture = true })
 
-TEST_T(an_idle_service_has_at_most_12_mib, 120)
+TEST_T(an_idle_service_takes_at_most_8_mib_for_itself, 120)
 {
-	for (int s = 0; s < STACK_SERVICES; s++) {
-		pid_t pid = stack.service[s].proc.pid;
-		long kib = tk_proc_status(pid, "VmRSS");
+	long kib[STACK_SERVICES];
+	int s;
 
-		printf("%s: %ld KiB, %ld threads\n", stack_name(s), kib,
+	for (s = 0; s < STACK_SERVICES; s++) {
+		pid_t pid = stack.service[s].proc.pid;
+
+		kib[s] = tk_proc_status(pid, "RssAnon");
+		printf("%s: %ld KiB of %ld KiB, %ld threads\n", stack_name(s),
+		    kib[s], tk_proc_status(pid, "VmRSS"),
 		    tk_proc_status(pid, "Threads"));
-		(void)fflush(stdout);
-		ck_assert_int_gt(kib, 0);
-		ck_assert_msg(!MEASURED || kib <= IDLE_KIB, "%s has %ld KiB",
-		    stack_name(s), kib);
+		ck_assert_int_gt(kib[s], 0);
 	}
+	(void)fflush(stdout);
+	for (s = 0; MEASURED && s < STACK_SERVICES; s++)
+		ck_assert_msg(kib[s] <= IDLE_KIB, "%s has %ld KiB",
+		    stack_name(s), kib[s]);
 }
 
 /* All clients send before any of them reads, and no connection is closed. */
@@ -53,8 +65,7 @@ serve_clients(enum stack_service s, const char *request)
 			ck_assert_msg(tk_http_read(&c[i], &a, STACK_MS),
 			    "%s closed connection %zu", stack_name(s), i);
 			ck_assert_msg(a.status == 200, "%s: %d %.*s",
-			    stack_name(s), a.status,
-			    STR_ARG(buf_str(&a.body)));
+			    stack_name(s), a.status, STR_ARG(buf_str(&a.body)));
 			tk_response_free(&a);
 		}
 	}
@@ -62,18 +73,21 @@ serve_clients(enum stack_service s, const char *request)
 		tk_http_close(&c[i]);
 }
 
-TEST_T(sixty_four_kept_alive_clients_are_served, 120)
+TEST_T(sixty_four_persistent_clients_are_served, 120)
 {
-	static const char command[] =
-	    "{\"text\":\"打开灯\",\"locale\":\"zh-CN\","
-	    "\"intent_catalog\":{\"intents\":[]}}";
-	char post[512];
-
-	snprintf(post, sizeof(post),
+	json_t *j =
+	    tk_case_data("intent_filter_request", "protocol 02-22, 4.4.1");
+	char *command = json_dumps(j, JSON_COMPACT);
+	struct arena *a = arena_new(16384);
+	struct str post = arena_printf(a,
 	    "POST /v1/intents/filter HTTP/1.1\r\nHost: localhost\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
-	    sizeof(command) - 1, command);
-	serve_clients(STACK_INTENT_FILTER, post);
+	    strlen(command), command);
+
+	serve_clients(STACK_INTENT_FILTER, post.p);
 	serve_clients(STACK_EMOTION_ENGINE,
 	    "GET /v1/emotion/pad-table HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	arena_free(a);
+	free(command);
+	json_decref(j);
 }

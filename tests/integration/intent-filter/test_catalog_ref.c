@@ -220,8 +220,8 @@ TEST_T(a_burst_is_one_read, 60)
 	n.load.deadline_ms = FILTER_LOAD_MS;
 	n.load.to_send = 200;
 	filter_load_fill(&n.load, 200);
-	ck_assert(tk_loop_until(
-	    n.load.loop, ref_test_is_read, &n, FILTER_LOAD_MS));
+	ck_assert(
+	    tk_loop_until(n.load.loop, ref_test_is_read, &n, FILTER_LOAD_MS));
 	ref_test_expect(
 	    &n, filter_fixture_protocol(), 200, "\"execute_intents\"");
 	ck_assert_int_eq(ref_test_counter(&n, FILTERED), 2);
