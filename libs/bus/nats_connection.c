@@ -588,6 +588,8 @@ bus_conn_subscribe(struct bus_conn *c, const char *subject, const char *queue,
 	uint32_t slot;
 	enum rc rc;
 
+	if (c->broken)
+		return RC_DOWN;
 	if (c->n_free == 0 && c->n_slots == SUBS_MAX) {
 		log_error("bus.too_many_subscriptions", LOG_I("max", SUBS_MAX),
 		    LOG_S("subject", subject));
@@ -602,9 +604,10 @@ bus_conn_subscribe(struct bus_conn *c, const char *subject, const char *queue,
 	buf_printf(&c->out, "SUB %s %s%s%llu\r\n", subject,
 	    queue != NULL ? queue : "", queue != NULL ? " " : "",
 	    (unsigned long long)s->sid);
-	*out = s;
 	rc = conn_put(c);
-	if (rc != RC_OK)
+	if (rc == RC_OK)
+		*out = s;
+	else
 		bus_conn_sub_end(s);
 	return rc;
 }

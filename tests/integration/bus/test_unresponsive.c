@@ -53,6 +53,7 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	struct bus_fixture_reply a;
 	struct mono from;
 	char *big = mem_alloc(BUS_PAYLOAD_MAX);
+	struct bus_sub *gone;
 	int64_t longest = 0, ms;
 	enum rc rc = RC_OK;
 	int i;
@@ -73,6 +74,12 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	}
 	ck_assert_int_eq(rc, RC_DOWN);
 	ck_assert_int_lt(longest, 2000);
+	/* On a connection that has ended, and is not closed yet. */
+	bus_fixture_serve(e.bus, "t.late", bus_fixture_on_echo, NULL);
+	ck_assert_int_eq(bus_subscribe(e.bus, "t.gone", NULL,
+			     bus_fixture_on_echo, NULL, &gone),
+	    RC_OK);
+	bus_unsubscribe(gone);
 	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_signal(&e.nats.proc, SIGCONT);
 	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
@@ -82,6 +89,7 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, b);
 	ck_assert_int_eq(
 	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
+	ck_assert_int_eq(bus_fixture_call(&e, b, "t.late", "x", &a), RC_OK);
 	/* Messages arrived complete: no part was read as protocol. */
 	ck_assert(!flood_state.wrong);
 	ck_assert_int_le(flood_state.n, i + 1);
