@@ -53,7 +53,7 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	struct bus_fixture_reply a;
 	struct mono from;
 	char *big = mem_alloc(BUS_PAYLOAD_MAX);
-	struct bus_sub *gone;
+	struct bus_sub *ended;
 	int64_t longest = 0, ms;
 	enum rc rc = RC_OK;
 	int i;
@@ -76,10 +76,10 @@ TEST_T(a_server_that_does_not_read_is_disconnected, 60)
 	ck_assert_int_lt(longest, 2000);
 	/* On a connection that has ended, and is not closed yet. */
 	bus_fixture_serve(e.bus, "t.late", bus_fixture_on_echo, NULL);
-	ck_assert_int_eq(bus_subscribe(e.bus, "t.gone", NULL,
-			     bus_fixture_on_echo, NULL, &gone),
+	ck_assert_int_eq(bus_subscribe(e.bus, "t.ended", NULL,
+			     bus_fixture_on_echo, NULL, &ended),
 	    RC_OK);
-	bus_unsubscribe(gone);
+	bus_unsubscribe(ended);
 	BUS_FIXTURE_WAIT(&e, bus_fixture_is_down, e.bus);
 	tk_signal(&e.nats.proc, SIGCONT);
 	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
