@@ -2,9 +2,9 @@
  * bus: NATS on the loop: publish, subscribe, request, reply, drain.
  *
  * All functions run on the loop thread unless they say otherwise, and none
- * waits for the server.  All that is sent in one iteration of the loop leaves
- * in one write at its end.  A server that reads too slowly is disconnected
- * before more than BUS_OUTPUT_MAX bytes wait for it.
+ * waits for the server.  What is sent in one iteration of the loop leaves
+ * in one write at its end, over 256 KiB sooner.  A server that reads too slowly
+ * is disconnected before more than BUS_OUTPUT_MAX bytes wait for it.
  *
  * The loop reads only what it then handles: messages to a slow loop wait in the
  * socket and in the server, which disconnects a client that is too far behind

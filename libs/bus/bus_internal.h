@@ -1,6 +1,6 @@
 /*
- * What the files of libs/bus share, from the lowest layer up: protocol syntax,
- * the port to the loop, the connection, messages, subscriptions, pending
+ * What the files of libs/bus share, from the lowest layer up: protocol syntax
+ * and parser, the socket, the connection, messages, subscriptions, pending
  * requests, the life of a bus, replies of the JetStream API.
  *
  * All functions run on the loop thread unless they say otherwise.
@@ -115,7 +115,7 @@ struct nats_socket;
  * nats_socket_open(host, port, at, why):
  * Connect, at most until the time at.  Blocks: runs on a worker.  NULL and the
  * reason in why if no address accepts.
- * nats_socket_start_tls(s, f, host, at): The TLS handshake; as blocking.  False
+ * nats_socket_start_tls(s, f, host, at): The TLS handshake; blocks, too.  False
  * if it fails.
  * nats_socket_close(s): NULL is allowed.
  */

@@ -1,5 +1,5 @@
 /*
- * The NATS micro protocol by hand; cnats 3.4.1 has no services of its own.
+ * The NATS micro protocol: what a service says of itself.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -171,9 +171,9 @@ size_t svc_http_calls(const struct svc *s);
 
 /*
  * svc_bulk(s):
- * A second connection to NATS, buffered (bus_opts), made by the first call: for
- * high rates of messages that may wait a millisecond.  Events use it if it was
- * made before the first of them.
+ * A second connection to NATS, made by the first call: for high rates of
+ * messages, which then do not delay requests and replies.  Events use it if it
+ * was made before the first of them.
  */
 struct bus *svc_bulk(struct svc *s);
 

@@ -1,5 +1,5 @@
 /*
- * tk_meter: what the redis-servers of a test program wait for, counted and made
+ * tk_meter: the fsyncs of the redis-servers of a test program, counted and made
  * slower.
  *
  * Redis 7.0 has no counter of its fsyncs.  A library that is preloaded into the
@@ -18,17 +18,11 @@ struct tk_meter {
 	_Atomic uint64_t fsyncs;
 	/* Added to each fsync. */
 	_Atomic uint32_t fsync_us;
-	/*
-	 * Waited before the server looks for requests again after some: what
-	 * comes meanwhile is answered together, and what is sent after a reply
-	 * is answered that much later.
-	 */
-	_Atomic uint32_t round_us;
 };
 
 /*
  * tk_meter_begin(): Redis servers that are started from now on are metered,
- * all by the same meter, which lives as long as the program; without delays at
+ * all by the same meter, which lives as long as the program; without a delay at
  * first.  Fails the test.
  */
 struct tk_meter *tk_meter_begin(void);

@@ -1,12 +1,11 @@
 /*
- * Preloaded into redis-server: counts fsyncs for testkit/redis_meter.h, and
- * delays what it says.  Built without the sanitizers of the tests.
+ * Preloaded into redis-server: counts and delays fsyncs for
+ * testkit/redis_meter.h.  Built without the sanitizers of the tests.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,8 +14,6 @@
 
 static struct tk_meter *meter;
 static int (*libc_fdatasync)(int fd);
-static int (*libc_epoll_wait)(
-    int epfd, struct epoll_event *e, int n, int timeout);
 
 /* ISO C has no conversion of an object pointer to a function pointer. */
 static void
@@ -36,7 +33,6 @@ load(void)
 	int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
 	find(&libc_fdatasync, "fdatasync");
-	find(&libc_epoll_wait, "epoll_wait");
 	if (fd == -1)
 		abort();
 	meter = mmap(
@@ -61,15 +57,4 @@ fdatasync(int fd)
 	atomic_fetch_add(&meter->fsyncs, 1);
 	delay(atomic_load(&meter->fsync_us));
 	return libc_fdatasync(fd);
-}
-
-int
-epoll_wait(int epfd, struct epoll_event *e, int n, int timeout)
-{
-	static _Thread_local int last;
-
-	if (last > 0)
-		delay(atomic_load(&meter->round_us));
-	last = libc_epoll_wait(epfd, e, n, timeout);
-	return last;
 }
