@@ -22,7 +22,7 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
-	    "250", 10, 10000, "timeout of a Redis command, ms" },
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
 	    0, 0,
 	    "execution gate: continuous, or binary (closed by locks only)" },

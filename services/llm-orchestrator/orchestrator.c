@@ -40,7 +40,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
-	    "250", 10, 10000, "timeout of a Redis command, ms" },
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	LLM_CONF_OPTS(orch_conf, llm),
 	{ "LLM_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, llm_timeout_ms),
 	    "60000", 100, 600000, "timeout of a model call, ms" },
