@@ -407,6 +407,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 	struct completion_request t = { 0 };
 
 	arena_reset(r->scratch);
+	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);
 	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
 		return rc;

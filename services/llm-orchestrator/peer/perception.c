@@ -68,7 +68,7 @@ static void perception_on_intents(
 
 /* All requests of a turn share one deadline. */
 static void
-perception_send_filter(struct turn_run *r, size_t call)
+perception_send_filter(struct turn_run *r, size_t call, peer_reply_fn fn)
 {
 	peer_request_send(r,
 	    &(struct peer_request_opts){ .subject = WIRE_SUBJECT_INTENT_FILTER,
@@ -77,7 +77,7 @@ perception_send_filter(struct turn_run *r, size_t call)
 		.timeout_ms = r->facts.filter_deadline.ms - clock_wall().ms,
 		.resend_ms = FILTER_RESEND_MS,
 		.call = call,
-		.fn = perception_on_intents });
+		.fn = fn });
 	buf_free(&r->facts.filter);
 }
 
@@ -90,7 +90,8 @@ perception_resend_filter(struct turn_run *r, size_t arg)
 {
 	(void)arg;
 	if (turn_load_catalog(r))
-		perception_send_filter(r, FILTER_CATALOG_WHOLE);
+		perception_send_filter(
+		    r, FILTER_CATALOG_WHOLE, perception_on_intents);
 	else
 		turn_feed_kind(r, TURN_INTENT_REPLY);
 }
@@ -132,13 +133,42 @@ perception_on_intents(
 	turn_feed(r, &e);
 }
 
+static void
+perception_on_early(
+    struct turn_run *r, size_t call, enum rc rc, const void *msg)
+{
+	if (!r->early.sent)
+		return; /* it does not count any more */
+	r->early.replied = true;
+	r->early.rc = rc;
+	r->early.reply = msg;
+	if (r->early.wanted)
+		perception_on_intents(r, call, rc, msg);
+}
+
+void
+perception_filter_early(struct turn_run *r)
+{
+	r->facts.filter_deadline =
+	    turn_deadline(r, WIRE_DEADLINE_MS_INTENT_FILTER);
+	perception_send_filter(r, FILTER_CATALOG_REF, perception_on_early);
+	r->early.sent = true;
+}
+
 enum rc
 perception_filter_intents(struct turn_run *r, const struct turn_action *a)
 {
 	(void)a;
+	if (r->early.sent) {
+		r->early.wanted = true;
+		if (r->early.replied)
+			perception_on_intents(
+			    r, FILTER_CATALOG_REF, r->early.rc, r->early.reply);
+		return RC_OK;
+	}
 	r->facts.filter_deadline =
 	    turn_deadline(r, WIRE_DEADLINE_MS_INTENT_FILTER);
-	perception_send_filter(r, FILTER_CATALOG_REF);
+	perception_send_filter(r, FILTER_CATALOG_REF, perception_on_intents);
 	return RC_OK;
 }
 

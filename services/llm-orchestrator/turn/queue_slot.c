@@ -124,9 +124,22 @@ queue_slot_wait(struct turn_run *r)
 
 struct slot_entering {
 	struct turn_run *r;
+	struct turn_stored_input stored;
 	struct turn_entered in;
 	enum rc rc;
 };
+
+static enum rc
+slot_put_input(struct slot_entering *s, struct turn_entry *e)
+{
+	enum rc rc = turn_load_input(s->r, &s->stored);
+
+	e->input = &s->stored.input;
+	e->messages = &s->stored.messages;
+	e->events = &s->stored.events;
+	e->acting = s->r->early.sent;
+	return rc;
+}
 
 static void
 slot_enter(void *arg)
@@ -139,8 +152,26 @@ slot_enter(void *arg)
 	/* A request whose digest is too long cannot be a repetition. */
 	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
 		e.fingerprint = buf_str(&digest);
-	s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
+	s->rc = r->given ? slot_put_input(s, &e) : RC_OK;
+	if (s->rc == RC_OK)
+		s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
+	/* The input may have been stored, and its start be announced. */
+	r->announced = r->given && (s->in.begun || s->rc == RC_TIMEOUT);
 	buf_free(&digest);
+}
+
+/* The turn runs at once: entering it was a fence, too. */
+static void
+slot_begun(struct slot_entering *s, struct wall before)
+{
+	struct turn_run *r = s->r;
+
+	r->begun = true;
+	r->acting = r->early.sent;
+	r->fenced = before;
+	reply_stream_publish(r->o,
+	    turn_chat(r)->stream ? r->o->bus : r->o->bulk, &r->slot,
+	    &s->stored.events);
 }
 
 enum rc
@@ -148,6 +179,7 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 {
 	struct slot_entering s = { .r = r };
 	struct fiber_group g = { 0 };
+	struct wall before = clock_wall();
 
 	fiber_group_start(&g, slot_enter, &s);
 	turn_prefetch_start(r, &g);
@@ -157,8 +189,10 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 	r->input = s.in.input;
 	/* After a timeout it may have a slot, which must be released. */
 	r->entered = s.rc == RC_OK || s.rc == RC_TIMEOUT;
+	if (s.rc == RC_OK && s.in.begun)
+		slot_begun(&s, before);
 	if (s.rc != RC_OK || r->ahead > 0)
-		turn_prefetch_drop(r);
+		turn_load_forget(r);
 	return s.rc;
 }
 

@@ -431,6 +431,7 @@ turn_end_repeated(struct turn_run *r, struct str first)
 	struct svc_call *c = r->c;
 
 	metric_add(r->o->metrics.repeated, 1);
+	peer_request_cancel_all(r);
 	log_info("turn.repeated", LOG_V("turn", r->slot.turn_id),
 	    LOG_V("first", first));
 	turn_run_free(r);

@@ -67,6 +67,15 @@ struct turn_job {
 
 struct turn_prefetch;
 
+/* The request to intent-filter that was sent before the turn began. */
+struct early_filter {
+	bool sent;
+	bool replied; /* rc and reply are valid */
+	bool wanted;  /* the turn waits for the reply */
+	enum rc rc;
+	const void *reply; /* as peer_reply_fn has it */
+};
+
 struct turn_handler {
 	enum rc (*fn)(struct turn_run *r, const struct turn_action *a);
 	enum turn_fence fence;
@@ -110,6 +119,9 @@ struct turn_run {
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
 	bool entered;          /* it has a queue slot, or may have one */
+	bool given;            /* the facts are those of the request */
+	bool begun;            /* its input was stored with its slot */
+	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */
 	bool append_uncertain; /* an append timed out */
@@ -117,6 +129,7 @@ struct turn_run {
 	struct mono start;
 	struct turn_facts facts;
 	struct turn_prefetch *prefetch; /* see turn_steps.h; NULL: none */
+	struct early_filter early;
 	bool emotion_known;
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;

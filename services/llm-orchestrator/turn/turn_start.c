@@ -186,7 +186,7 @@ turn_start(void *arg, struct svc_call *c)
 	struct turn_event e = { .kind = TURN_LOADED };
 	char subject[PEER_SUBJECT_MAX];
 	struct orch *o = arg;
-	struct str first;
+	struct str first = { 0 };
 
 	if (o->n_runs >= (size_t)o->conf->turns_max) {
 		svc_fail_as(
@@ -199,14 +199,18 @@ turn_start(void *arg, struct svc_call *c)
 	/* Its deadline may pass meanwhile; it ends once it has a slot. */
 	bool owned = turn_own(r);
 	assert(owned);
-	enum rc rc = queue_slot_enter(r, &first);
+	e.error = turn_load_given(r);
+	enum rc rc = RC_OK;
+	if (e.error.status == 0)
+		rc = queue_slot_enter(r, &first);
 	if (rc == RC_CONFLICT && first.p != NULL) {
 		turn_end_repeated(r, first);
 		return;
 	}
-	if (rc != RC_OK) {
-		/* It ends like a turn whose records cannot be read. */
+	if (rc != RC_OK)
 		e.error = start_error(rc);
+	if (e.error.status != 0) {
+		/* It ends like a turn whose records cannot be read. */
 		if (r->turn.phase == TURN_QUEUED)
 			r->turn.phase = TURN_LOADING;
 		turn_feed(r, &e);
