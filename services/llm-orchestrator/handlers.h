@@ -35,8 +35,9 @@ extern const struct svc_command check_llm_command;
 
 /*
  * turn_start(o, c):
- * Run a turn for a turn_start_request: accepted once it is queued, running
- * every two seconds, then completed, failed, canceled or repeated.
+ * Run a turn for a turn_start_request: accepted if it has to wait or its
+ * records have to be read, running every two seconds, then completed, failed,
+ * canceled or repeated.
  */
 void turn_start(void *o, struct svc_call *c);
 

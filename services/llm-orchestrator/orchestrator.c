@@ -227,7 +227,6 @@ orch_start(struct svc *s, const void *conf)
 	TAILQ_INIT(&o->streams);
 	o->workers = worker_new(svc_loop(s), 1, 16);
 	orch_make_metrics(o);
-	o->bulk = svc_bulk(s);
 	orch_raise_file_limit();
 	if (zone_load(o->conf->timezone, &o->zone) != RC_OK ||
 	    orch_connect_state(o) != RC_OK || orch_connect_llm(o) != RC_OK ||

@@ -14,6 +14,8 @@
 
 /* How long memory-worker is not requested after a timeout. */
 #define MEMORY_SKIP_MS 1000
+/* … and after it was ready; a search that fails ends it. */
+#define MEMORY_READY_MS 1000
 
 /* A request to intent-filter, a pure function, is resent after that. */
 #define FILTER_RESEND_MS 200
@@ -188,6 +190,9 @@ perception_on_memory(
 	if (rc == RC_TIMEOUT)
 		r->o->memory_skip_until =
 		    mono_add_ms(clock_mono(), MEMORY_SKIP_MS);
+	if (e.known)
+		r->o->memory_ready_until =
+		    mono_add_ms(clock_mono(), MEMORY_READY_MS);
 	turn_feed(r, &e);
 }
 
@@ -196,10 +201,13 @@ perception_check_memory(struct turn_run *r, const struct turn_action *a)
 {
 	struct wire_memory_ready_request m = { .user_id = r->req->user_id,
 		.soul_id = r->facts.soul_id };
+	struct turn_event e = { .kind = TURN_MEMORY_REPLY };
+	struct mono now = clock_mono();
 
 	(void)a;
-	if (mono_diff_ns(r->o->memory_skip_until, clock_mono()) > 0) {
-		turn_feed_kind(r, TURN_MEMORY_REPLY);
+	e.known = mono_diff_ns(r->o->memory_ready_until, now) > 0;
+	if (e.known || mono_diff_ns(r->o->memory_skip_until, now) > 0) {
+		turn_feed(r, &e);
 		return RC_OK;
 	}
 	peer_request_send(r,

@@ -169,9 +169,7 @@ slot_begun(struct slot_entering *s, struct wall before)
 	r->begun = true;
 	r->acting = r->early.sent;
 	r->fenced = before;
-	reply_stream_publish(r->o,
-	    turn_chat(r)->stream ? r->o->bus : r->o->bulk, &r->slot,
-	    &s->stored.events);
+	reply_stream_started(r, &s->stored.events);
 }
 
 enum rc
@@ -328,11 +326,15 @@ slot_defer_release(struct turn_run *r)
 	TAILQ_INSERT_TAIL(&o->releases, l, link);
 }
 
+/* Readers of a stream get all events of the end at once. */
 static void
-slot_released(
-    struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
+slot_released(struct orch *o, const struct turn_slot *p,
+    const struct turn_ending *end, bool stream)
 {
-	reply_stream_publish(o, o->bulk, p, &end->events);
+	if (stream)
+		reply_stream_publish(o, p, &end->events);
+	else
+		reply_stream_notify(o, p, &end->events);
 	if (end->next.p != NULL)
 		slot_wake(o, p, end->next);
 }
@@ -341,19 +343,19 @@ void
 queue_slot_left(struct turn_run *r)
 {
 	r->entered = false;
-	slot_released(r->o, &r->slot, &r->ending);
+	slot_released(r->o, &r->slot, &r->ending, turn_chat(r)->stream);
 }
 
 /* Whether the slot is released, or did not exist any more. */
 static bool
-slot_release_now(
-    struct orch *o, const struct turn_slot *p, struct turn_ending *end)
+slot_release_now(struct orch *o, const struct turn_slot *p,
+    struct turn_ending *end, bool stream)
 {
 	struct arena *a = arena_new(4096);
 
 	enum rc rc = turn_leave(o->state, p, end, a);
 	if (rc == RC_OK)
-		slot_released(o, p, end);
+		slot_released(o, p, end, stream);
 	arena_free(a);
 	return rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID;
 }
@@ -364,7 +366,7 @@ queue_slot_leave(struct turn_run *r)
 	if (!r->entered)
 		return;
 	r->entered = false;
-	if (!slot_release_now(r->o, &r->slot, &r->ending))
+	if (!slot_release_now(r->o, &r->slot, &r->ending, turn_chat(r)->stream))
 		slot_defer_release(r);
 }
 
@@ -379,7 +381,7 @@ slot_tick(void *arg)
 		log_debug("turn.alive");
 	for (l = TAILQ_FIRST(&o->releases); l != NULL; l = next) {
 		next = TAILQ_NEXT(l, link);
-		if (!slot_release_now(o, &l->slot, &l->end))
+		if (!slot_release_now(o, &l->slot, &l->end, false))
 			break;
 		slot_release_free(o, l);
 	}

@@ -177,10 +177,10 @@ load_put_started(struct turn_run *r, struct turn_events *events)
 	struct fcmp_head head = reply_stream_head(r, now);
 
 	fcmp_started(&head, &b);
-	r->final_events[0] = arena_str(r->scratch, buf_str(&b));
-	events->n = 1;
+	r->first_event = arena_str(r->a, buf_str(&b));
+	*events = (struct turn_events){ .json = &r->first_event, .n = 1 };
 	buf_free(&b);
-	return r->final_events[0].p != NULL ? RC_OK : RC_TOOBIG;
+	return r->first_event.p != NULL ? RC_OK : RC_TOOBIG;
 }
 
 enum rc
@@ -199,7 +199,6 @@ turn_load_input(struct turn_run *r, struct turn_stored_input *out)
 		.input = { r->facts.soul_id, chat->terminal_id,
 		    r->o->conf->idle_s * 1000 },
 		.messages = { s.list, s.n, { 0 }, s.chars },
-		.events = { .json = r->final_events },
 	};
 	return rc == RC_OK ? load_put_started(r, &out->events) : rc;
 }
@@ -224,9 +223,7 @@ load_store_input(struct turn_run *r)
 	r->append_uncertain = rc == RC_TIMEOUT;
 	r->announced |= rc == RC_OK || rc == RC_TIMEOUT;
 	if (rc == RC_OK)
-		reply_stream_publish(r->o,
-		    turn_chat(r)->stream ? r->o->bus : r->o->bulk, &r->slot,
-		    &s.events);
+		reply_stream_started(r, &s.events);
 	return rc;
 }
 

@@ -135,11 +135,12 @@ struct turn_run {
 	const struct wire_intent_filter_response *intents;
 	struct str reply;
 	struct reply_skills skills;
-	struct history_stored outcome; /* messages to store at the end */
+	struct history_stored outcome;  /* messages to store at the end */
+	struct turn_events start_event; /* logged, but not published yet */
 	struct reply_stream *stream;
 	struct turn_timeline *timeline;
 	struct turn_ending ending; /* its reply absent: not made yet */
-	struct str final_events[TURN_EVENTS_MAX];
+	struct str first_event, final_events[TURN_EVENTS_MAX];
 	struct turn_action pending[TURN_PENDING_MAX];
 	size_t n_pending;
 	struct turn_job jobs[TURN_JOBS_MAX];

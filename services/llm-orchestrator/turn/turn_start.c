@@ -227,7 +227,9 @@ turn_start(void *arg, struct svc_call *c)
 		    o->bus, subject, NULL, control_on_message, r, &r->control);
 	if (rc != RC_OK)
 		log_debug("turn.no_control", LOG_RC(rc));
-	start_accept(r);
+	/* A turn that runs at once says so with its end. */
+	if (!r->begun)
+		start_accept(r);
 	queue_slot_wait(r);
 	turn_disown(r);
 }
