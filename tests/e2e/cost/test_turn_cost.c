@@ -64,7 +64,7 @@ static const struct count {
 struct count_sample {
 	struct monitor *monitor;
 	long long v[NELEM(counts)];
-	int steady;
+	double changed_ns; /* when it was last seen to change */
 };
 
 static void
@@ -96,6 +96,9 @@ read_counts(struct count_sample *r)
 	}
 }
 
+/* Events are collected for 10 ms before they are sent. */
+#define STEADY_NS 40e6
+
 /* What follows a turn has been sent: nothing has changed for a while. */
 static bool
 is_steady(void *arg)
@@ -105,14 +108,15 @@ is_steady(void *arg)
 
 	memcpy(was, r->v, sizeof(was));
 	read_counts(r);
-	r->steady = memcmp(was, r->v, sizeof(was)) == 0 ? r->steady + 1 : 0;
-	return r->steady >= 2;
+	if (memcmp(was, r->v, sizeof(was)) != 0)
+		r->changed_ns = tk_now_ns();
+	return tk_now_ns() - r->changed_ns >= STEADY_NS;
 }
 
 static void
 wait_steady(struct count_sample *r)
 {
-	r->steady = 0;
+	r->changed_ns = tk_now_ns();
 	(void)tk_until(is_steady, r, 500);
 }
 
