@@ -65,7 +65,7 @@ TAILQ_HEAD(reply_stream_list, reply_stream);
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
-	    *forgets;
+	    *forgets, *emotion_unsaved;
 };
 
 struct orch {

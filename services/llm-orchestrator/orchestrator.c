@@ -170,6 +170,9 @@ orch_make_metrics(struct orch *o)
 		    set, "soul_turn_recalls_total", "Memory searches.", NULL),
 		.forgets = metric_counter(set, "soul_turn_forgets_total",
 		    "Requests to forget a memory.", NULL),
+		.emotion_unsaved = metric_counter(set,
+		    "soul_turn_emotion_unsaved_total",
+		    "Turns whose effect on the soul could not be saved.", NULL),
 	};
 }
 

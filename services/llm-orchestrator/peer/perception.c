@@ -4,6 +4,7 @@
  */
 #include "context.h"
 #include "core/log.h"
+#include "core/metric.h"
 #include "handlers.h"
 #include "peer/peer_request.h"
 #include "tools/intent_route.h"
@@ -25,11 +26,21 @@
 /* How the catalog is sent; the "call" of the request. */
 enum filter_catalog { FILTER_CATALOG_REF, FILTER_CATALOG_WHOLE };
 
+static bool
+perception_is_unsaved(const void *msg)
+{
+	const struct wire_emotion_observe_reply *rep = msg;
+
+	return !rep->saved;
+}
+
+/* The first reply decides on the gate; a second one tells of the save. */
 static void
 perception_on_emotion(
     struct turn_run *r, size_t call, enum rc rc, const void *msg)
 {
-	struct turn_event e = { .kind = TURN_EMOTION_REPLY,
+	struct turn_event e = { .kind = r->observed ? TURN_EMOTION_SAVED
+						    : TURN_EMOTION_REPLY,
 		.known = rc == RC_OK };
 
 	(void)call;
@@ -37,7 +48,11 @@ perception_on_emotion(
 		r->emotion = *(const struct wire_emotion_observe_reply *)msg;
 		r->emotion_known = true;
 		e.mode = r->emotion.exec_mode;
+		e.unsaved = perception_is_unsaved(msg);
+	} else if (r->observed) {
+		metric_add(r->o->metrics.emotion_unsaved, 1);
 	}
+	r->observed = true;
 	turn_feed(r, &e);
 }
 
@@ -51,7 +66,8 @@ perception_observe_emotion(struct turn_run *r, const struct turn_action *a)
 		.terminal_id = chat->terminal_id,
 		.broker = r->facts.present ? r->facts.broker : STR(""),
 		.turn_id = r->slot.turn_id,
-		.text = r->facts.user_text };
+		.text = r->facts.user_text,
+		.early = true };
 
 	(void)a;
 	peer_request_send(r,
@@ -61,7 +77,8 @@ perception_observe_emotion(struct turn_run *r, const struct turn_action *a)
 		.msg = &m,
 		.reply = &wire_emotion_observe_reply_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_EMOTION_OBSERVE,
-		.fn = perception_on_emotion });
+		.fn = perception_on_emotion,
+		.is_partial = perception_is_unsaved });
 	return RC_OK;
 }
 

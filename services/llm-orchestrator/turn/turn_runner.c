@@ -258,10 +258,16 @@ run_pump(struct turn_run *r)
 	fiber_call(run_pump_owned, r);
 }
 
+static bool
+run_is_storing(const struct turn_run *r)
+{
+	return r->turn.phase == TURN_COMMITTING && r->pumping;
+}
+
 bool
 turn_is_committing(const struct turn_run *r)
 {
-	return r->turn.phase == TURN_COMMITTING && r->pumping;
+	return r->turn.committed || run_is_storing(r);
 }
 
 bool
@@ -353,7 +359,7 @@ run_on_expire(void *arg)
 	struct wall end = svc_call_deadline(r->c);
 
 	/* Its outcome is certain once Redis has replied, or not. */
-	if (turn_is_committing(r)) {
+	if (run_is_storing(r)) {
 		loop_timer_set(svc_loop(r->o->svc), &r->expire,
 		    mono_add_ms(clock_mono(), COMMIT_MS), run_on_expire, r);
 		return;

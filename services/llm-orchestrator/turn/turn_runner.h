@@ -130,6 +130,7 @@ struct turn_run {
 	struct turn_facts facts;
 	struct turn_prefetch *prefetch; /* see turn_steps.h; NULL: none */
 	struct early_filter early;
+	bool observed; /* the first reply of emotion-engine has come */
 	bool emotion_known;
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;
@@ -155,7 +156,7 @@ struct turn_run {
 	struct loop_timer progress, poll, expire, retry;
 };
 
-/* turn_is_committing(r): Whether its commit is being executed. */
+/* turn_is_committing(r): Whether its commit is being executed, or done. */
 bool turn_is_committing(const struct turn_run *r);
 
 /* turn_run_stop_timers(r): Its call is about to end. */
