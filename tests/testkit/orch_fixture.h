@@ -104,11 +104,13 @@ struct orch_turn_opts {
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */
 	bool stream;
+	bool unread; /* the request does not carry the body's record */
 };
 
 /*
  * orch_turn_start(t, f, text): Start a turn.
  * orch_turn_start_with(t, f, text, o): The same with options.
+ * orch_turn_wait_entered(t):   Wait until it runs or is queued.
  * orch_turn_next(t, ms):       Receive one reply; false: none in ms.
  * orch_turn_end(t):            Wait for the final one; valid until
  *                              orch_turn_close(t).
@@ -117,6 +119,7 @@ void orch_turn_start(
     struct orch_turn *t, struct orch_fixture *f, const char *text);
 void orch_turn_start_with(struct orch_turn *t, struct orch_fixture *f,
     const char *text, const struct orch_turn_opts *o);
+void orch_turn_wait_entered(struct orch_turn *t);
 bool orch_turn_next(struct orch_turn *t, int ms);
 json_t *orch_turn_end(struct orch_turn *t);
 void orch_turn_close(struct orch_turn *t);

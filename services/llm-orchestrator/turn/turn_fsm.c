@@ -512,6 +512,8 @@ static void
 fsm_on_committed(
     struct turn *t, const struct turn_event *e, struct turn_actions *out)
 {
+	if (t->committed)
+		return;
 	if (e->error.status != 0) {
 		fsm_fail(t, &e->error, out);
 		return;

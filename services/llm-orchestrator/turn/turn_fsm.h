@@ -131,7 +131,7 @@ struct turn_event {
 	bool filter; /* the body has an intent catalog */
 	bool known;
 	enum wire_exec_mode mode;
-	bool unsaved; /* whether the soul's state is saved is told later */
+	bool unsaved; /* a second reply tells whether the soul is saved */
 	const struct turn_route *route;
 	struct str text;
 	const struct turn_call *calls;

@@ -6,15 +6,7 @@
 
 #define TURNS 6
 
-static void
-accept_turn(struct orch_turn *t)
-{
-	while (!t->accepted && t->end == NULL)
-		ck_assert(orch_turn_next(t, ORCH_WAIT_MS));
-	ck_assert_ptr_null(t->end);
-}
-
-/* In the order in which they were accepted, across two processes. */
+/* In the order in which they entered the queue, across two processes. */
 TEST_T(turns_of_a_session_run_in_order, 90)
 {
 	struct orch_fixture b;
@@ -30,7 +22,7 @@ TEST_T(turns_of_a_session_run_in_order, 90)
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(text, sizeof(text), "问 %d", i);
 		orch_turn_start(&t[i], &b, text);
-		accept_turn(&t[i]);
+		orch_turn_wait_entered(&t[i]);
 	}
 	for (int i = 0; i < TURNS; i++) {
 		snprintf(text, sizeof(text), "回答 %d", i);
@@ -125,7 +117,7 @@ TEST_T(a_killed_process_does_not_block_the_queue, 90)
 	/* One waits for it, in the other process. */
 	for (;;) {
 		orch_turn_start(&waits, &b, "二");
-		accept_turn(&waits);
+		orch_turn_wait_entered(&waits);
 		if (orch_peers_count(&b.peers, "observe") == 1)
 			break;
 		orch_turn_close(&waits);
@@ -195,7 +187,7 @@ TEST_T(a_cancel_works_while_queued_and_running, 90)
 	while (orch_model_requests(&b.model) < 1)
 		orch_turn_next(&first, 20);
 	orch_turn_start(&t, &b, "二");
-	accept_turn(&t);
+	orch_turn_wait_entered(&t);
 	want_canceled(&b, &t);
 	orch_turn_close(&t);
 	want_canceled(&b, &first);
@@ -241,7 +233,7 @@ TEST_T(another_users_turn_cannot_be_canceled, 60)
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	orch_model_reply_after(&b.model, "好", NULL, 700);
 	orch_turn_start(&t, &b, "一");
-	accept_turn(&t);
+	orch_turn_wait_entered(&t);
 	json_t *j = cancel(&b, t.turn_id, "u2");
 	ck_assert_str_eq(orch_text(j, "code"), "not_found");
 	json_decref(j);
