@@ -114,7 +114,7 @@ orch_connect_llm(struct orch *o)
 }
 
 static enum rc
-orch_subscribe_wake(struct orch *o)
+orch_subscribe(struct orch *o)
 {
 	char subject[PEER_SUBJECT_MAX], hex[ID_HEX32_MAX];
 
@@ -125,7 +125,7 @@ orch_subscribe_wake(struct orch *o)
 	if (rc == RC_OK)
 		rc = bus_subscribe(
 		    o->bus, subject, NULL, queue_slot_on_wake, o, NULL);
-	return rc;
+	return rc == RC_OK ? turn_subscribe_control(o) : rc;
 }
 
 static enum rc
@@ -233,7 +233,7 @@ orch_start(struct svc *s, const void *conf)
 	orch_raise_file_limit();
 	if (zone_load(o->conf->timezone, &o->zone) != RC_OK ||
 	    orch_connect_state(o) != RC_OK || orch_connect_llm(o) != RC_OK ||
-	    orch_subscribe_wake(o) != RC_OK || orch_connect_otlp(o) != RC_OK) {
+	    orch_subscribe(o) != RC_OK || orch_connect_otlp(o) != RC_OK) {
 		orch_stop(o);
 		return NULL;
 	}

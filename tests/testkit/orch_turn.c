@@ -370,14 +370,16 @@ orch_turn_wait_entered(struct orch_turn *t)
 	ck_assert_ptr_null(t->end);
 }
 
-/* Query the process that runs the turn; NULL: no reply. */
+/* Query that process; NULL: no reply. */
 json_t *
-orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
+orch_turn_query_at(struct orch_fixture *b, const char *instance,
+    const char *what, const char *turn)
 {
 	char subject[128], body[128];
 	natsMsg *m = NULL;
 
-	snprintf(subject, sizeof(subject), "soul.rpc.turn.%s.%s", what, turn);
+	snprintf(
+	    subject, sizeof(subject), "soul.rpc.turn.%s.%s", what, instance);
 	snprintf(body, sizeof(body), "{\"turn_id\":\"%s\"}", turn);
 	if (natsConnection_RequestString(
 		&m, b->peers.nc, subject, body, 5000) != NATS_OK)
@@ -388,4 +390,11 @@ orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
 	    : NULL;
 	natsMsg_Destroy(m);
 	return j;
+}
+
+json_t *
+orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
+{
+	return orch_turn_query_at(
+	    b, orch_turn_stored(b, turn).instance.p, what, turn);
 }

@@ -308,8 +308,6 @@ commit_cancel_pending(struct turn_run *r)
 	peer_request_cancel_all(r);
 	dispatch_cancel_all(r);
 	completion_cancel(r);
-	bus_unsubscribe(r->control);
-	r->control = NULL;
 }
 
 /* The turn's arena is freed with the call. */

@@ -33,7 +33,6 @@
 #include "turn/turn_fsm.h"
 #include "wire/msgs.h"
 
-struct bus_sub;
 struct invoke;
 struct orch;
 struct peer_request;
@@ -152,7 +151,6 @@ struct turn_run {
 	struct invoke_list invokes;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
-	struct bus_sub *control;    /* cancel and show */
 	struct loop_timer progress, poll, expire, retry;
 };
 

@@ -22,6 +22,11 @@ struct turn_run_hooks;
 /* The action table (turn_actions.c). */
 extern const struct turn_run_hooks turn_action_hooks;
 
+/*
+ * turn_subscribe_control(o): Serve cancel and show of this process's turns.
+ */
+enum rc turn_subscribe_control(struct orch *o) RC_CHECK;
+
 /* ---- queue slot ---- */
 
 /*
