@@ -668,11 +668,6 @@ httpc_new(const struct httpc_opts *o)
 {
 	struct httpc *c = mem_zalloc(sizeof(*c));
 
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
-	    (c->multi = curl_multi_init()) == NULL) {
-		log_error("httpc.broken", LOG_S("call", "curl_multi_init"));
-		abort();
-	}
 	c->loop = o->loop;
 	c->active_max = o->active_max > 0 ? o->active_max : ACTIVE_MAX;
 	c->queue_max = o->queue_max > 0 ? o->queue_max : QUEUE_MAX;
@@ -681,12 +676,6 @@ httpc_new(const struct httpc_opts *o)
 	TAILQ_INIT(&c->queue);
 	TAILQ_INIT(&c->active);
 	client_metrics_init(c, o);
-	curl_multi_setopt(
-	    c->multi, CURLMOPT_SOCKETFUNCTION, client_curl_socket);
-	curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, (void *)c);
-	curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, client_curl_timer);
-	curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, (void *)c);
-	curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->active_max);
 	return c;
 }
 
@@ -710,12 +699,31 @@ httpc_free(struct httpc *c)
 		client_abandon(call);
 	while ((call = TAILQ_FIRST(&c->queue)) != NULL)
 		client_abandon(call);
-	curl_multi_cleanup(c->multi);
 	loop_timer_cancel(c->loop, &c->timer);
-	curl_global_cleanup();
+	if (c->multi != NULL) {
+		curl_multi_cleanup(c->multi);
+		curl_global_cleanup();
+	}
 	free(c->proxy);
 	free(c->ca_file);
 	free(c);
+}
+
+/* With the first call: libcurl's and OpenSSL's tables take two MiB. */
+static void
+client_init_curl(struct httpc *c)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
+	    (c->multi = curl_multi_init()) == NULL) {
+		log_error("httpc.broken", LOG_S("call", "curl_multi_init"));
+		abort();
+	}
+	curl_multi_setopt(
+	    c->multi, CURLMOPT_SOCKETFUNCTION, client_curl_socket);
+	curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, (void *)c);
+	curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, client_curl_timer);
+	curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, (void *)c);
+	curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)c->active_max);
 }
 
 enum rc
@@ -728,6 +736,8 @@ httpc_start(
 		return RC_DOWN;
 	if (c->nqueue >= c->queue_max)
 		return RC_RETRY;
+	if (c->multi == NULL)
+		client_init_curl(c);
 	enum rc rc = call_new(c, rq, &call);
 	if (rc != RC_OK)
 		return rc;
