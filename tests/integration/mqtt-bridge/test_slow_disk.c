@@ -1,4 +1,5 @@
 /* Redis waits for its disk; calls wait for the writes before them. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "core/clock.h"
@@ -102,8 +103,11 @@ TEST_T(a_slow_write_of_a_report_delays_nothing_else, 60)
 #else
 #define STORM 5000
 #endif
-/* A thousand heartbeats need more than a second, the deadline of a call. */
-#define STORM_FSYNC_US 70000
+/*
+ * A hundred kilobytes a second: a thousand heartbeats need more than a second,
+ * the deadline of a call.
+ */
+#define STORM_BYTE_US 10
 
 /* Publish a message of each of n devices. */
 static void
@@ -160,7 +164,7 @@ TEST_T(a_storm_of_heartbeats_keeps_the_lease, 120)
 	bridge_fixture_start(&b);
 	mqtt_device_init(&d, TOPIC_PREFIX, "storm");
 	mqtt_device_connect(&d, &b);
-	atomic_store(&meter->fsync_us, STORM_FSYNC_US);
+	atomic_store(&meter->byte_us, STORM_BYTE_US);
 	slow_disk_storm(
 	    &d, "heartbeat", "1", (struct mqtt_flags){ 0, false }, STORM);
 	slow_disk_wait_metric(
@@ -168,7 +172,7 @@ TEST_T(a_storm_of_heartbeats_keeps_the_lease, 120)
 	slow_disk_ck_metric(&b, "soul_bridge_reports_failed_total", 0);
 	slow_disk_ck_metric(&b, "soul_bridge_leads", 1);
 	slow_disk_ck_metric(&b, "soul_bridge_leads_won_total", 1);
-	atomic_store(&meter->fsync_us, 0);
+	atomic_store(&meter->byte_us, 0);
 	bridge_ck_present(&b, "f0");
 	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
@@ -216,7 +220,6 @@ TEST_T(a_report_that_fails_does_not_undo_a_later_one, 60)
 	struct tk_meter *meter = tk_meter_begin();
 	struct mqtt_device d, other;
 	struct bridge_fixture b;
-	struct terminal t;
 
 	bridge_fixture_start(&b);
 	mqtt_device_open(&d, &b, "t1");
@@ -230,15 +233,71 @@ TEST_T(a_report_that_fails_does_not_undo_a_later_one, 60)
 	slow_disk_wait_metric(
 	    &b, "soul_bridge_reports_failed_total", 1, BRIDGE_WAIT_MS);
 	mqtt_device_heartbeat(&other);
-	bridge_ck_present(&b, "t2");
-	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
-	/* A heartbeat of t1 would have been written with this one. */
-	mqtt_device_heartbeat(&other);
+	/* One of t1 would have been written with it. */
 	slow_disk_wait_metric(
-	    &b, "soul_bridge_heartbeats_total", 2, BRIDGE_WAIT_MS);
-	t = bridge_fixture_terminal(&b, "t1");
-	ck_assert(!t.present);
+	    &b, "soul_bridge_heartbeats_total", 1, BRIDGE_WAIT_MS);
+	slow_disk_ck_metric(&b, "soul_bridge_heartbeats_total", 1);
+	bridge_fixture_wait(&b, "t1", bridge_terminal_present, "gone");
 	mqtt_device_close(&d);
 	mqtt_device_close(&other);
+	bridge_fixture_stop(&b);
+}
+
+/* ---- what ends while a write waits ---- */
+
+/* The lease is lost with the broker; nobody waits for the write any more. */
+TEST_T(the_broker_may_be_lost_during_a_write, 90)
+{
+	struct tk_meter *meter = tk_meter_begin();
+	struct bridge_fixture b;
+	struct mqtt_fleet f;
+	int i;
+
+	bridge_fixture_servers(&b, TK_MOSQUITTO_PERSISTENT);
+	bridge_fixture_start_leader(&b, 0);
+	mqtt_fleet_open(&f, &b, 100);
+	atomic_store(&meter->fsyncs, 0);
+	atomic_store(&meter->fsync_us, 2 * FSYNC_US);
+	for (i = 0; i < f.n; i++)
+		mqtt_fleet_announce(&f, i, 1);
+	mqtt_fleet_wait_acked(&f, 1);
+	ck_assert(tk_until(slow_disk_syncs, meter, BRIDGE_WAIT_MS));
+	tk_server_stop(&b.mqtt, SIGKILL);
+	tk_server_restart(&b.mqtt);
+	slow_disk_wait_metric(
+	    &b, "soul_bridge_leads_won_total", 2, BRIDGE_WAIT_MS);
+	atomic_store(&meter->fsync_us, 0);
+	mqtt_device_wait(&f.d.up, 2);
+	for (i = 0; i < f.n; i++)
+		mqtt_fleet_announce(&f, i, 2);
+	mqtt_fleet_expect(&f, 2, BRIDGE_WAIT_MS);
+	mqtt_fleet_close(&f);
+	bridge_fixture_stop(&b);
+}
+
+/* A stop waits for it, and writes what is queued behind it. */
+TEST_T(a_bridge_stops_during_a_write, 60)
+{
+	struct tk_meter *meter = tk_meter_begin();
+	struct bridge_fixture b;
+	struct mqtt_device d;
+	char id[16];
+	int i;
+
+	bridge_fixture_start(&b);
+	mqtt_device_init(&d, TOPIC_PREFIX, "stop");
+	mqtt_device_connect(&d, &b);
+	atomic_store(&meter->fsyncs, 0);
+	atomic_store(&meter->fsync_us, FSYNC_US);
+	slow_disk_storm(&d, "online", "online", MQTT_RETAINED, 200);
+	mqtt_device_wait(&d.acked, 200);
+	slow_disk_wait_metric(&b, "soul_bridge_queued", 100, BRIDGE_WAIT_MS);
+	tk_service_end(&b.bridge[0]);
+	atomic_store(&meter->fsync_us, 0);
+	for (i = 0; i < 200; i++) {
+		snprintf(id, sizeof(id), "f%d", i);
+		ck_assert(bridge_fixture_terminal(&b, id).present);
+	}
+	mqtt_device_close(&d);
 	bridge_fixture_stop(&b);
 }
