@@ -202,7 +202,7 @@ command_forward(struct outgoing *s)
 	char terminal[ID_MAX + 1], token[ID_TOKEN_MAX];
 	enum rc rc;
 
-	if (!forward_allowed(s->m) || c->n_forwards >= FORWARDS_MAX ||
+	if (!forward_allowed(s->m) ||
 	    delivery_expired(clock_wall(), s->deadlines) ||
 	    address_command_terminal(bus_msg_subject(s->m), terminal) !=
 		RC_OK ||
@@ -217,7 +217,10 @@ command_forward(struct outgoing *s)
 		outgoing_free(s);
 		return true;
 	}
-	rc = forward_request(c->b, s->m, token, command_forward_replied, s);
+	rc = RC_RETRY;
+	if (c->n_forwards < FORWARDS_MAX)
+		rc = forward_request(
+		    c->b, s->m, token, command_forward_replied, s);
 	if (rc == RC_OK)
 		c->n_forwards++;
 	else

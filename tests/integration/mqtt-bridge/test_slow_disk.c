@@ -182,7 +182,7 @@ TEST_T(a_storm_of_heartbeats_keeps_the_lease, 120)
 #define FLOOD (REPORT_QUEUE_MAX + 2000)
 
 /* The broker holds the rest. */
-TEST_T(reading_pauses_while_the_queue_is_full, 120)
+TEST_T(nothing_is_received_while_the_queue_is_full, 120)
 {
 	struct tk_meter *meter = tk_meter_begin();
 	struct bridge_fixture b;
