@@ -94,7 +94,7 @@ brokers_ck_forwarded(struct brokers *x, const char *command, int n)
 	ck_assert_int_eq(tk_service_metric(&x->second.bridge[0], name), 0);
 }
 
-/* The second bridge receives the result, although the first sent the command. */
+/* The result comes by the second broker, where the command was delivered. */
 static void
 brokers_ck_commands(struct brokers *x, struct mqtt_device *d)
 {
