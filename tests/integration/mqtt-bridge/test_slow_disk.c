@@ -208,6 +208,44 @@ TEST_T(nothing_is_received_while_the_queue_is_full, 120)
 	bridge_fixture_stop(&b);
 }
 
+#define RESULTS 3000
+
+/* So does a flood of results; the broker holds those, too. */
+TEST_T(results_wait_in_the_broker_while_redis_is_slow, 120)
+{
+	struct tk_meter *meter = tk_meter_begin();
+	struct mqtt_device d, other;
+	struct bridge_fixture b;
+	char topic[64], payload[64];
+	int i;
+
+	bridge_fixture_start(&b);
+	mqtt_device_open(&d, &b, "t1");
+	mqtt_device_open(&other, &b, "t2");
+	atomic_store(&meter->fsyncs, 0);
+	atomic_store(&meter->fsync_us, 3 * FSYNC_US);
+	mqtt_device_heartbeat(&other);
+	ck_assert(tk_until(slow_disk_syncs, meter, BRIDGE_WAIT_MS));
+	for (i = 0; i < RESULTS; i++) {
+		snprintf(topic, sizeof(topic),
+		    TOPIC_PREFIX "/terminal/t1/result/r%d", i);
+		snprintf(payload, sizeof(payload),
+		    "{\"request_id\":\"r%d\",\"ok\":true}", i);
+		mqtt_device_queue(&d, topic, str_of(payload), MQTT_QOS1);
+	}
+	slow_disk_wait_metric(
+	    &b, "soul_bridge_pauses_total", 1, BRIDGE_WAIT_MS);
+	atomic_store(&meter->fsync_us, 0);
+	/* Nobody has requested them. */
+	slow_disk_wait_metric(
+	    &b, "soul_bridge_results_unasked_total", RESULTS, BRIDGE_WAIT_MS);
+	slow_disk_ck_metric(&b, "soul_bridge_results_total", RESULTS);
+	slow_disk_ck_metric(&b, "soul_bridge_results_unkept_total", 0);
+	mqtt_device_close(&d);
+	mqtt_device_close(&other);
+	bridge_fixture_stop(&b);
+}
+
 /* Longer than the deadline of a call. */
 #define HUNG_US 1200000
 
