@@ -411,7 +411,8 @@ command_accept(struct endpoint *endpoint, struct outgoing *s,
 	}
 	facts.up = mqtt_up(c->b->mqtt);
 	facts.now = clock_wall();
-	if (facts.known == RC_OK && !facts.present && facts.up) {
+	/* A broker that is down may be why the terminal is at another. */
+	if (!facts.up || (facts.known == RC_OK && !facts.present)) {
 		c->looked_up++;
 		forwarded = command_forward(s);
 		c->looked_up--;

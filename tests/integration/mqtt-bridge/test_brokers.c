@@ -2,6 +2,7 @@
  * Two brokers with a bridge each: a command that comes to the bridge of the
  * broker that its terminal has left is delivered by the other, a single time.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,32 @@ TEST_T(a_command_follows_a_terminal_that_left_without_a_will, 60)
 	bridge_ck_delivery(&x.first, "t1.intent_action", ACTION, "delivered");
 	brokers_expect_one(&d, "intent_action=" ACTION "\n");
 	brokers_ck_forwarded(&x, "intent_action", 1);
+	mqtt_device_close(&d);
+	brokers_stop(&x);
+}
+
+static bool
+brokers_first_is_down(void *arg)
+{
+	return tk_service_metric(arg, "mqtt_clients_up") == 0;
+}
+
+/* It connects to the other, because its own is down. */
+TEST_T(a_command_follows_a_terminal_whose_broker_died, 60)
+{
+	struct mqtt_device before, d;
+	struct brokers x;
+
+	brokers_start(&x);
+	mqtt_device_open_online(&before, &x.first, "t1");
+	tk_server_stop(&x.first.mqtt, SIGKILL);
+	mqtt_device_crash(&before);
+	ck_assert(tk_until(
+	    brokers_first_is_down, &x.first.bridge[0], BRIDGE_WAIT_MS));
+	/* Its record says that it is present at the first. */
+	bridge_ck_delivery(&x.first, "t1.invoke", INVOKE("r0"), "unavailable");
+	brokers_arrive(&x, &d);
+	brokers_ck_commands(&x, &d);
 	mqtt_device_close(&d);
 	brokers_stop(&x);
 }
