@@ -83,8 +83,10 @@ link_close(struct mqtt *m)
 	m->phase = MQTT_PHASE_IDLE;
 	loop_timer_cancel(m->o.loop, &m->timer);
 	loop_timer_cancel(m->o.loop, &m->tick);
+	loop_timer_cancel(m->o.loop, &m->read);
 	loop_fd_watch(m->o.loop, &m->watch, 0);
 	mqtt_mosq_free(m);
+	m->backlog = m->paused;
 }
 
 /* The connection or the attempt at one has ended; m->why says why. */
@@ -168,10 +170,17 @@ link_is_open(const struct mqtt *m)
 	    mosquitto_socket(m->mosq) != -1;
 }
 
+/* A connection is made, and lost, whether paused or not. */
+static bool
+link_is_paused(const struct mqtt *m)
+{
+	return m->paused && m->phase == MQTT_PHASE_UP;
+}
+
 static void
 link_update_watch(struct mqtt *m)
 {
-	unsigned events = LOOP_READ;
+	unsigned events = link_is_paused(m) ? 0 : LOOP_READ;
 
 	if (!link_is_open(m))
 		return;
@@ -217,7 +226,15 @@ link_on_tick(void *arg)
 
 	mqtt_link_enter(m);
 	link_set_tick(m);
-	code = mosquitto_loop_misc(m->mosq);
+	/*
+	 * The response to a ping may be behind what is not read yet, and the
+	 * library would take the broker for dead.
+	 */
+	code = MOSQ_ERR_SUCCESS;
+	if (m->backlog && m->phase == MQTT_PHASE_UP)
+		mqtt_sub_probe(m);
+	else
+		code = mosquitto_loop_misc(m->mosq);
 	if (code == MOSQ_ERR_SUCCESS) {
 		link_update_watch(m);
 	} else {
@@ -285,7 +302,8 @@ link_read(struct mqtt *m)
 {
 	int i, code, err;
 
-	for (i = 0; (i < READS_MAX || mqtt_tls_pending(m)) && link_is_open(m);
+	for (i = 0; (i < READS_MAX || mqtt_tls_pending(m)) && link_is_open(m) &&
+	     !link_is_paused(m);
 	     i++) {
 		errno = 0;
 		m->in_lib = true;
@@ -302,8 +320,10 @@ link_read(struct mqtt *m)
 			mqtt_sub_flush(m);
 		}
 		/* The last read would have blocked: the socket is empty. */
-		if (err == EAGAIN && !mqtt_tls_pending(m))
+		if (err == EAGAIN && !mqtt_tls_pending(m)) {
+			m->backlog = m->paused;
 			break;
+		}
 	}
 	if (m->mosq != NULL && mosquitto_socket(m->mosq) == -1) {
 		link_set_error(
@@ -348,6 +368,21 @@ link_on_fd(void *arg, unsigned events)
 		link_lost(m);
 	link_update_watch(m);
 	mqtt_link_leave(m);
+}
+
+static void
+link_on_resume(void *arg)
+{
+	link_on_fd(arg, LOOP_READ);
+}
+
+/* Decrypted bytes may be buffered, of which the socket knows nothing. */
+void
+mqtt_link_resume(struct mqtt *m)
+{
+	if (m->phase == MQTT_PHASE_UP)
+		loop_timer_set(
+		    m->o.loop, &m->read, clock_mono(), link_on_resume, m);
 }
 
 static void
@@ -517,6 +552,7 @@ mqtt_link_stop(struct mqtt *m)
 	link_resolve_cancel(m);
 	loop_timer_cancel(m->o.loop, &m->timer);
 	loop_timer_cancel(m->o.loop, &m->tick);
+	loop_timer_cancel(m->o.loop, &m->read);
 	loop_fd_watch(m->o.loop, &m->watch, 0);
 	if (m->connected_at.ns != 0)
 		metric_change(m->m_up, -1);

@@ -277,6 +277,23 @@ mqtt_break(struct mqtt *m)
 	mqtt_link_break(m, "closed by mqtt_break()");
 }
 
+void
+mqtt_pause(struct mqtt *m)
+{
+	m->paused = true;
+	m->backlog = true;
+	mqtt_link_touch(m);
+}
+
+void
+mqtt_resume(struct mqtt *m)
+{
+	if (!m->paused)
+		return;
+	m->paused = false;
+	mqtt_link_resume(m);
+}
+
 bool
 mqtt_up(const struct mqtt *m)
 {

@@ -116,6 +116,19 @@ void mqtt_free(struct mqtt *m);
  */
 void mqtt_break(struct mqtt *m);
 
+/*
+ * mqtt_pause(m), mqtt_resume(m):
+ * Stop reading from the broker, which then queues messages for this client, as
+ * many as its own limits allow; and continue.  After mqtt_pause() as many as
+ * MQTT_INFLIGHT_MAX messages may still arrive.  Acknowledgements of publishes
+ * and subscriptions wait too, and the loss of the connection may be noticed
+ * only after mqtt_resume().  However long it is paused, the broker does not
+ * take the client for dead.  A pause outlives a connection.  No effect if it is
+ * so already.
+ */
+void mqtt_pause(struct mqtt *m);
+void mqtt_resume(struct mqtt *m);
+
 /* mqtt_up(m): Whether it is connected.  Any thread. */
 bool mqtt_up(const struct mqtt *m);
 

@@ -73,11 +73,14 @@ struct mqtt {
 	_Atomic bool up;
 	bool freed;
 	bool in_lib;
+	bool paused;  /* by mqtt_pause() */
+	bool backlog; /* it was, and the socket was not empty since */
 	int inside;
 	struct mosquitto *mosq; /* one per connection */
 	struct loop_fd watch;
 	struct loop_timer timer; /* pause, connect timeout, or break */
 	struct loop_timer tick;  /* keepalive */
+	struct loop_timer read;  /* after a pause */
 	struct backoff backoff;
 	struct mono connected_at;
 	char why[MQTT_WHY_MAX]; /* why the connection ended */
@@ -112,6 +115,9 @@ void mqtt_link_stop(struct mqtt *m);
 
 /* mqtt_link_break(m, why): Close the connection soon; from any context. */
 void mqtt_link_break(struct mqtt *m, const char *why);
+
+/* mqtt_link_resume(m): Read soon, after a pause. */
+void mqtt_link_resume(struct mqtt *m);
 
 /* mqtt_link_sendable(m): Whether libmosquitto may be called to send. */
 bool mqtt_link_sendable(const struct mqtt *m);
@@ -172,6 +178,13 @@ void mqtt_pub_fail_all(struct mqtt *m);
 
 /* mqtt_sub_renew(m): Subscribe to everything on a new connection. */
 void mqtt_sub_renew(struct mqtt *m);
+
+/*
+ * mqtt_sub_probe(m):
+ * Send a packet that changes nothing, from which the broker sees that the
+ * client lives.
+ */
+void mqtt_sub_probe(struct mqtt *m);
 
 /* mqtt_sub_acked(m, mid, reason): A SUBACK was received. */
 void mqtt_sub_acked(struct mqtt *m, int mid, unsigned reason);

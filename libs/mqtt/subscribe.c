@@ -9,6 +9,9 @@
 #include "core/mem.h"
 #include "mqtt/mqtt_internal.h"
 
+/* No client subscribes to it. */
+#define PROBE_FILTER "soul-keepalive"
+
 static struct mqtt_sub *
 sub_find(struct mqtt *m, struct str filter)
 {
@@ -51,6 +54,21 @@ sub_send_unsubscribe(struct mqtt *m, struct mqtt_sub *s)
 	if (mid != 0)
 		m->last_mid = mid;
 	sub_free(m, s);
+}
+
+/*
+ * UNSUBSCRIBE of what is not subscribed.  libmosquitto sends PINGREQ only as
+ * long as it reads the replies.
+ */
+void
+mqtt_sub_probe(struct mqtt *m)
+{
+	int mid = 0;
+
+	(void)mqtt_link_rc(
+	    m, mosquitto_unsubscribe(m->mosq, &mid, PROBE_FILTER));
+	if (mid != 0)
+		m->last_mid = mid;
 }
 
 /* In the order of the calls. */

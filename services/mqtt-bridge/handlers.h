@@ -44,7 +44,8 @@ struct bridge {
 	char broker_token[ID_TOKEN_MAX];
 	int64_t ttl_ms; /* of snapshots */
 	struct flood_limiter *flood;
-	struct metric *over_limit, *cleared;
+	struct metric *over_limit, *cleared, *pauses;
+	unsigned paused; /* a bit for each enum receive_queue */
 	struct terminal_events *events;
 	struct lease_holder *lease;
 	struct reports *reports;
@@ -57,6 +58,17 @@ struct bridge {
 
 /* receive_init(b): Set b->flood and its metrics. */
 void receive_init(struct bridge *b);
+
+/* Queues behind the broker that may be full. */
+enum receive_queue { RECEIVE_REPORTS, RECEIVE_RESULTS };
+
+/*
+ * receive_pause(b, queue), receive_resume(b, queue):
+ * The queue is full, or has room.  While one is full, nothing is read from the
+ * broker (mqtt_pause()).
+ */
+void receive_pause(struct bridge *b, enum receive_queue queue);
+void receive_resume(struct bridge *b, enum receive_queue queue);
 
 /*
  * receive_message(b, m):
@@ -91,17 +103,21 @@ void reports_reject(struct reports *r, const struct address *a,
 
 /*
  * reports_write(r, v, n):
- * Write v after everything queued, in one round trip; v[i].rc is the result of
- * each.  Presence and retries are updated from these results.
+ * Write v after everything queued, and wait until each was written, or will not
+ * be because the lease was lost.  v[i].rc is the result of each.  Presence and
+ * retries are updated from these results.  Only in a fiber.
  */
 void reports_write(struct reports *r, struct terminal_report *v, size_t n);
 
 /*
  * reports_show_present(r, terminal):
  * Whether this replica is the leader and has written a report within the TTL
- * that shows the terminal present.  False says nothing.
+ * that shows the terminal present at this broker.  False says nothing.
  */
 bool reports_show_present(const struct reports *r, struct str terminal);
+
+/* reports_replaying(r): Whether retained messages wait to be written. */
+bool reports_replaying(const struct reports *r);
 
 /* reports_retry(r): Schedule what could not be written. */
 void reports_retry(struct reports *r);
@@ -134,7 +150,7 @@ void snapshot_queue_add(struct snapshot_queue *s, const struct address *a,
  */
 void snapshot_queue_offline(struct snapshot_queue *s, struct str terminal);
 
-/* snapshot_queue_busy(s): Whether any are queued or being parsed. */
+/* snapshot_queue_busy(s): Whether any are queued, parsed or being written. */
 bool snapshot_queue_busy(const struct snapshot_queue *s);
 
 /* snapshot_queue_clear(s): Drop all: the lease changed hands. */

@@ -18,6 +18,9 @@ struct tk_meter {
 	_Atomic uint64_t fsyncs;
 	/* Added to each fsync. */
 	_Atomic uint32_t fsync_us;
+	/* Added to each fsync, for each byte that was appended since the last.
+	 */
+	_Atomic uint32_t byte_us;
 };
 
 /*

@@ -1,4 +1,4 @@
-/* Validate, look up presence, publish, reply. */
+/* Validate, look up presence, publish or forward, reply. */
 #include "handlers.h"
 
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "address.h"
 #include "bus/bus.h"
+#include "commands/command_forward.h"
 #include "commands/terminal_command.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -26,6 +27,8 @@
 #define QUEUE_MAX 20000
 /* Commands whose terminals are looked up at a time. */
 #define LOOKUPS_MAX 1024
+/* Commands that wait for the reply of another broker's bridges. */
+#define FORWARDS_MAX 1024
 /* A command without a deadline (status, emotion_update) is obsolete by then. */
 #define STALE_MS    2000
 #define LOG_EVERY_S 10
@@ -46,7 +49,7 @@ static const struct command_kind {
 struct endpoint {
 	struct commands *c;
 	const struct command_kind *kind;
-	struct metric *states[4], *failed;
+	struct metric *states[4], *failed, *forwarded;
 };
 
 /* A command that is queued or published. */
@@ -68,6 +71,7 @@ struct commands {
 	struct endpoint endpoints[NELEM(command_kinds)];
 	struct outgoing_list waiting;
 	size_t n, looked_up; /* waiting; and whose terminals are looked up */
+	size_t n_forwards;   /* requests without a reply */
 	bool pumping;
 };
 
@@ -147,6 +151,97 @@ outgoing_finish(struct outgoing *s, struct delivery d)
 	svc_release(svc);
 }
 
+/* ---- forwarding ---- */
+
+static void
+outgoing_free(struct outgoing *s)
+{
+	struct svc *svc = s->endpoint->c->b->svc;
+
+	free(s->own);
+	free(s);
+	svc_release(svc);
+}
+
+/* The reply of the other bridge is passed on as it is. */
+static void
+command_forward_replied(void *arg, enum rc rc, struct str data)
+{
+	struct outgoing *s = arg;
+	struct commands *c = s->endpoint->c;
+	bool replied = rc == RC_OK || data.n > 0;
+
+	c->n_forwards--;
+	/* The broker has no bridge now: it was not sent. */
+	if (rc == RC_NOENT) {
+		outgoing_finish(s, delivery_after(RC_DOWN));
+		return;
+	}
+	/* Without a reply it may have been sent. */
+	if (!replied) {
+		outgoing_finish(s, delivery_after(RC_TIMEOUT));
+		return;
+	}
+	metric_add(s->endpoint->forwarded, 1);
+	if (!bus_msg_wants_reply(s->m))
+		bus_msg_free(s->m);
+	else if ((rc == RC_OK ? bus_reply(s->m, data)
+			      : bus_reply_error(s->m, rc, data)) != RC_OK)
+		log_debug("bridge.reply");
+	outgoing_free(s);
+}
+
+/*
+ * If the terminal is present at another broker, forward the command, of which
+ * nothing was sent to it.  False: it is not, and s is still the caller's.
+ */
+static bool
+command_forward(struct outgoing *s)
+{
+	struct commands *c = s->endpoint->c;
+	char terminal[ID_MAX + 1], token[ID_TOKEN_MAX];
+	enum rc rc;
+
+	if (!forward_allowed(s->m) ||
+	    delivery_expired(clock_wall(), s->deadlines) ||
+	    address_command_terminal(bus_msg_subject(s->m), terminal) !=
+		RC_OK ||
+	    forward_find(c->b, str_of(terminal), token) != RC_OK)
+		return false;
+	if (!s->endpoint->kind->replied) {
+		rc = forward_publish(c->b, s->m, token);
+		metric_add(
+		    rc == RC_OK ? s->endpoint->forwarded : s->endpoint->failed,
+		    1);
+		bus_msg_free(s->m);
+		outgoing_free(s);
+		return true;
+	}
+	rc = RC_RETRY;
+	if (c->n_forwards < FORWARDS_MAX)
+		rc = forward_request(
+		    c->b, s->m, token, command_forward_replied, s);
+	if (rc == RC_OK)
+		c->n_forwards++;
+	else
+		outgoing_finish(s, delivery_after(rc));
+	return true;
+}
+
+static void
+command_forward_unreceived(void *arg)
+{
+	struct outgoing *s = arg;
+	struct commands *c = s->endpoint->c;
+	bool forwarded;
+
+	c->looked_up++;
+	forwarded = command_forward(s);
+	c->looked_up--;
+	if (!forwarded)
+		outgoing_finish(s, delivery_after(RC_NOENT));
+}
+
 /* ---- sending ---- */
 
 static void commands_pump(struct commands *c);
@@ -158,7 +253,12 @@ command_published(void *arg, enum rc rc, unsigned reason)
 	struct commands *c = s->endpoint->c;
 
 	(void)reason;
-	outgoing_finish(s, delivery_after(rc));
+	/* Nobody has received it: the terminal may have left just now. */
+	if (rc == RC_NOENT && s->endpoint->kind->replied &&
+	    c->looked_up < LOOKUPS_MAX)
+		fiber_start(command_forward_unreceived, s);
+	else
+		outgoing_finish(s, delivery_after(rc));
 	commands_pump(c);
 }
 
@@ -226,8 +326,8 @@ command_context(const struct bus_msg *m, const struct command *cmd,
 }
 
 /*
- * Look up presence, in Redis if this replica does not know it; for an invoke,
- * also register its pending result.
+ * Look up whether the terminal is present at this broker, in Redis if this
+ * replica does not know it; for an invoke, also register its pending result.
  */
 static enum rc
 command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
@@ -244,8 +344,6 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	enum rc rc;
 
 	*present = true;
-	if (!endpoint->kind->replied)
-		return RC_OK;
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE &&
 	    reports_show_present(b->reports, terminal))
 		return RC_OK;
@@ -295,6 +393,7 @@ command_accept(struct endpoint *endpoint, struct outgoing *s,
 	struct commands *c = endpoint->c;
 	struct delivery_facts facts = { .up = mqtt_up(c->b->mqtt) };
 	struct delivery d;
+	bool forwarded;
 
 	if (c->n >= QUEUE_MAX || c->looked_up >= LOOKUPS_MAX) {
 		outgoing_finish(s, delivery_after(RC_RETRY));
@@ -312,6 +411,21 @@ command_accept(struct endpoint *endpoint, struct outgoing *s,
 	}
 	facts.up = mqtt_up(c->b->mqtt);
 	facts.now = clock_wall();
+	/* A broker that is down may be why the terminal is at another. */
+	if (!facts.up || (facts.known == RC_OK && !facts.present)) {
+		c->looked_up++;
+		forwarded = command_forward(s);
+		c->looked_up--;
+		if (forwarded)
+			return;
+		facts.up = mqtt_up(c->b->mqtt);
+		facts.now = clock_wall();
+	}
+	/* Nobody waits for the outcome, and the broker knows better. */
+	if (!endpoint->kind->replied) {
+		facts.known = RC_OK;
+		facts.present = true;
+	}
 	if (!delivery_before(&facts, &d)) {
 		outgoing_finish(s, d);
 		return;
@@ -456,6 +570,7 @@ command_endpoint_init(struct commands *c, size_t i)
 		endpoint->states[k] =
 		    command_counter(endpoint, wire_delivery_state_names[k]);
 	endpoint->failed = command_counter(endpoint, STR("error"));
+	endpoint->forwarded = command_counter(endpoint, STR("forwarded"));
 	command_subscribe(endpoint);
 }
 

@@ -118,7 +118,8 @@ lease_step(void *arg)
 	int filter;
 
 	/* The next replay waits until this one is processed. */
-	if (snapshot_queue_busy(l->b->snapshots))
+	if (snapshot_queue_busy(l->b->snapshots) ||
+	    reports_replaying(l->b->reports))
 		leadership_replayed(&l->leadership, clock_mono());
 	filter = leadership_next_filter(&l->leadership, clock_mono());
 	if (filter >= 0)

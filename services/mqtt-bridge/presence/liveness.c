@@ -85,11 +85,63 @@ heartbeat_batch_clear(struct heartbeat_batch *b)
 	b->ids = map_new();
 }
 
+/* ---- offline marks ---- */
+
+struct offline_marks {
+	struct map *seqs; /* one more than the number, stored as the pointer */
+	bool full;
+};
+
+struct offline_marks *
+offline_marks_new(void)
+{
+	struct offline_marks *m = mem_zalloc(sizeof(*m));
+
+	m->seqs = map_new();
+	return m;
+}
+
+void
+offline_marks_free(struct offline_marks *m)
+{
+	if (m == NULL)
+		return;
+	map_free(m->seqs);
+	free(m);
+}
+
+void
+offline_marks_add(struct offline_marks *m, struct str id, uint64_t seq)
+{
+	if (map_len(m->seqs) >= OFFLINE_MARKS_MAX &&
+	    map_get(m->seqs, id) == NULL)
+		m->full = true;
+	else
+		(void)map_put(m->seqs, id, (void *)(uintptr_t)(seq + 1));
+}
+
+bool
+offline_marks_after(const struct offline_marks *m, struct str id, uint64_t seq)
+{
+	return m->full || (uintptr_t)map_get(m->seqs, id) > seq;
+}
+
+void
+offline_marks_clear(struct offline_marks *m)
+{
+	if (map_len(m->seqs) == 0)
+		return;
+	map_free(m->seqs);
+	m->seqs = map_new();
+	m->full = false;
+}
+
 /* ---- presence timeout ---- */
 
 struct presence {
 	TAILQ_ENTRY(presence) link;
 	struct mono seen;
+	struct mono here; /* seen at this broker; {0}: never */
 	size_t n;
 	char id[];
 };
@@ -144,7 +196,7 @@ presence_timeout_free(struct presence_timeout *p)
 
 void
 presence_timeout_seen(
-    struct presence_timeout *p, struct str id, struct mono now)
+    struct presence_timeout *p, struct str id, struct mono now, bool here)
 {
 	struct presence *e = map_get(p->by_id, id);
 
@@ -153,12 +205,15 @@ presence_timeout_seen(
 			return;
 		e = mem_alloc(sizeof(*e) + id.n + 1);
 		e->n = id.n;
+		e->here = (struct mono){ 0 };
 		str_copy(id, e->id, id.n + 1);
 		(void)map_put(p->by_id, id, e);
 	} else {
 		TAILQ_REMOVE(&p->list, e, link);
 	}
 	e->seen = now;
+	if (here)
+		e->here = now;
 	TAILQ_INSERT_TAIL(&p->list, e, link);
 }
 
@@ -177,7 +232,8 @@ presence_timeout_is_seen(
 {
 	const struct presence *e = map_get(p->by_id, id);
 
-	return e != NULL && mono_diff_ns(e->seen, since) >= 0;
+	return e != NULL && e->here.ns != 0 &&
+	    mono_diff_ns(e->here, since) >= 0;
 }
 
 bool

@@ -1,12 +1,13 @@
 /*
- * liveness: heartbeats waiting to be written, and the timeouts of terminals
- * that are present.  Pure.
+ * liveness: heartbeats waiting to be written, terminals that went offline while
+ * reports wait, and the timeouts of those that are present.  Pure.
  */
 #ifndef MQTT_BRIDGE_LIVENESS_H
 #define MQTT_BRIDGE_LIVENESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/clock.h"
 #include "core/id.h"
@@ -49,6 +50,33 @@ size_t heartbeat_batch_list(
 /* heartbeat_batch_clear(b): Remove all. */
 void heartbeat_batch_clear(struct heartbeat_batch *b);
 
+/* ---- offline marks: which terminals went offline, and when ---- */
+
+/* Terminals that are remembered; if there are more, any may be offline. */
+#define OFFLINE_MARKS_MAX 65536
+
+struct offline_marks;
+
+/* offline_marks_new(), offline_marks_free(m): NULL is allowed. */
+struct offline_marks *offline_marks_new(void);
+void offline_marks_free(struct offline_marks *m);
+
+/*
+ * offline_marks_add(m, id, seq):
+ * The terminal went offline after the message with that number (0: before all).
+ */
+void offline_marks_add(struct offline_marks *m, struct str id, uint64_t seq);
+
+/*
+ * offline_marks_after(m, id, seq):
+ * Whether the terminal went offline after the message with that number.
+ */
+bool offline_marks_after(
+    const struct offline_marks *m, struct str id, uint64_t seq);
+
+/* offline_marks_clear(m): Forget all. */
+void offline_marks_clear(struct offline_marks *m);
+
 /* ---- presence timeout: when each present terminal was last seen ---- */
 
 /* Terminals that are tracked; any beyond never time out. */
@@ -60,14 +88,22 @@ struct presence_timeout;
 struct presence_timeout *presence_timeout_new(void);
 void presence_timeout_free(struct presence_timeout *p);
 
-/* presence_timeout_seen(p, id, now): now must not decrease between calls. */
+/*
+ * presence_timeout_seen(p, id, now, here):
+ * The terminal is present.  here: this broker has received a sign of life;
+ * otherwise the terminal may be at another one.  now must not decrease between
+ * calls.
+ */
 void presence_timeout_seen(
-    struct presence_timeout *p, struct str id, struct mono now);
+    struct presence_timeout *p, struct str id, struct mono now, bool here);
 
-/* presence_timeout_remove(p, id): The terminal is known to be offline. */
+/* presence_timeout_remove(p, id): The terminal left this broker. */
 void presence_timeout_remove(struct presence_timeout *p, struct str id);
 
-/* presence_timeout_is_seen(p, id, since): Whether it was seen since then. */
+/*
+ * presence_timeout_is_seen(p, id, since):
+ * Whether it was seen at this broker since then.
+ */
 bool presence_timeout_is_seen(
     const struct presence_timeout *p, struct str id, struct mono since);
 

@@ -22,8 +22,39 @@ receive_init(struct bridge *b)
 	b->flood = flood_limiter_new(b->conf->rate_per_s, b->conf->rate_burst);
 	b->over_limit = metric_counter(set, "soul_bridge_flood_total",
 	    "Messages over the rate of a terminal, dropped.", NULL);
+	b->pauses = metric_counter(set, "soul_bridge_pauses_total",
+	    "Pauses of reading from the broker while a queue was full.", NULL);
 	b->cleared = metric_counter(set, "soul_bridge_cleared_total",
 	    "Retained messages cleared because they must not be.", NULL);
+}
+
+void
+receive_pause(struct bridge *b, enum receive_queue queue)
+{
+	static struct log_rate rate;
+	int64_t missed;
+
+	if ((b->paused & 1U << queue) != 0)
+		return;
+	if (b->paused == 0)
+		mqtt_pause(b->mqtt);
+	b->paused |= 1U << queue;
+	metric_add(b->pauses, 1);
+	if (log_every(&rate, LOG_EVERY_S, &missed))
+		log_warn("bridge.paused",
+		    LOG_S("queue",
+			queue == RECEIVE_REPORTS ? "reports" : "results"),
+		    LOG_I("missed", missed));
+}
+
+void
+receive_resume(struct bridge *b, enum receive_queue queue)
+{
+	if ((b->paused & 1U << queue) == 0)
+		return;
+	b->paused &= ~(1U << queue);
+	if (b->paused == 0)
+		mqtt_resume(b->mqtt);
 }
 
 /* Only logged: without a valid topic there is no terminal to notify. */

@@ -1,7 +1,6 @@
 /*
- * Reports are queued until the end of the current turn of the loop and written
- * in one round trip, in order of arrival; heartbeats are batched for longer
- * (presence/liveness.h).
+ * Reports are queued, and written in order of arrival by one fiber, many in a
+ * round trip; heartbeats are batched before (presence/liveness.h).
  */
 #include "handlers.h"
 
@@ -10,6 +9,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -17,42 +17,106 @@
 #include "mqtt/mqtt.h"
 #include "presence/liveness.h"
 #include "reports/report_error.h"
+#include "reports/report_pace.h"
+#include "reports/report_queue.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "terminal_event.h"
 
-/* Reports in the queue. */
-#define QUEUE_MAX 512
 /* A terminal times out this long after the TTL. */
 #define TIMEOUT_MARGIN_MS 500
 #define TIMEOUT_CHECK_MS  500
-/* Timeouts handled in one go. */
+/* Timeouts handled together. */
 #define TIMEOUTS_PER_CHECK 200
 #define RETRY_MS           100
 #define LOG_EVERY_S        10
 
-/* What the struct terminal_report of a queued report points to. */
-struct report_details {
-	char id[ID_MAX + 1];
-	struct buf json;           /* of a rejected report */
-	struct report_error error; /* likewise */
+/* A fiber that waits for its reports; on its stack. */
+struct report_group {
+	size_t n; /* not written yet */
+	struct fiber *fiber;
+	struct loop_deferred wake;
 };
 
 struct reports {
 	struct bridge *b;
-	struct terminal_report v[QUEUE_MAX];
-	struct report_details *details[QUEUE_MAX];
-	size_t n;
+	struct report_queue *queue;
 	struct heartbeat_batch *heartbeats;
+	size_t n_heartbeats; /* of them, in the queue */
 	struct presence_timeout *timeouts;
-	struct arena *a; /* reset for each message */
+	struct offline_marks *offline;
+	uint64_t seq;      /* of the last report */
+	uint64_t sessions; /* as leader; fibers compare it after waiting */
+	struct arena *a;   /* reset for each message */
 	struct loop_timer flush, check;
 	struct mono retry_at; /* failed heartbeats are not retried before */
+	bool checking;        /* a fiber handles timeouts */
+	/* What is being written, by one fiber at a time. */
+	bool writing;
+	struct report_pace pace;
+	struct terminal_report v[REPORT_PACE_MAX];
+	struct report_entry *batch[REPORT_PACE_MAX];
+	size_t n_batch, batch_replays;
 	struct metric *written, *rejected, *failed, *batched, *timed_out,
-	    *revoked;
+	    *revoked, *queued;
 };
 
 static void reports_on_flush(void *arg);
+
+/* ---- the queue ---- */
+
+/* The broker holds back what cannot be written. */
+static void
+reports_check_room(struct reports *r)
+{
+	size_t n = report_queue_len(r->queue);
+
+	metric_set(r->queued, (int64_t)n);
+	if (n >= REPORT_QUEUE_PAUSE)
+		receive_pause(r->b, RECEIVE_REPORTS);
+	else if (n <= REPORT_QUEUE_RESUME)
+		receive_resume(r->b, RECEIVE_REPORTS);
+}
+
+static void
+report_group_wake(void *arg)
+{
+	struct report_group *g = arg;
+
+	fiber_resume(g->fiber);
+}
+
+/* The result of e is known: pass it on, and free e. */
+static void
+report_end(struct reports *r, struct report_entry *e)
+{
+	struct report_group *g = e->group;
+
+	if (g != NULL) {
+		e->result->rc = e->t.rc;
+		e->result->present = e->t.present;
+		e->result->turned = e->t.turned;
+		e->result->differs = e->t.differs;
+		e->result->current = e->t.current;
+		if (--g->n == 0)
+			loop_defer(r->b->loop, &g->wake, report_group_wake, g);
+	}
+	report_entry_free(e);
+}
+
+/* Nothing of it was written, and nothing will be. */
+static void
+reports_discard(struct reports *r)
+{
+	struct report_entry *e;
+
+	while ((e = report_queue_take(r->queue, SIZE_MAX)) != NULL) {
+		e->t.rc = RC_DOWN;
+		report_end(r, e);
+	}
+	r->n_heartbeats = 0;
+	reports_check_room(r);
+}
 
 /* ---- results of writes ---- */
 
@@ -77,16 +141,20 @@ report_topic(enum terminal_report_kind kind)
 	    : NULL;
 }
 
+/* current: this replica has been leading since it was written. */
 static void
-report_presence(struct reports *r, const struct terminal_report *t)
+report_presence(
+    struct reports *r, const struct terminal_report *t, bool current)
 {
 	enum wire_terminal_online_cause cause = t->kind == TERMINAL_HEARTBEAT
 	    ? WIRE_TERMINAL_ONLINE_CAUSE_HEARTBEAT
 	    : WIRE_TERMINAL_ONLINE_CAUSE_REPORT;
 
-	if (t->present)
-		presence_timeout_seen(r->timeouts, t->id, clock_mono());
-	else
+	/* One that went offline here may be present at another broker. */
+	if (current && t->present && t->kind != TERMINAL_OFFLINE)
+		presence_timeout_seen(
+		    r->timeouts, t->id, clock_mono(), !t->replayed);
+	else if (current)
 		presence_timeout_remove(r->timeouts, t->id);
 	/* MQTT does not distinguish a will from a regular goodbye. */
 	if (t->turned)
@@ -95,38 +163,53 @@ report_presence(struct reports *r, const struct terminal_report *t)
 }
 
 /*
- * A write failed.  The broker retains presence and snapshots and is asked to
+ * It is lost.  The broker retains presence and snapshots and is requested to
  * send them again; until then a heartbeat keeps the terminal present.
  */
 static void
-report_failed(struct reports *r, const struct terminal_report *t)
+report_lost(struct reports *r, const struct report_entry *e)
 {
+	const struct terminal_report *t = &e->t;
 	struct mono now = clock_mono();
 
 	metric_add(r->failed, 1);
 	r->retry_at = mono_add_ms(now, RETRY_MS);
-	if (t->kind == TERMINAL_OFFLINE)
-		heartbeat_batch_remove(r->heartbeats, t->id);
-	else if (!t->replayed && t->kind != TERMINAL_REJECTION)
+	if (t->kind == TERMINAL_REJECTION)
+		return;
+	/* It must not bring back online what went offline since. */
+	if (t->kind != TERMINAL_OFFLINE && !t->replayed &&
+	    !offline_marks_after(r->offline, t->id, e->seq))
 		(void)heartbeat_batch_add(r->heartbeats, t->id, now);
-	if (t->kind != TERMINAL_REJECTION && t->kind != TERMINAL_HEARTBEAT)
+	if (t->kind != TERMINAL_HEARTBEAT)
 		lease_holder_resubscribe(
 		    r->b->lease, report_sources[t->kind].filter);
 }
 
+static void
+report_stored(struct reports *r, const struct report_entry *e, bool current)
+{
+	metric_add(r->written, 1);
+	if (e->t.kind == TERMINAL_HEARTBEAT)
+		metric_add(r->batched, 1);
+	if (e->t.kind != TERMINAL_REJECTION)
+		report_presence(r, &e->t, current);
+	else if (e->t.rc == RC_OK)
+		terminal_event_report_error(
+		    r->b->events, e->t.id, &e->details->error.wire);
+}
+
 /* True if the write was fenced: another replica leads. */
 static bool
-report_written(struct reports *r, const struct terminal_report *t)
+report_written(struct reports *r, const struct report_entry *e, bool current)
 {
 	static struct log_rate rate;
+	const struct terminal_report *t = &e->t;
 	int64_t missed;
 
 	switch (t->rc) {
 	case RC_OK:
 	case RC_CONFLICT:
-		metric_add(r->written, 1);
-		if (t->kind != TERMINAL_REJECTION)
-			report_presence(r, t);
+		report_stored(r, e, current);
 		break;
 	case RC_DENIED:
 		return true;
@@ -140,7 +223,9 @@ report_written(struct reports *r, const struct terminal_report *t)
 	case RC_DOWN:
 	case RC_TIMEOUT:
 	case RC_RETRY:
-		report_failed(r, t);
+		/* The next leader subscribes to all. */
+		if (current)
+			report_lost(r, e);
 		break;
 	default:
 		metric_add(r->failed, 1);
@@ -154,81 +239,111 @@ report_written(struct reports *r, const struct terminal_report *t)
 
 /* ---- writing ---- */
 
-/* False if the writes were fenced. */
+/* Returns the weight of what is to be written. */
+static size_t
+reports_take_batch(struct reports *r)
+{
+	struct report_entry *e;
+	size_t weight = 0;
+
+	r->n_batch = r->batch_replays = 0;
+	while (r->n_batch < REPORT_PACE_MAX && weight < r->pace.weight &&
+	    (e = report_queue_take(r->queue,
+		 r->n_batch == 0 ? SIZE_MAX : r->pace.weight - weight)) !=
+		NULL) {
+		weight += report_entry_weight(e);
+		if (e->t.kind == TERMINAL_HEARTBEAT)
+			r->n_heartbeats--;
+		if (e->t.replayed)
+			r->batch_replays++;
+		r->v[r->n_batch] = e->t;
+		r->batch[r->n_batch++] = e;
+	}
+	reports_check_room(r);
+	return weight;
+}
+
+/* True if the writes were fenced. */
 static bool
-reports_put(struct reports *r, struct terminal_report *v, size_t n)
+reports_end_batch(struct reports *r, bool current)
+{
+	bool fenced = false;
+	size_t i;
+
+	for (i = 0; i < r->n_batch; i++) {
+		r->batch[i]->t = r->v[i];
+		if (report_written(r, r->batch[i], current))
+			fenced = true;
+		report_end(r, r->batch[i]);
+	}
+	r->n_batch = r->batch_replays = 0;
+	if (current && report_queue_len(r->queue) == 0)
+		offline_marks_clear(r->offline);
+	return fenced;
+}
+
+/*
+ * Write some of what is queued.  The lease may be lost meanwhile, and even be
+ * acquired again: then only events are left to be published.
+ */
+static enum rc
+reports_write_batch(struct reports *r)
 {
 	const struct terminal_writer w = { .broker = r->b->broker,
 		.epoch = lease_holder_epoch(r->b->lease),
 		.ttl_ms = r->b->ttl_ms };
 	static struct log_rate rate;
-	bool fenced = false, blocks;
+	struct mono start = clock_mono();
+	uint64_t session = r->sessions;
+	size_t weight, n;
 	int64_t missed;
 	enum rc rc;
-	size_t i;
 
-	/* The queue may be full in a fiber, and must not be written twice. */
-	blocks = state_set_blocks(r->b->state, true);
-	rc = terminal_put_reports(r->b->state, &w, v, n);
-	(void)state_set_blocks(r->b->state, blocks);
-	for (i = 0; i < n; i++)
-		if (report_written(r, &v[i]))
-			fenced = true;
+	r->writing = true;
+	weight = reports_take_batch(r);
+	n = r->n_batch;
+	rc = terminal_put_reports(r->b->state, &w, r->v, n);
+	if (rc == RC_OK || rc == RC_TIMEOUT)
+		report_pace_took(
+		    &r->pace, weight, mono_diff_ns(clock_mono(), start));
 	if (rc != RC_OK && log_every(&rate, LOG_EVERY_S, &missed))
 		log_warn("bridge.not_written", LOG_RC(rc), LOG_I("n", n),
 		    LOG_I("missed", missed));
-	if (fenced)
-		lease_holder_fenced(r->b->lease);
-	return !fenced;
-}
-
-static void
-reports_discard(struct reports *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		buf_free(&r->details[i]->json);
-		free(r->details[i]);
+	if (reports_end_batch(r, session == r->sessions)) {
+		if (session == r->sessions)
+			lease_holder_fenced(r->b->lease);
+		rc = RC_DENIED;
 	}
-	r->n = 0;
+	r->writing = false;
+	return rc;
 }
 
+/*
+ * Queue one batch of heartbeats at a time: behind all that arrived before them,
+ * and not in front of much that arrives later.
+ */
 static void
-reports_flush(struct reports *r)
+reports_queue_heartbeats(struct reports *r)
 {
-	size_t i;
-
-	if (r->n == 0)
-		return;
-	if (reports_put(r, r->v, r->n))
-		for (i = 0; i < r->n; i++)
-			if (r->v[i].kind == TERMINAL_REJECTION &&
-			    r->v[i].rc == RC_OK)
-				terminal_event_report_error(r->b->events,
-				    r->v[i].id, &r->details[i]->error.wire);
-	reports_discard(r);
-}
-
-static void
-reports_flush_heartbeats(struct reports *r)
-{
-	struct terminal_report v[HEARTBEAT_BATCH_FULL];
+	struct report_entry *v[HEARTBEAT_BATCH_FULL];
 	struct str ids[HEARTBEAT_BATCH_FULL];
-	size_t i, n;
+	size_t i, n, max = HEARTBEAT_BATCH_FULL;
 
-	n = heartbeat_batch_list(r->heartbeats, ids, HEARTBEAT_BATCH_FULL);
-	for (i = 0; i < n; i++)
-		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
-			.id = ids[i] };
-	if (!reports_put(r, v, n))
+	if (r->n_heartbeats > 0 ||
+	    report_queue_len(r->queue) >= REPORT_QUEUE_PAUSE)
 		return;
-	metric_add(r->batched, (int64_t)n);
-	/* Failed ones have been added again and stay. */
+	if (max > REPORT_QUEUE_PAUSE - report_queue_len(r->queue))
+		max = REPORT_QUEUE_PAUSE - report_queue_len(r->queue);
+	n = heartbeat_batch_list(r->heartbeats, ids, max);
 	for (i = 0; i < n; i++)
-		if (v[i].rc != RC_DOWN && v[i].rc != RC_TIMEOUT &&
-		    v[i].rc != RC_RETRY)
-			heartbeat_batch_remove(r->heartbeats, ids[i]);
+		v[i] = report_entry_new(TERMINAL_HEARTBEAT, ids[i]);
+	for (i = 0; i < n; i++) {
+		heartbeat_batch_remove(r->heartbeats, v[i]->t.id);
+		v[i]->seq = r->seq;
+		if (!report_queue_push(r->queue, v[i]))
+			abort();
+		r->n_heartbeats++;
+	}
 }
 
 /* When to write the heartbeats; {0}: there are none. */
@@ -246,34 +361,82 @@ reports_schedule_flush(struct reports *r)
 {
 	struct mono at = reports_heartbeats_due(r);
 
-	if (r->n > 0)
+	if (r->writing)
+		return;
+	if (report_queue_len(r->queue) > 0)
 		at = clock_mono();
 	else if (at.ns != 0 && !state_up(r->b->state))
 		at = mono_add_ms(clock_mono(), RETRY_MS);
 	loop_timer_set(r->b->loop, &r->flush, at, reports_on_flush, r);
 }
 
+/* One batch a fiber, so that a draining service can stop between two. */
+static void
+reports_fiber(void *arg)
+{
+	struct reports *r = arg;
+	struct svc *s = r->b->svc;
+
+	svc_hold(s);
+	(void)reports_write_batch(r);
+	reports_schedule_flush(r);
+	svc_release(s);
+}
+
 static void
 reports_on_flush(void *arg)
 {
 	struct reports *r = arg;
-	struct mono at;
+	struct mono at = reports_heartbeats_due(r);
 
-	reports_flush(r);
-	at = reports_heartbeats_due(r);
+	if (r->writing || lease_holder_epoch(r->b->lease) == 0)
+		return;
 	if (at.ns != 0 && mono_diff_ns(clock_mono(), at) >= 0 &&
 	    state_up(r->b->state))
-		reports_flush_heartbeats(r);
+		reports_queue_heartbeats(r);
+	if (report_queue_len(r->queue) > 0)
+		fiber_start(reports_fiber, r);
+	else
+		reports_schedule_flush(r);
+}
+
+/* False if the queue is full: e is lost, and freed. */
+static bool
+reports_push(struct reports *r, struct report_entry *e)
+{
+	bool room;
+
+	e->seq = ++r->seq;
+	room = report_queue_push(r->queue, e);
+	if (!room) {
+		e->t.rc = RC_RETRY;
+		report_lost(r, e);
+		report_end(r, e);
+	}
+	reports_check_room(r);
 	reports_schedule_flush(r);
+	return room;
 }
 
 void
 reports_write(struct reports *r, struct terminal_report *v, size_t n)
 {
-	reports_flush(r);
-	if (lease_holder_epoch(r->b->lease) != 0)
-		(void)reports_put(r, v, n);
-	reports_schedule_flush(r);
+	/* One more, until all are queued. */
+	struct report_group g = { .n = n + 1, .fiber = fiber_self() };
+	struct report_entry *e;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		e = report_entry_new(v[i].kind, v[i].id);
+		v[i].rc = RC_DOWN;
+		e->t.replayed = v[i].replayed;
+		e->t.snap = v[i].snap;
+		e->group = &g;
+		e->result = &v[i];
+		(void)reports_push(r, e);
+	}
+	if (--g.n > 0)
+		fiber_suspend();
 }
 
 bool
@@ -285,6 +448,12 @@ reports_show_present(const struct reports *r, struct str terminal)
 	    presence_timeout_is_seen(r->timeouts, terminal, since);
 }
 
+bool
+reports_replaying(const struct reports *r)
+{
+	return r->batch_replays + report_queue_replays(r->queue) > 0;
+}
+
 void
 reports_retry(struct reports *r)
 {
@@ -294,33 +463,15 @@ reports_retry(struct reports *r)
 void
 reports_clear(struct reports *r)
 {
+	r->sessions++;
 	reports_discard(r);
 	heartbeat_batch_clear(r->heartbeats);
 	presence_timeout_clear(r->timeouts);
+	offline_marks_clear(r->offline);
 	loop_timer_cancel(r->b->loop, &r->flush);
 }
 
 /* ---- messages ---- */
-
-/* Append to the queue a report with kind and id set. */
-static struct terminal_report *
-reports_append(struct reports *r, enum terminal_report_kind kind, struct str id)
-{
-	struct terminal_report *t;
-	struct report_details *details;
-
-	if (r->n == QUEUE_MAX)
-		reports_flush(r);
-	details = mem_zalloc(sizeof(*details));
-	buf_init(&details->json, TERMINAL_JSON_MAX);
-	str_copy(id, details->id, sizeof(details->id));
-	t = &r->v[r->n];
-	*t =
-	    (struct terminal_report){ .kind = kind, .id = str_of(details->id) };
-	r->details[r->n++] = details;
-	reports_schedule_flush(r);
-	return t;
-}
 
 static bool
 report_decode(struct reports *r, const struct address *a,
@@ -347,7 +498,7 @@ void
 reports_online(
     struct reports *r, const struct address *a, const struct mqtt_msg *m)
 {
-	struct terminal_report *t;
+	struct report_entry *e;
 	struct wire_online msg;
 	bool online;
 
@@ -357,11 +508,14 @@ reports_online(
 	if (!online && !m->retain) {
 		/* An earlier heartbeat must not bring it back online. */
 		heartbeat_batch_remove(r->heartbeats, a->terminal);
+		if (r->writing || report_queue_len(r->queue) > 0)
+			offline_marks_add(r->offline, a->terminal, r->seq);
 		snapshot_queue_offline(r->b->snapshots, a->terminal);
 	}
-	t = reports_append(
-	    r, online ? TERMINAL_ONLINE : TERMINAL_OFFLINE, a->terminal);
-	t->replayed = m->retain;
+	e = report_entry_new(
+	    online ? TERMINAL_ONLINE : TERMINAL_OFFLINE, a->terminal);
+	e->t.replayed = m->retain;
+	(void)reports_push(r, e);
 }
 
 void
@@ -399,8 +553,8 @@ reports_reject(struct reports *r, const struct address *a,
 {
 	static struct log_rate rate;
 	enum wire_report_kind kind;
-	struct terminal_report *t;
 	struct report_details *details;
+	struct report_entry *e;
 	int64_t missed;
 
 	if (!report_error_kind(a->row, &kind))
@@ -413,52 +567,81 @@ reports_reject(struct reports *r, const struct address *a,
 		    LOG_V("outcome", wire_refusal_outcome_names[outcome]),
 		    LOG_S("path", err->path), LOG_S("why", err->why),
 		    LOG_I("missed", missed));
-	t = reports_append(r, TERMINAL_REJECTION, a->terminal);
-	details = r->details[r->n - 1];
+	e = report_entry_new(TERMINAL_REJECTION, a->terminal);
+	e->details = details = mem_zalloc(sizeof(*details));
+	buf_init(&details->json, TERMINAL_JSON_MAX);
 	report_error_fill(&details->error, kind, outcome, err, clock_wall());
 	if (wire_encode(&wire_refusal_desc, &details->error.wire,
-		&details->json, NULL) == RC_OK) {
-		t->rejection =
-		    (struct terminal_rejection){ report_kind_of(kind),
-			    buf_str(&details->json) };
+		&details->json, NULL) != RC_OK) {
+		log_error(
+		    "bridge.report_error", LOG_V("terminal", a->terminal));
+		report_entry_free(e);
 		return;
 	}
-	log_error("bridge.report_error", LOG_V("terminal", a->terminal));
-	buf_free(&details->json);
-	free(details);
-	r->n--;
+	e->t.rejection = (struct terminal_rejection){ report_kind_of(kind),
+		buf_str(&details->json) };
+	(void)reports_push(r, e);
 }
 
 /* ---- timeouts ---- */
+
+struct timeout_check {
+	struct reports *r;
+	char id[ID_MAX + 1];
+};
+
+static void
+reports_time_out(void *arg)
+{
+	const struct timeout_check c = *(const struct timeout_check *)arg;
+	const struct str anywhere = { NULL, 0 };
+	enum wire_terminal_online_cause cause =
+	    WIRE_TERMINAL_ONLINE_CAUSE_TIMEOUT;
+	struct bridge *b = c.r->b;
+	bool here;
+
+	/* It may have moved to another broker. */
+	if (terminal_is_reachable(
+		b->state, str_of(c.id), anywhere, b->ttl_ms, &here) != RC_OK ||
+	    here)
+		return;
+	metric_add(c.r->timed_out, 1);
+	terminal_event_presence(b->events, str_of(c.id), false, &cause);
+}
+
+/* At the same time, so that they share a round trip. */
+static void
+reports_check_fiber(void *arg)
+{
+	struct reports *r = arg;
+	struct svc *s = r->b->svc;
+	struct mono before =
+	    mono_add_ms(clock_mono(), -(r->b->ttl_ms + TIMEOUT_MARGIN_MS));
+	struct fiber_group g = { 0 };
+	struct timeout_check c = { .r = r };
+	int i;
+
+	svc_hold(s);
+	r->checking = true;
+	for (i = 0; i < TIMEOUTS_PER_CHECK && state_up(r->b->state) &&
+	     presence_timeout_expired(r->timeouts, before, c.id);
+	     i++)
+		fiber_group_start(&g, reports_time_out, &c);
+	fiber_group_wait(&g);
+	r->checking = false;
+	svc_release(s);
+}
 
 static void
 reports_check_timeouts(void *arg)
 {
 	struct reports *r = arg;
-	const struct str anywhere = { NULL, 0 };
-	struct mono before =
-	    mono_add_ms(clock_mono(), -(r->b->ttl_ms + TIMEOUT_MARGIN_MS));
-	enum wire_terminal_online_cause cause =
-	    WIRE_TERMINAL_ONLINE_CAUSE_TIMEOUT;
-	char id[ID_MAX + 1];
-	bool here;
-	int i;
 
 	loop_timer_set(r->b->loop, &r->check,
 	    mono_add_ms(clock_mono(), TIMEOUT_CHECK_MS), reports_check_timeouts,
 	    r);
-	for (i = 0; i < TIMEOUTS_PER_CHECK && state_up(r->b->state) &&
-	     presence_timeout_expired(r->timeouts, before, id);
-	     i++) {
-		/* It may have moved to another broker. */
-		if (terminal_is_reachable(r->b->state, str_of(id), anywhere,
-			r->b->ttl_ms, &here) != RC_OK ||
-		    here)
-			continue;
-		metric_add(r->timed_out, 1);
-		terminal_event_presence(
-		    r->b->events, str_of(id), false, &cause);
-	}
+	if (!r->checking)
+		fiber_start(reports_check_fiber, r);
 }
 
 /* ---- start and stop ---- */
@@ -470,7 +653,10 @@ reports_new(struct bridge *b)
 	struct reports *r = mem_zalloc(sizeof(*r));
 
 	r->b = b;
+	r->queue = report_queue_new();
+	r->pace = (struct report_pace)REPORT_PACE_INIT;
 	r->heartbeats = heartbeat_batch_new();
+	r->offline = offline_marks_new();
 	r->timeouts = presence_timeout_new();
 	r->a = arena_new(WIRE_ARENA_MAX);
 	r->written = metric_counter(set, "soul_bridge_reports_total",
@@ -483,6 +669,8 @@ reports_new(struct bridge *b)
 	    "Heartbeats written, one per terminal and batch.", NULL);
 	r->revoked = metric_counter(set, "soul_bridge_reports_revoked_total",
 	    "Reports of terminals whose identity was revoked.", NULL);
+	r->queued = metric_gauge(set, "soul_bridge_queued",
+	    "Reports that wait until they are written to Redis.", NULL);
 	r->timed_out = metric_counter(
 	    set, "soul_bridge_silent_total", "Terminals that timed out.", NULL);
 	reports_check_timeouts(r);
@@ -494,16 +682,17 @@ reports_free(struct reports *r)
 {
 	if (r == NULL)
 		return;
-	if (lease_holder_epoch(r->b->lease) != 0) {
-		reports_flush(r);
-		if (heartbeat_batch_len(r->heartbeats) > 0)
-			reports_flush_heartbeats(r);
-	}
+	do
+		reports_queue_heartbeats(r);
+	while (lease_holder_epoch(r->b->lease) != 0 &&
+	    report_queue_len(r->queue) > 0 && reports_write_batch(r) == RC_OK);
 	loop_timer_cancel(r->b->loop, &r->flush);
 	loop_timer_cancel(r->b->loop, &r->check);
 	reports_discard(r);
+	report_queue_free(r->queue);
 	heartbeat_batch_free(r->heartbeats);
 	presence_timeout_free(r->timeouts);
+	offline_marks_free(r->offline);
 	arena_free(r->a);
 	free(r);
 }

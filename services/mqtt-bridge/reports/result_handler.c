@@ -34,8 +34,9 @@
 /* Results of a batch. */
 #define QUEUE_MAX   512
 #define QUEUE_BYTES (4UL * 1024 * 1024)
-/* Batches that wait for Redis; one more blocks the loop. */
+/* Batches that wait for Redis, and full ones that wait for one of those. */
 #define BATCHES_MAX 4
+#define FULL_MAX    4
 /* Bytes of results over the limit that wait for the result of others. */
 #define DEFERRED_BYTES (4UL * 1024 * 1024)
 #define NOTES_BYTES    (QUEUE_MAX * (size_t)TERMINAL_NOTE_MAX * 2)
@@ -43,9 +44,9 @@
 
 struct results_batch {
 	struct results *r;
-	struct results_batch *next; /* of the spare ones */
-	struct arena *stored;       /* what v points to */
-	struct arena *notes;        /* of contexts read back */
+	STAILQ_ENTRY(results_batch) link; /* of the spare or the full ones */
+	struct arena *stored;             /* what v points to */
+	struct arena *notes;              /* of contexts read back */
 	struct terminal_result v[QUEUE_MAX];
 	bool ours[QUEUE_MAX];     /* v[i] was published, and not counted */
 	size_t counts[QUEUE_MAX]; /* size of v[i] on arrival */
@@ -61,6 +62,7 @@ struct deferred_result {
 };
 
 STAILQ_HEAD(deferred_list, deferred_result);
+STAILQ_HEAD(batch_list, results_batch);
 
 struct results {
 	struct bridge *b;
@@ -70,7 +72,9 @@ struct results {
 	struct pending_results
 	    *counted;               /* refunded already, or never counted */
 	struct results_batch *open; /* takes the next result */
-	struct results_batch *spare;
+	struct batch_list spare;
+	struct batch_list full;
+	size_t n_full;
 	struct results_batch *storing[BATCHES_MAX]; /* those wait for Redis */
 	size_t n_storing;
 	struct deferred_list deferred;
@@ -174,9 +178,13 @@ results_batch_counts(const struct results_batch *b, struct str terminal)
 static bool
 results_may_refund(const struct results *r, struct str terminal)
 {
+	const struct results_batch *b;
 	size_t i;
 
 	if (results_batch_counts(r->open, terminal))
+		return true;
+	STAILQ_FOREACH(b, &r->full, link)
+	if (results_batch_counts(b, terminal))
 		return true;
 	for (i = 0; i < r->n_storing; i++)
 		if (results_batch_counts(r->storing[i], terminal))
@@ -212,7 +220,22 @@ results_defer(
 	return true;
 }
 
-/* Receive them again, now that more is known; they may be deferred again. */
+/*
+ * Whether the open batch need not be filled further: the others have no room
+ * either.  The other half is for what arrives nevertheless.
+ */
+static bool
+results_are_behind(const struct results *r)
+{
+	return r->n_storing == BATCHES_MAX &&
+	    (r->n_full > 0 || r->open->n >= QUEUE_MAX / 2 ||
+		r->open->bytes >= QUEUE_BYTES / 2);
+}
+
+/*
+ * Receive them again, now that more is known; they may be deferred again. Those
+ * that there is no room for wait for the next batch that is stored.
+ */
 static void
 results_receive_deferred(struct results *r)
 {
@@ -220,23 +243,25 @@ results_receive_deferred(struct results *r)
 	struct deferred_result *d;
 
 	STAILQ_CONCAT(&list, &r->deferred);
-	r->deferred_bytes = 0;
-	while ((d = STAILQ_FIRST(&list)) != NULL) {
+	while (!results_are_behind(r) && (d = STAILQ_FIRST(&list)) != NULL) {
 		const struct mqtt_msg m = { .payload = d->payload };
 
 		STAILQ_REMOVE_HEAD(&list, link);
+		r->deferred_bytes -= d->size;
 		receive_result(r->b, &d->a, &m);
 		free(d);
 	}
+	STAILQ_CONCAT(&list, &r->deferred);
+	STAILQ_CONCAT(&r->deferred, &list);
 }
 
 static struct results_batch *
 results_batch_new(struct results *r)
 {
-	struct results_batch *b = r->spare;
+	struct results_batch *b = STAILQ_FIRST(&r->spare);
 
 	if (b != NULL) {
-		r->spare = b->next;
+		STAILQ_REMOVE_HEAD(&r->spare, link);
 		return b;
 	}
 	b = mem_zalloc(sizeof(*b));
@@ -284,8 +309,16 @@ results_batch_store(struct results_batch *b)
 	b->n = b->bytes = 0;
 	arena_reset(b->stored);
 	arena_reset(b->notes);
-	b->next = r->spare;
-	r->spare = b;
+	STAILQ_INSERT_HEAD(&r->spare, b, link);
+}
+
+static void results_on_flush(void *arg);
+
+static void
+results_schedule_flush(struct results *r)
+{
+	loop_timer_set(
+	    r->b->loop, &r->flush, clock_mono(), results_on_flush, r);
 }
 
 static void
@@ -294,7 +327,6 @@ results_fiber(void *arg)
 	struct results_batch *b = arg;
 	struct results *r = b->r;
 	struct svc *s = r->b->svc;
-
 	size_t i;
 
 	svc_hold(s);
@@ -304,21 +336,46 @@ results_fiber(void *arg)
 		continue;
 	r->storing[i] = r->storing[--r->n_storing];
 	results_receive_deferred(r);
+	results_schedule_flush(r);
 	svc_release(s);
 }
 
+/* Store what is open and full, as far as there is room. */
 static void
 results_on_flush(void *arg)
 {
 	struct results *r = arg;
-	struct results_batch *b = r->open;
+	struct results_batch *b;
 
 	loop_timer_cancel(r->b->loop, &r->flush);
-	r->open = results_batch_new(r);
-	if (r->n_storing < BATCHES_MAX)
+	while (r->n_storing < BATCHES_MAX &&
+	    (b = STAILQ_FIRST(&r->full)) != NULL) {
+		STAILQ_REMOVE_HEAD(&r->full, link);
+		r->n_full--;
 		fiber_start(results_fiber, b);
-	else
-		results_batch_store(b);
+	}
+	if (r->n_storing < BATCHES_MAX && r->open->n > 0) {
+		b = r->open;
+		r->open = results_batch_new(r);
+		fiber_start(results_fiber, b);
+	}
+	if (!results_are_behind(r))
+		receive_resume(r->b, RECEIVE_RESULTS);
+}
+
+/* False: there is no room for a result of that size. */
+static bool
+results_make_room(struct results *r, size_t bytes)
+{
+	if (r->open->n < QUEUE_MAX && r->open->bytes + bytes <= QUEUE_BYTES)
+		return true;
+	if (r->n_full == FULL_MAX)
+		return false;
+	STAILQ_INSERT_TAIL(&r->full, r->open, link);
+	r->n_full++;
+	r->open = results_batch_new(r);
+	results_on_flush(r);
+	return true;
 }
 
 /* Queue r->json, which arrived as a payload of that many bytes. */
@@ -326,13 +383,19 @@ static void
 results_store(
     struct results *r, const struct address *a, size_t bytes, bool ours)
 {
-	struct results_batch *b = r->open;
+	const struct terminal_result passing = { .id = a->terminal,
+		.request_id = a->request_id,
+		.json = buf_str(&r->json) };
+	struct results_batch *b;
 	struct terminal_result *v;
 
-	if (b->n == QUEUE_MAX || b->bytes + r->json.n > QUEUE_BYTES) {
-		results_on_flush(r);
-		b = r->open;
+	if (!results_make_room(r, r->json.n)) {
+		metric_add(r->unstored, 1);
+		if (ours)
+			result_publish(r, &passing);
+		return;
 	}
+	b = r->open;
 	v = &b->v[b->n];
 	*v = (struct terminal_result){ .id = arena_str(b->stored, a->terminal),
 		.request_id = arena_str(b->stored, a->request_id),
@@ -343,8 +406,9 @@ results_store(
 		result_publish(r, v);
 	b->n++;
 	b->bytes += v->json.n;
-	loop_timer_set(
-	    r->b->loop, &r->flush, clock_mono(), results_on_flush, r);
+	if (results_are_behind(r))
+		receive_pause(r->b, RECEIVE_RESULTS);
+	results_schedule_flush(r);
 }
 
 /* ---- messages ---- */
@@ -414,6 +478,8 @@ results_new(struct bridge *b)
 	r->b = b;
 	(void)svc_bulk(b->svc); /* connects in the background */
 	r->a = arena_new(WIRE_ARENA_MAX);
+	STAILQ_INIT(&r->spare);
+	STAILQ_INIT(&r->full);
 	r->open = results_batch_new(r);
 	STAILQ_INIT(&r->deferred);
 	buf_init(&r->json, BUS_PAYLOAD_MAX);
@@ -439,6 +505,10 @@ results_free(struct results *r)
 
 	if (r == NULL)
 		return;
+	while ((b = STAILQ_FIRST(&r->full)) != NULL) {
+		STAILQ_REMOVE_HEAD(&r->full, link);
+		results_batch_store(b);
+	}
 	if (r->open->n > 0)
 		results_batch_store(r->open);
 	else
@@ -447,8 +517,8 @@ results_free(struct results *r)
 		STAILQ_REMOVE_HEAD(&r->deferred, link);
 		free(d);
 	}
-	while ((b = r->spare) != NULL) {
-		r->spare = b->next;
+	while ((b = STAILQ_FIRST(&r->spare)) != NULL) {
+		STAILQ_REMOVE_HEAD(&r->spare, link);
 		results_batch_free(b);
 	}
 	loop_timer_cancel(r->b->loop, &r->flush);

@@ -1,5 +1,6 @@
 /*
- * A queue, of which one batch at a time is parsed by the worker.
+ * A queue, of which one batch at a time is parsed by the worker, and then
+ * written by a fiber.
  *
  * While the queue is long, a newer snapshot of a terminal replaces the queued
  * one, so a flood of one terminal is parsed once.
@@ -12,6 +13,7 @@
 
 #include "core/arena.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/map.h"
@@ -19,6 +21,7 @@
 #include "core/metric.h"
 #include "core/worker.h"
 #include "mqtt/mqtt.h"
+#include "presence/liveness.h"
 #include "reports/report_error.h"
 #include "reports/snapshot_parse.h"
 #include "svc/svc.h"
@@ -58,12 +61,12 @@ struct snapshot_queue {
 	struct worker_pool *reader;     /* one thread, to keep the order */
 	struct snapshot_parser *parser; /* used by the worker while busy */
 	struct snapshot_items waiting, batch;
-	struct map *newest;  /* of the queued ones, by kind and terminal */
-	struct map *offline; /* terminal to the seq at which it went offline */
-	uint64_t seq;        /* of the last one queued */
-	size_t n, bytes;     /* of the queued ones */
+	struct map *newest; /* of the queued ones, by kind and terminal */
+	struct offline_marks *offline;
+	uint64_t seq;    /* of the last one queued */
+	size_t n, bytes; /* of the queued ones */
 	size_t n_batch;
-	bool busy;
+	bool busy;  /* a batch is being parsed or written */
 	bool stale; /* the batch belongs to a lost lease */
 	struct loop_timer submit;
 	struct arena *spare[SPARE_MAX];
@@ -153,7 +156,7 @@ snapshot_shows_presence(
     const struct snapshot_queue *s, const struct snapshot_item *it)
 {
 	return !it->replayed &&
-	    (uintptr_t)map_get(s->offline, str_of(it->id)) < it->seq;
+	    !offline_marks_after(s->offline, str_of(it->id), it->seq);
 }
 
 static struct address
@@ -212,28 +215,46 @@ snapshot_write_batch(struct snapshot_queue *s)
 		};
 	}
 	reports_write(s->b->reports, v, n);
-	for (i = 0; i < n && lease_holder_epoch(s->b->lease) != 0; i++)
+	/* The lease may have been lost meanwhile. */
+	for (i = 0; i < n && !s->stale; i++)
 		snapshot_written(s, good[i], &v[i]);
 }
 
 static void snapshot_submit(void *arg);
 
 static void
-snapshot_batch_done(void *arg)
+snapshot_end_batch(struct snapshot_queue *s)
 {
-	struct snapshot_queue *s = arg;
-
 	s->busy = false;
-	if (!s->stale)
-		snapshot_write_batch(s);
 	s->stale = false;
 	snapshot_items_free(s, &s->batch);
 	s->n_batch = 0;
 	snapshot_submit(s);
-	if (!snapshot_queue_busy(s) && map_len(s->offline) > 0) {
-		map_free(s->offline);
-		s->offline = map_new();
-	}
+	if (!snapshot_queue_busy(s))
+		offline_marks_clear(s->offline);
+}
+
+static void
+snapshot_fiber(void *arg)
+{
+	struct snapshot_queue *s = arg;
+	struct svc *svc = s->b->svc;
+
+	svc_hold(svc);
+	snapshot_write_batch(s);
+	snapshot_end_batch(s);
+	svc_release(svc);
+}
+
+static void
+snapshot_parsed(void *arg)
+{
+	struct snapshot_queue *s = arg;
+
+	if (s->stale)
+		snapshot_end_batch(s);
+	else
+		fiber_start(snapshot_fiber, s);
 }
 
 static void
@@ -254,8 +275,8 @@ snapshot_submit(void *arg)
 	}
 	if (s->n_batch == 0)
 		return;
-	s->busy = worker_run(s->reader, snapshot_parse_batch,
-		      snapshot_batch_done, s) == RC_OK;
+	s->busy = worker_run(s->reader, snapshot_parse_batch, snapshot_parsed,
+		      s) == RC_OK;
 	if (!s->busy) {
 		/* The process is stopping. */
 		snapshot_items_free(s, &s->batch);
@@ -322,9 +343,8 @@ snapshot_queue_add(
 void
 snapshot_queue_offline(struct snapshot_queue *s, struct str terminal)
 {
-	/* seq starts at 1, so that no value is NULL. */
-	if (snapshot_queue_busy(s) && s->seq > 0)
-		(void)map_put(s->offline, terminal, (void *)(uintptr_t)s->seq);
+	if (snapshot_queue_busy(s))
+		offline_marks_add(s->offline, terminal, s->seq);
 }
 
 bool
@@ -355,7 +375,7 @@ snapshot_queue_new(struct bridge *b)
 	s->reader = worker_new(b->loop, 1, 1);
 	s->parser = snapshot_parser_new((size_t)b->conf->skills_max);
 	s->newest = map_new();
-	s->offline = map_new();
+	s->offline = offline_marks_new();
 	TAILQ_INIT(&s->waiting);
 	TAILQ_INIT(&s->batch);
 	s->replaced =
@@ -378,7 +398,7 @@ snapshot_queue_free(struct snapshot_queue *s)
 	while (s->n_spare > 0)
 		arena_free(s->spare[--s->n_spare]);
 	map_free(s->newest);
-	map_free(s->offline);
+	offline_marks_free(s->offline);
 	snapshot_parser_free(s->parser);
 	free(s);
 }

@@ -3,8 +3,9 @@
 #include "testkit/mqtt_fixture.h"
 
 /* More than one TLS record, and more than a socket takes at once. */
-#define LARGE (1000UL * 1000)
-#define MANY  2000
+#define LARGE  (1000UL * 1000)
+#define MANY   2000
+#define PAUSES 500
 
 static int port;
 
@@ -241,4 +242,48 @@ TEST_T(large_and_many_messages_pass_over_tls, 60)
 	broker_end(&broker);
 	mqtt_fixture_end(&r);
 	free(large);
+}
+
+static void
+pause_on_message(void *arg, const struct mqtt_msg *m)
+{
+	struct mqtt_fixture_client *c = arg;
+
+	(void)m;
+	c->messages++;
+	mqtt_pause(c->m);
+}
+
+static bool
+resume_until_all(void *arg)
+{
+	struct mqtt_fixture_client *c = arg;
+
+	mqtt_resume(c->m);
+	return c->messages == PAUSES;
+}
+
+/* Messages that are decrypted already are not forgotten after a pause. */
+TEST_T(a_client_may_pause_at_any_message, 60)
+{
+	struct mqtt_fixture_client c;
+	struct mqtt_fixture r;
+	struct tk_proc broker;
+	int i;
+
+	certs_make();
+	mqtt_fixture_init(&r);
+	broker_start(&r, &broker, "good", false);
+	client_init(&c, &r, "ca");
+	c.o.on_message = pause_on_message;
+	mqtt_client_start(&c);
+	mqtt_client_wait_up(&c);
+	mqtt_client_subscribe(&c, "t", 0);
+	for (i = 0; i < PAUSES; i++)
+		ck_assert_int_eq(mqtt_client_send(&c, "t", "x", 0), RC_OK);
+	ck_assert(tk_loop_until(r.loop, resume_until_all, &c, MQTT_FIXTURE_MS));
+	ck_assert_int_eq(c.downs, 0);
+	mqtt_client_end(&c);
+	broker_end(&broker);
+	mqtt_fixture_end(&r);
 }

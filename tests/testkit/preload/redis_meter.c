@@ -14,6 +14,8 @@
 
 static struct tk_meter *meter;
 static int (*libc_fdatasync)(int fd);
+/* The end of the file at its last fsync. */
+static _Atomic off_t synced;
 
 /* ISO C has no conversion of an object pointer to a function pointer. */
 static void
@@ -54,7 +56,12 @@ delay(uint32_t us)
 int
 fdatasync(int fd)
 {
+	off_t end = lseek(fd, 0, SEEK_CUR),
+	      from = atomic_exchange(&synced, end);
+	uint32_t bytes = end > from ? (uint32_t)(end - from) : 0;
+
 	atomic_fetch_add(&meter->fsyncs, 1);
-	delay(atomic_load(&meter->fsync_us));
+	delay(atomic_load(&meter->fsync_us) +
+	    bytes * atomic_load(&meter->byte_us));
 	return libc_fdatasync(fd);
 }

@@ -77,10 +77,10 @@ TEST(the_longest_silent_terminal_expires_first)
 	char id[ID_MAX + 1];
 
 	ck_assert(!presence_timeout_expired(p, time_at(9), id));
-	presence_timeout_seen(p, STR("a"), time_at(1));
-	presence_timeout_seen(p, STR("b"), time_at(2));
-	presence_timeout_seen(p, STR("c"), time_at(3));
-	presence_timeout_seen(p, STR("a"), time_at(4));
+	presence_timeout_seen(p, STR("a"), time_at(1), true);
+	presence_timeout_seen(p, STR("b"), time_at(2), true);
+	presence_timeout_seen(p, STR("c"), time_at(3), true);
+	presence_timeout_seen(p, STR("a"), time_at(4), true);
 	ck_assert(!presence_timeout_expired(p, time_at(2), id));
 	ck_assert(presence_timeout_expired(p, time_at(4), id));
 	ck_assert_str_eq(id, "b");
@@ -90,14 +90,64 @@ TEST(the_longest_silent_terminal_expires_first)
 	ck_assert(presence_timeout_expired(p, time_at(5), id));
 	ck_assert_str_eq(id, "a");
 	ck_assert(!presence_timeout_expired(p, time_at(99), id));
-	presence_timeout_seen(p, STR("a"), time_at(6));
+	presence_timeout_seen(p, STR("a"), time_at(6), true);
 	presence_timeout_remove(p, STR("a"));
 	presence_timeout_remove(p, STR("x"));
 	ck_assert(!presence_timeout_expired(p, time_at(99), id));
-	presence_timeout_seen(p, STR("a"), time_at(7));
+	presence_timeout_seen(p, STR("a"), time_at(7), true);
 	presence_timeout_clear(p);
 	ck_assert(!presence_timeout_expired(p, time_at(99), id));
-	presence_timeout_seen(p, STR("a"), time_at(8));
+	presence_timeout_seen(p, STR("a"), time_at(8), true);
 	presence_timeout_free(p);
 	presence_timeout_free(NULL);
+}
+
+/* Only here counts: a retained message may be of one that is elsewhere. */
+TEST(a_terminal_is_seen_where_it_reports)
+{
+	struct presence_timeout *p = presence_timeout_new();
+	char id[ID_MAX + 1];
+
+	presence_timeout_seen(p, STR("a"), time_at(1), false);
+	ck_assert(!presence_timeout_is_seen(p, STR("a"), time_at(0)));
+	presence_timeout_seen(p, STR("a"), time_at(2), true);
+	ck_assert(presence_timeout_is_seen(p, STR("a"), time_at(2)));
+	ck_assert(!presence_timeout_is_seen(p, STR("a"), time_at(3)));
+	ck_assert(!presence_timeout_is_seen(p, STR("b"), time_at(0)));
+	presence_timeout_seen(p, STR("a"), time_at(4), false);
+	ck_assert(!presence_timeout_is_seen(p, STR("a"), time_at(3)));
+	/* It does not time out earlier. */
+	ck_assert(!presence_timeout_expired(p, time_at(4), id));
+	presence_timeout_remove(p, STR("a"));
+	ck_assert(!presence_timeout_is_seen(p, STR("a"), time_at(0)));
+	presence_timeout_seen(p, STR("a"), time_at(5), false);
+	ck_assert(!presence_timeout_is_seen(p, STR("a"), time_at(0)));
+	presence_timeout_free(p);
+}
+
+TEST(reports_before_an_offline_are_known)
+{
+	struct offline_marks *m = offline_marks_new();
+	int i;
+
+	ck_assert(!offline_marks_after(m, STR("a"), 1));
+	offline_marks_add(m, STR("a"), 0);
+	ck_assert(!offline_marks_after(m, STR("a"), 1));
+	offline_marks_add(m, STR("a"), 7);
+	ck_assert(offline_marks_after(m, STR("a"), 7));
+	ck_assert(!offline_marks_after(m, STR("a"), 8));
+	ck_assert(!offline_marks_after(m, STR("b"), 7));
+	offline_marks_clear(m);
+	ck_assert(!offline_marks_after(m, STR("a"), 7));
+	for (i = 0; i < OFFLINE_MARKS_MAX; i++)
+		offline_marks_add(m, numbered_id(i), 1);
+	offline_marks_add(m, numbered_id(0), 2);
+	ck_assert(!offline_marks_after(m, STR("a"), 1));
+	/* With one more, nobody is known to be online. */
+	offline_marks_add(m, numbered_id(i), 1);
+	ck_assert(offline_marks_after(m, STR("a"), 1));
+	offline_marks_clear(m);
+	ck_assert(!offline_marks_after(m, STR("a"), 1));
+	offline_marks_free(m);
+	offline_marks_free(NULL);
 }
