@@ -347,6 +347,9 @@ command_find_terminal(const struct endpoint *endpoint, const struct outgoing *s,
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE &&
 	    reports_show_present(b->reports, terminal))
 		return RC_OK;
+	/* Updates are many, and the next one finds the terminal's broker. */
+	if (!endpoint->kind->replied && lease_holder_epoch(b->lease) == 0)
+		return RC_OK;
 	if (endpoint->kind->row != WIRE_TOPIC_INVOKE)
 		return terminal_is_reachable(
 		    b->state, terminal, b->broker, b->ttl_ms, present);
