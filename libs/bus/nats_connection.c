@@ -114,6 +114,11 @@ conn_write_some(struct bus_conn *c)
 			buf_free(&c->out);
 		else
 			buf_reset(&c->out);
+	} else if (c->written > WRITE_BYTES &&
+	    c->written >= conn_unwritten(c)) {
+		/* A server that is always a little behind must not fill it. */
+		buf_drop(&c->out, c->written);
+		c->written = 0;
 	}
 	return n >= 0;
 }
@@ -471,7 +476,9 @@ conn_new(void)
 
 	/* One frame that is not complete, and one read. */
 	buf_init(&c->in, BUS_FRAME_MAX + BUS_LINE_MAX + READ_MAX);
-	buf_init(&c->out, BUS_OUTPUT_MAX + 2 * WRITE_BYTES + BUS_PAYLOAD_MAX);
+	/* What is written is removed once it is as much as what is not. */
+	buf_init(
+	    &c->out, 2 * BUS_OUTPUT_MAX + 2 * WRITE_BYTES + BUS_PAYLOAD_MAX);
 	return c;
 }
 
