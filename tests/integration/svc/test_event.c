@@ -389,9 +389,11 @@ TEST_T(a_drain_waits_for_no_dead_server, 60)
 
 TEST(a_lone_server_with_replicas_ends_the_start)
 {
-	struct svc_fixture r;
+	struct svc_fixture r = { 0 };
 
-	svc_fixture_begin(&r, &def, TK_ENV("NATS_REPLICAS=3"));
+	/* It may end before its port is seen to be open. */
+	tk_server_start(&r.nats, TK_NATS);
+	svc_fixture_fork(&r, &def, r.nats.url, TK_ENV("NATS_REPLICAS=3"));
 	ck_assert_int_eq(tk_wait(&r.toy.proc, SVC_FIXTURE_MS), 78);
 	ck_assert(tk_log_has(&r.toy.proc, "svc.no_replicas"));
 	ck_assert(tk_log_has(&r.toy.proc, "needs a cluster"));
