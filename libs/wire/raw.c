@@ -7,9 +7,6 @@
 #include <jansson.h>
 #include <string.h>
 
-/* More objects and arrays than this would cost jansson tens of MiB. */
-#define CONTAINERS_MAX (64 * 1024)
-
 /* The offset behind the string that opens at i; in.n if it does not end. */
 static size_t
 raw_skip_string(struct str in, size_t i)
@@ -50,7 +47,7 @@ raw_check_shape(struct str in, size_t max, const struct wire_at *at)
 			    at, RC_INVALID, "is nested deeper than %zu", max);
 		i++;
 	}
-	if (containers > CONTAINERS_MAX)
+	if (containers > WIRE_CONTAINERS_MAX)
 		return wire_fail(
 		    at, RC_TOOBIG, "has too many objects and arrays");
 	return RC_OK;
@@ -100,6 +97,13 @@ raw_parse(struct str in, size_t depth, const struct wire_at *at, size_t flags,
 	if (*out == NULL)
 		return wire_fail(at, RC_INVALID, "%s (byte %d)",
 		    raw_parse_why(&e), e.position);
+	/* jansson skips a NUL behind a number or a word. */
+	const char *nul = memchr(text, '\0', in.n);
+	if (nul != NULL) {
+		json_decref(*out);
+		return wire_fail(at, RC_INVALID, "is not JSON (byte %zu)",
+		    (size_t)(nul - text) + 1);
+	}
 	return RC_OK;
 }
 

@@ -21,6 +21,11 @@
 #include "wire/schema.h"
 #include "wire/wire.h"
 
+/*
+ * Objects and arrays in any message: more would cost jansson tens of MiB.
+ */
+#define WIRE_CONTAINERS_MAX (64 * 1024)
+
 struct json_t;
 struct map;
 struct rx;
