@@ -70,16 +70,6 @@ enum rc wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
 enum rc wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
     struct wire_err *err) RC_CHECK;
 
-/*
- * wire_pack(d, msg, out):
- * Append *msg, which is as wire_decode() leaves it, as bytes that are equal
- * exactly if the contents are, whatever the spelling and the order of members
- * (but for the order within values that the schema leaves open); to be compared
- * in this process, not to be stored.  RC_TOOBIG if out is full.
- */
-enum rc wire_pack(
-    const struct wire_desc *d, const void *msg, struct buf *out) RC_CHECK;
-
 /* wire_desc_name(d), wire_desc_size(d): NAME, and sizeof(struct wire_NAME). */
 const char *wire_desc_name(const struct wire_desc *d);
 size_t wire_desc_size(const struct wire_desc *d);
