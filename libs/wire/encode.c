@@ -170,16 +170,18 @@ encode_value_of(const struct wire_field *f, const char *src)
 	return s.p != NULL ? src + f->off : (const char *)&f->dflt_s;
 }
 
+/* inner: stands for the member of its name; NULL: none does. */
 static enum rc
-encode_put_object(struct wire_out *o, const struct wire_desc *d,
-    const char *src, const struct wire_at *at)
+encode_put_members(struct wire_out *o, const struct wire_desc *d,
+    const char *src, const struct wire_at *at, const struct wire_inner *inner)
 {
 	struct wire_at child = { .up = at, .err = at->err };
 	uint64_t seen = 0;
 	wire_out_object(o);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
-		if (!encode_is_present(f, src))
+		bool is_inner = inner != NULL && str_eq(f->name, inner->name);
+		if (!is_inner && !encode_is_present(f, src))
 			continue;
 		seen |= UINT64_C(1) << i;
 		child.key = f->name;
@@ -187,7 +189,9 @@ encode_put_object(struct wire_out *o, const struct wire_desc *d,
 		buf_put(o->b, f->key.p + skip, f->key.n - skip);
 		o->comma = false;
 		enum rc rc;
-		if (f->type.kind == WIRE_ARRAY)
+		if (is_inner)
+			rc = encode_put_object(o, inner->d, inner->msg, &child);
+		else if (f->type.kind == WIRE_ARRAY)
 			rc = encode_put_array(o, f, src, &child);
 		else
 			rc = encode_put_value(
@@ -197,6 +201,13 @@ encode_put_object(struct wire_out *o, const struct wire_desc *d,
 	}
 	wire_out_object_end(o);
 	return wire_check_choice(d, seen, at);
+}
+
+static enum rc
+encode_put_object(struct wire_out *o, const struct wire_desc *d,
+    const char *src, const struct wire_at *at)
+{
+	return encode_put_members(o, d, src, at, NULL);
 }
 
 /* Bare text; an enum in the schema's own spelling. */
@@ -226,6 +237,32 @@ encode_text(struct buf *out, const struct wire_desc *d, const char *src,
 	return rc;
 }
 
+/* Whether a message of d's can have an object as that member. */
+static bool
+encode_is_open(const struct wire_desc *d, struct str name)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct wire_type *t = &d->fields[i].type;
+		if (str_eq(d->fields[i].name, name))
+			return t->kind == WIRE_RAW &&
+			    t->json != WIRE_JSON_ARRAY;
+	}
+	return false;
+}
+
+/* Undoes what was written, unless all of it was. */
+static enum rc
+encode_end(struct buf *out, size_t before, enum rc rc, const struct wire_at *at)
+{
+	if (rc == RC_OK && buf_rc(out) != RC_OK)
+		rc = wire_fail(at, RC_TOOBIG, "takes too many bytes");
+	if (rc != RC_OK && out->p != NULL) {
+		out->n = before;
+		out->p[before] = '\0';
+	}
+	return rc;
+}
+
 enum rc
 wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
     struct wire_err *err)
@@ -238,11 +275,19 @@ wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
 		rc = encode_text(out, d, msg, &top);
 	else
 		rc = encode_put_object(&o, d, msg, &top);
-	if (rc == RC_OK && buf_rc(out) != RC_OK)
-		rc = wire_fail(&top, RC_TOOBIG, "takes too many bytes");
-	if (rc != RC_OK && out->p != NULL) {
-		out->n = before;
-		out->p[before] = '\0';
-	}
-	return rc;
+	return encode_end(out, before, rc, &top);
+}
+
+enum rc
+wire_encode_around(const struct wire_desc *d, const void *msg,
+    const struct wire_inner *inner, struct buf *out, struct wire_err *err)
+{
+	const struct wire_at top = { .err = err };
+	size_t before = out->n;
+	struct wire_out o = { out, false };
+	if (((d->flags | inner->d->flags) & WIRE_TEXT) != 0 ||
+	    !encode_is_open(d, inner->name))
+		return wire_fail(&top, RC_BUG, "has no such open member");
+	enum rc rc = encode_put_members(&o, d, msg, &top, inner);
+	return encode_end(out, before, rc, &top);
 }
