@@ -28,7 +28,7 @@ around_check(const struct wire_desc *d, const struct wire_inner *inner,
 	buf_free(&out);
 }
 
-TEST(every_event_is_encoded_around_its_payload_at_once)
+TEST(every_event_is_encoded_around_its_payload)
 {
 	struct wire_event_envelope env = {
 		.trace_id = STR_INIT("11111111-1111-4111-8111-111111111111"),
