@@ -26,9 +26,12 @@ LINKS_fuzz_nats := bus
 LINKS_fuzz_log := core
 LINKS_fuzz_filter := rx wire zh
 PKG_fuzz_filter := intent-filter
-SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_cache.c,\
+SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_loader.c,\
 	$(call sources,services/intent-filter))
-build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
+LINKS_fuzz_catalog_request := rx wire zh
+PKG_fuzz_catalog_request := intent-filter
+SRC_fuzz_catalog_request := $(SRC_fuzz_filter)
+build/fuzz/tests/fuzz/catalog_request.o build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
 LINKS_httpc := httpd
 LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats

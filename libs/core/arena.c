@@ -183,6 +183,27 @@ arena_printf(struct arena *a, const char *fmt, ...)
 	return (struct str){ p, (size_t)n };
 }
 
+struct arena_mark
+arena_mark(const struct arena *a)
+{
+	return (struct arena_mark){ a->newest,
+		a->newest != NULL ? a->newest->n : 0, a->used };
+}
+
+void
+arena_rewind(struct arena *a, struct arena_mark m)
+{
+	while (a->newest != m.block) {
+		struct block *b = a->newest;
+
+		a->newest = b->older;
+		free(b);
+	}
+	if (a->newest != NULL)
+		a->newest->n = m.n;
+	a->used = m.used;
+}
+
 size_t
 arena_used(const struct arena *a)
 {

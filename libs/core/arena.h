@@ -46,6 +46,18 @@ struct str arena_str(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * arena_mark(a):      How far a is filled.
+ * arena_rewind(a, m): Free what was allocated since arena_mark() returned m,
+ *                     without an arena_reset() in between.
+ */
+struct arena_mark {
+	void *block; /* private */
+	size_t n, used;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark m);
+
 /* arena_used(a): Bytes allocated since the last reset, without padding. */
 size_t arena_used(const struct arena *a);
 

@@ -76,6 +76,12 @@ buf_puts(struct buf *b, const char *s)
 void
 buf_putc(struct buf *b, char c)
 {
+	/* There is room for it and a NUL, as mostly. */
+	if (!b->over && b->cap - b->n > 1) {
+		b->p[b->n++] = c;
+		b->p[b->n] = '\0';
+		return;
+	}
 	buf_put(b, &c, 1);
 }
 

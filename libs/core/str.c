@@ -297,6 +297,12 @@ str_utf8_next(struct str s, size_t *pos)
 		++*pos;
 		return p[0];
 	}
+	/* Most Chinese text; no surrogate and nothing overlong begins so. */
+	if (p[0] > 0xe0 && p[0] < 0xed && left >= 3 &&
+	    ((p[1] | p[2] << 8) & 0xc0c0) == 0x8080) {
+		*pos += 3;
+		return (p[0] & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+	}
 	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
 		len = 2;
 		least = 0x80;

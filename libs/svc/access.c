@@ -579,6 +579,15 @@ svc_cost_terminal(struct request_cost *b, struct svc_call *c)
 	b->terminal = access_terminal_key(c, *id, b->text);
 }
 
+int64_t
+svc_cost_hand_over(struct request_cost *b)
+{
+	int64_t ns = b->access != NULL ? fiber_cpu_ns() : 0;
+
+	b->access = NULL;
+	return ns;
+}
+
 void
 svc_cost_end(struct request_cost *b)
 {

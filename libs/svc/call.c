@@ -45,6 +45,7 @@ call_new(struct svc_endpoint *endpoint)
 	c->msg = NULL;
 	c->http = NULL;
 	c->request = NULL;
+	c->data = NULL;
 	c->decoded = NULL;
 	c->streaming = false;
 	c->authenticated = false;
@@ -256,6 +257,21 @@ call_reject_request(struct svc_call *c, enum rc rc, const struct wire_err *err)
 	svc_fail(c, rc, text);
 }
 
+static void call_decode_elsewhere(struct svc_call *c, int64_t ns);
+
+/* Whether the service has decoded the request itself. */
+static bool
+call_decode_by_service(struct svc_call *c)
+{
+	const struct wire_desc *d = c->endpoint->route->request;
+	struct svc *s = c->endpoint->svc;
+
+	if (s->def->decode == NULL || svc_call_body(c).n == 0)
+		return false;
+	c->request = arena_alloc(c->arena, wire_desc_size(d));
+	return s->def->decode(s->app, c, c->request);
+}
+
 /* A POST without required members needs no body. */
 static enum rc
 call_decode(struct svc_call *c, struct wire_err *err)
@@ -263,12 +279,19 @@ call_decode(struct svc_call *c, struct wire_err *err)
 	const struct svc_route *r = c->endpoint->route;
 	struct str body = svc_call_body(c);
 
-	c->request = arena_alloc(c->arena, wire_desc_size(r->request));
+	if (c->request == NULL)
+		c->request = arena_alloc(c->arena, wire_desc_size(r->request));
 	if (c->http != NULL && body.n == 0 && strcmp(r->method, "POST") == 0 &&
 	    wire_decode(r->request, STR("{}"), c->arena, c->request, err) ==
 		RC_OK)
 		return RC_OK;
 	return wire_decode(r->request, body, c->arena, c->request, err);
+}
+
+static bool
+call_is_large(const struct svc_call *c)
+{
+	return svc_call_body(c).n > DECODE_HERE_MAX;
 }
 
 static void
@@ -283,6 +306,12 @@ call_serve(struct svc_call *c, struct request_cost *cost)
 		if (c->decoded != NULL) {
 			rc = c->decoded->rc;
 			err = c->decoded->err;
+		} else if (call_decode_by_service(c)) {
+			rc = RC_OK;
+		} else if (call_is_large(c)) {
+			call_decode_elsewhere(c, svc_cost_hand_over(cost));
+			log_trace_set("");
+			return;
 		} else {
 			rc = call_decode(c, &err);
 		}
@@ -360,7 +389,7 @@ call_decode_run(void *arg)
 	int64_t began = clock_thread_ns();
 
 	d->rc = call_decode(c, &d->err);
-	d->ns = clock_thread_ns() - began;
+	d->ns += clock_thread_ns() - began;
 }
 
 static void
@@ -374,13 +403,14 @@ call_on_decoded(void *arg)
 		svc_fail(c, RC_TIMEOUT, "deadline exceeded");
 }
 
+/* ns: what the call has cost so far. */
 static void
-call_decode_elsewhere(struct svc_call *c)
+call_decode_elsewhere(struct svc_call *c, int64_t ns)
 {
 	enum rc rc;
 
 	c->decoded = arena_alloc(c->arena, sizeof(*c->decoded));
-	*c->decoded = (struct call_decoded){ .rc = RC_DOWN };
+	*c->decoded = (struct call_decoded){ .rc = RC_DOWN, .ns = ns };
 	rc = worker_run(
 	    c->endpoint->svc->decoders, call_decode_run, call_on_decoded, c);
 	if (rc != RC_OK)
@@ -390,9 +420,11 @@ call_decode_elsewhere(struct svc_call *c)
 void
 svc_call_serve(struct svc_call *c)
 {
-	if (c->endpoint->route->request != NULL &&
-	    svc_call_body(c).n > DECODE_HERE_MAX)
-		call_decode_elsewhere(c);
+	const struct svc_endpoint *e = c->endpoint;
+
+	if (e->route->request != NULL && e->svc->def->decode == NULL &&
+	    call_is_large(c))
+		call_decode_elsewhere(c, 0);
 	else
 		call_run(c, call_serve_costed);
 }
@@ -488,6 +520,18 @@ const void *
 svc_call_request(const struct svc_call *c)
 {
 	return c->request;
+}
+
+void
+svc_call_set_data(struct svc_call *c, void *data)
+{
+	c->data = data;
+}
+
+void *
+svc_call_data(const struct svc_call *c)
+{
+	return c->data;
 }
 
 struct str

@@ -240,7 +240,8 @@ event_log_invalid(const char *type, const struct wire_err *err)
 static enum rc
 event_wrap(struct pending_event *p, const struct svc_event *e)
 {
-	struct buf payload = BUF_INIT(BUS_PAYLOAD_MAX);
+	const struct wire_inner payload = { STR("payload"), e->desc,
+		e->payload };
 	struct wire_event_envelope env = { 0 };
 	struct wire_err err = { 0 };
 	char uuid[ID_UUID_MAX];
@@ -252,15 +253,10 @@ event_wrap(struct pending_event *p, const struct svc_event *e)
 	env.source = str_of(e->source != NULL ? e->source : p->s->def->name);
 	env.meta.timestamp = (double)clock_wall().ms / 1000.0;
 	env.meta.psyche_state = e->psyche_state;
-	rc = wire_encode(e->desc, e->payload, &payload, &err);
-	if (rc == RC_OK) {
-		env.payload = buf_str(&payload);
-		rc = wire_encode(
-		    &wire_event_envelope_desc, &env, &p->data, &err);
-	}
+	rc = wire_encode_around(
+	    &wire_event_envelope_desc, &env, &payload, &p->data, &err);
 	if (rc == RC_INVALID)
 		event_log_invalid(e->type, &err);
-	buf_free(&payload);
 	return rc;
 }
 

@@ -133,6 +133,14 @@ struct svc_def {
 	 */
 	void *(*start)(struct svc *s, const void *conf);
 	/*
+	 * Decode the request of a route into msg, of wire_desc_size(request)
+	 * zeroed bytes, where that is cheaper than decoding all of it; called
+	 * on the loop, with nothing but checks of the caller between it and the
+	 * route's fn.  False: the request is decoded by its schema, which finds
+	 * what is wrong.  NULL: that is always done.
+	 */
+	bool (*decode)(void *app, struct svc_call *c, void *msg);
+	/*
 	 * The service is to end: end calls that would not end by themselves.
 	 * Subscriptions deliver no more messages.  May be NULL.
 	 */
@@ -205,6 +213,13 @@ void svc_release(struct svc *s);
 
 /* The decoded request (NULL without a schema), valid until the call ends. */
 const void *svc_call_request(const struct svc_call *c);
+
+/*
+ * svc_call_set_data(c, data), svc_call_data(c):
+ * What the service's decode() leaves for the route's fn; NULL at first.
+ */
+void svc_call_set_data(struct svc_call *c, void *data);
+void *svc_call_data(const struct svc_call *c);
 
 /* The request as received, valid until the call ends. */
 struct str svc_call_body(const struct svc_call *c);

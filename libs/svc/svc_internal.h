@@ -224,6 +224,7 @@ struct svc_call {
 	struct httpd_req *http;
 	struct arena *arena;
 	void *request;
+	void *data;                   /* svc_call_set_data() */
 	struct call_decoded *decoded; /* by another thread; NULL: not */
 	struct trace trace;
 	struct wall deadline;
@@ -236,8 +237,8 @@ struct svc_call {
 
 /*
  * svc_call_serve(c):
- * Decode the request, a large one on another thread, and hand c to its handler,
- * which runs in a fiber.
+ * Decode the request, a large one on another thread unless the service
+ * decodes it, and hand c to its handler, which runs in a fiber.
  */
 void svc_call_serve(struct svc_call *c);
 
@@ -345,12 +346,15 @@ struct request_cost {
  * c is about to be decoded, in this fiber; another thread has spent other_ns
  * on it.
  * svc_cost_terminal(b, c): It was, and svc_access_check_request() passed.
+ * svc_cost_hand_over(b): Another fiber goes on with c; the ns that this one has
+ * spent, which that one is to count.
  * svc_cost_end(b): Its handler has returned; c may be freed.  Its bytes and the
  * processor time of the fiber count as so many more requests.
  */
 void svc_cost_begin(
     struct request_cost *b, const struct svc_call *c, int64_t other_ns);
 void svc_cost_terminal(struct request_cost *b, struct svc_call *c);
+int64_t svc_cost_hand_over(struct request_cost *b);
 void svc_cost_end(struct request_cost *b);
 
 /* ---- stream_limiter.c ---- */

@@ -1,9 +1,10 @@
 /*
  * JSON text into structs, by the tables of wire/desc.h.
  *
- * jansson parses the text; what it makes of it is walked once, in the order of
- * the text, and checked while it is copied.  No recursion here is deeper than
- * the schema, or than WIRE_DEPTH_MAX for values without one.
+ * What decode_direct.c does not read, because it is wrong or unusual, is parsed
+ * by jansson; what that makes of it is visited in the order of the text, and
+ * checked while it is copied.  No recursion here is deeper than the schema, or
+ * than WIRE_DEPTH_MAX for values without one.
  */
 #include <jansson.h>
 #include <math.h>
@@ -169,16 +170,16 @@ decode_get_value(struct reader *r, const struct wire_type *t, json_t *v,
 	return wire_fail(at, RC_BUG, "has no such type");
 }
 
-/* Defaults, before anything is read over them. */
-static void
-decode_set_defaults(const struct wire_desc *d, char *dst)
+/* Before anything is read over them. */
+void
+wire_set_defaults(const struct wire_desc *d, char *dst)
 {
 	if ((d->flags & WIRE_DEFAULTS) == 0)
 		return;
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
 		if (f->type.kind == WIRE_OBJECT)
-			decode_set_defaults(f->type.object, dst + f->off);
+			wire_set_defaults(f->type.object, dst + f->off);
 		if ((f->flags & WIRE_DEFAULT) == 0)
 			continue;
 		if (f->type.kind == WIRE_STR) {
@@ -213,8 +214,7 @@ decode_get_array(struct reader *r, const struct wire_field *f, json_t *v,
 	for (size_t i = 0; i < n && rc == RC_OK; i++) {
 		item_at.index = i;
 		if (elem->kind == WIRE_OBJECT)
-			decode_set_defaults(
-			    elem->object, items + i * elem->size);
+			wire_set_defaults(elem->object, items + i * elem->size);
 		rc = decode_get_value(r, elem, json_array_get(v, i),
 		    items + i * elem->size, &item_at);
 	}
@@ -238,12 +238,8 @@ decode_get_field(struct reader *r, const struct wire_field *f, json_t *v,
 	return rc;
 }
 
-/*
- * The index of a member, or d->n.  Members mostly come in the schema's order,
- * so the search starts after the one before.
- */
-static uint32_t
-decode_find_field(const struct wire_desc *d, struct str name, uint32_t from)
+uint32_t
+wire_find_field(const struct wire_desc *d, struct str name, uint32_t from)
 {
 	for (uint32_t k = 0; k < d->n; k++) {
 		uint32_t i = from + k < d->n ? from + k : from + k - d->n;
@@ -305,7 +301,7 @@ decode_get_object(struct reader *r, const struct wire_desc *d, json_t *v,
 	     it = json_object_iter_next(v, it)) {
 		struct str name = { json_object_iter_key(it),
 			json_object_iter_key_len(it) };
-		uint32_t i = decode_find_field(d, name, next);
+		uint32_t i = wire_find_field(d, name, next);
 		if (i == d->n)
 			continue;
 		next = i + 1;
@@ -333,7 +329,7 @@ void
 wire_init(const struct wire_desc *d, void *msg)
 {
 	memset(msg, 0, d->size);
-	decode_set_defaults(d, msg);
+	wire_set_defaults(d, msg);
 }
 
 static enum rc
@@ -370,7 +366,7 @@ decode_json(struct reader *r, const struct wire_desc *d, struct str in,
 }
 
 enum rc
-wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
+wire_decode_tree(const struct wire_desc *d, struct str in, struct arena *a,
     void *msg, struct wire_err *err)
 {
 	struct reader r = {
@@ -385,4 +381,18 @@ wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
 		rc = decode_json(&r, d, in, msg, &top);
 	buf_free(&r.raw);
 	return rc;
+}
+
+enum rc
+wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
+    void *msg, struct wire_err *err)
+{
+	struct arena_mark mark = arena_mark(a);
+	if ((d->flags & WIRE_TEXT) == 0) {
+		wire_init(d, msg);
+		if (wire_decode_direct(d, in, a, msg))
+			return RC_OK;
+		arena_rewind(a, mark);
+	}
+	return wire_decode_tree(d, in, a, msg, err);
 }

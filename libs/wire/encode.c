@@ -170,16 +170,18 @@ encode_value_of(const struct wire_field *f, const char *src)
 	return s.p != NULL ? src + f->off : (const char *)&f->dflt_s;
 }
 
+/* inner: stands for the member of its name; NULL: none does. */
 static enum rc
-encode_put_object(struct wire_out *o, const struct wire_desc *d,
-    const char *src, const struct wire_at *at)
+encode_put_members(struct wire_out *o, const struct wire_desc *d,
+    const char *src, const struct wire_at *at, const struct wire_inner *inner)
 {
 	struct wire_at child = { .up = at, .err = at->err };
 	uint64_t seen = 0;
 	wire_out_object(o);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct wire_field *f = &d->fields[i];
-		if (!encode_is_present(f, src))
+		bool is_inner = inner != NULL && str_eq(f->name, inner->name);
+		if (!is_inner && !encode_is_present(f, src))
 			continue;
 		seen |= UINT64_C(1) << i;
 		child.key = f->name;
@@ -187,7 +189,9 @@ encode_put_object(struct wire_out *o, const struct wire_desc *d,
 		buf_put(o->b, f->key.p + skip, f->key.n - skip);
 		o->comma = false;
 		enum rc rc;
-		if (f->type.kind == WIRE_ARRAY)
+		if (is_inner)
+			rc = encode_put_object(o, inner->d, inner->msg, &child);
+		else if (f->type.kind == WIRE_ARRAY)
 			rc = encode_put_array(o, f, src, &child);
 		else
 			rc = encode_put_value(
@@ -197,6 +201,13 @@ encode_put_object(struct wire_out *o, const struct wire_desc *d,
 	}
 	wire_out_object_end(o);
 	return wire_check_choice(d, seen, at);
+}
+
+static enum rc
+encode_put_object(struct wire_out *o, const struct wire_desc *d,
+    const char *src, const struct wire_at *at)
+{
+	return encode_put_members(o, d, src, at, NULL);
 }
 
 /* Bare text; an enum in the schema's own spelling. */
@@ -226,6 +237,32 @@ encode_text(struct buf *out, const struct wire_desc *d, const char *src,
 	return rc;
 }
 
+/* Whether a message of d's can have an object as that member. */
+static bool
+encode_is_open(const struct wire_desc *d, struct str name)
+{
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct wire_type *t = &d->fields[i].type;
+		if (str_eq(d->fields[i].name, name))
+			return t->kind == WIRE_RAW &&
+			    t->json != WIRE_JSON_ARRAY;
+	}
+	return false;
+}
+
+/* Undoes what was written, unless all of it was. */
+static enum rc
+encode_end(struct buf *out, size_t before, enum rc rc, const struct wire_at *at)
+{
+	if (rc == RC_OK && buf_rc(out) != RC_OK)
+		rc = wire_fail(at, RC_TOOBIG, "takes too many bytes");
+	if (rc != RC_OK && out->p != NULL) {
+		out->n = before;
+		out->p[before] = '\0';
+	}
+	return rc;
+}
+
 enum rc
 wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
     struct wire_err *err)
@@ -238,120 +275,19 @@ wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
 		rc = encode_text(out, d, msg, &top);
 	else
 		rc = encode_put_object(&o, d, msg, &top);
-	if (rc == RC_OK && buf_rc(out) != RC_OK)
-		rc = wire_fail(&top, RC_TOOBIG, "takes too many bytes");
-	if (rc != RC_OK && out->p != NULL) {
-		out->n = before;
-		out->p[before] = '\0';
-	}
-	return rc;
-}
-
-/* ---- pack ---- */
-
-/*
- * Structs as bytes to compare: every value has its length or a fixed size, and
- * what may be absent says whether it is there, so no two contents of one schema
- * have the same bytes.
- */
-
-static void pack_object(
-    const struct wire_desc *d, const char *src, struct buf *out);
-
-/* Most fit what is there; the NUL comes at the end. */
-static inline void
-pack_put(struct buf *out, const void *p, size_t n)
-{
-	if (out->over || out->n + n >= out->cap) {
-		buf_put(out, p, n);
-		return;
-	}
-	memcpy(out->p + out->n, p, n);
-	out->n += n;
-}
-
-static void
-pack_num(struct buf *out, size_t n)
-{
-	uint32_t v = (uint32_t)n;
-
-	pack_put(out, &v, sizeof(v));
-}
-
-/* Absent is 0, so that it is not the empty text. */
-static void
-pack_text(struct str s, struct buf *out)
-{
-	pack_num(out, s.p != NULL ? s.n + 1 : 0);
-	if (s.n > 0)
-		pack_put(out, s.p, s.n);
-}
-
-/* Any value but an array. */
-static void
-pack_value(const struct wire_type *t, const char *src, struct buf *out)
-{
-	struct str s;
-
-	switch ((enum wire_kind)t->kind) {
-	case WIRE_STR:
-	case WIRE_RAW:
-		memcpy(&s, src, sizeof(s));
-		pack_text(s, out);
-		break;
-	case WIRE_OBJECT:
-		pack_object(t->object, src, out);
-		break;
-	case WIRE_ENUM:
-	case WIRE_I64:
-	case WIRE_F64:
-	case WIRE_BOOL:
-		pack_put(out, src, t->size);
-		break;
-	case WIRE_ARRAY:
-		break;
-	}
-}
-
-static void
-pack_array(const struct wire_field *f, const char *src, struct buf *out)
-{
-	const char *items;
-	size_t i, n;
-
-	memcpy(&items, src + f->off, sizeof(items));
-	memcpy(&n, src + f->count, sizeof(n));
-	pack_num(out, n);
-	for (i = 0; i < n; i++)
-		pack_value(f->type.elem, items + i * f->type.elem->size, out);
-}
-
-static void
-pack_object(const struct wire_desc *d, const char *src, struct buf *out)
-{
-	uint32_t i;
-	bool has;
-
-	for (i = 0; i < d->n; i++) {
-		const struct wire_field *f = &d->fields[i];
-
-		if (f->has != WIRE_NONE) {
-			memcpy(&has, src + f->has, sizeof(has));
-			pack_put(out, &has, sizeof(has));
-			if (!has)
-				continue;
-		}
-		if (f->type.kind == WIRE_ARRAY)
-			pack_array(f, src, out);
-		else
-			pack_value(&f->type, src + f->off, out);
-	}
+	return encode_end(out, before, rc, &top);
 }
 
 enum rc
-wire_pack(const struct wire_desc *d, const void *msg, struct buf *out)
+wire_encode_around(const struct wire_desc *d, const void *msg,
+    const struct wire_inner *inner, struct buf *out, struct wire_err *err)
 {
-	pack_object(d, msg, out);
-	buf_puts(out, "");
-	return buf_rc(out);
+	const struct wire_at top = { .err = err };
+	size_t before = out->n;
+	struct wire_out o = { out, false };
+	if (((d->flags | inner->d->flags) & WIRE_TEXT) != 0 ||
+	    !encode_is_open(d, inner->name))
+		return wire_fail(&top, RC_BUG, "has no such open member");
+	enum rc rc = encode_put_members(&o, d, msg, &top, inner);
+	return encode_end(out, before, rc, &top);
 }

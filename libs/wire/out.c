@@ -76,6 +76,27 @@ out_put_escaped(struct buf *b, unsigned char c)
 		buf_printf(b, "\\u%04x", c);
 }
 
+#define BYTES UINT64_C(0x0101010101010101)
+
+/* Whether one of eight bytes is zero. */
+static inline bool
+out_has_zero(uint64_t word)
+{
+	return ((word - BYTES) & ~word & BYTES * 0x80) != 0;
+}
+
+/* Whether eight bytes of UTF-8 surely need no escape. */
+static inline bool
+out_is_plain(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return !out_has_zero(word & BYTES * 0xe0) &&
+	    !out_has_zero(word ^ BYTES * '"') &&
+	    !out_has_zero(word ^ BYTES * '\\');
+}
+
 /* Text without quotes around it; valid: it is UTF-8. */
 static void
 out_put_text(struct buf *b, struct str s, bool valid)
@@ -83,6 +104,10 @@ out_put_text(struct buf *b, struct str s, bool valid)
 	size_t from = 0;
 	size_t i = 0;
 	while (i < s.n) {
+		if (valid && s.n - i >= 8 && out_is_plain(s.p + i)) {
+			i += 8;
+			continue;
+		}
 		unsigned char c = (unsigned char)s.p[i];
 		if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x80 || valid)) {
 			i++;

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "wire/out.h"
+#include "wire/slice.h"
 #include "wire/wire.h"
 
 static const json_t *
@@ -139,64 +140,50 @@ wire_tree_put(const struct wire_tree *v, struct wire_out *o)
 enum rc
 wire_tree_string(struct str json, struct arena *a, struct str *out)
 {
-	struct wire_tree *v;
-	enum rc rc;
-
-	rc = wire_tree_parse(json, &v);
-	if (rc != RC_OK)
-		return rc;
-	if (wire_tree_kind(v) != WIRE_TREE_TEXT) {
-		rc = RC_INVALID;
-	} else {
-		*out = arena_str(a, wire_tree_text(v));
-		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
-	}
-	wire_tree_free(v);
-	return rc;
+	return wire_text(json, a, out);
 }
 
-/* ---- text ---- */
+/* ---- values that stand alone ---- */
 
-/*
- * JSON values that stand alone.
- */
-
-static enum rc
-tree_parse(struct str json, json_t **out)
+static struct str
+tree_copy_text(const struct wire_scan_text *text, struct arena *a)
 {
-	struct wire_err err;
-	struct wire_at at = { .err = &err };
+	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct str s;
 
-	return wire_raw_parse(json, WIRE_DEPTH_MAX, &at, out);
+	if (!text->escaped)
+		return arena_str(a, (struct str){ text->p, text->n });
+	wire_scan_put_text(text, &b);
+	s = arena_str(a, buf_str(&b));
+	buf_free(&b);
+	return s;
 }
 
 enum rc
 wire_text(struct str json, struct arena *a, struct str *out)
 {
-	json_t *v;
-	enum rc rc = tree_parse(json, &v);
+	struct wire_scan_text text;
+	struct wire_scan s;
+	bool is;
 
-	if (rc != RC_OK)
-		return rc;
-	if (json_is_string(v)) {
-		struct str s = { json_string_value(v), json_string_length(v) };
-		*out = arena_str(a, s);
-		rc = out->p != NULL ? RC_OK : RC_TOOBIG;
-	} else {
-		rc = RC_INVALID;
-	}
-	json_decref(v);
-	return rc;
+	if (json.n > WIRE_MESSAGE_MAX)
+		return RC_TOOBIG;
+	wire_scan_begin(&s, json);
+	wire_scan_space(&s);
+	is = s.p < s.end && *s.p == '"' && wire_scan_string(&s, &text);
+	wire_scan_space(&s);
+	is = is && s.p == s.end;
+	wire_scan_end(&s);
+	if (!is)
+		return RC_INVALID;
+	*out = tree_copy_text(&text, a);
+	return out->p != NULL ? RC_OK : RC_TOOBIG;
 }
 
 bool
 wire_is_object(struct str json)
 {
-	json_t *v;
+	struct str s = str_trim(json);
 
-	if (tree_parse(json, &v) != RC_OK)
-		return false;
-	bool is = json_is_object(v);
-	json_decref(v);
-	return is;
+	return s.n > 0 && s.p[0] == '{' && wire_slice_each(json, NULL) == RC_OK;
 }

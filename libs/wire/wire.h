@@ -70,15 +70,23 @@ enum rc wire_decode(const struct wire_desc *d, struct str in, struct arena *a,
 enum rc wire_encode(const struct wire_desc *d, const void *msg, struct buf *out,
     struct wire_err *err) RC_CHECK;
 
+/* A message that stands as a member of another, whose schema leaves it open. */
+struct wire_inner {
+	struct str name; /* the member's */
+	const struct wire_desc *d;
+	const void *msg;
+};
+
 /*
- * wire_pack(d, msg, out):
- * Append *msg, which is as wire_decode() leaves it, as bytes that are equal
- * exactly if the contents are, whatever the spelling and the order of members
- * (but for the order within values that the schema leaves open); to be compared
- * in this process, not to be stored.  RC_TOOBIG if out is full.
+ * wire_encode_around(d, msg, inner, out, err):
+ * As wire_encode(), with *inner as a member of *msg, whatever *msg has there:
+ * what encoding it on its own and then *msg around its text gives, in one pass.
+ * The path of an error in it begins with the member's name.  RC_BUG: d has no
+ * open member of that name, or one of both is no object.
  */
-enum rc wire_pack(
-    const struct wire_desc *d, const void *msg, struct buf *out) RC_CHECK;
+enum rc wire_encode_around(const struct wire_desc *d, const void *msg,
+    const struct wire_inner *inner, struct buf *out,
+    struct wire_err *err) RC_CHECK;
 
 /* wire_desc_name(d), wire_desc_size(d): NAME, and sizeof(struct wire_NAME). */
 const char *wire_desc_name(const struct wire_desc *d);

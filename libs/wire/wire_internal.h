@@ -21,11 +21,106 @@
 #include "wire/schema.h"
 #include "wire/wire.h"
 
+/*
+ * Objects and arrays in any message: more would cost jansson tens of MiB.
+ */
+#define WIRE_CONTAINERS_MAX (64 * 1024)
+
 struct json_t;
 struct map;
 struct rx;
 struct rx_scratch;
 struct wire_node;
+
+/* ---- scan.c: JSON text, validated without a tree ---- */
+
+/* A string or a key, valid, as written, without its quotes. */
+struct wire_scan_text {
+	const char *p;
+	uint32_t n;
+	bool escaped; /* it has escapes */
+};
+
+/* What a text has, by which wire_raw_put() might write it differently. */
+enum wire_scan_trait {
+	WIRE_SCAN_SPACE = 1, /* white space outside of strings */
+	WIRE_SCAN_REAL = 2,  /* a real number, or -0 */
+	WIRE_SCAN_EXPONENT = 4,
+	WIRE_SCAN_UNICODE = 8, /* an escape \u */
+	WIRE_SCAN_SLASH = 16   /* an escape \/ */
+};
+
+struct wire_scan_level {
+	bool object;
+	bool sorted; /* its keys are compared when it ends */
+	size_t keys; /* where its keys begin */
+};
+
+/* Keys of all open objects that take no allocation. */
+#define WIRE_SCAN_KEYS 64
+
+/* A scan of a text; p is where it is, end where it ends. */
+struct wire_scan {
+	const char *p;
+	const char *end; /* of what may be scanned */
+	const char *text_end;
+	unsigned traits; /* seen so far */
+	size_t depth, max_depth;
+	size_t containers;
+	struct wire_scan_level open[WIRE_DEPTH_MAX];
+	struct wire_scan_text *keys;
+	size_t n_keys, cap_keys;
+	struct wire_scan_text some[WIRE_SCAN_KEYS];
+};
+
+/* wire_scan_begin(s, in), wire_scan_end(s): Around all others. */
+void wire_scan_begin(struct wire_scan *s, struct str in);
+void wire_scan_end(struct wire_scan *s);
+
+/* wire_scan_skip_space(s): Past white space, of which there may be none. */
+void wire_scan_skip_space(struct wire_scan *s);
+
+/* wire_scan_space(s): The same, where mostly there is none. */
+static inline void
+wire_scan_space(struct wire_scan *s)
+{
+	if (s->p < s->end && (unsigned char)*s->p <= ' ')
+		wire_scan_skip_space(s);
+}
+
+/* wire_scan_take(s, c): Past white space and c; false: c is not next. */
+static inline bool
+wire_scan_take(struct wire_scan *s, char c)
+{
+	wire_scan_space(s);
+	if (s->p == s->end || *s->p != c)
+		return false;
+	s->p++;
+	return true;
+}
+
+/*
+ * wire_scan_word(s, word): Past a word, if it is next.
+ * wire_scan_string(s, t):  Past a string, whose quote is next.
+ * wire_scan_number(s):     Past a number, whose first byte is next.
+ * wire_scan_value(s):      Past one value, which is next.
+ * wire_scan_open(s):       Past the bracket that is next.
+ * wire_scan_key(s, k):     Past a key and its colon, up to the value.
+ * wire_scan_close(s):      The innermost object or array has ended; false: it
+ *                          has a key twice.
+ *
+ * False, or RC_INVALID or RC_TOOBIG: the text is not valid; the scan is over.
+ */
+bool wire_scan_word(struct wire_scan *s, struct str word);
+bool wire_scan_string(struct wire_scan *s, struct wire_scan_text *t);
+bool wire_scan_number(struct wire_scan *s);
+enum rc wire_scan_value(struct wire_scan *s) RC_CHECK;
+enum rc wire_scan_open(struct wire_scan *s) RC_CHECK;
+bool wire_scan_key(struct wire_scan *s, struct wire_scan_text *k);
+bool wire_scan_close(struct wire_scan *s);
+
+/* wire_scan_put_text(t, out): Append the text that t means. */
+void wire_scan_put_text(const struct wire_scan_text *t, struct buf *out);
 
 /* ---- raw.c: values without a schema ---- */
 
@@ -63,6 +158,32 @@ enum rc wire_raw_parse_any(struct str in, size_t depth,
  * most.
  */
 void wire_raw_put(struct wire_out *o, const struct json_t *v);
+
+/* ---- decode.c, decode_direct.c ---- */
+
+/* wire_set_defaults(d, msg): Set the members that have a default. */
+void wire_set_defaults(const struct wire_desc *d, char *msg);
+
+/*
+ * wire_find_field(d, name, from):
+ * The index of a member, or d->n.  Members mostly come in the schema's order,
+ * so the search starts at from, behind the one before.
+ */
+uint32_t wire_find_field(
+    const struct wire_desc *d, struct str name, uint32_t from);
+
+/*
+ * wire_decode_direct(d, in, a, msg):
+ * Decode in as wire_decode() does, without a tree, into msg, which has its
+ * defaults.  False: in is not valid, or has something rare; *msg and a are then
+ * in any state.
+ */
+bool wire_decode_direct(const struct wire_desc *d, struct str in,
+    struct arena *a, void *msg) RC_CHECK;
+
+/* wire_decode_tree(d, in, a, msg, err): As wire_decode(), by jansson alone. */
+enum rc wire_decode_tree(const struct wire_desc *d, struct str in,
+    struct arena *a, void *msg, struct wire_err *err) RC_CHECK;
 
 /* ---- value.c: comparison as JSON Schema defines it ---- */
 

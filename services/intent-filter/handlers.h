@@ -4,6 +4,7 @@
 #ifndef INTENT_FILTER_HANDLERS_H
 #define INTENT_FILTER_HANDLERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buf;
@@ -26,6 +27,12 @@ void *filter_start(struct svc *s, const void *conf);
 
 /* filter_stop(app): Free it. */
 void filter_stop(void *app);
+
+/*
+ * filter_decode(app, c, msg): As svc_def.decode(): decode a request whose
+ * catalog is cached.
+ */
+bool filter_decode(void *app, struct svc_call *c, void *msg);
 
 /* on_filter(app, c): Reply to one intent_filter_request. */
 void on_filter(void *app, struct svc_call *c);

@@ -26,7 +26,6 @@ static const struct conf_opt filter_opts[] = {
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
 	    "100", 10, 10000, "timeout of a Redis command, ms" },
 };
-
 static const struct svc_route filter_routes[] = {
 	{ .name = "filter",
 	    .subject = WIRE_SUBJECT_INTENT_FILTER,
@@ -50,6 +49,7 @@ static const struct svc_def filter_def = {
 	.nroutes = NELEM(filter_routes),
 	.check = filter_check,
 	.start = filter_start,
+	.decode = filter_decode,
 	.stop = filter_stop,
 };
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "catalog/catalog_cache.h"
+#include "catalog/catalog_loader.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/id.h"
@@ -197,6 +197,14 @@ filter_call_run(
 	    round((double)mono_diff_ns(clock_mono(), request.start) / 1e3) /
 	    1e3;
 	svc_reply(c, &rep);
+}
+
+bool
+filter_decode(void *arg, struct svc_call *c, void *msg)
+{
+	struct filter_app *app = arg;
+
+	return catalog_loader_decode(app->loader, c, msg);
 }
 
 void

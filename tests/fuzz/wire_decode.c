@@ -11,6 +11,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "must.h"
+#include "wire/desc.h"
 #include "wire/wire.h"
 #include "wire/wire_internal.h"
 
@@ -58,6 +59,33 @@ check_twice(const struct wire_desc *d, const void *msg)
 	arena_free(a);
 }
 
+/* What is decoded without a tree is what a tree gives, to the byte. */
+static void
+check_direct(const struct wire_desc *d, struct str text)
+{
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct arena *b = arena_new(WIRE_ARENA_MAX);
+	struct buf first = BUF_INIT(2 * WIRE_MESSAGE_MAX);
+	struct buf second = BUF_INIT(2 * WIRE_MESSAGE_MAX);
+	void *direct = mem_alloc(wire_desc_size(d));
+	void *tree = mem_alloc(wire_desc_size(d));
+	struct wire_err err;
+	wire_init(d, direct);
+	if (wire_decode_direct(d, text, a, direct)) {
+		must(wire_decode_tree(d, text, b, tree, &err) == RC_OK);
+		must(arena_used(a) == arena_used(b));
+		must(wire_encode(d, direct, &first, &err) == RC_OK);
+		must(wire_encode(d, tree, &second, &err) == RC_OK);
+		must(str_eq(buf_str(&first), buf_str(&second)));
+	}
+	free(direct);
+	free(tree);
+	buf_free(&first);
+	buf_free(&second);
+	arena_free(a);
+	arena_free(b);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -81,6 +109,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(memchr(err.path, '\0', sizeof(err.path)) != NULL);
 	}
 	check_plain(text);
+	if ((d->flags & WIRE_TEXT) == 0)
+		check_direct(d, text);
 	free(msg);
 	free(copy);
 	arena_free(a);

@@ -1,20 +1,21 @@
 /*
- * catalog_cache: compiled catalogs by content or by hash, so that a catalog is
- * compiled on its first request only; and the loader, which compiles missing
- * ones in a worker.
+ * catalog_cache: compiled catalogs by their JSON text or by hash, so that a
+ * catalog is decoded and compiled on its first request only.
  *
- * A key is the whole content, so that no terminal can make a catalog that
- * matches another's key, or the hash from a terminal's record, which
- * mqtt-bridge computed over the content (SHA-256).
+ * A key is the whole text, so that no terminal can make a catalog that matches
+ * another's key, or the hash from a terminal's record, which mqtt-bridge
+ * computed over the content (SHA-256).  One thread.
  */
 #ifndef INTENT_FILTER_CATALOG_CATALOG_CACHE_H
 #define INTENT_FILTER_CATALOG_CATALOG_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "catalog/catalog.h"
-#include "core/clock.h"
 #include "core/metric.h"
+#include "core/str.h"
 
 struct catalog_cache;
 
@@ -28,58 +29,50 @@ struct catalog_cache *catalog_cache_new(
 /* catalog_cache_free(c): With all catalogs.  NULL is allowed. */
 void catalog_cache_free(struct catalog_cache *c);
 
-/*
- * catalog_cache_key(c, intents, n, out):  The key of a catalog by its content.
- * catalog_cache_key_of_hash(c, hash):     The key by its hash.
- * Valid until the next key is made.  RC_TOOBIG over WIRE_ARENA_MAX.
- */
-enum rc catalog_cache_key(struct catalog_cache *c,
-    const struct wire_intent *intents, size_t n, struct str *out) RC_CHECK;
-struct str catalog_cache_key_of_hash(struct catalog_cache *c, struct str hash);
+enum catalog_key_kind {
+	CATALOG_BY_TEXT, /* the bytes of a JSON array, as received */
+	CATALOG_BY_HASH
+};
+
+struct catalog_key {
+	enum catalog_key_kind kind;
+	struct str text;
+};
 
 /* catalog_cache_find(c, key): Valid until the next put; NULL: not found. */
 const struct catalog *catalog_cache_find(
-    struct catalog_cache *c, struct str key);
+    struct catalog_cache *c, struct catalog_key key);
 
-/* catalog_cache_put(c, key, cat): Add a catalog that was not found; takes
- * ownership. */
-void catalog_cache_put(
-    struct catalog_cache *c, struct str key, struct catalog *cat);
+/* catalog_cache_missed(c): Count a request whose catalog was not found. */
+void catalog_cache_missed(struct catalog_cache *c);
 
-/* ---- the loader; loop thread only ---- */
-
-struct catalog_loader;
-struct svc;
-struct svc_call;
-
-/* A request, and when it was received. */
-struct catalog_request {
-	struct svc_call *call;
-	struct mono start;
+/*
+ * catalog_cache_digest(c, key):
+ * What stands for key in a map: equal for equal keys of c, and only by a rare
+ * chance for others, which cannot be chosen.
+ */
+struct catalog_digest {
+	uint64_t hash;
+	uint64_t n; /* of the text, and the kind */
 };
+struct catalog_digest catalog_cache_digest(
+    const struct catalog_cache *c, struct catalog_key key);
+struct str catalog_digest_str(const struct catalog_digest *d);
 
-/* Called with the catalog, valid until it returns; ends the call. */
-typedef void (*catalog_fn)(
-    void *arg, struct catalog_request request, const struct catalog *cat);
-
-/*
- * catalog_loader_new(s, cache_bytes, redis_url, redis_timeout_ms, out):
- * redis_url "": catalogs cannot be referenced by hash.  RC_INVALID if it is not
- * a URL of Redis (logged).
- */
-enum rc catalog_loader_new(struct svc *s, size_t cache_bytes,
-    const char *redis_url, int redis_timeout_ms,
-    struct catalog_loader **out) RC_CHECK;
-
-/* catalog_loader_free(l): No request is pending any more.  NULL is allowed. */
-void catalog_loader_free(struct catalog_loader *l);
+/* catalog_key_eq(a, b): Whether both are the same. */
+bool catalog_key_eq(struct catalog_key a, struct catalog_key b);
 
 /*
- * catalog_loader_get(l, request, fn, arg):
- * Call fn with the request's catalog, now or later; or fail the call.  Pending
- * requests for one catalog share one read and one compilation.
+ * catalog_key_dup(key), catalog_key_free(key): A copy on the heap.
  */
-void catalog_loader_get(struct catalog_loader *l,
-    struct catalog_request request, catalog_fn fn, void *arg);
+struct catalog_key catalog_key_dup(struct catalog_key key);
+void catalog_key_free(struct catalog_key key);
+
+/*
+ * catalog_cache_put(c, key, cat):
+ * Add a catalog that was not found; takes ownership of cat, and copies key.
+ */
+void catalog_cache_put(
+    struct catalog_cache *c, struct catalog_key key, struct catalog *cat);
 
 #endif /* !INTENT_FILTER_CATALOG_CATALOG_CACHE_H */

@@ -140,3 +140,28 @@ TEST(formatted_strings_of_any_length)
 	ck_assert_ptr_nonnull(arena_printf(a, "still usable").p);
 	arena_free(a);
 }
+
+TEST(a_rewind_frees_what_was_allocated_since_the_mark)
+{
+	static const size_t sizes[] = { 0, 1, 1024, 5000, 100000 };
+	struct arena *a = arena_new(200000);
+	struct arena_mark empty = arena_mark(a), mark;
+	struct str before = arena_str(a, STR("before"));
+
+	mark = arena_mark(a);
+	for (size_t i = 0; i < NELEM(sizes); i++) {
+		for (int n = 0; n < 3; n++)
+			(void)arena_alloc(a, sizes[i]);
+		arena_rewind(a, mark);
+		ck_assert_uint_eq(arena_used(a), strlen("before") + 1);
+		/* What is allocated next has room, and overwrites nothing. */
+		ck_assert_str_eq(arena_str(a, STR("next")).p, "next");
+		ck_assert_str_eq(before.p, "before");
+		arena_rewind(a, mark);
+	}
+	ck_assert_ptr_nonnull(arena_alloc(a, 199993));
+	arena_rewind(a, empty);
+	ck_assert_uint_eq(arena_used(a), 0);
+	ck_assert_ptr_nonnull(arena_alloc(a, 200000));
+	arena_free(a);
+}

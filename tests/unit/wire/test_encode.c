@@ -180,3 +180,54 @@ TEST(a_full_buffer_is_too_big)
 		buf_free(&out);
 	}
 }
+
+/* ---- a message in another ---- */
+
+TEST(errors_in_a_message_in_another_have_its_path)
+{
+	struct wire_probe_all outer = { .whole = 1 }, all = { 0 };
+	struct wire_inner inner = { STR("object"), &wire_probe_all_desc, &all };
+	struct buf out = BUF_INIT(4096);
+	char deep[2 * WIRE_DEPTH_MAX + 1];
+	struct wire_err err;
+
+	buf_puts(&out, "before");
+	all.text = STR("x");
+	ck_assert_int_eq(wire_encode_around(
+			     &wire_probe_all_desc, &outer, &inner, &out, &err),
+	    RC_INVALID);
+	ck_assert_str_eq(err.path, "/object/text");
+	all = (struct wire_probe_all){ 0 };
+	/* Both together are not nested deeper than one message. */
+	for (size_t n = WIRE_DEPTH_MAX - 2; n <= WIRE_DEPTH_MAX - 1; n++) {
+		memset(deep, '[', n);
+		memset(deep + n, ']', n);
+		all.any = (struct str){ deep, 2 * n };
+		ck_assert_int_eq(wire_encode_around(&wire_probe_all_desc,
+				     &outer, &inner, &out, &err),
+		    n == WIRE_DEPTH_MAX - 2 ? RC_OK : RC_INVALID);
+	}
+	ck_assert_str_eq(err.path, "/object/any");
+	/* Members that are no object, or are not there. */
+	inner.name = STR("array");
+	ck_assert_int_eq(wire_encode_around(
+			     &wire_probe_all_desc, &outer, &inner, &out, &err),
+	    RC_BUG);
+	inner.name = STR("text");
+	ck_assert_int_eq(wire_encode_around(
+			     &wire_probe_all_desc, &outer, &inner, &out, &err),
+	    RC_BUG);
+	inner.name = STR("unknown");
+	ck_assert_int_eq(wire_encode_around(
+			     &wire_probe_all_desc, &outer, &inner, &out, &err),
+	    RC_BUG);
+	buf_free(&out);
+	/* Over the limit of out. */
+	out = (struct buf)BUF_INIT(8);
+	inner.name = STR("object");
+	all = (struct wire_probe_all){ 0 };
+	ck_assert_int_eq(wire_encode_around(
+			     &wire_probe_all_desc, &outer, &inner, &out, &err),
+	    RC_TOOBIG);
+	buf_free(&out);
+}

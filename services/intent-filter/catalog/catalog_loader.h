@@ -1,0 +1,60 @@
+/*
+ * catalog_loader: the catalogs of requests: from the cache, or compiled in a
+ * worker, which shares the work among concurrent requests for one catalog.
+ *
+ * Loop thread only.
+ */
+#ifndef INTENT_FILTER_CATALOG_CATALOG_LOADER_H
+#define INTENT_FILTER_CATALOG_CATALOG_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalog/catalog.h"
+#include "core/clock.h"
+#include "core/rc.h"
+
+struct catalog_loader;
+struct svc;
+struct svc_call;
+
+/* A request, and when it was received. */
+struct catalog_request {
+	struct svc_call *call;
+	struct mono start;
+};
+
+/* Called with the catalog, valid until it returns; ends the call. */
+typedef void (*catalog_fn)(
+    void *arg, struct catalog_request request, const struct catalog *cat);
+
+/*
+ * catalog_loader_new(s, cache_bytes, redis_url, redis_timeout_ms, out):
+ * redis_url "": catalogs cannot be referenced by hash.  RC_INVALID if it is not
+ * a URL of Redis (logged).
+ */
+enum rc catalog_loader_new(struct svc *s, size_t cache_bytes,
+    const char *redis_url, int redis_timeout_ms,
+    struct catalog_loader **out) RC_CHECK;
+
+/* catalog_loader_free(l): No request is pending any more.  NULL is allowed. */
+void catalog_loader_free(struct catalog_loader *l);
+
+/*
+ * catalog_loader_decode(l, c, msg):
+ * As svc_def.decode(): decode a request whose catalog is in the cache without
+ * decoding the catalog; the one intent in msg then stands for all.  False also
+ * if the rest is large, or anything is wrong.
+ */
+bool catalog_loader_decode(struct catalog_loader *l, struct svc_call *c,
+    struct wire_intent_filter_request *msg);
+
+/*
+ * catalog_loader_get(l, request, fn, arg):
+ * Call fn with the request's catalog, now or later; or fail the call.  Pending
+ * requests for one catalog share one read and one compilation.
+ */
+void catalog_loader_get(struct catalog_loader *l,
+    struct catalog_request request, catalog_fn fn, void *arg);
+
+#endif /* !INTENT_FILTER_CATALOG_CATALOG_LOADER_H */
