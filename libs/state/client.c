@@ -26,10 +26,19 @@ client_metrics(struct state *s, struct metric_set *m)
 	    "Round trip of a command or pipeline that was sent.", NULL);
 }
 
+static void
+client_changed(void *arg, bool up)
+{
+	struct state *s = arg;
+
+	metric_set(s->m_up, up ? 1 : 0);
+}
+
 enum rc
 state_new(const struct state_opts *o, struct state **out)
 {
 	struct state *s = mem_zalloc(sizeof(*s));
+	struct node_opts n = { .changed = client_changed, .arg = s };
 	enum rc rc;
 
 	*out = NULL;
@@ -42,7 +51,10 @@ state_new(const struct state_opts *o, struct state **out)
 	s->loop = o->loop;
 	s->workers = o->workers;
 	s->blocks = o->blocks;
-	s->node = state_node_new(s, &s->connection_opts);
+	n.address = s->connection_opts.url.addresses[0];
+	if (s->connection_opts.url.mode == REDIS_SENTINEL)
+		n.kind = NODE_SENTINEL;
+	s->node = state_node_new(s, &n);
 	*out = s;
 	return RC_OK;
 }

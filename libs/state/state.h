@@ -67,10 +67,17 @@ struct state;
 struct state_opts {
 	struct loop *loop;
 	struct worker_pool *workers; /* connecting blocks one of its threads */
-	const char *url;  /* redis://[[user]:password@]host[:port][/database] */
-	const char *name; /* as CLIENT LIST shows it; NULL: none */
-	int deadline_ms;  /* of a call; 0: 100 */
-	bool blocks;      /* calls block in fibers too */
+	/*
+	 * redis://[[user]:password@]host[:port][/database]
+	 * redis+sentinel://[[user]:password@]host[:port],…/master[/database]
+	 * redis+cluster://[[user]:password@]host[:port],…
+	 */
+	const char *url;
+	/* Of the sentinels; those of the URL are the servers'.  NULL: none. */
+	const char *sentinel_user, *sentinel_password;
+	const char *name;           /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;            /* of a call; 0: 100 */
+	bool blocks;                /* calls block in fibers too */
 	struct metric_set *metrics; /* may be NULL */
 };
 

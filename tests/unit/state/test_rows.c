@@ -201,7 +201,7 @@ static json_t *
 used(void)
 {
 	static const char *const begin[] = { "AUTH", "CLIENT", "EVALSHA",
-		"PING", "SCRIPT", "SELECT", "TIME" };
+		"PING", "ROLE", "SCRIPT", "SELECT", "SENTINEL", "TIME" };
 	json_t *set = json_object();
 	glob_t g;
 	size_t i;
