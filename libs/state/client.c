@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "state/cluster.h"
 #include "state/state_internal.h"
 
 static void
@@ -34,11 +35,26 @@ client_changed(void *arg, bool up)
 	metric_set(s->m_up, up ? 1 : 0);
 }
 
+static void
+client_connect(struct state *s)
+{
+	const struct redis_url *u = &s->connection_opts.url;
+	struct node_opts n = { .changed = client_changed, .arg = s };
+
+	if (u->mode == REDIS_CLUSTER) {
+		s->cluster = cluster_new(s);
+		return;
+	}
+	n.address = u->addresses[0];
+	if (u->mode == REDIS_SENTINEL)
+		n.kind = NODE_SENTINEL;
+	s->node = state_node_new(s, &n);
+}
+
 enum rc
 state_new(const struct state_opts *o, struct state **out)
 {
 	struct state *s = mem_zalloc(sizeof(*s));
-	struct node_opts n = { .changed = client_changed, .arg = s };
 	enum rc rc;
 
 	*out = NULL;
@@ -51,10 +67,7 @@ state_new(const struct state_opts *o, struct state **out)
 	s->loop = o->loop;
 	s->workers = o->workers;
 	s->blocks = o->blocks;
-	n.address = s->connection_opts.url.addresses[0];
-	if (s->connection_opts.url.mode == REDIS_SENTINEL)
-		n.kind = NODE_SENTINEL;
-	s->node = state_node_new(s, &n);
+	client_connect(s);
 	*out = s;
 	return RC_OK;
 }
@@ -62,8 +75,13 @@ state_new(const struct state_opts *o, struct state **out)
 void
 state_stop(struct state *s)
 {
-	if (s != NULL)
+	if (s == NULL)
+		return;
+	s->stopped = true;
+	if (s->node != NULL)
 		state_node_stop(s->node);
+	cluster_stop(s->cluster);
+	state_pauses_end(s);
 }
 
 void
@@ -73,7 +91,9 @@ state_free(struct state *s)
 
 	if (s == NULL)
 		return;
+	state_stop(s);
 	state_node_free(s->node);
+	cluster_free(s->cluster);
 	while (s->n_spare > 0) {
 		p = state_pipe_take(s);
 		state_pipe_free(p);
@@ -93,7 +113,14 @@ state_set_blocks(struct state *s, bool on)
 bool
 state_up(const struct state *s)
 {
-	return state_node_up(s->node);
+	return s->cluster != NULL ? cluster_up(s->cluster)
+				  : state_node_up(s->node);
+}
+
+struct state_node *
+state_route(struct state *s, int slot)
+{
+	return s->cluster != NULL ? cluster_route(s->cluster, slot) : s->node;
 }
 
 enum rc

@@ -75,4 +75,38 @@ struct redirect {
 /* redirect_parse(text, d): Read an error; kind is NONE if it is no redirect. */
 void redirect_parse(struct str text, struct redirect *d);
 
+/* ---- cluster.c ---- */
+
+/* cluster_new(s): Learn the slots from the addresses of s, and connect. */
+struct cluster *cluster_new(struct state *s);
+
+/* cluster_stop(c), cluster_free(c): As of a client; NULL is allowed. */
+void cluster_stop(struct cluster *c);
+void cluster_free(struct cluster *c);
+
+/*
+ * cluster_up(c):
+ * Whether its masters are connected: all of them at first, from then on most,
+ * because a failover of one leaves the others usable.  Any thread.
+ */
+bool cluster_up(const struct cluster *c);
+
+/* cluster_route(c, slot): As state_route(). */
+struct state_node *cluster_route(struct cluster *c, int slot);
+
+/* cluster_node_at(c, a): The server at an address; NULL if there are too many.
+ */
+struct state_node *cluster_node_at(
+    struct cluster *c, const struct redis_address *a);
+
+/* cluster_slot_moved(c, slot, a): From now on, the server at a has the slot. */
+void cluster_slot_moved(
+    struct cluster *c, int slot, const struct redis_address *a);
+
+/* cluster_slot_since(c, slot): The client's version when it got its server. */
+uint32_t cluster_slot_since(const struct cluster *c, int slot);
+
+/* cluster_refresh(c): Learn the slots anew, soon. */
+void cluster_refresh(struct cluster *c);
+
 #endif /* !STATE_CLUSTER_H */

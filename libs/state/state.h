@@ -12,6 +12,17 @@
  * reconnected: name resolved, authenticated, database selected, PING answered,
  * scripts loaded.  So a server that hangs costs one deadline, once.
  *
+ * With sentinels, the server is the master that they name whenever a connection
+ * is made; it is left when its role changes.  In a cluster, there is a
+ * connection to each master, and a call goes to the one that serves the slot of
+ * its keys; one whose keys are in several slots is rejected.
+ *
+ * Within its deadline a call is repeated in two cases.  It was certainly not
+ * executed, because the server is read-only, loads its data, has lost its
+ * master, or the slot is moving, has moved, or is not served; that is until a
+ * quarter of the deadline is left, and outside of fibers only while the server
+ * is connected.  Or its outcome is unknown, and its script is idempotent.
+ *
  * What a result means, of a single command as of each command of a pipeline:
  *   RC_OK       executed; its reply is available.
  *   RC_DOWN     not executed, and it never will be: there is no connection, or
@@ -22,7 +33,7 @@
  *               only what is idempotent.
  *   RC_DENIED   not executed: the credentials or permissions do not suffice.
  *   RC_RETRY    not executed: busy with a script, or too many calls or bytes
- *               are waiting.
+ *               are waiting, or some of the keys are moving to another server.
  *   RC_CONFLICT not executed: the consumer group exists.
  *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
  *               executed, but a script's writes before the error remain.
@@ -116,7 +127,11 @@ void state_free(struct state *s);
  */
 bool state_set_blocks(struct state *s, bool on);
 
-/* state_up(s): Whether connected.  Any thread. */
+/*
+ * state_up(s):
+ * Whether connected; in a cluster, to all masters at first, and from then on to
+ * most of them.  Any thread.
+ */
 bool state_up(const struct state *s);
 
 /* ---- replies ---- */
@@ -184,6 +199,9 @@ enum rc state_cmd(struct state *s, const struct str *args, size_t n,
 struct state_script {
 	const char *text;
 	const char *sha; /* its SHA-1, 40 hexadecimal digits */
+	/* Executed twice it leaves and replies the same as when executed
+	 * a single time. */
+	bool idempotent;
 };
 
 struct state_call {
@@ -230,8 +248,10 @@ enum rc state_pipe_eval(
 
 /*
  * state_pipe_run(p):
- * Execute what is queued, in order, with one exception: a script that the
- * server lost (SCRIPT FLUSH) while connected is executed after the others.
+ * Execute what is queued, in order, with two exceptions: a script that the
+ * server lost (SCRIPT FLUSH) while connected, and whatever is repeated, is
+ * executed after the others; and servers of a cluster do not wait for each
+ * other.
  * p must not be used while it runs.
  * RC_OK if each command has a reply, also an error; otherwise why some have
  * none.  Nothing queued: RC_OK.

@@ -68,6 +68,7 @@ struct connection_opts {
 struct connection;  /* an open connection to Redis */
 struct connect_job; /* a job of the worker pool */
 struct state_node;  /* a server, and the calls that wait for it */
+struct cluster;     /* the servers of a cluster */
 
 struct state {
 	struct loop *loop;
@@ -76,7 +77,10 @@ struct state {
 	bool blocks;
 	/* Rises with each connection, and when a slot gets another owner. */
 	uint32_t version;
-	struct state_node *node;
+	struct state_node *node; /* NULL in a cluster */
+	struct cluster *cluster; /* NULL outside */
+	bool stopped;
+	struct state_pipe *paused; /* they wait before a retry */
 
 	struct state_pipe *spare; /* of single commands */
 	size_t n_spare;
@@ -90,6 +94,13 @@ struct state {
 	struct metric *m_errors;
 	struct metric *m_seconds;
 };
+
+/*
+ * state_route(s, slot):
+ * The server of a slot, which may be down; NULL if none is known.  Valid until
+ * the caller returns to the loop or suspends.
+ */
+struct state_node *state_route(struct state *s, int slot);
 
 /* state_url_read(o, c): The options of connections; RC_INVALID logged. */
 enum rc state_url_read(
@@ -291,6 +302,11 @@ struct state_pipe *state_pipe_take(struct state *s);
 enum rc state_pipe_run_single(
     struct state_pipe *p, struct state_reply **out) RC_CHECK;
 void state_pipe_put(struct state_pipe *p);
+
+/* ---- pipe_attempt.c ---- */
+
+/* state_pauses_end(s): Resume the fibers that wait before a retry. */
+void state_pauses_end(struct state *s);
 
 /* ---- reply.c ---- */
 
