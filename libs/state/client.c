@@ -10,6 +10,8 @@
 #include "state/cluster.h"
 #include "state/state_internal.h"
 
+#define WAIT_MS 500 /* for replicas, by default */
+
 static void
 client_metrics(struct state *s, struct metric_set *m)
 {
@@ -23,6 +25,8 @@ client_metrics(struct state *s, struct metric_set *m)
 	    m, "state_failures_total", "Commands without a reply.", NULL);
 	s->m_errors = metric_counter(m, "state_refusals_total",
 	    "Commands that Redis rejected with an error.", NULL);
+	s->m_unreplicated = metric_counter(m, "state_unreplicated_total",
+	    "Waits that ended without enough replicas.", NULL);
 	s->m_seconds = metric_histogram(m, "state_call_seconds",
 	    "Round trip of a command or pipeline that was sent.", NULL);
 }
@@ -67,6 +71,8 @@ state_new(const struct state_opts *o, struct state **out)
 	s->loop = o->loop;
 	s->workers = o->workers;
 	s->blocks = o->blocks;
+	s->wait_replicas = o->wait_replicas;
+	s->wait_ms = o->wait_ms > 0 ? o->wait_ms : WAIT_MS;
 	client_connect(s);
 	*out = s;
 	return RC_OK;
@@ -99,6 +105,13 @@ state_free(struct state *s)
 		state_pipe_free(p);
 	}
 	free(s);
+}
+
+bool
+state_is_later(uint32_t a, uint32_t b)
+{
+	/* It wraps. */
+	return a != b && a - b < UINT32_MAX / 2;
 }
 
 bool

@@ -20,6 +20,8 @@
 #define LOG_EVERY_S     30
 /* A server without slots is freed; calls to it have long ended then. */
 #define UNUSED_MS 300000
+/* Calls of a slot that was imported have long ended. */
+#define IMPORTED_MS 120000
 /* Time for one server to reply with the map, and the map's size in memory. */
 #define QUERY_MS  500
 #define REPLY_MAX (16UL << 20)
@@ -30,6 +32,7 @@ struct cluster_member {
 	struct cluster *c;
 	struct state_node *node;
 	size_t slots;     /* that it serves */
+	uint32_t since;   /* the client's version when it began to */
 	struct mono used; /* when it had slots, or was named, the last time */
 };
 
@@ -37,8 +40,10 @@ struct cluster {
 	struct state *s;
 	struct cluster_member *members[CLUSTER_NODES_MAX]; /* NULL: free */
 	uint16_t owner[CLUSTER_SLOTS]; /* an index of members, or unserved */
-	uint32_t since[CLUSTER_SLOTS];
-	bool complete; /* all masters have been connected */
+	/* Who has executed calls of a slot that it imports: likewise. */
+	uint16_t importer[CLUSTER_SLOTS];
+	struct mono imported; /* when one got a call, the last time */
+	bool complete;        /* all masters have been connected */
 	_Atomic bool up;
 
 	struct slot_job *job;
@@ -138,10 +143,10 @@ cluster_set_owner(struct cluster *c, int slot, uint16_t to, uint32_t version)
 		return;
 	if (from != SLOT_UNSERVED && --c->members[from]->slots == 0)
 		c->members[from]->used = clock_mono();
-	if (to != SLOT_UNSERVED)
-		c->members[to]->slots++;
+	if (to != SLOT_UNSERVED && c->members[to]->slots++ == 0)
+		c->members[to]->since = version;
 	c->owner[slot] = to;
-	c->since[slot] = version;
+	c->importer[slot] = SLOT_UNSERVED;
 }
 
 static void
@@ -151,6 +156,10 @@ cluster_free_unused(struct cluster *c)
 	struct cluster_member *m;
 	size_t i;
 
+	/* Moves that were given up. */
+	if (mono_diff_ms(now, c->imported) >= IMPORTED_MS)
+		for (i = 0; i < CLUSTER_SLOTS; i++)
+			c->importer[i] = SLOT_UNSERVED;
 	for (i = 0; i < CLUSTER_NODES_MAX; i++) {
 		m = c->members[i];
 		if (m == NULL || m->slots > 0 ||
@@ -377,14 +386,24 @@ cluster_route(struct cluster *c, int slot)
 }
 
 struct state_node *
-cluster_node_at(struct cluster *c, const struct redis_address *a)
+cluster_slot_imported(
+    struct cluster *c, int slot, const struct redis_address *a)
 {
 	uint16_t i;
 
 	if (!cluster_member_index(c, a, &i))
 		return NULL;
-	c->members[i]->used = clock_mono();
+	c->members[i]->used = c->imported = clock_mono();
+	c->importer[slot] = i;
 	return c->members[i]->node;
+}
+
+struct state_node *
+cluster_importer(const struct cluster *c, int slot)
+{
+	uint16_t i = c->importer[slot];
+
+	return i != SLOT_UNSERVED ? c->members[i]->node : NULL;
 }
 
 void
@@ -400,9 +419,12 @@ cluster_slot_moved(struct cluster *c, int slot, const struct redis_address *a)
 }
 
 uint32_t
-cluster_slot_since(const struct cluster *c, int slot)
+cluster_owner_since(const struct cluster *c, int slot)
 {
-	return c->since[slot];
+	uint16_t owner = c->owner[slot];
+
+	return owner != SLOT_UNSERVED ? c->members[owner]->since
+				      : c->s->version;
 }
 
 bool
@@ -420,7 +442,7 @@ cluster_new(struct state *s)
 	c->s = s;
 	c->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	for (i = 0; i < CLUSTER_SLOTS; i++)
-		c->owner[i] = SLOT_UNSERVED;
+		c->owner[i] = c->importer[i] = SLOT_UNSERVED;
 	cluster_request_map(c);
 	return c;
 }

@@ -94,17 +94,27 @@ bool cluster_up(const struct cluster *c);
 /* cluster_route(c, slot): As state_route(). */
 struct state_node *cluster_route(struct cluster *c, int slot);
 
-/* cluster_node_at(c, a): The server at an address; NULL if there are too many.
+/*
+ * cluster_slot_imported(c, slot, a):
+ * The server at a, which imports a slot and gets a call of it; NULL if there
+ * are too many servers. cluster_importer(c, slot): Such a server, if there was
+ * a call, until the slot is its own; NULL: none.
  */
-struct state_node *cluster_node_at(
-    struct cluster *c, const struct redis_address *a);
+struct state_node *cluster_slot_imported(
+    struct cluster *c, int slot, const struct redis_address *a);
+struct state_node *cluster_importer(const struct cluster *c, int slot);
 
 /* cluster_slot_moved(c, slot, a): From now on, the server at a has the slot. */
 void cluster_slot_moved(
     struct cluster *c, int slot, const struct redis_address *a);
 
-/* cluster_slot_since(c, slot): The client's version when it got its server. */
-uint32_t cluster_slot_since(const struct cluster *c, int slot);
+/*
+ * cluster_owner_since(c, slot):
+ * The client's version when the server of a slot began to serve any.  A slot
+ * that moves between two masters takes its data along; a replica that becomes a
+ * master may lack some.
+ */
+uint32_t cluster_owner_since(const struct cluster *c, int slot);
 
 /* cluster_refresh(c): Learn the slots anew, soon. */
 void cluster_refresh(struct cluster *c);

@@ -31,6 +31,7 @@ struct state_node {
 	bool denied;                   /* the last attempt was */
 	bool tried;                    /* an attempt has ended */
 	_Atomic bool up;
+	struct replication *replication; /* NULL: nothing waits for replicas */
 	struct loop_fd watch;
 	struct connect_job *job;
 	struct loop_timer reconnect;
@@ -185,6 +186,8 @@ node_connected(struct state_node *n, struct connection *c)
 		    LOG_I("port", n->o.address.port),
 		    LOG_I("database", n->s->connection_opts.url.db));
 	}
+	if (n->replication != NULL)
+		replication_begin(n->replication, &n->o.address);
 	node_changed(n, true);
 }
 
@@ -265,6 +268,8 @@ node_close(struct state_node *n, bool too_big)
 	state_connection_close(n->connection);
 	n->connection = NULL;
 	node_fail_calls(n, too_big);
+	if (n->replication != NULL)
+		replication_end(n->replication);
 	node_changed(n, false);
 }
 
@@ -475,6 +480,12 @@ state_node_epoch(const struct state_node *n)
 	return n->epoch;
 }
 
+struct replication *
+state_node_replication(const struct state_node *n)
+{
+	return n->replication;
+}
+
 const struct redis_address *
 state_node_address(const struct state_node *n)
 {
@@ -490,6 +501,8 @@ state_node_new(struct state *s, const struct node_opts *o)
 	n->o = *o;
 	n->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	n->ended_end = &n->ended;
+	if (s->wait_replicas > 0 && o->kind != NODE_REPLICATION)
+		n->replication = replication_new(s);
 	node_connect(n);
 	return n;
 }
@@ -503,6 +516,8 @@ state_node_stop(struct state_node *n)
 	n->job = NULL;
 	if (n->connection != NULL)
 		node_close(n, false);
+	if (n->replication != NULL)
+		replication_stop(n->replication);
 	node_notify(n);
 }
 
@@ -513,5 +528,6 @@ state_node_free(struct state_node *n)
 		return;
 	state_node_stop(n);
 	loop_defer_cancel(n->s->loop, &n->notify);
+	replication_free(n->replication);
 	free(n);
 }

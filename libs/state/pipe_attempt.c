@@ -285,7 +285,7 @@ attempt_follow(struct state_pipe *p, struct pipe_entry *e, struct redirect *d)
 		    sizeof(d->to.host));
 	e->importing = d->kind == REDIRECT_IMPORTING;
 	if (e->importing)
-		e->node = cluster_node_at(p->s->cluster, &d->to);
+		e->node = cluster_slot_imported(p->s->cluster, d->slot, &d->to);
 	else
 		cluster_slot_moved(p->s->cluster, d->slot, &d->to);
 	if (e->importing && e->node == NULL)

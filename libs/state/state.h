@@ -89,6 +89,8 @@ struct state_opts {
 	const char *name;           /* as CLIENT LIST shows it; NULL: none */
 	int deadline_ms;            /* of a call; 0: 100 */
 	bool blocks;                /* calls block in fibers too */
+	int wait_replicas;          /* for state_wait_replicated(); 0: none */
+	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */
 };
 
@@ -265,6 +267,40 @@ enum rc state_pipe_run(struct state_pipe *p) RC_CHECK;
  */
 enum rc state_pipe_reply(const struct state_pipe *p, size_t i,
     const struct state_reply **out) RC_CHECK;
+
+/* ---- replicas ---- */
+
+/*
+ * What a master has answered is lost if it dies before a replica has it.  Who
+ * acknowledges something takes a mark, makes the calls, and waits:
+ *
+ *	m = state_mark_now(s, key);
+ *	rc = turn_commit(s, …);
+ *	if (rc == RC_OK)
+ *		rc = state_wait_replicated(s, m, 0);
+ */
+struct state_mark {
+	uint32_t version; /* private */
+	int slot;         /* private */
+};
+
+/*
+ * state_mark_now(s, key):
+ * Now, for the server that has key; taken before the first of the calls.
+ */
+struct state_mark state_mark_now(const struct state *s, struct str key);
+
+/*
+ * state_wait_replicated(s, mark, ms):
+ * Wait until wait_replicas replicas have, in memory, what the server of the
+ * mark has answered until now.  At most ms, 0: wait_ms; when the caller blocks,
+ * a deadline of s longer.  RC_OK also without waiting, if wait_replicas is 0.
+ * RC_RETRY: not that many have it; or the server was connected anew, or
+ * replaced, since the mark: then what it had answered may be lost, and
+ * repeating the wait is no use.
+ */
+enum rc state_wait_replicated(
+    struct state *s, struct state_mark mark, int64_t ms) RC_CHECK;
 
 /* ---- keys ---- */
 

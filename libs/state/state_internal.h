@@ -69,6 +69,7 @@ struct connection;  /* an open connection to Redis */
 struct connect_job; /* a job of the worker pool */
 struct state_node;  /* a server, and the calls that wait for it */
 struct cluster;     /* the servers of a cluster */
+struct replication; /* who waits for a server's replicas */
 
 struct state {
 	struct loop *loop;
@@ -79,6 +80,8 @@ struct state {
 	uint32_t version;
 	struct state_node *node; /* NULL in a cluster */
 	struct cluster *cluster; /* NULL outside */
+	int64_t wait_replicas;   /* 0: state_wait_replicated() does nothing */
+	int64_t wait_ms;
 	bool stopped;
 	struct state_pipe *paused; /* they wait before a retry */
 
@@ -92,6 +95,7 @@ struct state {
 	struct metric *m_calls;
 	struct metric *m_failures;
 	struct metric *m_errors;
+	struct metric *m_unreplicated;
 	struct metric *m_seconds;
 };
 
@@ -101,6 +105,9 @@ struct state {
  * the caller returns to the loop or suspends.
  */
 struct state_node *state_route(struct state *s, int slot);
+
+/* state_is_later(a, b): Whether version a of a client is later than b. */
+bool state_is_later(uint32_t a, uint32_t b);
 
 /* state_url_read(o, c): The options of connections; RC_INVALID logged. */
 enum rc state_url_read(
@@ -267,6 +274,9 @@ bool state_node_is_idle(const struct state_node *n);
 uint32_t state_node_epoch(const struct state_node *n);
 const struct redis_address *state_node_address(const struct state_node *n);
 
+/* What waits for its replicas; NULL if nothing ever does. */
+struct replication *state_node_replication(const struct state_node *n);
+
 /*
  * state_node_submit(n, c):
  * Send c at the end of the loop's iteration.  Ends with c->rc: RC_OK, each
@@ -307,6 +317,21 @@ void state_pipe_put(struct state_pipe *p);
 
 /* state_pauses_end(s): Resume the fibers that wait before a retry. */
 void state_pauses_end(struct state *s);
+
+/* ---- replication.c ---- */
+
+/*
+ * replication_new(s): Of one server, while there is no connection to it.
+ * replication_begin(r, a): Its connection was made, to the address a.
+ * replication_end(r): It was closed: those that wait fail, from the loop.
+ * replication_stop(r): The same at once.
+ * replication_free(r): After its stop; NULL is allowed.
+ */
+struct replication *replication_new(struct state *s);
+void replication_begin(struct replication *r, const struct redis_address *a);
+void replication_end(struct replication *r);
+void replication_stop(struct replication *r);
+void replication_free(struct replication *r);
 
 /* ---- reply.c ---- */
 

@@ -202,7 +202,7 @@ used(void)
 {
 	static const char *const begin[] = { "ASKING", "AUTH", "CLIENT",
 		"CLUSTER", "EVALSHA", "PING", "ROLE", "SCRIPT", "SELECT",
-		"SENTINEL", "TIME" };
+		"SENTINEL", "TIME", "WAIT" };
 	json_t *set = json_object();
 	glob_t g;
 	size_t i;
