@@ -198,10 +198,12 @@ state_url_read(const struct state_opts *o, struct connection_opts *c)
 		return RC_INVALID;
 	}
 	str_copy(str_of(o->name), c->name, sizeof(c->name));
-	str_copy(str_of(o->sentinel_user), c->sentinel_user,
-	    sizeof(c->sentinel_user));
-	str_copy(str_of(o->sentinel_password), c->sentinel_password,
-	    sizeof(c->sentinel_password));
+	if (o->conf != NULL) {
+		str_copy(str_of(o->conf->sentinel_user), c->sentinel_user,
+		    sizeof(c->sentinel_user));
+		str_copy(str_of(o->conf->sentinel_password),
+		    c->sentinel_password, sizeof(c->sentinel_password));
+	}
 	c->deadline_ms = o->deadline_ms > 0 ? o->deadline_ms : DEADLINE_MS;
 	return RC_OK;
 }

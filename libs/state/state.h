@@ -65,6 +65,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "core/worker.h"
+#include "state/state_conf.h"
 
 /* Bytes of one call on the wire, and of the replies it may return. */
 #define STATE_SEND_MAX  (64UL * 1024 * 1024)
@@ -84,11 +85,10 @@ struct state_opts {
 	 * redis+cluster://[[user]:password@]host[:port],…
 	 */
 	const char *url;
-	/* Of the sentinels; those of the URL are the servers'.  NULL: none. */
-	const char *sentinel_user, *sentinel_password;
-	const char *name;           /* as CLIENT LIST shows it; NULL: none */
-	int deadline_ms;            /* of a call; 0: 100 */
-	bool blocks;                /* calls block in fibers too */
+	const struct state_conf *conf; /* NULL: sentinels without a login */
+	const char *name;              /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;               /* of a call; 0: 100 */
+	bool blocks;                   /* calls block in fibers too */
 	int wait_replicas;          /* for state_wait_replicated(); 0: none */
 	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "state/state_conf.h"
+
 struct buf;
 struct svc;
 struct svc_call;
@@ -15,6 +17,7 @@ struct filter_conf {
 	const char *timezone;
 	int64_t cache_mib;
 	const char *redis_url; /* "": none */
+	struct state_conf redis;
 	int64_t redis_timeout_ms;
 };
 

@@ -109,18 +109,18 @@ TEST(sentinels_have_a_login_of_their_own)
 	struct tk_sentinels set;
 	struct state_fixture f;
 	struct state_opts o;
+	struct state_conf conf = { "watcher", "wrong" };
 
 	tk_sentinels_start(&set, 1, "watcher");
 	state_fixture_init(&f);
 	o = (struct state_opts){ .loop = f.loop,
 		.workers = f.workers,
 		.url = set.url,
-		.sentinel_user = "watcher",
-		.sentinel_password = "wrong" };
+		.conf = &conf };
 	OK(state_new(&o, &f.s));
 	ck_assert(tk_loop_until(f.loop, is_denied, &f, STATE_FIXTURE_WAIT_MS));
 	state_free(f.s);
-	o.sentinel_password = "sentinel-secret";
+	conf.sentinel_password = "sentinel-secret";
 	OK(state_new(&o, &f.s));
 	state_fixture_wait_up(&f);
 	ck_assert_int_eq(connected_port(&f), set.server[0].port);
