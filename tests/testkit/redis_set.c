@@ -1,5 +1,6 @@
 #include "testkit/redis_set.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ sentinel_start(struct tk_sentinels *s, size_t i, const char *user)
 	    "port %d\nbind 127.0.0.1\ndir %s\n"
 	    "sentinel monitor soul 127.0.0.1 %d 2\n"
 	    "sentinel down-after-milliseconds soul 700\n"
-	    "sentinel failover-timeout soul 3000\n%s",
+	    "sentinel failover-timeout soul 5000\n%s",
 	    x->port, tk_dir(), s->server[0].port, login);
 	snprintf(conf, sizeof(conf), "%s/sentinel-%d.conf", tk_dir(), x->port);
 	tk_write_file(conf, text);
@@ -181,19 +182,26 @@ sentinel_wait(const struct tk_sentinels *s, size_t i, const char *user)
 void
 tk_sentinels_start(struct tk_sentinels *s, size_t n, const char *user)
 {
-	char conf[128];
 	size_t i;
 
 	*s = (struct tk_sentinels){ .n = n };
-	tk_server_start(&s->server[0], TK_REDIS);
-	snprintf(conf, sizeof(conf),
-	    "replicaof 127.0.0.1 %d\nrepl-diskless-sync-delay 0\n",
-	    s->server[0].port);
-	tk_redis_do(
-	    &s->server[0], NULL, 0, "CONFIG SET repl-diskless-sync-delay 0");
-	for (i = 1; i < n; i++)
-		tk_server_start_with(&s->server[i], TK_REDIS, conf);
-	for (i = 1; i < n; i++)
+	for (i = 0; i < n; i++)
+		tk_server_start(&s->server[i], TK_REDIS);
+	tk_sentinels_watch(s, user);
+}
+
+void
+tk_sentinels_watch(struct tk_sentinels *s, const char *user)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		tk_redis_do(&s->server[i], NULL, 0,
+		    "CONFIG SET repl-diskless-sync-delay 0");
+	for (i = 1; i < s->n; i++)
+		tk_redis_do(&s->server[i], NULL, 0, "REPLICAOF 127.0.0.1 %d",
+		    s->server[0].port);
+	for (i = 1; i < s->n; i++)
 		tk_redis_wait(
 		    &s->server[i], "INFO replication", "master_link_status:up");
 	for (i = 0; i < TK_SENTINELS; i++)
@@ -226,6 +234,68 @@ tk_sentinels_master(const struct tk_sentinels *s)
 	}
 	ck_abort_msg("no sentinel names a master");
 	return 0;
+}
+
+void
+tk_sentinels_wait_master(const struct tk_sentinels *s, size_t i)
+{
+	char port[16];
+	size_t k;
+
+	snprintf(port, sizeof(port), "\r\n%d\r\n", s->server[i].port);
+	for (k = 0; k < TK_SENTINELS; k++)
+		tk_redis_wait(&s->sentinel[k],
+		    "SENTINEL get-master-addr-by-name soul", port);
+}
+
+void
+tk_sentinels_stop(struct tk_sentinels *s)
+{
+	size_t i;
+
+	for (i = 0; i < TK_SENTINELS; i++)
+		if (s->sentinel[i].proc.pid > 0)
+			tk_server_stop(&s->sentinel[i], SIGTERM);
+	for (i = 0; i < s->n; i++)
+		if (s->server[i].proc.pid > 0)
+			tk_server_stop(&s->server[i], SIGTERM);
+}
+
+/* A server's position in the stream of writes. */
+static long long
+replication_offset(const struct tk_server *s, const char *name)
+{
+	char text[REPLY_MAX];
+	const char *at;
+
+	tk_redis_do(s, text, sizeof(text), "INFO replication");
+	at = strstr(text, name);
+	ck_assert_msg(at != NULL, "no %s in %s", name, text);
+	return strtoll(at + strlen(name), NULL, 10);
+}
+
+struct replica_goal {
+	const struct tk_server *replica;
+	long long offset;
+};
+
+static bool
+replica_is_current(void *arg)
+{
+	const struct replica_goal *g = arg;
+
+	return replication_offset(g->replica, "slave_repl_offset:") >=
+	    g->offset;
+}
+
+void
+tk_redis_wait_replica(
+    const struct tk_server *master, const struct tk_server *replica)
+{
+	struct replica_goal g = { replica,
+		replication_offset(master, "master_repl_offset:") };
+
+	ck_assert(tk_until(replica_is_current, &g, WAIT_MS));
 }
 
 /* ---- a cluster ---- */

@@ -26,6 +26,10 @@ bool tk_redis_has(
 void tk_redis_wait(
     const struct tk_server *s, const char *command, const char *text);
 
+/* Wait until a replica has what its master has now. */
+void tk_redis_wait_replica(
+    const struct tk_server *master, const struct tk_server *replica);
+
 #define TK_SENTINEL_SERVERS 3
 #define TK_SENTINELS        3
 
@@ -41,10 +45,17 @@ struct tk_sentinels {
  * A master and n - 1 (0 to 2) replicas that are in sync, and three sentinels
  * which know them.  user (may be NULL) is a user of the sentinels, who then
  * require a login; its password is "sentinel-secret".
+ * tk_sentinels_watch(s, user): The same with s->n servers that were started,
+ *     and on which a client without a login has all permissions.
  * tk_sentinels_master(s): The index of the server that they name.
+ * tk_sentinels_wait_master(s, i): Wait until all sentinels name server i.
+ * tk_sentinels_stop(s): Stop all that run.
  */
 void tk_sentinels_start(struct tk_sentinels *s, size_t n, const char *user);
+void tk_sentinels_watch(struct tk_sentinels *s, const char *user);
 size_t tk_sentinels_master(const struct tk_sentinels *s);
+void tk_sentinels_wait_master(const struct tk_sentinels *s, size_t i);
+void tk_sentinels_stop(struct tk_sentinels *s);
 
 #define TK_CLUSTER_MASTERS 3
 #define TK_CLUSTER_NODES   6

@@ -215,7 +215,7 @@ TEST_T(sentinels_lose_nothing_acknowledged, 90)
 	load_isolate(&l, &set.server[0], &set.server[1]);
 	tk_server_stop(&set.server[0], SIGKILL);
 	/* The new master has no replica until the old one returns. */
-	tk_redis_wait(&set.server[1], "ROLE", "master");
+	tk_sentinels_wait_master(&set, 1);
 	tk_server_restart(&set.server[0]);
 	load_goes_on(&l, 10);
 	ck_assert_uint_eq(tk_sentinels_master(&set), 1);
