@@ -364,6 +364,15 @@ state_pauses_end(struct state *s)
 		attempt_on_pause(s->paused);
 }
 
+/* An attempt at that time can end before the deadline. */
+static bool
+attempt_has_time(const struct state_pipe *p, struct mono at)
+{
+	return !p->s->stopped &&
+	    mono_diff_ms(p->until, at) >=
+	    p->s->connection_opts.deadline_ms / LAST_PART;
+}
+
 /* Wait before the attempt with this number; false: it comes too late. */
 static bool
 attempt_pause(struct state_pipe *p, unsigned number)
@@ -375,9 +384,7 @@ attempt_pause(struct state_pipe *p, unsigned number)
 	if (number < 5 && PAUSE_MIN_MS << number < PAUSE_MAX_MS)
 		ms = PAUSE_MIN_MS << number;
 	at = mono_add_ms(clock_mono(), ms);
-	if (s->stopped ||
-	    mono_diff_ms(p->until, at) <
-		s->connection_opts.deadline_ms / LAST_PART)
+	if (!attempt_has_time(p, at))
 		return false;
 	if (p->fiber == NULL) {
 		(void)poll(NULL, 0, (int)ms);
@@ -411,7 +418,8 @@ pipe_attempts(struct state_pipe *p)
 			retry = attempt_retry(p, &p->entries[i]);
 			slowest = retry > slowest ? retry : slowest;
 		}
-	} while (slowest == PIPE_RETRY_NOW ||
+	} while (
+	    (slowest == PIPE_RETRY_NOW && attempt_has_time(p, clock_mono())) ||
 	    (slowest == PIPE_RETRY_LATER && attempt_pause(p, pauses++)));
 	for (i = 0; i < p->n; i++) {
 		e = &p->entries[i];

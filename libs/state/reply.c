@@ -107,6 +107,7 @@ static const struct {
 	{ STR_INIT("READONLY"), RC_DOWN, true },
 	{ STR_INIT("CLUSTERDOWN"), RC_DOWN, false },
 	{ STR_INIT("MOVED"), RC_DOWN, false },
+	{ STR_INIT("NOSCRIPT"), RC_DOWN, false },
 	{ STR_INIT("ASK"), RC_DOWN, false },
 	{ STR_INIT("NOREPLICAS"), RC_DOWN, false },
 	{ STR_INIT("MISCONF"), RC_DOWN, false },
