@@ -45,7 +45,7 @@ $(B)/$(1): $(B)/$(1).o $(TESTKIT) $(OBJS_$(2)) \
     $(if $(wildcard services/$(2)),$(B)/services/$(2).a) \
     $(call archives,$(call roots,$(2)) $(LINKS_$(2)) core) \
     | $(patsubst %,$(B)/bin/%,$(BINS_$(2)) \
-	$(if $(wildcard services/$(2)),$(2)))
+	$(if $(wildcard services/$(2)),$(2))) $(PRELOAD)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ \
 	    $(call ldlibs,$(call roots,$(2)) $(LINKS_$(2)) core,$(2)) \

@@ -430,6 +430,14 @@ enum rc call_queue(struct state_pipe *p, struct script_call *c) RC_CHECK;
 void turn_call(struct script_call *c, const struct state_script *script,
     const struct turn_slot *p);
 
+/*
+ * turn_call_input(c, p, new, in, events):
+ * The arguments of lib_turn_input.  RC_INVALID if one is out of its range.
+ */
+enum rc turn_call_input(struct script_call *c, const struct turn_slot *p,
+    const struct session_new *new, const struct turn_input *in,
+    const struct turn_events *events) RC_CHECK;
+
 /* call_status(r, want): What call_run() returns for the reply r. */
 enum rc call_status(const struct state_reply *r, size_t want) RC_CHECK;
 

@@ -35,6 +35,22 @@ struct session_new {
 	int64_t chars;      /* code points of their contents; 0: not counted */
 };
 
+/* Events logged in one step. */
+#define TURN_EVENTS_MAX 16
+
+/* For the session's log of events: n JSON texts, without their seq. */
+struct turn_events {
+	const struct str *json;
+	size_t n;
+	int64_t seq; /* set: of the last one; 0: they were not logged */
+};
+
+/* A user's input: as the arguments of session_user_input(). */
+struct turn_input {
+	struct str soul, terminal;
+	int64_t idle_ms;
+};
+
 /* For how long turn_enter() and turn_poll() mark a process as alive. */
 #define TURN_ALIVE_MS 3000
 
@@ -56,10 +72,20 @@ struct turn_entry {
 	 * absent: this turn is never one. */
 	struct str fingerprint;
 	struct str trace_id; /* for its record; absent: none */
+	/*
+	 * Stored in the same step, as by turn_append_input(), if the turn may
+	 * run now; input NULL: not.  With acting that is a turn_mark_acting()
+	 * too.
+	 */
+	const struct turn_input *input;
+	const struct session_new *messages;
+	struct turn_events *events;
+	bool acting;
 };
 
 struct turn_entered {
 	int64_t ahead;    /* turns before it; 0: run now */
+	bool begun;       /* the input is stored, its events are logged */
 	struct str first; /* the turn it repeats; absent: none */
 	/* The turn that stored this input, of the earlier attempts, none of
 	 * which had an effect; absent: it is still to be stored. */
@@ -100,6 +126,13 @@ enum rc turn_check_head(struct state *s, const struct turn_slot *p) RC_CHECK;
  */
 enum rc turn_mark_acting(struct state *s, const struct turn_slot *p) RC_CHECK;
 
+/*
+ * turn_unmark_acting(s, p):
+ * No terminal has acted for the turn, and none will before the next
+ * turn_mark_acting().
+ */
+enum rc turn_unmark_acting(struct state *s, const struct turn_slot *p) RC_CHECK;
+
 /* A turn that its caller abandons. */
 struct turn_abandoning {
 	struct str trace_id; /* for a record that does not exist yet */
@@ -131,22 +164,6 @@ enum rc turn_abandon(struct state *s, const struct turn_slot *p,
  */
 enum rc turn_append_messages(struct state *s, const struct turn_slot *p,
     const struct session_new *new) RC_CHECK;
-
-/* Events logged in one step. */
-#define TURN_EVENTS_MAX 16
-
-/* For the session's log of events: n JSON texts, without their seq. */
-struct turn_events {
-	const struct str *json;
-	size_t n;
-	int64_t seq; /* set: of the last one; 0: they were not logged */
-};
-
-/* A user's input: as the arguments of session_user_input(). */
-struct turn_input {
-	struct str soul, terminal;
-	int64_t idle_ms;
-};
 
 /*
  * turn_append_input(s, p, new, in, events):

@@ -44,19 +44,24 @@ turn_call(struct script_call *c, const struct state_script *script,
 }
 
 static enum rc
-turn_read_entered(const struct state_reply *r, enum rc rc, struct arena *a,
-    struct turn_entered *out)
+turn_read_entered(const struct state_reply *r, enum rc rc,
+    const struct turn_entry *e, struct arena *a, struct turn_entered *out)
 {
 	const struct state_reply *v = state_reply_at(r, 1);
 	const struct state_reply *input = state_reply_at(r, 2);
+	const struct state_reply *seq = state_reply_at(r, 3);
 	struct record_reader rd = { .a = a };
 
 	if (rc == RC_OK && state_reply_kind(input) != STATE_NIL)
 		out->input = record_id(&rd, input);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
 		out->ahead = state_reply_int(v);
-	else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL)
+		out->begun = state_reply_kind(seq) != STATE_NIL;
+		if (out->begun)
+			e->events->seq = state_reply_int(seq);
+	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);
+	}
 	return rd.rc != RC_OK ? rd.rc : rc;
 }
 
@@ -67,11 +72,13 @@ turn_enter(struct state *s, const struct turn_slot *p,
 	const struct session_key *k = &p->key;
 	struct state_reply *r;
 	struct script_call c;
-	enum rc rc;
+	enum rc rc = RC_OK;
 
 	*out = (struct turn_entered){ .ahead = -1 };
 	turn_call(&c, &script_turn_enter, p);
 	call_key(&c, KEY_SESSION_RETRY, k->user_id, k->session_id);
+	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
+	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
 	call_token(&c, p->turn_id);
 	call_token(&c, k->user_id);
 	call_token(&c, k->session_id);
@@ -80,8 +87,13 @@ turn_enter(struct state *s, const struct turn_slot *p,
 	call_text(&c, e->fingerprint, TURN_FINGERPRINT_MAX);
 	call_num(&c, TURN_ALIVE_MS);
 	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
+	call_num(&c, e->acting);
+	if (e->input != NULL)
+		rc = turn_call_input(&c, p, e->messages, e->input, e->events);
+	if (rc != RC_OK)
+		return rc;
 	rc = call_run(s, &c, 2, &r);
-	rc = turn_read_entered(r, rc, a, out);
+	rc = turn_read_entered(r, rc, e, a, out);
 	state_reply_free(r);
 	return rc;
 }
@@ -116,6 +128,15 @@ turn_mark_acting(struct state *s, const struct turn_slot *p)
 	struct script_call c;
 
 	turn_call(&c, &script_turn_mark_acting, p);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+turn_unmark_acting(struct state *s, const struct turn_slot *p)
+{
+	struct script_call c;
+
+	turn_call(&c, &script_turn_unmark_acting, p);
 	return call_run(s, &c, 1, NULL);
 }
 

@@ -35,6 +35,29 @@ turn_append_messages(
 	return session_append_fenced(s, &p->key, p, *new, NULL);
 }
 
+enum rc
+turn_call_input(struct script_call *c, const struct turn_slot *p,
+    const struct session_new *new, const struct turn_input *in,
+    const struct turn_events *events)
+{
+	const struct session_key *k = &p->key;
+
+	if (events->n > TURN_EVENTS_MAX || !id_valid(in->soul) ||
+	    !id_valid(in->terminal) || in->idle_ms < 0)
+		return RC_INVALID;
+	call_num(c, SESSION_MESSAGES_MAX);
+	call_text(c, in->soul, ID_MAX);
+	call_text(c, in->terminal, ID_MAX);
+	call_num(c, in->idle_ms);
+	call_tokens(c, k->user_id, ':', k->session_id);
+	call_text(c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
+	call_num(c, (int64_t)events->n);
+	turn_put_texts(c, events->json, events->n, SESSION_EVENT_MAX);
+	turn_put_texts(c, new->json, new->n, SESSION_TEXT_MAX);
+	call_num(c, new->chars);
+	return RC_OK;
+}
+
 static enum rc
 turn_run_input(struct state *s, const struct turn_slot *p,
     const struct session_new *new, const struct turn_input *in,
@@ -45,9 +68,6 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	struct script_call c;
 	enum rc rc;
 
-	if (events->n > TURN_EVENTS_MAX || !id_valid(in->soul) ||
-	    !id_valid(in->terminal) || in->idle_ms < 0)
-		return RC_INVALID;
 	call_begin(&c, &script_turn_input);
 	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
 	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
@@ -56,16 +76,9 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
 	call_tokens(&c, p->instance, ':', p->turn_id);
-	call_num(&c, SESSION_MESSAGES_MAX);
-	call_text(&c, in->soul, ID_MAX);
-	call_text(&c, in->terminal, ID_MAX);
-	call_num(&c, in->idle_ms);
-	call_tokens(&c, k->user_id, ':', k->session_id);
-	call_text(&c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
-	call_num(&c, (int64_t)events->n);
-	turn_put_texts(&c, events->json, events->n, SESSION_EVENT_MAX);
-	turn_put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
-	call_num(&c, new->chars);
+	rc = turn_call_input(&c, p, new, in, events);
+	if (rc != RC_OK)
+		return rc;
 	rc = call_run(s, &c, 2, &r);
 	events->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
 	state_reply_free(r);

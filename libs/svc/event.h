@@ -25,13 +25,13 @@ struct svc_event {
 
 /*
  * svc_event_send(s, e):
- * Publish e, timestamped now, in the name of its source; e is not retained.
- * RC_OK: it is pending, and retried until the stream has it, or a minute has
- * passed or the program ends (then logged and counted); a drain waits for it
- * 2 s.  Events may arrive in another order.  RC_INVALID if it breaks its schema
- * or an id is not one, RC_BUG if type and desc are no row of wire_events,
- * RC_RETRY if 1,024 or 16 MiB are pending, RC_TOOBIG over BUS_PAYLOAD_MAX.
- * Loop thread.
+ * Publish e, timestamped now, in the name of its source, within 10 ms; e is not
+ * retained.  RC_OK: it is pending, and retried until the stream has it, or a
+ * minute has passed or the program ends (then logged and counted); a drain
+ * waits for it 2 s.  Events may arrive in another order.  RC_INVALID if it
+ * breaks its schema or an id is not one, RC_BUG if type and desc are no row of
+ * wire_events, RC_RETRY if 1,024 or 16 MiB are pending, RC_TOOBIG over
+ * BUS_PAYLOAD_MAX. Loop thread.
  */
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 

@@ -19,7 +19,7 @@ static const struct conf_opt gateway_opts[] = {
 	    "Redis URL, including any password" },
 	STATE_CONF_OPTS(gateway_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(gateway_conf, redis_timeout_ms),
-	    "250", 10, 10000, "timeout of a Redis command, ms" },
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "USER_ID", CONF_STR, CONF_AT(gateway_conf, user_id), "demo-user", 0,
 	    0, "user_id of requests that have none" },
 	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT,

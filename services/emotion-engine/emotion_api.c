@@ -20,6 +20,7 @@
 #include "soul_cache.h"
 #include "soul_record.h"
 #include "state/soul.h"
+#include "state/state.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -79,41 +80,6 @@ emotion_api_apply(struct engine *e, const struct pad_input *in,
 	c->gate = gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
 }
 
-static enum rc
-emotion_api_observe(struct engine *e,
-    const struct wire_emotion_observe_request *req, const struct pad_input *in,
-    struct stored_soul *soul, struct change *c, struct arena *a)
-{
-	struct fiber_lock *lock = engine_soul_lock(e, req->soul_id);
-	char bytes[CHANGE_MAX];
-	int tries;
-	enum rc rc;
-
-	fiber_lock(lock);
-	soul->saved = false;
-	rc = soul_cache_get(e->cache, soul) ? RC_OK
-					    : emotion_api_load(e, soul, a);
-	for (tries = 0; rc == RC_OK && tries < SAVE_TRIES; tries++) {
-		emotion_api_apply(e, in, soul, c);
-		c->session_id = req->session_id;
-		c->turn_id = req->turn_id;
-		soul->log = change_pack(c, bytes);
-		rc = record_store_swap(&e->store, soul, a);
-		if (rc == RC_OK && soul->saved)
-			break;
-		if (rc == RC_OK) {
-			rc = soul->rc;
-			soul_cache_was_stale(e->cache);
-		}
-	}
-	if (soul->saved)
-		soul_cache_put(e->cache, soul);
-	else
-		soul_cache_drop(e->cache, soul->id);
-	fiber_unlock(lock);
-	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
-}
-
 /* The broker of the body; absent or empty: it is not present. */
 static enum rc
 emotion_api_find_broker(struct engine *e, struct svc_call *c,
@@ -132,69 +98,146 @@ emotion_api_find_broker(struct engine *e, struct svc_call *c,
 	return rc;
 }
 
+/* An input that is being applied to a soul. */
+struct observation {
+	struct engine *e;
+	struct svc_call *c;
+	const struct wire_emotion_observe_request *req;
+	struct wire_user_emotion user; /* rounded */
+	struct pad_input in;
+	struct stored_soul soul;
+	struct change change;
+	struct wire_emotion_update update; /* its strings are in texts */
+	struct emotion_event_texts texts;
+	bool early;   /* reply before the state is saved */
+	bool replied; /* that was done */
+	bool sent;    /* the body has the update */
+};
+
 /* An offline body gets the next tick instead. */
 static void
-emotion_api_send_update(struct engine *e, struct svc_call *c,
-    const struct wire_emotion_observe_request *req,
-    struct wire_emotion_update *u)
+emotion_api_send_update(struct observation *o)
 {
-	const struct trace *trace = svc_call_trace(c);
+	struct wire_emotion_update *u = &o->update;
 	struct str broker;
 	enum rc rc;
 
-	u->session_id = req->session_id;
-	u->terminal_id = req->terminal_id;
-	rc = emotion_api_find_broker(e, c, req, &broker);
+	emotion_event_fill(&o->soul, &o->change.gate, &o->texts, u);
+	u->version = o->change.version;
+	u->user_emotion = o->user;
+	u->session_id = o->req->session_id;
+	u->terminal_id = o->req->terminal_id;
+	rc = emotion_api_find_broker(o->e, o->c, o->req, &broker);
 	if (rc == RC_OK && broker.n == 0)
 		return;
 	if (rc == RC_OK)
-		rc = emotion_event_send(e, broker, u, trace);
+		rc = emotion_event_send(o->e, broker, u, svc_call_trace(o->c));
 	if (rc == RC_OK)
-		emotion_event_publish_update(e, u, trace);
+		o->sent = true;
 	else
-		log_warn("update.lost", LOG_V("terminal", req->terminal_id),
+		log_warn("update.lost", LOG_V("terminal", u->terminal_id),
 		    LOG_RC(rc));
+}
+
+static void
+emotion_api_reply(struct observation *o, bool saved)
+{
+	const struct wire_emotion_observe_reply rep = { .soul_id = o->soul.id,
+		.user_emotion = o->update.user_emotion,
+		.soul_emotion = o->update.soul_emotion,
+		.exec_probability = o->update.exec_probability,
+		.exec_mode = o->update.exec_mode,
+		.version = o->change.version,
+		.saved = saved };
+
+	if (saved)
+		svc_reply(o->c, &rep);
+	else
+		svc_progress(o->c, &rep);
+}
+
+/* What others have changed meanwhile may make it different in the end. */
+static void
+emotion_api_reply_early(struct observation *o)
+{
+	emotion_api_send_update(o);
+	if (!o->replied)
+		emotion_api_reply(o, false);
+	o->replied = true;
+}
+
+static enum rc
+emotion_api_observe(struct observation *o, struct arena *a)
+{
+	struct engine *e = o->e;
+	struct fiber_lock *lock = engine_soul_lock(e, o->req->soul_id);
+	struct stored_soul *soul = &o->soul;
+	char bytes[CHANGE_MAX];
+	int tries;
+	enum rc rc;
+
+	fiber_lock(lock);
+	rc = soul_cache_get(e->cache, soul) ? RC_OK
+					    : emotion_api_load(e, soul, a);
+	for (tries = 0; rc == RC_OK && tries < SAVE_TRIES; tries++) {
+		emotion_api_apply(e, &o->in, soul, &o->change);
+		o->change.session_id = o->req->session_id;
+		o->change.turn_id = o->req->turn_id;
+		if (o->early)
+			emotion_api_reply_early(o);
+		soul->log = change_pack(&o->change, bytes);
+		rc = record_store_swap(&e->store, soul, a);
+		if (rc == RC_OK && soul->saved)
+			break;
+		if (rc == RC_OK) {
+			rc = soul->rc;
+			soul_cache_was_stale(e->cache);
+		}
+	}
+	if (soul->saved)
+		soul_cache_put(e->cache, soul);
+	else
+		soul_cache_drop(e->cache, soul->id);
+	fiber_unlock(lock);
+	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
+}
+
+static void
+emotion_api_recognize(struct observation *o)
+{
+	struct wire_user_emotion *u = &o->user;
+
+	recognizer_read(o->e->recognizer, o->req->text, u);
+	o->in = (struct pad_input){ u->emotion, u->p, u->a, u->d, u->intensity,
+		true };
+	u->p = emotion_event_round(u->p);
+	u->a = emotion_event_round(u->a);
+	u->d = emotion_event_round(u->d);
+	u->intensity = emotion_event_round(u->intensity);
+	u->confidence = emotion_event_round(u->confidence);
 }
 
 void
 on_observe(void *arg, struct svc_call *c)
 {
-	struct engine *e = arg;
-	const struct wire_emotion_observe_request *req = svc_call_request(c);
-	struct stored_soul soul = { .id = req->soul_id };
-	struct wire_emotion_observe_reply rep;
-	struct wire_emotion_update u;
-	struct wire_user_emotion user;
-	struct emotion_event_texts texts;
-	struct pad_input in;
-	struct change change;
+	struct observation o = { .e = arg, .c = c, .req = svc_call_request(c) };
+	const struct trace *trace = svc_call_trace(c);
 	enum rc rc;
 
-	recognizer_read(e->recognizer, req->text, &user);
-	in = (struct pad_input){ user.emotion, user.p, user.a, user.d,
-		user.intensity, true };
-	rc =
-	    emotion_api_observe(e, req, &in, &soul, &change, svc_call_arena(c));
+	o.soul.id = o.req->soul_id;
+	o.early = o.req->early && state_up(o.e->store.state);
+	emotion_api_recognize(&o);
+	rc = emotion_api_observe(&o, svc_call_arena(c));
 	if (rc != RC_OK) {
 		emotion_api_fail(c, rc);
 		return;
 	}
-	user.p = emotion_event_round(user.p);
-	user.a = emotion_event_round(user.a);
-	user.d = emotion_event_round(user.d);
-	user.intensity = emotion_event_round(user.intensity);
-	user.confidence = emotion_event_round(user.confidence);
-	emotion_event_fill(&soul, &change.gate, &texts, &u);
-	u.user_emotion = user;
-	emotion_api_send_update(e, c, req, &u);
-	emotion_event_publish_psyche(e, &change, req, &u, svc_call_trace(c));
-	rep = (struct wire_emotion_observe_reply){ .soul_id = soul.id,
-		.user_emotion = user,
-		.soul_emotion = u.soul_emotion,
-		.exec_probability = u.exec_probability,
-		.exec_mode = u.exec_mode,
-		.version = soul.version };
-	svc_reply(c, &rep);
+	if (!o.early)
+		emotion_api_send_update(&o);
+	if (o.sent)
+		emotion_event_publish_update(o.e, &o.update, trace);
+	emotion_event_publish_psyche(o.e, &o.change, o.req, &o.update, trace);
+	emotion_api_reply(&o, true);
 }
 
 /* Evolve the loaded soul to now without storing it. */

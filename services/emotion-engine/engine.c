@@ -23,7 +23,7 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	    "Redis URL, including any password" },
 	STATE_CONF_OPTS(engine_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
-	    "250", 10, 10000, "timeout of a Redis command, ms" },
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
 	    0, 0,
 	    "execution gate: continuous, or binary (closed by locks only)" },

@@ -67,13 +67,13 @@ TAILQ_HEAD(reply_stream_list, reply_stream);
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
-	    *forgets;
+	    *forgets, *emotion_unsaved;
 };
 
 struct orch {
 	const struct orch_conf *conf;
 	struct svc *svc;
-	struct bus *bus, *bulk; /* bulk: messages that are not urgent */
+	struct bus *bus;
 	struct worker_pool *workers;
 	struct state *state;
 	struct llm *llm;
@@ -92,7 +92,8 @@ struct orch {
 	struct reply_stream_list streams; /* with events to append */
 	bool flushing;
 	struct state_pipe *pipe;
-	struct mono memory_skip_until; /* memory-worker did not reply */
+	struct mono memory_skip_until;  /* memory-worker did not reply */
+	struct mono memory_ready_until; /* it was ready a moment ago */
 	struct orch_metrics metrics;
 };
 

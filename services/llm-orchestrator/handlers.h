@@ -35,8 +35,9 @@ extern const struct svc_command check_llm_command;
 
 /*
  * turn_start(o, c):
- * Run a turn for a turn_start_request: accepted once it is queued, running
- * every two seconds, then completed, failed, canceled or repeated.
+ * Run a turn for a turn_start_request: accepted if it has to wait or its
+ * records have to be read, running every two seconds, then completed, failed,
+ * canceled or repeated.
  */
 void turn_start(void *o, struct svc_call *c);
 
@@ -48,22 +49,27 @@ enum rc turn_load(struct turn_run *r, const struct turn_action *a) RC_CHECK;
 /*
  * perception_observe_emotion(r, a): Request emotion and gate.
  * perception_filter_intents(r, a):  Request the intents of the user's text.
+ * perception_filter_early(r):       The same before the turn begins; the reply
+ *                                   waits for perception_filter_intents().
  * perception_check_memory(r, a):    Request whether memories can be searched.
  */
 enum rc perception_observe_emotion(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 enum rc perception_filter_intents(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
+void perception_filter_early(struct turn_run *r);
 enum rc perception_check_memory(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 
 /*
  * dispatch_intents(r, a):  Send the direct calls, in one intent_action.
- * dispatch_skill(r, a):    Invoke the skill of one call.
- * dispatch_cancel_all(r):  Stop waiting for results.
+ * dispatch_none(r):        Before the first call of the model: unless a body
+ * may have acted, the record says so no more. dispatch_skill(r, a):    Invoke
+ * the skill of one call. dispatch_cancel_all(r):  Stop waiting for results.
  */
 enum rc dispatch_intents(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
+void dispatch_none(struct turn_run *r);
 enum rc dispatch_skill(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 void dispatch_cancel_all(struct turn_run *r);

@@ -41,7 +41,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "Redis URL, including any password" },
 	STATE_CONF_OPTS(orch_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
-	    "250", 10, 10000, "timeout of a Redis command, ms" },
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	LLM_CONF_OPTS(orch_conf, llm),
 	{ "LLM_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, llm_timeout_ms),
 	    "60000", 100, 600000, "timeout of a model call, ms" },
@@ -116,7 +116,7 @@ orch_connect_llm(struct orch *o)
 }
 
 static enum rc
-orch_subscribe_wake(struct orch *o)
+orch_subscribe(struct orch *o)
 {
 	char subject[PEER_SUBJECT_MAX], hex[ID_HEX32_MAX];
 
@@ -127,7 +127,7 @@ orch_subscribe_wake(struct orch *o)
 	if (rc == RC_OK)
 		rc = bus_subscribe(
 		    o->bus, subject, NULL, queue_slot_on_wake, o, NULL);
-	return rc;
+	return rc == RC_OK ? turn_subscribe_control(o) : rc;
 }
 
 static enum rc
@@ -172,6 +172,9 @@ orch_make_metrics(struct orch *o)
 		    set, "soul_turn_recalls_total", "Memory searches.", NULL),
 		.forgets = metric_counter(set, "soul_turn_forgets_total",
 		    "Requests to forget a memory.", NULL),
+		.emotion_unsaved = metric_counter(set,
+		    "soul_turn_emotion_unsaved_total",
+		    "Turns whose effect on the soul could not be saved.", NULL),
 	};
 }
 
@@ -229,11 +232,10 @@ orch_start(struct svc *s, const void *conf)
 	TAILQ_INIT(&o->streams);
 	o->workers = worker_new(svc_loop(s), 1, 16);
 	orch_make_metrics(o);
-	o->bulk = svc_bulk(s);
 	orch_raise_file_limit();
 	if (zone_load(o->conf->timezone, &o->zone) != RC_OK ||
 	    orch_connect_state(o) != RC_OK || orch_connect_llm(o) != RC_OK ||
-	    orch_subscribe_wake(o) != RC_OK || orch_connect_otlp(o) != RC_OK) {
+	    orch_subscribe(o) != RC_OK || orch_connect_otlp(o) != RC_OK) {
 		orch_stop(o);
 		return NULL;
 	}

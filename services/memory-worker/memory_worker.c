@@ -23,7 +23,7 @@ const struct conf_opt memory_worker_opts[MEMORY_WORKER_OPTS_N] = {
 	    "Redis URL, including any password" },
 	STATE_CONF_OPTS(memory_worker_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT,
-	    CONF_AT(memory_worker_conf, redis_timeout_ms), "250", 10, 10000,
+	    CONF_AT(memory_worker_conf, redis_timeout_ms), "1000", 10, 10000,
 	    "timeout of a Redis command, ms" },
 	LLM_CONF_OPTS(memory_worker_conf, llm),
 	{ "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS", CONF_F64,

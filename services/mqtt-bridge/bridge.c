@@ -21,8 +21,11 @@
  * next heartbeat.
  */
 #define RETRY_MS 250
-/* Deadline of a round trip to Redis, which may carry a megabyte. */
-#define REDIS_MS 500
+/*
+ * Deadline of a call to Redis.  It may carry a megabyte, and wait for the fsync
+ * of the calls before it and for its own.
+ */
+#define REDIS_MS 1000
 
 const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(bridge_conf, redis_url),

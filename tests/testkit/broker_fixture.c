@@ -247,6 +247,12 @@ attack_start_with(struct attack_fixture *s, unsigned how)
 	broker_fixture_admit(&s->k, "t1");
 	broker_fixture_admit(&s->k, "t2");
 	broker_fixture_bridge(&s->k, &s->b);
+	/* A disk that others use must not decide how long a round takes. */
+	ck_assert_int_eq(state_cmd(s->b.db.s,
+			     STATE_ARGS(STR("CONFIG"), STR("SET"),
+				 STR("appendfsync"), STR("no")),
+			     NULL),
+	    RC_OK);
 	s->b.strict = true;
 	bridge_fixture_start_leader(&s->b, 0);
 	attack_connect(&s->t2, s, "t2", s->k.bodies);

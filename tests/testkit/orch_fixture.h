@@ -104,11 +104,13 @@ struct orch_turn_opts {
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */
 	bool stream;
+	bool unread; /* the request does not carry the body's record */
 };
 
 /*
  * orch_turn_start(t, f, text): Start a turn.
  * orch_turn_start_with(t, f, text, o): The same with options.
+ * orch_turn_wait_entered(t):   Wait until it runs or is queued.
  * orch_turn_next(t, ms):       Receive one reply; false: none in ms.
  * orch_turn_end(t):            Wait for the final one; valid until
  *                              orch_turn_close(t).
@@ -117,6 +119,7 @@ void orch_turn_start(
     struct orch_turn *t, struct orch_fixture *f, const char *text);
 void orch_turn_start_with(struct orch_turn *t, struct orch_fixture *f,
     const char *text, const struct orch_turn_opts *o);
+void orch_turn_wait_entered(struct orch_turn *t);
 bool orch_turn_next(struct orch_turn *t, int ms);
 json_t *orch_turn_end(struct orch_turn *t);
 void orch_turn_close(struct orch_turn *t);
@@ -155,10 +158,13 @@ const char *orch_list(
 /*
  * orch_turn_stored(f, turn): The turn's record in Redis.
  * orch_turn_query(f, what, turn): Request cancel or show; the reply, or NULL.
+ * orch_turn_query_at(f, instance, what, turn): The same at that process.
  */
 struct turn_record orch_turn_stored(struct orch_fixture *f, const char *turn);
 json_t *orch_turn_query(
     struct orch_fixture *f, const char *what, const char *turn);
+json_t *orch_turn_query_at(struct orch_fixture *f, const char *instance,
+    const char *what, const char *turn);
 
 /* ---- events of a session (orch_turn.c) ---- */
 

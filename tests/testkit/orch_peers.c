@@ -114,6 +114,13 @@ orch_peers_reject(struct orch_peers *p, natsMsg *m, const char *code)
 	natsMsg_Destroy(r);
 }
 
+#define ORCH_PEERS_SAVED                                                 \
+	"{\"soul_id\":\"soul_1\",\"user_emotion\":{\"emotion\":\"joy\"," \
+	"\"p\":0.7,\"a\":0.5,\"d\":0.2,\"intensity\":0.6},"              \
+	"\"soul_emotion\":{\"p\":0.1,\"a\":0.2,\"d\":0.3},"              \
+	"\"exec_probability\":0.88,\"exec_mode\":\"auto_execute\","      \
+	"\"version\":4}"
+
 void
 orch_peers_on_observe(
     natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
@@ -131,12 +138,34 @@ orch_peers_on_observe(
 	    "{\"soul_id\":\"soul_1\",\"user_emotion\":{\"emotion\":\"joy\","
 	    "\"p\":0.7,\"a\":0.5,\"d\":0.2,\"intensity\":0.6},"
 	    "\"soul_emotion\":{\"p\":0.1,\"a\":0.2,\"d\":0.3},"
-	    "\"exec_probability\":0.88,\"exec_mode\":\"%s\",\"version\":3}",
-	    p->exec_mode != NULL ? p->exec_mode : "");
+	    "\"exec_probability\":0.88,\"exec_mode\":\"%s\",\"version\":3%s}",
+	    p->exec_mode != NULL ? p->exec_mode : "",
+	    p->save_later ? ",\"saved\":false" : "");
 	if (p->exec_mode != NULL)
 		orch_peers_reply(p, m, rep);
+	if (p->save_later)
+		snprintf(p->save_inbox, sizeof(p->save_inbox), "%s",
+		    natsMsg_GetReply(m));
 	pthread_mutex_unlock(&p->lock);
 	natsMsg_Destroy(m);
+}
+
+void
+orch_peers_save(struct orch_peers *p, const char *error)
+{
+	natsMsg *m = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	ck_assert_str_ne(p->save_inbox, "");
+	ck_assert_int_eq(
+	    natsMsg_Create(&m, "none", p->save_inbox, "", 0), NATS_OK);
+	if (error != NULL)
+		orch_peers_reject(p, m, error);
+	else
+		orch_peers_reply(p, m, ORCH_PEERS_SAVED);
+	natsMsg_Destroy(m);
+	p->save_inbox[0] = '\0';
+	pthread_mutex_unlock(&p->lock);
 }
 
 void

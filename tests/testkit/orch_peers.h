@@ -31,6 +31,8 @@ struct orch_peers {
 	pthread_mutex_t lock; /* protects all below */
 	/* Behaviour: */
 	const char *exec_mode; /* NULL: emotion-engine does not reply */
+	bool save_later;       /* it says that the soul is not saved yet */
+	char save_inbox[128];  /* where orch_peers_save() replies to */
 	const char *filter;    /* intent-filter's reply; NULL: an error */
 	const char *names;     /* its error to a catalog_ref; NULL: none */
 	size_t filter_mute;    /* requests it leaves without a reply */
@@ -82,6 +84,12 @@ const char *orch_peers_log(struct orch_peers *p, char *dst, size_t size);
 size_t orch_peers_count(struct orch_peers *p, const char *line);
 size_t orch_peers_invokes(struct orch_peers *p);
 void orch_peers_clear(struct orch_peers *p);
+
+/*
+ * orch_peers_save(p, error):
+ * With save_later: the last soul observed is saved, or the code of an error.
+ */
+void orch_peers_save(struct orch_peers *p, const char *error);
 
 /*
  * orch_peers_on_observe, orch_peers_on_intents: emotion-engine and

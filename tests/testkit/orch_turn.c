@@ -10,6 +10,28 @@
 #include "state/session.h"
 #include "testkit/orch_fixture.h"
 
+/* The body's record, if chat-gateway could read it and let the chat begin. */
+static json_t *
+orch_turn_terminal(struct orch_fixture *b, const struct orch_turn_opts *o)
+{
+	const char *id = o->terminal != NULL ? o->terminal : "t1";
+	const char *user = o->user != NULL ? o->user : "u1";
+	struct terminal t;
+
+	if (o->unread || !state_up(b->state))
+		return NULL;
+	arena_reset(b->arena);
+	if (terminal_read_brief(b->state, str_of(id), b->writer.ttl_ms,
+		b->arena, &t) != RC_OK ||
+	    !str_eq(t.user_id, str_of(user)) || t.soul_id.p == NULL ||
+	    (o->soul != NULL && !str_eq(t.soul_id, str_of(o->soul))))
+		return NULL;
+	return json_pack("{s:s,s:s*,s:b,s:s*,s:s*,s:I}", "soul_id", t.soul_id.p,
+	    "broker", t.broker.p, "present", t.present, "skills", t.skills.p,
+	    "catalog_hash", t.catalog_hash.p, "catalog_bytes",
+	    (json_int_t)t.catalog_bytes);
+}
+
 static json_t *
 orch_turn_request(
     struct orch_turn *t, const char *user_text, const struct orch_turn_opts *o)
@@ -26,8 +48,9 @@ orch_turn_request(
 	json_object_set_new(chat, "inputs", inputs);
 	if (o->stream)
 		json_object_set_new(chat, "stream", json_true());
-	return json_pack("{s:s,s:s,s:o}", "turn_id", t->turn_id, "user_id",
-	    o->user != NULL ? o->user : "u1", "chat", chat);
+	return json_pack("{s:s,s:s,s:o,s:o*}", "turn_id", t->turn_id, "user_id",
+	    o->user != NULL ? o->user : "u1", "chat", chat, "terminal",
+	    orch_turn_terminal(t->b, o));
 }
 
 void
@@ -326,14 +349,37 @@ orch_turn_stored(struct orch_fixture *b, const char *turn)
 	return t;
 }
 
-/* Query the process that runs the turn; NULL: no reply. */
+static bool
+orch_turn_has_record(void *arg)
+{
+	struct orch_turn *t = arg;
+	struct turn_record r;
+
+	arena_reset(t->b->arena);
+	ck_assert_int_eq(
+	    turn_record_read(t->b->state, str_of(t->turn_id), t->b->arena, &r),
+	    RC_OK);
+	return r.known;
+}
+
+void
+orch_turn_wait_entered(struct orch_turn *t)
+{
+	ck_assert(tk_until(orch_turn_has_record, t, ORCH_WAIT_MS));
+	(void)orch_turn_next(t, 1);
+	ck_assert_ptr_null(t->end);
+}
+
+/* Query that process; NULL: no reply. */
 json_t *
-orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
+orch_turn_query_at(struct orch_fixture *b, const char *instance,
+    const char *what, const char *turn)
 {
 	char subject[128], body[128];
 	natsMsg *m = NULL;
 
-	snprintf(subject, sizeof(subject), "soul.rpc.turn.%s.%s", what, turn);
+	snprintf(
+	    subject, sizeof(subject), "soul.rpc.turn.%s.%s", what, instance);
 	snprintf(body, sizeof(body), "{\"turn_id\":\"%s\"}", turn);
 	if (natsConnection_RequestString(
 		&m, b->peers.nc, subject, body, 5000) != NATS_OK)
@@ -344,4 +390,11 @@ orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
 	    : NULL;
 	natsMsg_Destroy(m);
 	return j;
+}
+
+json_t *
+orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
+{
+	return orch_turn_query_at(
+	    b, orch_turn_stored(b, turn).instance.p, what, turn);
 }

@@ -1,17 +1,30 @@
--- turn_enter: append a turn to its session's queue and begin its record.
+-- turn_enter: append a turn to its session's queue and begin its record; store
+-- its input if it is the head at once.
 --
--- KEYS: as lib_turn_queue, retry key (without the digest)
+-- KEYS: as lib_turn_queue, retry key (without the digest), messages, idle
 -- ARGV: entry (instance:turn), turn, user, session, instance (tokens), trace
---       id, text that identifies the input or '', alive (ms), the most turns
--- Result: {OK, turns ahead, the turn that stored the input or nil},
+--       id, text that identifies the input or '', alive (ms), the most turns,
+--       acting (0, 1: a terminal may act); unless the input is stored later:
+--       the input (lib_turn_input)
+-- Result: {OK, turns ahead, the turn that stored the input or nil, seq of the
+--         last event or nil: the input is not stored yet},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full
--- Computed keys: the retry key, and the record of the turn it repeats.
+-- Computed keys: the retry key, the record of the turn it repeats, and those of
+-- lib_session_active.
 
 --@include lib_turn_queue
+--@include lib_record
+--@include lib_session_append
+--@include lib_session_pending
+--@include lib_session_active
+--@include lib_turn_input
 
 local retry, turn = KEYS[6] .. redis.sha1hex(ARGV[7]), KEYS[5]
+local keys = { session = KEYS[3], events = KEYS[4], turn = turn,
+  messages = KEYS[7], idle = KEYS[8] }
 -- A key of another type must fail before the first write.
 call('LLEN', queue)
+if #ARGV > 10 then check_input(keys) end
 if call('HEXISTS', KEYS[5], 'end') == 1 then
   return { RC_CONFLICT, false }
 end
@@ -42,4 +55,9 @@ if ARGV[7] ~= '' then
   call('HSET', turn, 'again', retry)
   call('SET', retry, ARGV[2], 'PX', RETRY_TTL_MS)
 end
-return { RC_OK, #live, input }
+local seq = false
+if #live == 0 and #ARGV > 10 then
+  seq = store_input(keys, 11, input)
+  if ARGV[10] == '1' then call('HSET', turn, 'acting', '1') end
+end
+return { RC_OK, #live, input, seq }

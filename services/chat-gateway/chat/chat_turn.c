@@ -16,6 +16,7 @@
 #include "gateway.h"
 #include "handlers.h"
 #include "state/session.h"
+#include "state/terminal.h"
 #include "streams/session_follower.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"
@@ -237,8 +238,28 @@ chat_turn_on_reply(void *arg, enum rc rc, struct str data)
 	fiber_start(chat_turn_take, &reply);
 }
 
+/* Longer skills are left to the orchestrator to read. */
+#define SKILLS_MAX 65536
+
+static void
+chat_turn_put_terminal(
+    struct wire_turn_start_request *start, const struct terminal *t)
+{
+	if (t->soul_id.p == NULL || t->skills.n > SKILLS_MAX)
+		return;
+	start->has_terminal = true;
+	start->terminal = (struct wire_turn_start_request_terminal){
+		.soul_id = t->soul_id,
+		.broker = t->broker,
+		.present = t->present,
+		.skills = t->skills,
+		.catalog_hash = t->catalog_hash,
+		.catalog_bytes = (int64_t)t->catalog_bytes,
+	};
+}
+
 static enum rc
-chat_turn_send(struct chat_turn *t)
+chat_turn_send(struct chat_turn *t, const struct terminal *terminal)
 {
 	const struct wire_chat_request *req = svc_call_request(t->c);
 	char now[WALL_FORMAT_MAX];
@@ -256,6 +277,7 @@ chat_turn_send(struct chat_turn *t)
 	start.received_at = str_of(now);
 	start.chat.stream = t->stream;
 	start.chat.user_id = t->key.user_id;
+	chat_turn_put_terminal(&start, terminal);
 	rc = wire_encode(&wire_turn_start_request_desc, &start, &out, NULL);
 	if (rc == RC_OK)
 		rc = bus_request(svc_bus(t->g->svc), WIRE_SUBJECT_TURN_START,
@@ -306,8 +328,8 @@ chat_turn_listen(struct chat_turn *t)
 }
 
 static void
-chat_turn_start(
-    struct gateway *g, struct svc_call *c, struct str user, bool stream)
+chat_turn_start(struct gateway *g, struct svc_call *c, struct str user,
+    const struct terminal *terminal)
 {
 	const struct wire_chat_request *req = svc_call_request(c);
 	struct chat_turn *t = mem_zalloc(sizeof(*t));
@@ -316,14 +338,15 @@ chat_turn_start(
 
 	t->g = g;
 	t->c = c;
-	t->stream = stream;
+	t->stream =
+	    req->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
 	t->cancel = req->cancel_on_disconnect;
 	t->key = (struct session_key){ user, req->session_id };
 	id_hex32(hex);
 	(void)snprintf(t->id, sizeof(t->id), "turn_%s", hex);
 	if (!chat_turn_listen(t))
 		return;
-	rc = chat_turn_send(t);
+	rc = chat_turn_send(t, terminal);
 	if (rc == RC_OK)
 		chat_turn_wait(t);
 	else
@@ -354,14 +377,11 @@ void
 on_chat(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-
-	const struct wire_chat_request *req = svc_call_request(c);
-	bool stream =
-	    req->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
+	struct terminal terminal;
 	struct str user;
 
-	if (!chat_turn_has_text(req))
+	if (!chat_turn_has_text(svc_call_request(c)))
 		svc_fail(c, RC_INVALID, NO_TEXT);
-	else if (binding_check(g, c, &user))
-		chat_turn_start(g, c, user, stream);
+	else if (binding_check(g, c, &user, &terminal))
+		chat_turn_start(g, c, user, &terminal);
 }

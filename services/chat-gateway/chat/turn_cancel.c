@@ -66,25 +66,6 @@ turn_cancel_retry(struct turn_cancel *k, enum rc rc)
 		    k);
 }
 
-/* No process has the turn: it has ended, or has not been started yet. */
-static void
-turn_cancel_check_record(void *arg)
-{
-	struct turn_cancel *k = arg;
-	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
-	struct turn_record rec;
-	bool ended;
-	enum rc rc;
-
-	rc = turn_record_read(k->g->state, k->o.turn_id, a, &rec);
-	ended = rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN;
-	arena_free(a);
-	if (ended)
-		turn_cancel_end(k, RC_OK, false);
-	else
-		turn_cancel_retry(k, rc == RC_OK ? RC_TIMEOUT : rc);
-}
-
 static void
 turn_cancel_on_reply(void *arg, enum rc rc, struct str data)
 {
@@ -100,14 +81,12 @@ turn_cancel_on_reply(void *arg, enum rc rc, struct str data)
 	}
 	if (rc == RC_OK)
 		turn_cancel_end(k, RC_OK, rep.canceled);
-	else if (rc == RC_NOENT)
-		fiber_start(turn_cancel_check_record, k);
 	else
 		turn_cancel_retry(k, rc);
 }
 
 static enum rc
-turn_cancel_send(struct turn_cancel *k)
+turn_cancel_send(struct turn_cancel *k, struct str instance)
 {
 	struct wire_turn_cancel_request req = { .turn_id = k->o.turn_id,
 		.user_id = k->o.user_id,
@@ -117,7 +96,7 @@ turn_cancel_send(struct turn_cancel *k)
 	struct buf out = BUF_INIT(8192);
 	enum rc rc;
 
-	rc = id_token(k->o.turn_id, token);
+	rc = id_token(instance, token);
 	if (rc == RC_OK)
 		rc = wire_encode(
 		    &wire_turn_cancel_request_desc, &req, &out, NULL);
@@ -134,14 +113,31 @@ turn_cancel_send(struct turn_cancel *k)
 	return rc;
 }
 
+/* Its record says which process runs it, or that it has ended. */
+static void
+turn_cancel_run(void *arg)
+{
+	struct turn_cancel *k = arg;
+	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
+	struct turn_record rec;
+	bool ended;
+	enum rc rc;
+
+	rc = turn_record_read(k->g->state, k->o.turn_id, a, &rec);
+	ended = rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN;
+	if (rc == RC_OK && !ended)
+		rc = rec.known ? turn_cancel_send(k, rec.instance) : RC_TIMEOUT;
+	arena_free(a);
+	if (ended)
+		turn_cancel_end(k, RC_OK, false);
+	else if (rc != RC_OK)
+		turn_cancel_retry(k, rc);
+}
+
 static void
 turn_cancel_attempt(void *arg)
 {
-	struct turn_cancel *k = arg;
-	enum rc rc = turn_cancel_send(k);
-
-	if (rc != RC_OK)
-		turn_cancel_retry(k, rc);
+	fiber_start(turn_cancel_run, arg);
 }
 
 void

@@ -226,7 +226,7 @@ turns_query(struct turn_query *k)
 	struct buf out = BUF_INIT(8192);
 	enum rc rc;
 
-	rc = id_token(k->id, token);
+	rc = id_token(k->rec.instance, token);
 	if (rc == RC_OK)
 		rc =
 		    wire_encode(&wire_turn_show_request_desc, &req, &out, NULL);

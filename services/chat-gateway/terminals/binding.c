@@ -280,26 +280,25 @@ binding_adopt_user(struct binding_request *k, const struct terminal *t)
 }
 
 static bool
-binding_resolve(struct binding_request *k)
+binding_resolve(struct binding_request *k, struct terminal *t)
 {
 	bool by_terminal = caller_is_terminal(k->c);
 	struct arena *a = svc_call_arena(k->c);
-	struct terminal t;
 	enum rc rc = RC_CONFLICT;
 	int i;
 
 	for (i = 0; i < TRIES && rc == RC_CONFLICT; i++) {
 		rc = terminal_read_brief(k->g->state, k->req->terminal_id,
-		    gateway_ttl_ms(k->g), a, &t);
+		    gateway_ttl_ms(k->g), a, t);
 		if (rc != RC_OK) {
 			gateway_fail(k->c, rc);
 			return false;
 		}
-		if (by_terminal && !binding_adopt_user(k, &t))
+		if (by_terminal && !binding_adopt_user(k, t))
 			return false;
-		if (t.soul_id.p != NULL)
-			return binding_matches(k, &t);
-		rc = binding_by_hint(k, &t);
+		if (t->soul_id.p != NULL)
+			return binding_matches(k, t);
+		rc = binding_by_hint(k, t);
 	}
 	/* Bound and unbound concurrently. */
 	if (rc == RC_CONFLICT)
@@ -308,7 +307,8 @@ binding_resolve(struct binding_request *k)
 }
 
 bool
-binding_check(struct gateway *g, struct svc_call *c, struct str *user)
+binding_check(
+    struct gateway *g, struct svc_call *c, struct str *user, struct terminal *t)
 {
 	struct binding_request k = {
 		.g = g, .c = c, .req = svc_call_request(c)
@@ -318,7 +318,7 @@ binding_check(struct gateway *g, struct svc_call *c, struct str *user)
 	    (!caller_user(g, c, k.req->user_id, &k.user) ||
 		!binding_may_use(g, c, k.req->terminal_id, k.user)))
 		return false;
-	if (!binding_resolve(&k))
+	if (!binding_resolve(&k, t))
 		return false;
 	*user = k.user;
 	return true;

@@ -407,6 +407,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 	struct completion_request t = { 0 };
 
 	arena_reset(r->scratch);
+	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);
 	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
 		return rc;
@@ -426,6 +427,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 		.on_text = completion_on_text,
 		.on_done = completion_on_done,
 		.arg = r };
+	reply_stream_start(r);
 	reply_stream_restart(r, a->may_call && t.ntools > 0);
 	metric_add(r->o->metrics.completions, 1);
 	if (rc == RC_OK)

@@ -29,6 +29,7 @@ struct peer_request {
 	bool no_retry;
 	size_t call;
 	peer_reply_fn fn;
+	bool (*is_partial)(const void *msg);
 	uint64_t id; /* of the request under way; 0: none */
 	struct loop_timer timer;
 };
@@ -91,7 +92,10 @@ peer_request_decode(struct peer_request *k, struct str data)
 	if (rc == RC_INVALID)
 		log_error("peer.invalid_reply", LOG_S("subject", k->subject),
 		    LOG_S("path", err.path), LOG_S("why", err.why));
-	peer_request_end(k, rc, rc == RC_OK ? msg : NULL);
+	if (rc == RC_OK && k->is_partial != NULL && k->is_partial(msg))
+		k->fn(k->run, k->call, rc, msg);
+	else
+		peer_request_end(k, rc, rc == RC_OK ? msg : NULL);
 }
 
 /* An empty error reply is the NATS server's: no responders. */
@@ -100,7 +104,8 @@ peer_request_on_reply(void *arg, enum rc rc, struct str data)
 {
 	struct peer_request *k = arg;
 
-	k->id = 0;
+	if (rc != RC_OK || k->is_partial == NULL)
+		k->id = 0;
 	if (rc == RC_OK)
 		peer_request_decode(k, data);
 	else if (data.n == 0 &&
@@ -122,7 +127,9 @@ peer_request_publish(struct peer_request *k)
 		.headers = &act_by,
 		.nheaders = k->act_by.ms != 0 ? 1 : 0,
 		.resend_ms = k->resend_ms };
-	struct bus_reply_handler w = { .fn = peer_request_on_reply, .arg = k };
+	struct bus_reply_handler w = { .fn = peer_request_on_reply,
+		.arg = k,
+		.many = k->is_partial != NULL };
 
 	snprintf(by, sizeof(by), "%lld", (long long)k->act_by.ms);
 	return bus_request(
@@ -178,6 +185,7 @@ peer_request_send(struct turn_run *r, const struct peer_request_opts *opts)
 	k->no_retry = opts->no_retry;
 	k->call = opts->call;
 	k->fn = opts->fn;
+	k->is_partial = opts->is_partial;
 	k->deadline = turn_deadline(r, opts->timeout_ms);
 	snprintf(k->subject, sizeof(k->subject), "%s", opts->subject);
 	buf_init(&k->body, BUS_PAYLOAD_MAX);

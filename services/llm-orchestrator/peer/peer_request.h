@@ -45,12 +45,15 @@ struct peer_request_opts {
 	bool no_retry; /* without a responder, fail at once */
 	size_t call;   /* passed to fn */
 	peer_reply_fn fn;
+	/* Whether another reply follows msg; NULL: there is one. */
+	bool (*is_partial)(const void *msg);
 };
 
 /*
  * peer_request_send(r, opts):
  * Send, and call fn exactly once, never from within, unless the turn ends
- * before.  Everything is copied.
+ * before; with is_partial, also for each partial reply before.  Everything is
+ * copied.
  */
 void peer_request_send(
     struct turn_run *r, const struct peer_request_opts *opts);

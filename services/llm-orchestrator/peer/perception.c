@@ -4,6 +4,7 @@
  */
 #include "context.h"
 #include "core/log.h"
+#include "core/metric.h"
 #include "handlers.h"
 #include "peer/peer_request.h"
 #include "tools/intent_route.h"
@@ -14,6 +15,8 @@
 
 /* How long memory-worker is not requested after a timeout. */
 #define MEMORY_SKIP_MS 1000
+/* … and after it was ready; a search that fails ends it. */
+#define MEMORY_READY_MS 1000
 
 /* A request to intent-filter, a pure function, is resent after that. */
 #define FILTER_RESEND_MS 200
@@ -23,11 +26,21 @@
 /* How the catalog is sent; the "call" of the request. */
 enum filter_catalog { FILTER_CATALOG_REF, FILTER_CATALOG_WHOLE };
 
+static bool
+perception_is_unsaved(const void *msg)
+{
+	const struct wire_emotion_observe_reply *rep = msg;
+
+	return !rep->saved;
+}
+
+/* The first reply decides on the gate; a second one tells of the save. */
 static void
 perception_on_emotion(
     struct turn_run *r, size_t call, enum rc rc, const void *msg)
 {
-	struct turn_event e = { .kind = TURN_EMOTION_REPLY,
+	struct turn_event e = { .kind = r->observed ? TURN_EMOTION_SAVED
+						    : TURN_EMOTION_REPLY,
 		.known = rc == RC_OK };
 
 	(void)call;
@@ -35,7 +48,11 @@ perception_on_emotion(
 		r->emotion = *(const struct wire_emotion_observe_reply *)msg;
 		r->emotion_known = true;
 		e.mode = r->emotion.exec_mode;
+		e.unsaved = perception_is_unsaved(msg);
+	} else if (r->observed) {
+		metric_add(r->o->metrics.emotion_unsaved, 1);
 	}
+	r->observed = true;
 	turn_feed(r, &e);
 }
 
@@ -49,7 +66,8 @@ perception_observe_emotion(struct turn_run *r, const struct turn_action *a)
 		.terminal_id = chat->terminal_id,
 		.broker = r->facts.present ? r->facts.broker : STR(""),
 		.turn_id = r->slot.turn_id,
-		.text = r->facts.user_text };
+		.text = r->facts.user_text,
+		.early = true };
 
 	(void)a;
 	peer_request_send(r,
@@ -59,7 +77,8 @@ perception_observe_emotion(struct turn_run *r, const struct turn_action *a)
 		.msg = &m,
 		.reply = &wire_emotion_observe_reply_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_EMOTION_OBSERVE,
-		.fn = perception_on_emotion });
+		.fn = perception_on_emotion,
+		.is_partial = perception_is_unsaved });
 	return RC_OK;
 }
 
@@ -68,7 +87,7 @@ static void perception_on_intents(
 
 /* All requests of a turn share one deadline. */
 static void
-perception_send_filter(struct turn_run *r, size_t call)
+perception_send_filter(struct turn_run *r, size_t call, peer_reply_fn fn)
 {
 	peer_request_send(r,
 	    &(struct peer_request_opts){ .subject = WIRE_SUBJECT_INTENT_FILTER,
@@ -77,7 +96,7 @@ perception_send_filter(struct turn_run *r, size_t call)
 		.timeout_ms = r->facts.filter_deadline.ms - clock_wall().ms,
 		.resend_ms = FILTER_RESEND_MS,
 		.call = call,
-		.fn = perception_on_intents });
+		.fn = fn });
 	buf_free(&r->facts.filter);
 }
 
@@ -90,7 +109,8 @@ perception_resend_filter(struct turn_run *r, size_t arg)
 {
 	(void)arg;
 	if (turn_load_catalog(r))
-		perception_send_filter(r, FILTER_CATALOG_WHOLE);
+		perception_send_filter(
+		    r, FILTER_CATALOG_WHOLE, perception_on_intents);
 	else
 		turn_feed_kind(r, TURN_INTENT_REPLY);
 }
@@ -132,13 +152,42 @@ perception_on_intents(
 	turn_feed(r, &e);
 }
 
+static void
+perception_on_early(
+    struct turn_run *r, size_t call, enum rc rc, const void *msg)
+{
+	if (!r->early.sent)
+		return; /* it does not count any more */
+	r->early.replied = true;
+	r->early.rc = rc;
+	r->early.reply = msg;
+	if (r->early.wanted)
+		perception_on_intents(r, call, rc, msg);
+}
+
+void
+perception_filter_early(struct turn_run *r)
+{
+	r->facts.filter_deadline =
+	    turn_deadline(r, WIRE_DEADLINE_MS_INTENT_FILTER);
+	perception_send_filter(r, FILTER_CATALOG_REF, perception_on_early);
+	r->early.sent = true;
+}
+
 enum rc
 perception_filter_intents(struct turn_run *r, const struct turn_action *a)
 {
 	(void)a;
+	if (r->early.sent) {
+		r->early.wanted = true;
+		if (r->early.replied)
+			perception_on_intents(
+			    r, FILTER_CATALOG_REF, r->early.rc, r->early.reply);
+		return RC_OK;
+	}
 	r->facts.filter_deadline =
 	    turn_deadline(r, WIRE_DEADLINE_MS_INTENT_FILTER);
-	perception_send_filter(r, FILTER_CATALOG_REF);
+	perception_send_filter(r, FILTER_CATALOG_REF, perception_on_intents);
 	return RC_OK;
 }
 
@@ -158,6 +207,9 @@ perception_on_memory(
 	if (rc == RC_TIMEOUT)
 		r->o->memory_skip_until =
 		    mono_add_ms(clock_mono(), MEMORY_SKIP_MS);
+	if (e.known)
+		r->o->memory_ready_until =
+		    mono_add_ms(clock_mono(), MEMORY_READY_MS);
 	turn_feed(r, &e);
 }
 
@@ -166,10 +218,13 @@ perception_check_memory(struct turn_run *r, const struct turn_action *a)
 {
 	struct wire_memory_ready_request m = { .user_id = r->req->user_id,
 		.soul_id = r->facts.soul_id };
+	struct turn_event e = { .kind = TURN_MEMORY_REPLY };
+	struct mono now = clock_mono();
 
 	(void)a;
-	if (mono_diff_ns(r->o->memory_skip_until, clock_mono()) > 0) {
-		turn_feed_kind(r, TURN_MEMORY_REPLY);
+	e.known = mono_diff_ns(r->o->memory_ready_until, now) > 0;
+	if (e.known || mono_diff_ns(r->o->memory_skip_until, now) > 0) {
+		turn_feed(r, &e);
 		return RC_OK;
 	}
 	peer_request_send(r,

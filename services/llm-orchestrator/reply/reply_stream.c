@@ -241,9 +241,10 @@ reply_stream_finish(struct turn_run *r, struct str final,
 	return n;
 }
 
-void
-reply_stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
-    const struct turn_events *events)
+/* Event i and those after it. */
+static void
+stream_publish_from(struct orch *o, const struct turn_slot *p,
+    const struct turn_events *events, size_t i)
 {
 	char subject[PEER_SUBJECT_MAX];
 
@@ -251,14 +252,45 @@ reply_stream_publish(struct orch *o, struct bus *via, const struct turn_slot *p,
 	    peer_subject(subject, WIRE_SUBJECT_FMT_SESSION_STREAM,
 		p->key.user_id, p->key.session_id) != RC_OK)
 		return;
-	for (size_t i = 0; i < events->n; i++) {
+	for (; i < events->n; i++) {
 		buf_reset(&o->out);
 		fcmp_numbered(events->json[i],
 		    events->seq - (int64_t)(events->n - 1 - i), &o->out);
-		enum rc rc = bus_publish(via, subject, buf_str(&o->out), NULL);
+		enum rc rc =
+		    bus_publish(o->bus, subject, buf_str(&o->out), NULL);
 		if (rc != RC_OK)
 			log_debug("turn.event_not_published", LOG_RC(rc));
 	}
+}
+
+void
+reply_stream_publish(
+    struct orch *o, const struct turn_slot *p, const struct turn_events *events)
+{
+	stream_publish_from(o, p, events, 0);
+}
+
+void
+reply_stream_notify(
+    struct orch *o, const struct turn_slot *p, const struct turn_events *events)
+{
+	if (events->n > 0)
+		stream_publish_from(o, p, events, events->n - 1);
+}
+
+void
+reply_stream_started(struct turn_run *r, const struct turn_events *events)
+{
+	r->start_event = *events;
+	if (turn_chat(r)->stream)
+		reply_stream_start(r);
+}
+
+void
+reply_stream_start(struct turn_run *r)
+{
+	reply_stream_publish(r->o, &r->slot, &r->start_event);
+	r->start_event = (struct turn_events){ .n = 0 };
 }
 
 /* ---- appending ---- */
@@ -324,7 +356,7 @@ stream_on_append(struct stream_batch *b, size_t i, enum rc rc)
 		s->n_warnings -= b->warnings[i];
 		memmove(s->warnings, s->warnings + b->warnings[i],
 		    s->n_warnings * sizeof(s->warnings[0]));
-		reply_stream_publish(r->o, r->o->bus, &r->slot, &b->events[i]);
+		reply_stream_publish(r->o, &r->slot, &b->events[i]);
 		break;
 	case RC_CONFLICT:
 		break;

@@ -80,11 +80,22 @@ struct fcmp_head reply_stream_head(
     const struct turn_run *r, char now[WALL_FORMAT_MAX]);
 
 /*
- * reply_stream_publish(o, via, p, events):
- * Publish events that were appended to the log of p's session, through o->bus
- * or, if not urgent, o->bulk.
+ * reply_stream_publish(o, p, events): Publish events that were appended to the
+ *                      log of p's session.
+ * reply_stream_notify(o, p, events): Publish the last of them, which is enough
+ *                      for readers of the log.
  */
-void reply_stream_publish(struct orch *o, struct bus *via,
-    const struct turn_slot *p, const struct turn_events *events);
+void reply_stream_publish(struct orch *o, const struct turn_slot *p,
+    const struct turn_events *events);
+void reply_stream_notify(struct orch *o, const struct turn_slot *p,
+    const struct turn_events *events);
+
+/*
+ * reply_stream_started(r, events): The turn's start was appended.  Published at
+ *                      once if the turn is streamed, else when it takes longer:
+ * reply_stream_start(r): Publish the start, unless that was done.
+ */
+void reply_stream_started(struct turn_run *r, const struct turn_events *events);
+void reply_stream_start(struct turn_run *r);
 
 #endif /* !LLM_ORCHESTRATOR_REPLY_STREAM_H */

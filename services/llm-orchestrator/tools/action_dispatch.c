@@ -11,6 +11,7 @@
 
 #include "bus/bus.h"
 #include "context.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -161,6 +162,33 @@ dispatch_intents(struct turn_run *r, const struct turn_action *a)
 		.fn = dispatch_on_delivery });
 	turn_publish_intent_action(r, &m);
 	return RC_OK;
+}
+
+static void
+dispatch_unmark(void *arg)
+{
+	struct turn_run *r = arg;
+	/* r may end meanwhile. */
+	enum rc rc = turn_unmark_acting(r->o->state, &r->slot);
+
+	if (rc != RC_OK)
+		log_debug("turn.acting_not_unmarked", LOG_RC(rc));
+}
+
+void
+dispatch_none(struct turn_run *r)
+{
+	if (!r->acting || r->turn.round > 0)
+		return;
+	for (size_t i = 0; i < r->turn.n_calls; i++) {
+		enum turn_outcome outcome = r->turn.calls[i].outcome;
+
+		if (outcome == TURN_OK || outcome == TURN_ERROR ||
+		    outcome == TURN_NOT_CONFIRMED)
+			return;
+	}
+	r->acting = false;
+	fiber_start(dispatch_unmark, r);
 }
 
 /* ---- invokes ---- */

@@ -71,6 +71,8 @@ recall_on_reply(struct turn_run *r, size_t call, enum rc rc, const void *msg)
 		e.outcome = TURN_OK;
 		e.why = (struct str){ 0 };
 	}
+	if (rc != RC_OK)
+		r->o->memory_ready_until = (struct mono){ 0 };
 	turn_feed(r, &e);
 }
 
@@ -232,6 +234,8 @@ forget_on_reply(struct turn_run *r, size_t call, enum rc rc, const void *msg)
 		e.why = STR("the memory cannot be reached; nothing was "
 			    "forgotten");
 	}
+	if (rc != RC_OK)
+		r->o->memory_ready_until = (struct mono){ 0 };
 	turn_feed(r, &e);
 }
 

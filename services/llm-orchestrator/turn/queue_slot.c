@@ -124,9 +124,22 @@ queue_slot_wait(struct turn_run *r)
 
 struct slot_entering {
 	struct turn_run *r;
+	struct turn_stored_input stored;
 	struct turn_entered in;
 	enum rc rc;
 };
+
+static enum rc
+slot_put_input(struct slot_entering *s, struct turn_entry *e)
+{
+	enum rc rc = turn_load_input(s->r, &s->stored);
+
+	e->input = &s->stored.input;
+	e->messages = &s->stored.messages;
+	e->events = &s->stored.events;
+	e->acting = s->r->early.sent;
+	return rc;
+}
 
 static void
 slot_enter(void *arg)
@@ -139,8 +152,24 @@ slot_enter(void *arg)
 	/* A request whose digest is too long cannot be a repetition. */
 	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
 		e.fingerprint = buf_str(&digest);
-	s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
+	s->rc = r->given ? slot_put_input(s, &e) : RC_OK;
+	if (s->rc == RC_OK)
+		s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
+	/* The input may have been stored, and its start be announced. */
+	r->announced = r->given && (s->in.begun || s->rc == RC_TIMEOUT);
 	buf_free(&digest);
+}
+
+/* The turn runs at once: entering it was a fence, too. */
+static void
+slot_begun(struct slot_entering *s, struct wall before)
+{
+	struct turn_run *r = s->r;
+
+	r->begun = true;
+	r->acting = r->early.sent;
+	r->fenced = before;
+	reply_stream_started(r, &s->stored.events);
 }
 
 enum rc
@@ -148,6 +177,7 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 {
 	struct slot_entering s = { .r = r };
 	struct fiber_group g = { 0 };
+	struct wall before = clock_wall();
 
 	fiber_group_start(&g, slot_enter, &s);
 	turn_prefetch_start(r, &g);
@@ -157,8 +187,10 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 	r->input = s.in.input;
 	/* After a timeout it may have a slot, which must be released. */
 	r->entered = s.rc == RC_OK || s.rc == RC_TIMEOUT;
+	if (s.rc == RC_OK && s.in.begun)
+		slot_begun(&s, before);
 	if (s.rc != RC_OK || r->ahead > 0)
-		turn_prefetch_drop(r);
+		turn_load_forget(r);
 	return s.rc;
 }
 
@@ -294,11 +326,15 @@ slot_defer_release(struct turn_run *r)
 	TAILQ_INSERT_TAIL(&o->releases, l, link);
 }
 
+/* Readers of a stream get all events of the end at once. */
 static void
-slot_released(
-    struct orch *o, const struct turn_slot *p, const struct turn_ending *end)
+slot_released(struct orch *o, const struct turn_slot *p,
+    const struct turn_ending *end, bool stream)
 {
-	reply_stream_publish(o, o->bulk, p, &end->events);
+	if (stream)
+		reply_stream_publish(o, p, &end->events);
+	else
+		reply_stream_notify(o, p, &end->events);
 	if (end->next.p != NULL)
 		slot_wake(o, p, end->next);
 }
@@ -307,19 +343,19 @@ void
 queue_slot_left(struct turn_run *r)
 {
 	r->entered = false;
-	slot_released(r->o, &r->slot, &r->ending);
+	slot_released(r->o, &r->slot, &r->ending, turn_chat(r)->stream);
 }
 
 /* Whether the slot is released, or did not exist any more. */
 static bool
-slot_release_now(
-    struct orch *o, const struct turn_slot *p, struct turn_ending *end)
+slot_release_now(struct orch *o, const struct turn_slot *p,
+    struct turn_ending *end, bool stream)
 {
 	struct arena *a = arena_new(4096);
 
 	enum rc rc = turn_leave(o->state, p, end, a);
 	if (rc == RC_OK)
-		slot_released(o, p, end);
+		slot_released(o, p, end, stream);
 	arena_free(a);
 	return rc == RC_OK || rc == RC_NOENT || rc == RC_INVALID;
 }
@@ -330,7 +366,7 @@ queue_slot_leave(struct turn_run *r)
 	if (!r->entered)
 		return;
 	r->entered = false;
-	if (!slot_release_now(r->o, &r->slot, &r->ending))
+	if (!slot_release_now(r->o, &r->slot, &r->ending, turn_chat(r)->stream))
 		slot_defer_release(r);
 }
 
@@ -345,7 +381,7 @@ slot_tick(void *arg)
 		log_debug("turn.alive");
 	for (l = TAILQ_FIRST(&o->releases); l != NULL; l = next) {
 		next = TAILQ_NEXT(l, link);
-		if (!slot_release_now(o, &l->slot, &l->end))
+		if (!slot_release_now(o, &l->slot, &l->end, false))
 			break;
 		slot_release_free(o, l);
 	}

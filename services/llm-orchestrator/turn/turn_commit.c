@@ -308,8 +308,6 @@ commit_cancel_pending(struct turn_run *r)
 	peer_request_cancel_all(r);
 	dispatch_cancel_all(r);
 	completion_cancel(r);
-	bus_unsubscribe(r->control);
-	r->control = NULL;
 }
 
 /* The turn's arena is freed with the call. */
@@ -431,6 +429,7 @@ turn_end_repeated(struct turn_run *r, struct str first)
 	struct svc_call *c = r->c;
 
 	metric_add(r->o->metrics.repeated, 1);
+	peer_request_cancel_all(r);
 	log_info("turn.repeated", LOG_V("turn", r->slot.turn_id),
 	    LOG_V("first", first));
 	turn_run_free(r);

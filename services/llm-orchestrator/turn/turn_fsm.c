@@ -355,6 +355,7 @@ fsm_on_emotion(
 	t->awaited &= ~(unsigned)AWAIT_EMOTION;
 	t->emotion_known = e->known;
 	t->mode = e->mode;
+	t->unsaved = e->unsaved;
 	fsm_perceived(t, out);
 }
 
@@ -501,15 +502,34 @@ fsm_on_recalled(
 }
 
 static void
+fsm_reply(struct turn *t, struct turn_actions *out)
+{
+	t->phase = TURN_ENDED;
+	fsm_do(out, TURN_DO_REPLY);
+}
+
+static void
 fsm_on_committed(
     struct turn *t, const struct turn_event *e, struct turn_actions *out)
 {
+	if (t->committed)
+		return;
 	if (e->error.status != 0) {
 		fsm_fail(t, &e->error, out);
 		return;
 	}
-	t->phase = TURN_ENDED;
-	fsm_do(out, TURN_DO_REPLY);
+	t->committed = true;
+	if (!t->unsaved)
+		fsm_reply(t, out);
+}
+
+/* Accepted in any phase; only the reply waits for it. */
+static void
+fsm_on_saved(struct turn *t, struct turn_actions *out)
+{
+	t->unsaved = false;
+	if (t->committed)
+		fsm_reply(t, out);
 }
 
 /* ---- in any phase ---- */
@@ -518,6 +538,10 @@ fsm_on_committed(
 static void
 fsm_on_expired(struct turn *t, struct turn_actions *out)
 {
+	if (t->committed) {
+		fsm_reply(t, out);
+		return;
+	}
 	if (t->phase == TURN_COMMITTING || !fsm_has_effect(t)) {
 		fsm_fail(t, &fsm_expired, out);
 		return;
@@ -570,16 +594,21 @@ turn_step(struct turn *t, const struct turn_event *e, struct turn_actions *out)
 		return;
 	switch (e->kind) {
 	case TURN_LOST:
-		fsm_fail(t, &fsm_lost, out);
+		if (!t->committed)
+			fsm_fail(t, &fsm_lost, out);
 		return;
 	case TURN_CANCEL:
-		fsm_on_cancel(t, out);
+		if (!t->committed)
+			fsm_on_cancel(t, out);
 		return;
 	case TURN_EXPIRED:
 		fsm_on_expired(t, out);
 		return;
 	case TURN_MEMORY_REPLY:
 		fsm_on_memory(t, e, out);
+		return;
+	case TURN_EMOTION_SAVED:
+		fsm_on_saved(t, out);
 		return;
 	default:
 		break;

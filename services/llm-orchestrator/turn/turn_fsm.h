@@ -18,7 +18,8 @@
  *  - a call is sent at most once, and is TURN_OK only if it was confirmed;
  *  - the calls of one completion are sent in parallel, calls of the same skill
  *    in order;
- *  - the model sees what was forgotten before it has the last word.
+ *  - the model sees what was forgotten before it has the last word;
+ *  - the reply waits until the soul's state is saved, nothing else does.
  */
 #ifndef LLM_ORCHESTRATOR_TURN_FSM_H
 #define LLM_ORCHESTRATOR_TURN_FSM_H
@@ -110,7 +111,8 @@ struct turn_error {
 enum turn_event_kind {
 	TURN_POSITION,      /* ahead: turns before this one in the queue */
 	TURN_LOADED,        /* error, or: filter, text (turn.earlier) */
-	TURN_EMOTION_REPLY, /* known, mode */
+	TURN_EMOTION_REPLY, /* known, mode, unsaved */
+	TURN_EMOTION_SAVED, /* or it could not be; after unsaved */
 	TURN_INTENT_REPLY,  /* known, route */
 	TURN_MEMORY_REPLY,  /* known: memories can be searched */
 	TURN_INTENT_RESULT, /* outcome, why: of all direct calls sent */
@@ -129,6 +131,7 @@ struct turn_event {
 	bool filter; /* the body has an intent catalog */
 	bool known;
 	enum wire_exec_mode mode;
+	bool unsaved; /* a second reply tells whether the soul is saved */
 	const struct turn_route *route;
 	struct str text;
 	const struct turn_call *calls;
@@ -205,8 +208,10 @@ struct turn {
 	bool model_deferred; /* private: until memory has replied */
 	bool emotion_known;  /* mode is valid */
 	enum wire_exec_mode mode;
-	bool memory; /* memories can be searched */
-	bool routed; /* route is valid */
+	bool unsaved;   /* the reply waits for TURN_EMOTION_SAVED */
+	bool committed; /* it is stored: it can only be replied */
+	bool memory;    /* memories can be searched */
+	bool routed;    /* route is valid */
 	struct turn_route route;
 	size_t round; /* completions with calls so far */
 	/* Text beside the calls of each; a search adds a round. */

@@ -177,45 +177,53 @@ load_put_started(struct turn_run *r, struct turn_events *events)
 	struct fcmp_head head = reply_stream_head(r, now);
 
 	fcmp_started(&head, &b);
-	r->final_events[0] = arena_str(r->scratch, buf_str(&b));
-	events->n = 1;
+	r->first_event = arena_str(r->a, buf_str(&b));
+	*events = (struct turn_events){ .json = &r->first_event, .n = 1 };
 	buf_free(&b);
-	return r->final_events[0].p != NULL ? RC_OK : RC_TOOBIG;
+	return r->first_event.p != NULL ? RC_OK : RC_TOOBIG;
+}
+
+enum rc
+turn_load_input(struct turn_run *r, struct turn_stored_input *out)
+{
+	const struct wire_chat_request *chat = turn_chat(r);
+	char now[WALL_FORMAT_MAX];
+	struct history_mark mark = { r->slot.turn_id, turn_now(now) };
+	struct history_stored s = { .n = 0 };
+	enum rc rc = RC_OK;
+
+	/* A retry of the caller reuses the input that is stored already. */
+	if (r->input.p == NULL)
+		rc = history_input(chat, &mark, r->scratch, &s);
+	*out = (struct turn_stored_input){
+		.input = { r->facts.soul_id, chat->terminal_id,
+		    r->o->conf->idle_s * 1000 },
+		.messages = { s.list, s.n, { 0 }, s.chars },
+	};
+	return rc == RC_OK ? load_put_started(r, &out->events) : rc;
 }
 
 static enum rc
 load_store_input(struct turn_run *r)
 {
-	const struct wire_chat_request *chat = turn_chat(r);
-	char now[WALL_FORMAT_MAX];
-	struct history_mark mark = { r->slot.turn_id, turn_now(now) };
-	struct turn_input in = { r->facts.soul_id, chat->terminal_id,
-		r->o->conf->idle_s * 1000 };
-	struct turn_events events = { .json = r->final_events };
-	struct history_stored s = { .n = 0 };
+	struct turn_stored_input s;
 	bool is;
 
 	enum rc rc =
 	    turn_load_was_stored(r, WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER, &is);
 	if (rc != RC_OK || is)
 		return rc;
-	/* A retry of the caller reuses the input that is stored already. */
-	if (r->input.p == NULL)
-		rc = history_input(chat, &mark, r->scratch, &s);
-	if (rc == RC_OK)
-		rc = load_put_started(r, &events);
+	rc = turn_load_input(r, &s);
 	if (rc == RC_OK && r->input.p != NULL)
-		rc = turn_resume_input(r->o->state, &r->slot, &in, &events);
+		rc = turn_resume_input(
+		    r->o->state, &r->slot, &s.input, &s.events);
 	else if (rc == RC_OK)
-		rc = turn_append_input(r->o->state, &r->slot,
-		    &(struct session_new){ s.list, s.n, { 0 }, s.chars }, &in,
-		    &events);
+		rc = turn_append_input(
+		    r->o->state, &r->slot, &s.messages, &s.input, &s.events);
 	r->append_uncertain = rc == RC_TIMEOUT;
 	r->announced |= rc == RC_OK || rc == RC_TIMEOUT;
 	if (rc == RC_OK)
-		reply_stream_publish(r->o,
-		    turn_chat(r)->stream ? r->o->bus : r->o->bulk, &r->slot,
-		    &events);
+		reply_stream_started(r, &s.events);
 	return rc;
 }
 
@@ -257,7 +265,9 @@ turn_prefetch_start(struct turn_run *r, struct fiber_group *g)
 	p->r = r;
 	p->a = arena_new(ORCH_SCRATCH_MAX);
 	r->prefetch = p;
-	fiber_group_start(g, prefetch_terminal, p);
+	p->terminal_rc = RC_NOENT;
+	if (!r->given)
+		fiber_group_start(g, prefetch_terminal, p);
 	fiber_group_start(g, prefetch_session, p);
 }
 
@@ -319,13 +329,55 @@ turn_load_catalog(struct turn_run *r)
 	return rc == RC_OK && r->facts.filter.n > 0;
 }
 
-enum rc
-turn_load(struct turn_run *r, const struct turn_action *a)
+/* ---- what the request says ---- */
+
+static struct terminal
+load_given_terminal(const struct wire_turn_start_request *req)
 {
-	struct turn_event e = { .kind = TURN_LOADED };
+	return (struct terminal){ .known = true,
+		.present = req->terminal.present,
+		.broker = req->terminal.broker,
+		.skills = req->terminal.skills,
+		.catalog_bytes = (size_t)req->terminal.catalog_bytes,
+		.catalog_hash = req->terminal.catalog_hash,
+		.user_id = req->user_id,
+		.soul_id = req->terminal.soul_id };
+}
+
+struct turn_error
+turn_load_given(struct turn_run *r)
+{
+	struct turn_error error = { 0 };
 	struct terminal t;
 
-	(void)a;
+	if (!r->req->has_terminal)
+		return error;
+	t = load_given_terminal(r->req);
+	r->facts.user_text = history_user_text(turn_chat(r), r->a);
+	error = load_check(r, &t);
+	if (error.status != 0 || load_take_terminal(r, &t) != RC_OK)
+		return error;
+	r->given = true;
+	if (r->facts.filter.n > 0)
+		perception_filter_early(r);
+	return error;
+}
+
+void
+turn_load_forget(struct turn_run *r)
+{
+	r->given = false;
+	r->early = (struct early_filter){ 0 };
+	turn_prefetch_drop(r);
+}
+
+/* ---- the action ---- */
+
+static enum rc
+load_take_records(struct turn_run *r)
+{
+	struct terminal t;
+
 	if (r->facts.user_text.p == NULL)
 		r->facts.user_text = history_user_text(turn_chat(r), r->a);
 	enum rc rc = load_read_terminal(r, false, &t);
@@ -336,17 +388,29 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 		load_feed_error(r, error);
 		return RC_OK;
 	}
-	rc = load_take_terminal(r, &t);
-	if (rc == RC_OK)
-		rc = load_read_session(r);
+	return load_take_terminal(r, &t);
+}
+
+enum rc
+turn_load(struct turn_run *r, const struct turn_action *a)
+{
+	struct turn_event e = { .kind = TURN_LOADED };
+	enum rc rc = RC_OK;
+
+	(void)a;
+	if (!r->begun)
+		rc = load_take_records(r);
+	if (rc != RC_OK || r->turn.phase != TURN_LOADING)
+		return rc;
+	rc = load_read_session(r);
 	/* A retry reads them anew. */
 	turn_prefetch_drop(r);
-	if (rc == RC_OK)
+	if (rc == RC_OK && !r->begun)
 		rc = load_store_input(r);
 	if (rc != RC_OK)
 		return rc;
 	turn_publish_user_input(r);
-	e.filter = r->facts.filter.n > 0;
+	e.filter = r->early.sent || r->facts.filter.n > 0;
 	e.text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
 	turn_feed(r, &e);
 	return RC_OK;

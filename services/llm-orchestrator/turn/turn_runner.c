@@ -23,6 +23,11 @@
 #define LAST_MS 200
 /* How often a commit at that time is checked. */
 #define COMMIT_MS 20
+/*
+ * How old a fence may be: the slot of a living process stays for longer, and
+ * what is sent after it has the rest of its time left to act.
+ */
+#define FENCE_MS 500
 /* While Redis is down: interval of retries, and for how long. */
 #define RETRY_MS     100
 #define RETRY_FOR_MS 5000
@@ -160,6 +165,15 @@ run_is_ending(const struct turn_run *r)
 		run_is_last(r->pending[0].kind));
 }
 
+static bool
+run_is_fenced(const struct turn_run *r, enum turn_fence fence)
+{
+	int64_t age_ms = clock_wall().ms - r->fenced.ms;
+
+	return age_ms >= 0 && age_ms <= FENCE_MS &&
+	    (fence == TURN_FENCE_HEAD || r->acting);
+}
+
 /* *fence is the strongest one that this run of the pump has passed. */
 static enum rc
 run_execute(
@@ -167,7 +181,7 @@ run_execute(
 {
 	const struct turn_handler *h = &r->hooks->handler[a->kind];
 
-	if (h->fence > *fence) {
+	if (h->fence > *fence && !run_is_fenced(r, h->fence)) {
 		struct wall before = clock_wall();
 		enum rc rc = h->fence == TURN_FENCE_BODY
 		    ? turn_mark_acting(r->o->state, &r->slot)
@@ -176,6 +190,7 @@ run_execute(
 			return rc;
 		*fence = h->fence;
 		r->fenced = before;
+		r->acting |= h->fence == TURN_FENCE_BODY;
 		if (run_is_ending(r))
 			return RC_OK;
 	}
@@ -243,10 +258,16 @@ run_pump(struct turn_run *r)
 	fiber_call(run_pump_owned, r);
 }
 
+static bool
+run_is_storing(const struct turn_run *r)
+{
+	return r->turn.phase == TURN_COMMITTING && r->pumping;
+}
+
 bool
 turn_is_committing(const struct turn_run *r)
 {
-	return r->turn.phase == TURN_COMMITTING && r->pumping;
+	return r->turn.committed || run_is_storing(r);
 }
 
 bool
@@ -338,7 +359,7 @@ run_on_expire(void *arg)
 	struct wall end = svc_call_deadline(r->c);
 
 	/* Its outcome is certain once Redis has replied, or not. */
-	if (turn_is_committing(r)) {
+	if (run_is_storing(r)) {
 		loop_timer_set(svc_loop(r->o->svc), &r->expire,
 		    mono_add_ms(clock_mono(), COMMIT_MS), run_on_expire, r);
 		return;

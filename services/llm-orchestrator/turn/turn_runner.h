@@ -33,7 +33,6 @@
 #include "turn/turn_fsm.h"
 #include "wire/msgs.h"
 
-struct bus_sub;
 struct invoke;
 struct orch;
 struct peer_request;
@@ -66,6 +65,15 @@ struct turn_job {
 };
 
 struct turn_prefetch;
+
+/* The request to intent-filter that was sent before the turn began. */
+struct early_filter {
+	bool sent;
+	bool replied; /* rc and reply are valid */
+	bool wanted;  /* the turn waits for the reply */
+	enum rc rc;
+	const void *reply; /* as peer_reply_fn has it */
+};
 
 struct turn_handler {
 	enum rc (*fn)(struct turn_run *r, const struct turn_action *a);
@@ -110,6 +118,9 @@ struct turn_run {
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
 	bool entered;          /* it has a queue slot, or may have one */
+	bool given;            /* the facts are those of the request */
+	bool begun;            /* its input was stored with its slot */
+	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */
 	bool append_uncertain; /* an append timed out */
@@ -117,16 +128,19 @@ struct turn_run {
 	struct mono start;
 	struct turn_facts facts;
 	struct turn_prefetch *prefetch; /* see turn_steps.h; NULL: none */
+	struct early_filter early;
+	bool observed; /* the first reply of emotion-engine has come */
 	bool emotion_known;
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;
 	struct str reply;
 	struct reply_skills skills;
-	struct history_stored outcome; /* messages to store at the end */
+	struct history_stored outcome;  /* messages to store at the end */
+	struct turn_events start_event; /* logged, but not published yet */
 	struct reply_stream *stream;
 	struct turn_timeline *timeline;
 	struct turn_ending ending; /* its reply absent: not made yet */
-	struct str final_events[TURN_EVENTS_MAX];
+	struct str first_event, final_events[TURN_EVENTS_MAX];
 	struct turn_action pending[TURN_PENDING_MAX];
 	size_t n_pending;
 	struct turn_job jobs[TURN_JOBS_MAX];
@@ -137,11 +151,10 @@ struct turn_run {
 	struct invoke_list invokes;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
-	struct bus_sub *control;    /* cancel and show */
 	struct loop_timer progress, poll, expire, retry;
 };
 
-/* turn_is_committing(r): Whether its commit is being executed. */
+/* turn_is_committing(r): Whether its commit is being executed, or done. */
 bool turn_is_committing(const struct turn_run *r);
 
 /* turn_run_stop_timers(r): Its call is about to end. */

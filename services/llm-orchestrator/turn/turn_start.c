@@ -18,115 +18,126 @@
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
-/* One subscription for all requests about a turn. */
+/* One subscription for all requests about the turns of this process. */
 #define CONTROL_SUBJECT_ALL    "soul.rpc.turn.*.%s"
 #define CONTROL_SUBJECT_CANCEL "soul.rpc.turn.cancel."
 #define CONTROL_SUBJECT_SHOW   "soul.rpc.turn.show."
 
 /* ---- requests about a running turn ---- */
 
+struct turn_named {
+	struct str turn_id, user_id;
+};
+
 static enum rc
-control_reply(struct turn_run *r, struct bus_msg *m, const struct wire_desc *d,
+control_reply(struct orch *o, struct bus_msg *m, const struct wire_desc *d,
     const void *rep)
 {
-	struct buf *b = &r->o->out;
-
-	buf_reset(b);
-	if (wire_encode(d, rep, b, NULL) != RC_OK)
+	buf_reset(&o->out);
+	if (wire_encode(d, rep, &o->out, NULL) != RC_OK)
 		return bus_reply_error(m, RC_BUG, STR("{}"));
-	return bus_reply(m, buf_str(b));
-}
-
-static enum rc
-control_reject(
-    struct turn_run *r, struct bus_msg *m, enum rc rc, const char *text)
-{
-	struct wire_error rep = { .error = str_of(text),
-		.code = str_of(rc_name(rc)),
-		.trace_id = str_of(r->trace.trace_id) };
-	struct buf *b = &r->o->out;
-
-	buf_reset(b);
-	if (wire_encode(&wire_error_desc, &rep, b, NULL) != RC_OK)
-		return bus_reply_error(m, rc, STR("{}"));
-	return bus_reply_error(m, rc, buf_str(b));
-}
-
-/*
- * Whether the request was decoded (rc) and is for this turn; if not, m has been
- * replied to with an error.
- */
-static bool
-control_matches(struct turn_run *r, struct bus_msg *m, enum rc rc,
-    struct str turn_id, const struct wire_err *err)
-{
-	char text[WIRE_ERR_TEXT_MAX];
-
-	if (rc == RC_OK && str_eq(turn_id, r->slot.turn_id))
-		return true;
-	if (rc == RC_OK) {
-		rc = control_reject(r, m, RC_NOENT, "turn not found");
-	} else {
-		wire_err_text(err, text, sizeof(text));
-		rc = control_reject(r, m, rc, text);
-	}
-	if (rc != RC_OK)
-		log_debug("turn.reply_lost", LOG_RC(rc));
-	return false;
+	return bus_reply(m, buf_str(&o->out));
 }
 
 static void
-control_cancel(struct turn_run *r, struct bus_msg *m)
+control_reject(struct orch *o, struct bus_msg *m, enum rc rc, const char *text)
+{
+	struct wire_error rep = { .error = str_of(text),
+		.code = str_of(rc_name(rc)) };
+
+	buf_reset(&o->out);
+	if (wire_encode(&wire_error_desc, &rep, &o->out, NULL) != RC_OK)
+		buf_puts(&o->out, "{}");
+	rc = bus_reply_error(m, rc, buf_str(&o->out));
+	if (rc != RC_OK)
+		log_debug("turn.reply_lost", LOG_RC(rc));
+}
+
+/*
+ * The turn that a request (decoded: rc) names; NULL: m has been replied to with
+ * an error.  user absent: any user's.  A user cannot tell whether another
+ * user's turn exists.
+ */
+static struct turn_run *
+control_find(struct orch *o, struct bus_msg *m, enum rc rc,
+    const struct wire_err *err, const struct turn_named *named)
+{
+	char text[WIRE_ERR_TEXT_MAX];
+	struct turn_run *r;
+
+	if (rc != RC_OK) {
+		wire_err_text(err, text, sizeof(text));
+		control_reject(o, m, rc, text);
+		return NULL;
+	}
+	TAILQ_FOREACH (r, &o->runs, link) {
+		if (str_eq(r->slot.turn_id, named->turn_id) &&
+		    (named->user_id.p == NULL ||
+			str_eq(r->req->user_id, named->user_id)))
+			return r;
+	}
+	control_reject(o, m, RC_NOENT, "turn not found");
+	return NULL;
+}
+
+static void
+control_cancel(struct orch *o, struct bus_msg *m)
 {
 	struct wire_turn_cancel_request q = { .turn_id = { 0 } };
-	struct wire_turn_cancel_reply rep = { .turn_id = r->slot.turn_id,
-		.canceled = !turn_is_committing(r) };
+	struct wire_turn_cancel_reply rep;
 	struct wire_err err = { "", "" };
+	struct turn_run *r;
 
 	enum rc rc = wire_decode(&wire_turn_cancel_request_desc,
-	    bus_msg_data(m), r->o->scratch, &q, &err);
-	/* A user cannot tell whether another user's turn exists. */
-	if (rc == RC_OK && q.user_id.p != NULL &&
-	    !str_eq(q.user_id, r->req->user_id))
-		q.turn_id = (struct str){ 0 };
-	if (!control_matches(r, m, rc, q.turn_id, &err))
+	    bus_msg_data(m), o->scratch, &q, &err);
+	r = control_find(
+	    o, m, rc, &err, &(struct turn_named){ q.turn_id, q.user_id });
+	if (r == NULL)
 		return;
+	rep = (struct wire_turn_cancel_reply){ .turn_id = r->slot.turn_id,
+		.canceled = !turn_is_committing(r) };
+	log_trace_set(r->trace.trace_id);
 	log_info("turn.cancel", LOG_V("turn", r->slot.turn_id),
 	    LOG_I("canceled", rep.canceled));
 	log_debug("turn.cancel_reason", LOG_V("reason", q.reason));
-	rc = control_reply(r, m, &wire_turn_cancel_reply_desc, &rep);
+	rc = control_reply(o, m, &wire_turn_cancel_reply_desc, &rep);
 	if (rc != RC_OK)
 		log_debug("turn.reply_lost", LOG_RC(rc));
 	if (rep.canceled)
 		turn_feed_kind(r, TURN_CANCEL);
+	log_trace_set("");
 }
 
 static void
-control_show(struct turn_run *r, struct bus_msg *m)
+control_show(struct orch *o, struct bus_msg *m)
 {
 	struct wire_turn_show_request q = { .turn_id = { 0 } };
 	struct wire_err err = { "", "" };
+	struct wire_turn_record rep;
 	char started[WALL_FORMAT_MAX];
-	struct wire_turn_record rep = { .turn_id = r->slot.turn_id,
+	struct turn_run *r;
+
+	enum rc rc = wire_decode(&wire_turn_show_request_desc, bus_msg_data(m),
+	    o->scratch, &q, &err);
+	r = control_find(
+	    o, m, rc, &err, &(struct turn_named){ .turn_id = q.turn_id });
+	if (r == NULL)
+		return;
+	wall_format(r->started, 0, started);
+	rep = (struct wire_turn_record){ .turn_id = r->slot.turn_id,
 		.user_id = r->req->user_id,
 		.session_id = r->slot.key.session_id,
 		.trace_id = str_of(r->trace.trace_id),
 		.instance = r->slot.instance,
 		.state = WIRE_TURN_RECORD_STATE_RUNNING,
 		.stage = str_of(turn_phase_name(&r->turn)),
+		.started_at = str_of(started),
 		.total_ms = timeline_ms(r->start, clock_mono()),
 		.has_total_ms = true,
-		.timeline = timeline_items(r->timeline, r->o->scratch),
+		.timeline = timeline_items(r->timeline, o->scratch),
 		.n_timeline = r->timeline->n };
-
 	rep.has_timeline = rep.timeline != NULL;
-	wall_format(r->started, 0, started);
-	rep.started_at = str_of(started);
-	enum rc rc = wire_decode(&wire_turn_show_request_desc, bus_msg_data(m),
-	    r->o->scratch, &q, &err);
-	if (!control_matches(r, m, rc, q.turn_id, &err))
-		return;
-	rc = control_reply(r, m, &wire_turn_record_desc, &rep);
+	rc = control_reply(o, m, &wire_turn_record_desc, &rep);
 	if (rc != RC_OK)
 		log_debug("turn.reply_lost", LOG_RC(rc));
 }
@@ -135,15 +146,28 @@ static void
 control_on_message(void *arg, struct bus_msg *m)
 {
 	struct str subject = bus_msg_subject(m);
-	struct turn_run *r = arg;
+	struct orch *o = arg;
 
-	arena_reset(r->o->scratch);
+	arena_reset(o->scratch);
 	if (str_starts(subject, STR(CONTROL_SUBJECT_CANCEL)))
-		control_cancel(r, m);
+		control_cancel(o, m);
 	else if (str_starts(subject, STR(CONTROL_SUBJECT_SHOW)))
-		control_show(r, m);
+		control_show(o, m);
 	else
 		bus_msg_free(m);
+}
+
+enum rc
+turn_subscribe_control(struct orch *o)
+{
+	char subject[PEER_SUBJECT_MAX];
+	enum rc rc;
+
+	rc = peer_subject(subject, CONTROL_SUBJECT_ALL, str_of(o->instance),
+	    (struct str){ 0 });
+	return rc != RC_OK
+	    ? rc
+	    : bus_subscribe(o->bus, subject, NULL, control_on_message, o, NULL);
 }
 
 /* ---- start ---- */
@@ -184,9 +208,8 @@ void
 turn_start(void *arg, struct svc_call *c)
 {
 	struct turn_event e = { .kind = TURN_LOADED };
-	char subject[PEER_SUBJECT_MAX];
 	struct orch *o = arg;
-	struct str first;
+	struct str first = { 0 };
 
 	if (o->n_runs >= (size_t)o->conf->turns_max) {
 		svc_fail_as(
@@ -199,14 +222,18 @@ turn_start(void *arg, struct svc_call *c)
 	/* Its deadline may pass meanwhile; it ends once it has a slot. */
 	bool owned = turn_own(r);
 	assert(owned);
-	enum rc rc = queue_slot_enter(r, &first);
+	e.error = turn_load_given(r);
+	enum rc rc = RC_OK;
+	if (e.error.status == 0)
+		rc = queue_slot_enter(r, &first);
 	if (rc == RC_CONFLICT && first.p != NULL) {
 		turn_end_repeated(r, first);
 		return;
 	}
-	if (rc != RC_OK) {
-		/* It ends like a turn whose records cannot be read. */
+	if (rc != RC_OK)
 		e.error = start_error(rc);
+	if (e.error.status != 0) {
+		/* It ends like a turn whose records cannot be read. */
 		if (r->turn.phase == TURN_QUEUED)
 			r->turn.phase = TURN_LOADING;
 		turn_feed(r, &e);
@@ -216,14 +243,9 @@ turn_start(void *arg, struct svc_call *c)
 	timeline_begin(r->timeline,
 	    &(struct timeline_phase){
 		.kind = TIMELINE_QUEUE, .begin = r->start });
-	rc = peer_subject(
-	    subject, CONTROL_SUBJECT_ALL, r->slot.turn_id, (struct str){ 0 });
-	if (rc == RC_OK)
-		rc = bus_subscribe(
-		    o->bus, subject, NULL, control_on_message, r, &r->control);
-	if (rc != RC_OK)
-		log_debug("turn.no_control", LOG_RC(rc));
-	start_accept(r);
+	/* A turn that runs at once says so with its end. */
+	if (!r->begun)
+		start_accept(r);
 	queue_slot_wait(r);
 	turn_disown(r);
 }

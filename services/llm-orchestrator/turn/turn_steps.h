@@ -10,15 +10,22 @@
 #include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "state/turn.h"
 #include "wire/msgs.h"
 
 struct bus_msg;
 struct orch;
+struct turn_error;
 struct turn_run;
 struct turn_run_hooks;
 
 /* The action table (turn_actions.c). */
 extern const struct turn_run_hooks turn_action_hooks;
+
+/*
+ * turn_subscribe_control(o): Serve cancel and show of this process's turns.
+ */
+enum rc turn_subscribe_control(struct orch *o) RC_CHECK;
 
 /* ---- queue slot ---- */
 
@@ -69,10 +76,34 @@ void queue_slot_free_releases(struct orch *o);
 struct fiber_group;
 
 /*
+ * turn_load_given(r):
+ * Take the facts from the record of the body that the request carries, if it
+ * has one (r->given), and request the intents, which has no effect.  Returns
+ * why the turn must not begin; status 0: it may.
+ *
+ * turn_load_forget(r): The turn has to wait: what was read before it runs does
+ *                      not count.
+ */
+struct turn_error turn_load_given(struct turn_run *r);
+void turn_load_forget(struct turn_run *r);
+
+/* What is stored of a request, taken from r->scratch. */
+struct turn_stored_input {
+	struct turn_input input;
+	struct session_new messages;
+	struct turn_events events;
+};
+
+/* turn_load_input(r, out): The facts must be known. */
+enum rc turn_load_input(
+    struct turn_run *r, struct turn_stored_input *out) RC_CHECK;
+
+/*
  * turn_prefetch_start(r, g):
  * Read the records of turn_load() in fibers of g, so that they are requested
  * together with the slot in the queue, which must have been requested before:
- * only then are they as the turns before this one have left them.
+ * only then are they as the turns before this one have left them.  The body's
+ * is left out if it was given.
  * turn_prefetch_drop(r): What was read is not up to date, or was used.
  */
 void turn_prefetch_start(struct turn_run *r, struct fiber_group *g);

@@ -195,12 +195,13 @@ TEST(an_open_stream_is_finished_while_draining)
 
 /* Subscribe in place of the turn's process. */
 static natsSubscription *
-listen_cancel(const char *gw_turn)
+listen_cancel(void)
 {
 	natsSubscription *sub = NULL;
 	char subject[128];
 
-	snprintf(subject, sizeof(subject), "soul.rpc.turn.cancel.%s", gw_turn);
+	snprintf(
+	    subject, sizeof(subject), "soul.rpc.turn.cancel.%s", k.r.instance);
 	ck_assert_int_eq(
 	    natsConnection_SubscribeSync(&sub, k.b.nc, subject), NATS_OK);
 	ck_assert_int_eq(natsConnection_Flush(k.b.nc), NATS_OK);
@@ -210,7 +211,7 @@ listen_cancel(const char *gw_turn)
 static void
 is_canceled(void)
 {
-	natsSubscription *sub = listen_cancel(tk_text(k.t.j, "turn_id"));
+	natsSubscription *sub = listen_cancel();
 	char text[128];
 	natsMsg *m;
 	json_t *j;
@@ -270,7 +271,7 @@ TEST(a_disconnect_leaves_other_turns_running)
 	for (i = 0; i < 2; i++) {
 		gw_conversation_begin(
 		    &k, "", i == 0 ? GW_CHAT_BODY : GW_CHAT_STREAMED);
-		sub = listen_cancel(k.r.id);
+		sub = listen_cancel();
 		tk_sse_close(&k.s);
 		gw_run_delta(&k.r, "x");
 		ck_assert_int_eq(
@@ -299,7 +300,7 @@ TEST(a_connected_client_is_never_canceled)
 	gw_conversation_open(&k);
 	gw_conversation_begin(
 	    &k, "", GW_CHAT_WITH("\"cancel_on_disconnect\":true,"));
-	sub = listen_cancel(k.r.id);
+	sub = listen_cancel();
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, 1500), NATS_TIMEOUT);
 	gw_turn_complete(&k.b, &k.t);
 	gw_conversation_response(&k, 200);

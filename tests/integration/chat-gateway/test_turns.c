@@ -47,7 +47,7 @@ TEST(the_process_of_a_running_turn_is_queried)
 	ck_assert(tk_number(j, "total_ms") >= 0);
 	ck_assert_ptr_null(tk_find(j, "timeline"));
 	json_decref(j);
-	sub = tk_nats_listen(b.nc, "soul.rpc.turn.show.turn_1");
+	sub = tk_nats_listen(b.nc, "soul.rpc.turn.show.o_turn_1");
 	gw_send(&b, &c, "GET", PATH, NULL);
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 	tk_nats_send(b.nc, natsMsg_GetReply(m),
@@ -155,7 +155,7 @@ TEST(a_running_turn_is_canceled)
 	gw_send(&b, &c, "POST", CANCEL, "{\"reason\":\"enough\"}");
 	/* The process may subscribe a moment later. */
 	ck_assert(!tk_http_fill(&c, 400));
-	sub = tk_nats_listen(b.nc, "soul.rpc.turn.cancel.turn_1");
+	sub = tk_nats_listen(b.nc, "soul.rpc.turn.cancel.o_turn_1");
 	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, GW_MS), NATS_OK);
 	j = tk_nats_json(m);
 	ck_assert_str_eq(tk_text(j, "reason"), "enough");

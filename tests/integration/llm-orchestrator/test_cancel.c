@@ -165,7 +165,7 @@ TEST_T(a_cancel_while_searching, 60)
 TEST_T(a_cancel_while_redis_is_down, 90)
 {
 	struct scene s;
-	char got[256] = "";
+	char got[256] = "", instance[64];
 
 	begin(&s);
 	orch_model_hold(&s.b.model, true);
@@ -173,8 +173,10 @@ TEST_T(a_cancel_while_redis_is_down, 90)
 	start(&s);
 	while (orch_model_requests(&s.b.model) < 1)
 		orch_turn_next(&s.t, 20);
+	snprintf(instance, sizeof(instance), "%s",
+	    orch_turn_stored(&s.b, s.t.turn_id).instance.p);
 	tk_server_stop(&s.b.redis, SIGKILL);
-	json_decref(orch_turn_query(&s.b, "cancel", s.t.turn_id));
+	json_decref(orch_turn_query_at(&s.b, instance, "cancel", s.t.turn_id));
 	ck_assert_str_eq(orch_text(orch_turn_end(&s.t), "state"), "canceled");
 	tk_server_restart(&s.b.redis);
 	orch_fixture_wait_state(&s.b);

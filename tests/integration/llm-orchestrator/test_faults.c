@@ -17,8 +17,7 @@ TEST_T(a_turn_waits_for_restarting_peers, 60)
 		natsSubscription_Destroy(b.peers.subs[i]);
 	natsConnection_Flush(b.peers.nc);
 	orch_turn_start(&t, &b, "把灯变绿");
-	while (!t.accepted)
-		ck_assert(orch_turn_next(&t, ORCH_WAIT_MS));
+	orch_turn_wait_entered(&t);
 	ck_assert(!orch_turn_next(&t, 300));
 	b.peers.n_subs = 0;
 	natsSubscription *rest[] = { b.peers.subs[2], b.peers.subs[3] };

@@ -63,8 +63,8 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	json_t *done = orch_event(events, t.turn_id, "completed", 0);
 	ck_assert_str_eq(orch_text(done, "data.reason_code"),
 	    "FINAL_STRUCTURED_OUTPUT_SELECTED");
-	/* The published events are those of the log. */
-	for (size_t i = 0; i < 3; i++) {
+	/* Of the log, the start of a longer turn and its end are published. */
+	for (size_t i = 0; i < 3; i += 2) {
 		json_t *j = received(sub);
 		ck_assert(json_equal(j, json_array_get(events, i)));
 		json_decref(j);

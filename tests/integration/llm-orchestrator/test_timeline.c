@@ -113,8 +113,10 @@ TEST_T(the_timeline_of_a_running_turn, 60)
 	orch_model_hold(&b.model, false);
 	orch_ck_completed(&t, .reply = "慢慢", .executed = "", .failed = "");
 	orch_ck_completed(&next, .reply = "好", .executed = "", .failed = "");
-	/* No process replies for a turn that has ended. */
-	ck_assert_ptr_null(orch_turn_query(&b, "show", t.turn_id));
+	/* Its process does not know a turn that has ended. */
+	j = orch_turn_query(&b, "show", t.turn_id);
+	ck_assert_str_eq(orch_text(j, "code"), "not_found");
+	json_decref(j);
 	orch_turn_close(&t);
 	orch_turn_close(&next);
 	orch_fixture_stop(&b);

@@ -118,7 +118,7 @@ TEST(a_wiped_path_stays_removed)
 	OK(put_at(&b, "/s/a", "2", 0));
 	OK(profile_leaves_wipe(b.s, user, STR("/p")));
 	ck_assert_str_eq(all(&b), "/s/a=2");
-	OK(put_at(&b, "/p/a", "1", now));
+	OK(put_at(&b, "/p/a", "1", now - 1));
 	OK(put_at(&b, "/p/b", "1", now - 1000));
 	ck_assert_str_eq(all(&b), "/s/a=2");
 	OK(put_at(&b, "/p/b", "3", 0));

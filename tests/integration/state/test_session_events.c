@@ -261,7 +261,8 @@ enter_input(struct state_fixture *b, const char *turn, const char *fingerprint,
     struct turn_entered *in)
 {
 	struct turn_slot p = slot_of("i", turn);
-	struct turn_entry e = { str_of(fingerprint), STR("0123") };
+	struct turn_entry e = { .fingerprint = str_of(fingerprint),
+		.trace_id = STR("0123") };
 
 	return turn_enter(b->s, &p, &e, b->a, in);
 }

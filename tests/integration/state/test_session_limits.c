@@ -85,14 +85,17 @@ TEST(messages_of_an_older_release_count_from_now_on)
 
 /* ---- sessions ---- */
 
-/* A user's input into the i-th session, which becomes idle much later. */
+/*
+ * A user's input into the i-th session, which becomes idle much later.  Those
+ * of one millisecond are in the order of their names.
+ */
 static void
 input(struct state_fixture *b, const char *user, long i)
 {
 	char name[24];
 	struct session_key k = { str_of(user), { name, 0 } };
 
-	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s.%ld", i);
+	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s%04ld", i);
 	OK(session_user_input(
 	    b->s, &k, STR("soul"), STR("t"), INT64_C(3600000)));
 	OK(session_append(b->s, &k, &STR("1"), 1, NULL));
@@ -105,7 +108,7 @@ knows(struct state_fixture *b, const char *user, long i)
 	struct session_key k = { str_of(user), { name, 0 } };
 	struct session out;
 
-	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s.%ld", i);
+	k.session_id.n = (size_t)snprintf(name, sizeof(name), "s%04ld", i);
 	OK(session_read(b->s, &k, b->a, &out));
 	return out.known;
 }
@@ -119,7 +122,7 @@ none_is_idle(struct state_fixture *b)
 
 TEST_T(a_user_keeps_so_many_sessions, 60)
 {
-	struct turn_slot p = { { STR("u"), STR("s.0") }, STR("i"), STR("t") };
+	struct turn_slot p = { { STR("u"), STR("s0000") }, STR("i"), STR("t") };
 	struct state_fixture b;
 	int64_t ahead;
 	long i;
@@ -174,7 +177,7 @@ TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 
 TEST(a_deleted_session_does_not_count)
 {
-	struct session_key k = { STR("u"), STR("s.1") };
+	struct session_key k = { STR("u"), STR("s0001") };
 	struct state_fixture b;
 
 	state_fixture_start(&b);

@@ -1,4 +1,5 @@
 /* The writes of the head of the queue, each in one step. */
+#include "state/keys.h"
 #include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
@@ -195,6 +196,120 @@ enter_as(
 	struct turn_entry e = { .fingerprint = STR("said") };
 
 	return turn_enter(b->s, p, &e, b->a, in);
+}
+
+/* ---- entering with the input ---- */
+
+static const struct str started[] = { STR_INIT("{\"e\":1}") };
+
+/* The turn with two messages and an event, and what becomes of them. */
+static enum rc
+enter_with(
+    struct state_fixture *b, const struct turn_slot *p, struct turn_entered *in)
+{
+	struct turn_events events = { .json = started, .n = 1 };
+	const struct turn_entry e = { .fingerprint = STR("said"),
+		.input = &input,
+		.messages = &two_new,
+		.events = &events,
+		.acting = true };
+	enum rc rc = turn_enter(b->s, p, &e, b->a, in);
+
+	ck_assert_int_eq(events.seq > 0, rc == RC_OK && in->begun);
+	return rc;
+}
+
+static bool
+may_have_acted(struct state_fixture *b, const struct turn_slot *p)
+{
+	const struct turn_abandoning e = { .reply = STR("lost"),
+		.acted = STR("acted") };
+	struct turn_abandoned was;
+
+	OK(turn_abandon(b->s, p, &e, b->a, &was));
+	return was.acting;
+}
+
+TEST(the_head_enters_with_its_input)
+{
+	struct turn_slot a = slot("i", "a"), w = slot("i", "b");
+	struct turn_ending end = { .reply = STR("failed"), .forget = true };
+	struct turn_entry other = { .fingerprint = STR("other") };
+	struct turn_entered in;
+	struct state_fixture b;
+	struct session s;
+
+	state_fixture_start(&b);
+	OK(enter_with(&b, &a, &in));
+	ck_assert(in.begun && in.ahead == 0);
+	count_is(&b, 2);
+	OK(session_read(b.s, &key, b.a, &s));
+	ck_text(s.soul_id, "灵魂");
+	ck_text(s.terminal_id, "t1");
+	/* One that waits, and one that repeats it, store nothing. */
+	OK(turn_enter(b.s, &w, &other, b.a, &in));
+	ck_assert(!in.begun && in.ahead == 1);
+	a.turn_id = STR("c");
+	IS(RC_CONFLICT, enter_with(&b, &a, &in));
+	ck_text(in.first, "a");
+	count_is(&b, 2);
+	OK(turn_leave(b.s, &w, &end, b.a));
+	/* It ends without effect: its retry has the input already. */
+	a.turn_id = STR("a");
+	OK(turn_leave(b.s, &a, &end, b.a));
+	a.turn_id = STR("d");
+	OK(enter_with(&b, &a, &in));
+	ck_assert(in.begun && in.ahead == 0);
+	ck_text(in.input, "a");
+	count_is(&b, 2);
+	state_fixture_stop(&b);
+}
+
+TEST(a_turn_that_enters_may_act_until_it_is_unmarked)
+{
+	struct turn_slot a = slot("i", "a");
+	struct turn_entered in;
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	OK(enter_with(&b, &a, &in));
+	ck_assert(may_have_acted(&b, &a));
+	DO(&b, STR("FLUSHALL"));
+	OK(enter_with(&b, &a, &in));
+	OK(turn_unmark_acting(b.s, &a));
+	OK(turn_mark_acting(b.s, &a));
+	ck_assert(may_have_acted(&b, &a));
+	DO(&b, STR("FLUSHALL"));
+	OK(enter_with(&b, &a, &in));
+	OK(turn_unmark_acting(b.s, &a));
+	ck_assert(!may_have_acted(&b, &a));
+	IS(RC_CONFLICT, turn_unmark_acting(b.s, &a));
+	state_fixture_stop(&b);
+}
+
+/* What is of another type is found before the first write. */
+TEST(a_turn_whose_input_cannot_be_stored_does_not_enter)
+{
+	static const struct str wrong[] = { STR_INIT(KEY_IDLE),
+		STR_INIT("soul:session:{u:~cyAx}"),
+		STR_INIT("soul:session:{u:~cyAx}:messages") };
+	struct turn_slot a = slot("i", "a");
+	struct turn_entered in;
+	struct state_fixture b;
+	int64_t ahead;
+
+	state_fixture_start(&b);
+	for (size_t i = 0; i < NELEM(wrong); i++) {
+		DO(&b, STR("SET"), wrong[i], STR("text"));
+		IS(RC_INVALID, enter_with(&b, &a, &in));
+		DO(&b, STR("DEL"), wrong[i]);
+		OK(turn_fixture_enter(b.s, &a, &ahead));
+		ck_assert_int_eq(ahead, 0);
+		OK(turn_fixture_leave(b.s, &a, b.a, &(struct str){ 0 }));
+		count_is(&b, 0);
+		DO(&b, STR("FLUSHALL"));
+	}
+	state_fixture_stop(&b);
 }
 
 /* Abandoned before its start arrived, in its queue, and after its end. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
 #include "testkit/figures.h"
 #include "testkit/http.h"
@@ -18,6 +19,8 @@
 /* The orchestrator replies to inboxes of its callers only. */
 #define TURNS_INBOX "_INBOX.chat-gateway.turns."
 #define CHAT_BYTES  512
+#define USERS_MAX   128
+#define BODY_MAX    ((size_t)1 << 20)
 
 struct turns {
 	const struct turns_plan *plan;
@@ -54,6 +57,46 @@ turns_user(int i, char user[32])
 	return user;
 }
 
+/* The member "terminal" of user i's requests, as chat-gateway has sent it. */
+static char **
+turns_terminal(int i)
+{
+	static char *terminals[USERS_MAX];
+
+	ck_assert_int_lt(i, USERS_MAX);
+	return &terminals[i];
+}
+
+/* Each user chats through chat-gateway, which is listened to. */
+static void
+turns_read_terminals(struct stack *st, int users)
+{
+	struct turns_plan p = { .text = TURNS_DIRECT,
+		.n = users,
+		.in_flight = 1,
+		.users = users,
+		.sessions = users,
+		.session = "bound",
+		.http = true };
+	natsConnection *nc = tk_nats_connect(st->server[STACK_NATS].url);
+	natsSubscription *sub = tk_nats_listen(nc, "soul.rpc.turn.start");
+	json_t *start, *terminal;
+	int i;
+
+	turns_run(st, &p, NULL);
+	for (i = 0; i < users; i++) {
+		start = tk_nats_next(sub, TURNS_MS, NULL);
+		ck_assert_ptr_nonnull(start);
+		terminal = json_object_get(start, "terminal");
+		ck_assert_ptr_nonnull(terminal);
+		free(*turns_terminal(i));
+		*turns_terminal(i) = json_dumps(terminal, JSON_COMPACT);
+		json_decref(start);
+	}
+	natsSubscription_Destroy(sub);
+	natsConnection_Destroy(nc);
+}
+
 void
 turns_bind(struct stack *st, int users)
 {
@@ -70,12 +113,13 @@ turns_bind(struct stack *st, int users)
 		client_select_soul(st, user, terminal,
 		    client_create_soul(st, user, soul, "ENFP"));
 	}
+	turns_read_terminals(st, users);
 }
 
 /* ---- over NATS ---- */
 
-/* The user of turn i, and what its chat has besides. */
-static void
+/* The user of turn i, whose number is returned, and the rest of its chat. */
+static int
 turns_write(
     const struct turns_plan *p, int i, char user[32], char chat[CHAT_BYTES])
 {
@@ -87,24 +131,28 @@ turns_write(
 	    "\"session_id\":\"%s-%d\",\"terminal_id\":\"terminal-%03d\","
 	    "\"inputs\":[{\"type\":\"keyboard_text\",\"text\":\"%s\"}]",
 	    p->session, session, session % users + 1, p->text);
+	return session % users;
 }
 
 static void
 turns_send(struct turns *t)
 {
 	static int number;
-	char user[32], chat[CHAT_BYTES], body[2 * CHAT_BYTES], reply[64];
-	int i = t->sent++;
+	struct buf body = BUF_INIT(BODY_MAX);
+	char user[32], chat[CHAT_BYTES], reply[64];
+	int i = t->sent++, k;
 
 	snprintf(reply, sizeof(reply), TURNS_INBOX "%d", i);
-	turns_write(t->plan, i, user, chat);
-	snprintf(body, sizeof(body),
-	    "{\"turn_id\":\"turn_%d_%d\",\"user_id\":\"%s\",\"chat\":{%s}}",
-	    (int)getpid(), number++, user, chat);
+	k = turns_write(t->plan, i, user, chat);
+	buf_printf(&body,
+	    "{\"turn_id\":\"turn_%d_%d\",\"user_id\":\"%s\",\"chat\":{%s},"
+	    "\"terminal\":%s}",
+	    (int)getpid(), number++, user, chat, *turns_terminal(k));
 	t->began_ns[i] = tk_now_ns();
-	ck_assert_int_eq(natsConnection_PublishRequestString(
-			     t->nc, "soul.rpc.turn.start", reply, body),
+	ck_assert_int_eq(natsConnection_PublishRequest(t->nc,
+			     "soul.rpc.turn.start", reply, body.p, (int)body.n),
 	    NATS_OK);
+	buf_free(&body);
 }
 
 /* A turn ended, or began to run. */
@@ -159,7 +207,7 @@ turns_client(void *arg)
 
 	tk_http_open(&c, t->port);
 	while ((i = atomic_fetch_add(&t->next, 1)) < t->plan->n) {
-		turns_write(t->plan, i, user, chat);
+		(void)turns_write(t->plan, i, user, chat);
 		snprintf(
 		    body, sizeof(body), "{\"user_id\":\"%s\",%s}", user, chat);
 		snprintf(request, sizeof(request),

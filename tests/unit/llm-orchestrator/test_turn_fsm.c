@@ -205,6 +205,39 @@ TEST(a_turn_ends_after_the_commit)
 	    &t, turn_fixture_error(TURN_COMMITTED, 503), "fail 503");
 }
 
+/* The soul's state is saved beside the turn; only the reply waits for it. */
+TEST(a_reply_waits_for_the_save)
+{
+	const struct turn_event unsaved =
+	    EV(.kind = TURN_EMOTION_REPLY, .known = true,
+		.mode = WIRE_EXEC_MODE_AUTO_EXECUTE, .unsaved = true);
+	const struct turn_event saved = EV(.kind = TURN_EMOTION_SAVED);
+	struct turn t;
+
+	for (int late = 0; late < 2; late++) {
+		turn_fixture_perceive(&t, 4);
+		turn_ck_actions(&t, turn_fixture_intents(&route_direct), "");
+		turn_ck_actions(&t, unsaved, "intents");
+		if (!late)
+			turn_ck_actions(&t, saved, "");
+		turn_ck_actions(&t, ACTED(TURN_OK), "commit");
+		turn_ck_actions(&t, STORED, late ? "" : "reply");
+		if (!late)
+			continue;
+		/* What is stored can be neither canceled nor lost. */
+		turn_ck_actions(&t, CANCEL, "");
+		turn_ck_actions(&t, LOST, "");
+		turn_ck_actions(&t, saved, "reply");
+		turn_ck_actions(&t, EXPIRED, "");
+	}
+	turn_fixture_perceive(&t, 4);
+	turn_ck_actions(&t, unsaved, "");
+	turn_ck_actions(&t, turn_fixture_intents(&route_direct), "intents");
+	turn_ck_actions(&t, ACTED(TURN_OK), "commit");
+	turn_ck_actions(&t, STORED, "");
+	turn_ck_actions(&t, EXPIRED, "reply");
+}
+
 static void
 to_phase(struct turn *t, enum turn_phase phase)
 {

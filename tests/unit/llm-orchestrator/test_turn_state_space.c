@@ -20,7 +20,7 @@
 
 /* Pending requests. */
 struct owed {
-	bool slot, load, observe, filter, memory, act, think, store;
+	bool slot, load, observe, saved, filter, memory, act, think, store;
 	bool call[TURN_CALLS_MAX];
 };
 
@@ -44,6 +44,7 @@ struct search {
 	size_t n, cap, next;
 	size_t edges;
 	unsigned sorts; /* kinds of completions */
+	bool saves;     /* souls may be saved after the first reply */
 };
 
 /* ---- events ---- */
@@ -114,7 +115,8 @@ key_of(const struct node *n, char dst[KEY_MAX])
 		t->corrected, t->recalled, t->overflow, t->has_text,
 		t->model_failed, t->text.n > 0, n->owed.slot, n->owed.load,
 		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.act,
-		n->owed.think, n->owed.store };
+		n->owed.think, n->owed.store, n->owed.saved, t->unsaved,
+		t->committed };
 	for (size_t i = 0; i < NELEM(parts); i++)
 		dst[at++] = (char)parts[i];
 	for (size_t i = 0; i < t->round; i++)
@@ -297,7 +299,8 @@ check_alive(const struct node *n)
 {
 	const struct owed *o = &n->owed;
 	bool alive = o->slot || o->load || o->observe || o->filter || o->act ||
-	    o->think || o->store || (n->t.model_deferred && o->memory);
+	    o->think || o->store || (n->t.committed && o->saved) ||
+	    (n->t.model_deferred && o->memory);
 
 	if (n->t.phase == TURN_ENDED) {
 		ck_assert_uint_eq(n->finals, 1);
@@ -328,13 +331,15 @@ step(struct search *w, const struct node *from, struct turn_event e,
 		((bool *)&to.owed)[owed_at] = false;
 	turn_step(&to.t, &e, &out);
 	w->edges++;
+	to.owed.saved |= e.kind == TURN_EMOTION_REPLY && e.unsaved;
 	for (size_t i = 0; i < out.n; i++)
 		note(&to, &out.list[i]);
 	/* Pending requests are dropped when a turn commits or ends. */
 	if (to.t.phase >= TURN_COMMITTING) {
-		bool store = to.owed.store;
+		bool store = to.owed.store, saved = to.owed.saved;
 		to.owed = (struct owed){ 0 };
 		to.owed.store = store && to.t.phase == TURN_COMMITTING;
+		to.owed.saved = saved && to.t.phase == TURN_COMMITTING;
 	}
 	check_calls(from, &to, &e);
 	check_known(&to, &e);
@@ -376,6 +381,10 @@ perception(struct search *w, const struct node *from)
 	ON(observe, .kind = TURN_EMOTION_REPLY, .known = true,
 	    .mode = WIRE_EXEC_MODE_BLOCKED);
 	ON(observe, .kind = TURN_EMOTION_REPLY);
+	if (w->saves)
+		ON(observe, .kind = TURN_EMOTION_REPLY, .known = true,
+		    .unsaved = true);
+	ON(saved, .kind = TURN_EMOTION_SAVED);
 	ON(memory, .kind = TURN_MEMORY_REPLY, .known = true);
 	ON(memory, .kind = TURN_MEMORY_REPLY);
 	for (size_t i = 0; i < NELEM(routes); i++)
@@ -433,15 +442,20 @@ expand(struct search *w, const struct node *from)
 		stray(w, from, EXPIRED);
 		return;
 	}
+	step(w, from, EXPIRED, SIZE_MAX);
+	if (from->t.committed) {
+		stray(w, from, CANCEL);
+		stray(w, from, LOST);
+		return;
+	}
 	step(w, from, CANCEL, SIZE_MAX);
 	step(w, from, LOST, SIZE_MAX);
-	step(w, from, EXPIRED, SIZE_MAX);
 }
 
 static void
-search(size_t rounds, unsigned sorts)
+search(size_t rounds, unsigned sorts, bool saves)
 {
-	struct search w = { .seen = map_new(), .sorts = sorts };
+	struct search w = { .seen = map_new(), .sorts = sorts, .saves = saves };
 	struct node start = { .owed = { .slot = true } };
 
 	turn_init(&start.t, rounds);
@@ -458,15 +472,20 @@ search(size_t rounds, unsigned sorts)
 
 TEST_T(every_event_in_every_state, 300)
 {
-	search(ROUNDS, SKILLS);
+	search(ROUNDS, SKILLS, false);
+}
+
+TEST_T(every_state_with_a_delayed_save, 300)
+{
+	search(1, SKILLS, true);
 }
 
 TEST_T(every_state_with_searches, 300)
 {
-	search(1, SKILLS | SEARCHES);
+	search(1, SKILLS | SEARCHES, false);
 }
 
 TEST_T(every_state_with_forget_calls, 300)
 {
-	search(1, FORGETS);
+	search(1, FORGETS, false);
 }
