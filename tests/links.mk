@@ -91,3 +91,5 @@ build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway
     -iquote services/memory-worker
 # Parsers of access tokens and of the files that list valid ones.
 LINKS_fuzz_token := auth
+# Addresses of Redis, and what servers of a cluster reply.
+LINKS_fuzz_redis := state core

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "state/cluster.h"
 #include "state/state_internal.h"
+
+#define WAIT_MS 500 /* for replicas, by default */
 
 static void
 client_metrics(struct state *s, struct metric_set *m)
@@ -22,8 +25,34 @@ client_metrics(struct state *s, struct metric_set *m)
 	    m, "state_failures_total", "Commands without a reply.", NULL);
 	s->m_errors = metric_counter(m, "state_refusals_total",
 	    "Commands that Redis rejected with an error.", NULL);
+	s->m_unreplicated = metric_counter(m, "state_unreplicated_total",
+	    "Waits that ended without enough replicas.", NULL);
 	s->m_seconds = metric_histogram(m, "state_call_seconds",
 	    "Round trip of a command or pipeline that was sent.", NULL);
+}
+
+static void
+client_changed(void *arg, bool up)
+{
+	struct state *s = arg;
+
+	metric_set(s->m_up, up ? 1 : 0);
+}
+
+static void
+client_connect(struct state *s)
+{
+	const struct redis_url *u = &s->connection_opts.url;
+	struct node_opts n = { .changed = client_changed, .arg = s };
+
+	if (u->mode == REDIS_CLUSTER) {
+		s->cluster = cluster_new(s);
+		return;
+	}
+	n.address = u->addresses[0];
+	if (u->mode == REDIS_SENTINEL)
+		n.kind = NODE_SENTINEL;
+	s->node = state_node_new(s, &n);
 }
 
 enum rc
@@ -42,7 +71,9 @@ state_new(const struct state_opts *o, struct state **out)
 	s->loop = o->loop;
 	s->workers = o->workers;
 	s->blocks = o->blocks;
-	s->node = state_node_new(s, &s->connection_opts);
+	s->wait_replicas = o->wait_replicas;
+	s->wait_ms = o->wait_ms > 0 ? o->wait_ms : WAIT_MS;
+	client_connect(s);
 	*out = s;
 	return RC_OK;
 }
@@ -50,8 +81,13 @@ state_new(const struct state_opts *o, struct state **out)
 void
 state_stop(struct state *s)
 {
-	if (s != NULL)
+	if (s == NULL)
+		return;
+	s->stopped = true;
+	if (s->node != NULL)
 		state_node_stop(s->node);
+	cluster_stop(s->cluster);
+	state_pauses_end(s);
 }
 
 void
@@ -61,12 +97,21 @@ state_free(struct state *s)
 
 	if (s == NULL)
 		return;
+	state_stop(s);
 	state_node_free(s->node);
+	cluster_free(s->cluster);
 	while (s->n_spare > 0) {
 		p = state_pipe_take(s);
 		state_pipe_free(p);
 	}
 	free(s);
+}
+
+bool
+state_is_later(uint32_t a, uint32_t b)
+{
+	/* It wraps. */
+	return a != b && a - b < UINT32_MAX / 2;
 }
 
 bool
@@ -81,7 +126,14 @@ state_set_blocks(struct state *s, bool on)
 bool
 state_up(const struct state *s)
 {
-	return state_node_up(s->node);
+	return s->cluster != NULL ? cluster_up(s->cluster)
+				  : state_node_up(s->node);
+}
+
+struct state_node *
+state_route(struct state *s, int slot)
+{
+	return s->cluster != NULL ? cluster_route(s->cluster, slot) : s->node;
 }
 
 enum rc

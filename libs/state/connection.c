@@ -1,29 +1,21 @@
 /*
  * connection: one connection to Redis: opened and authenticated by a worker
- * thread, then used by the loop.
+ * thread (connection_open.c), then used by the loop.
  *
  * hiredis connects and parses; reading and writing is done here, because its
  * blocking calls have a deadline per read, not per call, and it calls write()
  * without MSG_NOSIGNAL.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <hiredis/hiredis.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "core/mem.h"
-#include "state/scripts.h"
 #include "state/state_internal.h"
-
-#define CONNECT_MS 2000
-#define COMMAND_MS 1000 /* of AUTH, SELECT, … */
-/* Bytes of the replies to SCRIPT LOAD. */
-#define SCRIPT_REPLIES_MAX (256UL * 1024)
 
 struct connection {
 	int fd;
@@ -72,8 +64,8 @@ resp_put(struct buf *out, const struct str *args, size_t n)
 	resp_put_args(out, args, n);
 }
 
-static struct connection *
-connection_wrap(int fd)
+struct connection *
+state_connection_wrap(int fd)
 {
 	struct connection *c = mem_zalloc(sizeof(*c));
 
@@ -260,12 +252,8 @@ state_connection_has_more(const struct connection *c)
 	return c->reader->pos != c->reader->len;
 }
 
-/*
- * Send out and wait for the replies.  After anything but RC_OK the connection
- * is unusable, and why is the error.  For the worker that opens it.
- */
-static enum rc
-connection_exchange(struct connection *c, struct str out,
+enum rc
+state_connection_exchange(struct connection *c, struct str out,
     struct connection_replies *w, struct mono until, char why[STATE_ERROR_MAX])
 {
 	struct str left = out;
@@ -284,133 +272,4 @@ connection_exchange(struct connection *c, struct str out,
 	if (c->sink.over)
 		return RC_TOOBIG;
 	return left.n == out.n ? RC_DOWN : RC_TIMEOUT;
-}
-
-/* ---- opening ---- */
-
-static int
-connection_dial(const struct url *u, char why[STATE_ERROR_MAX])
-{
-	struct timeval tv = { CONNECT_MS / 1000, 0 };
-	redisContext *rc;
-	int fd, flags;
-
-	rc = redisConnectWithTimeout(u->host, u->port > 0 ? u->port : 6379, tv);
-	if (rc == NULL)
-		abort();
-	if (rc->err != 0 || redisEnableKeepAlive(rc) != REDIS_OK) {
-		connection_error(why, rc->errstr);
-		redisFree(rc);
-		return -1;
-	}
-	fd = redisFreeKeepFd(rc);
-	flags = fcntl(fd, F_GETFD);
-	(void)fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
-	return fd;
-}
-
-/* One command: RC_OK, or why is the error, the server's or ours. */
-static enum rc
-connection_command(struct connection *c, const struct str *args, size_t n,
-    int64_t ms, char why[STATE_ERROR_MAX])
-{
-	struct state_reply *reply = NULL;
-	struct connection_replies w = { &reply, 1, 0, arena_new(64 * 1024) };
-	struct buf out = BUF_INIT(64 * 1024);
-	enum rc rc;
-
-	resp_put(&out, args, n);
-	rc = connection_exchange(
-	    c, buf_str(&out), &w, mono_add_ms(clock_mono(), ms), why);
-	if (rc != RC_OK)
-		rc = RC_DOWN;
-	else if ((rc = reply_rc(reply)) != RC_OK)
-		str_copy(reply->s, why, STATE_ERROR_MAX);
-	buf_free(&out);
-	arena_free(w.a);
-	return rc;
-}
-
-static enum rc
-connection_authenticate(struct connection *c, const struct connection_opts *o,
-    char why[STATE_ERROR_MAX])
-{
-	struct str user = str_of(o->url.user);
-	struct str password = str_of(o->url.password);
-	char num[STATE_NUM_MAX], ignored[STATE_ERROR_MAX];
-	enum rc rc = RC_OK;
-
-	if (user.n > 0)
-		rc = connection_command(c,
-		    STATE_ARGS(STR("AUTH"), user, password), COMMAND_MS, why);
-	else if (password.n > 0)
-		rc = connection_command(
-		    c, STATE_ARGS(STR("AUTH"), password), COMMAND_MS, why);
-	if (rc == RC_OK && o->db != 0)
-		rc = connection_command(c,
-		    STATE_ARGS(STR("SELECT"), state_num(o->db, num)),
-		    COMMAND_MS, why);
-	if (rc == RC_INVALID)
-		rc = RC_DENIED;
-	if (rc != RC_OK)
-		return rc;
-	/* Only a convenience for operators; permission may be missing. */
-	if (o->name[0] != '\0' &&
-	    connection_command(c,
-		STATE_ARGS(STR("CLIENT"), STR("SETNAME"), str_of(o->name)),
-		COMMAND_MS, ignored) == RC_DOWN) {
-		connection_error(why, ignored);
-		return RC_DOWN;
-	}
-	return connection_command(
-	    c, STATE_ARGS(STR("PING")), o->deadline_ms, why);
-}
-
-/*
- * Load all scripts, so that calls need no more than their digests.  The server
- * may reject that: it will do so when one is called, whose caller learns it.
- */
-static enum rc
-connection_load_scripts(struct connection *c, char why[STATE_ERROR_MAX])
-{
-	struct state_reply *replies[STATE_SCRIPTS];
-	struct connection_replies w = { replies, STATE_SCRIPTS, 0,
-		arena_new(SCRIPT_REPLIES_MAX) };
-	struct buf out = BUF_INIT(STATE_SEND_MAX);
-	enum rc rc;
-	size_t i;
-
-	for (i = 0; i < STATE_SCRIPTS; i++)
-		resp_put(&out,
-		    STATE_ARGS(STR("SCRIPT"), STR("LOAD"),
-			str_of(state_scripts[i]->text)));
-	rc = connection_exchange(
-	    c, buf_str(&out), &w, mono_add_ms(clock_mono(), COMMAND_MS), why);
-	buf_free(&out);
-	arena_free(w.a);
-	return rc == RC_OK ? RC_OK : RC_DOWN;
-}
-
-enum rc
-state_connection_open(const struct connection_opts *o, struct connection **out,
-    char why[STATE_ERROR_MAX])
-{
-	struct connection *c;
-	enum rc rc;
-	int fd;
-
-	*out = NULL;
-	fd = connection_dial(&o->url, why);
-	if (fd == -1)
-		return RC_DOWN;
-	c = connection_wrap(fd);
-	rc = connection_authenticate(c, o, why);
-	if (rc == RC_OK)
-		rc = connection_load_scripts(c, why);
-	if (rc == RC_OK) {
-		*out = c;
-		return RC_OK;
-	}
-	state_connection_close(c);
-	return rc == RC_DENIED ? RC_DENIED : RC_DOWN;
 }

@@ -1,6 +1,7 @@
 /*
  * node: one server of Redis: its connection on the loop, the calls that wait
- * for it, and reconnecting with growing pauses.
+ * for it, and reconnecting with growing pauses.  With sentinels, each
+ * connection is to the server that is the master by then.
  *
  * Calls of one iteration of the loop leave in one write, and Redis executes
  * them, and makes them durable, together.  Replies come in the order of calls.
@@ -21,12 +22,16 @@
 
 struct state_node {
 	struct state *s;
-	struct connection_opts opts;
+	struct node_opts o;
+	size_t sentinel; /* the one to query first */
 
 	struct connection *connection; /* NULL: down */
+	uint32_t epoch;                /* of the connection: the client's */
 	bool proven;                   /* it has answered a call */
 	bool denied;                   /* the last attempt was */
+	bool tried;                    /* an attempt has ended */
 	_Atomic bool up;
+	struct replication *replication; /* NULL: nothing waits for replicas */
 	struct loop_fd watch;
 	struct connect_job *job;
 	struct loop_timer reconnect;
@@ -115,6 +120,9 @@ node_fail_calls(struct state_node *n, bool too_big)
 struct connect_job {
 	struct state_node *n; /* used by the loop only; NULL: freed */
 	struct connection_opts opts;
+	struct connection_target target;
+	size_t sentinel;
+	bool found; /* target is the address of a server */
 	struct connection *connection;
 	enum rc rc;
 	char why[STATE_ERROR_MAX];
@@ -126,18 +134,29 @@ static void node_on_event(void *arg, unsigned events);
 static void
 node_log_failed(struct state_node *n, const struct connect_job *job)
 {
+	const struct redis_address *at = job->found
+	    ? &job->target.address
+	    : &job->opts.url.addresses[job->sentinel];
 	int64_t missed;
 
 	if (!log_every(&n->log_failing, LOG_EVERY_S, &missed))
 		return;
 	if (job->rc == RC_DENIED)
-		log_error("state.denied", LOG_S("host", job->opts.url.host),
-		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
+		log_error("state.denied", LOG_S("host", at->host),
+		    LOG_I("port", at->port), LOG_S("why", job->why),
 		    LOG_I("missed", missed));
 	else
-		log_warn("state.unreachable", LOG_S("host", job->opts.url.host),
-		    LOG_I("port", job->opts.url.port), LOG_S("why", job->why),
+		log_warn("state.unreachable", LOG_S("host", at->host),
+		    LOG_I("port", at->port), LOG_S("why", job->why),
 		    LOG_I("missed", missed));
+}
+
+static void
+node_changed(struct state_node *n, bool up)
+{
+	atomic_store(&n->up, up);
+	if (n->o.changed != NULL)
+		n->o.changed(n->o.arg, up);
 }
 
 static void
@@ -153,6 +172,7 @@ static void
 node_connected(struct state_node *n, struct connection *c)
 {
 	n->connection = c;
+	n->epoch = ++n->s->version;
 	n->proven = false;
 	n->denied = false;
 	n->log_failing = (struct log_rate){ 0 };
@@ -160,11 +180,15 @@ node_connected(struct state_node *n, struct connection *c)
 		.fd = state_connection_fd(c), .fn = node_on_event, .arg = n
 	};
 	loop_fd_watch(n->s->loop, &n->watch, LOOP_READ);
-	atomic_store(&n->up, true);
-	metric_set(n->s->m_up, 1);
-	metric_add(n->s->m_connects, 1);
-	log_info("state.up", LOG_S("host", n->opts.url.host),
-	    LOG_I("port", n->opts.url.port), LOG_I("database", n->opts.db));
+	if (n->o.kind != NODE_REPLICATION) {
+		metric_add(n->s->m_connects, 1);
+		log_info("state.up", LOG_S("host", n->o.address.host),
+		    LOG_I("port", n->o.address.port),
+		    LOG_I("database", n->s->connection_opts.url.db));
+	}
+	if (n->replication != NULL)
+		replication_begin(n->replication, &n->o.address);
+	node_changed(n, true);
 }
 
 static void
@@ -172,7 +196,15 @@ connect_job_run(void *arg)
 {
 	struct connect_job *job = arg;
 
-	job->rc = state_connection_open(&job->opts, &job->connection, job->why);
+	if (!job->found) {
+		job->rc = sentinel_find_master(
+		    &job->opts, &job->sentinel, &job->target.address, job->why);
+		if (job->rc != RC_OK)
+			return;
+		job->found = true;
+	}
+	job->rc = state_connection_open(
+	    &job->opts, &job->target, &job->connection, job->why);
 }
 
 static void
@@ -187,9 +219,15 @@ connect_job_done(void *arg)
 		return;
 	}
 	n->job = NULL;
+	n->tried = true;
+	n->sentinel = job->sentinel;
 	if (job->connection != NULL) {
+		n->o.address = job->target.address;
 		node_connected(n, job->connection);
 	} else {
+		/* The next sentinel may know a master that works. */
+		if (!job->found || n->o.kind == NODE_SENTINEL)
+			n->sentinel++;
 		n->denied = job->rc == RC_DENIED;
 		node_log_failed(n, job);
 		node_retry(n);
@@ -204,7 +242,12 @@ node_connect(void *arg)
 	struct connect_job *job = mem_zalloc(sizeof(*job));
 
 	job->n = n;
-	job->opts = n->opts;
+	job->opts = n->s->connection_opts;
+	job->target.address = n->o.address;
+	job->target.master = n->o.kind == NODE_SENTINEL;
+	job->target.scripts = n->o.kind != NODE_REPLICATION;
+	job->found = n->o.kind != NODE_SENTINEL;
+	job->sentinel = n->sentinel % job->opts.url.n;
 	job->rc = RC_DOWN;
 	str_copy(STR("the worker did not run"), job->why, sizeof(job->why));
 	n->job = job;
@@ -224,9 +267,10 @@ node_close(struct state_node *n, bool too_big)
 	loop_defer_cancel(n->s->loop, &n->flush);
 	state_connection_close(n->connection);
 	n->connection = NULL;
-	atomic_store(&n->up, false);
-	metric_set(n->s->m_up, 0);
 	node_fail_calls(n, too_big);
+	if (n->replication != NULL)
+		replication_end(n->replication);
+	node_changed(n, false);
 }
 
 void
@@ -239,8 +283,8 @@ state_node_break(struct state_node *n, const char *why)
 	/* why may lie in a reply that its owner frees. */
 	str_copy(str_of(why), text, sizeof(text));
 	node_close(n, state_connection_was_over(n->connection));
-	log_warn("state.down", LOG_S("host", n->opts.url.host),
-	    LOG_I("port", n->opts.url.port), LOG_S("why", text));
+	log_warn("state.down", LOG_S("host", n->o.address.host),
+	    LOG_I("port", n->o.address.port), LOG_S("why", text));
 	/* Pause after a connection that never worked. */
 	if (n->proven)
 		node_connect(n);
@@ -350,14 +394,20 @@ static void
 node_on_deadline(void *arg)
 {
 	struct state_node *n = arg;
+	const struct node_call *c;
+	struct mono until;
 
 	if (n->first == NULL)
 		return;
-	if (mono_diff_ns(n->first->until, clock_mono()) <= 0)
+	until = n->first->until;
+	for (c = n->first; c != NULL; c = c->next)
+		if (mono_diff_ns(c->until, until) < 0)
+			until = c->until;
+	if (mono_diff_ns(until, clock_mono()) <= 0)
 		state_node_break(n, "no reply within the deadline");
 	else
-		loop_timer_set(n->s->loop, &n->deadline, n->first->until,
-		    node_on_deadline, n);
+		loop_timer_set(
+		    n->s->loop, &n->deadline, until, node_on_deadline, n);
 }
 
 enum rc
@@ -381,9 +431,9 @@ state_node_submit(struct state_node *n, struct node_call *c)
 	n->n++;
 	n->bytes += c->bytes.n;
 	loop_defer(n->s->loop, &n->flush, node_flush, n);
-	if (n->deadline.pos == 0)
-		loop_timer_set(n->s->loop, &n->deadline, n->first->until,
-		    node_on_deadline, n);
+	if (n->deadline.pos == 0 || mono_diff_ns(c->until, n->deadline.at) < 0)
+		loop_timer_set(
+		    n->s->loop, &n->deadline, c->until, node_on_deadline, n);
 	return RC_OK;
 }
 
@@ -412,15 +462,47 @@ state_node_up(const struct state_node *n)
 	return atomic_load(&n->up);
 }
 
+bool
+state_node_is_new(const struct state_node *n)
+{
+	return !n->tried;
+}
+
+bool
+state_node_is_idle(const struct state_node *n)
+{
+	return n->first == NULL && n->ended == NULL;
+}
+
+uint32_t
+state_node_epoch(const struct state_node *n)
+{
+	return n->epoch;
+}
+
+struct replication *
+state_node_replication(const struct state_node *n)
+{
+	return n->replication;
+}
+
+const struct redis_address *
+state_node_address(const struct state_node *n)
+{
+	return &n->o.address;
+}
+
 struct state_node *
-state_node_new(struct state *s, const struct connection_opts *o)
+state_node_new(struct state *s, const struct node_opts *o)
 {
 	struct state_node *n = mem_zalloc(sizeof(*n));
 
 	n->s = s;
-	n->opts = *o;
+	n->o = *o;
 	n->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	n->ended_end = &n->ended;
+	if (s->wait_replicas > 0 && o->kind != NODE_REPLICATION)
+		n->replication = replication_new(s);
 	node_connect(n);
 	return n;
 }
@@ -434,6 +516,8 @@ state_node_stop(struct state_node *n)
 	n->job = NULL;
 	if (n->connection != NULL)
 		node_close(n, false);
+	if (n->replication != NULL)
+		replication_stop(n->replication);
 	node_notify(n);
 }
 
@@ -444,5 +528,6 @@ state_node_free(struct state_node *n)
 		return;
 	state_node_stop(n);
 	loop_defer_cancel(n->s->loop, &n->notify);
+	replication_free(n->replication);
 	free(n);
 }

@@ -12,6 +12,17 @@
  * reconnected: name resolved, authenticated, database selected, PING answered,
  * scripts loaded.  So a server that hangs costs one deadline, once.
  *
+ * With sentinels, the server is the master that they name whenever a connection
+ * is made; it is left when its role changes.  In a cluster, there is a
+ * connection to each master, and a call goes to the one that serves the slot of
+ * its keys; one whose keys are in several slots is rejected.
+ *
+ * Within its deadline a call is repeated in two cases.  It was certainly not
+ * executed, because the server is read-only, loads its data, has lost its
+ * master, or the slot is moving, has moved, or is not served; that is until a
+ * quarter of the deadline is left, and outside of fibers only while the server
+ * is connected.  Or its outcome is unknown, and its script is idempotent.
+ *
  * What a result means, of a single command as of each command of a pipeline:
  *   RC_OK       executed; its reply is available.
  *   RC_DOWN     not executed, and it never will be: there is no connection, or
@@ -22,7 +33,7 @@
  *               only what is idempotent.
  *   RC_DENIED   not executed: the credentials or permissions do not suffice.
  *   RC_RETRY    not executed: busy with a script, or too many calls or bytes
- *               are waiting.
+ *               are waiting, or some of the keys are moving to another server.
  *   RC_CONFLICT not executed: the consumer group exists.
  *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
  *               executed, but a script's writes before the error remain.
@@ -54,6 +65,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "core/worker.h"
+#include "state/state_conf.h"
 
 /* Bytes of one call on the wire, and of the replies it may return. */
 #define STATE_SEND_MAX  (64UL * 1024 * 1024)
@@ -67,10 +79,18 @@ struct state;
 struct state_opts {
 	struct loop *loop;
 	struct worker_pool *workers; /* connecting blocks one of its threads */
-	const char *url;  /* redis://[[user]:password@]host[:port][/database] */
-	const char *name; /* as CLIENT LIST shows it; NULL: none */
-	int deadline_ms;  /* of a call; 0: 100 */
-	bool blocks;      /* calls block in fibers too */
+	/*
+	 * redis://[[user]:password@]host[:port][/database]
+	 * redis+sentinel://[[user]:password@]host[:port],…/master[/database]
+	 * redis+cluster://[[user]:password@]host[:port],…
+	 */
+	const char *url;
+	const struct state_conf *conf; /* NULL: sentinels without a login */
+	const char *name;              /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;               /* of a call; 0: 100 */
+	bool blocks;                   /* calls block in fibers too */
+	int wait_replicas;          /* for state_wait_replicated(); 0: none */
+	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */
 };
 
@@ -109,7 +129,11 @@ void state_free(struct state *s);
  */
 bool state_set_blocks(struct state *s, bool on);
 
-/* state_up(s): Whether connected.  Any thread. */
+/*
+ * state_up(s):
+ * Whether connected; in a cluster, to all masters at first, and from then on to
+ * most of them.  Any thread.
+ */
 bool state_up(const struct state *s);
 
 /* ---- replies ---- */
@@ -177,6 +201,9 @@ enum rc state_cmd(struct state *s, const struct str *args, size_t n,
 struct state_script {
 	const char *text;
 	const char *sha; /* its SHA-1, 40 hexadecimal digits */
+	/* Executed twice it leaves and replies the same as when executed
+	 * a single time. */
+	bool idempotent;
 };
 
 struct state_call {
@@ -223,8 +250,10 @@ enum rc state_pipe_eval(
 
 /*
  * state_pipe_run(p):
- * Execute what is queued, in order, with one exception: a script that the
- * server lost (SCRIPT FLUSH) while connected is executed after the others.
+ * Execute what is queued, in order, with two exceptions: a script that the
+ * server lost (SCRIPT FLUSH) while connected, and whatever is repeated, is
+ * executed after the others; and servers of a cluster do not wait for each
+ * other.
  * p must not be used while it runs.
  * RC_OK if each command has a reply, also an error; otherwise why some have
  * none.  Nothing queued: RC_OK.
@@ -238,6 +267,40 @@ enum rc state_pipe_run(struct state_pipe *p) RC_CHECK;
  */
 enum rc state_pipe_reply(const struct state_pipe *p, size_t i,
     const struct state_reply **out) RC_CHECK;
+
+/* ---- replicas ---- */
+
+/*
+ * What a master has answered is lost if it dies before a replica has it.  Who
+ * acknowledges something takes a mark, makes the calls, and waits:
+ *
+ *	m = state_mark_now(s, key);
+ *	rc = turn_commit(s, …);
+ *	if (rc == RC_OK)
+ *		rc = state_wait_replicated(s, m, 0);
+ */
+struct state_mark {
+	uint32_t version; /* private */
+	int slot;         /* private */
+};
+
+/*
+ * state_mark_now(s, key):
+ * Now, for the server that has key; taken before the first of the calls.
+ */
+struct state_mark state_mark_now(const struct state *s, struct str key);
+
+/*
+ * state_wait_replicated(s, mark, ms):
+ * Wait until wait_replicas replicas have, in memory, what the server of the
+ * mark has answered until now.  At most ms, 0: wait_ms; when the caller blocks,
+ * a deadline of s longer.  RC_OK also without waiting, if wait_replicas is 0.
+ * RC_RETRY: not that many have it; or the server was connected anew, or
+ * replaced, since the mark: then what it had answered may be lost, and
+ * repeating the wait is no use.
+ */
+enum rc state_wait_replicated(
+    struct state *s, struct state_mark mark, int64_t ms) RC_CHECK;
 
 /* ---- keys ---- */
 

@@ -24,13 +24,43 @@
 
 struct redisReplyObjectFunctions;
 
+/* ---- redis_url.c ---- */
+
+#define REDIS_ADDRESSES_MAX 16
+#define REDIS_MASTER_MAX    64
+
+enum redis_mode { REDIS_SINGLE, REDIS_SENTINEL, REDIS_CLUSTER };
+
+struct redis_address {
+	char host[URL_HOST_MAX];
+	int port;
+};
+
+struct redis_url {
+	enum redis_mode mode;
+	/* The server, the sentinels, or some nodes of the cluster. */
+	struct redis_address addresses[REDIS_ADDRESSES_MAX];
+	size_t n;
+	char user[URL_USER_MAX];
+	char password[URL_PASSWORD_MAX];
+	char master[REDIS_MASTER_MAX]; /* its name among sentinels */
+	int64_t db;
+};
+
+/*
+ * redis_url_parse(text, u):
+ * NULL, or what is wrong: a constant that contains no part of text.  Pure.
+ */
+const char *redis_url_parse(struct str text, struct redis_url *u);
+
 /* ---- client.c ---- */
 
 #define STATE_ERROR_MAX 128
 
 struct connection_opts {
-	struct url url;
-	int64_t db;
+	struct redis_url url;
+	char sentinel_user[URL_USER_MAX];
+	char sentinel_password[URL_PASSWORD_MAX];
 	char name[65];
 	int deadline_ms;
 };
@@ -38,13 +68,22 @@ struct connection_opts {
 struct connection;  /* an open connection to Redis */
 struct connect_job; /* a job of the worker pool */
 struct state_node;  /* a server, and the calls that wait for it */
+struct cluster;     /* the servers of a cluster */
+struct replication; /* who waits for a server's replicas */
 
 struct state {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct connection_opts connection_opts;
 	bool blocks;
-	struct state_node *node;
+	/* Rises with each connection, and when a slot gets another owner. */
+	uint32_t version;
+	struct state_node *node; /* NULL in a cluster */
+	struct cluster *cluster; /* NULL outside */
+	int64_t wait_replicas;   /* 0: state_wait_replicated() does nothing */
+	int64_t wait_ms;
+	bool stopped;
+	struct state_pipe *paused; /* they wait before a retry */
 
 	struct state_pipe *spare; /* of single commands */
 	size_t n_spare;
@@ -56,10 +95,19 @@ struct state {
 	struct metric *m_calls;
 	struct metric *m_failures;
 	struct metric *m_errors;
+	struct metric *m_unreplicated;
 	struct metric *m_seconds;
 };
 
-/* ---- redis_url.c ---- */
+/*
+ * state_route(s, slot):
+ * The server of a slot, which may be down; NULL if none is known.  Valid until
+ * the caller returns to the loop or suspends.
+ */
+struct state_node *state_route(struct state *s, int slot);
+
+/* state_is_later(a, b): Whether version a of a client is later than b. */
+bool state_is_later(uint32_t a, uint32_t b);
 
 /* state_url_read(o, c): The options of connections; RC_INVALID logged. */
 enum rc state_url_read(
@@ -75,14 +123,13 @@ struct connection_replies {
 	struct arena *a;
 };
 
-/*
- * state_connection_open(o, out, why):
- * Connect, authenticate, select the database, load all scripts.  Blocks; on a
- * worker thread.  RC_DENIED or RC_DOWN, and why.
- */
-enum rc state_connection_open(const struct connection_opts *o,
-    struct connection **out, char why[STATE_ERROR_MAX]) RC_CHECK;
+/* state_connection_wrap(fd): A connection of a socket, which it owns. */
+struct connection *state_connection_wrap(int fd);
+
+/* state_connection_close(c): Close and free it.  NULL is allowed. */
 void state_connection_close(struct connection *c);
+
+/* state_connection_fd(c): Its socket, owned by c. */
 int state_connection_fd(const struct connection *c);
 
 /* Neither a surplus reply nor its end has come. */
@@ -111,13 +158,76 @@ bool state_connection_parse(struct connection *c, struct connection_replies *w,
 bool state_connection_wait(struct connection *c, bool writing,
     struct mono until, char why[STATE_ERROR_MAX]) RC_CHECK;
 
+/*
+ * state_connection_exchange(c, out, w, until, why):
+ * Send out and wait for the replies.  Blocks; on the worker thread that opens
+ * c.  After anything but RC_OK c is unusable, and why is the error.
+ */
+enum rc state_connection_exchange(struct connection *c, struct str out,
+    struct connection_replies *w, struct mono until,
+    char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* ---- connection_open.c; blocks, on worker threads ---- */
+
+struct connection_target {
+	struct redis_address address;
+	bool master;  /* it is a failure if it is a replica */
+	bool scripts; /* load them */
+};
+
+/*
+ * state_connection_open(o, t, out, why):
+ * Connect, authenticate, select the database, load all scripts.  RC_DENIED or
+ * RC_DOWN, and why.
+ */
+enum rc state_connection_open(const struct connection_opts *o,
+    const struct connection_target *t, struct connection **out,
+    char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* state_connection_dial(a, ms, out, why): Connect only; RC_DOWN, and why. */
+enum rc state_connection_dial(const struct redis_address *a, int64_t ms,
+    struct connection **out, char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/*
+ * state_connection_login(c, user, password, why):
+ * Authenticate, unless both are empty.  RC_DENIED or RC_DOWN, and why.
+ */
+enum rc state_connection_login(struct connection *c, const char *user,
+    const char *password, char why[STATE_ERROR_MAX]) RC_CHECK;
+
+struct connection_query {
+	const struct str *args;
+	size_t n;
+	int64_t ms; /* for the reply */
+	size_t max; /* bytes of the reply in memory */
+};
+
+/*
+ * state_connection_query(c, q, out, why):
+ * Run a command.  *out (out may be NULL) is its reply, which the caller frees,
+ * only if RC_OK; otherwise why is the error, the server's or ours.
+ */
+enum rc state_connection_query(struct connection *c,
+    const struct connection_query *q, struct state_reply **out,
+    char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* ---- sentinel.c; blocks, on worker threads ---- */
+
+/*
+ * sentinel_find_master(o, first, master, why):
+ * Query the sentinels of o, the one with index *first first; *first becomes the
+ * one that knew the master.  RC_DENIED or RC_DOWN, and why.
+ */
+enum rc sentinel_find_master(const struct connection_opts *o, size_t *first,
+    struct redis_address *master, char why[STATE_ERROR_MAX]) RC_CHECK;
+
 /* ---- node.c ---- */
 
 /* Commands that are sent to one server together. */
 struct node_call {
 	struct str bytes; /* unchanged until the call has ended */
 	struct connection_replies w;
-	struct mono until; /* not before that of the call before it */
+	struct mono until;
 	/*
 	 * Called once, on the loop, if it was submitted; NULL: the caller
 	 * waits with state_node_wait().
@@ -129,14 +239,43 @@ struct node_call {
 	size_t sent;            /* private */
 };
 
+enum node_kind {
+	NODE_SERVER,     /* the server at an address */
+	NODE_SENTINEL,   /* the master that sentinels name */
+	NODE_REPLICATION /* as NODE_SERVER, for calls without scripts */
+};
+
+struct node_opts {
+	enum node_kind kind;
+	struct redis_address address; /* not with sentinels */
+	/*
+	 * Called when it was connected or disconnected; NULL: not.  It must
+	 * not free the node.
+	 */
+	void (*changed)(void *arg, bool up);
+	void *arg;
+};
+
 /* Connect, and reconnect until it is freed. */
-struct state_node *state_node_new(
-    struct state *s, const struct connection_opts *o);
+struct state_node *state_node_new(struct state *s, const struct node_opts *o);
 
 /* End its calls and the connection for good; owners are notified at once. */
 void state_node_stop(struct state_node *n);
 void state_node_free(struct state_node *n);
 bool state_node_up(const struct state_node *n); /* any thread */
+
+/* The first attempt to connect has not ended. */
+bool state_node_is_new(const struct state_node *n);
+
+/* No call waits for it. */
+bool state_node_is_idle(const struct state_node *n);
+
+/* The client's version when it was connected last; its address then. */
+uint32_t state_node_epoch(const struct state_node *n);
+const struct redis_address *state_node_address(const struct state_node *n);
+
+/* What waits for its replicas; NULL if nothing ever does. */
+struct replication *state_node_replication(const struct state_node *n);
 
 /*
  * state_node_submit(n, c):
@@ -173,6 +312,26 @@ struct state_pipe *state_pipe_take(struct state *s);
 enum rc state_pipe_run_single(
     struct state_pipe *p, struct state_reply **out) RC_CHECK;
 void state_pipe_put(struct state_pipe *p);
+
+/* ---- pipe_attempt.c ---- */
+
+/* state_pauses_end(s): Resume the fibers that wait before a retry. */
+void state_pauses_end(struct state *s);
+
+/* ---- replication.c ---- */
+
+/*
+ * replication_new(s): Of one server, while there is no connection to it.
+ * replication_begin(r, a): Its connection was made, to the address a.
+ * replication_end(r): It was closed: those that wait fail, from the loop.
+ * replication_stop(r): The same at once.
+ * replication_free(r): After its stop; NULL is allowed.
+ */
+struct replication *replication_new(struct state *s);
+void replication_begin(struct replication *r, const struct redis_address *a);
+void replication_end(struct replication *r);
+void replication_stop(struct replication *r);
+void replication_free(struct replication *r);
 
 /* ---- reply.c ---- */
 

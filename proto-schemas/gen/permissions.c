@@ -283,7 +283,9 @@ static const char redis_intro[] =
     "rights.\n";
 
 /* Commands of a connection's set-up. */
-#define BASE "+ping +select +client|setname +script|load +time"
+#define BASE                                                            \
+	"+ping +select +client|setname +script|load +time +role +wait " \
+	"+asking +cluster|slots"
 
 static bool
 redis_has(char *const *v, size_t n, const char *s)

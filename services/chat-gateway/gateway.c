@@ -89,6 +89,7 @@ gateway_start(struct svc *s, const void *conf)
 	if (state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
 			  .url = g->conf->redis_url,
+			  .conf = &g->conf->redis,
 			  .name = "chat-gateway",
 			  .deadline_ms = (int)g->conf->redis_timeout_ms,
 			  .metrics = svc_metrics(s) },

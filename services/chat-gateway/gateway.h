@@ -13,6 +13,7 @@
 #include "core/id.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "state/state_conf.h"
 #include "wire/wire.h"
 
 struct arena;
@@ -27,6 +28,7 @@ struct worker_pool;
 
 struct gateway_conf {
 	const char *redis_url;
+	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	const char *user_id; /* default user of unauthenticated requests */
 	int64_t snapshot_ttl_s;

@@ -17,6 +17,7 @@ static const struct conf_opt gateway_opts[] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(gateway_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
+	STATE_CONF_OPTS(gateway_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(gateway_conf, redis_timeout_ms),
 	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "USER_ID", CONF_STR, CONF_AT(gateway_conf, user_id), "demo-user", 0,

@@ -21,6 +21,7 @@ const struct conf_opt engine_opts[ENGINE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(engine_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
+	STATE_CONF_OPTS(engine_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(engine_conf, redis_timeout_ms),
 	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "EXEC_GATE", CONF_STR, CONF_AT(engine_conf, exec_gate), "continuous",
@@ -60,6 +61,7 @@ engine_connect(struct engine *e)
 	const struct state_opts o = { .loop = svc_loop(e->svc),
 		.workers = e->workers,
 		.url = e->conf->redis_url,
+		.conf = &e->conf->redis,
 		.name = "emotion-engine",
 		.deadline_ms = (int)e->conf->redis_timeout_ms,
 		.metrics = svc_metrics(e->svc) };

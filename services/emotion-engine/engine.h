@@ -12,6 +12,7 @@
 #include "core/fiber.h"
 #include "dynamics/pad.h"
 #include "soul_record.h"
+#include "state/state_conf.h"
 
 struct bus;
 struct recognizer;
@@ -22,6 +23,7 @@ struct worker_pool;
 
 struct engine_conf {
 	const char *redis_url;
+	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	const char *exec_gate;
 	double tick_s;
@@ -31,7 +33,7 @@ struct engine_conf {
 };
 
 /* The options that fill it. */
-#define ENGINE_OPTS_N 7
+#define ENGINE_OPTS_N (7 + STATE_CONF_N)
 extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 
 /* Souls in the cache: some 400 bytes each. */

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "state/state_conf.h"
+
 struct buf;
 struct svc;
 struct svc_call;
@@ -16,6 +18,7 @@ struct filter_conf {
 	const char *timezone;
 	int64_t cache_mib;
 	const char *redis_url; /* "": none */
+	struct state_conf redis;
 	int64_t redis_timeout_ms;
 };
 

@@ -3,8 +3,7 @@
  *
  *	nats	soul.rpc.intent.filter
  *	http	POST /v1/intents/filter
- *	in	proto-schemas/intent_filter_request.schema.json
- *	out	proto-schemas/intent_filter_response.schema.json
+ *	schemas	proto-schemas/intent_filter_{request,response}.schema.json
  */
 #include "core/mem.h"
 #include "handlers.h"
@@ -23,6 +22,7 @@ static const struct conf_opt filter_opts[] = {
 	    "64", 1, 4096, "memory limit of compiled catalogs, MiB" },
 	{ "REDIS_URL", CONF_URL, CONF_AT(filter_conf, redis_url), "", 0, 0,
 	    "Redis URL, for catalogs by reference; empty: none" },
+	STATE_CONF_OPTS(filter_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(filter_conf, redis_timeout_ms),
 	    "100", 10, 10000, "timeout of a Redis command, ms" },
 };

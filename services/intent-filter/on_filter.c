@@ -116,14 +116,16 @@ void *
 filter_start(struct svc *s, const void *conf)
 {
 	struct filter_app *app = mem_zalloc(sizeof(*app));
+	struct catalog_redis redis;
 
 	app->conf = conf;
 	app->rx = rx_scratch_new();
 	app->zones = zone_cache_new();
 	app->vocabulary = vocabulary_new();
+	redis = (struct catalog_redis){ app->conf->redis_url, &app->conf->redis,
+		(int)app->conf->redis_timeout_ms };
 	if (catalog_loader_new(s, (size_t)app->conf->cache_mib * 1024 * 1024,
-		app->conf->redis_url, (int)app->conf->redis_timeout_ms,
-		&app->loader) != RC_OK) {
+		&redis, &app->loader) != RC_OK) {
 		filter_stop(app);
 		return NULL;
 	}

@@ -16,6 +16,7 @@
 #include "core/loop.h"
 #include "llm/providers.h"
 #include "otlp/otlp.h"
+#include "state/state_conf.h"
 
 struct arena;
 struct bus;
@@ -33,6 +34,7 @@ struct zone;
 
 struct orch_conf {
 	const char *redis_url;
+	struct state_conf redis;
 	struct llm_conf llm;
 	const char *timezone;
 	int64_t redis_timeout_ms;
@@ -49,7 +51,7 @@ struct orch_conf {
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (13 + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (13 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */

@@ -39,6 +39,7 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(orch_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
+	STATE_CONF_OPTS(orch_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(orch_conf, redis_timeout_ms),
 	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	LLM_CONF_OPTS(orch_conf, llm),
@@ -82,6 +83,7 @@ orch_connect_state(struct orch *o)
 	struct state_opts opts = { .loop = svc_loop(o->svc),
 		.workers = o->workers,
 		.url = o->conf->redis_url,
+		.conf = &o->conf->redis,
 		.name = "llm-orchestrator",
 		.deadline_ms = (int)o->conf->redis_timeout_ms,
 		.metrics = svc_metrics(o->svc) };

@@ -9,6 +9,7 @@
 
 #include "core/conf.h"
 #include "llm/providers.h"
+#include "state/state_conf.h"
 
 struct buf;
 struct bus;
@@ -23,6 +24,7 @@ struct worker_pool;
 
 struct memory_worker_conf {
 	const char *redis_url;
+	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	struct llm_conf llm;
 	double scan_s, llm_timeout_s, claim_s, retry_s;
@@ -41,7 +43,7 @@ struct memory_worker_conf {
 };
 
 /* The options that fill it. */
-#define MEMORY_WORKER_OPTS_N (27 + LLM_CONF_N)
+#define MEMORY_WORKER_OPTS_N (27 + STATE_CONF_N + LLM_CONF_N)
 extern const struct conf_opt memory_worker_opts[MEMORY_WORKER_OPTS_N];
 
 struct memory_worker {

@@ -31,6 +31,7 @@ const struct conf_opt bridge_opts[BRIDGE_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(bridge_conf, redis_url),
 	    "redis://127.0.0.1:6379", 0, 0,
 	    "Redis URL, including any password" },
+	STATE_CONF_OPTS(bridge_conf, redis),
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(bridge_conf, mqtt_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "MQTT 5 broker, mqtt://host:port, or mqtts:// with TLS" },
@@ -149,6 +150,7 @@ bridge_connect_redis(struct bridge *b)
 	const struct state_opts o = { .loop = b->loop,
 		.workers = b->workers,
 		.url = b->conf->redis_url,
+		.conf = &b->conf->redis,
 		.name = "mqtt-bridge",
 		.deadline_ms = REDIS_MS,
 		.metrics = svc_metrics(b->svc) };

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "core/conf.h"
+#include "state/state_conf.h"
 
 struct svc;
 
 struct bridge_conf {
 	const char *redis_url;
+	struct state_conf redis;
 	const char *mqtt_url;
 	const char *mqtt_user;
 	const char *mqtt_password;
@@ -24,7 +26,7 @@ struct bridge_conf {
 };
 
 /* The options that fill struct bridge_conf. */
-#define BRIDGE_OPTS_N 13
+#define BRIDGE_OPTS_N (13 + STATE_CONF_N)
 extern const struct conf_opt bridge_opts[BRIDGE_OPTS_N];
 
 /* bridge_check(conf, errors, known): As svc_def.check. */

@@ -6,6 +6,8 @@
 --         token}, …}
 -- Computed keys: the credentials.  Those not of our format are left out.
 
+--@idempotent
+
 local from, limit = '-', tonumber(ARGV[2])
 if ARGV[1] ~= '' then from = '(' .. ARGV[1] end
 local tokens = redis.call('ZRANGEBYLEX', KEYS[1], from, '+', 'LIMIT', 0,

@@ -3,6 +3,7 @@
 -- KEYS: credential
 -- Result: {OK, {tenant, user, hash, created, changed, revoked}}, {NOENT}
 
+--@idempotent
 --@include lib_record
 
 if not record(KEYS[1], CREDENTIAL_FORMAT) then

@@ -7,7 +7,9 @@
 # as out/lua/SCRIPT.lua.
 #
 # A line "--@include lib_NAME" stands for the lines of lib_NAME.lua, the first
-# time in a script.  A name in capitals is a constant: a macro of keys.h whose
+# time in a script.  A line "--@idempotent" says that executing it twice leaves and
+# replies the same as executing it a single time, so that it may be repeated when
+# its outcome is unknown.  A name in capitals is a constant: a macro of keys.h whose
 # value is one string or one number, or a code of enum rc.  Comments of their
 # own line are left out.
 function fail(script, why) {
@@ -79,6 +81,8 @@ function expand(script, piece,    i, line, lib) {
 				included[script, lib] = 1
 				expand(script, lib)
 			}
+		} else if (line == "--@idempotent" && piece == script) {
+			idempotent[script] = 1
 		} else if (line !~ /^[ \t]*(--.*)?$/) {
 			put(script, constants(script, line))
 		}
@@ -102,7 +106,8 @@ END {
 		print "extern const struct state_script script_" names[k] ";" >header
 		print "\nconst struct state_script script_" names[k] " = {" >source
 		expand(names[k], names[k])
-		print "\t,\"" digest(lua) "\"" >source
+		print "\t,\"" digest(lua) "\"," >source
+		print "\t" (names[k] in idempotent ? "true" : "false") >source
 		print "};" >source
 		list = list "\t&script_" names[k] ",\n"
 		n_scripts++

@@ -4,6 +4,8 @@
 -- ARGV: owner, ttl (ms)
 -- Result: {OK, the owner's epoch, or 0 while another owner holds it}
 
+--@idempotent
+
 local owner = redis.call('GET', KEYS[1])
 local epoch = redis.call('GET', KEYS[2])
 if owner and owner ~= ARGV[1] then return { RC_OK, 0 } end

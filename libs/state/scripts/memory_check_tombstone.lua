@@ -4,6 +4,7 @@
 -- ARGV: id, made (ms)
 -- Result: OK, CONFLICT if it was
 
+--@idempotent
 --@include lib_memory
 --@include lib_memory_forgotten
 

@@ -3,6 +3,7 @@
 -- KEYS: as lib_memory
 -- Result: {OK, when (ms; 0: never)}
 
+--@idempotent
 --@include lib_record
 
 record(KEYS[1], MEMORY_FORMAT)

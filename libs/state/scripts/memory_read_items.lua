@@ -4,6 +4,7 @@
 -- ARGV: id, …
 -- Result: {OK, {JSON or nil, …}, {vector or nil, …}}
 
+--@idempotent
 --@include lib_record
 
 record(KEYS[1], MEMORY_FORMAT)

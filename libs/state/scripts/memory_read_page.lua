@@ -5,6 +5,7 @@
 -- Result: {OK, version, how many in all, {id, …}, {JSON, …}, {vector, …}};
 --         the lists are empty for index 0 if the caller knows the version.
 
+--@idempotent
 --@include lib_record
 
 local call = redis.call

@@ -3,6 +3,7 @@
 -- KEYS: as lib_memory
 -- Result: {OK, {id, …}, {JSON, …}}
 
+--@idempotent
 --@include lib_record
 
 record(KEYS[1], MEMORY_FORMAT)

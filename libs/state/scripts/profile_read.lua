@@ -3,6 +3,7 @@
 -- KEYS: profile
 -- Result: {OK, last change (ms), path, value, …}
 
+--@idempotent
 --@include lib_profile
 
 local result = { RC_OK, 0 }

@@ -3,6 +3,7 @@
 -- KEYS: session
 -- Result: {OK, seq; 0: none}
 
+--@idempotent
 --@include lib_record
 
 record(KEYS[1], SESSION_FORMAT)

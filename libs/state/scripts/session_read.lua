@@ -4,6 +4,7 @@
 -- Result: {OK, known (0, 1), {soul, terminal, summary, number of its last
 --         message, active, job, pending}}
 
+--@idempotent
 --@include lib_record
 
 local known = record(KEYS[1], SESSION_FORMAT)

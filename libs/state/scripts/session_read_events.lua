@@ -5,6 +5,7 @@
 -- Result: {OK, newest seq, more (0, 1), {seq, JSON or nil, lost turn or nil, at
 --         (ms), …}}
 
+--@idempotent
 --@include lib_record
 
 local call, events = redis.call, KEYS[2]

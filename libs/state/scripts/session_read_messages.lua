@@ -7,6 +7,7 @@
 --
 -- Read in chunks, so that large messages beyond the page are not copied.
 
+--@idempotent
 --@include lib_record
 
 local call, messages = redis.call, KEYS[2]

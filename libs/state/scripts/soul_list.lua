@@ -4,6 +4,8 @@
 -- Result: {OK, {{fields as of soul_read, token}, …}}
 -- Computed keys: the souls.  Those not of our format are left out.
 
+--@idempotent
+
 local souls = {}
 for _, token in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   local fields = redis.pcall('HMGET', KEY_SOUL_PRE .. token .. KEY_SOUL_POST,

@@ -3,6 +3,7 @@
 -- KEYS: soul
 -- Result: {OK, {user, name, mbti, model, created}}, {NOENT}
 
+--@idempotent
 --@include lib_record
 
 if not record(KEYS[1], SOUL_FORMAT) then

@@ -4,6 +4,7 @@
 -- ARGV: ttl (ms), broker or '' (any)
 -- Result: {OK, 1 if it is, else 0}
 
+--@idempotent
 --@include lib_terminal_reachable
 
 return { RC_OK, reachable and 1 or 0 }

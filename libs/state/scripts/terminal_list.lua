@@ -3,5 +3,7 @@
 -- KEYS: the user's terminals
 -- Result: {OK, {tokens}}
 
+--@idempotent
+
 local tokens = redis.call('SMEMBERS', KEYS[1])
 return { RC_OK, tokens }

@@ -4,6 +4,7 @@
 -- ARGV: ttl of snapshots (ms), 'ct' to read the catalog, else ''
 -- Result: {OK, known, present, {fields}, bytes of the catalog}
 
+--@idempotent
 --@include lib_clock
 --@include lib_record
 

@@ -4,6 +4,7 @@
 -- ARGV: hash
 -- Result: {OK, catalog}, NOENT, CONFLICT
 
+--@idempotent
 --@include lib_record
 
 record(KEYS[1], TERMINAL_FORMAT)

@@ -5,6 +5,7 @@
 --         timeline}}
 -- Computed keys: the instance of the turn's process.
 
+--@idempotent
 --@include lib_record
 
 local key = KEYS[1]

@@ -292,14 +292,15 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 /* ---- creation ---- */
 
 enum rc
-catalog_loader_new(struct svc *s, size_t cache_bytes, const char *redis_url,
-    int redis_timeout_ms, struct catalog_loader **out)
+catalog_loader_new(struct svc *s, size_t cache_bytes,
+    const struct catalog_redis *redis, struct catalog_loader **out)
 {
 	struct catalog_loader *l = mem_zalloc(sizeof(*l));
 	struct state_opts o = { .loop = svc_loop(s),
-		.url = redis_url,
+		.url = redis->url,
+		.conf = redis->conf,
 		.name = "intent-filter",
-		.deadline_ms = redis_timeout_ms,
+		.deadline_ms = redis->timeout_ms,
 		.metrics = svc_metrics(s) };
 	enum rc rc = RC_OK;
 
@@ -313,7 +314,7 @@ catalog_loader_new(struct svc *s, size_t cache_bytes, const char *redis_url,
 	    metric_counter(svc_metrics(s), "soul_intent_catalog_decodes_total",
 		"Requests whose catalog was decoded.", NULL);
 	o.workers = l->workers;
-	if (redis_url[0] != '\0')
+	if (redis->url[0] != '\0')
 		rc = state_new(&o, &l->state);
 	if (rc != RC_OK) {
 		catalog_loader_free(l);

@@ -15,6 +15,7 @@
 #include "core/rc.h"
 
 struct catalog_loader;
+struct state_conf;
 struct svc;
 struct svc_call;
 
@@ -28,14 +29,18 @@ struct catalog_request {
 typedef void (*catalog_fn)(
     void *arg, struct catalog_request request, const struct catalog *cat);
 
+struct catalog_redis {
+	const char *url; /* "": catalogs cannot be referenced by hash */
+	const struct state_conf *conf;
+	int timeout_ms;
+};
+
 /*
- * catalog_loader_new(s, cache_bytes, redis_url, redis_timeout_ms, out):
- * redis_url "": catalogs cannot be referenced by hash.  RC_INVALID if it is not
- * a URL of Redis (logged).
+ * catalog_loader_new(s, cache_bytes, redis, out):
+ * RC_INVALID if the URL is not one of Redis (logged).
  */
 enum rc catalog_loader_new(struct svc *s, size_t cache_bytes,
-    const char *redis_url, int redis_timeout_ms,
-    struct catalog_loader **out) RC_CHECK;
+    const struct catalog_redis *redis, struct catalog_loader **out) RC_CHECK;
 
 /* catalog_loader_free(l): No request is pending any more.  NULL is allowed. */
 void catalog_loader_free(struct catalog_loader *l);

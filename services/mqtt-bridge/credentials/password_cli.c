@@ -74,7 +74,8 @@ static int
 password_run(const struct svc_run *r)
 {
 	const struct bridge_conf *conf = r->conf;
-	struct password_sync_options options = { .redis_url = conf->redis_url };
+	struct password_sync_options options = { .redis_url = conf->redis_url,
+		.redis = &conf->redis };
 	int code = password_parse_args(&options, r->argc, r->argv);
 
 	return code != 0 ? code : password_sync_run(&options);
@@ -108,7 +109,8 @@ const struct svc_command password_command = {
 	    "The file stays unchanged while Redis cannot be reached, and if "
 	    "Redis has never had\n"
 	    "an identity but the file contains some.\n\n"
-	    "Only REDIS_URL of the configuration is used.\n\n"
+	    "Only REDIS_URL, SENTINEL_USERNAME and SENTINEL_PASSWORD of the "
+	    "configuration are used.\n\n"
 	    "Exit codes: 0 done or stopped by a signal, 1 failed, or a signal "
 	    "came too early\n"
 	    "(--once), 64 wrong arguments, 78 wrong configuration.\n",

@@ -406,6 +406,7 @@ password_sync_start(struct password_sync *s)
 	const struct state_opts o = { .loop = s->loop,
 		.workers = s->workers,
 		.url = s->options->redis_url,
+		.conf = s->options->redis,
 		.name = "mqtt-bridge passwords",
 		.deadline_ms = REDIS_MS };
 	const char *why;

@@ -22,6 +22,7 @@ struct broker_reload {
 
 struct password_sync_options {
 	const char *redis_url;
+	const struct state_conf *redis;
 	const char *file;
 	const char *also; /* NULL: none */
 	struct broker_reload reload;

@@ -67,7 +67,7 @@ check_agreement(const char *program, const char *wrong, const char *why)
 /* For every program: each of its variables in this list. */
 static const char *const any_wrong[][3] = {
 	/* the variable, an invalid value, the expected message */
-	{ "REDIS_URL", "rediss://127.0.0.1", "the scheme is not redis://" },
+	{ "REDIS_URL", "rediss://127.0.0.1", "TLS proxy" },
 	{ "REDIS_URL", "127.0.0.1:6379", "REDIS_URL: " },
 	{ "REDIS_URL", "redis://127.0.0.1/x", "REDIS_URL: the path" },
 	{ "REDIS_URL", "redis://u@127.0.0.1", "REDIS_URL: there is a user" },

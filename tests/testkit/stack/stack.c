@@ -39,6 +39,18 @@ stack_name(enum stack_service i)
 
 /* ---- start ---- */
 
+static const char *
+stack_redis_url(const struct stack *st, const char *user, struct arena *a)
+{
+	const char *url =
+	    st->opts->sentinels ? st->redis.url : st->server[STACK_REDIS].url;
+	int scheme = (int)(strstr(url, "://") + 3 - url);
+
+	return arena_printf(a, "REDIS_URL=%.*s%s:" TK_PASSWORD "%s@%s", scheme,
+	    url, user, user, url + scheme)
+	    .p;
+}
+
 void
 stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
     const char *name)
@@ -61,10 +73,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] =
 	    arena_printf(a, "NATS_PASSWORD=" TK_PASSWORD "%s", services[i].name)
 		.p;
-	env[n++] = arena_printf(a, "REDIS_URL=redis://%s:" TK_PASSWORD "%s@%s",
-	    services[i].name, services[i].name,
-	    st->server[STACK_REDIS].url + strlen("redis://"))
-		       .p;
+	env[n++] = stack_redis_url(st, services[i].name, a);
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -135,7 +144,13 @@ start_servers(struct stack *st)
 		    &st->server[STACK_NATS], st->nats_monitor);
 	} else
 		tk_rights_nats(&st->server[STACK_NATS]);
-	tk_rights_redis(&st->server[STACK_REDIS]);
+	if (st->opts->sentinels) {
+		st->redis.n = 2;
+		tk_rights_redis(&st->redis.server[0]);
+		tk_rights_redis(&st->redis.server[1]);
+		tk_sentinels_watch(&st->redis, NULL);
+	} else
+		tk_rights_redis(&st->server[STACK_REDIS]);
 	tk_server_start(&st->server[STACK_MQTT], TK_MOSQUITTO_PERSISTENT);
 }
 
@@ -292,6 +307,15 @@ stack_stop(struct tk_proc *p)
 	return tk_wait(p, END_MS);
 }
 
+/* The one that denials are to be found in. */
+static const struct tk_server *
+stack_redis(const struct stack *st)
+{
+	return st->opts->sentinels
+	    ? &st->redis.server[tk_sentinels_master(&st->redis)]
+	    : &st->server[STACK_REDIS];
+}
+
 const char *
 stack_end(struct stack *st)
 {
@@ -328,10 +352,11 @@ stack_end(struct stack *st)
 			    "mqtt-bridge passwords ended with %d", status);
 	} else if (why[0] == '\0')
 		snprintf(why, sizeof(why), "%s",
-		    tk_rights_denied(
-			&st->server[STACK_NATS], &st->server[STACK_REDIS]));
+		    tk_rights_denied(&st->server[STACK_NATS], stack_redis(st)));
 	for (i = 0; i < STACK_SERVERS; i++)
-		tk_server_stop(&st->server[i], SIGTERM);
+		if (st->server[i].proc.pid > 0)
+			tk_server_stop(&st->server[i], SIGTERM);
+	tk_sentinels_stop(&st->redis);
 	leaked = secrets_leaked();
 	if (leaked != NULL)
 		snprintf(why, sizeof(why), "%s", leaked);

@@ -11,6 +11,7 @@
 
 #include "testkit/json.h"
 #include "testkit/redis_meter.h"
+#include "testkit/redis_set.h"
 #include "testkit/testkit.h"
 
 /* Timeout of operations that take well under a second. */
@@ -44,6 +45,7 @@ struct stack_opts {
 	bool no_capture; /* for benchmarks */
 	bool metered;    /* Redis has a meter, NATS a port for monitoring */
 	bool locked;     /* as deployed: lock.h */
+	bool sentinels;  /* Redis has a replica, and sentinels */
 	bool without[STACK_SERVICES]; /* not started */
 };
 
@@ -55,6 +57,8 @@ struct stack_proc {
 
 struct stack {
 	struct tk_server server[STACK_SERVERS];
+	/* With sentinels; server[STACK_REDIS] is not used then. */
+	struct tk_sentinels redis;
 	struct stack_proc service[STACK_SERVICES];
 	struct tk_proc capture;
 	/*

@@ -196,12 +196,13 @@ note_file(json_t *set, const char *path)
 	free(text);
 }
 
-/* All commands of libs/state, except those that begin a connection. */
+/* All commands of libs/state, except those of connections. */
 static json_t *
 used(void)
 {
-	static const char *const begin[] = { "AUTH", "CLIENT", "EVALSHA",
-		"PING", "SCRIPT", "SELECT", "TIME" };
+	static const char *const begin[] = { "ASKING", "AUTH", "CLIENT",
+		"CLUSTER", "EVALSHA", "PING", "ROLE", "SCRIPT", "SELECT",
+		"SENTINEL", "TIME", "WAIT" };
 	json_t *set = json_object();
 	glob_t g;
 	size_t i;

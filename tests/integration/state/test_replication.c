@@ -1,0 +1,344 @@
+/*
+ * Waiting for replicas: those that hang or are killed, connections that are
+ * lost, masters that are replaced.
+ */
+#include "core/fiber.h"
+#include "state/cluster.h"
+#include "testkit/redis_set.h"
+#include "testkit/state_fixture.h"
+
+#define DEADLINE_MS 3000
+#define WAIT_MS     1000
+/* What nothing of this test takes on a busy machine. */
+#define SOON_MS 700
+
+static void
+connect_with(struct state_fixture *f, const char *url, int replicas)
+{
+	state_fixture_init(f);
+	struct state_opts o = { .loop = f->loop,
+		.workers = f->workers,
+		.url = url,
+		.deadline_ms = DEADLINE_MS,
+		.wait_replicas = replicas,
+		.wait_ms = WAIT_MS,
+		.metrics = f->metrics };
+
+	OK(state_new(&o, &f->s));
+	state_fixture_wait_up(f);
+}
+
+/* Writes a key and waits for replicas, in a fiber. */
+struct writer {
+	struct state_fixture *f;
+	const char *key;
+	struct state_mark mark;
+	bool marked; /* with a mark that was taken earlier */
+	enum rc written, rc;
+	int64_t ms; /* of the wait */
+	bool waits, ended;
+};
+
+static void
+fiber_writes(void *arg)
+{
+	struct writer *w = arg;
+	struct mono t;
+
+	if (!w->marked)
+		w->mark = state_mark_now(w->f->s, str_of(w->key));
+	w->written = state_cmd(
+	    w->f->s, STATE_ARGS(STR("SET"), str_of(w->key), STR("v")), NULL);
+	t = clock_mono();
+	w->waits = true;
+	w->rc = state_wait_replicated(w->f->s, w->mark, 0);
+	w->ms = mono_diff_ms(clock_mono(), t);
+	w->ended = true;
+}
+
+static bool
+writer_ended(void *arg)
+{
+	return ((struct writer *)arg)->ended;
+}
+
+static bool
+writer_waits(void *arg)
+{
+	return ((struct writer *)arg)->waits;
+}
+
+static void
+writer_start(struct writer *w, struct state_fixture *f, const char *key)
+{
+	*w = (struct writer){ .f = f, .key = key };
+	fiber_start(fiber_writes, w);
+}
+
+static enum rc
+writer_wait(struct writer *w)
+{
+	ck_assert(
+	    tk_loop_until(w->f->loop, writer_ended, w, STATE_FIXTURE_WAIT_MS));
+	OK(w->written);
+	return w->rc;
+}
+
+static enum rc
+write_one(struct writer *w, struct state_fixture *f, const char *key)
+{
+	writer_start(w, f, key);
+	return writer_wait(w);
+}
+
+TEST(without_replicas_nothing_is_waited_for)
+{
+	struct state_fixture f;
+	struct state_mark m;
+	struct writer w;
+
+	state_fixture_start(&f);
+	m = state_mark_now(f.s, STR("k"));
+	OK(state_wait_replicated(f.s, m, 0));
+	OK(write_one(&w, &f, "k"));
+	/* There is no second connection, and no WAIT. */
+	ck_assert_int_eq(state_fixture_metric(&f, "state_connects_total"), 1);
+	ck_assert(!tk_redis_has(&f.redis, "INFO commandstats", "cmdstat_wait"));
+	state_fixture_stop(&f);
+}
+
+TEST(a_write_is_waited_for)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+	struct state_mark m;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(write_one(&w, &f, "k"));
+	/* Without a wait here: the replica has it. */
+	ck_assert(tk_redis_has(&set.server[1], "GET k", "v"));
+	/* A caller that blocks. */
+	m = state_mark_now(f.s, STR("k"));
+	state_fixture_expect(
+	    &f, "OK", STATE_ARGS(STR("SET"), STR("k"), STR("w")));
+	OK(state_wait_replicated(f.s, m, 0));
+	ck_assert(tk_redis_has(&set.server[1], "GET k", "w"));
+	ck_assert_int_eq(
+	    state_fixture_metric(&f, "state_unreplicated_total"), 0);
+	state_fixture_stop(&f);
+}
+
+/* It takes the time to wait, and holds up no other call. */
+TEST(a_replica_that_hangs_costs_only_those_that_wait)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+	struct mono t;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(write_one(&w, &f, "k"));
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	writer_start(&w, &f, "k");
+	ck_assert(
+	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	t = clock_mono();
+	state_fixture_expect(&f, "v", STATE_ARGS(STR("GET"), STR("k")));
+	ck_assert_int_lt(mono_diff_ms(clock_mono(), t), SOON_MS);
+	IS(RC_RETRY, writer_wait(&w));
+	ck_assert_int_ge(w.ms, WAIT_MS - 50);
+	ck_assert_int_lt(w.ms, WAIT_MS + SOON_MS);
+	ck_assert_int_eq(
+	    state_fixture_metric(&f, "state_unreplicated_total"), 1);
+	tk_signal(&set.server[1].proc, SIGCONT);
+	OK(write_one(&w, &f, "k"));
+	state_fixture_stop(&f);
+}
+
+/* One of two replicas dies during the wait; the other suffices. */
+TEST(a_replica_that_is_killed_during_a_wait)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+
+	tk_sentinels_start(&set, 3, NULL);
+	connect_with(&f, set.url, 2);
+	OK(write_one(&w, &f, "k"));
+	tk_signal(&set.server[2].proc, SIGSTOP);
+	writer_start(&w, &f, "k");
+	ck_assert(
+	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 100));
+	tk_server_stop(&set.server[2], SIGKILL);
+	IS(RC_RETRY, writer_wait(&w));
+	state_free(f.s);
+	f.s = NULL;
+	state_fixture_stop(&f);
+	connect_with(&f, set.url, 1);
+	OK(write_one(&w, &f, "k"));
+	state_fixture_stop(&f);
+}
+
+#define WRITERS 100
+
+static bool
+all_ended(void *arg)
+{
+	struct writer *w = arg;
+	size_t i;
+
+	for (i = 0; i < WRITERS; i++)
+		if (!w[i].ended)
+			return false;
+	return true;
+}
+
+/* Calls of WAIT that a server has executed. */
+static long
+waits_of(const struct tk_server *s)
+{
+	static const char name[] = "cmdstat_wait:calls=";
+	char text[32768];
+	const char *at;
+
+	tk_redis_do(s, text, sizeof(text), "INFO commandstats");
+	at = strstr(text, name);
+	return at != NULL ? strtol(at + strlen(name), NULL, 10) : 0;
+}
+
+TEST(those_that_wait_share_a_round)
+{
+	static struct writer w[WRITERS];
+	struct tk_sentinels set;
+	struct state_fixture f;
+	size_t i;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	for (i = 0; i < WRITERS; i++)
+		writer_start(&w[i], &f, "k");
+	ck_assert(tk_loop_until(f.loop, all_ended, w, STATE_FIXTURE_WAIT_MS));
+	for (i = 0; i < WRITERS; i++)
+		OK(w[i].rc);
+	ck_assert_int_ge(waits_of(&set.server[0]), 1);
+	ck_assert_int_le(waits_of(&set.server[0]), 5);
+	state_fixture_stop(&f);
+}
+
+/* The connection of WAIT alone is lost: it is made anew, and the wait ends. */
+TEST(a_lost_wait_is_repeated)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(write_one(&w, &f, "k"));
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	writer_start(&w, &f, "k");
+	ck_assert(
+	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 100));
+	/* All but the one that this is sent on. */
+	DO(&f, STR("CLIENT"), STR("KILL"), STR("TYPE"), STR("normal"));
+	tk_signal(&set.server[1].proc, SIGCONT);
+	OK(writer_wait(&w));
+	state_fixture_stop(&f);
+}
+
+/* The master that answered is gone: its successor cannot vouch for it. */
+TEST_T(a_mark_does_not_outlive_its_master, 60)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w = { .key = "k", .marked = true };
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	w.f = &f;
+	w.mark = state_mark_now(f.s, STR("k"));
+	state_fixture_expect(
+	    &f, "OK", STATE_ARGS(STR("SET"), STR("k"), STR("v")));
+	tk_server_restart(&set.server[0]);
+	state_fixture_wait_down(&f);
+	state_fixture_wait_up(&f);
+	fiber_start(fiber_writes, &w);
+	IS(RC_RETRY, writer_wait(&w));
+	state_fixture_stop(&f);
+}
+
+TEST(a_master_that_dies_ends_the_wait)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	writer_start(&w, &f, "k");
+	ck_assert(
+	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 50));
+	tk_server_stop(&set.server[0], SIGKILL);
+	IS(RC_RETRY, writer_wait(&w));
+	ck_assert_int_lt(w.ms, WAIT_MS);
+	state_fixture_stop(&f);
+}
+
+TEST(stopping_ends_a_wait)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct writer w;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	writer_start(&w, &f, "k");
+	ck_assert(
+	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	state_stop(f.s);
+	ck_assert(w.ended);
+	IS(RC_RETRY, w.rc);
+	state_fixture_stop(&f);
+}
+
+/* Each master of a cluster is waited for alone. */
+TEST_T(a_cluster_waits_for_the_replicas_of_a_slot, 60)
+{
+	struct tk_cluster set;
+	struct state_fixture f;
+	struct writer w;
+	size_t a, b, to;
+
+	tk_cluster_start(&set);
+	connect_with(&f, set.url, 1);
+	a = tk_cluster_owner(&set, slot_of_key(STR("a")));
+	b = tk_cluster_owner(&set, slot_of_key(STR("b")));
+	ck_assert_uint_ne(a, b);
+	OK(write_one(&w, &f, "a"));
+	OK(write_one(&w, &f, "b"));
+	tk_signal(&set.node[a + TK_CLUSTER_MASTERS].proc, SIGSTOP);
+	IS(RC_RETRY, write_one(&w, &f, "a"));
+	OK(write_one(&w, &f, "b"));
+	ck_assert_int_lt(w.ms, SOON_MS);
+	tk_signal(&set.node[a + TK_CLUSTER_MASTERS].proc, SIGCONT);
+	/* The slot moves to another master, which takes its keys. */
+	to = (b + 1) % TK_CLUSTER_MASTERS;
+	tk_cluster_migrate_begin(&set, slot_of_key(STR("b")), b, to);
+	tk_cluster_migrate_key(&set, "b", b, to);
+	OK(write_one(&w, &f, "b"));
+	/* Which has executed the call, so that its replica counts as well. */
+	tk_signal(&set.node[to + TK_CLUSTER_MASTERS].proc, SIGSTOP);
+	IS(RC_RETRY, write_one(&w, &f, "b"));
+	tk_signal(&set.node[to + TK_CLUSTER_MASTERS].proc, SIGCONT);
+	tk_cluster_migrate_end(&set, slot_of_key(STR("b")), to);
+	OK(write_one(&w, &f, "b"));
+	state_fixture_stop(&f);
+}

@@ -1,0 +1,395 @@
+#include "testkit/redis_set.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define WAIT_MS   20000
+#define REPLY_MAX 65536
+#define SLOTS     16384
+
+/* ---- commands ---- */
+
+/* Whether the reply in text, of n bytes, is complete. */
+static bool
+reply_is_complete(const char *text, size_t n)
+{
+	const char *end = memmem(text, n, "\r\n", 2);
+
+	if (end == NULL)
+		return false;
+	if (text[0] == '$' && text[1] != '-')
+		return n >=
+		    (size_t)(end + 2 - text) + strtoul(text + 1, NULL, 10) + 2;
+	return text[0] != '*';
+}
+
+static bool
+redis_exchange(int port, const char *line, char *text)
+{
+	int fd = tk_connect(port);
+	size_t n = 0, len = strlen(line);
+	ssize_t got;
+
+	text[0] = '\0';
+	if (fd == -1)
+		return false;
+	if (send(fd, line, len, MSG_NOSIGNAL) == (ssize_t)len)
+		while (n + 1 < REPLY_MAX && !reply_is_complete(text, n)) {
+			got = recv(fd, text + n, REPLY_MAX - 1 - n, 0);
+			if (got <= 0)
+				break;
+			n += (size_t)got;
+			text[n] = '\0';
+		}
+	close(fd);
+	return n > 0;
+}
+
+void
+tk_redis_do(
+    const struct tk_server *s, char *out, size_t size, const char *fmt, ...)
+{
+	char line[1024], *text = malloc(REPLY_MAX), *start;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line) - 2, fmt, ap);
+	va_end(ap);
+	snprintf(line + strlen(line), 3, "\r\n");
+	ck_assert_msg(redis_exchange(s->port, line, text),
+	    "no reply to %s of %s", line, s->proc.name);
+	start = text;
+	if (text[0] == '$')
+		start = strstr(text, "\r\n") + 2;
+	else if (text[0] == '+' || text[0] == ':')
+		start++;
+	if (text[0] != '*' && text[0] != '$')
+		start[strcspn(start, "\r\n")] = '\0';
+	if (out != NULL)
+		snprintf(out, size, "%s", start);
+	else
+		ck_assert_msg(text[0] != '-', "%s: %s", line, text);
+	free(text);
+}
+
+struct expected {
+	const struct tk_server *s;
+	const char *command, *text;
+	char reply[REPLY_MAX];
+};
+
+static bool
+reply_has(void *arg)
+{
+	struct expected *e = arg;
+
+	return redis_exchange(e->s->port, e->command, e->reply) &&
+	    strstr(e->reply, e->text) != NULL;
+}
+
+bool
+tk_redis_has(const struct tk_server *s, const char *command, const char *text)
+{
+	struct expected *e = malloc(sizeof(*e));
+	char line[256];
+	bool has;
+
+	snprintf(line, sizeof(line), "%s\r\n", command);
+	*e = (struct expected){ .s = s, .command = line, .text = text };
+	has = reply_has(e);
+	free(e);
+	return has;
+}
+
+void
+tk_redis_wait(const struct tk_server *s, const char *command, const char *text)
+{
+	struct expected *e = malloc(sizeof(*e));
+	char line[256];
+
+	snprintf(line, sizeof(line), "%s\r\n", command);
+	*e = (struct expected){ .s = s, .command = line, .text = text };
+	ck_assert_msg(tk_until(reply_has, e, WAIT_MS), "%s: %s: no %s in %s",
+	    s->proc.name, command, text, e->reply);
+	free(e);
+}
+
+/* ---- sentinels ---- */
+
+static bool
+server_replies(void *arg)
+{
+	const struct tk_server *s = arg;
+	char text[REPLY_MAX];
+
+	/* One that requires a login replies with an error. */
+	return redis_exchange(s->port, "PING\r\n", text);
+}
+
+static void
+sentinel_start(struct tk_sentinels *s, size_t i, const char *user)
+{
+	struct tk_server *x = &s->sentinel[i];
+	char text[1024], conf[512], login[256] = "";
+	const char *v[] = { "redis-server", conf, "--sentinel", NULL };
+
+	*x = (struct tk_server){ .kind = TK_REDIS, .port = tk_port() };
+	if (user != NULL)
+		snprintf(login, sizeof(login),
+		    "user default off\n"
+		    "user %s on >sentinel-secret allchannels allcommands\n"
+		    "sentinel sentinel-user %s\n"
+		    "sentinel sentinel-pass sentinel-secret\n",
+		    user, user);
+	snprintf(text, sizeof(text),
+	    "port %d\nbind 127.0.0.1\ndir %s\n"
+	    "sentinel monitor soul 127.0.0.1 %d 2\n"
+	    "sentinel down-after-milliseconds soul 700\n"
+	    "sentinel failover-timeout soul 5000\n%s",
+	    x->port, tk_dir(), s->server[0].port, login);
+	snprintf(conf, sizeof(conf), "%s/sentinel-%d.conf", tk_dir(), x->port);
+	tk_write_file(conf, text);
+	snprintf(text, sizeof(text), "sentinel-%d", x->port);
+	tk_spawn(&x->proc, text, v, NULL);
+	ck_assert(tk_until(server_replies, x, WAIT_MS));
+}
+
+/* A sentinel's own view, with a login if it requires one. */
+static void
+sentinel_wait(const struct tk_sentinels *s, size_t i, const char *user)
+{
+	struct expected *e = malloc(sizeof(*e));
+	char line[256], want[64];
+
+	snprintf(line, sizeof(line), "%s%s%sINFO sentinel\r\n",
+	    user != NULL ? "AUTH " : "", user != NULL ? user : "",
+	    user != NULL ? " sentinel-secret\r\n" : "");
+	snprintf(want, sizeof(want), "slaves=%zu,sentinels=%d", s->n - 1,
+	    TK_SENTINELS);
+	*e = (struct expected){
+		.s = &s->sentinel[i], .command = line, .text = want
+	};
+	ck_assert_msg(
+	    tk_until(reply_has, e, WAIT_MS), "%s: %s", want, e->reply);
+	free(e);
+}
+
+void
+tk_sentinels_start(struct tk_sentinels *s, size_t n, const char *user)
+{
+	size_t i;
+
+	*s = (struct tk_sentinels){ .n = n };
+	for (i = 0; i < n; i++)
+		tk_server_start(&s->server[i], TK_REDIS);
+	tk_sentinels_watch(s, user);
+}
+
+void
+tk_sentinels_watch(struct tk_sentinels *s, const char *user)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		tk_redis_do(&s->server[i], NULL, 0,
+		    "CONFIG SET repl-diskless-sync-delay 0");
+	for (i = 1; i < s->n; i++)
+		tk_redis_do(&s->server[i], NULL, 0, "REPLICAOF 127.0.0.1 %d",
+		    s->server[0].port);
+	for (i = 1; i < s->n; i++)
+		tk_redis_wait(
+		    &s->server[i], "INFO replication", "master_link_status:up");
+	for (i = 0; i < TK_SENTINELS; i++)
+		sentinel_start(s, i, user);
+	for (i = 0; i < TK_SENTINELS; i++)
+		if (user == NULL)
+			sentinel_wait(s, i, user);
+	snprintf(s->url, sizeof(s->url),
+	    "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d/soul",
+	    s->sentinel[0].port, s->sentinel[1].port, s->sentinel[2].port);
+}
+
+size_t
+tk_sentinels_master(const struct tk_sentinels *s)
+{
+	char reply[256], port[16];
+	size_t i, k;
+
+	for (i = 0; i < TK_SENTINELS; i++) {
+		if (!tk_alive(&s->sentinel[i].proc))
+			continue;
+		tk_redis_do(&s->sentinel[i], reply, sizeof(reply),
+		    "SENTINEL get-master-addr-by-name soul");
+		for (k = 0; k < s->n; k++) {
+			snprintf(port, sizeof(port), "\r\n%d\r\n",
+			    s->server[k].port);
+			if (strstr(reply, port) != NULL)
+				return k;
+		}
+	}
+	ck_abort_msg("no sentinel names a master");
+	return 0;
+}
+
+void
+tk_sentinels_wait_master(const struct tk_sentinels *s, size_t i)
+{
+	char port[16];
+	size_t k;
+
+	snprintf(port, sizeof(port), "\r\n%d\r\n", s->server[i].port);
+	for (k = 0; k < TK_SENTINELS; k++)
+		tk_redis_wait(&s->sentinel[k],
+		    "SENTINEL get-master-addr-by-name soul", port);
+}
+
+void
+tk_sentinels_stop(struct tk_sentinels *s)
+{
+	size_t i;
+
+	for (i = 0; i < TK_SENTINELS; i++)
+		if (s->sentinel[i].proc.pid > 0)
+			tk_server_stop(&s->sentinel[i], SIGTERM);
+	for (i = 0; i < s->n; i++)
+		if (s->server[i].proc.pid > 0)
+			tk_server_stop(&s->server[i], SIGTERM);
+}
+
+/* A server's position in the stream of writes. */
+static long long
+replication_offset(const struct tk_server *s, const char *name)
+{
+	char text[REPLY_MAX];
+	const char *at;
+
+	tk_redis_do(s, text, sizeof(text), "INFO replication");
+	at = strstr(text, name);
+	ck_assert_msg(at != NULL, "no %s in %s", name, text);
+	return strtoll(at + strlen(name), NULL, 10);
+}
+
+struct replica_goal {
+	const struct tk_server *replica;
+	long long offset;
+};
+
+static bool
+replica_is_current(void *arg)
+{
+	const struct replica_goal *g = arg;
+
+	return replication_offset(g->replica, "slave_repl_offset:") >=
+	    g->offset;
+}
+
+void
+tk_redis_wait_replica(
+    const struct tk_server *master, const struct tk_server *replica)
+{
+	struct replica_goal g = { replica,
+		replication_offset(master, "master_repl_offset:") };
+
+	ck_assert(tk_until(replica_is_current, &g, WAIT_MS));
+}
+
+/* ---- a cluster ---- */
+
+size_t
+tk_cluster_owner(const struct tk_cluster *c, int slot)
+{
+	size_t i = 0;
+
+	(void)c;
+	while (slot >= (int)(i + 1) * SLOTS / TK_CLUSTER_MASTERS)
+		i++;
+	return i;
+}
+
+static void
+cluster_node_start(struct tk_cluster *c, size_t i, int bus)
+{
+	char conf[256];
+
+	snprintf(conf, sizeof(conf),
+	    "cluster-enabled yes\ncluster-port %d\n"
+	    "cluster-node-timeout 1000\ncluster-replica-validity-factor 0\n"
+	    "repl-diskless-sync-delay 0\n",
+	    bus);
+	tk_server_start_with(&c->node[i], TK_REDIS, conf);
+	tk_redis_do(&c->node[i], c->id[i], sizeof(c->id[i]), "CLUSTER MYID");
+	c->id[i][40] = '\0';
+}
+
+void
+tk_cluster_start(struct tk_cluster *c)
+{
+	int bus[TK_CLUSTER_NODES];
+	size_t i, k;
+
+	*c = (struct tk_cluster){ 0 };
+	for (i = 0; i < TK_CLUSTER_NODES; i++) {
+		bus[i] = tk_port();
+		cluster_node_start(c, i, bus[i]);
+	}
+	for (i = 0; i < TK_CLUSTER_MASTERS; i++) {
+		tk_redis_do(&c->node[i], NULL, 0, "CLUSTER ADDSLOTSRANGE %d %d",
+		    (int)i * SLOTS / TK_CLUSTER_MASTERS,
+		    (int)(i + 1) * SLOTS / TK_CLUSTER_MASTERS - 1);
+		tk_redis_do(&c->node[i], NULL, 0,
+		    "CLUSTER SET-CONFIG-EPOCH %zu", i + 1);
+	}
+	for (i = 1; i < TK_CLUSTER_NODES; i++)
+		tk_redis_do(&c->node[0], NULL, 0,
+		    "CLUSTER MEET 127.0.0.1 %d %d", c->node[i].port, bus[i]);
+	for (i = 0; i < TK_CLUSTER_NODES; i++)
+		for (k = 0; k < TK_CLUSTER_NODES; k++)
+			tk_redis_wait(&c->node[i], "CLUSTER NODES", c->id[k]);
+	for (i = TK_CLUSTER_MASTERS; i < TK_CLUSTER_NODES; i++)
+		tk_redis_do(&c->node[i], NULL, 0, "CLUSTER REPLICATE %s",
+		    c->id[i - TK_CLUSTER_MASTERS]);
+	for (i = TK_CLUSTER_MASTERS; i < TK_CLUSTER_NODES; i++)
+		tk_redis_wait(
+		    &c->node[i], "INFO replication", "master_link_status:up");
+	for (i = 0; i < TK_CLUSTER_NODES; i++)
+		tk_redis_wait(&c->node[i], "CLUSTER INFO", "cluster_state:ok");
+	snprintf(c->url, sizeof(c->url),
+	    "redis+cluster://127.0.0.1:%d,127.0.0.1:%d", c->node[0].port,
+	    c->node[1].port);
+}
+
+void
+tk_cluster_migrate_begin(struct tk_cluster *c, int slot, size_t from, size_t to)
+{
+	tk_redis_do(&c->node[to], NULL, 0, "CLUSTER SETSLOT %d IMPORTING %s",
+	    slot, c->id[from]);
+	tk_redis_do(&c->node[from], NULL, 0, "CLUSTER SETSLOT %d MIGRATING %s",
+	    slot, c->id[to]);
+}
+
+void
+tk_cluster_migrate_key(
+    struct tk_cluster *c, const char *key, size_t from, size_t to)
+{
+	tk_redis_do(&c->node[from], NULL, 0, "MIGRATE 127.0.0.1 %d %s 0 1000",
+	    c->node[to].port, key);
+}
+
+void
+tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to)
+{
+	size_t i;
+
+	/* The new owner first, so that the slot is never without one. */
+	tk_redis_do(&c->node[to], NULL, 0, "CLUSTER SETSLOT %d NODE %s", slot,
+	    c->id[to]);
+	for (i = 0; i < TK_CLUSTER_MASTERS; i++)
+		if (i != to)
+			tk_redis_do(&c->node[i], NULL, 0,
+			    "CLUSTER SETSLOT %d NODE %s", slot, c->id[to]);
+}

@@ -1,0 +1,66 @@
+/*
+ * Scripts that are repeated when their outcome is unknown only read, so that a
+ * second execution changes nothing; but for those that are known here.
+ */
+#include <string.h>
+
+#include "state/scripts.h"
+#include "testkit/testkit.h"
+
+static const char *const reads[] = { "EXISTS", "GET", "GETRANGE", "HEXISTS",
+	"HGET", "HGETALL", "HLEN", "HMGET", "HSTRLEN", "LINDEX", "LLEN",
+	"LRANGE", "PTTL", "SCARD", "SISMEMBER", "SMEMBERS", "TIME", "XRANGE",
+	"XREVRANGE", "ZCARD", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE",
+	"ZSCORE" };
+
+static const struct state_script *const others[] = {
+	/* The same owner extends its lease, and has the same epoch. */
+	&script_lease_acquire,
+	/* It does not call what writes in lib_memory. */
+	&script_memory_check_tombstone
+};
+
+static bool
+is_read(const char *command, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(reads) / sizeof(*reads); i++)
+		if (strlen(reads[i]) == n && memcmp(reads[i], command, n) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_known(const struct state_script *s)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (others[i] == s)
+			return true;
+	return false;
+}
+
+TEST(idempotent_scripts_only_read)
+{
+	static const char call[] = "call('";
+	const char *at;
+	size_t i, n, found = 0;
+
+	for (i = 0; i < STATE_SCRIPTS; i++) {
+		if (!state_scripts[i]->idempotent)
+			continue;
+		found++;
+		if (is_known(state_scripts[i]))
+			continue;
+		for (at = state_scripts[i]->text;
+		     (at = strstr(at, call)) != NULL; at += n) {
+			at += strlen(call);
+			n = strcspn(at, "'");
+			ck_assert_msg(is_read(at, n), "%.*s in %s", (int)n, at,
+			    state_scripts[i]->text);
+		}
+	}
+	ck_assert_uint_gt(found, 10);
+}
