@@ -73,6 +73,10 @@ state_new(const struct state_opts *o, struct state **out)
 	s->blocks = o->blocks;
 	s->wait_replicas = o->wait_replicas;
 	s->wait_ms = o->wait_ms > 0 ? o->wait_ms : WAIT_MS;
+	if (o->conf != NULL) {
+		s->wait_replicas = (int)o->conf->wait_replicas;
+		s->wait_ms = (int)o->conf->wait_ms;
+	}
 	client_connect(s);
 	*out = s;
 	return RC_OK;

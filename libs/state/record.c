@@ -157,11 +157,23 @@ call_of(const struct script_call *c)
 }
 
 enum rc
+call_replicated(struct state *s, const struct script_call *c,
+    struct state_mark mark, enum rc rc)
+{
+	/* What may be repeated mostly reads. */
+	if (rc != RC_OK || c->script->idempotent ||
+	    state_wait_replicated(s, mark, 0) == RC_OK)
+		return rc;
+	return RC_TIMEOUT;
+}
+
+enum rc
 call_run(struct state *s, struct script_call *c, size_t want,
     struct state_reply **out)
 {
 	struct state_call call = call_of(c);
 	struct str key = c->n_keys > 0 ? c->keys[0] : STR("");
+	struct state_mark mark = state_mark_now(s, key);
 	struct state_reply *r = NULL;
 	enum rc rc = c->rc;
 
@@ -177,6 +189,7 @@ call_run(struct state *s, struct script_call *c, size_t want,
 		if (rc == RC_BUG)
 			record_log_invalid(key, STR("reply of the script"));
 	}
+	rc = call_replicated(s, c, mark, rc);
 	if (out != NULL)
 		*out = r;
 	else

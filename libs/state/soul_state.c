@@ -256,13 +256,16 @@ soul_state_swap(
 {
 	struct state_reply *r = NULL;
 	struct soul_cas_args args;
+	struct state_mark mark = { 0 };
 	struct script_call c;
 	enum rc rc;
 
 	*won = false;
 	rc = soul_cas_call(st, &args, &c);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		mark = state_mark_now(s, c.keys[0]);
 		rc = call_send(s, &c, &r);
+	}
 	if (rc == RC_INVALID)
 		record_log_invalid(st->soul_id, state_reply_str(r));
 	if (rc == RC_OK && state_reply_kind(r) == STATE_INT)
@@ -270,6 +273,8 @@ soul_state_swap(
 	else if (rc == RC_OK)
 		rc = soul_state_parse(r, st, a);
 	state_reply_free(r);
+	if (*won)
+		rc = call_replicated(s, &c, mark, rc);
 	return rc;
 }
 

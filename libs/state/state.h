@@ -28,17 +28,16 @@
  *   RC_DOWN     not executed, and it never will be: there is no connection, or
  *               the server cannot serve it now (it is loading, read-only, …).
  *   RC_TIMEOUT  sent, but no reply came before the deadline or before the
- *               connection broke.  It may have been executed, it may still be
- *               (a server that hung reads its socket later), or never.  Retry
- *               only what is idempotent.
- *   RC_DENIED   not executed: the credentials or permissions do not suffice.
- *   RC_RETRY    not executed: busy with a script, or too many calls or bytes
- *               are waiting, or some of the keys are moving to another server.
- *   RC_CONFLICT not executed: the consumer group exists.
- *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
- *               executed, but a script's writes before the error remain.
- *   RC_TOOBIG   over STATE_SEND_MAX: not sent; or the reply is over
- *               STATE_REPLY_MAX: executed.
+ *               connection broke; or, of a record that was written, not
+ *               enough replicas have it (wait_replicas).  It may have been
+ * executed, it may still be (a server that hung reads its socket later), or
+ * never.  Retry only what is idempotent. RC_DENIED   not executed: the
+ * credentials or permissions do not suffice. RC_RETRY    not executed: busy
+ * with a script, or too many calls or bytes are waiting, or some of the keys
+ * are moving to another server. RC_CONFLICT not executed: the consumer group
+ * exists. RC_INVALID  the server rejected it: unknown command, wrong type, ….
+ * Not executed, but a script's writes before the error remain. RC_TOOBIG   over
+ * STATE_SEND_MAX: not sent; or the reply is over STATE_REPLY_MAX: executed.
  *
  * All functions run on the loop thread unless they say otherwise.
  *
@@ -85,10 +84,11 @@ struct state_opts {
 	 * redis+cluster://[[user]:password@]host[:port],…
 	 */
 	const char *url;
-	const struct state_conf *conf; /* NULL: sentinels without a login */
-	const char *name;              /* as CLIENT LIST shows it; NULL: none */
-	int deadline_ms;               /* of a call; 0: 100 */
-	bool blocks;                   /* calls block in fibers too */
+	/* NULL: sentinels without a login; otherwise the last two as well. */
+	const struct state_conf *conf;
+	const char *name;           /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;            /* of a call; 0: 100 */
+	bool blocks;                /* calls block in fibers too */
 	int wait_replicas;          /* for state_wait_replicated(); 0: none */
 	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */

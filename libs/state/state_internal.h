@@ -415,6 +415,14 @@ void call_tokens(struct script_call *c, struct str a, char sep, struct str b);
 enum rc call_run(struct state *s, struct script_call *c, size_t want,
     struct state_reply **out) RC_CHECK;
 
+/*
+ * call_replicated(s, c, mark, rc):
+ * rc, the result of the call c, or RC_TIMEOUT if that was a write that not
+ * enough replicas have.  mark was taken before the call.  In call_run().
+ */
+enum rc call_replicated(struct state *s, const struct script_call *c,
+    struct state_mark mark, enum rc rc) RC_CHECK;
+
 /* call_send(s, c, out): state_eval() of a call without an error. */
 enum rc call_send(struct state *s, const struct script_call *c,
     struct state_reply **out) RC_CHECK;

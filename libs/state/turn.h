@@ -155,6 +155,14 @@ enum rc turn_abandon(struct state *s, const struct turn_slot *p,
     const struct turn_abandoning *e, struct arena *a,
     struct turn_abandoned *out) RC_CHECK;
 
+/*
+ * turn_wait_replicated(s, p):
+ * Whether enough replicas have what was written for p so far, whatever its
+ * calls returned (RC_OK), or not (RC_TIMEOUT).
+ */
+enum rc turn_wait_replicated(
+    struct state *s, const struct turn_slot *p) RC_CHECK;
+
 /* ---- writes of a running turn ---- */
 
 /*

@@ -141,6 +141,21 @@ turn_unmark_acting(struct state *s, const struct turn_slot *p)
 }
 
 enum rc
+turn_wait_replicated(struct state *s, const struct turn_slot *p)
+{
+	char text[STATE_KEY_MAX];
+	const struct str ids[] = { p->key.user_id, p->key.session_id };
+	struct str key;
+	enum rc rc;
+
+	rc = state_key(text, KEY_TURNS, ids, NELEM(ids), &key);
+	if (rc != RC_OK)
+		return rc;
+	rc = state_wait_replicated(s, state_mark_now(s, key), 0);
+	return rc == RC_RETRY ? RC_TIMEOUT : rc;
+}
+
+enum rc
 turn_abandon(struct state *s, const struct turn_slot *p,
     const struct turn_abandoning *e, struct arena *a,
     struct turn_abandoned *out)

@@ -165,6 +165,8 @@ turn_load_was_stored(
 	if (!r->append_uncertain)
 		return RC_OK;
 	enum rc rc = load_is_last(r, last, is);
+	if (rc == RC_OK && *is)
+		rc = turn_wait_replicated(r->o->state, &r->slot);
 	r->append_uncertain = rc != RC_OK;
 	return rc;
 }

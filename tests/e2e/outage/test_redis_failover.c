@@ -33,7 +33,11 @@ chat_succeeds(void *arg)
 
 TEST_T(a_conversation_survives_a_failover_of_redis, 180)
 {
-	static const struct stack_opts o = { .sentinels = true };
+	static const struct stack_opts o = { .sentinels = true,
+		.env = { [STACK_LLM_ORCHESTRATOR] = { "REDIS_WAIT_REPLICAS=1" },
+		    [STACK_EMOTION_ENGINE] = { "REDIS_WAIT_REPLICAS=1" },
+		    [STACK_CHAT_GATEWAY] = { "REDIS_WAIT_REPLICAS=1" },
+		    [STACK_MQTT_BRIDGE] = { "REDIS_WAIT_REPLICAS=1" } } };
 	struct stack st;
 	struct chat c;
 	const char *why;
@@ -46,7 +50,7 @@ TEST_T(a_conversation_survives_a_failover_of_redis, 180)
 	tk_server_stop(&st.redis.server[0], SIGKILL);
 	ck_assert(tk_until(chat_succeeds, &c, FAILOVER_MS));
 	ck_assert_int_gt(c.errors, 0);
-	ck_assert_uint_eq(tk_sentinels_master(&st.redis), 1);
+	ck_assert_uint_ne(tk_sentinels_master(&st.redis), 0);
 	for (i = 0; i < STACK_BODY_SIM; i++)
 		stack_wait_ready(&st.service[i]);
 	client_wait_sim_state(&st, STACK_BODY, "color", "red");

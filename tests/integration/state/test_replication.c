@@ -2,8 +2,11 @@
  * Waiting for replicas: those that hang or are killed, connections that are
  * lost, masters that are replaced.
  */
+#include <signal.h>
+
 #include "core/fiber.h"
 #include "state/cluster.h"
+#include "state/soul.h"
 #include "testkit/redis_set.h"
 #include "testkit/state_fixture.h"
 
@@ -105,6 +108,70 @@ TEST(without_replicas_nothing_is_waited_for)
 	ck_assert_int_eq(state_fixture_metric(&f, "state_connects_total"), 1);
 	ck_assert(!tk_redis_has(&f.redis, "INFO commandstats", "cmdstat_wait"));
 	state_fixture_stop(&f);
+}
+
+/* ---- records ---- */
+
+struct soul_writer {
+	struct state_fixture *f;
+	const char *id;
+	enum rc written, read;
+	bool ended;
+};
+
+static void
+fiber_creates_soul(void *arg)
+{
+	struct soul_writer *w = arg;
+	const struct soul soul = { .id = str_of(w->id),
+		.user_id = STR("u"),
+		.name = str_of(w->id),
+		.mbti_type = STR("INFJ"),
+		.model = STR("persona-pad-v3"),
+		.created = { 1 } };
+	struct soul out;
+
+	w->written = soul_create(w->f->s, &soul, STR(""));
+	w->read = soul_read(w->f->s, str_of(w->id), w->f->a, &out);
+	w->ended = true;
+}
+
+static bool
+soul_writer_ended(void *arg)
+{
+	return ((struct soul_writer *)arg)->ended;
+}
+
+static enum rc
+create_soul(struct state_fixture *f, const char *id)
+{
+	struct soul_writer w = { .f = f, .id = id };
+
+	fiber_start(fiber_creates_soul, &w);
+	ck_assert(tk_loop_until(
+	    f->loop, soul_writer_ended, &w, STATE_FIXTURE_WAIT_MS));
+	OK(w.read);
+	return w.written;
+}
+
+/* A record counts as written when the replica has it; reading does not wait. */
+TEST(records_wait_for_replicas)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(create_soul(&f, "a"));
+	ck_assert(tk_redis_has(
+	    &set.server[0], "INFO commandstats", "cmdstat_wait:calls=1,"));
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	IS(RC_TIMEOUT, create_soul(&f, "b"));
+	tk_signal(&set.server[1].proc, SIGCONT);
+	tk_redis_wait_replica(&set.server[0], &set.server[1]);
+	OK(create_soul(&f, "c"));
+	state_fixture_stop(&f);
+	tk_sentinels_stop(&set);
 }
 
 TEST(a_write_is_waited_for)

@@ -145,9 +145,9 @@ start_servers(struct stack *st)
 	} else
 		tk_rights_nats(&st->server[STACK_NATS]);
 	if (st->opts->sentinels) {
-		st->redis.n = 2;
-		tk_rights_redis(&st->redis.server[0]);
-		tk_rights_redis(&st->redis.server[1]);
+		st->redis.n = TK_SENTINEL_SERVERS;
+		for (size_t i = 0; i < st->redis.n; i++)
+			tk_rights_redis(&st->redis.server[i]);
 		tk_sentinels_watch(&st->redis, NULL);
 	} else
 		tk_rights_redis(&st->server[STACK_REDIS]);

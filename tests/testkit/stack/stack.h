@@ -45,7 +45,7 @@ struct stack_opts {
 	bool no_capture; /* for benchmarks */
 	bool metered;    /* Redis has a meter, NATS a port for monitoring */
 	bool locked;     /* as deployed: lock.h */
-	bool sentinels;  /* Redis has a replica, and sentinels */
+	bool sentinels;  /* Redis has two replicas, and sentinels */
 	bool without[STACK_SERVICES]; /* not started */
 };
 

@@ -210,7 +210,10 @@ TEST(rights_in_redis_follow_from_the_rows)
 	has(text,
 	    "\nuser default reset off allcommands allkeys allchannels\n"
 	    "user o reset on +ping");
-	has(text, " +time +hget +hset ~r:{*}:* (+evalsha ~soul:*)\nuser p ");
-	has(text, " +time +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser oper");
+	has(text,
+	    " +time +role +wait +asking +cluster|slots +hget +hset ~r:{*}:* "
+	    "(+evalsha ~soul:*)\nuser p ");
+	has(text,
+	    " +cluster|slots +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser oper");
 	free(text);
 }
