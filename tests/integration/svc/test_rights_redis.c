@@ -163,10 +163,11 @@ try_dangers(struct user *u)
 		"FUNCTION FLUSH", "SWAPDB 0 1", "REPLICAOF NO ONE",
 		"MIGRATE 127.0.0.1 1 k 0 1", "MODULE LIST", "INFO",
 		"SLOWLOG GET", "LATENCY RESET", "MEMORY DOCTOR", "LASTSAVE",
-		"ROLE", "SORT soul:idle:1", "RENAME soul:idle:1 soul:x",
-		"DUMP soul:idle:1", "OBJECT ENCODING soul:idle:1",
-		"TYPE soul:idle:1", "GET x", "SET x y", "DEL x", "GET soul:x",
-		"SET soul:x y", "HSET soul:x f y", "SELECT 0 1" };
+		"FAILOVER", "CLUSTER RESET HARD", "SORT soul:idle:1",
+		"RENAME soul:idle:1 soul:x", "DUMP soul:idle:1",
+		"OBJECT ENCODING soul:idle:1", "TYPE soul:idle:1", "GET x",
+		"SET x y", "DEL x", "GET soul:x", "SET soul:x y",
+		"HSET soul:x f y", "SELECT 0 1" };
 	/* The last is only invalid, not denied. */
 	size_t i, n = sizeof(dangers) / sizeof(*dangers) - 1;
 
