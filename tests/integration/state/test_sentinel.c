@@ -109,7 +109,8 @@ TEST(sentinels_have_a_login_of_their_own)
 	struct tk_sentinels set;
 	struct state_fixture f;
 	struct state_opts o;
-	struct state_conf conf = { "watcher", "wrong" };
+	struct state_conf conf = { .sentinel_user = "watcher",
+		.sentinel_password = "wrong" };
 
 	tk_sentinels_start(&set, 1, "watcher");
 	state_fixture_init(&f);
