@@ -20,7 +20,15 @@
     - port: {{ .port | default .need }}
 {{- else -}}
 {{- $ports := list -}}
-{{- range splitList "," ($at.external.url | default "") }}{{ if . }}{{ $ports = append $ports (include "soul.port" (trim .)) }}{{ end }}{{ end -}}
+{{- $url := $at.external.url | default "" -}}
+{{- if hasPrefix "redis+sentinel://" $url -}}
+{{- /* The sentinels, and the port of the servers that they name. */ -}}
+{{- $hosts := trimPrefix "redis+sentinel://" $url | splitList "/" | first -}}
+{{- range splitList "," $hosts }}{{ $ports = append $ports (regexFind ":[0-9]+$" . | trimPrefix ":" | default "26379") }}{{ end -}}
+{{- $ports = append $ports ($at.external.port | toString) -}}
+{{- else -}}
+{{- range splitList "," $url }}{{ if . }}{{ $ports = append $ports (include "soul.port" (trim .)) }}{{ end }}{{ end -}}
+{{- end -}}
 {{- if not $ports }}{{ $ports = list ($at.external.port | toString) }}{{ end -}}
 - ports:
     {{- range uniq $ports }}
