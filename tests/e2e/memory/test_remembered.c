@@ -42,8 +42,10 @@ chat_about(struct client *o, const char *text, const char *summary, int n)
 
 	model_script_reply(o->st, text, summary);
 	json_decref(client_chat(o, text));
+	/* A job of an earlier session may be repeated after a restart. */
 	while (n-- > 0)
-		json_decref(subscriber_await(e, "payload.user_id", USER));
+		json_decref(
+		    subscriber_await(e, "payload.session_id", o->session));
 	subscriber_free(e);
 }
 
