@@ -32,13 +32,11 @@ admin_bus_missing(const struct svc *s)
 	return s->bus != NULL && !bus_up(s->bus);
 }
 
-/* The second connection is made by the start. */
 static bool
 admin_bus_silent(const struct svc *s)
 {
-	return atomic_load(&s->started) &&
-	    ((s->bus != NULL && bus_jetstream_silent(s->bus)) ||
-		(s->bulk != NULL && bus_jetstream_silent(s->bulk)));
+	return atomic_load(&s->started) && s->bus != NULL &&
+	    bus_jetstream_silent(s->bus);
 }
 
 bool

@@ -189,7 +189,7 @@ svc_events_of(struct svc *s)
 	if (s->events != NULL)
 		return s->events;
 	s->events = mem_zalloc(sizeof(*s->events));
-	s->events->bus = s->bulk != NULL ? s->bulk : s->bus;
+	s->events->bus = s->bus;
 	if (bus_stream_ensure(s->events->bus, &stream) != RC_OK)
 		abort(); /* it is a constant */
 	TAILQ_INIT(&s->events->list);

@@ -54,20 +54,6 @@ svc_on_no_cluster(void *arg)
 	loop_stop(s->loop);
 }
 
-struct bus *
-svc_bulk(struct svc *s)
-{
-	struct bus_opts o = svc_bus_opts(s->def, &s->conf);
-
-	o.loop = s->loop;
-	o.on_no_cluster = svc_on_no_cluster;
-	o.arg = s;
-	/* The URL is that of s->bus, which was valid. */
-	if (s->bulk == NULL && bus_new(&o, &s->bulk) != RC_OK)
-		abort();
-	return s->bulk;
-}
-
 struct metric_set *
 svc_metrics(struct svc *s)
 {
@@ -263,7 +249,6 @@ svc_stop(struct svc *s)
 	if (s->app != NULL && s->def->stop != NULL)
 		s->def->stop(s->app);
 	svc_events_stop(s);
-	bus_free(s->bulk);
 	bus_free(s->bus);
 	svc_events_free(s);
 	svc_access_stop(s);

@@ -177,14 +177,6 @@ struct auth *svc_auth(struct svc *s);
 /* svc_http_calls(s): HTTP requests that are served at a time. */
 size_t svc_http_calls(const struct svc *s);
 
-/*
- * svc_bulk(s):
- * A second connection to NATS, made by the first call: for high rates of
- * messages, which then do not delay requests and replies.  Events use it if it
- * was made before the first of them.
- */
-struct bus *svc_bulk(struct svc *s);
-
 /* Dependencies that svc_require() can add. */
 #define SVC_REQUIRE_MAX 8
 

@@ -86,7 +86,6 @@ struct svc {
 	void *app;
 	struct loop *loop;
 	struct bus *bus;    /* NULL: def->no_bus */
-	struct bus *bulk;   /* NULL: not in use yet */
 	struct httpd *http; /* NULL: no route is on HTTP */
 	struct httpd *admin;
 	struct httpd_route admin_routes[3];

@@ -196,7 +196,7 @@ emotion_event_send(struct engine *e, struct str broker,
 		    LOG_S("why", err.why));
 		return rc;
 	}
-	return bus_publish(e->bulk, subject, buf_str(&e->out), &meta);
+	return bus_publish(svc_bus(e->svc), subject, buf_str(&e->out), &meta);
 }
 
 /* Publish an event with the soul's state. */

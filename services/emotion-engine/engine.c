@@ -102,7 +102,6 @@ engine_start(struct svc *s, const void *conf)
 
 	e->conf = conf;
 	e->svc = s;
-	e->bulk = svc_bulk(s);
 	e->store.migrate = e->conf->migrate;
 	buf_init(&e->out, WIRE_MESSAGE_MAX);
 	e->workers = worker_new(svc_loop(s), 1, 16);

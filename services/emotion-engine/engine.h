@@ -44,7 +44,6 @@ extern const struct conf_opt engine_opts[ENGINE_OPTS_N];
 struct engine {
 	const struct engine_conf *conf;
 	struct svc *svc;
-	struct bus *bulk; /* one connection for all updates, in order */
 	struct worker_pool *workers;
 	struct record_store store;
 	struct soul_cache *cache;

@@ -199,7 +199,7 @@ ticker_run(void *arg)
 	 * Claiming souls whose updates cannot be published would keep them from
 	 * the other replicas.
 	 */
-	if (state_up(t->e->store.state) && bus_up(t->e->bulk)) {
+	if (state_up(t->e->store.state) && bus_up(svc_bus(t->e->svc))) {
 		rc = ticker_batch(t, &n);
 		if (rc != RC_OK && log_every(&rate, 10, &missed))
 			log_warn("tick.failed", LOG_RC(rc), LOG_I("souls", n),

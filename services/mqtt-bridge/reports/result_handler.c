@@ -26,11 +26,6 @@
 #include "terminal_limits.h"
 #include "wire/device.h"
 
-/*
- * Results that are published on the latency connection in one turn of the loop;
- * a longer burst goes through the bulk connection.
- */
-#define IMMEDIATE_MAX 4
 /* Results of a batch. */
 #define QUEUE_MAX   512
 #define QUEUE_BYTES (4UL * 1024 * 1024)
@@ -101,10 +96,7 @@ result_publish(struct results *r, const struct terminal_result *v)
 	if (rc == RC_OK) {
 		(void)snprintf(subject, sizeof(subject),
 		    WIRE_SUBJECT_FMT_BODY_RESULT, terminal, request);
-		rc = bus_publish(r->open->n < IMMEDIATE_MAX
-			? svc_bus(r->b->svc)
-			: svc_bulk(r->b->svc),
-		    subject, v->json, NULL);
+		rc = bus_publish(svc_bus(r->b->svc), subject, v->json, NULL);
 	}
 	if (rc == RC_OK)
 		return;
@@ -476,7 +468,6 @@ results_new(struct bridge *b)
 	struct results *r = mem_zalloc(sizeof(*r));
 
 	r->b = b;
-	(void)svc_bulk(b->svc); /* connects in the background */
 	r->a = arena_new(WIRE_ARENA_MAX);
 	STAILQ_INIT(&r->spare);
 	STAILQ_INIT(&r->full);

@@ -36,7 +36,7 @@ enum source {
 	SOURCE_REDIS, /* commands of a service to Redis */
 	SOURCE_FSYNC, /* of Redis */
 	SOURCE_NATS,  /* messages of all clients, the test's request included */
-	SOURCE_SERVICE /* NATS messages of a service on its first connection */
+	SOURCE_SERVICE /* NATS messages of a service, events included */
 };
 
 static const struct count {
@@ -54,8 +54,8 @@ static const struct count {
 	{ SOURCE_NATS, 0, "NATS messages", 16, 14 },
 	{ SOURCE_SERVICE, STACK_LLM_ORCHESTRATOR, "orchestrator to NATS", 9,
 	    8 },
-	{ SOURCE_SERVICE, STACK_EMOTION_ENGINE, "emotion-engine to NATS", 2,
-	    2 },
+	{ SOURCE_SERVICE, STACK_EMOTION_ENGINE, "emotion-engine to NATS", 4,
+	    4 },
 	{ SOURCE_SERVICE, STACK_MQTT_BRIDGE, "mqtt-bridge to NATS", 1, 0 },
 	{ SOURCE_SERVICE, STACK_INTENT_FILTER, "intent-filter to NATS", 1, 1 },
 	{ SOURCE_SERVICE, STACK_MEMORY_WORKER, "memory-worker to NATS", 0, 0 },

@@ -1,6 +1,7 @@
 /* A reply before the soul is saved, and the one that confirms it. */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "testkit/emotion_fixture.h"
 #include "testkit/redis_meter.h"
@@ -19,6 +20,22 @@ early_observe(struct emotion_fixture *b)
 		"\"s1\",\"terminal_id\":\"t-1\",\"broker\":\"main\","
 		"\"text\":\"气死我了！\",\"early\":true}"),
 	    NATS_OK);
+}
+
+/* The next message: its subject, and whether it is an update for an input. */
+static bool
+early_is_update(natsSubscription *sub, char subject[256])
+{
+	natsMsg *m = NULL;
+	bool is;
+
+	ck_assert_int_eq(
+	    natsSubscription_NextMsg(&m, sub, EMOTION_FIXTURE_MS), NATS_OK);
+	snprintf(subject, 256, "%s", natsMsg_GetSubject(m));
+	is = strcmp(subject, "soul.body.main.t-1.emotion_update") == 0 &&
+	    strstr(natsMsg_GetData(m), "\"session_id\":\"s1\"") != NULL;
+	natsMsg_Destroy(m);
+	return is;
 }
 
 TEST_T(a_reply_does_not_wait_for_the_save, 60)
@@ -58,6 +75,34 @@ TEST_T(a_reply_does_not_wait_for_the_save, 60)
 	json_decref(update);
 	natsSubscription_Destroy(replies);
 	natsSubscription_Destroy(updates);
+	emotion_fixture_stop(&b);
+}
+
+/* On one connection, so that no action overtakes it. */
+TEST_T(the_body_is_updated_before_the_reply, 60)
+{
+	natsSubscription *all;
+	struct emotion_fixture b;
+	char subject[256] = "";
+	int i, updates;
+
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	emotion_fixture_body(&b, "t-1", "soul_a", true);
+	all = tk_nats_listen(b.nc, ">");
+	for (i = 0; i < 50; i++) {
+		early_observe(&b);
+		for (updates = 0; strcmp(subject, EARLY_INBOX) != 0;
+		     updates += early_is_update(all, subject))
+			continue;
+		ck_assert_int_ge(updates, 1);
+		/* The second reply. */
+		do {
+			(void)early_is_update(all, subject);
+		} while (strcmp(subject, EARLY_INBOX) != 0);
+		subject[0] = '\0';
+	}
+	natsSubscription_Destroy(all);
 	emotion_fixture_stop(&b);
 }
 
