@@ -119,15 +119,6 @@ state_is_later(uint32_t a, uint32_t b)
 }
 
 bool
-state_set_blocks(struct state *s, bool on)
-{
-	bool did = s->blocks;
-
-	s->blocks = on;
-	return did;
-}
-
-bool
 state_up(const struct state *s)
 {
 	return s->cluster != NULL ? cluster_up(s->cluster)

@@ -84,7 +84,10 @@ struct state_opts {
 	 * redis+cluster://[[user]:password@]host[:port],…
 	 */
 	const char *url;
-	/* NULL: sentinels without a login; otherwise the last two as well. */
+	/*
+	 * NULL: sentinels without a login.  Otherwise it also sets
+	 * wait_replicas and wait_ms, whose values here are ignored.
+	 */
 	const struct state_conf *conf;
 	const char *name;           /* as CLIENT LIST shows it; NULL: none */
 	int deadline_ms;            /* of a call; 0: 100 */
@@ -121,13 +124,6 @@ void state_stop(struct state *s);
  * its loop and workers.  NULL is allowed.
  */
 void state_free(struct state *s);
-
-/*
- * state_set_blocks(s, on):
- * Whether calls block in fibers too, from now on; returns whether they did.
- * For code that must not be entered a second time while it waits.
- */
-bool state_set_blocks(struct state *s, bool on);
 
 /*
  * state_up(s):

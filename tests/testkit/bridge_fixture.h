@@ -245,6 +245,16 @@ void mqtt_device_clear(struct mqtt_device *d);
 void mqtt_device_expect(struct mqtt_device *d, const char *text);
 void mqtt_device_ck_never(struct mqtt_device *d, const char *text);
 
+/* Commands to the terminal t1. */
+#define ACTION                                                              \
+	"{\"request_id\":\"ia-1\",\"session_id\":\"s1\",\"terminal_id\":"   \
+	"\"t1\",\"soul_id\":\"soul_1\",\"intents\":[{\"intent_id\":\"i1\"," \
+	"\"confidence\":0.9,\"normalized\":{\"skill\":\"nod\"}}],"          \
+	"\"exec_probability\":0.8,\"ts\":\"2026-02-22T10:20:31Z\"}"
+#define STATUS                                                               \
+	"{\"status\":\"mem0_searching\",\"message\":\"…\",\"session_id\":" \
+	"\"s1\",\"ts\":\"2026-02-22T10:20:31Z\"}"
+
 /* Reports of skills and intents of the device t1 with version v. */
 #define SKILLS_V(v)                                                         \
 	"{\"terminal_id\":\"t1\",\"soul_hint\":\"friendly\","               \

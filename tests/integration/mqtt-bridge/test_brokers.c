@@ -11,14 +11,6 @@
 
 #define INVOKE(id) \
 	"{\"request_id\":\"" id "\",\"skill\":\"nod\",\"arguments\":{}}"
-#define ACTION                                                              \
-	"{\"request_id\":\"ia-1\",\"session_id\":\"s1\",\"terminal_id\":"   \
-	"\"t1\",\"soul_id\":\"soul_1\",\"intents\":[{\"intent_id\":\"i1\"," \
-	"\"confidence\":0.9,\"normalized\":{\"skill\":\"nod\"}}],"          \
-	"\"exec_probability\":0.8,\"ts\":\"2026-02-22T10:20:31Z\"}"
-#define STATUS                                                               \
-	"{\"status\":\"mem0_searching\",\"message\":\"…\",\"session_id\":" \
-	"\"s1\",\"ts\":\"2026-02-22T10:20:31Z\"}"
 
 /* NATS and Redis are those of the first. */
 struct brokers {

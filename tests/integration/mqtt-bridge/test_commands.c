@@ -13,14 +13,6 @@
 	"{\"request_id\":\"" id "\",\"skill\":\"control_light\","    \
 	"\"arguments\":{\"mode\":\"on\"},\"ts\":\"2026-02-22T10:20:" \
 	"30Z\",\"extra\":1}"
-#define ACTION                                                              \
-	"{\"request_id\":\"ia-1\",\"session_id\":\"s1\",\"terminal_id\":"   \
-	"\"t1\",\"soul_id\":\"soul_1\",\"intents\":[{\"intent_id\":\"i1\"," \
-	"\"confidence\":0.9,\"normalized\":{\"skill\":\"nod\"}}],"          \
-	"\"exec_probability\":0.8,\"ts\":\"2026-02-22T10:20:31Z\"}"
-#define STATUS                                                               \
-	"{\"status\":\"mem0_searching\",\"message\":\"…\",\"session_id\":" \
-	"\"s1\",\"ts\":\"2026-02-22T10:20:31Z\"}"
 #define EMOTION                                                              \
 	"{\"session_id\":\"s1\",\"terminal_id\":\"t1\",\"soul_id\":\"s\","   \
 	"\"user_emotion\":{\"emotion\":\"neutral\",\"p\":0,\"a\":0,\"d\":0," \

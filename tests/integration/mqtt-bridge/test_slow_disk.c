@@ -67,10 +67,6 @@ TEST_T(commands_wait_for_a_slow_disk, 60)
 
 /* ---- reports ---- */
 
-#define STATUS                                                               \
-	"{\"status\":\"mem0_searching\",\"message\":\"…\",\"session_id\":" \
-	"\"s1\",\"ts\":\"2026-02-22T10:20:31Z\"}"
-
 /* The loop goes on while a report is written. */
 TEST_T(a_slow_write_of_a_report_delays_nothing_else, 60)
 {

@@ -78,6 +78,15 @@ writer_start(struct writer *w, struct state_fixture *f, const char *key)
 	fiber_start(fiber_writes, w);
 }
 
+/* Returns once it waits for replicas. */
+static void
+writer_start_waiting(struct writer *w, struct state_fixture *f, const char *key)
+{
+	writer_start(w, f, key);
+	ck_assert(
+	    tk_loop_until(f->loop, writer_waits, w, STATE_FIXTURE_WAIT_MS));
+}
+
 static enum rc
 writer_wait(struct writer *w)
 {
@@ -209,9 +218,7 @@ TEST(a_replica_that_hangs_costs_only_those_that_wait)
 	connect_with(&f, set.url, 1);
 	OK(write_one(&w, &f, "k"));
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	writer_start(&w, &f, "k");
-	ck_assert(
-	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	writer_start_waiting(&w, &f, "k");
 	t = clock_mono();
 	state_fixture_expect(&f, "v", STATE_ARGS(STR("GET"), STR("k")));
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), t), SOON_MS);
@@ -236,9 +243,7 @@ TEST(a_replica_that_is_killed_during_a_wait)
 	connect_with(&f, set.url, 2);
 	OK(write_one(&w, &f, "k"));
 	tk_signal(&set.server[2].proc, SIGSTOP);
-	writer_start(&w, &f, "k");
-	ck_assert(
-	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	writer_start_waiting(&w, &f, "k");
 	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 100));
 	tk_server_stop(&set.server[2], SIGKILL);
 	IS(RC_RETRY, writer_wait(&w));
@@ -307,9 +312,7 @@ TEST(a_lost_wait_is_repeated)
 	connect_with(&f, set.url, 1);
 	OK(write_one(&w, &f, "k"));
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	writer_start(&w, &f, "k");
-	ck_assert(
-	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	writer_start_waiting(&w, &f, "k");
 	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 100));
 	/* All but the one that this is sent on. */
 	DO(&f, STR("CLIENT"), STR("KILL"), STR("TYPE"), STR("normal"));
@@ -348,9 +351,7 @@ TEST(a_master_that_dies_ends_the_wait)
 	tk_sentinels_start(&set, 2, NULL);
 	connect_with(&f, set.url, 1);
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	writer_start(&w, &f, "k");
-	ck_assert(
-	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	writer_start_waiting(&w, &f, "k");
 	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 50));
 	tk_server_stop(&set.server[0], SIGKILL);
 	IS(RC_RETRY, writer_wait(&w));
@@ -367,9 +368,7 @@ TEST(stopping_ends_a_wait)
 	tk_sentinels_start(&set, 2, NULL);
 	connect_with(&f, set.url, 1);
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	writer_start(&w, &f, "k");
-	ck_assert(
-	    tk_loop_until(f.loop, writer_waits, &w, STATE_FIXTURE_WAIT_MS));
+	writer_start_waiting(&w, &f, "k");
 	state_stop(f.s);
 	ck_assert(w.ended);
 	IS(RC_RETRY, w.rc);
