@@ -163,31 +163,67 @@ state_eval(
 	return rc;
 }
 
+/* Appends part to the key in dst, of *len bytes. */
+static bool
+key_append(char dst[STATE_KEY_MAX], size_t *len, struct str part)
+{
+	if (*len + part.n >= STATE_KEY_MAX)
+		return false;
+	memcpy(dst + *len, part.p, part.n);
+	*len += part.n;
+	dst[*len] = '\0';
+	return true;
+}
+
 enum rc
 state_key(char dst[STATE_KEY_MAX], const char *pattern, const struct str *ids,
     size_t n, struct str *out)
 {
-	char token[ID_TOKEN_MAX];
+	char token[ID_TOKEN_MAX], tag[BUCKET_TAG_MAX];
 	size_t len = 0, used = 0;
 	struct str part;
 	const char *c;
 
+	dst[0] = '\0';
 	for (c = pattern; *c != '\0'; c++) {
 		part = (struct str){ c, 1 };
-		if (*c == '%') {
+		if (*c == '#') {
+			if (n == 0 || id_token(ids[0], token) != RC_OK)
+				return RC_INVALID;
+			part = bucket_tag(bucket_of_token(str_of(token)), tag);
+		} else if (*c == '%') {
 			if (used == n || id_token(ids[used], token) != RC_OK)
 				return RC_INVALID;
 			used++;
 			part = str_of(token);
 		}
-		if (len + part.n >= STATE_KEY_MAX)
+		if (!key_append(dst, &len, part))
 			return RC_TOOBIG;
-		memcpy(dst + len, part.p, part.n);
-		len += part.n;
 	}
 	if (used != n)
 		return RC_INVALID;
-	dst[len] = '\0';
+	*out = (struct str){ dst, len };
+	return RC_OK;
+}
+
+enum rc
+state_bucket_key(char dst[STATE_KEY_MAX], const char *pattern, unsigned bucket,
+    struct str *out)
+{
+	char tag[BUCKET_TAG_MAX];
+	size_t len = 0;
+	struct str part;
+	const char *c;
+
+	if (bucket >= STATE_BUCKETS)
+		return RC_INVALID;
+	dst[0] = '\0';
+	for (c = pattern; *c != '\0'; c++) {
+		part =
+		    *c == '#' ? bucket_tag(bucket, tag) : (struct str){ c, 1 };
+		if (!key_append(dst, &len, part))
+			return RC_TOOBIG;
+	}
 	*out = (struct str){ dst, len };
 	return RC_OK;
 }

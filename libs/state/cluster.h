@@ -20,6 +20,9 @@
 /* The slot of a call without a key, which any server executes. */
 #define SLOT_ANY (-1)
 
+/* slot_crc16(s): CRC-16/XMODEM. */
+uint16_t slot_crc16(struct str s);
+
 /* slot_of_key(key): The slot, by CRC16 of the hash tag if there is one. */
 int slot_of_key(struct str key);
 

@@ -46,6 +46,20 @@ call_key(struct script_call *c, const char *pattern, struct str a, struct str b)
 }
 
 void
+call_bucket_key(struct script_call *c, const char *pattern, unsigned bucket)
+{
+	enum rc rc = RC_BUG;
+
+	if (c->n_keys < SCRIPT_KEYS_MAX)
+		rc = state_bucket_key(c->key_text[c->n_keys], pattern, bucket,
+		    &c->keys[c->n_keys]);
+	if (rc == RC_OK)
+		c->n_keys++;
+	else
+		call_fail(c, rc);
+}
+
+void
 call_text(struct script_call *c, struct str text, size_t max)
 {
 	if (c->n_args == SCRIPT_ARGS_MAX)

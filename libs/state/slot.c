@@ -3,10 +3,10 @@
  */
 #include "state/cluster.h"
 
-/* CRC-16/XMODEM, four bits at a time. */
-static uint16_t
+uint16_t
 slot_crc16(struct str s)
 {
+	/* Four bits at a time. */
 	static const uint16_t nibble[16] = { 0x0000, 0x1021, 0x2042, 0x3063,
 		0x4084, 0x50a5, 0x60c6, 0x70e7, 0x8108, 0x9129, 0xa14a, 0xb16b,
 		0xc18c, 0xd1ad, 0xe1ce, 0xf1ef };

@@ -304,15 +304,31 @@ enum rc state_wait_replicated(
 #define STATE_KEY_MAX 640
 
 /*
+ * All keys of a user are in one bucket, a slot of a cluster that many users
+ * share: one script may use them together.  The bucket follows from the id.
+ */
+#define STATE_BUCKETS 1024
+
+/* state_bucket(user, out): The bucket, below STATE_BUCKETS.  Any thread. */
+enum rc state_bucket(struct str user, unsigned *out) RC_CHECK;
+
+/*
  * state_key(dst, pattern, ids, n, out):
- * pattern with each '%' replaced by the next id's id_token(), put into dst:
- * "soul:session:{%:%}:log" becomes "soul:session:{u1:~5L2g}:log".  Tokens have
- * none of ":{}%", so different ids make different keys.  *out is the key, in
- * dst.  RC_INVALID if an id is not id_valid() or n is not the number of '%',
+ * pattern with each '%' replaced by the next id's id_token(), and each '#' by
+ * the tag of the bucket of the first id, put into dst:
+ * "soul:messages:{#}:%:%" becomes "soul:messages:{b0478}:u1:~5L2g".  Tokens
+ * have none of ":{}%#", so different ids make different keys.  *out is the key,
+ * in dst.  RC_INVALID if an id is not id_valid() or n is not the number of '%',
  * RC_TOOBIG over STATE_KEY_MAX.  Any thread.
+ *
+ * state_bucket_key(dst, pattern, bucket, out):
+ * The same for a pattern without '%', and a bucket.  RC_INVALID from
+ * STATE_BUCKETS on.
  */
 enum rc state_key(char dst[STATE_KEY_MAX], const char *pattern,
     const struct str *ids, size_t n, struct str *out) RC_CHECK;
+enum rc state_bucket_key(char dst[STATE_KEY_MAX], const char *pattern,
+    unsigned bucket, struct str *out) RC_CHECK;
 
 /* ---- leases ---- */
 

@@ -366,6 +366,16 @@ bool reply_error_is(const struct state_reply *r, struct str code);
  */
 bool reply_unusable(const struct state_reply *r);
 
+/* ---- bucket.c ---- */
+
+#define BUCKET_TAG_MAX 8 /* NUL included */
+
+/* bucket_of_token(token): The bucket of the id whose token it is. */
+unsigned bucket_of_token(struct str token);
+
+/* bucket_tag(bucket, dst): What keys have between braces, in dst. */
+struct str bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX]);
+
 /* ---- record.c: calls of scripts ---- */
 
 #define SCRIPT_KEYS_MAX 8
@@ -394,6 +404,10 @@ void call_begin(struct script_call *c, const struct state_script *script);
  */
 void call_key(
     struct script_call *c, const char *pattern, struct str a, struct str b);
+
+/* call_bucket_key(c, pattern, bucket): The same for state_bucket_key(). */
+void call_bucket_key(
+    struct script_call *c, const char *pattern, unsigned bucket);
 
 /*
  * The next of ARGV: text, which must live until the call was made, and must

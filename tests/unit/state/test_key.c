@@ -18,6 +18,10 @@ TEST(tokens_replace_the_placeholders)
 		{ "soul:session:{%:%}:log", { STR_INIT("u1"), STR_INIT("s_2") },
 		    2, RC_OK, "soul:session:{u1:s_2}:log" },
 		{ "%%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_OK, "ab" },
+		{ "soul:log:{#}:%:%", { STR_INIT("u1"), STR_INIT("s_2") }, 2,
+		    RC_OK, "soul:log:{b0478}:u1:s_2" },
+		{ "k:{#}:%", { STR_INIT("小灵") }, 1, RC_OK,
+		    "k:{b0789}:~5bCP54G1" },
 		/* Ids that are not plain become base64url. */
 		{ "k:%", { STR_INIT("a:b") }, 1, RC_OK, "k:~YTpi" },
 		{ "k:%", { STR_INIT("%") }, 1, RC_OK, "k:~JQ" },
@@ -33,6 +37,8 @@ TEST(tokens_replace_the_placeholders)
 		/* Not as many ids as placeholders. */
 		{ "k", { STR_INIT("a") }, 1, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("a") }, 0, RC_INVALID, NULL },
+		{ "k:#", { STR_INIT("a") }, 0, RC_INVALID, NULL },
+		{ "k:#", { STR_INIT("a") }, 1, RC_INVALID, NULL },
 		{ "k:%", { STR_INIT("a"), STR_INIT("b") }, 2, RC_INVALID,
 		    NULL },
 		{ "", { { NULL, 0 } }, 0, RC_OK, "" },
@@ -50,6 +56,23 @@ TEST(tokens_replace_the_placeholders)
 		ck_assert_str_eq(dst, t[i].want);
 		ck_assert_uint_eq(key.n, strlen(t[i].want));
 	}
+}
+
+TEST(buckets)
+{
+	char dst[STATE_KEY_MAX];
+	unsigned bucket;
+	struct str key;
+
+	ck_assert_int_eq(state_bucket(STR("u1"), &bucket), RC_OK);
+	ck_assert_uint_eq(bucket, 478);
+	ck_assert_int_eq(
+	    state_bucket_key(dst, "soul:ticks:{#}:1", bucket, &key), RC_OK);
+	ck_assert_str_eq(dst, "soul:ticks:{b0478}:1");
+	ck_assert_uint_eq(key.n, strlen(dst));
+	ck_assert_int_eq(state_bucket(STR(""), &bucket), RC_INVALID);
+	ck_assert_int_eq(
+	    state_bucket_key(dst, "k:{#}", STATE_BUCKETS, &key), RC_INVALID);
 }
 
 TEST(the_longest_key_is_built)
