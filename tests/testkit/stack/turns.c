@@ -13,6 +13,7 @@
 #include "testkit/figures.h"
 #include "testkit/http.h"
 #include "testkit/nats.h"
+#include "testkit/nats_wire.h"
 #include "testkit/stack/client.h"
 
 #define TURNS_MS 120000
@@ -27,7 +28,7 @@ struct turns {
 	double *began_ns, *ms;
 	int sent, ended;
 	/* Over NATS. */
-	natsConnection *nc;
+	struct tk_wire wire;
 	/* Over HTTP. */
 	int port;
 	atomic_int next, failed;
@@ -149,24 +150,23 @@ turns_send(struct turns *t)
 	    "\"terminal\":%s}",
 	    (int)getpid(), number++, user, chat, *turns_terminal(k));
 	t->began_ns[i] = tk_now_ns();
-	ck_assert_int_eq(natsConnection_PublishRequest(t->nc,
-			     "soul.rpc.turn.start", reply, body.p, (int)body.n),
-	    NATS_OK);
+	tk_wire_publish(&t->wire, "soul.rpc.turn.start", reply, buf_str(&body));
 	buf_free(&body);
 }
 
 /* A turn ended, or began to run. */
 static void
-turns_take(struct turns *t, natsMsg *m)
+turns_take(struct turns *t, const struct tk_wire_msg *m)
 {
-	const char *data = natsMsg_GetData(m);
-	long i = strtol(natsMsg_GetSubject(m) + strlen(TURNS_INBOX), NULL, 10);
+	double now = tk_now_ns();
+	long i = strtol(m->subject.p + strlen(TURNS_INBOX), NULL, 10);
 
-	if (strstr(data, "\"accepted\"") != NULL ||
-	    strstr(data, "\"running\"") != NULL)
+	if (memmem(m->data.p, m->data.n, "\"accepted\"", 10) != NULL ||
+	    memmem(m->data.p, m->data.n, "\"running\"", 9) != NULL)
 		return;
-	ck_assert_msg(strstr(data, "\"completed\"") != NULL, "%s", data);
-	t->ms[t->ended++] = (tk_now_ns() - t->began_ns[i]) / 1e6;
+	ck_assert_msg(memmem(m->data.p, m->data.n, "\"completed\"", 11) != NULL,
+	    "%.*s", (int)m->data.n, m->data.p);
+	t->ms[t->ended++] = (now - t->began_ns[i]) / 1e6;
 	if (t->sent < t->plan->n)
 		turns_send(t);
 }
@@ -174,22 +174,17 @@ turns_take(struct turns *t, natsMsg *m)
 static void
 turns_over_nats(struct stack *st, struct turns *t)
 {
-	natsSubscription *sub;
-	natsMsg *m;
+	struct tk_wire_msg m;
 
-	t->nc = tk_nats_connect(st->server[STACK_NATS].url);
-	sub = tk_nats_listen(t->nc, TURNS_INBOX "*");
-	natsSubscription_SetPendingLimits(sub, -1, -1);
+	tk_wire_open(&t->wire, st->server[STACK_NATS].port);
+	tk_wire_subscribe(&t->wire, TURNS_INBOX "*");
 	while (t->sent < t->plan->in_flight && t->sent < t->plan->n)
 		turns_send(t);
 	while (t->ended < t->plan->n) {
-		ck_assert_int_eq(
-		    natsSubscription_NextMsg(&m, sub, TURNS_MS), NATS_OK);
-		turns_take(t, m);
-		natsMsg_Destroy(m);
+		tk_wire_next(&t->wire, TURNS_MS, &m);
+		turns_take(t, &m);
 	}
-	natsSubscription_Destroy(sub);
-	natsConnection_Destroy(t->nc);
+	tk_wire_close(&t->wire);
 }
 
 /* ---- over HTTP ---- */
