@@ -1,7 +1,7 @@
 /*
  * Redis fails over during a conversation: its clients get an error that says to
- * retry, or are told what was not done, and then go on with the same session,
- * soul and device.
+ * retry, or a reply that says what failed, and then go on with the same
+ * session, soul and device.
  */
 #include <signal.h>
 
@@ -24,15 +24,15 @@ chat_succeeds(void *arg)
 	json_t *j = client_call(c->o.st->service[STACK_CHAT_GATEWAY].http,
 	    "POST", "/v1/chat", client_chat_request(&c->o, "把灯变成红色"),
 	    &c->status);
-	bool answered = c->status == 200,
+	bool replied = c->status == 200,
 	     done =
-		 answered && tk_list_has(j, "executed_skills", "control_light");
+		 replied && tk_list_has(j, "executed_skills", "control_light");
 
-	if (answered && !done)
+	if (replied && !done)
 		ck_assert_str_eq(
 		    tk_text(j, "failed_skills.0.skill"), "control_light");
 	json_decref(j);
-	if (answered)
+	if (replied)
 		return done;
 	ck_assert_msg(c->status == 502 || c->status == 503 || c->status == 504,
 	    "%d", c->status);
