@@ -462,20 +462,15 @@ coerce_put(const struct wire_tree *schema, const struct wire_tree *v,
 }
 
 enum rc
-wire_coerce(struct str schema, struct str json, struct buf *out)
+wire_coerce(const struct wire_tree *schema, struct str json, struct buf *out)
 {
-	struct wire_tree *s, *v;
 	struct wire_out o = { .b = out };
+	struct wire_tree *v;
 
-	enum rc rc = wire_tree_parse(schema, &s);
+	enum rc rc = wire_tree_parse(json, &v);
 	if (rc != RC_OK)
 		return rc;
-	rc = wire_tree_parse(json, &v);
-	if (rc == RC_OK) {
-		coerce_put(s, v, &o, 0);
-		wire_tree_free(v);
-		rc = buf_rc(out);
-	}
-	wire_tree_free(s);
-	return rc;
+	coerce_put(schema, v, &o, 0);
+	wire_tree_free(v);
+	return buf_rc(out);
 }

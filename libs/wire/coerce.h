@@ -9,6 +9,8 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct wire_tree;
+
 /*
  * wire_coerce(schema, json, out):
  * Append json with its values converted to the types of the schema:
@@ -17,10 +19,10 @@
  * text into that JSON; null for an optional member is omitted; a number out of
  * bounds becomes the bound where the schema says "x-clamp": true. Any other
  * value stays as it is.  Reads type, enum, minimum, maximum, properties,
- * required and items, not through $ref. RC_INVALID if one of the two is not
- * JSON, RC_TOOBIG if out is full.
+ * required and items, not through $ref.  RC_INVALID if json is not JSON,
+ * RC_TOOBIG if out is full.
  */
 enum rc wire_coerce(
-    struct str schema, struct str json, struct buf *out) RC_CHECK;
+    const struct wire_tree *schema, struct str json, struct buf *out) RC_CHECK;
 
 #endif /* !WIRE_COERCE_H */

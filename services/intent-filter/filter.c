@@ -114,8 +114,9 @@ filter_status(struct filter_run_state *r, const struct candidate *m,
 
 	*out = WIRE_INTENT_STATUS_READY;
 	if (slots->n_missing == 0 && r->req->n_skills > 0) {
-		rc = skill_check(
-		    r->req->skills, r->req->n_skills, slots, r->m.a);
+		rc = skill_check(&(struct skill_set){ r->req->skills,
+				     r->req->n_skills, r->env->skills },
+		    slots, r->m.a);
 		if (rc == RC_TOOBIG)
 			return rc;
 		if (rc != RC_OK)

@@ -1,8 +1,8 @@
 /*
  * filter: a command and a catalog in, intents and a decision out.
  *
- * Pure: no clock, no bus, no randomness; the same arguments give the same
- * response.
+ * Pure but for its caches: no clock, no bus, no randomness; the same arguments
+ * give the same response.
  */
 #ifndef INTENT_FILTER_FILTER_H
 #define INTENT_FILTER_FILTER_H
@@ -15,6 +15,7 @@
 
 struct clause;
 struct rx_scratch;
+struct skill_cache;
 struct vocabulary;
 struct zone;
 
@@ -24,6 +25,7 @@ struct filter_env {
 	const struct zone *zone;
 	const struct vocabulary *vocabulary;
 	const char *locale; /* of a command that has no letters */
+	struct skill_cache *skills;
 };
 
 /*

@@ -15,6 +15,7 @@
 #include "filter.h"
 #include "handlers.h"
 #include "rx/rx.h"
+#include "slots/skill_cache.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "text/vocabulary.h"
@@ -84,12 +85,15 @@ zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
 
 /* ---- the service ---- */
 
+#define SKILL_CACHE_BYTES ((size_t)4 << 20)
+
 struct filter_app {
 	const struct filter_conf *conf;
 	struct catalog_loader *loader;
 	struct rx_scratch *rx;
 	struct zone_cache *zones;
 	struct vocabulary *vocabulary;
+	struct skill_cache *skills;
 };
 
 void
@@ -122,6 +126,7 @@ filter_start(struct svc *s, const void *conf)
 	app->rx = rx_scratch_new();
 	app->zones = zone_cache_new();
 	app->vocabulary = vocabulary_new();
+	app->skills = skill_cache_new(SKILL_CACHE_BYTES);
 	redis = (struct catalog_redis){ app->conf->redis_url, &app->conf->redis,
 		(int)app->conf->redis_timeout_ms };
 	if (catalog_loader_new(s, (size_t)app->conf->cache_mib * 1024 * 1024,
@@ -141,6 +146,7 @@ filter_stop(void *arg)
 	rx_scratch_free(app->rx);
 	zone_cache_free(app->zones);
 	vocabulary_free(app->vocabulary);
+	skill_cache_free(app->skills);
 	free(app);
 }
 
@@ -166,6 +172,7 @@ filter_env_of(const struct filter_app *app,
 
 	env->locale = app->conf->locale;
 	env->vocabulary = app->vocabulary;
+	env->skills = app->skills;
 	/* The schema has validated its format. */
 	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
 		env->now = clock_wall();

@@ -16,6 +16,7 @@
 #include "filter.h"
 #include "must.h"
 #include "rx/rx.h"
+#include "slots/skill_cache.h"
 #include "text/utterance.h"
 #include "text/vocabulary.h"
 #include "wire/tree.h"
@@ -140,6 +141,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct vocabulary *vocabulary;
+	static struct skill_cache *skills;
 	static struct zone *zone;
 	struct buf catalog = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct str json = { (const char *)data, n }, command;
@@ -151,6 +153,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (vocabulary == NULL) {
 		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
 		vocabulary = vocabulary_new();
+		skills = skill_cache_new(1 << 20);
 	}
 	command = str_split(&json, '\n');
 	if (command.n > COMMAND_MAX)
@@ -173,7 +176,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		    &(struct filter_env){ .now = filter_now_of(command),
 			.zone = zone,
 			.vocabulary = vocabulary,
-			.locale = "zh-CN" },
+			.locale = "zh-CN",
+			.skills = skills },
 		    json.n == 0);
 	catalog_free(cat);
 	buf_free(&catalog);

@@ -15,6 +15,7 @@
 #include "core/zone.h"
 #include "filter.h"
 #include "rx/rx.h"
+#include "slots/skill_cache.h"
 #include "testkit/cases.h"
 #include "testkit/testkit.h"
 #include "text/vocabulary.h"
@@ -41,6 +42,7 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 	struct wire_intent_filter_response rep;
 	struct filter_env env = { .locale = "zh-CN" };
 	struct vocabulary *vocabulary = vocabulary_new();
+	struct skill_cache *skills = skill_cache_new(1);
 	struct zone *zone;
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
@@ -51,6 +53,7 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 	ck_assert_int_eq(zone_load("Asia/Shanghai", &zone), RC_OK);
 	env.zone = zone;
 	env.vocabulary = vocabulary;
+	env.skills = skills;
 	ck_assert_int_eq(
 	    wall_parse(STR("2026-02-22T17:40:00+08:00"), &env.now), RC_OK);
 	rc = wire_decode(
@@ -73,6 +76,7 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 	}
 	zone_free(zone);
 	vocabulary_free(vocabulary);
+	skill_cache_free(skills);
 	buf_free(&out);
 	rx_scratch_free(rx);
 	catalog_free(cat);

@@ -6,6 +6,7 @@
 
 #include "core/buf.h"
 #include "rx/rx.h"
+#include "slots/skill_cache.h"
 #include "wire/coerce.h"
 #include "wire/out.h"
 #include "wire/schema.h"
@@ -539,34 +540,20 @@ skill_find_missing(const struct wire_tree *schema,
 
 /* Whether the arguments are valid; s->missing is set in any case. */
 static enum rc
-skill_check_arguments(
-    struct str schema, struct str arguments, struct slots *s, struct arena *a)
+skill_check_arguments(const struct skill_shape *shape, struct str json,
+    const struct wire_tree *arguments, struct slots *s, struct arena *a)
 {
-	struct wire_tree *shape = NULL, *args = NULL;
-	struct wire_schema *compiled = NULL;
-	enum rc rc, valid;
+	enum rc valid = wire_schema_check(shape->compiled, json, NULL);
+	enum rc rc = skill_find_missing(shape->tree, arguments, s, a);
 
-	rc = wire_tree_parse(schema, &shape);
-	if (rc == RC_OK)
-		rc = wire_tree_parse(arguments, &args);
-	if (rc == RC_OK)
-		rc = wire_schema_new(schema, &compiled, NULL);
-	if (rc == RC_OK) {
-		valid = wire_schema_check(compiled, arguments, NULL);
-		rc = skill_find_missing(shape, args, s, a);
-		if (rc == RC_OK)
-			rc = valid;
-	}
-	wire_schema_free(compiled);
-	wire_tree_free(args);
-	wire_tree_free(shape);
-	return rc == RC_TOOBIG ? RC_TOOBIG : rc == RC_OK ? RC_OK : RC_INVALID;
+	return rc == RC_OK ? valid : rc;
 }
 
 static enum rc
-skill_check_call(const struct wire_skill *skill, const struct wire_tree *call,
+skill_check_call(const struct skill_shape *shape, const struct wire_tree *call,
     struct slots *s, struct arena *a)
 {
+	struct str skill = wire_tree_text(wire_tree_get(call, STR("skill")));
 	struct buf uncoerced = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct buf coerced = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct buf whole = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -576,29 +563,28 @@ skill_check_call(const struct wire_skill *skill, const struct wire_tree *call,
 	skill_put_members(call, (struct str){ 0 }, &uncoerced);
 	rc = buf_rc(&uncoerced);
 	if (rc == RC_OK)
-		rc = wire_coerce(
-		    skill->input_schema, buf_str(&uncoerced), &coerced);
+		rc = wire_coerce(shape->tree, buf_str(&uncoerced), &coerced);
 	if (rc == RC_OK)
 		rc = wire_tree_parse(buf_str(&coerced), &arguments);
 	if (rc == RC_OK) {
-		skill_put_members(arguments, skill->name, &whole);
+		skill_put_members(arguments, skill, &whole);
 		s->normalized = arena_str(a, buf_str(&whole));
 		rc = s->normalized.p != NULL
 		    ? skill_check_arguments(
-			  skill->input_schema, buf_str(&coerced), s, a)
+			  shape, buf_str(&coerced), arguments, s, a)
 		    : RC_TOOBIG;
 	}
 	wire_tree_free(arguments);
 	buf_free(&uncoerced);
 	buf_free(&coerced);
 	buf_free(&whole);
-	return rc;
+	return rc == RC_OK || rc == RC_TOOBIG ? rc : RC_INVALID;
 }
 
 enum rc
-skill_check(
-    const struct wire_skill *skills, size_t n, struct slots *s, struct arena *a)
+skill_check(const struct skill_set *set, struct slots *s, struct arena *a)
 {
+	const struct skill_shape *shape;
 	const struct wire_skill *skill;
 	struct wire_tree *call;
 	enum rc rc;
@@ -606,12 +592,14 @@ skill_check(
 	rc = wire_tree_parse(s->normalized, &call);
 	if (rc != RC_OK)
 		return rc;
-	skill = skill_find(
-	    skills, n, wire_tree_text(wire_tree_get(call, STR("skill"))));
+	skill = skill_find(set->skills, set->n,
+	    wire_tree_text(wire_tree_get(call, STR("skill"))));
 	if (skill == NULL)
 		rc = RC_INVALID;
 	else if (skill->input_schema.p != NULL)
-		rc = skill_check_call(skill, call, s, a);
+		rc = skill_cache_get(set->cache, skill->input_schema, &shape);
+	if (rc == RC_OK && skill->input_schema.p != NULL)
+		rc = skill_check_call(shape, call, s, a);
 	wire_tree_free(call);
 	return rc;
 }

@@ -14,6 +14,7 @@
 #include "match/clause.h"
 #include "wire/msgs.h"
 
+struct skill_cache;
 struct wire_out;
 
 /* ---- values ---- */
@@ -130,14 +131,21 @@ struct slots {
 enum rc slots_fill(const struct matcher *m, const struct segment *g,
     struct candidate *t) RC_CHECK;
 
+/* A terminal's skills, and where their schemas are compiled. */
+struct skill_set {
+	const struct wire_skill *skills;
+	size_t n;
+	struct skill_cache *cache;
+};
+
 /*
- * skill_check(skills, n, s, a):
+ * skill_check(set, s, a):
  * Coerce s->normalized to the input_schema of the skill that its member skill
  * names.  RC_INVALID if there is no such skill or the schema rejects the
  * arguments; s->missing then has the required ones that are absent, if that is
  * the reason.  RC_TOOBIG if a is full.
  */
-enum rc skill_check(const struct wire_skill *skills, size_t n, struct slots *s,
-    struct arena *a) RC_CHECK;
+enum rc skill_check(
+    const struct skill_set *set, struct slots *s, struct arena *a) RC_CHECK;
 
 #endif /* !INTENT_FILTER_SLOTS_SLOTS_H */

@@ -468,6 +468,19 @@ tool_not_object(struct wire_err *err)
 	return RC_INVALID;
 }
 
+static enum rc
+tool_coerce(const struct tool *tool, struct str json, struct buf *out)
+{
+	struct wire_tree *schema;
+	enum rc rc = wire_tree_parse(tool->schema, &schema);
+
+	if (rc != RC_OK)
+		return rc;
+	rc = wire_coerce(schema, json, out);
+	wire_tree_free(schema);
+	return rc;
+}
+
 enum rc
 tool_arguments(struct tool *tool, struct str json, struct arena *a,
     struct str *out, struct wire_err *err)
@@ -481,7 +494,7 @@ tool_arguments(struct tool *tool, struct str json, struct arena *a,
 	if (!tool->loose)
 		rc = wire_schema_check(tool->compiled, json, err);
 	if (rc == RC_INVALID) {
-		enum rc turned = wire_coerce(tool->schema, json, &b);
+		enum rc turned = tool_coerce(tool, json, &b);
 		if (turned == RC_OK) {
 			json = buf_str(&b);
 			rc = wire_schema_check(tool->compiled, json, err);

@@ -16,6 +16,7 @@
 #include "core/zone.h"
 #include "filter.h"
 #include "rx/rx.h"
+#include "slots/skill_cache.h"
 #include "testkit/intent_filter_load.h"
 #include "testkit/testkit.h"
 #include "text/vocabulary.h"
@@ -37,6 +38,7 @@ struct bench {
 	struct filter_env env;
 	struct zone *zone;
 	struct vocabulary *vocabulary;
+	struct skill_cache *skills;
 	struct wire_intent_filter_request req;
 	struct wire_intent_filter_response rep;
 	struct buf out;
@@ -149,6 +151,8 @@ bench_start(struct bench *b, size_t intents, bool hit)
 	b->env.zone = b->zone;
 	b->vocabulary = vocabulary_new();
 	b->env.vocabulary = b->vocabulary;
+	b->skills = skill_cache_new(1 << 20);
+	b->env.skills = b->skills;
 	step_decode(b);
 	catalog_cache_put(b->catalog_cache,
 	    (struct catalog_key){ CATALOG_BY_HASH, STR("hash") },
@@ -168,6 +172,7 @@ bench_end(struct bench *b)
 {
 	zone_free(b->zone);
 	vocabulary_free(b->vocabulary);
+	skill_cache_free(b->skills);
 	buf_free(&b->out);
 	rx_scratch_free(b->rx);
 	catalog_cache_free(b->catalog_cache);
