@@ -5,10 +5,10 @@
  * constants; scripts/embed.awk replaces them.  That works for a macro whose
  * value is one string or one decimal number.
  *
- * '%' is an id's token (state_key()).  Where a script computes a key, there is
- * a macro for what stands before the token and one for what follows it.
- * Records refer to each other by tokens too, so that a script can go on from
- * one to the next.
+ * '%' is an id's token, '#' the tag of the bucket of the first id
+ * (state_key()). Where a script computes a key, there is a macro for what
+ * stands before the tag or token and one for what follows. Records refer to
+ * each other by tokens too, so that a script can go on from one to the next.
  *
  * A hash has its format version in the field "v"; the version also covers what
  * belongs to the hash (its list of messages, its state, …).  A key that belongs
@@ -21,6 +21,13 @@
 /* lease: string: its owner, expires; string: the newest epoch. */
 #define KEY_LEASE       "soul:lease:{%}:1"
 #define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:1"
+
+/*
+ * Sorted set: the replicas that share the timers of a role, by when their
+ * membership ends (ms); expires.
+ */
+#define KEY_TIMERS          "soul:timers:{%}:1"
+#define TIMER_MEMBER_TTL_MS 60000
 
 /*
  * terminal: hash: on (0, 1), seen (ms), b (broker's id), e:<broker's id>

@@ -1,0 +1,14 @@
+-- timer_member: renew or end a replica's membership, and list the members.
+--
+-- KEYS: the role's members
+-- ARGV: member, for how long from now (ms; 0: end it)
+-- Result: {OK, {members}}
+
+--@idempotent
+--@include lib_clock
+
+local call, key, ttl = redis.call, KEYS[1], tonumber(ARGV[2])
+call('ZADD', key, now + ttl, ARGV[1])
+call('ZREMRANGEBYSCORE', key, '-inf', now)
+call('PEXPIRE', key, TIMER_MEMBER_TTL_MS)
+return { RC_OK, call('ZRANGE', key, 0, -1) }
