@@ -60,6 +60,24 @@ call_bucket_key(struct script_call *c, const char *pattern, unsigned bucket)
 }
 
 void
+call_key_of(
+    struct script_call *c, const char *pattern, struct str user, struct str id)
+{
+	char tagged[STATE_KEY_MAX];
+	struct str key;
+	unsigned bucket;
+	enum rc rc;
+
+	rc = state_bucket(user, &bucket);
+	if (rc == RC_OK)
+		rc = state_bucket_key(tagged, pattern, bucket, &key);
+	if (rc == RC_OK)
+		call_key(c, tagged, id, STR_NONE);
+	else
+		call_fail(c, rc);
+}
+
+void
 call_text(struct script_call *c, struct str text, size_t max)
 {
 	if (c->n_args == SCRIPT_ARGS_MAX)

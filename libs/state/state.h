@@ -322,7 +322,7 @@ enum rc state_bucket(struct str user, unsigned *out) RC_CHECK;
  * RC_TOOBIG over STATE_KEY_MAX.  Any thread.
  *
  * state_bucket_key(dst, pattern, bucket, out):
- * The same for a pattern without '%', and a bucket.  RC_INVALID from
+ * The same for a bucket, and without ids: each '%' stays.  RC_INVALID from
  * STATE_BUCKETS on.
  */
 enum rc state_key(char dst[STATE_KEY_MAX], const char *pattern,

@@ -410,6 +410,14 @@ void call_bucket_key(
     struct script_call *c, const char *pattern, unsigned bucket);
 
 /*
+ * call_key_of(c, pattern, user, id):
+ * The same for a key without the user's id: '#' is the user's bucket, and id is
+ * for the only '%', if there is one.
+ */
+void call_key_of(
+    struct script_call *c, const char *pattern, struct str user, struct str id);
+
+/*
  * The next of ARGV: text, which must live until the call was made, and must
  * not be over max bytes; a number; an id's token; two ids' tokens with a
  * separator between them.
