@@ -31,71 +31,82 @@
 
 /*
  * terminal: hash: on (0, 1), seen (ms), b (broker's id), e:<broker's id>
- * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens),
- * ref:<o h s c r> (last rejected report of a kind), gone (1: its identity was
- * revoked).  Results: string: first byte, JSON or note; expires.
+ * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens), bg
+ * (its generation: ms, rises), ref:<o h s c r> (last rejected report of a
+ * kind), gone (1: its identity was revoked).  Results: string: first byte, JSON
+ * or note; expires.
  */
-#define TERMINAL_FORMAT   "1"
-#define KEY_TERMINAL_PRE  "soul:terminal:{"
-#define KEY_TERMINAL_POST "}"
-#define KEY_TERMINAL      KEY_TERMINAL_PRE "%" KEY_TERMINAL_POST
-#define KEY_RESULT        "soul:result:{%:%}"
+#define TERMINAL_FORMAT "1"
+#define KEY_TERMINAL    "soul:terminal:{%}"
+#define KEY_RESULT      "soul:result:{%}:%"
 /* First byte of a result that was received, and of one that is expected. */
 #define RESULT_FORMAT  "1"
 #define RESULT_PENDING "?"
 #define RESULT_TTL_MS  600000
 
-/* Set: tokens of the terminals that a user has bound. */
-#define KEY_USER_TERMINALS_PRE  "soul:user:{"
-#define KEY_USER_TERMINALS_POST "}:terminals:1"
+/*
+ * Hash: the terminals that a user has bound or begun to bind, tokens: "<soul's
+ * token> <ms>", when that began or was completed.
+ */
+#define KEY_USER_TERMINALS "soul:user:{#}:%:terminals:1"
 
-#define KEY_USER_TERMINALS KEY_USER_TERMINALS_PRE "%" KEY_USER_TERMINALS_POST
+/*
+ * Hash: the terminals that are bound to a soul, tokens: "<until> <at>
+ * <broker's id>": present until then (ms; 0: it is not), as of at (ms).
+ */
+#define KEY_BODIES_PRE  "soul:bodies:"
+#define KEY_BODIES_POST ":1"
+#define KEY_BODIES      "soul:bodies:{#}:%:%:1"
 
-/* Set: tokens of the terminals that are bound to a soul. */
-#define KEY_BODIES_PRE  "soul:soul:{"
-#define KEY_BODIES_POST "}:terminals:1"
-#define KEY_BODIES      KEY_BODIES_PRE "%" KEY_BODIES_POST
+/* Hash: souls (tokens) whose deletion has begun: ms. */
+#define KEY_USER_DELETING "soul:user:{#}:%:deleting:1"
+
+/*
+ * What is recorded in several slots is changed in steps.  One that depends on
+ * the first is refused when it comes later than STEP_MAX_MS.  So what
+ * the first step has left may be completed by others from STEP_DEAD_MS on.
+ */
+#define STEP_MAX_MS  5000
+#define STEP_DEAD_MS 10000
 
 /*
  * credential: hash: ten u (tenant and user, tokens), h (hash of the password),
  * created, changed (ms), gone (1: revoked).  Sorted sets of terminals' tokens,
  * all with the score 0: all of them, those of a tenant.  String: counts the
- * changes.
+ * changes.  Sorted set: those that are being changed, by when that began (µs).
  */
 #define CREDENTIAL_FORMAT         "1"
-#define KEY_CREDENTIAL_PRE        "soul:credential:{"
-#define KEY_CREDENTIAL_POST       "}"
-#define KEY_CREDENTIAL            KEY_CREDENTIAL_PRE "%" KEY_CREDENTIAL_POST
-#define KEY_CREDENTIALS           "soul:credentials:1"
-#define KEY_CREDENTIALS_VERSION   "soul:credentials:version:1"
-#define KEY_TENANT_TERMINALS_PRE  "soul:tenant:{"
-#define KEY_TENANT_TERMINALS_POST "}:credentials:1"
-#define KEY_TENANT_TERMINALS \
-	KEY_TENANT_TERMINALS_PRE "%" KEY_TENANT_TERMINALS_POST
+#define KEY_CREDENTIAL            "soul:credential:{%}"
+#define KEY_CREDENTIALS           "soul:credentials:{identities}:1"
+#define KEY_CREDENTIALS_VERSION   "soul:credentials:{identities}:version:1"
+#define KEY_CREDENTIALS_CHANGING  "soul:credentials:{identities}:changing:1"
+#define KEY_TENANT_TERMINALS_PRE  "soul:tenant:{identities}:"
+#define KEY_TENANT_TERMINALS_POST ":credentials:1"
+#define KEY_TENANT_TERMINALS      "soul:tenant:{identities}:%:credentials:1"
 
 /*
  * soul: hash: u (user's token), name, mbti, model, created (ms).
  * State: string: format byte, version (8 bytes, big endian), the state.  Log:
  * stream: field e; expires.
  */
-#define SOUL_FORMAT         "1"
-#define KEY_SOUL_PRE        "soul:soul:{"
-#define KEY_SOUL_POST       "}"
-#define KEY_SOUL            KEY_SOUL_PRE "%" KEY_SOUL_POST
-#define KEY_SOUL_STATE_POST "}:state"
-#define KEY_SOUL_STATE      KEY_SOUL_PRE "%" KEY_SOUL_STATE_POST
-#define KEY_SOUL_LOG        "soul:soul:{%}:log:1"
+#define SOUL_FORMAT        "1"
+#define KEY_SOUL_PRE       "soul:soul:"
+#define KEY_SOUL           "soul:soul:{#}:%:%"
+#define KEY_SOUL_STATE_PRE "soul:state:"
+#define KEY_SOUL_STATE     "soul:state:{#}:%:%"
+#define KEY_SOUL_LOG       "soul:log:{#}:%:%:1"
 
 /* Sorted set: a user's souls by time of creation; hash: name → token. */
-#define KEY_USER_SOULS      "soul:user:{%}:souls:1"
-#define KEY_USER_SOUL_NAMES "soul:user:{%}:soul_names:1"
+#define KEY_USER_SOULS      "soul:user:{#}:%:souls:1"
+#define KEY_USER_SOUL_NAMES "soul:user:{#}:%:soul_names:1"
 
-/* Sorted set: ticking souls by their next tick (ms); string: interval (ms). */
-#define KEY_TICKS         "soul:ticks:1"
-#define KEY_TICK_INTERVAL "soul:ticks:interval:1"
-/* Interval before one is set; terminals of one claim, but for the last soul. */
-#define TICK_INTERVAL_MS   3000
-#define TICK_TERMINALS_MAX 4000
+/*
+ * Sorted set: a bucket's ticking souls (user:soul, tokens) by their next tick
+ * (ms); 0: it has just begun to tick.
+ */
+#define KEY_TICKS "soul:ticks:{#}:1"
+/* Terminals of one claim, but for the last soul. */
+#define TICK_TERMINALS_MAX 1000
 
 /*
  * session: hash: soul, term (ids), sum, sumn (summary, number of its last

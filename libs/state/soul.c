@@ -20,10 +20,11 @@ soul_create(struct state *s, const struct soul *soul, struct str state)
 	if (state.n > SOUL_STATE_MAX)
 		return RC_TOOBIG;
 	call_begin(&c, &script_soul_create);
-	call_key(&c, KEY_SOUL, soul->id, STR_NONE);
-	call_key(&c, KEY_SOUL_STATE, soul->id, STR_NONE);
+	call_key(&c, KEY_SOUL, soul->user_id, soul->id);
+	call_key(&c, KEY_SOUL_STATE, soul->user_id, soul->id);
 	call_key(&c, KEY_USER_SOULS, soul->user_id, STR_NONE);
 	call_key(&c, KEY_USER_SOUL_NAMES, soul->user_id, STR_NONE);
+	call_key(&c, KEY_USER_DELETING, soul->user_id, STR_NONE);
 	call_token(&c, soul->user_id);
 	call_token(&c, soul->id);
 	call_text(&c, soul->name, SOUL_TEXT_MAX);
@@ -50,7 +51,8 @@ soul_read_fields(
 }
 
 enum rc
-soul_read(struct state *s, struct str id, struct arena *a, struct soul *out)
+soul_read(struct state *s, struct str user, struct str id, struct arena *a,
+    struct soul *out)
 {
 	struct record_reader rd = { .a = a };
 	struct state_reply *r;
@@ -59,7 +61,7 @@ soul_read(struct state *s, struct str id, struct arena *a, struct soul *out)
 
 	memset(out, 0, sizeof(*out));
 	call_begin(&c, &script_soul_read);
-	call_key(&c, KEY_SOUL, id, STR_NONE);
+	call_key(&c, KEY_SOUL, user, id);
 	rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK) {
 		soul_read_fields(state_reply_at(r, 1), &rd, out);
@@ -70,48 +72,6 @@ soul_read(struct state *s, struct str id, struct arena *a, struct soul *out)
 	}
 	if (rc != RC_OK)
 		memset(out, 0, sizeof(*out));
-	state_reply_free(r);
-	return rc;
-}
-
-/* The soul is deleted: return as many ids as fit. */
-static void
-soul_read_unbound(const struct state_reply *tokens, struct soul_unbound *out)
-{
-	struct record_reader rd = { .a = out->a };
-	size_t i;
-
-	out->total = state_reply_len(tokens);
-	out->ids = arena_alloc(out->a, (out->total + 1) * sizeof(*out->ids));
-	for (i = 0; out->ids != NULL && i < out->total; i++) {
-		out->ids[i] = record_id(&rd, state_reply_at(tokens, i));
-		if (rd.rc != RC_OK)
-			break;
-		out->n++;
-	}
-}
-
-enum rc
-soul_delete(
-    struct state *s, struct str user, struct str id, struct soul_unbound *out)
-{
-	struct state_reply *r;
-	struct script_call c;
-	enum rc rc;
-
-	call_begin(&c, &script_soul_delete);
-	call_key(&c, KEY_SOUL, id, STR_NONE);
-	call_key(&c, KEY_SOUL_STATE, id, STR_NONE);
-	call_key(&c, KEY_BODIES, id, STR_NONE);
-	call_key(&c, KEY_USER_SOULS, user, STR_NONE);
-	call_key(&c, KEY_USER_SOUL_NAMES, user, STR_NONE);
-	call_key(&c, KEY_TICKS, STR_NONE, STR_NONE);
-	call_key(&c, KEY_SOUL_LOG, id, STR_NONE);
-	call_token(&c, user);
-	call_token(&c, id);
-	rc = call_run(s, &c, 2, &r);
-	if (rc == RC_OK && out != NULL)
-		soul_read_unbound(state_reply_at(r, 1), out);
 	state_reply_free(r);
 	return rc;
 }
@@ -131,6 +91,7 @@ soul_list(struct state *s, struct str user, struct arena *a, struct soul **out,
 	*n = 0;
 	call_begin(&c, &script_soul_list);
 	call_key(&c, KEY_USER_SOULS, user, STR_NONE);
+	call_token(&c, user);
 	rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK) {
 		all = state_reply_at(r, 1);

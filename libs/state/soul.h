@@ -33,9 +33,9 @@ struct soul {
 enum rc soul_create(
     struct state *s, const struct soul *soul, struct str state) RC_CHECK;
 
-/* soul_read(s, id, a, out): RC_NOENT if there is none. */
-enum rc soul_read(
-    struct state *s, struct str id, struct arena *a, struct soul *out) RC_CHECK;
+/* soul_read(s, user, id, a, out): RC_NOENT if the user has no such soul. */
+enum rc soul_read(struct state *s, struct str user, struct str id,
+    struct arena *a, struct soul *out) RC_CHECK;
 
 /* The terminals of a deleted soul. */
 struct soul_unbound {
@@ -47,7 +47,9 @@ struct soul_unbound {
 /*
  * soul_delete(s, user, id, out):
  * Delete it and unbind its terminals; *out, in which only a is set, may be
- * NULL.  RC_NOENT, or RC_DENIED if it belongs to another user.
+ * NULL.  RC_NOENT if the user has no such soul.  After any other error it may
+ * be deleted but have terminals; then repeating it unbinds them, and so does
+ * listing the user's terminals or binding one, 5 s later.
  */
 enum rc soul_delete(struct state *s, struct str user, struct str id,
     struct soul_unbound *out) RC_CHECK;
@@ -60,7 +62,7 @@ enum rc soul_list(struct state *s, struct str user, struct arena *a,
 
 /* An emotional state, with the number of its changes. */
 struct soul_state {
-	struct str soul_id;
+	struct str user_id, soul_id;
 	int64_t version; /* 0: there is no such soul, or it is not readable */
 	struct str bytes;
 	struct str log; /* entry that describes the change; absent: none */
@@ -68,7 +70,7 @@ struct soul_state {
 
 /*
  * soul_state_get(s, st, n, a):
- * Read the states of n souls (soul_id given), 4,096 to a round trip.
+ * Read the states of n souls (ids given), 4,096 to a round trip.
  */
 enum rc soul_state_get(
     struct state *s, struct soul_state *st, size_t n, struct arena *a) RC_CHECK;
@@ -76,8 +78,10 @@ enum rc soul_state_get(
 /*
  * soul_state_cas(s, st, n, won):
  * For each: store bytes as version + 1 if its version is still st->version, and
- * with it st->log in the soul's log; won[i] says whether.  Round trips as
- * above.  If one fails, won is true for those that are known to be stored.
+ * with it st->log in the soul's log; won[i] says whether.  Those without a log
+ * that follow each other, in a cluster of one bucket, cost one script.  Round
+ * trips as above.  If one fails, won is true for those that are known to be
+ * stored.
  */
 enum rc soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won) RC_CHECK;
@@ -103,18 +107,18 @@ struct soul_log_entry {
 };
 
 struct soul_log_page {
+	struct str user_id, soul_id;
 	struct wall since; /* only entries stored later */
 	size_t max;        /* 1 to SOUL_LOG_MAX */
 };
 
 /*
- * soul_log_read(s, id, page, a, list, n):
+ * soul_log_read(s, page, a, list, n):
  * The newest entries of a soul's log, oldest first; none of a soul that does
  * not exist.
  */
-enum rc soul_log_read(struct state *s, struct str id,
-    const struct soul_log_page *page, struct arena *a,
-    struct soul_log_entry **list, size_t *n) RC_CHECK;
+enum rc soul_log_read(struct state *s, const struct soul_log_page *page,
+    struct arena *a, struct soul_log_entry **list, size_t *n) RC_CHECK;
 
 /* ---- ticks ---- */
 
@@ -125,18 +129,32 @@ struct soul_terminal {
 
 /* A soul whose tick was claimed: its state, and its terminals. */
 struct soul_due {
-	struct str soul_id;
+	struct str user_id, soul_id;
 	struct soul_state state; /* as of soul_state_get() */
 	int64_t next;            /* when it is due next, Unix ms */
+	int64_t claim_ends;      /* it is due then unless it is done */
 	struct soul_terminal *terminal;
 	size_t n;
 };
 
+/* A bucket to be claimed from. */
+struct soul_tick_bucket {
+	unsigned number;
+	/* Result: ms until more is due there; -1: no soul of it ticks; 0 also
+	 * if the claim has failed. */
+	int64_t in_ms;
+};
+
+/* Souls of one bucket's claim, buckets of one call, souls to be done. */
+#define SOUL_TICK_CLAIM_MAX   128
+#define SOUL_TICK_BUCKETS_MAX 64
+#define SOUL_TICK_DONE_MAX    (SOUL_TICK_CLAIM_MAX * SOUL_TICK_BUCKETS_MAX)
+
 struct soul_tick {
 	int64_t interval_ms;
-	int64_t ttl_ms; /* of snapshots, which decides presence */
-	size_t max;     /* souls of one claim, 1 to 1000 */
-	/* Claimed before and done now, at most 1000. */
+	struct soul_tick_bucket *bucket; /* at most SOUL_TICK_BUCKETS_MAX */
+	size_t n_buckets;
+	/* Claimed before and done now, at most SOUL_TICK_DONE_MAX. */
 	const struct soul_due *done;
 	size_t n_done;
 };
@@ -144,17 +162,20 @@ struct soul_tick {
 /*
  * soul_tick_claim(s, t, a, list, n):
  * In one round trip: the souls of t->done are due next at their next, and souls
- * whose tick is due by Redis' clock are claimed.  A claim lasts half an
- * interval; if it is not done by then (its process died), the soul is due.
- * Each soul has a fixed offset within the interval; missed ticks are skipped.
- * *list has their present terminals; a soul without one is not due until one of
- * its terminals comes online.  Any number of processes may claim; each due tick
- * is claimed once.  *n == t->max: more may be due now.
+ * of t->bucket whose tick is due by Redis' clock are claimed.  A claim lasts
+ * half an interval; if it is not done by then (its process died), the soul is
+ * due.  Each bucket has a fixed offset within the interval, at which all its
+ * souls are due; missed ticks are skipped.  *list has their present terminals;
+ * a soul without one is not due until one of its terminals comes online.  Any
+ * number of processes may claim; each due tick is claimed once.  After an
+ * error *list has what is known to be claimed; what does not fit a misses this
+ * tick.
  */
 enum rc soul_tick_claim(struct state *s, const struct soul_tick *t,
     struct arena *a, struct soul_due **list, size_t *n) RC_CHECK;
 
-/* soul_tick_done(s, list, n): n (≤ 1000) claimed souls are done. */
+/* soul_tick_done(s, list, n): n (≤ SOUL_TICK_DONE_MAX) claimed souls are done.
+ */
 enum rc soul_tick_done(
     struct state *s, const struct soul_due *list, size_t n) RC_CHECK;
 

@@ -59,6 +59,16 @@ soul_state_parse(
 	return st->bytes.p == NULL ? RC_TOOBIG : RC_OK;
 }
 
+/* A key of one soul. */
+static enum rc
+soul_state_key(const struct soul_state *st, const char *pattern,
+    char text[STATE_KEY_MAX], struct str *key)
+{
+	const struct str ids[] = { st->user_id, st->soul_id };
+
+	return state_key(text, pattern, ids, NELEM(ids), key);
+}
+
 /* One round trip of soul_state_get(). */
 static enum rc
 soul_state_get_trip(
@@ -71,7 +81,7 @@ soul_state_get_trip(
 	size_t i;
 
 	for (i = 0; rc == RC_OK && i < n; i++) {
-		rc = state_key(text, KEY_SOUL_STATE, &st[i].soul_id, 1, &key);
+		rc = soul_state_key(&st[i], KEY_SOUL_STATE, text, &key);
 		if (rc == RC_OK)
 			rc = state_pipe_cmd(p, STATE_ARGS(STR("GET"), key));
 	}
@@ -122,10 +132,31 @@ soul_cas_args(const struct soul_state *st, struct soul_cas_args *a,
 		return RC_TOOBIG;
 	argv[0] = soul_blob(a->old, st->version, STR_NONE);
 	argv[1] = soul_blob(a->new, st->version + 1, st->bytes);
-	return state_key(a->key, KEY_SOUL_STATE, &st->soul_id, 1, key);
+	return soul_state_key(st, KEY_SOUL_STATE, a->key, key);
 }
 
-/* Those without a log, in one script. */
+/*
+ * How many of st one script can swap: those without a log; in a cluster, of one
+ * bucket.  An id that is not valid gets its error later.
+ */
+static size_t
+soul_cas_run(const struct state *s, const struct soul_state *st, size_t n)
+{
+	unsigned first = 0, bucket = 0;
+	size_t i;
+
+	for (i = 0; i < n && i < CAS_MAX && st[i].log.p == NULL; i++) {
+		if (state_bucket(st[i].user_id, &bucket) != RC_OK)
+			bucket = STATE_BUCKETS;
+		if (i == 0)
+			first = bucket;
+		if (bucket != first && s->cluster != NULL)
+			break;
+	}
+	return i;
+}
+
+/* n states without a log, of one bucket. */
 static enum rc
 soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 {
@@ -133,18 +164,14 @@ soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 	struct str *keys = mem_calloc(n, sizeof(*keys));
 	struct str *argv = mem_calloc(2 * n, sizeof(*argv));
 	enum rc rc = RC_OK;
-	size_t i, k = 0;
+	size_t i;
 
-	for (i = 0; rc == RC_OK && i < n; i++) {
-		if (st[i].log.p != NULL)
-			continue;
-		rc = soul_cas_args(&st[i], &a[k], &keys[k], &argv[2 * k]);
-		k++;
-	}
-	if (rc == RC_OK && k > 0)
+	for (i = 0; rc == RC_OK && i < n; i++)
+		rc = soul_cas_args(&st[i], &a[i], &keys[i], &argv[2 * i]);
+	if (rc == RC_OK)
 		rc = state_pipe_eval(p,
 		    &(struct state_call){
-			&script_soul_state_swap, keys, k, argv, 2 * k });
+			&script_soul_state_swap, keys, n, argv, 2 * n });
 	free(a);
 	free(keys);
 	free(argv);
@@ -163,8 +190,8 @@ soul_cas_call(
 	if (rc != RC_OK)
 		return rc;
 	call_begin(c, &script_soul_state_swap_log);
-	call_key(c, KEY_SOUL_STATE, st->soul_id, STR_NONE);
-	call_key(c, KEY_SOUL_LOG, st->soul_id, STR_NONE);
+	call_key(c, KEY_SOUL_STATE, st->user_id, st->soul_id);
+	call_key(c, KEY_SOUL_LOG, st->user_id, st->soul_id);
 	call_text(c, argv[0], SOUL_BLOB_HEAD);
 	call_text(c, argv[1], SOUL_BLOB_MAX);
 	call_text(c, st->log, SOUL_LOG_ENTRY_MAX);
@@ -184,50 +211,53 @@ soul_cas_queue_logged(struct state_pipe *p, const struct soul_state *st)
 	return rc == RC_OK ? call_queue(p, &c) : rc;
 }
 
-/* The replies: of the script for all, and of each with a log. */
+/* The reply of the script for n of st, or of the one with a log. */
 static enum rc
-soul_cas_read(
-    struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+soul_cas_read(struct state_pipe *p, size_t at, const struct soul_state *st,
+    size_t n, bool *won)
 {
-	const struct state_reply *all = NULL, *r;
-	size_t i, k = 0, at = 0;
-	enum rc rc = RC_OK, one;
+	const struct state_reply *r;
+	enum rc rc = state_pipe_reply(p, at, &r);
+	size_t i;
 
-	for (i = 0; at == 0 && i < n; i++)
-		if (st[i].log.p == NULL)
-			rc = state_pipe_reply(p, at++, &all);
-	for (i = 0; i < n; i++) {
-		if (st[i].log.p == NULL) {
-			r = state_reply_at(all, k++);
-			one = RC_OK;
-		} else {
-			one = state_pipe_reply(p, at++, &r);
-		}
-		won[i] = one == RC_OK && state_reply_int(r) == 1;
-		if (one == RC_INVALID)
-			record_log_invalid(st[i].soul_id, state_reply_str(r));
-		else if (rc == RC_OK)
-			rc = one;
+	if (rc == RC_INVALID) {
+		record_log_invalid(st->soul_id, state_reply_str(r));
+		return st->log.p != NULL ? RC_OK : rc;
 	}
+	if (rc == RC_OK && st->log.p != NULL)
+		won[0] = state_reply_int(r) == 1;
+	for (i = 0; rc == RC_OK && st->log.p == NULL && i < n; i++)
+		won[i] = state_reply_int(state_reply_at(r, i)) == 1;
 	return rc;
 }
 
 /* One round trip of soul_state_cas(). */
 static enum rc
-soul_state_cas_trip(
-    struct state_pipe *p, const struct soul_state *st, size_t n, bool *won)
+soul_state_cas_trip(struct state *s, struct state_pipe *p,
+    const struct soul_state *st, size_t n, bool *won)
 {
-	enum rc rc, run;
-	size_t i;
+	enum rc rc = RC_OK, run, one;
+	size_t i, part, at = 0;
 
-	rc = soul_cas_queue(p, st, n);
-	for (i = 0; rc == RC_OK && i < n; i++)
-		if (st[i].log.p != NULL)
+	for (i = 0; rc == RC_OK && i < n; i += part) {
+		part = soul_cas_run(s, st + i, n - i);
+		if (part > 0) {
+			rc = soul_cas_queue(p, st + i, part);
+		} else {
+			part = 1;
 			rc = soul_cas_queue_logged(p, &st[i]);
+		}
+	}
 	if (rc != RC_OK)
 		return rc;
 	run = state_pipe_run(p);
-	rc = soul_cas_read(p, st, n, won);
+	for (i = 0; i < n; i += part) {
+		part = soul_cas_run(s, st + i, n - i);
+		part = part > 0 ? part : 1;
+		one = soul_cas_read(p, at++, st + i, part, won + i);
+		if (rc == RC_OK)
+			rc = one;
+	}
 	return run != RC_OK ? run : rc;
 }
 
@@ -236,15 +266,15 @@ soul_state_cas(
     struct state *s, const struct soul_state *st, size_t n, bool *won)
 {
 	struct state_pipe *p =
-	    state_pipe_new(s, n < CAS_MAX ? n + 1 : CAS_MAX + 1);
+	    state_pipe_new(s, n < STATE_PIPE_MAX ? n : STATE_PIPE_MAX);
 	enum rc rc = RC_OK;
 	size_t i, part;
 
 	if (n > 0)
 		memset(won, 0, n * sizeof(*won));
 	for (i = 0; rc == RC_OK && i < n; i += part) {
-		part = n - i < CAS_MAX ? n - i : CAS_MAX;
-		rc = soul_state_cas_trip(p, st + i, part, won + i);
+		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
+		rc = soul_state_cas_trip(s, p, st + i, part, won + i);
 	}
 	state_pipe_free(p);
 	return rc;
@@ -314,9 +344,10 @@ soul_log_parse(const struct state_reply *r, struct arena *a,
 }
 
 enum rc
-soul_log_read(struct state *s, struct str id, const struct soul_log_page *page,
+soul_log_read(struct state *s, const struct soul_log_page *page,
     struct arena *a, struct soul_log_entry **list, size_t *n)
 {
+	const struct str ids[] = { page->user_id, page->soul_id };
 	char text[STATE_KEY_MAX], from[STATE_NUM_MAX], max[STATE_NUM_MAX];
 	struct state_reply *r = NULL;
 	struct str key;
@@ -327,7 +358,7 @@ soul_log_read(struct state *s, struct str id, const struct soul_log_page *page,
 	if (page->max == 0 || page->max > SOUL_LOG_MAX || page->since.ms < 0 ||
 	    page->since.ms == INT64_MAX)
 		return RC_INVALID;
-	rc = state_key(text, KEY_SOUL_LOG, &id, 1, &key);
+	rc = state_key(text, KEY_SOUL_LOG, ids, NELEM(ids), &key);
 	if (rc == RC_OK)
 		rc = state_cmd(s,
 		    STATE_ARGS(STR("XREVRANGE"), key, STR("+"),

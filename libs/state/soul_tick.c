@@ -8,13 +8,9 @@
 #include "state/soul.h"
 #include "state/state_internal.h"
 
-#define TICKS_MAX 1000
-/* A claim that finds only souls without terminals is repeated. */
-#define CLAIMS_MAX 8
-
 /*
- * {soul, next, state, terminal, broker, …}; a soul or terminal with an invalid
- * id is left out.
+ * {user, soul, next, state, terminal, broker, …}; a soul or terminal with an
+ * invalid id is left out.
  */
 static enum rc
 soul_due_parse(
@@ -23,70 +19,102 @@ soul_due_parse(
 	size_t i, max = state_reply_len(r) / 2;
 	struct record_reader rd = { .a = a };
 	struct soul_terminal *t;
+	enum rc ids;
 
 	*out =
-	    (struct soul_due){ .soul_id = record_id(&rd, state_reply_at(r, 0)),
-		    .next = state_reply_int(state_reply_at(r, 1)),
+	    (struct soul_due){ .user_id = record_id(&rd, state_reply_at(r, 0)),
+		    .soul_id = record_id(&rd, state_reply_at(r, 1)),
+		    .next = state_reply_int(state_reply_at(r, 2)),
 		    .terminal = arena_alloc(a, max * sizeof(*out->terminal)) };
 	if (out->terminal == NULL)
 		return RC_TOOBIG;
-	for (i = 3; rd.rc != RC_TOOBIG && i + 1 < state_reply_len(r); i += 2) {
+	ids = rd.rc;
+	for (i = 4; rd.rc != RC_TOOBIG && i + 1 < state_reply_len(r); i += 2) {
 		t = &out->terminal[out->n];
-		rd.rc = out->soul_id.p == NULL ? RC_INVALID : RC_OK;
+		rd.rc = ids;
 		t->terminal_id = record_id(&rd, state_reply_at(r, i));
 		t->broker = record_text(&rd, state_reply_at(r, i + 1));
 		if (rd.rc == RC_OK)
 			out->n++;
 		else if (rd.rc == RC_INVALID)
 			record_log_invalid(
-			    state_reply_str(state_reply_at(r, 0)),
+			    state_reply_str(state_reply_at(r, 1)),
 			    STR("the id of a soul or its terminal is invalid"));
 	}
 	if (rd.rc == RC_TOOBIG)
 		return RC_TOOBIG;
+	out->state.user_id = out->user_id;
 	out->state.soul_id = out->soul_id;
-	return soul_state_parse(state_reply_at(r, 2), &out->state, a);
+	return soul_state_parse(state_reply_at(r, 3), &out->state, a);
 }
 
+/* Append the souls that were claimed of one bucket. */
 static enum rc
 soul_tick_parse(const struct state_reply *r, struct arena *a,
-    struct soul_due **list, size_t *n)
+    struct soul_due *list, size_t *n)
 {
-	size_t i, max = state_reply_len(r);
-	enum rc rc = RC_OK;
-
-	*list = arena_alloc(a, max * sizeof(**list));
-	if (*list == NULL)
-		return RC_TOOBIG;
-	for (i = 0; rc == RC_OK && i < max; i++) {
-		rc = soul_due_parse(state_reply_at(r, i), a, &(*list)[*n]);
-		if ((*list)[*n].n > 0)
-			(*n)++;
-	}
-	if (rc != RC_OK)
-		*n = 0;
-	return rc;
-}
-
-/* Texts of the arguments of one soul. */
-struct soul_tick_args {
-	char at[STATE_NUM_MAX], token[ID_TOKEN_MAX];
-};
-
-/* Next tick and token of each soul; the caller frees *room, their memory. */
-static enum rc
-soul_tick_args(const struct soul_due *list, size_t n, struct str *args,
-    struct soul_tick_args **room)
-{
-	struct soul_tick_args *a = mem_alloc((n + 1) * sizeof(*a));
+	const struct state_reply *all = state_reply_at(r, 2);
 	enum rc rc = RC_OK;
 	size_t i;
 
-	*room = a;
-	for (i = 0; rc == RC_OK && i < n; i++) {
-		rc = id_token(list[i].soul_id, a[i].token);
-		args[2 * i] = state_num(list[i].next, a[i].at);
-		args[2 * i + 1] = str_of(a[i].token);
+	for (i = 0; rc == RC_OK && i < state_reply_len(all); i++) {
+		rc = soul_due_parse(state_reply_at(all, i), a, &list[*n]);
+		list[*n].claim_ends = state_reply_int(state_reply_at(r, 3));
+		if (rc == RC_OK && list[*n].n > 0)
+			(*n)++;
+	}
+	return rc;
+}
+
+/* ---- done ---- */
+
+/* How many of list are of one claim, in *bucket. */
+static size_t
+soul_tick_run(const struct soul_due *list, size_t n, unsigned *bucket)
+{
+	unsigned other;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (state_bucket(list[i].user_id, &other) != RC_OK)
+			other = STATE_BUCKETS;
+		if (i == 0)
+			*bucket = other;
+		if (other != *bucket ||
+		    list[i].claim_ends != list[0].claim_ends)
+			break;
+	}
+	return i;
+}
+
+/* Souls of one claim. */
+static enum rc
+soul_tick_queue_done(
+    struct state_pipe *p, const struct soul_due *d, unsigned bucket)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_soul_tick_done);
+	call_bucket_key(&c, KEY_TICKS, bucket);
+	call_num(&c, d->claim_ends);
+	call_num(&c, d->next);
+	return call_queue(p, &c);
+}
+
+/* *queued: how many calls. */
+static enum rc
+soul_tick_queue_all_done(
+    struct state_pipe *p, const struct soul_due *list, size_t n, size_t *queued)
+{
+	enum rc rc = RC_OK;
+	unsigned bucket;
+	size_t i, part;
+
+	*queued = 0;
+	for (i = 0; rc == RC_OK && i < n; i += part) {
+		part = soul_tick_run(list + i, n - i, &bucket);
+		rc = soul_tick_queue_done(p, &list[i], bucket);
+		*queued += rc == RC_OK;
 	}
 	return rc;
 }
@@ -94,50 +122,65 @@ soul_tick_args(const struct soul_due *list, size_t n, struct str *args,
 enum rc
 soul_tick_done(struct state *s, const struct soul_due *list, size_t n)
 {
-	struct str *args = mem_calloc(3 + 2 * n, sizeof(*args));
-	struct soul_tick_args *room = NULL;
-	enum rc rc = n <= TICKS_MAX ? RC_OK : RC_INVALID;
+	struct state_pipe *p = state_pipe_new(s, n);
+	enum rc rc = n <= SOUL_TICK_DONE_MAX ? RC_OK : RC_INVALID;
+	size_t i, queued = 0;
 
-	/* XX: a soul whose last terminal left meanwhile is not due. */
-	args[0] = STR("ZADD");
-	args[1] = STR(KEY_TICKS);
-	args[2] = STR("XX");
 	if (rc == RC_OK)
-		rc = soul_tick_args(list, n, args + 3, &room);
-	if (rc == RC_OK && n > 0)
-		rc = state_cmd(s, args, 3 + 2 * n, NULL);
-	free(room);
-	free(args);
+		rc = soul_tick_queue_all_done(p, list, n, &queued);
+	if (rc == RC_OK)
+		rc = state_pipe_run(p);
+	for (i = 0; rc == RC_OK && i < queued; i++)
+		rc = state_pipe_reply(p, i, NULL);
+	state_pipe_free(p);
 	return rc;
 }
 
-static enum rc
-soul_tick_claim_trip(
-    struct state *s, const struct soul_tick *t, struct state_reply **r)
-{
-	const struct str keys[] = { STR_INIT(KEY_TICKS),
-		STR_INIT(KEY_TICK_INTERVAL) };
-	struct str *args = mem_calloc(3 + 2 * t->n_done, sizeof(*args));
-	char num[3][STATE_NUM_MAX];
-	struct soul_tick_args *room;
-	enum rc rc;
+/* ---- claims ---- */
 
-	*r = NULL;
-	args[0] = state_num(t->interval_ms, num[0]);
-	args[1] = state_num(t->ttl_ms, num[1]);
-	args[2] = state_num((int64_t)t->max, num[2]);
-	rc = soul_tick_args(t->done, t->n_done, args + 3, &room);
-	if (rc == RC_OK)
-		rc = state_eval(s,
-		    &(struct state_call){ &script_soul_tick_claim, keys,
-			NELEM(keys), args, 3 + 2 * t->n_done },
-		    r);
-	if (rc == RC_OK)
-		rc = call_status(*r, 3);
-	if (rc == RC_INVALID || rc == RC_BUG)
-		record_log_invalid(keys[0], state_reply_str(*r));
-	free(room);
-	free(args);
+static enum rc
+soul_tick_queue_claim(struct state_pipe *p, const struct soul_tick *t,
+    const struct soul_tick_bucket *b)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_soul_tick_claim);
+	call_bucket_key(&c, KEY_TICKS, b->number);
+	call_num(&c, t->interval_ms);
+	call_num(&c, t->interval_ms * b->number / STATE_BUCKETS);
+	call_num(&c, SOUL_TICK_CLAIM_MAX);
+	return call_queue(p, &c);
+}
+
+/* The claims are the replies from the first on. */
+static enum rc
+soul_tick_read(struct state_pipe *p, size_t first, const struct soul_tick *t,
+    struct arena *a, struct soul_due **list, size_t *n)
+{
+	const struct state_reply *r;
+	enum rc rc = RC_OK, one;
+	size_t i, max = 0;
+
+	for (i = 0; i < t->n_buckets; i++)
+		if (state_pipe_reply(p, first + i, &r) == RC_OK)
+			max += state_reply_len(state_reply_at(r, 2));
+	*list = arena_alloc(a, (max + 1) * sizeof(**list));
+	if (*list == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < t->n_buckets; i++) {
+		one = state_pipe_reply(p, first + i, &r);
+		if (one == RC_OK)
+			one = call_status(r, 4);
+		if (one == RC_INVALID || one == RC_BUG)
+			record_log_invalid(STR("ticks"), state_reply_str(r));
+		if (one == RC_OK) {
+			t->bucket[i].in_ms =
+			    state_reply_int(state_reply_at(r, 1));
+			one = soul_tick_parse(r, a, *list, n);
+		}
+		if (rc == RC_OK)
+			rc = one;
+	}
 	return rc;
 }
 
@@ -145,24 +188,29 @@ enum rc
 soul_tick_claim(struct state *s, const struct soul_tick *t, struct arena *a,
     struct soul_due **list, size_t *n)
 {
-	struct soul_tick todo = *t;
-	struct state_reply *r = NULL;
-	int64_t due = 1;
-	enum rc rc = RC_OK;
-	int i;
+	struct state_pipe *p;
+	enum rc rc = RC_OK, run = RC_OK, one;
+	size_t i, queued;
 
 	*list = NULL;
 	*n = 0;
-	if (t->interval_ms <= 0 || t->ttl_ms <= 0 || t->max == 0 ||
-	    t->max > TICKS_MAX || t->n_done > TICKS_MAX)
+	if (t->interval_ms <= 0 || t->n_buckets > SOUL_TICK_BUCKETS_MAX ||
+	    t->n_done > SOUL_TICK_DONE_MAX)
 		return RC_INVALID;
-	for (i = 0; i < CLAIMS_MAX && rc == RC_OK && due > 0 && *n == 0; i++) {
-		rc = soul_tick_claim_trip(s, &todo, &r);
-		todo.n_done = 0;
-		due = state_reply_int(state_reply_at(r, 1));
-		if (rc == RC_OK)
-			rc = soul_tick_parse(state_reply_at(r, 2), a, list, n);
-		state_reply_free(r);
+	p = state_pipe_new(s, t->n_done + t->n_buckets);
+	for (i = 0; i < t->n_buckets; i++)
+		t->bucket[i].in_ms = 0;
+	rc = soul_tick_queue_all_done(p, t->done, t->n_done, &queued);
+	for (i = 0; rc == RC_OK && i < t->n_buckets; i++)
+		rc = soul_tick_queue_claim(p, t, &t->bucket[i]);
+	if (rc == RC_OK) {
+		run = state_pipe_run(p);
+		rc = soul_tick_read(p, queued, t, a, list, n);
+		for (i = 0; i < queued; i++) {
+			one = state_pipe_reply(p, i, NULL);
+			rc = rc == RC_OK ? one : rc;
+		}
 	}
-	return rc;
+	state_pipe_free(p);
+	return rc == RC_OK ? run : rc;
 }

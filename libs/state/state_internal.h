@@ -378,7 +378,7 @@ struct str bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX]);
 
 /* ---- record.c: calls of scripts ---- */
 
-#define SCRIPT_KEYS_MAX 8
+#define SCRIPT_KEYS_MAX 9
 #define SCRIPT_ARGS_MAX 520
 #define SCRIPT_NUMS_MAX 8
 #define SCRIPT_IDS_MAX  6
@@ -507,6 +507,100 @@ enum rc session_append_fenced(struct state *s, const struct session_key *k,
 
 /* The argument of scripts for session.pending; absent: unchanged. */
 #define SESSION_PENDING_ARG(s) ((s).p == NULL ? STR("-") : (s))
+
+/* ---- terminal_binding.c: the steps of binding ---- */
+
+struct binding_begun {
+	int64_t at;   /* ms, Redis' clock */
+	bool existed; /* the terminal was among the user's */
+};
+
+/* What a terminal's record says; tokens, "" if it is not bound. */
+struct binding_record {
+	char user[ID_TOKEN_MAX], soul[ID_TOKEN_MAX];
+	char generation[STATE_NUM_MAX];
+	char broker[ID_MAX + 1];
+	/* It is present until then (ms); 0: it is not; -1: not known. */
+	int64_t until;
+	int64_t at; /* when it was read or changed (ms) */
+};
+
+/*
+ * binding_begin(s, b, begun): In the user's bucket, before the record.
+ *     RC_NOENT, RC_RETRY as of terminal_bind().
+ * binding_set(s, b, begun_at, if_unbound, previous): In the record; the token
+ *     of the previous soul.  RC_CONFLICT; RC_RETRY: it began too long ago.
+ * binding_read(s, terminal, ttl_ms, out): What the record says; ttl_ms of
+ *     snapshots, 0: not known.
+ * binding_end(s, terminal, b, previous, ticks): In the user's bucket, after the
+ *     record.  RC_NOENT: there is no such soul any more.
+ */
+struct terminal_binding;
+enum rc binding_begin(struct state *s, const struct terminal_binding *b,
+    struct binding_begun *begun) RC_CHECK;
+enum rc binding_set(struct state *s, const struct terminal_binding *b,
+    int64_t begun_at, bool if_unbound, char previous[ID_TOKEN_MAX]) RC_CHECK;
+enum rc binding_read(struct state *s, struct str terminal, int64_t ttl_ms,
+    struct binding_record *out) RC_CHECK;
+enum rc binding_end(struct state *s, struct str terminal,
+    const struct binding_record *b, const char *previous, bool *ticks) RC_CHECK;
+
+/*
+ * binding_unset(s, terminal, user, soul, was): The record; soul absent: any.
+ *     As of terminal_unbind_soul().
+ * binding_unset_end(s, terminal, was): The bucket of the user in was, but for
+ *     what was recorded there after was->at.
+ */
+enum rc binding_unset(struct state *s, struct str terminal, struct str user,
+    struct str soul, struct binding_record *was) RC_CHECK;
+enum rc binding_unset_end(struct state *s, struct str terminal,
+    const struct binding_record *was) RC_CHECK;
+
+/* ---- credential.c: the steps of a change ---- */
+
+struct credential_change {
+	struct str terminal;
+	struct str tenant;              /* of a new identity; absent: none */
+	bool is_new;                    /* the sets get the terminal */
+	int64_t began;                  /* µs, Redis' clock */
+	bool joined, joined_tenant;     /* it was no member of them before */
+	char left_tenant[ID_TOKEN_MAX]; /* token, of an identity before */
+};
+
+/*
+ * credential_begin(s, ch): The sets, and the entry that it is being changed.
+ * credential_call_mint(c, cr): The call between the two, but for when it began.
+ * credential_end(s, ch, changed): Count it; or it was not changed.
+ */
+struct credential;
+enum rc credential_begin(
+    struct state *s, struct credential_change *ch) RC_CHECK;
+void credential_call_mint(struct script_call *c, const struct credential *cr);
+enum rc credential_end(
+    struct state *s, const struct credential_change *ch, bool changed) RC_CHECK;
+
+/* ---- soul_delete.c ---- */
+
+/*
+ * The steps of soul_delete().
+ * soul_delete_begin(s, user, id, terminals): The reply's element 1 has the
+ *     tokens of those that may be bound to it.  RC_NOENT.
+ * soul_delete_unbind(s, user, id, terminals, n, unbound): Those that still are.
+ * soul_delete_end(s, user, id).
+ */
+enum rc soul_delete_begin(struct state *s, struct str user, struct str id,
+    struct state_reply **terminals) RC_CHECK;
+enum rc soul_delete_unbind(struct state *s, struct str user, struct str id,
+    const struct str *terminals, size_t n, bool *unbound) RC_CHECK;
+enum rc soul_delete_end(
+    struct state *s, struct str user, struct str id) RC_CHECK;
+
+/*
+ * soul_delete_rest(s, user, souls):
+ * Complete the deletions of these (tokens), which others have begun.
+ */
+void soul_delete_rest(
+    struct state *s, struct str user, const struct state_reply *souls);
 
 /* ---- soul_state.c ---- */
 

@@ -1,5 +1,5 @@
 /*
- * terminal: reading a terminal's record, and its binding.
+ * terminal: reading terminals' records, and which a user has.
  */
 #include "state/terminal.h"
 
@@ -104,91 +104,69 @@ terminal_read_catalog(struct state *s, struct str id, struct str hash,
 	return rc;
 }
 
-struct terminal_binding {
-	struct str terminal, user, soul;
-	bool if_unbound;
-};
-
-static enum rc
-terminal_bind_to(struct state *s, const struct terminal_binding *b)
-{
-	struct script_call c;
-
-	call_begin(&c, &script_terminal_bind);
-	call_key(&c, KEY_TERMINAL, b->terminal, STR_NONE);
-	call_key(&c, KEY_USER_TERMINALS, b->user, STR_NONE);
-	call_key(&c, KEY_SOUL, b->soul, STR_NONE);
-	call_key(&c, KEY_BODIES, b->soul, STR_NONE);
-	call_key(&c, KEY_TICKS, STR_NONE, STR_NONE);
-	call_key(&c, KEY_TICK_INTERVAL, STR_NONE, STR_NONE);
-	call_token(&c, b->user);
-	call_token(&c, b->soul);
-	call_token(&c, b->terminal);
-	call_num(&c, TERMINAL_LIST_MAX);
-	call_num(&c, b->if_unbound ? 1 : 0);
-	return call_run(s, &c, 1, NULL);
-}
-
-enum rc
-terminal_bind(struct state *s, struct str id, struct str user, struct str soul)
-{
-	return terminal_bind_to(
-	    s, &(struct terminal_binding){ id, user, soul, false });
-}
-
-enum rc
-terminal_bind_if_unbound(
-    struct state *s, struct str id, struct str user, struct str soul)
-{
-	return terminal_bind_to(
-	    s, &(struct terminal_binding){ id, user, soul, true });
-}
-
-enum rc
-terminal_unbind(struct state *s, struct str id, struct str user)
-{
-	struct script_call c;
-
-	call_begin(&c, &script_terminal_unbind);
-	call_key(&c, KEY_TERMINAL, id, STR_NONE);
-	call_token(&c, user);
-	call_token(&c, id);
-	return call_run(s, &c, 1, NULL);
-}
-
 static int
 terminal_id_compare(const void *a, const void *b)
 {
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+	return str_cmp(((const struct terminal_listed *)a)->id,
+	    ((const struct terminal_listed *)b)->id);
+}
+
+/* {terminal, entry, …} */
+static enum rc
+terminal_list_read(const struct state_reply *all, struct record_reader *rd,
+    struct terminal_listed **list, size_t *n)
+{
+	size_t i, max = state_reply_len(all) / 2;
+
+	*list = arena_alloc(rd->a, max * sizeof(**list));
+	if (*list == NULL)
+		return RC_TOOBIG;
+	for (i = 0; rd->rc == RC_OK && i < max; i++) {
+		(*list)[i].id = record_id(rd, state_reply_at(all, 2 * i));
+		(*list)[i].entry =
+		    record_text(rd, state_reply_at(all, 2 * i + 1));
+	}
+	if (rd->rc == RC_OK)
+		*n = max;
+	return rd->rc;
 }
 
 enum rc
 terminal_list(struct state *s, struct str user, struct arena *a,
-    struct str **ids, size_t *n)
+    struct terminal_listed **list, size_t *n)
 {
-	const struct state_reply *tokens;
 	struct record_reader rd = { .a = a };
 	struct state_reply *r;
 	struct script_call c;
 	enum rc rc;
-	size_t i;
 
-	*ids = NULL;
+	*list = NULL;
 	*n = 0;
 	call_begin(&c, &script_terminal_list);
 	call_key(&c, KEY_USER_TERMINALS, user, STR_NONE);
-	rc = call_run(s, &c, 2, &r);
+	call_key(&c, KEY_USER_DELETING, user, STR_NONE);
+	rc = call_run(s, &c, 3, &r);
 	if (rc == RC_OK) {
-		tokens = state_reply_at(r, 1);
-		*ids = arena_alloc(a, state_reply_len(tokens) * sizeof(**ids));
-		rd.rc = *ids == NULL ? RC_TOOBIG : RC_OK;
-		for (i = 0; rd.rc == RC_OK && i < state_reply_len(tokens); i++)
-			(*ids)[i] = record_id(&rd, state_reply_at(tokens, i));
+		rd.rc = terminal_list_read(state_reply_at(r, 1), &rd, list, n);
 		rc = record_end(&rd, c.keys[0]);
-		*n = rc == RC_OK ? i : 0;
 		if (*n > 0)
-			qsort(*ids, *n, sizeof(**ids), terminal_id_compare);
+			qsort(*list, *n, sizeof(**list), terminal_id_compare);
+		soul_delete_rest(s, user, state_reply_at(r, 2));
 	}
 	state_reply_free(r);
 	return rc;
+}
+
+enum rc
+terminal_list_drop(
+    struct state *s, struct str user, const struct terminal_listed *t)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_terminal_list_drop);
+	call_key(&c, KEY_USER_TERMINALS, user, STR_NONE);
+	call_token(&c, user);
+	call_token(&c, t->id);
+	call_text(&c, t->entry, STATE_KEY_MAX);
+	return call_run(s, &c, 1, NULL);
 }

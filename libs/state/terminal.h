@@ -9,7 +9,9 @@
  * online.  A retained message that the broker replays is no sign of life: the
  * terminal may have left long ago.
  *
- * A terminal that comes online makes its bound soul tick (soul_tick_claim()).
+ * A soul ticks (soul_tick_claim()) while one of its terminals is present.  Its
+ * bucket has copies of when that ends, which the writer of reports keeps up to
+ * date (terminal_put_copies()).
  *
  * Reports are written by the holder of the lease of the terminal's broker: each
  * write carries the lease's epoch, and one with an older epoch than the record
@@ -140,39 +142,86 @@ struct terminal_report {
 	bool turned;     /* its presence changed */
 	bool differs;    /* the snapshot changed */
 	int64_t current; /* the stored version */
+
+	/* Likewise: the binding, absent: none; when it was written, by Redis'
+	 * clock (ms); until when it is present, 0: it is not; and whether its
+	 * broker is the writer's. */
+	struct str user_id, soul_id;
+	int64_t at, until;
+	bool here;
 };
 
 /*
- * terminal_put_reports(s, w, v, n):
+ * terminal_put_reports(s, w, v, n, a):
  * Write n reports in their order, as many to a round trip as fit
  * TERMINAL_TRIP_BYTES and STATE_PIPE_MAX.  RC_OK if each was executed, with its
  * own result in v[i].rc; otherwise why some were not, and v[i].rc says which.
+ * Bindings are taken from a; absent if they do not fit.
  */
 enum rc terminal_put_reports(struct state *s, const struct terminal_writer *w,
-    struct terminal_report *v, size_t n) RC_CHECK;
+    struct terminal_report *v, size_t n, struct arena *a) RC_CHECK;
+
+/* ---- copies of presence, for the ticks of souls ---- */
+
+/* What the bucket of a soul must know of a terminal, as a report returned it.
+ */
+struct terminal_copy {
+	struct str id, user_id, soul_id;
+	int64_t at, until;
+
+	/* RC_NOENT: the bucket does not know of the binding, see
+	 * terminal_repair(). */
+	enum rc rc;
+	bool ticks; /* the user's bucket had no soul that ticks before */
+};
+
+/*
+ * terminal_put_copies(s, broker, v, n):
+ * Copy the presence of n terminals at that broker; an older copy than what is
+ * stored is ignored.  Round trips and result as of terminal_put_reports().
+ */
+enum rc terminal_put_copies(struct state *s, struct str broker,
+    struct terminal_copy *v, size_t n) RC_CHECK;
+
+/*
+ * terminal_repair(s, id, ttl_ms, ticks):
+ * Tell the bucket of the terminal's user what its record says of its binding; a
+ * terminal whose soul does not exist any more is unbound.  *ticks as above.
+ */
+enum rc terminal_repair(
+    struct state *s, struct str id, int64_t ttl_ms, bool *ticks) RC_CHECK;
 
 /* ---- binding ---- */
 
 /* Terminals that one user may bind. */
 #define TERMINAL_LIST_MAX 10000
 
-/*
- * terminal_bind(s, id, user, soul):
- * Bind to the soul.  RC_NOENT if there is no such soul, RC_DENIED if it belongs
- * to another user, RC_CONFLICT if the terminal is bound by another user,
- * RC_RETRY if the user has bound TERMINAL_LIST_MAX.  Another soul of the same
- * user replaces the previous one.
- */
-enum rc terminal_bind(
-    struct state *s, struct str id, struct str user, struct str soul) RC_CHECK;
+struct terminal_binding {
+	struct str terminal_id, user_id, soul_id;
+	int64_t ttl_ms; /* of snapshots */
+};
 
 /*
- * terminal_bind_if_unbound(s, id, user, soul):
+ * terminal_bind(s, b, ticks):
+ * Bind to the soul.  RC_NOENT if the user has no such soul, RC_CONFLICT if the
+ * terminal is bound by another user, RC_RETRY if the user has bound
+ * TERMINAL_LIST_MAX.  Another soul of the same user replaces the previous one.
+ * *ticks: the user's bucket had no soul that ticks before.
+ *
+ * The terminal's record has the binding, and the user's bucket what is needed
+ * to find it.  If it fails in between, readers of the one or the other
+ * repair it.
+ */
+enum rc terminal_bind(
+    struct state *s, const struct terminal_binding *b, bool *ticks) RC_CHECK;
+
+/*
+ * terminal_bind_if_unbound(s, b, ticks):
  * As terminal_bind(), but RC_CONFLICT if the terminal is bound, by this user
  * too: what was chosen meanwhile stays.
  */
 enum rc terminal_bind_if_unbound(
-    struct state *s, struct str id, struct str user, struct str soul) RC_CHECK;
+    struct state *s, const struct terminal_binding *b, bool *ticks) RC_CHECK;
 
 /*
  * terminal_unbind(s, id, user):
@@ -182,11 +231,33 @@ enum rc terminal_unbind(
     struct state *s, struct str id, struct str user) RC_CHECK;
 
 /*
- * terminal_list(s, user, a, ids, n):
- * The terminals that the user has bound, in byte order.
+ * terminal_unbind_soul(s, id, user, soul):
+ * The same if it is bound to this soul; RC_CONFLICT: to another.
+ */
+enum rc terminal_unbind_soul(
+    struct state *s, struct str id, struct str user, struct str soul) RC_CHECK;
+
+struct terminal_listed {
+	struct str id;
+	struct str entry; /* for terminal_list_drop() */
+};
+
+/*
+ * terminal_list(s, user, a, list, n):
+ * The terminals that the user has bound, in byte order.  There may be others
+ * among them, whose records say that they are not bound by the user: ignore
+ * them, and pass them to terminal_list_drop().
  */
 enum rc terminal_list(struct state *s, struct str user, struct arena *a,
-    struct str **ids, size_t *n) RC_CHECK;
+    struct terminal_listed **list, size_t *n) RC_CHECK;
+
+/*
+ * terminal_list_drop(s, user, t):
+ * The record of t, which was read after the list, says that the user has not
+ * bound it.  It stays in the list while that may yet change.
+ */
+enum rc terminal_list_drop(
+    struct state *s, struct str user, const struct terminal_listed *t) RC_CHECK;
 
 /* ---- requests to a terminal, and their results ---- */
 
@@ -245,7 +316,8 @@ enum rc terminal_get_result(struct state *s, struct str id,
 /*
  * The identity of a terminal: a password, at the broker and over HTTP alike, of
  * which the hash is stored; or a certificate, of which nothing is.  Each change
- * increments a version, which a copy of the hashes for a broker polls.
+ * increments a version, which a copy of the hashes for a broker polls; if the
+ * process that makes it dies, some 10 s later.
  */
 
 /* Bytes of a hash; identities of one page. */

@@ -17,8 +17,6 @@ report_begin(struct script_call *c, const struct state_script *script,
 	if (!id_valid(w->broker) || w->epoch <= 0 || w->ttl_ms <= 0)
 		c->rc = RC_INVALID;
 	call_key(c, KEY_TERMINAL, id, STR_NONE);
-	call_key(c, KEY_TICKS, STR_NONE, STR_NONE);
-	call_key(c, KEY_TICK_INTERVAL, STR_NONE, STR_NONE);
 	call_text(c, w->broker, ID_MAX);
 	call_num(c, w->epoch);
 	call_num(c, w->ttl_ms);
@@ -97,26 +95,27 @@ report_begin_any(struct script_call *c, const struct terminal_writer *w,
 static size_t
 report_elements(enum terminal_report_kind kind)
 {
-	switch (kind) {
-	case TERMINAL_SKILLS:
-	case TERMINAL_CATALOG:
-		return 5;
-	case TERMINAL_REJECTION:
-		return 1;
-	default:
-		return 3;
-	}
+	return kind == TERMINAL_REJECTION ? 1 : 10;
 }
 
 static void
-report_end(
-    struct terminal_report *r, enum rc rc, const struct state_reply *reply)
+report_end(struct terminal_report *r, enum rc rc,
+    const struct state_reply *reply, struct arena *a)
 {
+	struct record_reader rd = { .a = a };
+
 	r->rc = rc;
 	r->turned = state_reply_int(state_reply_at(reply, 1)) != 0;
 	r->present = state_reply_int(state_reply_at(reply, 2)) != 0;
 	r->current = state_reply_int(state_reply_at(reply, 3));
 	r->differs = state_reply_int(state_reply_at(reply, 4)) != 0;
+	r->user_id = record_id(&rd, state_reply_at(reply, 5));
+	r->soul_id = record_id(&rd, state_reply_at(reply, 6));
+	r->at = state_reply_int(state_reply_at(reply, 7));
+	r->until = state_reply_int(state_reply_at(reply, 8));
+	r->here = state_reply_int(state_reply_at(reply, 9)) != 0;
+	if (rd.rc != RC_OK || r->user_id.p == NULL || r->soul_id.p == NULL)
+		r->user_id = r->soul_id = STR_NONE;
 }
 
 static size_t
@@ -145,7 +144,7 @@ report_trip(const struct terminal_report *v, size_t n)
  */
 static enum rc
 report_put_trip(struct state_pipe *p, const struct terminal_writer *w,
-    struct terminal_report *v, size_t n)
+    struct terminal_report *v, size_t n, struct arena *a)
 {
 	const struct state_reply *reply;
 	struct terminal_writer one = *w;
@@ -168,14 +167,14 @@ report_put_trip(struct state_pipe *p, const struct terminal_writer *w,
 		if (v[i].rc == RC_OK)
 			report_end(&v[i],
 			    call_status(reply, report_elements(v[i].kind)),
-			    reply);
+			    reply, a);
 	}
 	return at > 0 ? rc : RC_OK;
 }
 
 enum rc
 terminal_put_reports(struct state *s, const struct terminal_writer *w,
-    struct terminal_report *v, size_t n)
+    struct terminal_report *v, size_t n, struct arena *a)
 {
 	enum rc rc = RC_OK;
 	struct state_pipe *p;
@@ -185,9 +184,78 @@ terminal_put_reports(struct state *s, const struct terminal_writer *w,
 	for (i = 0; i < n; i += part) {
 		part = report_trip(v + i, n - i);
 		if (rc == RC_OK)
-			rc = report_put_trip(p, w, v + i, part);
+			rc = report_put_trip(p, w, v + i, part, a);
 		else
 			for (size_t k = i; k < i + part; k++)
+				v[k].rc = rc;
+	}
+	state_pipe_free(p);
+	return rc;
+}
+
+/* ---- copies ---- */
+
+static void
+copy_queue(struct state_pipe *p, struct str broker, struct terminal_copy *v)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_terminal_copy);
+	call_key(&c, KEY_BODIES, v->user_id, v->soul_id);
+	call_key(&c, KEY_SOUL, v->user_id, v->soul_id);
+	call_key_of(&c, KEY_TICKS, v->user_id, STR_NONE);
+	call_tokens(&c, v->user_id, ':', v->soul_id);
+	call_token(&c, v->id);
+	call_num(&c, v->until);
+	call_num(&c, v->at);
+	call_text(&c, broker, ID_MAX);
+	v->rc = call_queue(p, &c);
+}
+
+static void
+copy_read(struct state_pipe *p, size_t at, struct terminal_copy *v)
+{
+	const struct state_reply *r;
+
+	v->rc = state_pipe_reply(p, at, &r);
+	if (v->rc == RC_INVALID)
+		record_log_invalid(v->id, state_reply_str(r));
+	if (v->rc == RC_OK)
+		v->rc = call_status(r, 2);
+	v->ticks = v->rc == RC_OK && state_reply_int(state_reply_at(r, 1)) != 0;
+}
+
+/* One round trip. */
+static enum rc
+copy_put_trip(
+    struct state_pipe *p, struct str broker, struct terminal_copy *v, size_t n)
+{
+	size_t i, at = 0;
+	enum rc rc;
+
+	for (i = 0; i < n; i++)
+		copy_queue(p, broker, &v[i]);
+	rc = state_pipe_run(p);
+	for (i = 0; i < n; i++)
+		if (v[i].rc == RC_OK)
+			copy_read(p, at++, &v[i]);
+	return at > 0 ? rc : RC_OK;
+}
+
+enum rc
+terminal_put_copies(
+    struct state *s, struct str broker, struct terminal_copy *v, size_t n)
+{
+	struct state_pipe *p = state_pipe_new(s, n);
+	enum rc rc = RC_OK;
+	size_t i, k, part;
+
+	for (i = 0; i < n; i += part) {
+		part = n - i < STATE_PIPE_MAX ? n - i : STATE_PIPE_MAX;
+		if (rc == RC_OK)
+			rc = copy_put_trip(p, broker, v + i, part);
+		else
+			for (k = i; k < i + part; k++)
 				v[k].rc = rc;
 	}
 	state_pipe_free(p);

@@ -467,7 +467,10 @@ check_record(const struct gen *g, struct where w, const json_t *e)
 	check_texts(w, e, "reads");
 	check_texts(w, e, "writes");
 	const char *key = gen_of(e, "key");
-	if (strpbrk(key, " *?[]\\\"'#") != NULL)
+	const char *bucket = strchr(key, '#');
+	if (strpbrk(key, " *?[]\\\"'") != NULL ||
+	    (bucket != NULL &&
+		(bucket == key || strncmp(bucket - 1, "{#}", 3) != 0)))
 		gen_fail(gen_down(w, "key", NULL),
 		    "has a character that it must not have");
 	for (const char *s = key; *s != '\0'; s++)

@@ -359,7 +359,7 @@ markdown_put_streams(struct buf *b, const json_t *list)
 	}
 }
 
-/* "soul:session:{%:%}" with the names of its ids; the braces stay. */
+/* "soul:turn:{#}:%:%" with the names of its ids; "{#}" stays. */
 static void
 markdown_put_record_key(struct buf *b, const json_t *e)
 {
@@ -383,8 +383,9 @@ markdown_put_records(struct buf *b, const json_t *list)
 	json_t *e;
 	buf_puts(b,
 	    "\n## Redis\n\nThe records of libs/state, their users, and the "
-	    "commands they use. An id appears in a\nkey as its token. A writer "
-	    "of a record reads it as well.\n\n"
+	    "commands they use. An id appears in a\nkey as its token, and `#` "
+	    "stands for the bucket of the user, `b0000` to `b1023`. A "
+	    "writer\nof a record reads it as well.\n\n"
 	    "| key | kind | read by | written by | reading | writing | |\n"
 	    "| --- | --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {

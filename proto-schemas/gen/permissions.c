@@ -344,7 +344,10 @@ redis_put_key(struct buf *b, const char *may, const char *key)
 {
 	buf_printf(b, " %s~", may);
 	for (const char *s = key; *s != '\0'; s++)
-		buf_putc(b, *s == '%' ? '*' : *s);
+		if (*s == '#')
+			buf_puts(b, "b*");
+		else
+			buf_putc(b, *s == '%' ? '*' : *s);
 	/* Such a key is a prefix. */
 	if (key[0] != '\0' && key[strlen(key) - 1] == ':')
 		buf_putc(b, '*');

@@ -197,7 +197,7 @@ emotion_api_observe(struct observation *o, struct arena *a)
 	if (soul->saved)
 		soul_cache_put(e->cache, soul);
 	else
-		soul_cache_drop(e->cache, soul->id);
+		soul_cache_drop(e->cache, soul);
 	fiber_unlock(lock);
 	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
 }
@@ -224,6 +224,7 @@ on_observe(void *arg, struct svc_call *c)
 	const struct trace *trace = svc_call_trace(c);
 	enum rc rc;
 
+	o.soul.user_id = o.req->user_id;
 	o.soul.id = o.req->soul_id;
 	o.early = o.req->early && state_up(o.e->store.state);
 	emotion_api_recognize(&o);
@@ -257,7 +258,8 @@ on_state(void *arg, struct svc_call *c)
 {
 	struct engine *e = arg;
 	const struct wire_emotion_state_request *req = svc_call_request(c);
-	struct stored_soul soul = { .id = req->soul_id };
+	struct stored_soul soul = { .user_id = req->user_id,
+		.id = req->soul_id };
 	struct wire_emotion_state_reply rep;
 	struct emotion_event_texts texts;
 	struct gate gate;
@@ -289,7 +291,8 @@ on_gate(void *arg, struct svc_call *c)
 {
 	struct engine *e = arg;
 	const struct wire_emotion_gate_request *req = svc_call_request(c);
-	struct stored_soul soul = { .id = req->soul_id };
+	struct stored_soul soul = { .user_id = req->user_id,
+		.id = req->soul_id };
 	struct wire_emotion_gate_reply rep;
 	struct gate gate;
 	int64_t now;
@@ -342,8 +345,11 @@ static enum rc
 history_read(struct engine *e, const struct wire_emotion_history_request *req,
     struct arena *a, struct wire_emotion_history_reply *out)
 {
-	struct soul_log_page page = { .max = (size_t)req->limit };
-	struct soul_state st = { .soul_id = req->soul_id };
+	struct soul_log_page page = { .user_id = req->user_id,
+		.soul_id = req->soul_id,
+		.max = (size_t)req->limit };
+	struct soul_state st = { .user_id = req->user_id,
+		.soul_id = req->soul_id };
 	struct soul_log_entry *list;
 	size_t n;
 	enum rc rc;
@@ -355,8 +361,7 @@ history_read(struct engine *e, const struct wire_emotion_history_request *req,
 	if (rc == RC_OK && st.version == 0)
 		rc = RC_NOENT;
 	if (rc == RC_OK)
-		rc = soul_log_read(
-		    e->store.state, req->soul_id, &page, a, &list, &n);
+		rc = soul_log_read(e->store.state, &page, a, &list, &n);
 	if (rc == RC_OK)
 		rc = history_put_items(a, list, n, out);
 	return rc == RC_INVALID ? RC_BUG : rc;

@@ -23,7 +23,7 @@ void soul_cache_free(struct soul_cache *c);
 
 /*
  * soul_cache_get(c, soul):
- * Record and version of soul->id, with rc RC_OK; false if there is no copy.
+ * Record and version of that soul, with rc RC_OK; false if there is no copy.
  */
 bool soul_cache_get(struct soul_cache *c, struct stored_soul *soul);
 
@@ -33,11 +33,11 @@ void soul_cache_was_stale(struct soul_cache *c);
 /*
  * soul_cache_put(c, soul):     A soul that was saved.
  * soul_cache_update(c, soul):  The same, if there is a copy of it.
- * soul_cache_drop(c, id):      Its state is not known.
+ * soul_cache_drop(c, soul):    Its state is not known.
  * An older version than that of the copy is ignored.
  */
 void soul_cache_put(struct soul_cache *c, const struct stored_soul *soul);
 void soul_cache_update(struct soul_cache *c, const struct stored_soul *soul);
-void soul_cache_drop(struct soul_cache *c, struct str id);
+void soul_cache_drop(struct soul_cache *c, const struct stored_soul *soul);
 
 #endif /* !EMOTION_ENGINE_SOUL_CACHE_H */

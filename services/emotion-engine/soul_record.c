@@ -127,7 +127,7 @@ record_initial(struct state *s, struct stored_soul *x, struct arena *a)
 	struct soul stored;
 	enum rc rc;
 
-	rc = soul_read(s, x->id, a, &stored);
+	rc = soul_read(s, x->user_id, x->id, a, &stored);
 	if (rc == RC_OK)
 		rc = persona_model_of(stored.model, &model);
 	if (rc != RC_OK)
@@ -177,8 +177,10 @@ record_store_load(const struct record_store *s, struct stored_soul *souls,
 
 	if (st == NULL)
 		return RC_TOOBIG;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		st[i].user_id = souls[i].user_id;
 		st[i].soul_id = souls[i].id;
+	}
 	rc = soul_state_get(s->state, st, n, a);
 	if (rc != RC_OK)
 		return rc;
@@ -203,6 +205,7 @@ record_store_save(const struct record_store *s, struct stored_soul *souls,
 		souls[i].saved = false;
 		if (souls[i].rc != RC_OK)
 			continue;
+		st[k].user_id = souls[i].user_id;
 		st[k].soul_id = souls[i].id;
 		st[k].version = souls[i].version;
 		st[k].bytes = record_pack(&souls[i].record, bytes[k]);
@@ -229,7 +232,8 @@ record_store_swap(
     const struct record_store *s, struct stored_soul *soul, struct arena *a)
 {
 	char bytes[RECORD_SIZE];
-	struct soul_state st = { .soul_id = soul->id,
+	struct soul_state st = { .user_id = soul->user_id,
+		.soul_id = soul->id,
 		.version = soul->version,
 		.bytes = record_pack(&soul->record, bytes),
 		.log = soul->log };

@@ -52,7 +52,7 @@ struct record_store {
 };
 
 struct stored_soul {
-	struct str id;
+	struct str user_id, id;
 	enum rc rc;      /* RC_NOENT: no such soul; RC_INVALID: unreadable */
 	int64_t version; /* as loaded or saved */
 	struct record record;

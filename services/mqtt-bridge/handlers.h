@@ -28,6 +28,7 @@ struct mqtt_msg;
 struct reports;
 struct results;
 struct snapshot_queue;
+struct soul_copies;
 struct state;
 struct terminal_events;
 struct worker_pool;
@@ -78,6 +79,30 @@ void receive_resume(struct bridge *b, enum receive_queue queue);
  * leader.
  */
 void receive_message(void *b, const struct mqtt_msg *m);
+
+/* ---- presence/soul_copies.c: what souls must know of their terminals ---- */
+
+/* soul_copies_new(b), soul_copies_free(c): NULL is allowed. */
+struct soul_copies *soul_copies_new(struct bridge *b);
+void soul_copies_free(struct soul_copies *c);
+
+/*
+ * soul_copies_begin(c): A batch of at most REPORT_PACE_MAX reports; the arena
+ *     for the bindings that writing them returns.
+ * soul_copies_add(c, t): A report that was written.
+ * soul_copies_write(c): Copy what is due, and repair bindings that their souls
+ *     do not know of; calls to Redis.
+ */
+struct arena *soul_copies_begin(struct soul_copies *c);
+void soul_copies_add(struct soul_copies *c, const struct terminal_report *t);
+void soul_copies_write(struct soul_copies *c);
+
+/*
+ * soul_copies_forget(c, terminal): It has timed out.
+ * soul_copies_clear(c): Another replica leads.
+ */
+void soul_copies_forget(struct soul_copies *c, struct str terminal);
+void soul_copies_clear(struct soul_copies *c);
 
 /* ---- reports/report_handler.c: what the leader writes ---- */
 

@@ -83,12 +83,37 @@ emotion_fixture_soul(
 	emotion_fixture_soul_of(b, id, mbti, "u1");
 }
 
+/* What the bridge and the gateway publish if a soul begins to tick. */
+static void
+emotion_fixture_hint(struct emotion_fixture *b, const char *user)
+{
+	unsigned bucket;
+	char body[32];
+
+	ck_assert_int_eq(state_bucket(str_of(user), &bucket), RC_OK);
+	snprintf(body, sizeof(body), "{\"bucket\":%u}", bucket);
+	ck_assert_int_eq(
+	    natsConnection_PublishString(b->nc, "soul.timer.tick", body),
+	    NATS_OK);
+}
+
+void
+emotion_fixture_bind(struct emotion_fixture *b, const char *id,
+    const char *user, const char *soul)
+{
+	ck_assert_int_eq(terminal_fixture_bind(
+			     b->db.s, str_of(id), str_of(user), str_of(soul)),
+	    RC_OK);
+	emotion_fixture_hint(b, user);
+}
+
 void
 emotion_fixture_online(struct emotion_fixture *b, const char *id, bool online)
 {
 	ck_assert_int_eq(terminal_fixture_put_online(
 			     b->db.s, &b->writer, str_of(id), online, NULL),
 	    RC_OK);
+	emotion_fixture_hint(b, "u1");
 }
 
 void
@@ -96,18 +121,25 @@ emotion_fixture_body(
     struct emotion_fixture *b, const char *id, const char *soul, bool online)
 {
 	emotion_fixture_online(b, id, online);
-	ck_assert_int_eq(
-	    terminal_bind(b->db.s, str_of(id), STR("u1"), str_of(soul)), RC_OK);
+	emotion_fixture_bind(b, id, "u1", soul);
+}
+
+int64_t
+emotion_fixture_version_of(
+    struct emotion_fixture *b, const char *soul, const char *user)
+{
+	struct soul_state st = { .user_id = str_of(user),
+		.soul_id = str_of(soul) };
+
+	arena_reset(b->db.arena);
+	ck_assert_int_eq(soul_state_get(b->db.s, &st, 1, b->db.arena), RC_OK);
+	return st.version;
 }
 
 int64_t
 emotion_fixture_version(struct emotion_fixture *b, const char *soul)
 {
-	struct soul_state st = { .soul_id = str_of(soul) };
-
-	arena_reset(b->db.arena);
-	ck_assert_int_eq(soul_state_get(b->db.s, &st, 1, b->db.arena), RC_OK);
-	return st.version;
+	return emotion_fixture_version_of(b, soul, "u1");
 }
 
 json_t *
@@ -132,7 +164,8 @@ emotion_fixture_query(
 	char body[256], code[64];
 	json_t *j;
 
-	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"}", soul);
+	snprintf(body, sizeof(body), "{\"user_id\":\"u1\",\"soul_id\":\"%s\"}",
+	    soul);
 	j = tk_nats_request(b->nc, subject, body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;

@@ -48,19 +48,25 @@ void emotion_fixture_stop(struct emotion_fixture *b);
 /*
  * emotion_fixture_soul_of(b, id, mbti, user): A new soul of that user.
  * emotion_fixture_soul(b, id, mbti):          The same of user u1.
+ * emotion_fixture_bind(b, id, user, soul):    Bind a body to a soul.
  * emotion_fixture_online(b, id, online):      Set a body's presence.
  * emotion_fixture_body(b, id, soul, online):  The same, bound to u1's soul.
  * emotion_fixture_version(b, soul):           Its stored version.
+ * emotion_fixture_version_of(b, soul, user):  The same of another user's.
  */
 void emotion_fixture_soul_of(struct emotion_fixture *b, const char *id,
     const char *mbti, const char *user);
 void emotion_fixture_soul(
     struct emotion_fixture *b, const char *id, const char *mbti);
+void emotion_fixture_bind(struct emotion_fixture *b, const char *id,
+    const char *user, const char *soul);
 void emotion_fixture_online(
     struct emotion_fixture *b, const char *id, bool online);
 void emotion_fixture_body(
     struct emotion_fixture *b, const char *id, const char *soul, bool online);
 int64_t emotion_fixture_version(struct emotion_fixture *b, const char *soul);
+int64_t emotion_fixture_version_of(
+    struct emotion_fixture *b, const char *soul, const char *user);
 
 /*
  * emotion_fixture_observe(b, soul, body, text):

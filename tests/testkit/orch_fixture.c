@@ -129,8 +129,8 @@ orch_fixture_put_records(struct orch_fixture *b)
 	ck_assert_int_eq(terminal_fixture_put_catalog(
 			     b->state, &b->writer, STR("t1"), &catalog, &v),
 	    RC_OK);
-	ck_assert_int_eq(
-	    terminal_bind(b->state, STR("t1"), STR("u1"), STR("soul_1")),
+	ck_assert_int_eq(terminal_fixture_bind(
+			     b->state, STR("t1"), STR("u1"), STR("soul_1")),
 	    RC_OK);
 }
 

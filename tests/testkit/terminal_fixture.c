@@ -4,15 +4,86 @@
 
 #include "core/mem.h"
 #include "state/keys.h"
+#include "testkit/testkit.h"
+
+#define TTL_MS 60000
+#define KEYS   8
+
+struct str
+terminal_fixture_key(const char *pattern, const char *user, const char *id)
+{
+	static char text[KEYS][STATE_KEY_MAX];
+	static size_t next;
+	const struct str ids[] = { str_of(user), str_of(id) };
+	char *dst = text[next++ % KEYS];
+	unsigned bucket;
+	struct str key;
+
+	ck_assert_int_eq(state_bucket(ids[0], &bucket), RC_OK);
+	if (strchr(pattern, '%') == NULL)
+		ck_assert_int_eq(
+		    state_bucket_key(dst, pattern, bucket, &key), RC_OK);
+	else
+		ck_assert_int_eq(
+		    state_key(dst, pattern, ids, id == NULL ? 1 : 2, &key),
+		    RC_OK);
+	return key;
+}
+
+enum rc
+terminal_fixture_bind(
+    struct state *s, struct str id, struct str user, struct str soul)
+{
+	bool ticks;
+
+	return terminal_bind(
+	    s, &(struct terminal_binding){ id, user, soul, TTL_MS }, &ticks);
+}
+
+enum rc
+terminal_fixture_bind_if_unbound(
+    struct state *s, struct str id, struct str user, struct str soul)
+{
+	bool ticks;
+
+	return terminal_bind_if_unbound(
+	    s, &(struct terminal_binding){ id, user, soul, TTL_MS }, &ticks);
+}
+
+/* As the bridge does after each batch. */
+static enum rc
+terminal_fixture_copy(struct state *s, const struct terminal_writer *w,
+    const struct terminal_report *r)
+{
+	struct terminal_copy c = { .id = r->id,
+		.user_id = r->user_id,
+		.soul_id = r->soul_id,
+		.at = r->at,
+		.until = r->until };
+	bool ticks;
+	enum rc rc;
+
+	if ((r->rc != RC_OK && r->rc != RC_CONFLICT) ||
+	    r->kind == TERMINAL_REJECTION || r->user_id.p == NULL || !r->here)
+		return RC_OK;
+	rc = terminal_put_copies(s, w->broker, &c, 1);
+	if (rc == RC_OK && c.rc == RC_NOENT)
+		return terminal_repair(s, r->id, w->ttl_ms, &ticks);
+	return rc == RC_OK ? c.rc : rc;
+}
 
 static enum rc
 terminal_fixture_report(
     struct state *s, const struct terminal_writer *w, struct terminal_report *r)
 {
+	struct arena *a = arena_new(4096);
 	enum rc rc;
 
 	r->replayed = w->replayed;
-	rc = terminal_put_reports(s, w, r, 1);
+	rc = terminal_put_reports(s, w, r, 1, a);
+	if (rc == RC_OK)
+		rc = terminal_fixture_copy(s, w, r);
+	arena_free(a);
 	return rc != RC_OK ? rc : r->rc;
 }
 
@@ -72,6 +143,7 @@ terminal_fixture_heartbeats(struct state *s, const struct terminal_writer *w,
     const struct str *ids, size_t n, bool *came)
 {
 	struct terminal_report *v = mem_calloc(n, sizeof(*v));
+	struct arena *a = arena_new(4096 + n * 1024);
 	enum rc rc;
 	size_t i;
 
@@ -79,14 +151,17 @@ terminal_fixture_heartbeats(struct state *s, const struct terminal_writer *w,
 		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
 			.id = ids[i],
 			.replayed = w->replayed };
-	rc = terminal_put_reports(s, w, v, n);
+	rc = terminal_put_reports(s, w, v, n, a);
 	for (i = 0; i < n; i++) {
+		if (rc == RC_OK)
+			rc = terminal_fixture_copy(s, w, &v[i]);
 		if (came != NULL)
 			came[i] = v[i].rc == RC_OK && v[i].turned;
 		if (rc == RC_OK)
 			rc = v[i].rc;
 	}
 	free(v);
+	arena_free(a);
 	return rc;
 }
 

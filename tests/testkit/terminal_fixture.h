@@ -7,11 +7,30 @@
 #include "state/terminal.h"
 
 /*
+ * terminal_fixture_key(pattern, user, id):
+ * A key of keys.h; id NULL: the pattern has a single '%', or none.  It lives
+ * until 8 others were made.
+ */
+struct str terminal_fixture_key(
+    const char *pattern, const char *user, const char *id);
+
+/*
+ * terminal_fixture_bind(s, id, user, soul),
+ * terminal_fixture_bind_if_unbound(s, id, user, soul):
+ * As terminal_bind().
+ */
+enum rc terminal_fixture_bind(
+    struct state *s, struct str id, struct str user, struct str soul);
+enum rc terminal_fixture_bind_if_unbound(
+    struct state *s, struct str id, struct str user, struct str soul);
+
+/*
  * terminal_fixture_put_online(s, w, id, online, changed),
  * terminal_fixture_put_skills(s, w, id, snap, current),
  * terminal_fixture_put_catalog(s, w, id, snap, current),
  * terminal_fixture_put_rejection(s, w, id, rejection):
- * One report by terminal_put_reports(), and its result.  *changed (may be
+ * One report by terminal_put_reports(), and its result.  The soul gets a copy,
+ * as from the bridge.  *changed (may be
  * NULL): whether presence changed; *current: the stored version.
  */
 enum rc terminal_fixture_put_online(struct state *s,

@@ -1,12 +1,11 @@
 -- lib_tick: souls start to tick.
 --
--- start_ticking(ticks, interval_key, soul, now): does nothing if it does tick.
+-- start_ticking(ticks, soul): soul is user:soul, tokens.  The next claim gives
+-- it its time.  Returns 1 if no soul of the bucket did tick, else 0.
 
---@include lib_tick_grid
-
-local function start_ticking(ticks, interval_key, soul, now)
-  if redis.call('ZSCORE', ticks, soul) then return end
-  local interval = tonumber(redis.call('GET', interval_key) or '')
-    or TICK_INTERVAL_MS
-  redis.call('ZADD', ticks, 'NX', next_tick(soul, interval, now), soul)
+local function start_ticking(ticks, soul)
+  if redis.call('ZSCORE', ticks, soul) then return 0 end
+  local first = redis.call('EXISTS', ticks) == 0
+  redis.call('ZADD', ticks, 0, soul)
+  return first and 1 or 0
 end

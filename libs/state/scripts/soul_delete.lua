@@ -1,32 +1,38 @@
--- soul_delete: delete a soul and unbind its terminals.
+-- soul_delete: delete a soul, but for its terminals.
 --
--- KEYS: soul, its state, its terminals, the user's souls, their names, ticks,
---       its log
+-- KEYS: soul, its state, its log, its terminals, the user's souls, their names,
+--       ticks, the user's terminals, the user's deletions
 -- ARGV: user, soul (tokens)
--- Result: {OK, {tokens of unbound terminals}}, NOENT, DENIED
--- Computed keys: the terminals; see lib_terminal_unbind.
+-- Result: {OK, {tokens of terminals that may be bound to it}}, NOENT
+--
+-- Repeated it is OK until the deletion was completed, which the entry of the
+-- user's deletions stands for.
 
+--@include lib_clock
 --@include lib_record
---@include lib_terminal_unbind
 
 local call, soul = redis.call, ARGV[2]
-if not record(KEYS[1], SOUL_FORMAT) then
-  return RC_NOENT
-end
-local fields = call('HMGET', KEYS[1], 'u', 'name')
-if fields[1] ~= ARGV[1] then return RC_DENIED end
-local terminals, unbound = call('SMEMBERS', KEYS[3]), {}
-call('ZREM', KEYS[6], soul)
-call('ZREM', KEYS[4], soul)
-if fields[2] and call('HGET', KEYS[5], fields[2]) == soul then
-  call('HDEL', KEYS[5], fields[2])
-end
-for _, terminal in ipairs(terminals) do
-  local key = KEY_TERMINAL_PRE .. terminal .. KEY_TERMINAL_POST
-  if redis.pcall('HGET', key, 's') == soul then
-    unbind(key, terminal)
-    unbound[#unbound + 1] = terminal
+local known = record(KEYS[1], SOUL_FORMAT)
+local begun = call('HEXISTS', KEYS[9], soul) == 1
+if not known and not begun then return RC_NOENT end
+local terminals, all = call('HKEYS', KEYS[4]), call('HGETALL', KEYS[8])
+local seen = {}
+for _, terminal in ipairs(terminals) do seen[terminal] = true end
+for i = 1, #all, 2 do
+  if not seen[all[i]] and string.match(all[i + 1], '^%S+') == soul then
+    terminals[#terminals + 1] = all[i]
   end
 end
-call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[7])
-return { RC_OK, unbound }
+if not known then return { RC_OK, terminals } end
+-- Keys of another type must fail before the first write.
+call('ZCARD', KEYS[5])
+call('ZCARD', KEYS[7])
+local name = call('HGET', KEYS[1], 'name')
+if name and call('HGET', KEYS[6], name) == soul then
+  call('HDEL', KEYS[6], name)
+end
+call('ZREM', KEYS[5], soul)
+call('ZREM', KEYS[7], ARGV[1] .. ':' .. soul)
+call('HSET', KEYS[9], soul, now)
+call('DEL', KEYS[1], KEYS[2], KEYS[3])
+return { RC_OK, terminals }

@@ -1,60 +1,63 @@
--- soul_tick_claim: finish claimed ticks, and claim souls that are due.
+-- soul_tick_claim: claim the souls of a bucket whose tick is due.
 --
--- KEYS: ticks, interval
--- ARGV: interval (ms), ttl of snapshots (ms), the most souls, then next tick
---       and token of each soul that is done
--- Result: {OK, souls that were due, {{soul, next tick, state or nil, terminal,
---         broker, …}, …}}
--- Computed keys: the terminals and states of the souls, and each terminal.
+-- KEYS: ticks
+-- ARGV: interval (ms), the bucket's offset within it (ms), the most souls
+-- Result: {OK, ms until the next tick of the bucket or -1: none, {{user, soul,
+--         next tick, state or nil, terminal, broker, …}, …}, when the claim
+--         ends (ms)}
+-- Computed keys: the terminals and states of the souls.
 --
--- A claim lasts half an interval.  A soul without a present terminal stops
+-- All souls of a bucket tick together, so that they are claimed together.  A
+-- claim lasts half an interval.  A soul without a present terminal stops
 -- ticking.
 
+--@include lib_bucket
 --@include lib_clock
---@include lib_tick_grid
+--@include lib_read
 
 local call, ticks, interval = redis.call, KEYS[1], tonumber(ARGV[1])
-local ttl = tonumber(ARGV[2])
-if call('GET', KEYS[2]) ~= ARGV[1] then call('SET', KEYS[2], ARGV[1]) end
-if ARGV[4] then call('ZADD', ticks, 'XX', unpack(ARGV, 4)) end
+local next_tick = now + interval - (now - tonumber(ARGV[2])) % interval
+local claim_end = now + math.floor(interval / 2)
 
 local function claim(soul)
-  local list = { soul, next_tick(soul, interval, now), false }
-  local terminals = redis.pcall('SMEMBERS',
-    KEY_BODIES_PRE .. soul .. KEY_BODIES_POST)
-  if terminals.err then return list end
-  for _, terminal in ipairs(terminals) do
-    local fields = redis.pcall('HMGET',
-      KEY_TERMINAL_PRE .. terminal .. KEY_TERMINAL_POST,
-      'on', 'seen', 'b', 's', 'v')
-    if not fields.err and fields[1] == '1' and fields[3]
-      and fields[4] == soul and fields[5] == TERMINAL_FORMAT
-      and now - (tonumber(fields[2] or '') or 0) < ttl then
-      list[#list + 1] = terminal
-      list[#list + 1] = fields[3]
+  local user, id = string.match(soul, '^([^:]*):([^:]*)$')
+  local list = { user or '', id or '', next_tick, false }
+  local bodies = read('HGETALL',
+    bucket_key(KEY_BODIES_PRE, soul, KEY_BODIES_POST))
+  if bodies.err then return list end
+  for i = 1, #bodies, 2 do
+    local ends, broker = string.match(bodies[i + 1], '^(%d+) %d+ (.+)$')
+    if ends and tonumber(ends) > now then
+      list[#list + 1] = bodies[i]
+      list[#list + 1] = broker
     end
   end
   return list
 end
 
-local due = call('ZRANGEBYSCORE', ticks, '-inf', now, 'LIMIT', 0, ARGV[3])
-local claimed, size, claims = {}, 0, {}
-local seen = 0
-for _, soul in ipairs(due) do
+local new = call('ZRANGEBYSCORE', ticks, 0, 0, 'LIMIT', 0, ARGV[3])
+local claimed, size, claims, stopped = {}, 0, {}, {}
+for _, soul in ipairs(call('ZRANGEBYSCORE', ticks, '(0', now,
+  'LIMIT', 0, ARGV[3])) do
   local list = claim(soul)
-  if #list == 3 then
-    call('ZREM', ticks, soul)
+  if #list == 4 then
+    stopped[#stopped + 1] = soul
   else
-    local state = redis.pcall('GET',
-      KEY_SOUL_PRE .. soul .. KEY_SOUL_STATE_POST)
-    if type(state) == 'string' then list[3] = state end
-    claims[#claims + 1] = now + math.floor(interval / 2)
+    local state = read('GET', bucket_key(KEY_SOUL_STATE_PRE, soul))
+    if type(state) == 'string' then list[4] = state end
+    claims[#claims + 1] = claim_end
     claims[#claims + 1] = soul
     claimed[#claimed + 1] = list
     size = size + #list
   end
-  seen = seen + 1
   if size > 2 * TICK_TERMINALS_MAX then break end
 end
+for _, soul in ipairs(new) do call('ZADD', ticks, next_tick, soul) end
+if #stopped > 0 then call('ZREM', ticks, unpack(stopped)) end
 if #claims > 0 then call('ZADD', ticks, unpack(claims)) end
-return { RC_OK, seen, claimed }
+-- What was claimed here is expected to be done by then.
+local first = call('ZRANGEBYSCORE', ticks, '-inf', '(' .. claim_end,
+  'WITHSCORES', 'LIMIT', 0, 1)[2]
+if not first and call('EXISTS', ticks) == 1 then first = next_tick end
+return { RC_OK, first and math.max(0, tonumber(first) - now) or -1, claimed,
+  claim_end }

@@ -1,9 +1,11 @@
--- terminal_list: the terminals that a user has bound.
+-- terminal_list: the terminals that a user has bound, or begun to bind.
 --
--- KEYS: the user's terminals
--- Result: {OK, {tokens}}
+-- KEYS: the user's terminals, the user's deletions
+-- Result: {OK, {terminal, entry, …}, {souls whose deletion was not completed}}
 
 --@idempotent
+--@include lib_clock
+--@include lib_soul_deleting
 
-local tokens = redis.call('SMEMBERS', KEYS[1])
-return { RC_OK, tokens }
+local all = redis.call('HGETALL', KEYS[1])
+return { RC_OK, all, deletions_left(KEYS[2]) }

@@ -3,8 +3,7 @@
 -- KEYS, ARGV: as lib_terminal_report; then the field of its version, its
 --       version, and further fields and values.  A field with the value '' is
 --       deleted; one that does not change is not written.
--- Result: {OK or CONFLICT, presence changed, present, version, whether the
---         snapshot changed}
+-- Result: result() with OK or CONFLICT
 --
 -- A replayed snapshot may be older than the last rejected one, so it clears
 -- that only if it changes something.
@@ -13,16 +12,15 @@
 
 local version = tonumber(ARGV[6])
 local stored = tonumber(call('HGET', key, ARGV[5]) or '') or 0
-local turned, present = 0, was_present and 1 or 0
+local present = was_present
 if replayed then
   touch(nil)
 else
-  turned = 1 - present
-  present = 1
+  present = true
   alive()
 end
 if version < stored then
-  return { RC_CONFLICT, turned, present, stored, 0 }
+  return result(RC_CONFLICT, present, stored)
 end
 local differs = 0
 for i = 5, #ARGV, 2 do
@@ -39,4 +37,4 @@ end
 if differs == 1 or not replayed then
   call('HDEL', key, ARGV[5] == 'sv' and 'ref:s' or 'ref:c')
 end
-return { RC_OK, turned, present, version, differs }
+return result(RC_OK, present, version, differs)

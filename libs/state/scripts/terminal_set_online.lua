@@ -1,7 +1,7 @@
 -- terminal_set_online: a terminal goes online or offline.
 --
 -- KEYS, ARGV: as lib_terminal_report; ARGV[5]: online (0, 1)
--- Result: {OK, presence changed, present}
+-- Result: result()
 
 --@include lib_terminal_report
 
@@ -13,11 +13,10 @@ elseif not here then
   touch(nil)
 elseif ARGV[5] == '1' then
   present = recent
-  if present then start_soul() end
   touch('1')
 else
   present = false
   touch('0')
 end
 if not replayed then call('HDEL', key, 'ref:o') end
-return { RC_OK, was_present ~= present and 1 or 0, present and 1 or 0 }
+return result(RC_OK, present)

@@ -4,7 +4,6 @@
 -- ARGV: member, for how long from now (ms; 0: end it)
 -- Result: {OK, {members}}
 
---@idempotent
 --@include lib_clock
 
 local call, key, ttl = redis.call, KEYS[1], tonumber(ARGV[2])

@@ -51,9 +51,8 @@ on_emotion(void *app, struct svc_call *c)
 {
 	struct wire_emotion_state_request req = { 0 };
 	struct gateway *g = app;
-	struct str user;
 
-	if (souls_find_owned(g, c, &user, &req.soul_id))
+	if (souls_find_owned(g, c, &req.user_id, &req.soul_id))
 		emotion_request(g, c, WIRE_SUBJECT_EMOTION_STATE,
 		    &wire_emotion_state_request_desc,
 		    &wire_emotion_state_reply_desc, &req);
@@ -66,7 +65,6 @@ on_emotion_history(void *app, struct svc_call *c)
 	struct str limit = svc_call_query(c, "limit");
 	struct gateway *g = app;
 	struct wall ignored;
-	struct str user;
 
 	req.since = svc_call_query(c, "since");
 	if (req.since.p != NULL && wall_parse(req.since, &ignored) != RC_OK) {
@@ -80,7 +78,7 @@ on_emotion_history(void *app, struct svc_call *c)
 		    c, RC_INVALID, "limit: must be 1 to %d", SOUL_LOG_MAX);
 		return;
 	}
-	if (souls_find_owned(g, c, &user, &req.soul_id))
+	if (souls_find_owned(g, c, &req.user_id, &req.soul_id))
 		emotion_request(g, c, WIRE_SUBJECT_EMOTION_HISTORY,
 		    &wire_emotion_history_request_desc,
 		    &wire_emotion_history_reply_desc, &req);

@@ -158,7 +158,8 @@ soul_view_on_state(void *arg, enum rc rc, struct str data)
 static enum rc
 soul_view_request(struct soul_view_batch *batch, struct soul_view_item *p)
 {
-	struct wire_emotion_state_request req = { .soul_id = p->soul->id };
+	struct wire_emotion_state_request req = { .user_id = p->soul->user_id,
+		.soul_id = p->soul->id };
 	struct bus_meta meta = { .deadline = { clock_wall().ms + TIMEOUT_MS },
 		.trace = svc_call_trace(batch->c) };
 	struct buf out = BUF_INIT(4096);

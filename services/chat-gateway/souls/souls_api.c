@@ -162,9 +162,7 @@ souls_find_owned(
 	*id = svc_call_param(c, 0);
 	if (!caller_query_user(g, c, user) || !gateway_id(c, *id, "soul_id"))
 		return false;
-	rc = soul_read(g->state, *id, svc_call_arena(c), &soul);
-	if (rc == RC_OK && !str_eq(soul.user_id, *user))
-		rc = RC_NOENT;
+	rc = soul_read(g->state, *user, *id, svc_call_arena(c), &soul);
 	if (rc != RC_OK)
 		gateway_fail_missing(c, rc, "soul not found");
 	return rc == RC_OK;

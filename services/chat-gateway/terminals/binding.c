@@ -13,6 +13,7 @@
 #include "state/terminal.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
+#include "svc/tick_hint.h"
 #include "wire/msgs.h"
 
 size_t
@@ -45,10 +46,10 @@ binding_match_hint(const struct soul *list, size_t n, struct str hint,
 static bool
 binding_user_is_full(struct gateway *g, struct svc_call *c, struct str user)
 {
-	struct str *ids;
+	struct terminal_listed *list;
 	size_t n;
 
-	return terminal_list(g->state, user, svc_call_arena(c), &ids, &n) ==
+	return terminal_list(g->state, user, svc_call_arena(c), &list, &n) ==
 	    RC_OK &&
 	    n >= TERMINAL_LIST_MAX;
 }
@@ -68,18 +69,6 @@ binding_reject_other_user(struct svc_call *c, struct str terminal)
 	    STR_ARG(terminal));
 }
 
-/* With authentication, do not reveal that the soul exists. */
-static void
-binding_reject_other_owner(struct svc_call *c, struct str soul, struct str user)
-{
-	if (svc_call_caller(c) != NULL)
-		svc_fail(c, RC_INVALID, NO_SUCH_SOUL);
-	else
-		gateway_reject(c, RC_INVALID,
-		    "soul %.*s does not belong to user %.*s", STR_ARG(soul),
-		    STR_ARG(user));
-}
-
 /* End c with the error of a failed binding. */
 static void
 binding_reject(
@@ -87,8 +76,6 @@ binding_reject(
 {
 	if (rc == RC_NOENT)
 		svc_fail(c, RC_INVALID, NO_SUCH_SOUL);
-	else if (rc == RC_DENIED)
-		binding_reject_other_owner(c, b->soul_id, b->user_id);
 	else if (rc == RC_CONFLICT)
 		binding_reject_other_user(c, b->terminal_id);
 	else if (rc == RC_RETRY && binding_user_is_full(g, c, b->user_id))
@@ -110,6 +97,24 @@ binding_may_use(
 	return rc == RC_OK;
 }
 
+/* Bind in Redis; the emotion-engines must know of a soul that begins to tick.
+ */
+static enum rc
+binding_store(struct gateway *g, const struct binding *b, bool if_unbound)
+{
+	const struct terminal_binding t = { b->terminal_id, b->user_id,
+		b->soul_id, gateway_ttl_ms(g) };
+	unsigned bucket;
+	bool ticks;
+	enum rc rc;
+
+	rc = if_unbound ? terminal_bind_if_unbound(g->state, &t, &ticks)
+			: terminal_bind(g->state, &t, &ticks);
+	if (rc == RC_OK && ticks && state_bucket(b->user_id, &bucket) == RC_OK)
+		svc_tick_hint(g->svc, bucket);
+	return rc;
+}
+
 static bool
 binding_make(struct gateway *g, struct svc_call *c, const struct binding *b)
 {
@@ -117,7 +122,7 @@ binding_make(struct gateway *g, struct svc_call *c, const struct binding *b)
 
 	if (!binding_may_use(g, c, b->terminal_id, b->user_id))
 		return false;
-	rc = terminal_bind(g->state, b->terminal_id, b->user_id, b->soul_id);
+	rc = binding_store(g, b, false);
 	if (rc == RC_OK)
 		gateway_audit_binding(c, "selected", b);
 	else
@@ -133,13 +138,11 @@ binding_reject_soul(const struct binding_request *k)
 	enum rc rc;
 
 	rc = soul_read(
-	    k->g->state, k->req->soul_id, svc_call_arena(k->c), &soul);
+	    k->g->state, k->user, k->req->soul_id, svc_call_arena(k->c), &soul);
 	if (rc == RC_NOENT)
 		svc_fail(k->c, RC_INVALID, NO_SUCH_SOUL);
 	else if (rc != RC_OK)
 		gateway_fail(k->c, rc);
-	else if (!str_eq(soul.user_id, k->user))
-		binding_reject_other_owner(k->c, k->req->soul_id, k->user);
 	else
 		gateway_reject(k->c, RC_INVALID,
 		    "terminal %.*s has another soul than %.*s",
@@ -231,8 +234,7 @@ binding_by_hint(const struct binding_request *k, const struct terminal *t)
 		binding_reject_soul(k);
 		return RC_DENIED;
 	}
-	rc = terminal_bind_if_unbound(
-	    k->g->state, b.terminal_id, b.user_id, b.soul_id);
+	rc = binding_store(k->g, &b, true);
 	if (rc == RC_OK)
 		gateway_audit_binding(k->c, "soul_hint", &b);
 	else if (rc != RC_CONFLICT)

@@ -163,7 +163,7 @@ struct terminals_list {
 	struct gateway *g;
 	struct svc_call *c;
 	struct str user;
-	struct str *ids;
+	struct terminal_listed *list;
 	size_t n, next;
 	struct arena *a;
 	struct arena *record; /* the one being read */
@@ -190,22 +190,25 @@ terminals_list_step(void *arg)
 {
 	struct terminals_list *l = arg;
 	struct terminal t;
+	const struct terminal_listed *of;
 	enum rc rc = RC_OK;
 	size_t i;
 
 	for (i = 0; rc == RC_OK && i < SLICE && l->next < l->n; i++) {
-		struct str id = l->ids[l->next++];
-
+		of = &l->list[l->next++];
 		arena_reset(l->record);
 		rc = terminal_read(
-		    l->g->state, id, gateway_ttl_ms(l->g), l->record, &t);
+		    l->g->state, of->id, gateway_ttl_ms(l->g), l->record, &t);
 		/*
 		 * It may have been bound by another user since the list was
-		 * read.
+		 * read, or its binding was never completed.
 		 */
 		if (rc == RC_OK && str_eq(t.user_id, l->user))
-			rc = terminal_view_put(&t, id, l->record, l->a,
+			rc = terminal_view_put(&t, of->id, l->record, l->a,
 			    &l->rep.items[l->rep.n_items++]);
+		else if (rc == RC_OK &&
+		    terminal_list_drop(l->g->state, l->user, of) != RC_OK)
+			log_debug("terminals.entry_left");
 	}
 	if (rc != RC_OK || l->next == l->n)
 		terminals_list_end(l, rc);
@@ -236,7 +239,7 @@ on_terminals_list(void *app, struct svc_call *c)
 	l->user = user;
 	l->a = arena_new(LIST_MAX);
 	l->record = arena_new(GATEWAY_RECORD_MAX);
-	rc = terminal_list(g->state, user, svc_call_arena(c), &l->ids, &l->n);
+	rc = terminal_list(g->state, user, svc_call_arena(c), &l->list, &l->n);
 	if (rc == RC_OK) {
 		l->rep.items = arena_alloc(l->a, l->n * sizeof(*l->rep.items));
 		rc = l->rep.items != NULL ? RC_OK : RC_TOOBIG;

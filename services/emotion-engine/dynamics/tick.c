@@ -22,24 +22,31 @@
 #include "soul_record.h"
 #include "state/soul.h"
 #include "state/state.h"
+#include "state/timer_share.h"
 #include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
+#include "wire/wire.h"
 
-/* Souls of one batch: two round trips, and one message per body. */
-#define BATCH_MAX 1000
-/* Poll interval; after a full batch the next one is claimed at once. */
+/* Time between two batches: what is due meanwhile shares two round trips. */
 #define POLL_MS 50
+/* A bucket in which no soul ticks is looked at this often. */
+#define SWEEP_MS 30000
 /* Attempts: a soul that was changed concurrently is retried. */
 #define ROUNDS 3
 /* Memory limit of one batch. */
-#define BATCH_BYTES ((size_t)16 * 1024 * 1024)
+#define HINT_BYTES  4096
+#define BATCH_BYTES ((size_t)64 * 1024 * 1024)
 
 struct ticker {
 	struct engine *e;
 	struct loop_timer timer;
+	struct timer_share *share;
+	struct soul_tick_bucket buckets[SOUL_TICK_BUCKETS_MAX];
 	struct soul_tick opts; /* lists what is done, for the next claim */
-	struct arena *arena, *before;
-	bool stopped;
-	struct metric *ticked, *sent, *lost, *conflicts;
+	struct arena *arena, *before, *hints;
+	bool running, stopped;
+	struct metric *ticked, *sent, *lost, *conflicts, *owned;
 };
 
 /* The remaining souls of a batch, and their bodies. */
@@ -119,6 +126,7 @@ batch_round(struct ticker *t, struct batch *b)
 			batch_publish(t, b, i);
 		} else if (b->souls[i].rc == RC_OK) {
 			metric_add(t->conflicts, 1);
+			b->souls[left].user_id = b->souls[i].user_id;
 			b->souls[left].id = b->souls[i].id;
 			b->bodies[left++] = b->bodies[i];
 		} else if (b->souls[i].rc == RC_RETRY) {
@@ -142,6 +150,7 @@ batch_run(struct ticker *t, const struct soul_due *list, size_t n)
 	if (b.souls == NULL || b.bodies == NULL || b.logs == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++) {
+		b.souls[i].user_id = list[i].user_id;
 		b.souls[i].id = list[i].soul_id;
 		b.bodies[i] = &list[i];
 		record_store_take(
@@ -157,6 +166,37 @@ batch_run(struct ticker *t, const struct soul_due *list, size_t n)
 	return rc;
 }
 
+/* Buckets whose souls are to be claimed now. */
+static void
+ticker_take_buckets(struct ticker *t, struct mono now)
+{
+	unsigned due[SOUL_TICK_BUCKETS_MAX];
+	size_t i;
+
+	t->opts.bucket = t->buckets;
+	t->opts.n_buckets =
+	    timer_share_due(t->share, now, due, SOUL_TICK_BUCKETS_MAX);
+	for (i = 0; i < t->opts.n_buckets; i++)
+		t->buckets[i] = (struct soul_tick_bucket){ .number = due[i] };
+}
+
+/* After a failure the claims end half an interval later. */
+static void
+ticker_put_buckets(struct ticker *t, struct mono now, bool failed)
+{
+	const struct soul_tick_bucket *b = t->buckets;
+	int64_t in_ms, half = t->opts.interval_ms / 2;
+	size_t i;
+
+	for (i = 0; i < t->opts.n_buckets; i++) {
+		in_ms = b[i].in_ms;
+		if (failed && (in_ms < 0 || in_ms > half))
+			in_ms = half;
+		timer_share_polled(t->share, b[i].number, now, in_ms);
+	}
+	t->opts.n_buckets = 0;
+}
+
 /*
  * Souls that are not done become due again for any replica when the claim
  * expires.
@@ -166,51 +206,73 @@ ticker_batch(struct ticker *t, size_t *n)
 {
 	struct soul_tick opts = t->opts;
 	struct arena *other = t->before;
+	struct mono now = clock_mono();
 	struct soul_due *list;
-	enum rc rc;
+	enum rc rc, run = RC_OK;
 
+	*n = 0;
+	ticker_take_buckets(t, now);
+	if (t->opts.n_buckets == 0 && opts.n_done == 0)
+		return RC_OK;
+	opts.bucket = t->opts.bucket;
+	opts.n_buckets = t->opts.n_buckets;
 	t->before = t->arena; /* opts.done refers to it */
 	t->arena = other;
 	arena_reset(t->arena);
 	t->opts.n_done = 0;
 	rc = soul_tick_claim(t->e->store.state, &opts, t->arena, &list, n);
-	if (rc == RC_OK && *n > 0)
-		rc = batch_run(t, list, *n);
-	if (rc == RC_OK) {
+	now = clock_mono(); /* a poll that is early finds nothing */
+	if (*n > 0)
+		run = batch_run(t, list, *n);
+	ticker_put_buckets(t, now, run != RC_OK);
+	if (run == RC_OK) {
 		t->opts.done = list;
 		t->opts.n_done = *n;
 	}
-	return rc;
+	return rc != RC_OK ? rc : run;
 }
 
 static void ticker_on_timer(void *arg);
+
+/* What is done is recorded soon, before its claim ends. */
+static void
+ticker_schedule(struct ticker *t)
+{
+	struct mono soonest = mono_add_ms(clock_mono(), POLL_MS);
+	struct mono at = timer_share_next(t->share);
+
+	if (t->stopped || t->running)
+		return;
+	if (t->opts.n_done > 0 || mono_diff_ns(soonest, at) > 0)
+		at = soonest;
+	loop_timer_set(svc_loop(t->e->svc), &t->timer, at, ticker_on_timer, t);
+}
 
 static void
 ticker_run(void *arg)
 {
 	static struct log_rate rate;
 	struct ticker *t = arg;
-	struct svc *s = t->e->svc;
 	size_t n = 0;
 	int64_t missed;
-	enum rc rc = RC_DOWN;
+	enum rc rc;
 
 	/*
 	 * Claiming souls whose updates cannot be published would keep them from
-	 * the other replicas.
+	 * the other replicas, and so would the membership.
 	 */
 	if (state_up(t->e->store.state) && bus_up(svc_bus(t->e->svc))) {
-		rc = ticker_batch(t, &n);
+		rc = timer_share_renew(t->share, clock_mono());
+		if (rc == RC_OK)
+			rc = ticker_batch(t, &n);
+		metric_set(t->owned, (int64_t)timer_share_owned(t->share));
 		if (rc != RC_OK && log_every(&rate, 10, &missed))
 			log_warn("tick.failed", LOG_RC(rc), LOG_I("souls", n),
 			    LOG_I("missed", missed));
 	}
-	if (!t->stopped)
-		loop_timer_set(svc_loop(s), &t->timer,
-		    mono_add_ms(clock_mono(),
-			rc == RC_OK && n == t->opts.max ? 0 : POLL_MS),
-		    ticker_on_timer, t);
-	svc_release(s);
+	t->running = false;
+	ticker_schedule(t);
+	svc_release(t->e->svc);
 }
 
 static void
@@ -220,7 +282,33 @@ ticker_on_timer(void *arg)
 
 	/* A drain waits for the batch. */
 	svc_hold(t->e->svc);
+	t->running = true;
 	fiber_start(ticker_run, t);
+}
+
+static void
+ticker_on_hint(void *arg, struct bus_msg *m)
+{
+	struct ticker *t = arg;
+	struct wire_timer_tick msg;
+	struct wire_err err;
+
+	arena_reset(t->hints);
+	if (wire_decode(&wire_timer_tick_desc, bus_msg_data(m), t->hints, &msg,
+		&err) == RC_OK &&
+	    timer_share_hint(t->share, (unsigned)msg.bucket, clock_mono()))
+		ticker_schedule(t);
+	bus_msg_free(m);
+}
+
+static void
+ticker_listen(struct ticker *t)
+{
+	enum rc rc = bus_subscribe(svc_bus(t->e->svc), WIRE_SUBJECT_TIMER_TICK,
+	    NULL, ticker_on_hint, t, NULL);
+
+	if (rc != RC_OK)
+		log_warn("tick.no_hints", LOG_RC(rc));
 }
 
 struct ticker *
@@ -231,8 +319,9 @@ ticker_new(struct engine *e)
 
 	t->e = e;
 	t->opts.interval_ms = (int64_t)(clamp(e->conf->tick_s, 2, 5) * 1000);
-	t->opts.ttl_ms = e->conf->ttl_s * 1000;
-	t->opts.max = BATCH_MAX;
+	t->share = timer_share_new(&(struct timer_share_opts){
+	    .state = e->store.state, .role = "ticks", .sweep_ms = SWEEP_MS });
+	t->hints = arena_new(HINT_BYTES);
 	t->arena = arena_new(BATCH_BYTES);
 	t->before = arena_new(BATCH_BYTES);
 	t->ticked = metric_counter(
@@ -243,8 +332,10 @@ ticker_new(struct engine *e)
 	    "Periodic updates that could not be sent.", NULL);
 	t->conflicts = metric_counter(set, "soul_emotion_tick_conflicts_total",
 	    "Compare-and-set conflicts of ticks.", NULL);
-	loop_timer_set(svc_loop(e->svc), &t->timer,
-	    mono_add_ms(clock_mono(), POLL_MS), ticker_on_timer, t);
+	t->owned = metric_gauge(set, "soul_emotion_tick_buckets",
+	    "Buckets of users whose souls this process ticks.", NULL);
+	ticker_listen(t);
+	ticker_schedule(t);
 	return t;
 }
 
@@ -264,6 +355,11 @@ ticker_free(struct ticker *t)
 	if (soul_tick_done(t->e->store.state, t->opts.done, t->opts.n_done) !=
 	    RC_OK)
 		log_warn("tick.claims_left", LOG_I("souls", t->opts.n_done));
+	/* Otherwise its buckets would wait until its membership ends. */
+	if (timer_share_leave(t->share) != RC_OK)
+		log_debug("tick.membership_left");
+	timer_share_free(t->share);
+	arena_free(t->hints);
 	arena_free(t->arena);
 	arena_free(t->before);
 	free(t);

@@ -207,7 +207,8 @@ static enum rc
 completion_read_soul(struct turn_run *r, struct soul *out)
 {
 	*out = (struct soul){ 0 };
-	enum rc rc = soul_read(r->o->state, r->facts.soul_id, r->scratch, out);
+	enum rc rc = soul_read(
+	    r->o->state, r->req->user_id, r->facts.soul_id, r->scratch, out);
 	return rc == RC_NOENT ? RC_OK : rc;
 }
 

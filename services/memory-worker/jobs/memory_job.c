@@ -375,12 +375,9 @@ static enum rc
 job_check_soul(struct job *h)
 {
 	struct soul soul;
-	enum rc rc;
 
-	rc = soul_read(h->o->w->state, h->job.soul_id, h->a, &soul);
-	if (rc == RC_OK && !str_eq(soul.user_id, h->job.user_id))
-		rc = RC_NOENT;
-	return rc;
+	return soul_read(
+	    h->o->w->state, h->job.user_id, h->job.soul_id, h->a, &soul);
 }
 
 /* The store is at fault: try again later. */

@@ -583,14 +583,11 @@ static enum rc
 summary_job_check_soul(struct summary_job *x)
 {
 	struct soul soul;
-	enum rc rc;
 
 	if (x->s.soul_id.p == NULL)
 		return RC_NOENT;
-	rc = soul_read(x->scan->w->state, x->s.soul_id, x->a, &soul);
-	if (rc == RC_OK && !str_eq(soul.user_id, x->idle.key.user_id))
-		rc = RC_NOENT;
-	return rc;
+	return soul_read(
+	    x->scan->w->state, x->idle.key.user_id, x->s.soul_id, x->a, &soul);
 }
 
 /* A claim covers one part; it is extended for the next unless the user has sent

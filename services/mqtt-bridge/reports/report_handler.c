@@ -45,6 +45,7 @@ struct reports {
 	size_t n_heartbeats; /* of them, in the queue */
 	struct presence_timeout *timeouts;
 	struct offline_marks *offline;
+	struct soul_copies *copies;
 	uint64_t seq;      /* of the last report */
 	uint64_t sessions; /* as leader; fibers compare it after waiting */
 	struct arena *a;   /* reset for each message */
@@ -272,6 +273,8 @@ reports_end_batch(struct reports *r, bool current)
 
 	for (i = 0; i < r->n_batch; i++) {
 		r->batch[i]->t = r->v[i];
+		if (r->v[i].rc == RC_OK || r->v[i].rc == RC_CONFLICT)
+			soul_copies_add(r->copies, &r->v[i]);
 		if (report_written(r, r->batch[i], current))
 			fenced = true;
 		report_end(r, r->batch[i]);
@@ -302,7 +305,8 @@ reports_write_batch(struct reports *r)
 	r->writing = true;
 	weight = reports_take_batch(r);
 	n = r->n_batch;
-	rc = terminal_put_reports(r->b->state, &w, r->v, n);
+	rc = terminal_put_reports(
+	    r->b->state, &w, r->v, n, soul_copies_begin(r->copies));
 	if (rc == RC_OK || rc == RC_TIMEOUT)
 		report_pace_took(
 		    &r->pace, weight, mono_diff_ns(clock_mono(), start));
@@ -314,6 +318,7 @@ reports_write_batch(struct reports *r)
 			lease_holder_fenced(r->b->lease);
 		rc = RC_DENIED;
 	}
+	soul_copies_write(r->copies);
 	r->writing = false;
 	return rc;
 }
@@ -467,6 +472,7 @@ reports_clear(struct reports *r)
 	reports_discard(r);
 	heartbeat_batch_clear(r->heartbeats);
 	presence_timeout_clear(r->timeouts);
+	soul_copies_clear(r->copies);
 	offline_marks_clear(r->offline);
 	loop_timer_cancel(r->b->loop, &r->flush);
 }
@@ -625,8 +631,10 @@ reports_check_fiber(void *arg)
 	r->checking = true;
 	for (i = 0; i < TIMEOUTS_PER_CHECK && state_up(r->b->state) &&
 	     presence_timeout_expired(r->timeouts, before, c.id);
-	     i++)
+	     i++) {
+		soul_copies_forget(r->copies, str_of(c.id));
 		fiber_group_start(&g, reports_time_out, &c);
+	}
 	fiber_group_wait(&g);
 	r->checking = false;
 	svc_release(s);
@@ -658,6 +666,7 @@ reports_new(struct bridge *b)
 	r->heartbeats = heartbeat_batch_new();
 	r->offline = offline_marks_new();
 	r->timeouts = presence_timeout_new();
+	r->copies = soul_copies_new(b);
 	r->a = arena_new(WIRE_ARENA_MAX);
 	r->written = metric_counter(set, "soul_bridge_reports_total",
 	    "Reports written to Redis, heartbeats included.", NULL);
@@ -692,6 +701,7 @@ reports_free(struct reports *r)
 	report_queue_free(r->queue);
 	heartbeat_batch_free(r->heartbeats);
 	presence_timeout_free(r->timeouts);
+	soul_copies_free(r->copies);
 	offline_marks_free(r->offline);
 	arena_free(r->a);
 	free(r);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "state/keys.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "state/turn.h"
@@ -104,20 +105,30 @@ bare_set(struct bench *b)
 static void
 heartbeats(struct bench *b)
 {
-	ck_assert_int_eq(terminal_fixture_heartbeats(
-			     b->s, &writer, b->ids, HEARTBEATS, NULL),
-	    RC_OK);
+	static struct terminal_report v[HEARTBEATS];
+
+	for (int i = 0; i < HEARTBEATS; i++)
+		v[i] = (struct terminal_report){ .kind = TERMINAL_HEARTBEAT,
+			.id = b->ids[i] };
+	arena_reset(b->a);
+	ck_assert_int_eq(
+	    terminal_put_reports(b->s, &writer, v, HEARTBEATS, b->a), RC_OK);
 }
 
 /* All souls are due; the claim lists one present terminal of each. */
 static void
 claim(struct bench *b)
 {
-	static const struct soul_tick t = {
-		.interval_ms = 600000, .ttl_ms = TTL, .max = BATCH
-	};
+	struct soul_tick_bucket bucket[BATCH / SOUL_TICK_CLAIM_MAX];
+	const struct soul_tick t = { .interval_ms = 600000,
+		.bucket = bucket,
+		.n_buckets = NELEM(bucket) };
 	struct soul_due *list;
-	size_t n;
+	size_t i, n;
+
+	for (i = 0; i < NELEM(bucket); i++)
+		ck_assert_int_eq(
+		    state_bucket(STR("u"), &bucket[i].number), RC_OK);
 
 	arena_reset(b->a);
 	ck_assert_int_eq(soul_tick_claim(b->s, &t, b->a, &list, &n), RC_OK);
@@ -127,9 +138,11 @@ claim(struct bench *b)
 static void
 make_due(struct bench *b)
 {
+	struct str key = terminal_fixture_key(KEY_TICKS, "u", NULL);
+
 	for (int k = 0; k < BATCH; k++)
 		freeReplyObject(redisCommand(
-		    b->bare, "ZADD soul:ticks:1 %d %s", k, b->soul[k]));
+		    b->bare, "ZADD %s %d u:%s", key.p, k + 1, b->soul[k]));
 }
 
 static void
@@ -210,13 +223,18 @@ prepare(struct bench *b, int port)
 		snprintf(b->key[k], sizeof(b->key[k]), "bare:{%s}:state",
 		    b->soul[k]);
 		soul.id = soul.name = str_of(b->soul[k]);
-		b->st[k] =
-		    (struct soul_state){ .soul_id = soul.id, .version = 1 };
+		b->st[k] = (struct soul_state){ .user_id = soul.user_id,
+			.soul_id = soul.id,
+			.version = 1 };
 		b->st[k].bytes = (struct str){ b->bytes, BYTES };
 		ck_assert_int_eq(
 		    soul_create(b->s, &soul, b->st[k].bytes), RC_OK);
+		ck_assert_int_eq(terminal_fixture_put_online(
+				     b->s, &writer, b->ids[k], true, NULL),
+		    RC_OK);
 		ck_assert_int_eq(
-		    terminal_bind(b->s, b->ids[k], STR("u"), soul.id), RC_OK);
+		    terminal_fixture_bind(b->s, b->ids[k], STR("u"), soul.id),
+		    RC_OK);
 	}
 	ck_assert_int_eq(turn_alive(b->s, STR("i"), INT64_C(3600000)), RC_OK);
 }

@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "testkit/gateway_turn_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 /*
  * A request (NULL: none, the event is caused by the previous one) and its audit
@@ -184,8 +185,8 @@ TEST(revoked_and_reassigned_identities_publish_unbindings)
 	json_decref(gw_audit_next(sub, "terminal_revoked"));
 	check_binding_event(sub, "lamp", "revoked", "");
 	/* A binding from before authentication. */
-	ck_assert_int_eq(
-	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(soul)),
+	ck_assert_int_eq(terminal_fixture_bind(
+			     b.db.s, STR("desk"), STR("ann"), str_of(soul)),
 	    RC_OK);
 	gw_ok_as(&b, TOKEN_PROVISIONER, "POST", "/v1/terminals",
 	    "{\"terminal_id\":\"desk\",\"user_id\":\"bob\"}");
@@ -208,8 +209,8 @@ TEST(unbindings_over_the_limit_are_counted)
 	gw_soul_as(&b, TOKEN_ANN, "friendly", soul);
 	for (i = 0; i < 100; i++) {
 		snprintf(id, sizeof(id), "t%d", i);
-		ck_assert_int_eq(
-		    terminal_bind(b.db.s, str_of(id), STR("ann"), str_of(soul)),
+		ck_assert_int_eq(terminal_fixture_bind(b.db.s, str_of(id),
+				     STR("ann"), str_of(soul)),
 		    RC_OK);
 	}
 	sub = gw_audit_subscribe(&b);

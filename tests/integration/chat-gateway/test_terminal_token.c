@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "testkit/gateway_turn_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define NO_SOUL "soul selection is required before chat"
 #define MISSING "terminal not found"
@@ -169,8 +170,8 @@ TEST(earlier_bindings_need_an_identity)
 
 	gw_start_with_tokens(&b);
 	gw_soul_as(&b, TOKEN_ANN, "friendly", mine);
-	ck_assert_int_eq(
-	    terminal_bind(b.db.s, STR("lamp"), STR("ann"), str_of(mine)),
+	ck_assert_int_eq(terminal_fixture_bind(
+			     b.db.s, STR("lamp"), STR("ann"), str_of(mine)),
 	    RC_OK);
 	/* The terminal needs an identity first. */
 	gw_chat_rejects_as(&b, TOKEN_ANN, "lamp", "404 " MISSING);
@@ -178,8 +179,8 @@ TEST(earlier_bindings_need_an_identity)
 	body_token(gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", ""), token);
 	check_turn_user(&b, token, "ann");
 	/* An identity of another tenant does not help. */
-	ck_assert_int_eq(
-	    terminal_bind(b.db.s, STR("desk"), STR("ann"), str_of(mine)),
+	ck_assert_int_eq(terminal_fixture_bind(
+			     b.db.s, STR("desk"), STR("ann"), str_of(mine)),
 	    RC_OK);
 	body_token(gw_mint_as(&b, TOKEN_ACME_PROVISIONER, "desk", ""), token);
 	gw_chat_rejects_as(&b, token, "desk", "404 " MISSING);

@@ -288,8 +288,8 @@ TEST_T(many_terminals_with_large_catalogs_are_listed, 60)
 		snprintf(name, sizeof(name), "t%03d", i);
 		gw_online(&b, name, true);
 		put_catalog(&b, name, buf_str(&json));
-		ck_assert_int_eq(
-		    terminal_bind(b.db.s, str_of(name), STR("ann"), str_of(id)),
+		ck_assert_int_eq(terminal_fixture_bind(b.db.s, str_of(name),
+				     STR("ann"), str_of(id)),
 		    RC_OK);
 	}
 	gw_send(&b, &c, "GET", "/v1/terminals?user_id=ann", NULL);

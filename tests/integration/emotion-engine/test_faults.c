@@ -16,7 +16,7 @@ gate_replies(void *arg)
 {
 	struct gate_query *q = arg;
 	json_t *j = tk_nats_request(q->b->nc, "soul.rpc.emotion.gate",
-	    "{\"soul_id\":\"soul_a\"}", q->code);
+	    "{\"user_id\":\"u1\",\"soul_id\":\"soul_a\"}", q->code);
 
 	json_decref(j);
 	return q->code[0] == '\0';

@@ -15,7 +15,8 @@ query_history(struct emotion_fixture *b, const char *soul, const char *more)
 	char body[256], code[64];
 	json_t *j;
 
-	snprintf(body, sizeof(body), "{\"soul_id\":\"%s\"%s}", soul, more);
+	snprintf(body, sizeof(body),
+	    "{\"user_id\":\"u1\",\"soul_id\":\"%s\"%s}", soul, more);
 	j = tk_nats_request(b->nc, "soul.rpc.emotion.history", body, code);
 	ck_assert_msg(code[0] == '\0', "%s", code);
 	return j;
@@ -128,11 +129,13 @@ TEST(a_history_is_limited_and_starts_at_since)
 	ck_assert_uint_eq(json_array_size(tk_at(h, "items")), 1);
 	json_decref(h);
 	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
-	    "{\"soul_id\":\"soul_a\",\"since\":\"yesterday\"}", code);
+	    "{\"user_id\":\"u1\",\"soul_id\":\"soul_a\","
+	    "\"since\":\"yesterday\"}",
+	    code);
 	ck_assert_str_eq(code, "invalid_request");
 	json_decref(j);
 	j = tk_nats_request(b.nc, "soul.rpc.emotion.history",
-	    "{\"soul_id\":\"missing\"}", code);
+	    "{\"user_id\":\"u1\",\"soul_id\":\"missing\"}", code);
 	ck_assert_str_eq(code, "not_found");
 	json_decref(j);
 	emotion_fixture_stop(&b);

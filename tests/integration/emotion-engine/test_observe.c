@@ -302,13 +302,24 @@ static const struct {
 	const char *subject, *body, *code, *error;
 } bad[] = {
 	{ "observe",
-	    "{\"soul_id\":\"missing\",\"session_id\":\"s\","
+	    "{\"user_id\":\"u1\",\"soul_id\":\"missing\",\"session_id\":\"s\","
 	    "\"terminal_id\":\"t\",\"text\":\"x\"}",
 	    "not_found", "soul not found" },
-	{ "state", "{\"soul_id\":\"missing\"}", "not_found", "soul not found" },
-	{ "gate", "{\"soul_id\":\"missing\"}", "not_found", "soul not found" },
-	{ "gate", "{}", "invalid_request", "/soul_id: is missing" },
-	{ "observe", "{\"soul_id\":\"a\",\"session_id\":\"s\",\"text\":\"x\"}",
+	{ "state", "{\"user_id\":\"u1\",\"soul_id\":\"missing\"}", "not_found",
+	    "soul not found" },
+	{ "gate", "{\"user_id\":\"u1\",\"soul_id\":\"missing\"}", "not_found",
+	    "soul not found" },
+	{ "gate", "{}", "invalid_request", "/user_id: is missing" },
+	/* Another user's soul is none of this one's. */
+	{ "gate", "{\"user_id\":\"u2\",\"soul_id\":\"mine\"}", "not_found",
+	    "soul not found" },
+	{ "state", "{\"user_id\":\"u2\",\"soul_id\":\"mine\"}", "not_found",
+	    "soul not found" },
+	{ "history", "{\"user_id\":\"u2\",\"soul_id\":\"mine\"}", "not_found",
+	    "soul not found" },
+	{ "observe",
+	    "{\"user_id\":\"u1\",\"soul_id\":\"a\",\"session_id\":\"s\","
+	    "\"text\":\"x\"}",
 	    "invalid_request", "/terminal_id: is missing" },
 };
 
@@ -318,6 +329,7 @@ TEST(invalid_requests_are_rejected)
 	size_t i;
 
 	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "mine", "INFP");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		char subject[64], code[64];
 		json_t *j;
@@ -342,7 +354,8 @@ TEST(an_unreadable_soul_is_reported_and_not_overwritten)
 		.mbti_type = STR("INFP"),
 		.model = STR("persona-pad-v2"),
 		.created = { 1 } };
-	struct soul_state st = { .soul_id = STR("soul_x") };
+	struct soul_state st = { .user_id = STR("u1"),
+		.soul_id = STR("soul_x") };
 	char code[64];
 	struct emotion_fixture b;
 	json_t *j;
@@ -351,8 +364,8 @@ TEST(an_unreadable_soul_is_reported_and_not_overwritten)
 	ck_assert_int_eq(
 	    soul_create(b.db.s, &soul, STR("from the future")), RC_OK);
 	emotion_fixture_body(&b, "t-x", "soul_x", true);
-	j = tk_nats_request(
-	    b.nc, "soul.rpc.emotion.gate", "{\"soul_id\":\"soul_x\"}", code);
+	j = tk_nats_request(b.nc, "soul.rpc.emotion.gate",
+	    "{\"user_id\":\"u1\",\"soul_id\":\"soul_x\"}", code);
 	ck_assert_str_eq(
 	    tk_text(j, "error"), "the soul's state is not readable");
 	json_decref(j);

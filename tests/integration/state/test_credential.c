@@ -1,8 +1,10 @@
 /* Identities of terminals: minted, rotated, revoked, listed. */
 #include "core/id.h"
+#include "state/keys.h"
 #include "state/soul.h"
 #include "state/terminal.h"
 #include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define MANY 2500
 
@@ -46,7 +48,7 @@ bind(struct state_fixture *b, const char *id, const char *user)
 	enum rc rc = soul_create(b->s, &soul, STR("x"));
 
 	ck_assert(rc == RC_OK || rc == RC_CONFLICT);
-	OK(terminal_bind(b->s, str_of(id), str_of(user), str_of(user)));
+	OK(terminal_fixture_bind(b->s, str_of(id), str_of(user), str_of(user)));
 }
 
 static void
@@ -140,7 +142,8 @@ TEST(a_revoked_identity_can_be_minted)
 
 TEST(revoking_unbinds)
 {
-	struct str *ids, from = STR("?");
+	struct terminal_listed *ids;
+	struct str from = STR("?");
 	struct state_fixture b;
 	size_t n;
 
@@ -158,9 +161,10 @@ TEST(revoking_unbinds)
 	ck_bound(&b, "other", "u");
 	OK(terminal_list(b.s, STR("u"), b.a, &ids, &n));
 	ck_assert_uint_eq(n, 1);
-	ck_text(ids[0], "other");
+	ck_text(ids[0].id, "other");
 	ck_assert_int_eq(
-	    INT_OF(&b, STR("SCARD"), STR("soul:soul:{u}:terminals:1")), 1);
+	    INT_OF(&b, STR("HLEN"), terminal_fixture_key(KEY_BODIES, "u", "u")),
+	    1);
 
 	/* A damaged record does not prevent the revocation. */
 	DO(&b, STR("HSET"), STR("soul:terminal:{other}"), STR("v"), STR("9"));
@@ -301,7 +305,7 @@ TEST(wrong_arguments_and_records_are_rejected)
 	IS(RC_INVALID,
 	    credential_list(b.s, none, none, CREDENTIAL_PAGE_MAX + 1, b.a,
 		&list, &n, &next));
-	DO(&b, STR("SET"), STR("soul:credentials:version:1"), STR("x"));
+	DO(&b, STR("SET"), STR(KEY_CREDENTIALS_VERSION), STR("x"));
 	IS(RC_INVALID, credential_version(b.s, &v));
 	ck_assert_int_eq(v, 0);
 	state_fixture_stop(&b);

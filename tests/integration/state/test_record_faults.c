@@ -43,12 +43,15 @@ on_terminal(struct state_fixture *b, int which)
 		    &(struct terminal_rejection){
 			TERMINAL_REJECTED_SKILLS, STR("{}") });
 	case 6:
-		return terminal_bind(b->s, STR("t"), STR("u"), STR("soul"));
+		return terminal_fixture_bind(
+		    b->s, STR("t"), STR("u"), STR("soul"));
 	default:
 		return terminal_unbind(b->s, STR("t"), STR("u"));
 	}
 }
 #define TERMINAL_CALLS 8
+
+#define SOUL_KEY "soul:soul:{b0562}:u:soul"
 
 static enum rc
 on_soul(struct state_fixture *b, int which)
@@ -57,11 +60,12 @@ on_soul(struct state_fixture *b, int which)
 
 	switch (which) {
 	case 0:
-		return soul_read(b->s, soul.id, b->a, &out);
+		return soul_read(b->s, soul.user_id, soul.id, b->a, &out);
 	case 1:
 		return soul_delete(b->s, soul.user_id, soul.id, NULL);
 	default:
-		return terminal_bind(b->s, STR("t2"), STR("u"), STR("soul"));
+		return terminal_fixture_bind(
+		    b->s, STR("t2"), STR("u"), STR("soul"));
 	}
 }
 #define SOUL_CALLS 3
@@ -118,7 +122,7 @@ static const struct {
 	int calls;
 } records[] = {
 	{ "soul:terminal:{t}", on_terminal, TERMINAL_CALLS },
-	{ "soul:soul:{soul}", on_soul, SOUL_CALLS },
+	{ SOUL_KEY, on_soul, SOUL_CALLS },
 	{ "soul:session:{u:s}", on_session, SESSION_CALLS },
 	{ "soul:credential:{t}", on_credential, CREDENTIAL_CALLS },
 };
@@ -201,8 +205,8 @@ TEST(damaged_fields_are_errors)
 		{ "soul:terminal:{t}", "seen", "", on_terminal },
 		{ "soul:terminal:{t}", "u", "no token", on_terminal },
 		{ "soul:terminal:{t}", "s", "", on_terminal },
-		{ "soul:soul:{soul}", "u", "~", on_soul },
-		{ "soul:soul:{soul}", "created", "now", on_soul },
+		{ SOUL_KEY, "u", "~", on_soul },
+		{ SOUL_KEY, "created", "now", on_soul },
 		{ "soul:session:{u:s}", "sumn", "-", on_session },
 		{ "soul:session:{u:s}", "active", "x", on_session },
 		{ "soul:credential:{t}", "ten", "~", on_credential },
@@ -226,16 +230,19 @@ TEST(damaged_fields_are_errors)
 		    str_of(damage[i].value));
 		IS(RC_INVALID, damage[i].read(&b, 0));
 	}
-	DO(&b, STR("HDEL"), STR("soul:soul:{soul}"), STR("u"));
+	DO(&b, STR("HDEL"), STR(SOUL_KEY), STR("u"));
 	IS(RC_INVALID, on_soul(&b, 0));
 	state_fixture_stop(&b);
 }
 
 TEST(without_redis_every_function_fails)
 {
-	struct soul_state st = { .soul_id = STR("soul"), .version = 1 };
+	struct soul_state st = {
+		.user_id = STR("u"), .soul_id = STR("soul"), .version = 1
+	};
+	struct soul_tick_bucket bucket = { .number = 562 };
 	struct soul_tick t = {
-		.interval_ms = 3000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 10
+		.interval_ms = 3000, .bucket = &bucket, .n_buckets = 1
 	};
 	struct memory_list memories;
 	struct soul_due *list;
@@ -271,7 +278,9 @@ TEST(a_kill_of_redis_loses_nothing)
 	struct terminal_snapshot snap = { .version = 4, .json = STR("[4]") };
 	struct memory_scope scope = { STR("u"), STR("soul") };
 	struct memory_item item = { .id = STR("m"), .json = STR("{}") };
-	struct soul_state st = { .soul_id = soul.id, .version = 1 };
+	struct soul_state st = {
+		.user_id = STR("u"), .soul_id = soul.id, .version = 1
+	};
 	struct memory_list memories;
 	struct session_list l;
 	struct session session;
@@ -285,7 +294,7 @@ TEST(a_kill_of_redis_loses_nothing)
 	b.w.epoch = epoch;
 	OK(soul_create(b.s, &soul, STR("x")));
 	OK(terminal_fixture_put_skills(b.s, &b.w, STR("t"), &snap, &v));
-	OK(terminal_bind(b.s, STR("t"), STR("u"), soul.id));
+	OK(terminal_fixture_bind(b.s, STR("t"), STR("u"), soul.id));
 	st.bytes = STR("changed");
 	OK(soul_state_cas(b.s, &st, 1, &won));
 	ck_assert(won);
@@ -313,7 +322,8 @@ TEST(a_kill_of_redis_loses_nothing)
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	ck_assert_int_eq(st.version, 2);
 	ck_text(st.bytes, "changed");
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 1);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:ticks:{b0562}:1")), 1);
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 1);
 	OK(session_read(b.s, &skey, b.a, &session));
 	ck_text(session.summary, "sum");

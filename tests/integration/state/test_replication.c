@@ -141,7 +141,7 @@ fiber_creates_soul(void *arg)
 	struct soul out;
 
 	w->written = soul_create(w->f->s, &soul, STR(""));
-	w->read = soul_read(w->f->s, str_of(w->id), w->f->a, &out);
+	w->read = soul_read(w->f->s, STR("u"), str_of(w->id), w->f->a, &out);
 	w->ended = true;
 }
 

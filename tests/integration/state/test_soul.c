@@ -1,6 +1,8 @@
 /* Souls: records, names, lists. */
+#include "state/keys.h"
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 static struct soul
 soul_of(const char *user, const char *id, const char *name)
@@ -16,13 +18,14 @@ soul_of(const char *user, const char *id, const char *name)
 TEST(create_read_delete)
 {
 	struct soul in = soul_of("用户", "soul_1", "小明 %:{}"), out;
-	struct soul_state st = { .soul_id = STR("soul_1") };
+	struct soul_state st = { .user_id = STR("用户"),
+		.soul_id = STR("soul_1") };
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	IS(RC_NOENT, soul_read(b.s, in.id, b.a, &out));
+	IS(RC_NOENT, soul_read(b.s, in.user_id, in.id, b.a, &out));
 	OK(soul_create(b.s, &in, STR("state\0x")));
-	OK(soul_read(b.s, in.id, b.a, &out));
+	OK(soul_read(b.s, in.user_id, in.id, b.a, &out));
 	ck_text(out.id, "soul_1");
 	ck_text(out.user_id, "用户");
 	ck_text(out.name, "小明 %:{}");
@@ -34,7 +37,7 @@ TEST(create_read_delete)
 	ck_assert(str_eq(st.bytes, STR("state\0x")));
 
 	OK(soul_delete(b.s, in.user_id, in.id, NULL));
-	IS(RC_NOENT, soul_read(b.s, in.id, b.a, &out));
+	IS(RC_NOENT, soul_read(b.s, in.user_id, in.id, b.a, &out));
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	ck_assert_int_eq(st.version, 0);
 	ck_text(st.bytes, NULL);
@@ -54,8 +57,11 @@ TEST(names_are_unique_per_user)
 	IS(RC_CONFLICT, soul_create(b.s, &a2, STR("")));
 	OK(soul_create(b.s, &a3, STR("")));
 	OK(soul_create(b.s, &b1, STR("")));
-	IS(RC_CONFLICT, soul_create(b.s, &second, STR(""))); /* the id */
-	IS(RC_DENIED, soul_delete(b.s, b1.user_id, a1.id, NULL));
+	/* Ids are those of a user. */
+	IS(RC_NOENT, soul_delete(b.s, b1.user_id, a1.id, NULL));
+	OK(soul_create(b.s, &second, STR("")));
+	second.name = STR("third");
+	IS(RC_CONFLICT, soul_create(b.s, &second, STR("")));
 	OK(soul_delete(b.s, a1.user_id, a1.id, NULL));
 	OK(soul_create(b.s, &a2, STR("")));
 	state_fixture_stop(&b);
@@ -90,10 +96,12 @@ TEST(lists_are_oldest_first)
 	ck_assert_int_eq(list[2].created.ms, 30);
 
 	/* An unreadable one does not hide the others. */
-	DO(&b, STR("HSET"), STR("soul:soul:{~cyAx}"), STR("v"), STR("9"));
+	DO(&b, STR("HSET"), terminal_fixture_key(KEY_SOUL, "u", "s 1"),
+	    STR("v"), STR("9"));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
-	DO(&b, STR("SET"), STR("soul:soul:{~cyAx}"), STR("x"));
+	DO(&b, STR("SET"), terminal_fixture_key(KEY_SOUL, "u", "s 1"),
+	    STR("x"));
 	OK(soul_list(b.s, STR("u"), b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
 	state_fixture_stop(&b);
@@ -147,16 +155,16 @@ TEST(limits_are_enforced)
 	soul.created.ms = 0;
 	ck_assert_int_eq(INT_OF(&b, STR("DBSIZE")), 0);
 	OK(soul_create(b.s, &soul, (struct str){ text, SOUL_STATE_MAX }));
-	OK(soul_read(b.s, STR("s"), b.a, &out));
+	OK(soul_read(b.s, STR("u"), STR("s"), b.a, &out));
 	ck_assert_uint_eq(out.name.n, SOUL_TEXT_MAX);
 	ck_assert_int_eq(out.created.ms, 0);
 
-	IS(RC_TOOBIG, soul_read(b.s, STR("s"), small, &out));
+	IS(RC_TOOBIG, soul_read(b.s, STR("u"), STR("s"), small, &out));
 	ck_text(out.id, NULL);
 	arena_reset(small);
 	IS(RC_TOOBIG, soul_list(b.s, STR("u"), small, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	IS(RC_INVALID, soul_read(b.s, STR(""), b.a, &out));
+	IS(RC_INVALID, soul_read(b.s, STR("u"), STR(""), b.a, &out));
 	IS(RC_INVALID, soul_list(b.s, STR(""), b.a, &list, &n));
 	IS(RC_INVALID, soul_delete(b.s, STR(""), STR("s"), NULL));
 	arena_free(small);

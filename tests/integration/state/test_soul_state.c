@@ -1,6 +1,8 @@
 /* Souls: emotional states under compare-and-set. */
+#include "state/keys.h"
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
+#include "testkit/terminal_fixture.h"
 
 #define BATCH 256
 
@@ -18,7 +20,8 @@ make(struct state *s, const char *id)
 
 TEST(the_older_version_loses)
 {
-	struct soul_state mine = { .soul_id = STR("s") }, other;
+	struct soul_state mine = { .user_id = STR("u"), .soul_id = STR("s") },
+			  other;
 	struct state_fixture b;
 	bool won;
 
@@ -49,6 +52,7 @@ TEST(a_batch_has_a_result_for_each)
 	state_fixture_start(&b);
 	for (i = 0; i < BATCH; i++) {
 		snprintf(id[i], sizeof(id[i]), "s%zu", i);
+		st[i].user_id = STR("u");
 		st[i].soul_id = str_of(id[i]);
 		if (i % 8 != 3)
 			make(b.s, id[i]);
@@ -92,8 +96,10 @@ TEST(more_states_than_a_pipeline_holds)
 
 	state_fixture_start(&b);
 	make(b.s, "s");
-	for (i = 0; i < MANY; i++)
+	for (i = 0; i < MANY; i++) {
+		st[i].user_id = STR("u");
 		st[i].soul_id = STR("s");
+	}
 	OK(soul_state_get(b.s, st, MANY, b.a));
 	for (i = 0; i < MANY; i++) {
 		ck_assert_int_eq(st[i].version, 1);
@@ -110,7 +116,8 @@ TEST(more_states_than_a_pipeline_holds)
 static void
 put_raw(struct state_fixture *b, struct str bytes)
 {
-	DO(b, STR("SET"), STR("soul:soul:{bad}:state"), bytes);
+	DO(b, STR("SET"), terminal_fixture_key(KEY_SOUL_STATE, "u", "bad"),
+	    bytes);
 }
 
 TEST(an_unreadable_state_does_not_hide_others)
@@ -133,10 +140,13 @@ TEST(an_unreadable_state_does_not_hide_others)
 		if (i < NELEM(garbage)) {
 			put_raw(&b, garbage[i]);
 		} else {
-			DO(&b, STR("DEL"), STR("soul:soul:{bad}:state"));
-			DO(&b, STR("LPUSH"), STR("soul:soul:{bad}:state"),
+			DO(&b, STR("DEL"),
+			    terminal_fixture_key(KEY_SOUL_STATE, "u", "bad"));
+			DO(&b, STR("LPUSH"),
+			    terminal_fixture_key(KEY_SOUL_STATE, "u", "bad"),
 			    STR("x"));
 		}
+		st[0].user_id = st[1].user_id = st[2].user_id = STR("u");
 		st[0].soul_id = STR("a");
 		st[1].soul_id = STR("bad");
 		st[2].soul_id = STR("c");
@@ -154,7 +164,9 @@ TEST(an_unreadable_state_does_not_hide_others)
 TEST(limits_are_enforced)
 {
 	static char text[SOUL_STATE_MAX + 1];
-	struct soul_state st = { .soul_id = STR("s"), .version = 1 };
+	struct soul_state st = {
+		.user_id = STR("u"), .soul_id = STR("s"), .version = 1
+	};
 	struct arena *small = arena_new(0);
 	struct state_fixture b;
 	bool won;
@@ -194,6 +206,7 @@ count_up(struct state_fixture *r, int who)
 
 	for (i = 0; i < SOULS; i++) {
 		snprintf(id[i], sizeof(id[i]), "s%zu", i);
+		st[i].user_id = STR("u");
 		st[i].soul_id = str_of(id[i]);
 	}
 	(void)who;
@@ -246,6 +259,7 @@ TEST(no_update_is_lost)
 	snprintf(want, sizeof(want), "%d", 4 * ROUNDS);
 	for (i = 0; i < SOULS; i++) {
 		snprintf(id, sizeof(id), "s%d", i);
+		st.user_id = STR("u");
 		st.soul_id = str_of(id);
 		OK(soul_state_get(r.s, &st, 1, a));
 		ck_text(st.bytes, want);
@@ -258,7 +272,9 @@ TEST(no_update_is_lost)
 /* A change has a log entry if and only if it is stored. */
 TEST(a_log_goes_with_the_changes)
 {
-	struct soul_log_page page = { .max = SOUL_LOG_MAX };
+	struct soul_log_page page = {
+		.user_id = STR("u"), .soul_id = STR("s"), .max = SOUL_LOG_MAX
+	};
 	struct soul_state st[2];
 	struct soul_log_entry *list;
 	struct state_fixture b;
@@ -267,9 +283,10 @@ TEST(a_log_goes_with_the_changes)
 
 	state_fixture_start(&b);
 	make(b.s, "s");
-	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	OK(soul_log_read(b.s, &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	st[0] = (struct soul_state){ .soul_id = STR("s"),
+	st[0] = (struct soul_state){ .user_id = STR("u"),
+		.soul_id = STR("s"),
 		.version = 1,
 		.bytes = STR("x"),
 		.log = STR("first\0second") };
@@ -281,24 +298,27 @@ TEST(a_log_goes_with_the_changes)
 	st[0].log = (struct str){ NULL, 0 };
 	OK(soul_state_cas(b.s, st, 1, won));
 	ck_assert(won[0]);
-	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	OK(soul_log_read(b.s, &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_assert(str_eq(list[0].bytes, STR("first\0second")));
 	ck_assert_int_le(llabs(list[0].at.ms - clock_wall().ms), 60000);
 	page.since = list[0].at;
-	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	OK(soul_log_read(b.s, &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
 	OK(soul_delete(b.s, STR("u"), STR("s"), NULL));
-	ck_assert_int_eq(
-	    INT_OF(&b, STR("EXISTS"), STR("soul:soul:{s}:log:1")), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("EXISTS"),
+			     terminal_fixture_key(KEY_SOUL_LOG, "u", "s")),
+	    0);
 	state_fixture_stop(&b);
 }
 
 TEST(a_log_is_bounded)
 {
 	char text[SOUL_LOG_MAX + 20][8];
-	struct soul_log_page page = { .max = SOUL_LOG_MAX };
-	struct soul_state st = { .soul_id = STR("s") };
+	struct soul_log_page page = {
+		.user_id = STR("u"), .soul_id = STR("s"), .max = SOUL_LOG_MAX
+	};
+	struct soul_state st = { .user_id = STR("u"), .soul_id = STR("s") };
 	struct soul_log_entry *list;
 	struct state_fixture b;
 	bool won;
@@ -307,8 +327,8 @@ TEST(a_log_is_bounded)
 	state_fixture_start(&b);
 	make(b.s, "s");
 	/* Older than the log's limit. */
-	DO(&b, STR("XADD"), STR("soul:soul:{s}:log:1"), STR("1-1"), STR("e"),
-	    STR("old"));
+	DO(&b, STR("XADD"), terminal_fixture_key(KEY_SOUL_LOG, "u", "s"),
+	    STR("1-1"), STR("e"), STR("old"));
 	for (i = 0; i < NELEM(text); i++) {
 		snprintf(text[i], sizeof(text[i]), "%zu", i);
 		st.version = (int64_t)i + 1;
@@ -316,23 +336,26 @@ TEST(a_log_is_bounded)
 		OK(soul_state_cas(b.s, &st, 1, &won));
 		ck_assert(won);
 		ck_assert_int_eq(
-		    INT_OF(&b, STR("XLEN"), STR("soul:soul:{s}:log:1")),
+		    INT_OF(&b, STR("XLEN"),
+			terminal_fixture_key(KEY_SOUL_LOG, "u", "s")),
 		    (int64_t)(i < SOUL_LOG_MAX ? i + 1 : SOUL_LOG_MAX));
 	}
-	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	OK(soul_log_read(b.s, &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, SOUL_LOG_MAX);
 	ck_text(list[0].bytes, "20");
 	ck_text(list[n - 1].bytes, text[NELEM(text) - 1]);
 	page.max = 2;
-	OK(soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	OK(soul_log_read(b.s, &page, b.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
 	ck_text(list[1].bytes, text[NELEM(text) - 1]);
-	ck_assert_int_gt(INT_OF(&b, STR("PTTL"), STR("soul:soul:{s}:log:1")),
+	ck_assert_int_gt(INT_OF(&b, STR("PTTL"),
+			     terminal_fixture_key(KEY_SOUL_LOG, "u", "s")),
 	    SOUL_LOG_MS - 60000);
 	page.max = SOUL_LOG_MAX + 1;
-	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
-	DO(&b, STR("SET"), STR("soul:soul:{s}:log:1"), STR("x"));
+	IS(RC_INVALID, soul_log_read(b.s, &page, b.a, &list, &n));
+	DO(&b, STR("SET"), terminal_fixture_key(KEY_SOUL_LOG, "u", "s"),
+	    STR("x"));
 	page.max = 1;
-	IS(RC_INVALID, soul_log_read(b.s, STR("s"), &page, b.a, &list, &n));
+	IS(RC_INVALID, soul_log_read(b.s, &page, b.a, &list, &n));
 	state_fixture_stop(&b);
 }

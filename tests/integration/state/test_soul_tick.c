@@ -1,13 +1,37 @@
 /* Souls: due ticks and their claims. */
+#include "state/keys.h"
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
 
-#define TICKS "soul:ticks:1"
+/* The bucket of the user u. */
+#define BUCKET 562
+#define TICKS  "soul:ticks:{b0562}:1"
 
-static const struct soul_tick every_3s = {
-	.interval_ms = 3000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 1000
+/* Claims of that bucket. */
+struct claims {
+	struct soul_tick_bucket bucket;
+	struct soul_tick t;
 };
+
+static const struct soul_tick *
+every(struct claims *c, int64_t interval_ms)
+{
+	c->bucket = (struct soul_tick_bucket){ .number = BUCKET };
+	c->t = (struct soul_tick){
+		.interval_ms = interval_ms, .bucket = &c->bucket, .n_buckets = 1
+	};
+	return &c->t;
+}
+
+/* A claim every 3 s: what is due now. */
+static void
+claim(struct state_fixture *b, struct soul_due **list, size_t *n)
+{
+	struct claims c;
+
+	OK(soul_tick_claim(b->s, every(&c, 3000), b->a, list, n));
+}
 
 /* A soul with a terminal of the same name. */
 static void
@@ -20,16 +44,17 @@ make(struct state_fixture *b, const char *id)
 		.model = STR("m") };
 
 	OK(soul_create(b->s, &soul, STR("0")));
-	OK(terminal_bind(b->s, str_of(id), STR("u"), str_of(id)));
+	OK(terminal_fixture_bind(b->s, str_of(id), STR("u"), str_of(id)));
 }
 
 /* Set when a soul is due, by its token. */
 static void
 due_at(struct state_fixture *b, const char *token, int64_t ms)
 {
-	char num[STATE_NUM_MAX];
+	char num[STATE_NUM_MAX], member[64];
 
-	DO(b, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(token));
+	snprintf(member, sizeof(member), "u:%s", token);
+	DO(b, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(member));
 }
 
 /* When it is due, or -1. */
@@ -37,10 +62,12 @@ static int64_t
 due(struct state_fixture *b, const char *token)
 {
 	struct state_reply *r;
+	char member[64];
 	double ms = -1;
 
+	snprintf(member, sizeof(member), "u:%s", token);
 	OK(state_cmd(
-	    b->s, STATE_ARGS(STR("ZSCORE"), STR(TICKS), str_of(token)), &r));
+	    b->s, STATE_ARGS(STR("ZSCORE"), STR(TICKS), str_of(member)), &r));
 	if (state_reply_kind(r) == STATE_STR)
 		OK(str_to_f64(state_reply_str(r), 0, 1e15, &ms));
 	state_reply_free(r);
@@ -61,38 +88,45 @@ TEST(a_terminal_makes_its_soul_tick)
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("灵"), true, NULL));
 	ck_assert_int_eq(due(&b, "~54G1"), 1); /* ticks already */
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("unbound"), true, NULL));
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_text(list[0].soul_id, "灵");
 	ck_assert_uint_eq(list[0].n, 1);
 	ck_text(list[0].terminal[0].terminal_id, "灵");
 	ck_text(list[0].terminal[0].broker, "main");
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_gt(due(&b, "~54G1"), state_fixture_now(&b));
 	state_fixture_stop(&b);
 }
 
-/* Each soul has its offset in the interval, however late it was claimed. */
+/* Each bucket has its offset in the interval, however late it was claimed. */
 TEST(a_tick_has_a_fixed_offset)
 {
 	static const int64_t late[] = { 0, 1, 2999, 3000, 3001, 7500, 600000 };
+	const int64_t offset = 3000 * BUCKET / STATE_BUCKETS;
 	struct soul_due *list;
-	struct soul_tick t = every_3s;
-	int64_t offset, now;
+	struct claims c;
+	int64_t now;
 	struct state_fixture b;
 	size_t i, n;
 
 	state_fixture_start(&b);
-	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
 	make(&b, "s");
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
-	offset = due(&b, "s") % 3000;
+	ck_assert_int_eq(due(&b, "s"), 0); /* it has no time yet */
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(due(&b, "s") % 3000, offset);
+	ck_assert_int_ge(c.bucket.in_ms, 0);
+	ck_assert_int_le(c.bucket.in_ms, 3000);
 	for (i = 0; i < NELEM(late); i++) {
 		due_at(&b, "s", state_fixture_now(&b) - late[i]);
-		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+		OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
 		ck_assert_uint_eq(n, 1);
+		ck_text(list[0].user_id, "u");
 		ck_assert_int_eq(list[0].next % 3000, offset);
+		ck_assert_int_le(c.bucket.in_ms, 3000);
 		OK(soul_tick_done(b.s, list, n));
 		ck_assert_int_eq(due(&b, "s"), list[0].next);
 		now = state_fixture_now(&b);
@@ -100,16 +134,19 @@ TEST(a_tick_has_a_fixed_offset)
 		ck_assert_int_gt(list[0].next, now - 1000);
 	}
 	due_at(&b, "s", state_fixture_now(&b) + 60000);
-	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
+	DO(&b, STR("DEL"), STR(TICKS));
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
+	ck_assert_int_eq(c.bucket.in_ms, -1);
 	state_fixture_stop(&b);
 }
 
 /* A claim of a dead process lasts half an interval. */
 TEST(a_claim_that_is_not_done_ends)
 {
-	struct soul_tick t = every_3s;
 	struct soul_due *list, *second;
+	struct claims c;
 	int64_t now;
 	struct state_fixture b;
 	size_t n;
@@ -119,28 +156,29 @@ TEST(a_claim_that_is_not_done_ends)
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	due_at(&b, "s", 1);
 	now = state_fixture_now(&b);
-	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_ge(due(&b, "s"), now + 1500);
 	ck_assert_int_le(due(&b, "s"), state_fixture_now(&b) + 1500);
 	/* Done with the next claim, in the same round trip. */
-	t.done = list;
-	t.n_done = n;
-	OK(soul_tick_claim(b.s, &t, b.a, &second, &n));
+	(void)every(&c, 3000);
+	c.t.done = list;
+	c.t.n_done = n;
+	OK(soul_tick_claim(b.s, &c.t, b.a, &second, &n));
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), list[0].next);
 	/* A soul that stopped ticking meanwhile does not come back. */
-	DO(&b, STR("ZREM"), STR(TICKS), STR("s"));
+	DO(&b, STR("ZREM"), STR(TICKS), STR("u:s"));
 	OK(soul_tick_done(b.s, list, 1));
 	ck_assert_int_eq(due(&b, "s"), -1);
-	t.n_done = 1001;
-	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &second, &n));
+	c.t.n_done = SOUL_TICK_DONE_MAX + 1;
+	IS(RC_INVALID, soul_tick_claim(b.s, &c.t, b.a, &second, &n));
 	state_fixture_stop(&b);
 }
 
 TEST(a_claim_brings_the_state)
 {
-	struct soul_state st = { .soul_id = STR("s") };
+	struct soul_state st = { .user_id = STR("u"), .soul_id = STR("s") };
 	struct soul_due *list;
 	struct state_fixture b;
 	size_t n;
@@ -150,61 +188,102 @@ TEST(a_claim_brings_the_state)
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	OK(soul_state_get(b.s, &st, 1, b.a));
 	due_at(&b, "s", 1);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_eq(list[0].state.version, st.version);
 	ck_text(list[0].state.bytes, "0");
-	DO(&b, STR("DEL"), STR("soul:soul:{s}:state"));
+	DO(&b, STR("DEL"), terminal_fixture_key(KEY_SOUL_STATE, "u", "s"));
 	due_at(&b, "s", 1);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_int_eq(list[0].state.version, 0);
 	state_fixture_stop(&b);
 }
 
 TEST(a_soul_without_terminals_stops_ticking)
 {
-	struct soul_tick t = every_3s;
+	struct terminal_writer brief;
 	struct soul_due *list;
 	struct state_fixture b;
 	size_t n;
-	bool came;
 
 	state_fixture_start(&b);
 	make(&b, "s");
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), false, NULL));
 	due_at(&b, "s", 1);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
 	/* Each sign of life restarts it. */
-	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
-	ck_assert(came);
-	ck_assert_int_gt(due(&b, "s"), 0);
+	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, NULL));
+	ck_assert_int_ge(due(&b, "s"), 0);
 
-	/* Absence, by the time to live of the claim. */
-	due_at(&b, "s", 1);
-	t.ttl_ms = 1;
-	while (n == 0 && due(&b, "s") >= 0) {
-		OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
-		n = 0;
-		if (due(&b, "s") > 1)
-			due_at(&b, "s", 1);
+	/* The bridge does not copy it any more: it may be down. */
+	brief = b.w;
+	brief.ttl_ms = 1;
+	OK(terminal_fixture_heartbeats(b.s, &brief, &STR("s"), 1, NULL));
+	n = 1;
+	while (n > 0) {
+		due_at(&b, "s", 1);
+		claim(&b, &list, &n);
 	}
-	/* For the bridge it was present throughout; it ticks all the same. */
-	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, &came));
-	ck_assert(!came);
-	ck_assert_int_gt(due(&b, "s"), 0);
+	ck_assert_int_eq(due(&b, "s"), -1);
+	OK(terminal_fixture_heartbeats(b.s, &b.w, &STR("s"), 1, NULL));
+	ck_assert_int_ge(due(&b, "s"), 0);
 
 	/* Bound to another soul, or unbound. */
 	OK(terminal_unbind(b.s, STR("s"), STR("u")));
 	due_at(&b, "s", 1);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 0);
 	ck_assert_int_eq(due(&b, "s"), -1);
 	/* Binding a present one restarts it. */
-	OK(terminal_bind(b.s, STR("s"), STR("u"), STR("s")));
-	ck_assert_int_gt(due(&b, "s"), 0);
+	OK(terminal_fixture_bind(b.s, STR("s"), STR("u"), STR("s")));
+	ck_assert_int_ge(due(&b, "s"), 0);
+	state_fixture_stop(&b);
+}
+
+/* Only the first soul of a bucket needs a hint. */
+TEST(the_first_ticking_soul_of_a_bucket_is_reported)
+{
+	struct terminal_binding a = { STR("a"), STR("u"), STR("a"), 60000 };
+	struct terminal_binding c = { STR("c"), STR("u"), STR("c"), 60000 };
+	struct terminal_copy copy = {
+		.id = STR("a"), .user_id = STR("u"), .soul_id = STR("a")
+	};
+	struct soul_due *list;
+	struct state_fixture b;
+	size_t n;
+	bool ticks;
+
+	state_fixture_start(&b);
+	make(&b, "a");
+	make(&b, "c");
+	OK(terminal_bind(b.s, &a, &ticks));
+	ck_assert(!ticks); /* it is not present */
+	OK(terminal_unbind(b.s, STR("a"), STR("u")));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("a"), true, NULL));
+	OK(terminal_fixture_put_online(b.s, &b.w, STR("c"), true, NULL));
+	DO(&b, STR("DEL"), STR(TICKS));
+	OK(terminal_bind(b.s, &a, &ticks));
+	ck_assert(ticks);
+	OK(terminal_bind(b.s, &c, &ticks));
+	ck_assert(!ticks);
+
+	DO(&b, STR("DEL"), STR(TICKS));
+	copy.at = state_fixture_now(&b);
+	copy.until = copy.at + 60000;
+	OK(terminal_put_copies(b.s, STR("main"), &copy, 1));
+	ck_assert(copy.rc == RC_OK && copy.ticks);
+	OK(terminal_put_copies(b.s, STR("main"), &copy, 1));
+	ck_assert(copy.rc == RC_OK && !copy.ticks);
+	/* An older copy does not count. */
+	copy.at--;
+	copy.until = 0;
+	OK(terminal_put_copies(b.s, STR("main"), &copy, 1));
+	DO(&b, STR("ZADD"), STR(TICKS), STR("1"), STR("u:a"));
+	claim(&b, &list, &n);
+	ck_assert_uint_eq(n, 1);
 	state_fixture_stop(&b);
 }
 
@@ -222,13 +301,14 @@ TEST(all_present_terminals_are_listed)
 	second.broker = STR("second");
 	make(&b, "s");
 	for (i = 0; i < NELEM(more); i++)
-		OK(terminal_bind(b.s, str_of(more[i]), STR("u"), STR("s")));
+		OK(terminal_fixture_bind(
+		    b.s, str_of(more[i]), STR("u"), STR("s")));
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("b1"), true, NULL));
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("b2"), true, NULL));
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("b2"), false, NULL));
 	OK(terminal_fixture_put_online(b.s, &second, STR("b3"), true, NULL));
 	due_at(&b, "s", 1);
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(list[0].n, 2);
 	for (i = 0; i < 2; i++)
@@ -244,41 +324,43 @@ TEST(all_present_terminals_are_listed)
 	state_fixture_stop(&b);
 }
 
-#define SPREAD  1000
-#define BUCKETS 10
-
-TEST(simultaneous_heartbeats_are_spread)
+TEST(buckets_are_spread_over_the_interval)
 {
-	static char text[SPREAD][16];
-	static struct str ids[SPREAD];
-	struct soul_tick t = every_3s;
-	int hits[BUCKETS] = { 0 };
+	struct soul soul = { .id = STR("s"),
+		.name = STR("s"),
+		.mbti_type = STR("INFJ"),
+		.model = STR("m") };
+	char user[16];
+	struct soul_tick_bucket bucket[20] = { 0 };
+	struct soul_tick t = {
+		.interval_ms = 5000, .bucket = bucket, .n_buckets = 20
+	};
 	struct soul_due *list;
-	int64_t start, at;
+	int64_t now;
 	struct state_fixture b;
 	size_t i, n;
 
 	state_fixture_start(&b);
-	t.interval_ms = 5000;
-	OK(soul_tick_claim(b.s, &t, b.a, &list, &n)); /* says the interval */
-	for (i = 0; i < SPREAD; i++) {
-		snprintf(text[i], sizeof(text[i]), "s%zu", i);
-		ids[i] = str_of(text[i]);
-		make(&b, text[i]);
+	for (i = 0; i < NELEM(bucket); i++) {
+		snprintf(user, sizeof(user), "u%zu", i);
+		soul.user_id = str_of(user);
+		OK(state_bucket(soul.user_id, &bucket[i].number));
+		OK(soul_create(b.s, &soul, STR("0")));
+		OK(terminal_fixture_put_online(
+		    b.s, &b.w, soul.user_id, true, NULL));
+		OK(terminal_fixture_bind(
+		    b.s, soul.user_id, soul.user_id, soul.id));
 	}
-	start = state_fixture_now(&b);
-	OK(terminal_fixture_heartbeats(b.s, &b.w, ids, SPREAD, NULL));
-	for (i = 0; i < SPREAD; i++) {
-		at = due(&b, text[i]);
-		ck_assert_int_ge(at, start);
-		/* The heartbeats themselves took some time. */
-		ck_assert_int_lt(at, state_fixture_now(&b) + t.interval_ms);
-		hits[(at - start) * BUCKETS / t.interval_ms % BUCKETS]++;
+	now = state_fixture_now(&b);
+	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	for (i = 0; i < NELEM(bucket); i++) {
+		int64_t due_in = bucket[i].in_ms + now;
+		int64_t offset = 5000 * bucket[i].number / STATE_BUCKETS;
+
+		/* The call took some time. */
+		ck_assert_int_le((offset + 5000 - due_in % 5000) % 5000, 1000);
 	}
-	/* 100 each; 6 standard deviations are 57. */
-	for (i = 0; i < BUCKETS; i++)
-		ck_assert_msg(
-		    hits[i] > 43 && hits[i] < 157, "%zu: %d", i, hits[i]);
 	state_fixture_stop(&b);
 }
 
@@ -295,50 +377,46 @@ TEST(garbage_does_not_stop_the_others)
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("good"), true, NULL));
 	due_at(&b, "good", 5);
 	due_at(&b, "no token!", 1);
+	DO(&b, STR("ZADD"), STR(TICKS), STR("1"), STR("no colon"));
 	due_at(&b, "gone", 2);
 	due_at(&b, "bad1", 3);
 	due_at(&b, "bad2", 4);
-	DO(&b, STR("SET"), STR("soul:soul:{bad1}:terminals:1"), STR("x"));
-	DO(&b, STR("SET"), STR("soul:terminal:{bad2}"), STR("x"));
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
+	DO(&b, STR("SET"), terminal_fixture_key(KEY_BODIES, "u", "bad1"),
+	    STR("x"));
+	DO(&b, STR("HSET"), terminal_fixture_key(KEY_BODIES, "u", "bad2"),
+	    STR("bad2"), STR("x"));
+	claim(&b, &list, &n);
 	ck_assert_uint_eq(n, 1);
 	ck_text(list[0].soul_id, "good");
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR(TICKS)), 1);
-
-	/* A terminal whose record has another format does not count. */
-	due_at(&b, "good", 5);
-	DO(&b, STR("HSET"), STR("soul:terminal:{good}"), STR("v"), STR("2"));
-	OK(soul_tick_claim(b.s, &every_3s, b.a, &list, &n));
-	ck_assert_uint_eq(n, 0);
 	state_fixture_stop(&b);
 }
 
-TEST(claims_without_terminals_are_repeated)
+TEST(a_claim_is_limited)
 {
-	struct soul_tick t = every_3s;
+	struct claims c;
 	struct soul_due *list;
 	char token[16];
 	struct state_fixture b;
 	size_t i, n;
 
 	state_fixture_start(&b);
-	t.max = 10;
 	make(&b, "s");
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
-	for (i = 0; i < 50; i++) {
+	for (i = 0; i < SOUL_TICK_CLAIM_MAX; i++) {
 		snprintf(token, sizeof(token), "gone%zu", i);
 		due_at(&b, token, 1);
 	}
 	due_at(&b, "s", 2);
-	OK(soul_tick_claim(b.s, &t, b.a, &list, &n));
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	ck_assert_int_eq(c.bucket.in_ms, 0);
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
-	t.max = 0;
-	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
-	t.max = 1001;
-	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
-	t = every_3s;
-	t.interval_ms = 0;
-	IS(RC_INVALID, soul_tick_claim(b.s, &t, b.a, &list, &n));
+	ck_assert_int_gt(c.bucket.in_ms, 0);
+	c.t.n_buckets = SOUL_TICK_BUCKETS_MAX + 1;
+	IS(RC_INVALID, soul_tick_claim(b.s, &c.t, b.a, &list, &n));
+	IS(RC_INVALID, soul_tick_claim(b.s, every(&c, 0), b.a, &list, &n));
 	state_fixture_stop(&b);
 }
 
@@ -365,21 +443,19 @@ make_due(struct state_fixture *r, int who)
 static void
 claim_all(struct state_fixture *r, int who)
 {
-	struct soul_tick t = {
-		.interval_ms = 600000, .ttl_ms = STATE_FIXTURE_TTL_MS, .max = 7
-	};
+	struct claims c;
 	struct arena *a = arena_new(1 << 20);
 	struct soul_due *list;
 	size_t i, n;
 
 	(void)who;
 	do {
-		OK(soul_tick_claim(r->s, &t, a, &list, &n));
+		OK(soul_tick_claim(r->s, every(&c, 600000), a, &list, &n));
 		for (i = 0; i < n; i++)
 			DO(r, STR("RPUSH"), STATE_FIXTURE_CLAIMED,
 			    list[i].soul_id);
 		arena_reset(a);
-	} while (n > 0);
+	} while (c.bucket.in_ms == 0);
 	arena_free(a);
 }
 

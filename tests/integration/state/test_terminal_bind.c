@@ -1,4 +1,5 @@
 /* Terminals: bindings, and the sets of a user's and a soul's terminals. */
+#include "state/keys.h"
 #include "state/soul.h"
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
@@ -34,19 +35,20 @@ ck_bound(
 static void
 ck_list(struct state_fixture *b, struct str user, const char *want)
 {
-	struct str *ids;
+	struct terminal_listed *ids;
 	size_t i, n;
 
 	OK(terminal_list(b->s, user, b->a, &ids, &n));
 	ck_assert_uint_eq(n, strlen(want));
 	for (i = 0; i < n; i++)
-		ck_assert(str_eq(ids[i], (struct str){ want + i, 1 }));
+		ck_assert(str_eq(ids[i].id, (struct str){ want + i, 1 }));
 }
 
 static int64_t
-members(struct state_fixture *b, const char *key)
+bodies(struct state_fixture *b, const char *soul)
 {
-	return INT_OF(b, STR("SCARD"), str_of(key));
+	return INT_OF(
+	    b, STR("HLEN"), terminal_fixture_key(KEY_BODIES, "alice", soul));
 }
 
 TEST(binding_depends_on_owners)
@@ -57,36 +59,36 @@ TEST(binding_depends_on_owners)
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
 	make_soul(&b, bob, "sb");
-	IS(RC_NOENT, terminal_bind(b.s, STR("a"), alice, STR("none")));
-	IS(RC_DENIED, terminal_bind(b.s, STR("a"), alice, STR("sb")));
+	IS(RC_NOENT, terminal_fixture_bind(b.s, STR("a"), alice, STR("none")));
+	IS(RC_NOENT, terminal_fixture_bind(b.s, STR("a"), alice, STR("sb")));
 	ck_bound(&b, STR("a"), NULL, NULL);
 
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
 	ck_bound(&b, STR("a"), "alice", "s1");
-	IS(RC_CONFLICT, terminal_bind(b.s, STR("a"), bob, STR("sb")));
+	IS(RC_CONFLICT, terminal_fixture_bind(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "alice", "s1");
-	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 1);
+	ck_assert_int_eq(bodies(&b, "s1"), 1);
 
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s2")));
 	ck_bound(&b, STR("a"), "alice", "s2");
-	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 0);
-	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 1);
+	ck_assert_int_eq(bodies(&b, "s1"), 0);
+	ck_assert_int_eq(bodies(&b, "s2"), 1);
 	ck_list(&b, alice, "a");
 
 	IS(RC_DENIED, terminal_unbind(b.s, STR("a"), bob));
 	OK(terminal_unbind(b.s, STR("a"), alice));
 	IS(RC_NOENT, terminal_unbind(b.s, STR("a"), alice));
-	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
+	ck_assert_int_eq(bodies(&b, "s2"), 0);
 	ck_list(&b, alice, "");
-	OK(terminal_bind(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_fixture_bind(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "bob@家", "sb");
 	ck_list(&b, bob, "a");
 
-	IS(RC_INVALID, terminal_bind(b.s, STR(""), bob, STR("sb")));
+	IS(RC_INVALID, terminal_fixture_bind(b.s, STR(""), bob, STR("sb")));
 	IS(RC_INVALID,
-	    terminal_bind(b.s, STR("a"), (struct str){ 0 }, STR("sb")));
-	IS(RC_INVALID, terminal_bind(b.s, STR("a"), bob, STR("\n")));
+	    terminal_fixture_bind(b.s, STR("a"), (struct str){ 0 }, STR("sb")));
+	IS(RC_INVALID, terminal_fixture_bind(b.s, STR("a"), bob, STR("\n")));
 	IS(RC_INVALID, terminal_unbind(b.s, STR("a"), STR("")));
 	state_fixture_stop(&b);
 }
@@ -100,27 +102,29 @@ TEST(an_unbound_terminal_is_bound_by_one)
 	make_soul(&b, alice, "s2");
 	make_soul(&b, bob, "sb");
 	IS(RC_NOENT,
-	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("none")));
-	IS(RC_DENIED,
-	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("sb")));
+	    terminal_fixture_bind_if_unbound(
+		b.s, STR("a"), alice, STR("none")));
+	IS(RC_NOENT,
+	    terminal_fixture_bind_if_unbound(b.s, STR("a"), alice, STR("sb")));
 	ck_bound(&b, STR("a"), NULL, NULL);
 
-	OK(terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
 	IS(RC_CONFLICT,
-	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
+	    terminal_fixture_bind_if_unbound(b.s, STR("a"), alice, STR("s1")));
 	IS(RC_CONFLICT,
-	    terminal_bind_if_unbound(b.s, STR("a"), alice, STR("s2")));
+	    terminal_fixture_bind_if_unbound(b.s, STR("a"), alice, STR("s2")));
 	IS(RC_CONFLICT,
-	    terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
+	    terminal_fixture_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "alice", "s1");
-	ck_assert_int_eq(members(&b, "soul:soul:{s2}:terminals:1"), 0);
+	ck_assert_int_eq(bodies(&b, "s2"), 0);
 	ck_list(&b, alice, "a");
 
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s2")));
 	OK(terminal_unbind(b.s, STR("a"), alice));
-	OK(terminal_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
+	OK(terminal_fixture_bind_if_unbound(b.s, STR("a"), bob, STR("sb")));
 	ck_bound(&b, STR("a"), "bob@家", "sb");
-	IS(RC_INVALID, terminal_bind_if_unbound(b.s, STR("a"), bob, STR("\n")));
+	IS(RC_INVALID,
+	    terminal_fixture_bind_if_unbound(b.s, STR("a"), bob, STR("\n")));
 	state_fixture_stop(&b);
 }
 
@@ -134,14 +138,14 @@ TEST(unbinding_leaves_reported_fields)
 	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	OK(terminal_fixture_put_skills(b.s, &b.w, STR("a"), &snap, &current));
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_unbind(b.s, STR("a"), alice));
 	OK(terminal_read(b.s, STR("a"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && t.present);
 	ck_text(t.skills, "[3]");
 
 	/* One that was only bound is unknown afterwards. */
-	OK(terminal_bind(b.s, STR("b"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("b"), alice, STR("s1")));
 	OK(terminal_read(b.s, STR("b"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert(t.known && !t.present);
 	OK(terminal_unbind(b.s, STR("b"), alice));
@@ -161,7 +165,8 @@ TEST(lists_are_sorted_by_bytes)
 	make_soul(&b, alice, "s1");
 	ck_list(&b, alice, "");
 	for (i = 0; i < NELEM(ids); i++)
-		OK(terminal_bind(b.s, str_of(ids[i]), alice, STR("s1")));
+		OK(terminal_fixture_bind(
+		    b.s, str_of(ids[i]), alice, STR("s1")));
 	ck_list(&b, alice, "!AZab~");
 	ck_list(&b, bob, "");
 	state_fixture_stop(&b);
@@ -171,26 +176,27 @@ TEST(the_bindings_of_a_user_are_limited)
 {
 	static const struct state_script fill = {
 		.text = "for i=1,tonumber(ARGV[1]) do "
-			"redis.call('SADD',KEYS[1],'x'..i) end return 0",
-		.sha = "464516531df07d949f3429a1af3d4b68f58ce6e0",
+			"redis.call('HSET',KEYS[1],'x'..i,'s 1') end return 0",
+		.sha = "43005ce1ae10ae8b7b24fce127a3badab7b5dae0",
 	};
-	const struct str key = STR("soul:user:{alice}:terminals:1");
+	const struct str key =
+	    terminal_fixture_key(KEY_USER_TERMINALS, "alice", NULL);
 	char num[STATE_NUM_MAX];
 	const struct str n = state_num(TERMINAL_LIST_MAX - 1, num);
 	struct state_call c = { &fill, &key, 1, &n, 1 };
-	struct str *ids;
+	struct terminal_listed *ids;
 	struct state_fixture b;
 	size_t got;
 
 	state_fixture_start(&b);
 	make_soul(&b, alice, "s1");
 	OK(state_eval(b.s, &c, NULL));
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
-	IS(RC_RETRY, terminal_bind(b.s, STR("b"), alice, STR("s1")));
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
+	IS(RC_RETRY, terminal_fixture_bind(b.s, STR("b"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
 	OK(terminal_list(b.s, alice, b.a, &ids, &got));
 	ck_assert_uint_eq(got, TERMINAL_LIST_MAX);
-	ck_text(ids[0], "a");
+	ck_text(ids[0].id, "a");
 	state_fixture_stop(&b);
 }
 
@@ -204,13 +210,15 @@ TEST(deleting_a_soul_unbinds)
 	unbound.a = b.a;
 	make_soul(&b, alice, "s1");
 	make_soul(&b, alice, "s2");
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s1")));
-	OK(terminal_bind(b.s, STR("b"), alice, STR("s2")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("b"), alice, STR("s2")));
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("c"), true, NULL));
-	OK(terminal_bind(b.s, STR("c"), alice, STR("s1")));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 1);
+	OK(terminal_fixture_bind(b.s, STR("c"), alice, STR("s1")));
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"),
+			     terminal_fixture_key(KEY_TICKS, "alice", NULL)),
+	    1);
 
-	IS(RC_DENIED, soul_delete(b.s, bob, STR("s1"), &unbound));
+	IS(RC_NOENT, soul_delete(b.s, bob, STR("s1"), &unbound));
 	ck_assert_uint_eq(unbound.total, 0);
 	ck_list(&b, alice, "abc");
 	OK(soul_delete(b.s, alice, STR("s1"), &unbound));
@@ -228,10 +236,12 @@ TEST(deleting_a_soul_unbinds)
 	ck_assert(t.present);
 	ck_text(t.soul_id, NULL);
 	ck_text(t.user_id, NULL);
-	ck_assert_int_eq(members(&b, "soul:soul:{s1}:terminals:1"), 0);
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:ticks:1")), 0);
-	IS(RC_NOENT, terminal_bind(b.s, STR("a"), alice, STR("s1")));
-	OK(terminal_bind(b.s, STR("a"), alice, STR("s2")));
+	ck_assert_int_eq(bodies(&b, "s1"), 0);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"),
+			     terminal_fixture_key(KEY_TICKS, "alice", NULL)),
+	    0);
+	IS(RC_NOENT, terminal_fixture_bind(b.s, STR("a"), alice, STR("s1")));
+	OK(terminal_fixture_bind(b.s, STR("a"), alice, STR("s2")));
 	state_fixture_stop(&b);
 }
 
@@ -252,7 +262,8 @@ quarrel(struct state_fixture *r, int who)
 		t[0] = (char)('a' + i % RACE_TERMINALS);
 		if (i % 10 == 0)
 			make_soul(&b, user, soul);
-		switch (terminal_bind(b.s, str_of(t), user, str_of(soul))) {
+		switch (
+		    terminal_fixture_bind(b.s, str_of(t), user, str_of(soul))) {
 		case RC_OK:
 		case RC_CONFLICT:
 			break;
@@ -267,32 +278,45 @@ quarrel(struct state_fixture *r, int who)
 	}
 }
 
-TEST(sets_agree_after_concurrent_changes)
+/* Nothing is being changed any more: what is too much goes, or is expired. */
+static void
+clean(struct state_fixture *r, struct str user)
 {
-	/* Both sets have exactly the bindings. */
+	struct terminal_listed *list;
+	struct terminal t;
+	size_t i, n;
+
+	OK(terminal_list(r->s, user, r->a, &list, &n));
+	for (i = 0; i < n; i++) {
+		OK(terminal_read(
+		    r->s, list[i].id, STATE_FIXTURE_TTL_MS, r->a, &t));
+		if (!str_eq(t.user_id, user))
+			OK(terminal_list_drop(r->s, user, &list[i]));
+	}
+}
+
+TEST(lists_have_all_that_is_bound_after_concurrent_changes)
+{
+	/* Each binding is in both hashes, and its soul exists. */
 	static const struct state_script check = {
 		.text =
-		    "local function count(p) local n=0 "
-		    " for _,k in ipairs(redis.call('KEYS',p)) do "
-		    "  n=n+redis.call('SCARD',k) end return n end "
+		    "local function key(p,...) for _,k in"
+		    " ipairs(redis.call('KEYS',string.format(p,...))) do"
+		    " return k end return '?' end "
 		    "local bound=0 "
 		    "for _,k in"
 		    " ipairs(redis.call('KEYS','soul:terminal:*')) do "
 		    " local id=string.match(k,'{(.*)}') "
 		    " local h=redis.call('HMGET',k,'u','s') "
 		    " if h[1] then bound=bound+1 "
-		    "  if redis.call('SISMEMBER','soul:user:{'..h[1]..'}"
-		    ":terminals:1',id)==0 or "
-		    "  redis.call('SISMEMBER','soul:soul:{'..h[2]..'}"
-		    ":terminals:1',id)==0 or "
-		    "  redis.call('EXISTS','soul:soul:{'..h[2]..'}')==0 then "
-		    "  return -1 end end end "
-		    "if count('soul:user:*:terminals:1')~=bound then"
-		    " return -2 end "
-		    "if count('soul:soul:*:terminals:1')~=bound then"
-		    " return -3 end "
+		    "  if redis.call('HEXISTS',key('soul:user:{b*}:%s:"
+		    "terminals:1',h[1]),id)==0 then return -1 end "
+		    "  if redis.call('HEXISTS',key('soul:bodies:{b*}:%s:%s:1',"
+		    "h[1],h[2]),id)==0 then return -2 end "
+		    "  if key('soul:soul:{b*}:%s:%s',h[1],h[2])=='?' then"
+		    "   return -3 end end end "
 		    "return bound",
-		.sha = "751a9af8056c2dbe969119b42e700925aab7aadf",
+		.sha = "d1f5f618009c4b0c5455a6d371ed95c54925c2d3",
 	};
 	struct state_call c = { .script = &check };
 	struct tk_server redis;
@@ -302,6 +326,8 @@ TEST(sets_agree_after_concurrent_changes)
 	tk_server_start(&redis, TK_REDIS);
 	state_fixture_run_peers(redis.url, 4, quarrel);
 	state_fixture_join(&r, &redis);
+	clean(&r, alice);
+	clean(&r, bob);
 	OK(state_eval(r.s, &c, &reply));
 	ck_assert_int_ge(state_reply_int(reply), 0);
 	state_reply_free(reply);

@@ -56,7 +56,7 @@ TEST(reports_are_executed_in_order)
 	state_fixture_start(&b);
 	v[8].rejection = (struct terminal_rejection){ TERMINAL_REJECTED_SKILLS,
 		STR("{\"kind\":\"skills\"}") };
-	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v), b.a));
 	for (i = 0; i < NELEM(v); i++) {
 		ck_assert_msg(v[i].rc == want[i].rc &&
 			v[i].present == want[i].present &&
@@ -87,7 +87,7 @@ TEST(each_report_has_its_own_replayed)
 
 	state_fixture_start(&b);
 	v[0].replayed = v[1].replayed = v[3].replayed = true;
-	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v), b.a));
 	ck_assert(!v[0].present && !v[0].turned);
 	ck_assert(!v[1].present && !v[1].turned && v[1].differs);
 	ck_assert(v[2].present && v[2].turned);
@@ -127,7 +127,7 @@ TEST(a_bad_report_does_not_affect_others)
 	later = b.w;
 	later.epoch = b.w.epoch + 1;
 	OK(terminal_fixture_heartbeats(b.s, &later, &v[3].id, 1, NULL));
-	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v)));
+	OK(terminal_put_reports(b.s, &b.w, v, NELEM(v), b.a));
 	IS(RC_OK, v[0].rc);
 	IS(RC_INVALID, v[1].rc);
 	IS(RC_INVALID, v[2].rc);
@@ -156,14 +156,14 @@ TEST(reports_may_need_several_round_trips)
 	}
 	for (i = 0; i < 8; i++)
 		v[100 * i] = skills(ids[100 * i], 1, big);
-	OK(terminal_put_reports(b.s, &b.w, v, MANY));
+	OK(terminal_put_reports(b.s, &b.w, v, MANY, b.a));
 	for (i = 0; i < MANY; i++)
 		ck_assert(v[i].rc == RC_OK && v[i].turned);
 	OK(terminal_read(b.s, STR("t700"), STATE_FIXTURE_TTL_MS, b.a, &t));
 	ck_assert_uint_eq(t.skills.n, TERMINAL_JSON_MAX);
-	OK(terminal_put_reports(b.s, &b.w, v, 0));
+	OK(terminal_put_reports(b.s, &b.w, v, 0, b.a));
 	tk_server_stop(&b.redis, SIGKILL);
-	ck_assert_int_ne(terminal_put_reports(b.s, &b.w, v, MANY), RC_OK);
+	ck_assert_int_ne(terminal_put_reports(b.s, &b.w, v, MANY, b.a), RC_OK);
 	for (i = 0; i < MANY; i++)
 		ck_assert_int_ne(v[i].rc, RC_OK);
 	free(big);

@@ -236,18 +236,18 @@ TEST(only_the_first_result_is_stored)
 	IS(RC_NOENT,
 	    terminal_get_result(b.s, STR("t2"), STR("r 1"), b.a, &json));
 	IS(RC_NOENT, terminal_get_result(b.s, id, STR("r"), b.a, &json));
-	ttl = INT_OF(&b, STR("PTTL"), STR("soul:result:{t1:~ciAx}"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:result:{t1}:~ciAx"));
 	ck_assert_int_gt(ttl, 590000);
 	ck_assert_int_le(ttl, 600000);
 
 	IS(RC_INVALID,
 	    terminal_fixture_put_result(b.s, id, STR(""), STR("1"), &first));
 	IS(RC_INVALID, terminal_get_result(b.s, STR(""), STR("r"), b.a, &json));
-	DO(&b, STR("SET"), STR("soul:result:{t1:r2}"), STR("{}"));
+	DO(&b, STR("SET"), STR("soul:result:{t1}:r2"), STR("{}"));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r2"), b.a, &json));
-	DO(&b, STR("SET"), STR("soul:result:{t1:r3}"), STR(""));
+	DO(&b, STR("SET"), STR("soul:result:{t1}:r3"), STR(""));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r3"), b.a, &json));
-	DO(&b, STR("LPUSH"), STR("soul:result:{t1:r4}"), STR("x"));
+	DO(&b, STR("LPUSH"), STR("soul:result:{t1}:r4"), STR("x"));
 	IS(RC_INVALID, terminal_get_result(b.s, id, STR("r4"), b.a, &json));
 	state_fixture_stop(&b);
 }

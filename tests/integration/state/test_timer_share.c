@@ -124,7 +124,7 @@ TEST(a_replica_that_leaves_loses_its_buckets_at_the_next_renewal)
 	replicas_stop(&x);
 }
 
-TEST(empty_buckets_are_polled_once_a_sweep_and_evenly)
+TEST(each_sweep_polls_all_empty_buckets_evenly)
 {
 	struct replicas x;
 	struct mono now;

@@ -130,7 +130,9 @@ try_rows(struct user *u, const json_t *all)
 
 		snprintf(key, sizeof(key), "%s",
 		    rights_fixture_fill(
-			rights_fixture_member(e, "key"), '%', '%', "~x1"));
+			rights_fixture_fill(
+			    rights_fixture_member(e, "key"), '#', '#', "b0001"),
+			'%', '%', "~x1"));
 		for (k = 0; k < sizeof(ways) / sizeof(*ways); k++) {
 			if (strcmp(ways[k].kind,
 				rights_fixture_member(e, "kind")) != 0)
@@ -163,11 +165,11 @@ try_dangers(struct user *u)
 		"FUNCTION FLUSH", "SWAPDB 0 1", "REPLICAOF NO ONE",
 		"MIGRATE 127.0.0.1 1 k 0 1", "MODULE LIST", "INFO",
 		"SLOWLOG GET", "LATENCY RESET", "MEMORY DOCTOR", "LASTSAVE",
-		"FAILOVER", "CLUSTER RESET HARD", "SORT soul:idle:1",
-		"RENAME soul:idle:1 soul:x", "DUMP soul:idle:1",
-		"OBJECT ENCODING soul:idle:1", "TYPE soul:idle:1", "GET x",
-		"SET x y", "DEL x", "GET soul:x", "SET soul:x y",
-		"HSET soul:x f y", "SELECT 0 1" };
+		"FAILOVER", "CLUSTER RESET HARD", "SORT soul:idle:{b0001}:1",
+		"RENAME soul:idle:{b0001}:1 soul:x", "DUMP soul:idle:{b0001}:1",
+		"OBJECT ENCODING soul:idle:{b0001}:1",
+		"TYPE soul:idle:{b0001}:1", "GET x", "SET x y", "DEL x",
+		"GET soul:x", "SET soul:x y", "HSET soul:x f y", "SELECT 0 1" };
 	/* The last is only invalid, not denied. */
 	size_t i, n = sizeof(dangers) / sizeof(*dangers) - 1;
 
@@ -208,7 +210,7 @@ TEST(the_operator_sees_health_and_no_data)
 {
 	static const char *const may[] = { "PING", "INFO server", "ACL LOG 1",
 		"CLIENT LIST" };
-	static const char *const may_not[] = { "GET soul:idle:1",
+	static const char *const may_not[] = { "GET soul:idle:{b0001}:1",
 		"HGET soul:terminal:{x} f", "KEYS *", "FLUSHALL",
 		"CONFIG GET *", "SCRIPT LOAD 'return 1'", "ACL LIST",
 		"SHUTDOWN" };
