@@ -120,15 +120,16 @@
  * expires.  Retry: string: the turn's token; expires; the key ends with the
  * digest of the user's input.
  */
-#define SESSION_FORMAT       "1"
-#define KEY_SESSION_PRE      "soul:session:{"
-#define KEY_SESSION_POST     "}"
-#define KEY_SESSION          KEY_SESSION_PRE "%:%" KEY_SESSION_POST
-#define KEY_MESSAGES_POST    "}:messages"
-#define KEY_SESSION_MESSAGES KEY_SESSION_PRE "%:%" KEY_MESSAGES_POST
-#define KEY_EVENTS_POST      "}:events:1"
-#define KEY_SESSION_EVENTS   KEY_SESSION_PRE "%:%" KEY_EVENTS_POST
-#define KEY_SESSION_RETRY    "soul:session:{%:%}:retry:1:"
+#define SESSION_FORMAT           "1"
+#define KEY_SESSION_PRE          "soul:session:"
+#define KEY_SESSION              KEY_SESSION_PRE "{#}:%:%"
+#define KEY_SESSION_MESSAGES_PRE "soul:messages:"
+#define KEY_SESSION_MESSAGES     KEY_SESSION_MESSAGES_PRE "{#}:%:%"
+#define KEY_SESSION_EVENTS_PRE   "soul:events:"
+#define KEY_SESSION_EVENTS_POST  ":1"
+#define KEY_SESSION_EVENTS \
+	KEY_SESSION_EVENTS_PRE "{#}:%:%" KEY_SESSION_EVENTS_POST
+#define KEY_SESSION_RETRY "soul:retry:{#}:%:%:1:"
 /* Bytes of messages in a session; the oldest are removed. */
 #define SESSION_BYTES_MAX 8388608
 /* Messages that a script reads from the list at a time. */
@@ -143,13 +144,14 @@
 /* A summary of the same messages is requested no sooner than after this. */
 #define SUMMARY_RETRY_MS 60000
 
-/* Sorted set: sessions (user:session, tokens) by when they become idle. */
-#define KEY_IDLE "soul:idle:1"
+/*
+ * Sorted set, of each bucket: sessions (user:session, tokens) by when they
+ * become idle.
+ */
+#define KEY_IDLE "soul:idle:{#}:1"
 
 /* Sorted set: a user's sessions (tokens) by their last input (ms). */
-#define KEY_USER_SESSIONS_PRE  "soul:user:{"
-#define KEY_USER_SESSIONS_POST "}:sessions:1"
-#define KEY_USER_SESSIONS      KEY_USER_SESSIONS_PRE "%" KEY_USER_SESSIONS_POST
+#define KEY_USER_SESSIONS "soul:user:{#}:%:sessions:1"
 /*
  * Sessions of a user.  Of those beyond, the ones idle for longest are deleted,
  * two at each input, once they are summarised or there are twice as many.
@@ -157,7 +159,8 @@
 #define SESSIONS_MAX 1000
 
 /*
- * turn: list: instance:turn, tokens; string: expires with its process.
+ * turn: list: instance:turn, tokens; string, in each bucket in which a process
+ * has turns: expires with the process.
  * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
  * (1: its input is stored), input (token of the turn that stored the input),
  * acting (1: a terminal may have carried out an action), again (the retry key),
@@ -165,15 +168,15 @@
  * (timeline, JSON); expires.
  */
 #define TURN_FORMAT       "1"
-#define KEY_TURN_PRE      "soul:turn:{"
-#define KEY_TURN_POST     "}"
-#define KEY_TURN          KEY_TURN_PRE "%" KEY_TURN_POST
+#define KEY_TURN_PRE      "soul:turn:"
+#define KEY_TURN          KEY_TURN_PRE "{#}:%:%"
 #define TURN_TTL_MS       3600000
-#define KEY_TURNS_POST    "}:turns:1"
-#define KEY_TURNS         KEY_SESSION_PRE "%:%" KEY_TURNS_POST
-#define KEY_INSTANCE_PRE  "soul:instance:{"
-#define KEY_INSTANCE_POST "}:1"
-#define KEY_INSTANCE      KEY_INSTANCE_PRE "%" KEY_INSTANCE_POST
+#define KEY_TURNS_PRE     "soul:turns:"
+#define KEY_TURNS_POST    ":1"
+#define KEY_TURNS         KEY_TURNS_PRE "{#}:%:%" KEY_TURNS_POST
+#define KEY_INSTANCE_PRE  "soul:instance:"
+#define KEY_INSTANCE_POST ":1"
+#define KEY_INSTANCE      KEY_INSTANCE_PRE "{#}:%" KEY_INSTANCE_POST
 /* A queue in which nothing moves for this long expires; no turn takes so long.
  */
 #define TURN_QUEUE_TTL_MS 3600000
@@ -186,13 +189,13 @@
  * hash: id → JSON.
  */
 #define MEMORY_FORMAT         "1"
-#define KEY_MEMORY            "soul:memory:{%:%}"
-#define KEY_MEMORY_ITEMS      "soul:memory:{%:%}:items"
-#define KEY_MEMORY_ORDER      "soul:memory:{%:%}:order"
-#define KEY_MEMORY_GONE       "soul:memory:{%:%}:gone"
-#define KEY_MEMORY_VECS       "soul:memory:{%:%}:vectors"
-#define KEY_MEMORY_PAST       "soul:memory:{%:%}:past"
-#define KEY_MEMORY_PAST_ITEMS "soul:memory:{%:%}:past_items"
+#define KEY_MEMORY            "soul:memory:{#}:%:%"
+#define KEY_MEMORY_ITEMS      "soul:memory:{#}:%:%:items"
+#define KEY_MEMORY_ORDER      "soul:memory:{#}:%:%:order"
+#define KEY_MEMORY_GONE       "soul:memory:{#}:%:%:gone"
+#define KEY_MEMORY_VECS       "soul:memory:{#}:%:%:vectors"
+#define KEY_MEMORY_PAST       "soul:memory:{#}:%:%:past"
+#define KEY_MEMORY_PAST_ITEMS "soul:memory:{#}:%:%:past_items"
 /* Bytes of one page, but for one item. */
 #define MEMORY_PAGE_BYTES 2097152
 
@@ -202,6 +205,6 @@
  * removed; expires if none is left.
  */
 #define PROFILE_FORMAT "1"
-#define KEY_PROFILE    "soul:profile:{%}"
+#define KEY_PROFILE    "soul:profile:{#}:%"
 
 #endif /* !STATE_KEYS_H */

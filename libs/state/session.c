@@ -149,8 +149,9 @@ session_delete(struct state *s, const struct session_key *k)
 	session_call(&c, &script_session_delete, k);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
-	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
 	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
+	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
 	call_tokens(&c, k->user_id, ':', k->session_id);
 	return call_run(s, &c, 1, NULL);
 }
@@ -192,7 +193,7 @@ session_request_summary(struct state *s, const struct session_key *k,
 
 	session_call(&c, &script_session_request_summary, k);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
-	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
 	call_num(&c, least->messages);
 	call_num(&c, least->chars);
 	call_tokens(&c, k->user_id, ':', k->session_id);

@@ -145,15 +145,36 @@ struct session_idle {
 struct session_idle_list {
 	struct session_idle *idle;
 	size_t n;
+	/* When the next one of the bucket is due, or its claim expires, by
+	 * Redis' clock; {0}: there is none. */
+	struct wall next;
+};
+
+/* Sessions of one claim. */
+struct session_idle_claim {
+	unsigned bucket;
+	int64_t lease_ms; /* > 0 */
+	size_t max;       /* > 0 */
 };
 
 /*
- * session_idle_claim(s, lease_ms, max, a, out):
- * Claim sessions that are idle by Redis' clock.  A claim expires after lease_ms
- * unless session_idle_done() came; a user input restarts the wait.
+ * session_idle_claim(s, claim, a, out):
+ * Claim sessions of a bucket that are idle by Redis' clock.  A claim expires
+ * after lease_ms unless session_idle_done() came; a user input restarts the
+ * wait.
  */
-enum rc session_idle_claim(struct state *s, int64_t lease_ms, size_t max,
-    struct arena *a, struct session_idle_list *out) RC_CHECK;
+enum rc session_idle_claim(struct state *s,
+    const struct session_idle_claim *claim, struct arena *a,
+    struct session_idle_list *out) RC_CHECK;
+
+/*
+ * session_idle_next(s, buckets, n, next):
+ * When the first session of each of n (at most STATE_BUCKETS) buckets is due,
+ * or its claim expires, as session_idle_list.next.  One round trip; it is
+ * negative of those that could not be read, and the first error is returned.
+ */
+enum rc session_idle_next(struct state *s, const unsigned *buckets, size_t n,
+    struct wall *next) RC_CHECK;
 
 /*
  * session_idle_defer(s, idle, ms):

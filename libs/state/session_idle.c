@@ -1,9 +1,9 @@
 /*
  * session_idle: when sessions become idle, and claims of those that are.
  *
- * A sorted set has the due times.  A claim moves the time by its lease, so that
- * it expires if nothing more happens.  The idle period is identified in the
- * session's record, where only a user's input changes it.
+ * A sorted set of each bucket has the due times.  A claim moves the time by its
+ * lease, so that it expires if nothing more happens.  The idle period is
+ * identified in the session's record, where only a user's input changes it.
  */
 #include "core/mem.h"
 #include "state/scripts.h"
@@ -18,7 +18,7 @@ session_idle_call(struct script_call *c, const struct state_script *script,
 {
 	call_begin(c, script);
 	call_key(c, KEY_SESSION, k->user_id, k->session_id);
-	call_key(c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_key_of(c, KEY_IDLE, k->user_id, STR_NONE);
 }
 
 enum rc
@@ -30,6 +30,7 @@ session_user_input(struct state *s, const struct session_key *k,
 	if (!id_valid(soul) || !id_valid(terminal) || idle_ms < 0)
 		return RC_INVALID;
 	session_idle_call(&c, &script_session_user_input, k);
+	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
 	call_text(&c, soul, ID_MAX);
 	call_text(&c, terminal, ID_MAX);
 	call_num(&c, idle_ms);
@@ -82,26 +83,87 @@ session_idle_parse(
 }
 
 enum rc
-session_idle_claim(struct state *s, int64_t lease_ms, size_t max,
+session_idle_claim(struct state *s, const struct session_idle_claim *claim,
     struct arena *a, struct session_idle_list *out)
 {
+	size_t max = claim->max < CLAIM_MAX ? claim->max : CLAIM_MAX;
 	struct state_reply *r;
 	struct script_call c;
 	enum rc rc;
 
 	*out = (struct session_idle_list){ 0 };
-	if (lease_ms <= 0 || max == 0)
+	if (claim->lease_ms <= 0 || max == 0)
 		return RC_INVALID;
 	call_begin(&c, &script_session_idle_claim);
-	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
-	call_num(&c, lease_ms);
-	call_num(&c, max < CLAIM_MAX ? (int64_t)max : CLAIM_MAX);
-	rc = call_run(s, &c, 2, &r);
+	call_bucket_key(&c, KEY_IDLE, claim->bucket);
+	call_num(&c, claim->lease_ms);
+	call_num(&c, (int64_t)max);
+	rc = call_run(s, &c, 3, &r);
 	if (rc == RC_OK)
-		rc = session_idle_parse(state_reply_at(r, 1), a, out);
+		rc = session_idle_parse(state_reply_at(r, 2), a, out);
+	out->next.ms = state_reply_int(state_reply_at(r, 1));
 	if (rc != RC_OK)
 		*out = (struct session_idle_list){ 0 };
 	state_reply_free(r);
+	return rc;
+}
+
+static enum rc
+session_idle_put_next(struct state_pipe *p, unsigned bucket)
+{
+	char text[STATE_KEY_MAX];
+	struct str key;
+	enum rc rc;
+
+	rc = state_bucket_key(text, KEY_IDLE, bucket, &key);
+	if (rc != RC_OK)
+		return rc;
+	return state_pipe_cmd(p,
+	    STATE_ARGS(
+		STR("ZRANGE"), key, STR("0"), STR("0"), STR("WITHSCORES")));
+}
+
+static enum rc
+session_idle_read_next(const struct state_pipe *p, size_t i, struct wall *next)
+{
+	struct record_reader rd = { 0 };
+	const struct state_reply *r;
+	int64_t ms;
+	enum rc rc;
+
+	next->ms = -1;
+	rc = state_pipe_reply(p, i, &r);
+	if (rc != RC_OK)
+		return rc;
+	ms = record_num(&rd, state_reply_at(r, 1));
+	if (rd.rc == RC_OK)
+		next->ms = ms < 0 ? 0 : ms;
+	return rd.rc;
+}
+
+enum rc
+session_idle_next(
+    struct state *s, const unsigned *buckets, size_t n, struct wall *next)
+{
+	enum rc rc = RC_OK, one;
+	struct state_pipe *p;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		next[i].ms = -1;
+	if (n == 0 || n > STATE_BUCKETS)
+		return n == 0 ? RC_OK : RC_INVALID;
+	p = state_pipe_new(s, n);
+	for (i = 0; i < n && rc == RC_OK; i++)
+		rc = session_idle_put_next(p, buckets[i]);
+	if (rc == RC_OK) {
+		(void)!state_pipe_run(p);
+		for (i = 0; i < n; i++) {
+			one = session_idle_read_next(p, i, &next[i]);
+			rc = rc == RC_OK ? one : rc;
+		}
+	}
+	state_pipe_free(p);
 	return rc;
 }
 

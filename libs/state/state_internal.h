@@ -378,7 +378,7 @@ struct str bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX]);
 
 /* ---- record.c: calls of scripts ---- */
 
-#define SCRIPT_KEYS_MAX 9
+#define SCRIPT_KEYS_MAX 10
 #define SCRIPT_ARGS_MAX 520
 #define SCRIPT_NUMS_MAX 8
 #define SCRIPT_IDS_MAX  6

@@ -4,7 +4,8 @@
  *
  * A list per session is queue, lock and fencing token in one: its head is the
  * running turn.  A turn that is no longer head was evicted and must stop.  A
- * key per process says which processes are alive.
+ * key per process, in each bucket in which it has turns, says which processes
+ * are alive.
  */
 #ifndef STATE_TURN_H
 #define STATE_TURN_H
@@ -55,12 +56,14 @@ struct turn_input {
 #define TURN_ALIVE_MS 3000
 
 /*
- * turn_alive(s, instance, ttl_ms):
- * Mark this process as alive; to be repeated every third of ttl_ms.
- * turn_enter() and turn_poll() do it too, for TURN_ALIVE_MS.
+ * turn_alive(s, instance, buckets, n, ttl_ms):
+ * Mark this process as alive in n (at most STATE_BUCKETS) buckets, of the users
+ * whose turns it has; to be repeated every third of ttl_ms.  In one round trip;
+ * the first error is returned.  turn_enter() and turn_poll() do it too, for
+ * TURN_ALIVE_MS.
  */
-enum rc turn_alive(
-    struct state *s, struct str instance, int64_t ttl_ms) RC_CHECK;
+enum rc turn_alive(struct state *s, struct str instance,
+    const unsigned *buckets, size_t n, int64_t ttl_ms) RC_CHECK;
 
 /* ---- queue ---- */
 
@@ -252,8 +255,11 @@ struct turn_record {
 	struct str timeline; /* of an ended one: JSON; absent: none */
 };
 
-/* turn_record_read(s, turn_id, a, out): known false if there is none. */
-enum rc turn_record_read(struct state *s, struct str turn_id, struct arena *a,
-    struct turn_record *out) RC_CHECK;
+/*
+ * turn_record_read(s, user_id, turn_id, a, out):
+ * A turn of this user; known false if there is none.
+ */
+enum rc turn_record_read(struct state *s, struct str user_id,
+    struct str turn_id, struct arena *a, struct turn_record *out) RC_CHECK;
 
 #endif /* !STATE_TURN_H */

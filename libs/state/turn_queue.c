@@ -10,22 +10,45 @@
 #include "state/state_internal.h"
 #include "state/turn.h"
 
-enum rc
-turn_alive(struct state *s, struct str instance, int64_t ttl_ms)
+static enum rc
+turn_queue_alive(
+    struct state_pipe *p, struct str instance, unsigned bucket, int64_t ttl_ms)
 {
-	char text[STATE_KEY_MAX], num[STATE_NUM_MAX];
+	char tagged[STATE_KEY_MAX], text[STATE_KEY_MAX], num[STATE_NUM_MAX];
 	struct str key;
 	enum rc rc;
 
-	rc = state_key(text, KEY_INSTANCE, &instance, 1, &key);
-	if (rc != RC_OK)
-		return rc;
-	if (ttl_ms <= 0)
+	rc = state_bucket_key(tagged, KEY_INSTANCE, bucket, &key);
+	if (rc == RC_OK)
+		rc = state_key(text, tagged, &instance, 1, &key);
+	if (rc == RC_OK)
+		rc = state_pipe_cmd(p,
+		    STATE_ARGS(STR("SET"), key, STR("1"), STR("PX"),
+			state_num(ttl_ms, num)));
+	return rc;
+}
+
+enum rc
+turn_alive(struct state *s, struct str instance, const unsigned *buckets,
+    size_t n, int64_t ttl_ms)
+{
+	struct state_pipe *p;
+	enum rc rc = RC_OK;
+	size_t i;
+
+	if (ttl_ms <= 0 || n > STATE_BUCKETS)
 		return RC_INVALID;
-	return state_cmd(s,
-	    STATE_ARGS(
-		STR("SET"), key, STR("1"), STR("PX"), state_num(ttl_ms, num)),
-	    NULL);
+	if (n == 0)
+		return RC_OK;
+	p = state_pipe_new(s, n);
+	for (i = 0; i < n && rc == RC_OK; i++)
+		rc = turn_queue_alive(p, instance, buckets[i], ttl_ms);
+	if (rc == RC_OK)
+		rc = state_pipe_run(p);
+	for (i = 0; i < n && rc == RC_OK; i++)
+		rc = state_pipe_reply(p, i, NULL);
+	state_pipe_free(p);
+	return rc;
 }
 
 void
@@ -36,10 +59,10 @@ turn_call(struct script_call *c, const struct state_script *script,
 
 	call_begin(c, script);
 	call_key(c, KEY_TURNS, k->user_id, k->session_id);
-	call_key(c, KEY_INSTANCE, p->instance, STR_NONE);
+	call_key_of(c, KEY_INSTANCE, k->user_id, p->instance);
 	call_key(c, KEY_SESSION, k->user_id, k->session_id);
 	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
-	call_key(c, KEY_TURN, p->turn_id, STR_NONE);
+	call_key(c, KEY_TURN, k->user_id, p->turn_id);
 	call_tokens(c, p->instance, ':', p->turn_id);
 }
 
@@ -78,7 +101,8 @@ turn_enter(struct state *s, const struct turn_slot *p,
 	turn_call(&c, &script_turn_enter, p);
 	call_key(&c, KEY_SESSION_RETRY, k->user_id, k->session_id);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
-	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
+	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
 	call_token(&c, p->turn_id);
 	call_token(&c, k->user_id);
 	call_token(&c, k->session_id);

@@ -72,9 +72,10 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	call_key(&c, KEY_TURNS, k->user_id, k->session_id);
 	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
 	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
-	call_key(&c, KEY_TURN, p->turn_id, STR_NONE);
+	call_key(&c, KEY_TURN, k->user_id, p->turn_id);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
-	call_key(&c, KEY_IDLE, STR_NONE, STR_NONE);
+	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
+	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
 	call_tokens(&c, p->instance, ':', p->turn_id);
 	rc = turn_call_input(&c, p, new, in, events);
 	if (rc != RC_OK)
@@ -238,8 +239,8 @@ turn_record_read_fields(const struct state_reply *r, struct arena *a,
 }
 
 enum rc
-turn_record_read(struct state *s, struct str turn_id, struct arena *a,
-    struct turn_record *out)
+turn_record_read(struct state *s, struct str user_id, struct str turn_id,
+    struct arena *a, struct turn_record *out)
 {
 	struct state_reply *r;
 	struct script_call c;
@@ -247,7 +248,7 @@ turn_record_read(struct state *s, struct str turn_id, struct arena *a,
 
 	*out = (struct turn_record){ 0 };
 	call_begin(&c, &script_turn_read);
-	call_key(&c, KEY_TURN, turn_id, STR_NONE);
+	call_key(&c, KEY_TURN, user_id, turn_id);
 	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK)
 		rc = turn_record_read_fields(r, a, out, c.keys[0]);

@@ -228,6 +228,17 @@ gw_run_publish(struct gw_run *r, int64_t seq, const char *json)
 }
 
 enum rc
+gw_run_alive(struct gw_run *r, int64_t ms)
+{
+	unsigned bucket;
+	enum rc rc = state_bucket(r->p.key.user_id, &bucket);
+
+	if (rc == RC_OK)
+		rc = turn_alive(r->b->db.s, r->p.instance, &bucket, 1, ms);
+	return rc;
+}
+
+enum rc
 gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
     const char *id, const char *input)
 {
@@ -242,7 +253,7 @@ gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
 	snprintf(r->instance, sizeof(r->instance), "o_%.28s", id);
 	r->p = (struct turn_slot){ { str_of(r->user), str_of(r->session) },
 		str_of(r->instance), str_of(r->id) };
-	ck_assert_int_eq(turn_alive(b->db.s, r->p.instance, 60000), RC_OK);
+	ck_assert_int_eq(gw_run_alive(r, 60000), RC_OK);
 	return turn_enter(b->db.s, &r->p, &e, b->db.arena, &in);
 }
 
@@ -366,8 +377,8 @@ gw_run_is_lost(void *arg)
 	struct gw_run *r = arg;
 	struct turn_record rec;
 
-	ck_assert_int_eq(
-	    turn_record_read(r->b->db.s, r->p.turn_id, r->b->db.arena, &rec),
+	ck_assert_int_eq(turn_record_read(r->b->db.s, r->p.key.user_id,
+			     r->p.turn_id, r->b->db.arena, &rec),
 	    RC_OK);
 	return rec.state == TURN_STATE_LOST;
 }
@@ -375,7 +386,7 @@ gw_run_is_lost(void *arg)
 void
 gw_run_kill(struct gw_run *r)
 {
-	ck_assert_int_eq(turn_alive(r->b->db.s, r->p.instance, 1), RC_OK);
+	ck_assert_int_eq(gw_run_alive(r, 1), RC_OK);
 	ck_assert(tk_until(gw_run_is_lost, r, GW_MS));
 }
 

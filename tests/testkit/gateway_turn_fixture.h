@@ -106,6 +106,7 @@ struct gw_run {
 #define GW_REPLY_CANCELED "\"state\":\"canceled\""
 
 /*
+ * gw_run_alive(r, ms):                   Its process is alive for so long.
  * gw_run_enter(r, b, session, id, text): Enter the session's queue.
  * gw_run_start(r):                The first event.
  * gw_run_begin(r, b, session, id): Both.
@@ -118,6 +119,7 @@ struct gw_run {
  * gw_run_end(r):                  End with GW_REPLY_COMPLETED.
  * gw_run_kill(r):                 Let its process expire.
  */
+enum rc gw_run_alive(struct gw_run *r, int64_t ms);
 enum rc gw_run_enter(struct gw_run *r, struct gateway_fixture *b,
     const char *session, const char *id, const char *text);
 void gw_run_start(struct gw_run *r);

@@ -257,7 +257,8 @@ memory_fixture_none_idle(void *arg)
 	struct state_reply *r;
 	bool is;
 
-	if (state_cmd(fx->db.s, STATE_ARGS(STR("ZCARD"), STR("soul:idle:1")),
+	if (state_cmd(fx->db.s,
+		STATE_ARGS(STR("ZCARD"), STR("soul:idle:{b0478}:1")),
 		&r) != RC_OK)
 		return false;
 	is = state_reply_int(r) == 0;

@@ -344,7 +344,8 @@ orch_turn_stored(struct orch_fixture *b, const char *turn)
 
 	arena_reset(b->arena);
 	ck_assert_int_eq(
-	    turn_record_read(b->state, str_of(turn), b->arena, &t), RC_OK);
+	    turn_record_read(b->state, STR("u1"), str_of(turn), b->arena, &t),
+	    RC_OK);
 	ck_assert(t.known);
 	return t;
 }
@@ -356,8 +357,8 @@ orch_turn_has_record(void *arg)
 	struct turn_record r;
 
 	arena_reset(t->b->arena);
-	ck_assert_int_eq(
-	    turn_record_read(t->b->state, str_of(t->turn_id), t->b->arena, &r),
+	ck_assert_int_eq(turn_record_read(t->b->state, STR("u1"),
+			     str_of(t->turn_id), t->b->arena, &r),
 	    RC_OK);
 	return r.known;
 }

@@ -150,6 +150,25 @@ state_fixture_now(struct state_fixture *f)
 	return v;
 }
 
+unsigned
+state_fixture_bucket(const char *user)
+{
+	unsigned bucket;
+
+	OK(state_bucket(str_of(user), &bucket));
+	return bucket;
+}
+
+struct str
+state_fixture_key(
+    char dst[STATE_KEY_MAX], const char *pattern, const char *user)
+{
+	struct str key;
+
+	OK(state_bucket_key(dst, pattern, state_fixture_bucket(user), &key));
+	return key;
+}
+
 void
 ck_text(struct str s, const char *want)
 {
@@ -218,7 +237,26 @@ state_fixture_check_claims(struct state_fixture *f, int64_t n)
 	state_reply_free(reply);
 }
 
+enum rc
+session_fixture_claim(struct state_fixture *f, const char *user,
+    int64_t lease_ms, size_t max, struct session_idle_list *out)
+{
+	const struct session_idle_claim c = { state_fixture_bucket(user),
+		lease_ms, max };
+
+	return session_idle_claim(f->s, &c, f->a, out);
+}
+
 /* ---- turns without records and events ---- */
+
+enum rc
+turn_fixture_alive(struct state *s, const struct turn_slot *p, int64_t ms)
+{
+	unsigned bucket;
+	enum rc rc = state_bucket(p->key.user_id, &bucket);
+
+	return rc == RC_OK ? turn_alive(s, p->instance, &bucket, 1, ms) : rc;
+}
 
 enum rc
 turn_fixture_enter(struct state *s, const struct turn_slot *p, int64_t *ahead)

@@ -81,6 +81,11 @@ int64_t state_fixture_metric(struct state_fixture *f, const char *name);
 /* state_fixture_now(f): Redis' clock, in ms. */
 int64_t state_fixture_now(struct state_fixture *f);
 
+/* The bucket of a user; the key of a pattern without ids in it, in dst. */
+unsigned state_fixture_bucket(const char *user);
+struct str state_fixture_key(
+    char dst[STATE_KEY_MAX], const char *pattern, const char *user);
+
 /* ck_text(s, want): s is the text want; NULL: absent. */
 void ck_text(struct str s, const char *want);
 
@@ -105,8 +110,15 @@ void state_fixture_run_peers(
 /* state_fixture_check_claims(f, n): It has n elements, without duplicates. */
 void state_fixture_check_claims(struct state_fixture *f, int64_t n);
 
+/* session_fixture_claim(f, user, …): Claim idle sessions of a user's bucket. */
+enum rc session_fixture_claim(struct state_fixture *f, const char *user,
+    int64_t lease_ms, size_t max, struct session_idle_list *out);
+
 /* ---- turns without records and events ---- */
 
+/* turn_fixture_alive(s, p, ms): turn_alive() of p's process and user. */
+enum rc turn_fixture_alive(
+    struct state *s, const struct turn_slot *p, int64_t ms);
 enum rc turn_fixture_enter(
     struct state *s, const struct turn_slot *p, int64_t *ahead);
 enum rc turn_fixture_append(struct state *s, const struct turn_slot *p,

@@ -2,49 +2,59 @@
 --
 -- Needs lib_record.
 --
--- set_active(session, idle, now, soul, terminal, idle_ms, member): member is
--- "user:session" (tokens).  The session becomes idle idle_ms from now.
+-- set_active(keys, now, soul, terminal, idle_ms, member): keys names session,
+-- idle and sessions (the user's); member is "user:session" (tokens).  The
+-- session becomes idle idle_ms from now.
 --
--- Computed keys: the user's sessions, and of those that are deleted the
--- records, messages, events and turns.
+-- Computed keys: of sessions that are deleted the records, messages, events and
+-- turns.
 
+--@include lib_bucket
 --@include lib_session_key
 
--- Of too many sessions delete two that have been idle for long.
+-- Whether it could be deleted.
+local function delete_session(member)
+  local n = redis.pcall('DEL', bucket_key(KEY_SESSION_PRE, member),
+    bucket_key(KEY_TURNS_PRE, member, KEY_TURNS_POST),
+    bucket_key(KEY_SESSION_MESSAGES_PRE, member),
+    bucket_key(KEY_SESSION_EVENTS_PRE, member, KEY_SESSION_EVENTS_POST))
+  return type(n) == 'number'
+end
+
+-- Of too many sessions delete two that have been idle for long.  What cannot be
+-- deleted while the bucket moves is deleted at a later input.
 local function delete_excess(idle, sessions, user)
   local call, deleted = redis.call, 0
   local excess = call('ZCARD', sessions) - SESSIONS_MAX
   if excess <= 0 then return end
   for _, session in ipairs(call('ZRANGE', sessions, 0, 15)) do
     local member = user .. ':' .. session
-    local prefix = KEY_SESSION_PRE .. member
-    local hash = prefix .. KEY_SESSION_POST
-    local turns = prefix .. KEY_TURNS_POST
+    local hash = bucket_key(KEY_SESSION_PRE, member)
+    local turns = bucket_key(KEY_TURNS_PRE, member, KEY_TURNS_POST)
     local unused = not call('ZSCORE', idle, member)
-      and call('EXISTS', turns) == 0
+      and redis.pcall('EXISTS', turns) == 0
       and redis.pcall('HEXISTS', hash, 'job') == 0
-    if deleted < 2 and (unused or excess > SESSIONS_MAX) then
+    if deleted < 2 and (unused or excess > SESSIONS_MAX)
+      and delete_session(member) then
       deleted = deleted + 1
-      call('DEL', hash, turns, prefix .. KEY_MESSAGES_POST,
-        prefix .. KEY_EVENTS_POST)
       call('ZREM', idle, member)
       call('ZREM', sessions, session)
     end
   end
 end
 
-local function set_active(key, idle, now, soul, terminal, idle_ms, member)
+local function set_active(keys, now, soul, terminal, idle_ms, member)
+  local key = keys.session
   record(key, SESSION_FORMAT)
   local user, session = split_session(member)
-  local sessions = KEY_USER_SESSIONS_PRE .. user .. KEY_USER_SESSIONS_POST
   local due = now + tonumber(idle_ms)
   -- Each idle period has its own due time, however many inputs come within a
   -- millisecond.
   local previous = tonumber(redis.call('HGET', key, 'due') or '') or 0
   if previous >= due and previous - due < 1000 then due = previous + 1 end
-  redis.call('ZADD', idle, due, member)
-  redis.call('ZADD', sessions, now, session)
+  redis.call('ZADD', keys.idle, due, member)
+  redis.call('ZADD', keys.sessions, now, session)
   redis.call('HSET', key, 'v', SESSION_FORMAT, 'soul', soul, 'term', terminal,
     'active', now, 'due', due, 'claims', 0)
-  delete_excess(idle, sessions, user)
+  delete_excess(keys.idle, keys.sessions, user)
 end

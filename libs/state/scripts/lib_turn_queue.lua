@@ -2,20 +2,50 @@
 --
 -- KEYS: turns, instance (of the caller), session, events, turn, …
 --
--- evict_dead():   remove the turns of dead processes and log them as lost.
---                 Returns the entries (instance:turn) that are left.
--- stay_alive(ms): the caller's process is alive for at least this long.
+-- scan_queue(own): the entries (instance:turn) of live processes, and those of
+--                  dead ones, without the entry own.  It only reads, so that
+--                  what fails there (lib_bucket) does so before a write.
+-- evict(dead):     remove those of dead ones and log them as lost.
+-- stay_alive(ms):  the caller's process is alive for at least this long.
 --
 -- Computed keys: the instances and records of queued turns.
 
+--@include lib_bucket
 --@include lib_clock
 --@include lib_event_log
 
 local call, queue = redis.call, KEYS[1]
+local user = string.match(KEYS[1], '}:([^:]+):')
 
-local function end_lost(entry)
-  local turn = string.match(entry, ':(.+)$') or ''
-  local key = KEY_TURN_PRE .. turn .. KEY_TURN_POST
+local function turn_key(turn)
+  return bucket_key(KEY_TURN_PRE, user .. ':' .. turn)
+end
+
+local function turn_of(entry)
+  return string.match(entry, ':(.+)$') or ''
+end
+
+local function is_alive(entry)
+  local instance = string.match(entry, '^([^:]+):')
+  return instance and call('EXISTS',
+    bucket_key(KEY_INSTANCE_PRE, instance, KEY_INSTANCE_POST)) == 1
+end
+
+local function scan_queue(own)
+  local live, dead = {}, {}
+  for _, entry in ipairs(call('LRANGE', queue, 0, -1)) do
+    if entry ~= own and is_alive(entry) then
+      live[#live + 1] = entry
+    elseif entry ~= own then
+      call('EXISTS', turn_key(turn_of(entry)))
+      dead[#dead + 1] = entry
+    end
+  end
+  return live, dead
+end
+
+local function end_lost(turn)
+  local key = turn_key(turn)
   if call('EXISTS', key) == 0 then return end
   if call('HSETNX', key, 'end', '') == 0 then return end
   if call('HGET', key, 'begun') and call('EXISTS', KEYS[3]) == 1 then
@@ -24,22 +54,11 @@ local function end_lost(entry)
   end
 end
 
-local function is_dead(instance)
-  return not instance
-    or call('EXISTS', KEY_INSTANCE_PRE .. instance .. KEY_INSTANCE_POST) == 0
-end
-
-local function evict_dead()
-  local live = {}
-  for _, entry in ipairs(call('LRANGE', queue, 0, -1)) do
-    if is_dead(string.match(entry, '^([^:]+):')) then
-      call('LREM', queue, 1, entry)
-      end_lost(entry)
-    else
-      live[#live + 1] = entry
-    end
+local function evict(dead)
+  for _, entry in ipairs(dead) do
+    call('LREM', queue, 1, entry)
+    end_lost(turn_of(entry))
   end
-  return live
 end
 
 local function stay_alive(ms)

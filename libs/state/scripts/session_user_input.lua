@@ -1,6 +1,6 @@
 -- session_user_input: a user's input makes the session active.
 --
--- KEYS: session, idle
+-- KEYS: session, idle, the user's sessions
 -- ARGV: soul, terminal, idle after (ms), user:session (tokens)
 -- Result: OK
 -- Computed keys: see lib_session_active.
@@ -9,5 +9,6 @@
 --@include lib_record
 --@include lib_session_active
 
-set_active(KEYS[1], KEYS[2], now, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+set_active({ session = KEYS[1], idle = KEYS[2], sessions = KEYS[3] }, now,
+  ARGV[1], ARGV[2], ARGV[3], ARGV[4])
 return RC_OK

@@ -13,7 +13,7 @@ local turn = KEYS[5]
 local fields = call('HMGET', turn, 'end', 'acting', 'begun')
 local acting = fields[2] and 1 or 0
 for _, entry in ipairs(call('LRANGE', queue, 0, -1)) do
-  if string.match(entry, ':(.+)$') == ARGV[2] then
+  if turn_of(entry) == ARGV[2] then
     call('LREM', queue, 1, entry)
   end
 end

@@ -1,7 +1,8 @@
 -- turn_enter: append a turn to its session's queue and begin its record; store
 -- its input if it is the head at once.
 --
--- KEYS: as lib_turn_queue, retry key (without the digest), messages, idle
+-- KEYS: as lib_turn_queue, retry key (without the digest), messages, idle,
+--       the user's sessions
 -- ARGV: entry (instance:turn), turn, user, session, instance (tokens), trace
 --       id, text that identifies the input or '', alive (ms), the most turns,
 --       acting (0, 1: a terminal may act); unless the input is stored later:
@@ -21,7 +22,7 @@
 
 local retry, turn = KEYS[6] .. redis.sha1hex(ARGV[7]), KEYS[5]
 local keys = { session = KEYS[3], events = KEYS[4], turn = turn,
-  messages = KEYS[7], idle = KEYS[8] }
+  messages = KEYS[7], idle = KEYS[8], sessions = KEYS[9] }
 -- A key of another type must fail before the first write.
 call('LLEN', queue)
 if #ARGV > 10 then check_input(keys) end
@@ -29,9 +30,10 @@ if call('HEXISTS', KEYS[5], 'end') == 1 then
   return { RC_CONFLICT, false }
 end
 stay_alive(ARGV[8])
-local live = evict_dead()
+local live, dead = scan_queue()
+evict(dead)
 for _, entry in ipairs(live) do
-  if string.match(entry, ':(.+)$') == ARGV[2] then
+  if turn_of(entry) == ARGV[2] then
     return { RC_CONFLICT, false }
   end
 end
@@ -39,8 +41,7 @@ end
 local first = ARGV[7] ~= '' and call('GET', retry)
 local input = false
 if first then
-  local fields = call('HMGET', KEY_TURN_PRE .. first .. KEY_TURN_POST,
-    'void', 'begun', 'input')
+  local fields = call('HMGET', turn_key(first), 'void', 'begun', 'input')
   if not fields[1] then return { RC_CONFLICT, first } end
   input = fields[3] or (fields[2] and first)
 end

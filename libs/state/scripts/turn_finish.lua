@@ -15,10 +15,11 @@
 --@include lib_turn_fence
 
 local n = tonumber(ARGV[7])
+local live, dead = scan_queue(ARGV[1])
 local _, since, chars = append(KEYS[3], KEYS[6], ARGV[5], 8 + n)
 set_pending(KEYS[3], ARGV[6])
 local seq = log_events(KEYS[3], KEYS[4], 8, n)
 store_end(ARGV[2], ARGV[3], ARGV[4])
-local result = leave(ARGV[1])
+local result = leave(ARGV[1], live, dead)
 result[3], result[4], result[5] = seq, since, chars
 return result

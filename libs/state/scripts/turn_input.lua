@@ -1,6 +1,6 @@
 -- turn_input: store the input of a turn that has become the head.
 --
--- KEYS: turns, session, events, turn, messages, idle
+-- KEYS: turns, session, events, turn, messages, idle, the user's sessions
 -- ARGV: entry (instance:turn), the input (lib_turn_input)
 -- Result: {OK, seq of the last event}, {CONFLICT}
 -- Computed keys: see lib_session_active.
@@ -15,4 +15,5 @@
 --@include lib_turn_fence
 
 return { RC_OK, store_input({ session = KEYS[2], events = KEYS[3],
-  turn = KEYS[4], messages = KEYS[5], idle = KEYS[6] }, 2) }
+  turn = KEYS[4], messages = KEYS[5], idle = KEYS[6],
+  sessions = KEYS[7] }, 2) }

@@ -9,8 +9,9 @@
 --@include lib_turn_queue
 --@include lib_turn_end
 
+local live, dead = scan_queue(ARGV[1])
 store_end(ARGV[2], ARGV[3], ARGV[4])
-local result = leave(ARGV[1])
+local result = leave(ARGV[1], live, dead)
 if result[2] ~= nil then
   result[3] = log_events(KEYS[3], KEYS[4], 5, #ARGV - 4)
 end

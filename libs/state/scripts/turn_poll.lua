@@ -9,7 +9,9 @@
 -- A key of another type must fail before the first write.
 call('LLEN', queue)
 stay_alive(ARGV[2])
-for n, entry in ipairs(evict_dead()) do
+local live, dead = scan_queue()
+evict(dead)
+for n, entry in ipairs(live) do
   if entry == ARGV[1] then
     call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
     return { RC_OK, n - 1 }

@@ -6,6 +6,7 @@
 -- Computed keys: the instance of the turn's process.
 
 --@idempotent
+--@include lib_bucket
 --@include lib_record
 
 local key = KEYS[1]
@@ -15,6 +16,6 @@ local fields = redis.call('HMGET', key, 'u', 's', 'i', 'trace', 'at', 'end',
 local lost = fields[6] == ''
 if known and not fields[6] then
   lost = redis.call('EXISTS',
-    KEY_INSTANCE_PRE .. fields[3] .. KEY_INSTANCE_POST) == 0
+    bucket_key(KEY_INSTANCE_PRE, fields[3], KEY_INSTANCE_POST)) == 0
 end
 return { RC_OK, known and 1 or 0, lost and 1 or 0, fields }

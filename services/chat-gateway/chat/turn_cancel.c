@@ -123,7 +123,7 @@ turn_cancel_run(void *arg)
 	bool ended;
 	enum rc rc;
 
-	rc = turn_record_read(k->g->state, k->o.turn_id, a, &rec);
+	rc = turn_record_read(k->g->state, k->o.user_id, k->o.turn_id, a, &rec);
 	ended = rc == RC_OK && rec.known && rec.state != TURN_STATE_OPEN;
 	if (rc == RC_OK && !ended)
 		rc = rec.known ? turn_cancel_send(k, rec.instance) : RC_TIMEOUT;

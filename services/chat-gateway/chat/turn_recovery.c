@@ -153,7 +153,8 @@ turn_recovery_poll(struct chat_turn *t)
 	enum rc rc = RC_OK;
 
 	if (t->why == NULL)
-		rc = turn_record_read(t->g->state, str_of(t->id), a, &rec);
+		rc = turn_record_read(
+		    t->g->state, t->key.user_id, str_of(t->id), a, &rec);
 	if (t->released)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 	else if (t->why != NULL)

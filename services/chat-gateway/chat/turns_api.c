@@ -155,7 +155,7 @@ turns_find(struct gateway *g, struct svc_call *c, struct str named)
 	if (!caller_user(g, c, named, &user) ||
 	    !gateway_id(c, k->id, "turn_id"))
 		return NULL;
-	rc = turn_record_read(g->state, k->id, a, &k->rec);
+	rc = turn_record_read(g->state, user, k->id, a, &k->rec);
 	if (rc != RC_OK)
 		gateway_fail(c, rc);
 	else if (!k->rec.known || !str_eq(k->rec.user_id, user))
@@ -185,8 +185,8 @@ static void
 turns_reply_stored(void *arg)
 {
 	struct turn_query *k = arg;
-	enum rc rc =
-	    turn_record_read(k->g->state, k->id, svc_call_arena(k->c), &k->rec);
+	enum rc rc = turn_record_read(
+	    k->g->state, k->rec.user_id, k->id, svc_call_arena(k->c), &k->rec);
 
 	if (rc != RC_OK)
 		gateway_fail(k->c, rc);

@@ -370,15 +370,53 @@ queue_slot_leave(struct turn_run *r)
 		slot_defer_release(r);
 }
 
+/* ---- liveness ---- */
+
+/* The buckets in which this process has slots. */
+struct slot_buckets {
+	bool has[STATE_BUCKETS];
+	unsigned bucket[STATE_BUCKETS];
+	size_t n;
+};
+
+static void
+slot_buckets_add(struct slot_buckets *b, const struct turn_slot *p)
+{
+	unsigned bucket;
+
+	if (state_bucket(p->key.user_id, &bucket) != RC_OK || b->has[bucket])
+		return;
+	b->has[bucket] = true;
+	b->bucket[b->n++] = bucket;
+}
+
+/* Entering a queue lasts until the second tick after it, at least. */
+static void
+slot_stay_alive(struct orch *o)
+{
+	struct slot_buckets *b = mem_zalloc(sizeof(*b));
+	struct mono now = clock_mono();
+	struct slot_release *l;
+	struct turn_run *r;
+
+	TAILQ_FOREACH (r, &o->runs, link)
+		if (r->entered && mono_diff_ms(now, r->start) >= SLOT_TICK_MS)
+			slot_buckets_add(b, &r->slot);
+	TAILQ_FOREACH (l, &o->releases, link)
+		slot_buckets_add(b, &l->slot);
+	if (turn_alive(o->state, str_of(o->instance), b->bucket, b->n,
+		TURN_ALIVE_MS) != RC_OK)
+		log_debug("turn.alive");
+	free(b);
+}
+
 static void
 slot_tick(void *arg)
 {
 	struct orch *o = arg;
 	struct slot_release *l, *next;
 
-	if ((!TAILQ_EMPTY(&o->runs) || !TAILQ_EMPTY(&o->releases)) &&
-	    turn_alive(o->state, str_of(o->instance), TURN_ALIVE_MS) != RC_OK)
-		log_debug("turn.alive");
+	slot_stay_alive(o);
 	for (l = TAILQ_FIRST(&o->releases); l != NULL; l = next) {
 		next = TAILQ_NEXT(l, link);
 		if (!slot_release_now(o, &l->slot, &l->end, false))

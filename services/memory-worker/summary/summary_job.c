@@ -49,10 +49,6 @@
 #define JOBS_MAX (192UL * 1024)
 /* Code points of a superseded memory that are stored. */
 #define SUPERSEDED_TEXT_MAX 1000
-#define SCAN_MIN_MS         10
-#define CLAIM_BYTES         (256UL * 1024)
-
-static void idle_scan_on_job_end(struct idle_scan *o);
 
 /* ---- lifecycle ---- */
 
@@ -88,8 +84,7 @@ summary_job_free(struct summary_job *x)
 	idle_scan_on_job_end(scan);
 }
 
-/* It frees itself. */
-static void
+void
 summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 {
 	struct summary_job *x = mem_zalloc(sizeof(*x));
@@ -108,8 +103,7 @@ summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 	summary_job_step(x);
 }
 
-/* Hand the claim back, so that another worker can take it at once. */
-static void
+void
 summary_job_abandon(struct summary_job *x)
 {
 	/* If this fails the claim expires. */
@@ -639,99 +633,4 @@ summary_job_step(struct summary_job *x)
 		summary_job_next_pending(x);
 	else
 		summary_job_summarise(x);
-}
-
-/* ---- scanning ---- */
-
-static void idle_scan_run(void *arg);
-
-static void
-idle_scan_schedule(struct idle_scan *o, int64_t ms)
-{
-	loop_timer_set(svc_loop(o->w->svc), &o->timer,
-	    mono_add_ms(clock_mono(), ms), idle_scan_run, o);
-}
-
-static void
-idle_scan_claim(struct idle_scan *o, size_t max)
-{
-	static struct log_rate rate;
-	struct session_idle_list list;
-	int64_t missed;
-	size_t i;
-	enum rc rc;
-
-	arena_reset(o->a);
-	rc = session_idle_claim(o->w->state, o->claim_ms, max, o->a, &list);
-	if (rc != RC_OK && log_every(&rate, 10, &missed))
-		log_warn(
-		    "idle.claim_failed", LOG_RC(rc), LOG_I("missed", missed));
-	o->more = rc == RC_OK && list.n == max;
-	for (i = 0; i < list.n; i++)
-		summary_job_start(o, &list.idle[i]);
-}
-
-static void
-idle_scan_run(void *arg)
-{
-	struct idle_scan *o = arg;
-	size_t max = (size_t)o->w->conf->max_jobs;
-
-	idle_scan_schedule(o, o->scan_ms);
-	/* Without NATS a summary's jobs could not be published. */
-	if (o->n < max && state_up(o->w->state) && bus_up(o->w->bus))
-		idle_scan_claim(o, max - o->n);
-}
-
-static void
-idle_scan_on_job_end(struct idle_scan *o)
-{
-	if (o->more && !o->stopping)
-		idle_scan_schedule(o, 0);
-}
-
-static int64_t
-idle_scan_ms(double s)
-{
-	return (int64_t)fmax(s * 1000, SCAN_MIN_MS);
-}
-
-struct idle_scan *
-idle_scan_new(struct memory_worker *w)
-{
-	struct metric_set *set = svc_metrics(w->svc);
-	struct idle_scan *o = mem_zalloc(sizeof(*o));
-
-	o->w = w;
-	o->a = arena_new(CLAIM_BYTES);
-	o->scan_ms = idle_scan_ms(w->conf->scan_s);
-	o->timeout_ms = idle_scan_ms(w->conf->llm_timeout_s);
-	o->claim_ms = idle_scan_ms(w->conf->claim_s);
-	o->retry_ms = idle_scan_ms(w->conf->retry_s);
-	TAILQ_INIT(&o->jobs);
-	o->made = metric_counter(
-	    set, "soul_memory_summaries_total", "Summaries stored.", NULL);
-	o->failed = metric_counter(set, "soul_memory_summaries_failed_total",
-	    "Summaries that failed and are retried later.", NULL);
-	o->given_up = metric_counter(set, "soul_memory_summaries_refused_total",
-	    "Summaries given up because the model rejected them.", NULL);
-	o->dropped = metric_counter(set, "soul_memory_not_admitted_total",
-	    "Extracted memories that the policy rejected.", NULL);
-	idle_scan_schedule(o, 0);
-	return o;
-}
-
-void
-idle_scan_free(struct idle_scan *o)
-{
-	struct summary_job *x;
-
-	if (o == NULL)
-		return;
-	loop_timer_cancel(svc_loop(o->w->svc), &o->timer);
-	o->stopping = true;
-	while ((x = TAILQ_FIRST(&o->jobs)) != NULL)
-		summary_job_abandon(x);
-	arena_free(o->a);
-	free(o);
 }

@@ -26,13 +26,18 @@ struct memory_worker;
 struct metric;
 struct pending_publish;
 struct summary_job;
+struct timer_share;
 
-/* The scan for idle sessions, and what its jobs share. */
+/* The scan for idle sessions (idle_scan.c), and what its jobs share. */
 struct idle_scan {
 	struct memory_worker *w;
+	struct timer_share *share;
 	struct loop_timer timer;
 	struct arena *a;
-	bool more; /* the last scan left some unclaimed */
+	bool running;
+	/* Buckets with idle sessions that wait until fewer jobs run. */
+	unsigned waiting[STATE_BUCKETS];
+	size_t n_waiting;
 	int64_t scan_ms, timeout_ms, claim_ms, retry_ms;
 	struct metric *made, *failed, *given_up, *dropped;
 	TAILQ_HEAD(summary_job_list, summary_job) jobs;
@@ -65,6 +70,18 @@ struct summary_job {
 	size_t n_known;
 	struct str profile; /* of the user, JSON; absent: empty */
 };
+
+/*
+ * summary_job_start(scan, idle): Begin with a claim; the job frees itself.
+ * summary_job_abandon(x): Hand the claim back, so that another worker can take
+ *     it at once, and free x.
+ */
+void summary_job_start(struct idle_scan *scan, const struct session_idle *idle);
+void summary_job_abandon(struct summary_job *x);
+
+/* idle_scan_on_job_end(scan): A job was freed; it may be claimed for another.
+ */
+void idle_scan_on_job_end(struct idle_scan *scan);
 
 /*
  * transcript_read(x):

@@ -165,8 +165,8 @@ static const struct {
 	{ "memory-worker", "HGET soul:terminal:{victim-1} user\r\n",
 	    "-NOPERM" },
 	{ "mqtt-bridge", "DEL soul:credential:{victim-1}\r\n", "-NOPERM" },
-	{ "mqtt-bridge", "HGETALL soul:session:{ada:s1}\r\n", "-NOPERM" },
-	{ "operator", "GET soul:idle:1\r\n", "-NOPERM" },
+	{ "mqtt-bridge", "HGETALL soul:session:{b0818}:ada:s1\r\n", "-NOPERM" },
+	{ "operator", "GET soul:idle:{b0001}:1\r\n", "-NOPERM" },
 	{ "operator", "CONFIG GET *\r\n", "-NOPERM" },
 };
 

@@ -154,7 +154,7 @@ TEST_T(expired_events_are_reported_by_one_warning, 60)
 	/* The log has expired. */
 	ck_assert_int_eq(state_cmd(b.db.s,
 			     STATE_ARGS(STR("DEL"),
-				 STR("soul:session:{demo-user:s1}:events:1")),
+				 STR("soul:events:{b0619}:demo-user:s1:1")),
 			     NULL),
 	    RC_OK);
 	open_at(&s, 2, false);

@@ -122,7 +122,7 @@ delete_log(void)
 {
 	ck_assert_int_eq(state_cmd(k.b.db.s,
 			     STATE_ARGS(STR("DEL"),
-				 STR("soul:session:{demo-user:s1}:events:1")),
+				 STR("soul:events:{b0619}:demo-user:s1:1")),
 			     NULL),
 	    RC_OK);
 }

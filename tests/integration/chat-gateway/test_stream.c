@@ -137,7 +137,7 @@ TEST_T(streams_survive_a_redis_restart, 60)
 	tk_server_stop(&b.redis, SIGKILL);
 	tk_server_restart(&b.redis);
 	tk_state_wait(&b.db);
-	ck_assert_int_eq(turn_alive(b.db.s, r.p.instance, 60000), RC_OK);
+	ck_assert_int_eq(gw_run_alive(&r, 60000), RC_OK);
 	r.mute = true;
 	gw_run_deltas(&r, 5);
 	take_all(&s, 2, 6);

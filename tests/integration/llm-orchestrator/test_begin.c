@@ -63,7 +63,7 @@ TEST_T(a_turn_that_does_not_begin_has_no_effect, 90)
 	/* Redis rejects its script. */
 	ck_assert_int_eq(
 	    state_cmd(b.state,
-		STATE_ARGS(STR("SET"), STR("soul:session:{u1:broken}"),
+		STATE_ARGS(STR("SET"), STR("soul:session:{b0478}:u1:broken"),
 		    STR("of another type")),
 		NULL),
 	    RC_OK);

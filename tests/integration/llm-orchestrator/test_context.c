@@ -89,10 +89,12 @@ is_claimed(void *arg)
 {
 	struct waiting *w = arg;
 	struct session_idle_list l;
+	struct session_idle_claim claim = { .lease_ms = 60000, .max = 10 };
 
 	arena_reset(w->b->arena);
+	ck_assert_int_eq(state_bucket(STR("u1"), &claim.bucket), RC_OK);
 	ck_assert_int_eq(
-	    session_idle_claim(w->b->state, 60000, 10, w->b->arena, &l), RC_OK);
+	    session_idle_claim(w->b->state, &claim, w->b->arena, &l), RC_OK);
 	for (size_t i = 0; i < l.n; i++)
 		ck_assert(str_eq(l.idle[i].key.session_id, STR("s1")));
 	w->claimed += l.n;

@@ -176,7 +176,7 @@ poison(struct memory_fixture *fx)
 	memory_fixture_servers(fx);
 	fx->env[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
 	memory_fixture_spawn_ready(fx, 0);
-	redis(fx, "HSET", "soul:memory:{u1:s1}");
+	redis(fx, "HSET", "soul:memory:{b0478}:u1:s1");
 	memory_fixture_publish_fact(fx, "poison", "s1", "喜欢茶");
 	wait_stream(fx, "SOUL_DEAD", 1);
 }
@@ -218,7 +218,7 @@ TEST_T(a_failed_job_is_replayed_when_its_cause_is_fixed, 60)
 	ck_assert_int_eq(number_of(all, 0, "seq"), 2);
 	json_decref(all);
 	ck_dead(&fx, 1, "1: no such dead letter\n", TK_ENV("replay", "1"));
-	redis(&fx, "DEL", "soul:memory:{u1:s1}");
+	redis(&fx, "DEL", "soul:memory:{b0478}:u1:s1");
 	ck_dead(
 	    &fx, 0, "2: replayed as SOUL_JOBS 3\n", TK_ENV("replay", "--all"));
 	l = memory_fixture_wait_memories(&fx, 1);
@@ -241,7 +241,7 @@ TEST_T(a_job_replayed_twice_has_one_effect, 60)
 	json_t *all;
 
 	poison(&fx);
-	redis(&fx, "DEL", "soul:memory:{u1:s1}");
+	redis(&fx, "DEL", "soul:memory:{b0478}:u1:s1");
 	js_api(&fx, "STREAM.UPDATE.SOUL_DEAD",
 	    "{\"name\":\"SOUL_DEAD\",\"subjects\":[\"soul.dead.*\"],"
 	    "\"storage\":\"file\",\"sealed\":true}");

@@ -113,10 +113,11 @@ TEST_T(a_failing_job_is_retried_then_dead_lettered, 60)
 	fx.env[0] = "MEMORY_JOB_MAX_DELIVERIES=2";
 	memory_fixture_spawn_ready(&fx, 0);
 	/* A record format that this version does not know. */
-	ck_assert_int_eq(state_cmd(fx.db.s,
-			     STATE_ARGS(STR("HSET"), STR("soul:memory:{u1:s1}"),
-				 STR("v"), STR("99")),
-			     NULL),
+	ck_assert_int_eq(
+	    state_cmd(fx.db.s,
+		STATE_ARGS(STR("HSET"), STR("soul:memory:{b0478}:u1:s1"),
+		    STR("v"), STR("99")),
+		NULL),
 	    RC_OK);
 	memory_fixture_soul(&fx, "s2", "u1");
 	memory_fixture_publish_fact(&fx, "poison", "s1", "喜欢茶");

@@ -27,12 +27,13 @@ due(struct memory_fixture *fx)
 {
 	struct state_reply *r;
 
-	ck_assert_int_eq(state_cmd(fx->db.s,
-			     STATE_ARGS(STR("ZCOUNT"), STR("soul:idle:1"),
-				 state_num(clock_wall().ms + HOUR / 2,
-				     (char[STATE_NUM_MAX]){ 0 }),
-				 STR("+inf")),
-			     &r),
+	ck_assert_int_eq(
+	    state_cmd(fx->db.s,
+		STATE_ARGS(STR("ZCOUNT"), STR("soul:idle:{b0478}:1"),
+		    state_num(
+			clock_wall().ms + HOUR / 2, (char[STATE_NUM_MAX]){ 0 }),
+		    STR("+inf")),
+		&r),
 	    RC_OK);
 	long n = (long)state_reply_int(r);
 	state_reply_free(r);

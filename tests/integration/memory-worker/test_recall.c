@@ -260,10 +260,11 @@ redis_int(struct memory_fixture *fx, const struct str *args, size_t n)
 TEST_T(readiness_stores_and_finds_a_probe, 60)
 {
 	static const struct str version[] = { STR_INIT("HEXISTS"),
-		STR_INIT("soul:memory:{soul-probe:memory-worker}"),
+		STR_INIT("soul:memory:{b0061}:soul-probe:memory-worker"),
 		STR_INIT("ver") };
 	static const struct str items[] = { STR_INIT("EXISTS"),
-		STR_INIT("soul:memory:{soul-probe:memory-worker}:items") };
+		STR_INIT(
+		    "soul:memory:{b0061}:soul-probe:memory-worker:items") };
 	struct readiness r = { .want = false };
 	struct memory_fixture fx;
 	int i;
@@ -279,8 +280,8 @@ TEST_T(readiness_stores_and_finds_a_probe, 60)
 	/* But not for every request. */
 	ck_assert_int_eq(
 	    redis_int(&fx,
-		STATE_ARGS(
-		    STR("DEL"), STR("soul:memory:{soul-probe:memory-worker}"))),
+		STATE_ARGS(STR("DEL"),
+		    STR("soul:memory:{b0061}:soul-probe:memory-worker"))),
 	    1);
 	for (i = 0; i < 100; i++)
 		ck_assert(is_ready(&fx, r.reason));
@@ -306,13 +307,13 @@ TEST_T(an_unknown_format_is_not_ready, 60)
 	memory_fixture_start(&fx, 1);
 	(void)redis_int(&fx,
 	    STATE_ARGS(STR("HSET"),
-		STR("soul:memory:{soul-probe:memory-worker}"), STR("v"),
+		STR("soul:memory:{b0061}:soul-probe:memory-worker"), STR("v"),
 		STR("99")));
 	ck_assert(!is_ready(&fx, reason));
 	ck_assert_str_eq(reason, "storing or searching failed");
 	(void)redis_int(&fx,
-	    STATE_ARGS(
-		STR("HSET"), STR("soul:memory:{u1:s1}"), STR("v"), STR("99")));
+	    STATE_ARGS(STR("HSET"), STR("soul:memory:{b0478}:u1:s1"), STR("v"),
+		STR("99")));
 	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",
 	    "{\"user_id\":\"u1\",\"soul_id\":\"s1\",\"query\":\"x\"}", code);
 	ck_assert_str_eq(code, "internal");

@@ -90,8 +90,8 @@ TEST(a_forgotten_memory_stays_forgotten)
 	/* Whenever it was made. */
 	IS(RC_CONFLICT, memory_put(b.s, &scope, &item, later));
 	ck_assert_uint_eq(all(&b, -1).n, 1);
-	ck_assert_int_gt(
-	    INT_OF(&b, STR("PTTL"), STR("soul:memory:{~55So5oi3:soul_1}:gone")),
+	ck_assert_int_gt(INT_OF(&b, STR("PTTL"),
+			     STR("soul:memory:{b0193}:~55So5oi3:soul_1:gone")),
 	    (MEMORY_TOMBSTONE_DAYS - 1) * 86400000L);
 
 	/* After all were forgotten: what was made before, whatever its id. */
@@ -205,7 +205,7 @@ TEST(memories_can_be_read_by_id)
 TEST(tombstones_are_limited)
 {
 	static const struct str forgotten =
-	    STR_INIT("soul:memory:{~55So5oi3:soul_1}:gone");
+	    STR_INIT("soul:memory:{b0193}:~55So5oi3:soul_1:gone");
 	struct memory_item item = { .id = STR("m3"), .json = STR("{}") };
 	char now[STATE_NUM_MAX], id[8];
 	struct state_fixture b;
@@ -302,9 +302,9 @@ TEST_T(the_oldest_fall_out, 60)
 		.sha = "4895dcfdcbc405605cb78195b06d53f4ec92ce28",
 	};
 	struct memory_scope us = { STR("u"), STR("s") };
-	const struct str keys[] = { STR("soul:memory:{u:s}"),
-		STR("soul:memory:{u:s}:items"),
-		STR("soul:memory:{u:s}:order") };
+	const struct str keys[] = { STR("soul:memory:{b0562}:u:s"),
+		STR("soul:memory:{b0562}:u:s:items"),
+		STR("soul:memory:{b0562}:u:s:order") };
 	char num[STATE_NUM_MAX];
 	const struct str n = state_num(MEMORY_MAX, num);
 	struct state_call c = { &fill, keys, 3, &n, 1 };
@@ -362,9 +362,11 @@ TEST(large_memories_are_read_in_pages)
 
 TEST(wrong_arguments_and_records_are_rejected)
 {
-	static const char *const keys[] = { "soul:memory:{u:s}",
-		"soul:memory:{u:s}:items", "soul:memory:{u:s}:order" };
-	static const struct str forgotten = STR_INIT("soul:memory:{u:s}:gone");
+	static const char *const keys[] = { "soul:memory:{b0562}:u:s",
+		"soul:memory:{b0562}:u:s:items",
+		"soul:memory:{b0562}:u:s:order" };
+	static const struct str forgotten =
+	    STR_INIT("soul:memory:{b0562}:u:s:gone");
 	struct memory_scope us = { STR("u"), STR("s") };
 	struct memory_item item = { .id = STR("m"), .json = STR("1") };
 	struct memory_list l;

@@ -135,7 +135,7 @@ fields(struct state_fixture *b)
 	struct str k;
 	int64_t n;
 
-	OK(state_key(key, "soul:profile:{%}", &user, 1, &k));
+	OK(state_key(key, "soul:profile:{#}:%", &user, 1, &k));
 	OK(state_cmd(b->s, STATE_ARGS(STR("HLEN"), k), &r));
 	n = state_reply_int(r) - 2;
 	state_reply_free(r);
@@ -236,13 +236,13 @@ TEST(wrong_arguments_and_profiles_are_rejected)
 
 	state_fixture_start(&b);
 	OK(state_cmd(b.s,
-	    STATE_ARGS(STR("HSET"), STR("soul:profile:{u}"), STR("v"), STR("1"),
-		STR("/p/a"), STR("true")),
+	    STATE_ARGS(STR("HSET"), STR("soul:profile:{b0562}:u"), STR("v"),
+		STR("1"), STR("/p/a"), STR("true")),
 	    NULL));
 	IS(RC_INVALID, profile_leaves_read(b.s, STR("u"), b.a, &l));
 	OK(state_cmd(b.s,
 	    STATE_ARGS(
-		STR("HSET"), STR("soul:profile:{w}"), STR("v"), STR("2")),
+		STR("HSET"), STR("soul:profile:{b0624}:w"), STR("v"), STR("2")),
 	    NULL));
 	IS(RC_INVALID, profile_leaves_read(b.s, STR("w"), b.a, &l));
 	IS(RC_INVALID, profile_leaves_read(b.s, STR(""), b.a, &l));

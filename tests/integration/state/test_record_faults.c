@@ -123,7 +123,7 @@ static const struct {
 } records[] = {
 	{ "soul:terminal:{t}", on_terminal, TERMINAL_CALLS },
 	{ SOUL_KEY, on_soul, SOUL_CALLS },
-	{ "soul:session:{u:s}", on_session, SESSION_CALLS },
+	{ "soul:session:{b0562}:u:s", on_session, SESSION_CALLS },
 	{ "soul:credential:{t}", on_credential, CREDENTIAL_CALLS },
 };
 
@@ -207,8 +207,8 @@ TEST(damaged_fields_are_errors)
 		{ "soul:terminal:{t}", "s", "", on_terminal },
 		{ SOUL_KEY, "u", "~", on_soul },
 		{ SOUL_KEY, "created", "now", on_soul },
-		{ "soul:session:{u:s}", "sumn", "-", on_session },
-		{ "soul:session:{u:s}", "active", "x", on_session },
+		{ "soul:session:{b0562}:u:s", "sumn", "-", on_session },
+		{ "soul:session:{b0562}:u:s", "active", "x", on_session },
 		{ "soul:credential:{t}", "ten", "~", on_credential },
 		{ "soul:credential:{t}", "changed", "x", on_credential },
 	};
@@ -324,7 +324,8 @@ TEST(a_kill_of_redis_loses_nothing)
 	ck_text(st.bytes, "changed");
 	ck_assert_int_eq(
 	    INT_OF(&b, STR("ZCARD"), STR("soul:ticks:{b0562}:1")), 1);
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 1);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 1);
 	OK(session_read(b.s, &skey, b.a, &session));
 	ck_text(session.summary, "sum");
 	OK(session_messages(b.s, &skey,

@@ -122,7 +122,7 @@ TEST(numbers_continue_after_trimming)
 	ck_page(&b, 400, 10, 401, 410);
 	ck_page(&b, -1, SIZE_MAX, 301, max + 300);
 	/* Even after all were removed. */
-	DO(&b, STR("DEL"), STR("soul:session:{~55So5oi3:~czox}:messages"));
+	DO(&b, STR("DEL"), STR("soul:messages:{b0193}:~55So5oi3:~czox"));
 	append_numbers(&b, max + 301, max + 301);
 	ck_page(&b, 0, 10, max + 301, max + 301);
 	state_fixture_stop(&b);
@@ -246,7 +246,7 @@ TEST(a_deleted_session_has_no_turns)
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(!out.known);
 	ck_page(&b, -1, 10, 1, 0);
-	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
+	OK(session_fixture_claim(&b, "用户", 1000, 10, &idle));
 	ck_assert_uint_eq(idle.n, 0);
 	/* The turn that ran cannot write to it. */
 	IS(RC_CONFLICT, turn_check_head(b.s, &p));

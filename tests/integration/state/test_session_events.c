@@ -49,7 +49,7 @@ record_of(struct state_fixture *b, const char *turn)
 {
 	struct turn_record t;
 
-	OK(turn_record_read(b->s, str_of(turn), b->a, &t));
+	OK(turn_record_read(b->s, key.user_id, str_of(turn), b->a, &t));
 	return t;
 }
 
@@ -135,7 +135,7 @@ TEST(no_seq_twice_after_the_log_has_expired)
 
 	state_fixture_start(&b);
 	begin(&b, &a, 3);
-	run(&b, "DEL soul:session:{~dSAx:s}:events:1");
+	run(&b, "DEL soul:events:{b1009}:~dSAx:s:1");
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
 	ck_assert_int_eq(read_after(&b, 0).newest, 3);
 	OK(turn_append_input(b.s, &a, &message, &input, &events));
@@ -239,7 +239,7 @@ TEST(a_dead_turn_is_logged_as_lost)
 	state_fixture_start(&b);
 	begin(&b, &dead, 1);
 	enter(&b, &never);
-	run(&b, "DEL soul:instance:{gone}:1");
+	run(&b, "DEL soul:instance:{b1009}:gone:1");
 	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
 	enter(&b, &a);
 	OK(turn_poll(b.s, &a, &ahead));

@@ -17,7 +17,7 @@ claim(struct state_fixture *b, int64_t lease_ms, struct session_idle *first)
 {
 	struct session_idle_list l;
 
-	OK(session_idle_claim(b->s, lease_ms, 100, b->a, &l));
+	OK(session_fixture_claim(b, "u", lease_ms, 100, &l));
 	if (l.n > 0 && first != NULL)
 		*first = l.idle[0];
 	return l.n;
@@ -58,7 +58,8 @@ TEST(an_idle_period_has_a_single_claim)
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
 	OK(session_idle_done(b.s, &w.idle));
 	OK(session_idle_done(b.s, &w.idle));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 0);
 	state_fixture_stop(&b);
 }
 
@@ -76,7 +77,8 @@ TEST(a_dead_claimer_is_replaced)
 	/* It is the same idle period for every claimer. */
 	ck_assert_int_eq(w.idle.due.ms, dead.due.ms);
 	OK(session_idle_done(b.s, &dead));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 0);
 	state_fixture_stop(&b);
 }
 
@@ -97,13 +99,14 @@ TEST(an_input_begins_another_idle_period)
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_gt(w.idle.due.ms, old.due.ms);
 	OK(session_idle_done(b.s, &w.idle));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 0);
 	state_fixture_stop(&b);
 }
 
 TEST(idle_periods_have_different_due_times)
 {
-	const struct str field = STR("soul:session:{u:~5Lya6K-d}");
+	const struct str field = STR("soul:session:{b0562}:u:~5Lya6K-d");
 	struct state_reply *r;
 	int64_t due, last = 0;
 	struct state_fixture b;
@@ -146,8 +149,8 @@ TEST(claims_are_counted)
 	input(&b, key, 0);
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
-	DO(&b, STR("HSET"), STR("soul:session:{u:~5Lya6K-d}"), STR("claims"),
-	    STR("x"));
+	DO(&b, STR("HSET"), STR("soul:session:{b0562}:u:~5Lya6K-d"),
+	    STR("claims"), STR("x"));
 	ck_assert(tk_until(fell_idle, &w, STATE_FIXTURE_WAIT_MS));
 	ck_assert_int_eq(w.idle.claims, 1);
 	state_fixture_stop(&b);
@@ -172,7 +175,8 @@ TEST(a_claim_can_be_extended)
 	/* Not after it was done, nor for another idle period. */
 	OK(session_idle_done(b.s, &old));
 	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 0);
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 0);
 	input(&b, key, FOREVER);
 	IS(RC_CONFLICT, session_idle_defer(b.s, &old, 1));
 	ck_assert_uint_eq(claim(&b, FOREVER, NULL), 0);
@@ -193,12 +197,12 @@ TEST(the_number_of_claims_is_limited)
 		k.session_id = str_of(text);
 		input(&b, k, 0);
 	}
-	OK(session_idle_claim(b.s, FOREVER, 10, b.a, &l));
+	OK(session_fixture_claim(&b, "u", FOREVER, 10, &l));
 	ck_assert_uint_eq(l.n, 10);
-	OK(session_idle_claim(b.s, FOREVER, SIZE_MAX, b.a, &l));
+	OK(session_fixture_claim(&b, "u", FOREVER, SIZE_MAX, &l));
 	ck_assert_uint_eq(l.n, 15);
-	IS(RC_INVALID, session_idle_claim(b.s, FOREVER, 0, b.a, &l));
-	IS(RC_INVALID, session_idle_claim(b.s, 0, 1, b.a, &l));
+	IS(RC_INVALID, session_fixture_claim(&b, "u", FOREVER, 0, &l));
+	IS(RC_INVALID, session_fixture_claim(&b, "u", 0, 1, &l));
 	state_fixture_stop(&b);
 }
 
@@ -211,16 +215,16 @@ TEST(garbage_does_not_stop_the_others)
 	size_t i;
 
 	state_fixture_start(&b);
-	DO(&b, STR("SET"), STR("soul:session:{u:string}"), STR("x"));
-	DO(&b, STR("HSET"), STR("soul:session:{u:format}"), STR("v"), STR("2"),
-	    STR("due"), STR("1"));
-	DO(&b, STR("HSET"), STR("soul:session:{u:due}"), STR("v"), STR("1"),
-	    STR("due"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:session:{b0562}:u:string"), STR("x"));
+	DO(&b, STR("HSET"), STR("soul:session:{b0562}:u:format"), STR("v"),
+	    STR("2"), STR("due"), STR("1"));
+	DO(&b, STR("HSET"), STR("soul:session:{b0562}:u:due"), STR("v"),
+	    STR("1"), STR("due"), STR("x"));
 	for (i = 0; i < NELEM(bad); i++)
-		DO(&b, STR("ZADD"), STR("soul:idle:1"), STR("1"),
+		DO(&b, STR("ZADD"), STR("soul:idle:{b0562}:1"), STR("1"),
 		    str_of(bad[i]));
 	/* A record whose key is no session's. */
-	DO(&b, STR("HSET"), STR("soul:session:{no session:x}"), STR("v"),
+	DO(&b, STR("HSET"), STR("soul:session:{b0562}:no session:x"), STR("v"),
 	    STR("1"), STR("due"), STR("1"));
 	input(&b, key, 0);
 	ck_assert_uint_eq(claim(&b, FOREVER, &idle), 1);
@@ -250,14 +254,13 @@ fall_idle(struct state_fixture *r, int who)
 static void
 deal(struct state_fixture *r, int who)
 {
-	struct arena *a = arena_new(1 << 20);
 	struct session_idle_list l;
 	size_t i;
 
 	(void)who;
 	for (;;) {
-		arena_reset(a);
-		OK(session_idle_claim(r->s, FOREVER, 7, a, &l));
+		arena_reset(r->a);
+		OK(session_fixture_claim(r, "u", FOREVER, 7, &l));
 		if (l.n == 0)
 			break;
 		for (i = 0; i < l.n; i++) {
@@ -266,7 +269,6 @@ deal(struct state_fixture *r, int who)
 			OK(session_idle_done(r->s, &l.idle[i]));
 		}
 	}
-	arena_free(a);
 }
 
 TEST(nothing_is_claimed_twice)
@@ -279,6 +281,7 @@ TEST(nothing_is_claimed_twice)
 	state_fixture_run_peers(redis.url, 4, deal);
 	state_fixture_join(&r, &redis);
 	state_fixture_check_claims(&r, SESSIONS);
-	ck_assert_int_eq(INT_OF(&r, STR("ZCARD"), STR("soul:idle:1")), 0);
+	ck_assert_int_eq(
+	    INT_OF(&r, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 0);
 	state_fixture_stop(&r);
 }

@@ -32,7 +32,7 @@ claim(struct state_fixture *b, struct session_idle *first)
 {
 	struct session_idle_list l;
 
-	OK(session_idle_claim(b->s, FOREVER, 100, b->a, &l));
+	OK(session_fixture_claim(b, "u", FOREVER, 100, &l));
 	if (l.n > 0)
 		*first = l.idle[0];
 	return l.n;
@@ -92,8 +92,9 @@ TEST(claimed_now_and_idle_later)
 	OK(session_idle_done(b.s, &early));
 	ck_assert(!request_summary(&b));
 	/* Its idle period has not changed. */
-	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:1")), 1);
-	ck_assert_int_eq(INT_OF(&b, STR("ZCOUNT"), STR("soul:idle:1"),
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")), 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCOUNT"), STR("soul:idle:{b0562}:1"),
 			     STR("-inf"), STR("(1000000")),
 	    0);
 	ck_assert_uint_eq(claim(&b, &second), 0);
@@ -130,7 +131,7 @@ static int64_t
 counted(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local s=redis.call('KEYS','soul:session:{*}')[1]\n"
+	    "local s='soul:session:{b0562}:u:~5Lya6K-d'\n"
 	    "local c=string.match(redis.call('HGET',s,'chars') or '',"
 	    "'^%d+:%d+:(%d+)$')\n"
 	    "return tonumber(c) or -1";
@@ -143,7 +144,7 @@ static void
 corrupt(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local k=redis.call('KEYS','soul:session:{*}:messages')[1]\n"
+	    "local k='soul:messages:{b0562}:u:~5Lya6K-d'\n"
 	    "for i=1,redis.call('LLEN',k) do\n"
 	    " redis.call('LSET',k,i-1,'spoilt')\n"
 	    "end\n"
@@ -194,8 +195,8 @@ static void
 append_uncounted(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local k=redis.call('KEYS','soul:session:{*}')[1]\n"
-	    "redis.call('RPUSH',k..':messages','{\"content\":\"一二\"}')\n"
+	    "local k='soul:session:{b0562}:u:~5Lya6K-d'\n"
+	    "redis.call('RPUSH','soul:messages:{b0562}:u:~5Lya6K-d','{\"content\":\"一二\"}')\n"
 	    "return redis.call('HINCRBY',k,'last',1)";
 
 	ck_assert_int_gt(INT_OF(b, STR("EVAL"), STR(script), STR("0")), 0);

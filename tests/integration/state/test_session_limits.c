@@ -74,7 +74,7 @@ TEST(messages_of_an_older_release_count_from_now_on)
 	state_fixture_start(&b);
 	for (i = 0; i < 4; i++)
 		OK(session_append(b.s, &key, &large, 1, NULL));
-	DO(&b, STR("HDEL"), STR("soul:session:{~55So5oi3:~czox}"),
+	DO(&b, STR("HDEL"), STR("soul:session:{b0193}:~55So5oi3:~czox"),
 	    STR("bytes"));
 	for (i = 0; i < 100; i++)
 		OK(session_append(b.s, &key, &large, 1, NULL));
@@ -117,7 +117,7 @@ knows(struct state_fixture *b, const char *user, long i)
 static void
 none_is_idle(struct state_fixture *b)
 {
-	DO(b, STR("DEL"), STR(KEY_IDLE));
+	DO(b, STR("DEL"), STR("soul:idle:{b0562}:1"));
 }
 
 TEST_T(a_user_keeps_so_many_sessions, 60)
@@ -143,10 +143,9 @@ TEST_T(a_user_keeps_so_many_sessions, 60)
 	ck_assert(knows(&b, "u", 3));
 	/* Nothing of it is left. */
 	ck_assert_int_eq(
-	    INT_OF(&b, STR("EXISTS"), STR("soul:session:{u:~cy4x}:messages")),
-	    0);
+	    INT_OF(&b, STR("EXISTS"), STR("soul:messages:{b0562}:u:~cy4x")), 0);
 	ck_assert_int_eq(
-	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{u}:sessions:1")),
+	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{b0562}:u:sessions:1")),
 	    SESSIONS_MAX);
 	/* The one idle for longest. */
 	input(&b, "u", 3);
@@ -170,8 +169,8 @@ TEST_T(twice_as_many_are_too_many_in_any_case, 60)
 	ck_assert(!knows(&b, "u", 0));
 	ck_assert(!knows(&b, "u", 1));
 	ck_assert(knows(&b, "u", 2));
-	ck_assert_int_eq(
-	    INT_OF(&b, STR("ZCARD"), STR(KEY_IDLE)), 2 * SESSIONS_MAX - 1);
+	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), STR("soul:idle:{b0562}:1")),
+	    2 * SESSIONS_MAX - 1);
 	state_fixture_stop(&b);
 }
 
@@ -185,6 +184,6 @@ TEST(a_deleted_session_does_not_count)
 	input(&b, "u", 1);
 	OK(session_delete(b.s, &k));
 	ck_assert_int_eq(
-	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{u}:sessions:1")), 1);
+	    INT_OF(&b, STR("ZCARD"), STR("soul:user:{b0562}:u:sessions:1")), 1);
 	state_fixture_stop(&b);
 }

@@ -93,10 +93,11 @@ TEST(wrong_summaries_are_rejected)
 	IS(RC_INVALID, summarise(&b, "x", 1, 1, "j"));
 	IS(RC_INVALID, summarise(&b, "x", -1, 1, "j"));
 	IS(RC_INVALID, summarise(&b, "x", 0, INT64_MAX, "j"));
-	DO(&b, STR("HSET"), STR("soul:session:{~55So5oi3:~czox}"), STR("v"),
-	    STR("2"));
+	DO(&b, STR("HSET"), STR("soul:session:{b0193}:~55So5oi3:~czox"),
+	    STR("v"), STR("2"));
 	IS(RC_INVALID, summarise(&b, "x", 0, 1, "j"));
-	DO(&b, STR("SET"), STR("soul:session:{~55So5oi3:~czox}"), STR("x"));
+	DO(&b, STR("SET"), STR("soul:session:{b0193}:~55So5oi3:~czox"),
+	    STR("x"));
 	IS(RC_INVALID, session_job_done(b.s, &key, STR("j")));
 	state_fixture_stop(&b);
 }

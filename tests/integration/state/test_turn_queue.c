@@ -129,7 +129,7 @@ die(struct state_fixture *b, const char *instance)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "soul:instance:{%s}:1", instance);
+	snprintf(text, sizeof(text), "soul:instance:{b0562}:%s:1", instance);
 	ck_assert_int_eq(INT_OF(b, STR("DEL"), str_of(text)), 1);
 }
 
@@ -238,12 +238,13 @@ TEST(a_process_without_a_sign_of_life_is_dead)
 {
 	struct turn_slot slow = slot("slow", "a");
 	struct waiting_turn w = { NULL, slot("live", "b") };
+	unsigned bucket = state_fixture_bucket("u");
 	int64_t ahead, ttl;
 	struct state_fixture b;
 
 	state_fixture_start(&b);
 	w.b = &b;
-	OK(turn_alive(b.s, STR("slow"), 200));
+	OK(turn_fixture_alive(b.s, &slow, 200));
 	OK(turn_fixture_enter(b.s, &slow, &ahead));
 	OK(turn_fixture_enter(b.s, &w.p, &ahead));
 	ck_assert(!is_head(&w));
@@ -251,18 +252,21 @@ TEST(a_process_without_a_sign_of_life_is_dead)
 	IS(RC_CONFLICT, turn_check_head(b.s, &slow));
 
 	/* Polling marks a process as alive, without turn_alive() too. */
-	DO(&b, STR("PEXPIRE"), STR("soul:instance:{live}:1"), STR("500"));
+	DO(&b, STR("PEXPIRE"), STR("soul:instance:{b0562}:live:1"), STR("500"));
 	OK(turn_poll(b.s, &w.p, &ahead));
-	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{b0562}:live:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS - 500);
 	ck_assert_int_le(ttl, TURN_ALIVE_MS);
 	/* Entering and polling do not shorten the time. */
-	OK(turn_alive(b.s, STR("live"), 60000));
+	OK(turn_fixture_alive(b.s, &w.p, 60000));
 	OK(turn_poll(b.s, &w.p, &ahead));
-	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{live}:1"));
+	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{b0562}:live:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS);
-	IS(RC_INVALID, turn_alive(b.s, STR(""), 1000));
-	IS(RC_INVALID, turn_alive(b.s, STR("x"), 0));
+	IS(RC_INVALID, turn_alive(b.s, STR(""), &bucket, 1, 1000));
+	IS(RC_INVALID, turn_alive(b.s, STR("x"), &bucket, 1, 0));
+	OK(turn_alive(b.s, STR("x"), NULL, 0, 1000));
+	bucket = STATE_BUCKETS;
+	IS(RC_INVALID, turn_alive(b.s, STR("x"), &bucket, 1, 1000));
 	state_fixture_stop(&b);
 }
 
@@ -270,7 +274,7 @@ TEST(garbage_in_the_queue_is_evicted)
 {
 	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
 		"no token:y" };
-	const struct str q = STR("soul:session:{u:~cyAx}:turns:1");
+	const struct str q = STR("soul:turns:{b0562}:u:~cyAx:1");
 	struct turn_slot p = slot("i1", "a");
 	struct str next;
 	int64_t ahead;
@@ -289,7 +293,7 @@ TEST(garbage_in_the_queue_is_evicted)
 	/* An instance that is alive and has no name. */
 	OK(turn_fixture_enter(b.s, &p, &ahead));
 	DO(&b, STR("RPUSH"), q, STR("no token:y"));
-	DO(&b, STR("SET"), STR("soul:instance:{no token}:1"), STR("1"));
+	DO(&b, STR("SET"), STR("soul:instance:{b0562}:no token:1"), STR("1"));
 	IS(RC_INVALID, turn_fixture_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 

@@ -105,7 +105,7 @@ TEST_T(turns_do_not_overlap, 120)
 	state_fixture_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
 	ck_assert_uint_eq(pairs(&r), 2 * PEERS * ROUNDS);
 	ck_assert_int_eq(
-	    INT_OF(&r, STR("EXISTS"), STR("soul:session:{u:s}:turns:1")), 0);
+	    INT_OF(&r, STR("EXISTS"), STR("soul:turns:{b0562}:u:s:1")), 0);
 	state_fixture_stop(&r);
 }
 
@@ -124,7 +124,7 @@ victim(const char *url, const char *instance, int64_t alive_ms)
 	state_fixture_wait_up(&r);
 	t.r = &r;
 	t.p.turn_id = str_of(instance);
-	OK(turn_alive(r.s, t.p.instance, alive_ms));
+	OK(turn_fixture_alive(r.s, &t.p, alive_ms));
 	OK(turn_fixture_enter(r.s, &t.p, &t.ahead));
 	DO(&r, STR("INCR"), STR("ready"));
 	for (;;)

@@ -52,11 +52,11 @@ TEST(the_head_appends_an_input)
 	ck_assert_int_ge(s.active.ms, now);
 	ck_assert_int_le(s.active.ms, state_fixture_now(&b));
 	/* It becomes idle at the given time. */
-	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
+	OK(session_fixture_claim(&b, "u", 1000, 10, &idle));
 	ck_assert_uint_eq(idle.n, 0);
 	OK(turn_fixture_input(
 	    b.s, &a, &two_new, &(struct turn_input){ STR("x"), STR("t2"), 0 }));
-	OK(session_idle_claim(b.s, 1000, 10, b.a, &idle));
+	OK(session_fixture_claim(&b, "u", 1000, 10, &idle));
 	ck_assert_uint_eq(idle.n, 1);
 	ck_text(idle.idle[0].key.session_id, "s 1");
 	count_is(&b, 4);
@@ -290,9 +290,9 @@ TEST(a_turn_that_enters_may_act_until_it_is_unmarked)
 /* What is of another type is found before the first write. */
 TEST(a_turn_whose_input_cannot_be_stored_does_not_enter)
 {
-	static const struct str wrong[] = { STR_INIT(KEY_IDLE),
-		STR_INIT("soul:session:{u:~cyAx}"),
-		STR_INIT("soul:session:{u:~cyAx}:messages") };
+	static const struct str wrong[] = { STR_INIT("soul:idle:{b0562}:1"),
+		STR_INIT("soul:session:{b0562}:u:~cyAx"),
+		STR_INIT("soul:messages:{b0562}:u:~cyAx") };
 	struct turn_slot a = slot("i", "a");
 	struct turn_entered in;
 	struct state_fixture b;
