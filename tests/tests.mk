@@ -120,12 +120,19 @@ CHOSEN := $(foreach t,$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS),\
 	$(if $(and $(or $(if $(UNITS),,all),\
 	$(filter $(UNITS),$(call unit_of,$t))),$(call is_found,$t)),$t))
 
+# Record tests run once more on a Redis Cluster.
+ON_CLUSTER := $(patsubst %.c,%,$(shell grep -l '^STATE_FIXTURE_ON_CLUSTER$$' \
+	$(addsuffix .c,$(IT_TESTS))))
+CHOSEN_CLUSTER := $(filter $(ON_CLUSTER),$(CHOSEN))
+
 test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
     $(if $(WHOLE),$(LINT_NEEDS) $(FUZZ_NEEDS))
 	@$(if $(strip $(WHOLE)$(CHOSEN)),,echo "no test or file is called that" >&2; exit 1)
 	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
 	    tests/testkit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
-	    $(CHOSEN:%=$(B)/%) $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
+	    $(CHOSEN:%=$(B)/%) \
+	    $(CHOSEN_CLUSTER:%="tests/testkit/on-cluster $(B)/%") \
+	    $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
 
 # ---- the chart ---------------------------------------------------------------
 # Not a part of "test", since it needs npm.  Without npm it is skipped with

@@ -322,8 +322,10 @@ attempt_retry_rejected(struct state_pipe *p, struct pipe_entry *e)
 		return PIPE_RETRY_LATER;
 	}
 	/* Some of its keys are moving to another server. */
-	return reply_error_is(e->reply, STR("TRYAGAIN")) ? PIPE_RETRY_LATER
-							 : PIPE_ENDS;
+	return reply_error_is(e->reply, STR("TRYAGAIN")) ||
+		reply_script_moving(e->reply)
+	    ? PIPE_RETRY_LATER
+	    : PIPE_ENDS;
 }
 
 static enum pipe_retry

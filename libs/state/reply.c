@@ -117,6 +117,18 @@ static const struct {
 	{ STR_INIT("BUSYGROUP"), RC_CONFLICT, false },
 };
 
+/*
+ * A key that a script has computed has moved to another server, or is moving
+ * and does not exist.
+ */
+bool
+reply_script_moving(const struct state_reply *r)
+{
+	return r != NULL && r->kind == STATE_ERROR &&
+	    str_starts(
+		r->s, STR("ERR Script attempted to access a non local key"));
+}
+
 /* What a script may not do is said in these words, by Redis 7.0 and later. */
 static bool
 reply_script_denied(struct str s)
@@ -134,6 +146,8 @@ reply_rc(const struct state_reply *r)
 		return RC_OK;
 	if (reply_script_denied(r->s))
 		return RC_DENIED;
+	if (reply_script_moving(r))
+		return RC_RETRY;
 	for (i = 0; i < NELEM(reply_errors); i++)
 		if (reply_error_is(r, reply_errors[i].code))
 			return reply_errors[i].rc;

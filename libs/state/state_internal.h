@@ -360,6 +360,13 @@ enum rc reply_rc(const struct state_reply *r);
 bool reply_error_is(const struct state_reply *r, struct str code);
 
 /*
+ * reply_script_moving(r):
+ * Whether r is the error of a script that found a computed key on the move to
+ * another server.  Scripts find that out before they write anything.
+ */
+bool reply_script_moving(const struct state_reply *r);
+
+/*
  * reply_unusable(r):
  * Whether r is an error that a new connection may not have: the server became
  * a replica, loads its data, or wants a password again.

@@ -4,8 +4,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "testkit/redis_set.h"
+
 #define DEADLINE_MS 5000
 #define ARENA_MAX   (16UL << 20)
+
+static struct tk_cluster shared; /* its url: empty if there is none */
 
 bool
 state_fixture_is_up(void *state)
@@ -67,10 +71,60 @@ state_fixture_join(struct state_fixture *f, const struct tk_server *server)
 }
 
 void
+state_fixture_share_begin(void)
+{
+	if (getenv("SOUL_TEST_CLUSTER") != NULL)
+		tk_cluster_start(&shared);
+}
+
+const char *
+state_fixture_share_end(void)
+{
+	for (size_t i = 0; i < TK_CLUSTER_NODES && shared.url[0] != '\0'; i++)
+		tk_server_stop(&shared.node[i], SIGTERM);
+	return NULL;
+}
+
+static void
+state_fixture_command_shared(const char *line)
+{
+	for (size_t i = 0; i < TK_CLUSTER_MASTERS; i++)
+		tk_redis_do(&shared.node[i], NULL, 0, "%s", line);
+}
+
+void
+state_fixture_start_server(struct tk_server *server)
+{
+	if (shared.url[0] == '\0') {
+		tk_server_start(server, TK_REDIS);
+		return;
+	}
+	*server = (struct tk_server){ .kind = TK_REDIS };
+	str_copy(str_of(shared.url), server->url, sizeof(server->url));
+	ck_assert_str_eq(server->url, shared.url);
+	state_fixture_command_shared("FLUSHALL");
+}
+
+void
+state_fixture_command(const struct state_fixture *f, const char *line)
+{
+	if (shared.url[0] == '\0')
+		tk_redis_do(&f->redis, NULL, 0, "%s", line);
+	else
+		state_fixture_command_shared(line);
+}
+
+void
+state_fixture_flush(const struct state_fixture *f)
+{
+	state_fixture_command(f, "FLUSHALL");
+}
+
+void
 state_fixture_start(struct state_fixture *f)
 {
 	state_fixture_init(f);
-	tk_server_start(&f->redis, TK_REDIS);
+	state_fixture_start_server(&f->redis);
 	state_fixture_connect(f, f->redis.url, DEADLINE_MS);
 	state_fixture_wait_up(f);
 }
@@ -223,12 +277,13 @@ state_fixture_check_claims(struct state_fixture *f, int64_t n)
 {
 	static const struct state_script unique = {
 		.text =
-		    "local l=redis.call('LRANGE','claimed',0,-1) "
-		    "for _,x in ipairs(l) do redis.call('SADD','unique',x) end "
-		    "return {#l,redis.call('SCARD','unique')}",
-		.sha = "babdbc9a6fcdea1cfe59a88b5df5ac57d1095f9f",
+		    "local l,n=redis.call('LRANGE',KEYS[1],0,-1),0 local u={} "
+		    "for _,x in ipairs(l) do if not u[x] then n=n+1 end "
+		    "u[x]=true end return {#l,n}",
+		.sha = "c1a3634517e89e01940bacf8da10f11da7e47597",
 	};
-	struct state_call c = { .script = &unique };
+	const struct str key = STATE_FIXTURE_CLAIMED;
+	struct state_call c = { .script = &unique, .keys = &key, .n_keys = 1 };
 	struct state_reply *reply;
 
 	OK(state_eval(f->s, &c, &reply));

@@ -39,14 +39,30 @@ struct state_fixture {
 };
 
 /*
+ * On a Redis Cluster that all tests of a program share and find empty, if
+ * SOUL_TEST_CLUSTER is set; testkit/on-cluster runs a program so.
+ */
+#define STATE_FIXTURE_ON_CLUSTER \
+	TK_SHARE(state_fixture_share_begin, NULL, state_fixture_share_end)
+void state_fixture_share_begin(void);
+const char *state_fixture_share_end(void);
+
+/*
  * state_fixture_start(f): A Redis, and a connected client with a generous
  * deadline.
+ * state_fixture_start_server(server): Only the Redis, or the URL of the
+ * cluster.
+ * state_fixture_command(f, line): Have it, or all masters, run a command.
+ * state_fixture_flush(f): Delete all keys.
  * state_fixture_join(f, server): A client of a Redis that runs.
  * state_fixture_init(f): Neither; state_fixture_connect(f, url, deadline_ms):
  * A client that is not connected yet.
  * state_fixture_stop(f): Free all but the server, which the testkit stops.
  */
 void state_fixture_start(struct state_fixture *f);
+void state_fixture_start_server(struct tk_server *server);
+void state_fixture_command(const struct state_fixture *f, const char *line);
+void state_fixture_flush(const struct state_fixture *f);
 void state_fixture_join(
     struct state_fixture *f, const struct tk_server *server);
 void state_fixture_init(struct state_fixture *f);

@@ -2,6 +2,8 @@
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct memory_scope scope = { STR_INIT("用户"),
 	STR_INIT("soul_1") };
 /* Later than anything is forgotten here. */
@@ -257,7 +259,7 @@ TEST(versions_never_come_back)
 	seen[3] = all(&b, -1).version;
 	OK(memory_clear(b.s, &scope, NULL));
 	/* Not even after Redis has lost everything. */
-	DO(&b, STR("FLUSHALL"));
+	state_fixture_flush(&b);
 	for (i = 4; i < NELEM(seen); i++) {
 		put(&b, i == 4 ? "a" : i == 5 ? "b" : i == 6 ? "c" : "d", "1");
 		seen[i] = all(&b, -1).version;
@@ -375,7 +377,7 @@ TEST(wrong_arguments_and_records_are_rejected)
 
 	state_fixture_start(&b);
 	for (i = 0; i < NELEM(keys); i++) {
-		DO(&b, STR("FLUSHALL"));
+		state_fixture_flush(&b);
 		OK(memory_put(b.s, &us, &item, later));
 		DO(&b, STR("SET"), str_of(keys[i]), STR("x"));
 		item.id = STR("m2");
@@ -385,7 +387,7 @@ TEST(wrong_arguments_and_records_are_rejected)
 		IS(RC_INVALID, memory_all(b.s, &us, -1, b.a, &l));
 		ck_assert(!l.changed);
 	}
-	DO(&b, STR("FLUSHALL"));
+	state_fixture_flush(&b);
 	OK(memory_put(b.s, &us, &item, later));
 	DO(&b, STR("SET"), forgotten, STR("x"));
 	IS(RC_INVALID, memory_forget(b.s, &us, item.id));
@@ -458,7 +460,7 @@ TEST_T(pages_belong_together, 120)
 	struct tk_server redis;
 	struct state_fixture b;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	state_fixture_run_peers(redis.url, PEERS, change_and_read);
 	state_fixture_join(&b, &redis);
 	arena_free(b.a);

@@ -2,6 +2,8 @@
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct memory_scope scope = { STR_INIT("用户"),
 	STR_INIT("soul_1") };
 static const struct wall later = { INT64_C(4102444800000) };

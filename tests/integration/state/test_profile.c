@@ -2,6 +2,8 @@
 #include "state/memory.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct str user = STR_INIT("用户:1");
 
 /* One leaf at a time; NULL removes. */
@@ -82,7 +84,7 @@ TEST(the_newest_change_wins_in_any_order)
 	then = state_fixture_now(&b) - 10000;
 	for (k = 0; k < 120; k++) {
 		/* All orders, one after the other. */
-		OK(state_cmd(b.s, STATE_ARGS(STR("FLUSHALL")), NULL));
+		state_fixture_flush(&b);
 		for (i = 0; i < NELEM(order); i++)
 			order[i] = i;
 		for (i = 0, t = k; i < NELEM(order); i++) {

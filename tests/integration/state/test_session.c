@@ -3,6 +3,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 /* Append messages whose text is their number, from first to last. */
@@ -324,7 +326,7 @@ TEST(concurrent_appends_are_atomic)
 	struct state_fixture b;
 	size_t i;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	state_fixture_run_peers(redis.url, PEERS, append_pairs);
 	state_fixture_join(&b, &redis);
 	arena_free(b.a);

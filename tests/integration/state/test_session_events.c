@@ -3,6 +3,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
 static const struct session_new message = { .json = one, .n = 1 };

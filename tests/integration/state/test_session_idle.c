@@ -2,6 +2,8 @@
 #include "state/session.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 #define FOREVER 600000
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("会话") };
@@ -276,7 +278,7 @@ TEST(nothing_is_claimed_twice)
 	struct tk_server redis;
 	struct state_fixture r;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	state_fixture_run_peers(redis.url, 1, fall_idle);
 	state_fixture_run_peers(redis.url, 4, deal);
 	state_fixture_join(&r, &redis);

@@ -3,7 +3,14 @@
 #include "state/state_internal.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 #define FOREVER 600000
+/* Keys of the session, and a script of the first, or of both. */
+#define SESSION  STR("soul:session:{b0562}:u:~5Lya6K-d")
+#define MESSAGES STR("soul:messages:{b0562}:u:~5Lya6K-d")
+#define RUN_SCRIPT(b, text) \
+	INT_OF(b, STR("EVAL"), STR(text), STR("2"), SESSION, MESSAGES)
 
 static const struct session_key key = { STR_INIT("u"), STR_INIT("会话") };
 static const struct session_length six = { 6, 10 };
@@ -131,12 +138,11 @@ static int64_t
 counted(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local s='soul:session:{b0562}:u:~5Lya6K-d'\n"
-	    "local c=string.match(redis.call('HGET',s,'chars') or '',"
+	    "local c=string.match(redis.call('HGET',KEYS[1],'chars') or '',"
 	    "'^%d+:%d+:(%d+)$')\n"
 	    "return tonumber(c) or -1";
 
-	return INT_OF(b, STR("EVAL"), STR(script), STR("0"));
+	return RUN_SCRIPT(b, script);
 }
 
 /* Make all messages undecodable, so that only stored counts can be right. */
@@ -144,13 +150,12 @@ static void
 corrupt(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local k='soul:messages:{b0562}:u:~5Lya6K-d'\n"
-	    "for i=1,redis.call('LLEN',k) do\n"
-	    " redis.call('LSET',k,i-1,'spoilt')\n"
+	    "for i=1,redis.call('LLEN',KEYS[2]) do\n"
+	    " redis.call('LSET',KEYS[2],i-1,'spoilt')\n"
 	    "end\n"
 	    "return 1";
 
-	ck_assert_int_eq(INT_OF(b, STR("EVAL"), STR(script), STR("0")), 1);
+	ck_assert_int_eq(RUN_SCRIPT(b, script), 1);
 }
 
 static void
@@ -195,11 +200,10 @@ static void
 append_uncounted(struct state_fixture *b)
 {
 	static const char script[] =
-	    "local k='soul:session:{b0562}:u:~5Lya6K-d'\n"
-	    "redis.call('RPUSH','soul:messages:{b0562}:u:~5Lya6K-d','{\"content\":\"一二\"}')\n"
-	    "return redis.call('HINCRBY',k,'last',1)";
+	    "redis.call('RPUSH',KEYS[2],'{\"content\":\"一二\"}')\n"
+	    "return redis.call('HINCRBY',KEYS[1],'last',1)";
 
-	ck_assert_int_gt(INT_OF(b, STR("EVAL"), STR(script), STR("0")), 0);
+	ck_assert_int_gt(RUN_SCRIPT(b, script), 0);
 }
 
 /* A record of 0.1.0 has no count: it is counted, and updated from then on. */

@@ -4,6 +4,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 /* Numbers of the first and the last message; returns how many there are. */

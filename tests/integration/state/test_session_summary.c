@@ -2,6 +2,8 @@
 #include "state/session.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("用户"), STR_INIT("s:1") };
 
 static void
@@ -138,7 +140,7 @@ TEST_T(no_number_is_summarised_twice, 60)
 	struct state_fixture b;
 	int i;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	state_fixture_join(&b, &redis);
 	arena_free(b.a);
 	b.a = arena_new(1 << 20);

@@ -2,6 +2,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
 static struct turn_slot

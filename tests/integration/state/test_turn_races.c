@@ -4,6 +4,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 #define PEERS  4
 #define ROUNDS 40
 
@@ -99,7 +101,7 @@ TEST_T(turns_do_not_overlap, 120)
 	struct tk_server redis;
 	struct state_fixture r;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	state_fixture_run_peers(redis.url, PEERS, take_turns);
 	state_fixture_join(&r, &redis);
 	state_fixture_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
@@ -152,7 +154,7 @@ TEST(killed_processes_block_no_turn)
 	struct state_fixture r;
 	int i;
 
-	tk_server_start(&redis, TK_REDIS);
+	state_fixture_start_server(&redis);
 	pids[0] = victim(redis.url, "v0", 1500);
 	pids[1] = victim(redis.url, "v1", 1500);
 	state_fixture_join(&r, &redis);

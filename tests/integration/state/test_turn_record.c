@@ -4,6 +4,8 @@
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
+STATE_FIXTURE_ON_CLUSTER
+
 static const struct session_key key = { STR_INIT("u"), STR_INIT("s 1") };
 
 static struct turn_slot
@@ -178,13 +180,9 @@ TEST(out_of_memory_is_not_a_full_queue)
 	struct state_fixture b;
 
 	state_fixture_start(&b);
-	OK(state_cmd(b.s,
-	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("1")),
-	    NULL));
+	state_fixture_command(&b, "CONFIG SET maxmemory 1");
 	IS(RC_DOWN, turn_fixture_enter(b.s, &p, &ahead));
-	OK(state_cmd(b.s,
-	    STATE_ARGS(STR("CONFIG"), STR("SET"), STR("maxmemory"), STR("0")),
-	    NULL));
+	state_fixture_command(&b, "CONFIG SET maxmemory 0");
 	OK(turn_fixture_enter(b.s, &p, &ahead));
 	state_fixture_stop(&b);
 }
@@ -274,12 +272,12 @@ TEST(a_turn_that_enters_may_act_until_it_is_unmarked)
 	state_fixture_start(&b);
 	OK(enter_with(&b, &a, &in));
 	ck_assert(may_have_acted(&b, &a));
-	DO(&b, STR("FLUSHALL"));
+	state_fixture_flush(&b);
 	OK(enter_with(&b, &a, &in));
 	OK(turn_unmark_acting(b.s, &a));
 	OK(turn_mark_acting(b.s, &a));
 	ck_assert(may_have_acted(&b, &a));
-	DO(&b, STR("FLUSHALL"));
+	state_fixture_flush(&b);
 	OK(enter_with(&b, &a, &in));
 	OK(turn_unmark_acting(b.s, &a));
 	ck_assert(!may_have_acted(&b, &a));
@@ -307,7 +305,7 @@ TEST(a_turn_whose_input_cannot_be_stored_does_not_enter)
 		ck_assert_int_eq(ahead, 0);
 		OK(turn_fixture_leave(b.s, &a, b.a, &(struct str){ 0 }));
 		count_is(&b, 0);
-		DO(&b, STR("FLUSHALL"));
+		state_fixture_flush(&b);
 	}
 	state_fixture_stop(&b);
 }
