@@ -312,7 +312,8 @@ tk_cluster_owner(const struct tk_cluster *c, int slot)
 }
 
 static void
-cluster_node_start(struct tk_cluster *c, size_t i, int bus)
+cluster_node_start(struct tk_cluster *c, size_t i, int bus,
+    void (*start)(struct tk_server *s, const char *conf))
 {
 	char conf[256];
 
@@ -321,13 +322,34 @@ cluster_node_start(struct tk_cluster *c, size_t i, int bus)
 	    "cluster-node-timeout 1000\ncluster-replica-validity-factor 0\n"
 	    "repl-diskless-sync-delay 0\n",
 	    bus);
-	tk_server_start_with(&c->node[i], TK_REDIS, conf);
+	start(&c->node[i], conf);
 	tk_redis_do(&c->node[i], c->id[i], sizeof(c->id[i]), "CLUSTER MYID");
 	c->id[i][40] = '\0';
 }
 
+static void
+cluster_server_start(struct tk_server *s, const char *conf)
+{
+	tk_server_start_with(s, TK_REDIS, conf);
+}
+
 void
 tk_cluster_start(struct tk_cluster *c)
+{
+	tk_cluster_start_with(c, cluster_server_start);
+}
+
+void
+tk_cluster_stop(struct tk_cluster *c)
+{
+	for (size_t i = 0; i < TK_CLUSTER_NODES; i++)
+		if (c->node[i].proc.pid > 0)
+			tk_server_stop(&c->node[i], SIGTERM);
+}
+
+void
+tk_cluster_start_with(
+    struct tk_cluster *c, void (*start)(struct tk_server *s, const char *conf))
 {
 	int bus[TK_CLUSTER_NODES];
 	size_t i, k;
@@ -335,7 +357,7 @@ tk_cluster_start(struct tk_cluster *c)
 	*c = (struct tk_cluster){ 0 };
 	for (i = 0; i < TK_CLUSTER_NODES; i++) {
 		bus[i] = tk_port();
-		cluster_node_start(c, i, bus[i]);
+		cluster_node_start(c, i, bus[i], start);
 	}
 	for (i = 0; i < TK_CLUSTER_MASTERS; i++) {
 		tk_redis_do(&c->node[i], NULL, 0, "CLUSTER ADDSLOTSRANGE %d %d",

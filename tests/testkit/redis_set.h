@@ -69,10 +69,17 @@ struct tk_cluster {
 
 /*
  * tk_cluster_start(c): It serves all slots, and its replicas are in sync.
+ * tk_cluster_start_with(c, start): The same with servers that start() starts,
+ *     given the configuration of a node; a client without a login must have all
+ *     permissions.
+ * tk_cluster_stop(c): Stop all that run.
  * tk_cluster_owner(c, slot): The index of the master that serves a slot at the
  *     start.
  */
 void tk_cluster_start(struct tk_cluster *c);
+void tk_cluster_start_with(
+    struct tk_cluster *c, void (*start)(struct tk_server *s, const char *conf));
+void tk_cluster_stop(struct tk_cluster *c);
 size_t tk_cluster_owner(const struct tk_cluster *c, int slot);
 
 /*

@@ -133,6 +133,12 @@ tk_rights_redis(struct tk_server *s)
 }
 
 void
+tk_rights_redis_with(struct tk_server *s, const char *conf)
+{
+	rights_start_redis(s, conf, "");
+}
+
+void
 tk_rights_closed(struct tk_server *nats, struct tk_server *redis)
 {
 	char *conf = tk_read_file("deploy/nats.conf", NULL);

@@ -80,8 +80,7 @@ state_fixture_share_begin(void)
 const char *
 state_fixture_share_end(void)
 {
-	for (size_t i = 0; i < TK_CLUSTER_NODES && shared.url[0] != '\0'; i++)
-		tk_server_stop(&shared.node[i], SIGTERM);
+	tk_cluster_stop(&shared);
 	return NULL;
 }
 

@@ -209,6 +209,7 @@ prepare(struct bench *b, int port)
 	struct soul soul = {
 		.user_id = STR("u"), .mbti_type = STR("INFJ"), .model = STR("m")
 	};
+	unsigned bucket;
 
 	b->bare = redisConnect("127.0.0.1", port);
 	memset(b->bytes, 'b', sizeof(b->bytes));
@@ -236,7 +237,9 @@ prepare(struct bench *b, int port)
 		    terminal_fixture_bind(b->s, b->ids[k], STR("u"), soul.id),
 		    RC_OK);
 	}
-	ck_assert_int_eq(turn_alive(b->s, STR("i"), INT64_C(3600000)), RC_OK);
+	ck_assert_int_eq(state_bucket(STR("u"), &bucket), RC_OK);
+	ck_assert_int_eq(
+	    turn_alive(b->s, STR("i"), &bucket, 1, INT64_C(3600000)), RC_OK);
 }
 
 TEST_T(pipelines_of_records, 120)

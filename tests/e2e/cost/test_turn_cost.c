@@ -28,7 +28,7 @@ STACK_SHARED({ .no_capture = true,
 #define MOST          64 /* of any count */
 
 static const char *const timers[] = {
-	"soul:ticks:", "soul:lease:", "soul:idle:", NULL
+	"soul:ticks:", "soul:lease:", "soul:idle:", "soul:timers:", NULL
 };
 
 /* Where a count is taken. */

@@ -63,9 +63,12 @@ stored_text(json_t *ev, char *dst, size_t size)
 	bool is;
 
 	ck_assert(c != NULL && c->err == 0);
-	redisReply *r = redisCommand(c, "HGET soul:memory:{%s:%s}:items %s",
-	    tk_text(ev, "payload.user_id"), tk_text(ev, "payload.soul_id"),
-	    tk_text(ev, "payload.memory_id"));
+	redisReply *r =
+	    redisCommand(c, "EVAL %s 0 soul:memory:{b*}:%s:%s:items %s",
+		"local k=redis.call('KEYS',ARGV[1])[1] "
+		"return k and redis.call('HGET',k,ARGV[2])",
+		tk_text(ev, "payload.user_id"), tk_text(ev, "payload.soul_id"),
+		tk_text(ev, "payload.memory_id"));
 	ck_assert_ptr_nonnull(r);
 	ck_assert_int_ne(r->type, REDIS_REPLY_ERROR);
 	is = r->type == REDIS_REPLY_STRING;

@@ -42,8 +42,9 @@ stack_name(enum stack_service i)
 static const char *
 stack_redis_url(const struct stack *st, const char *user, struct arena *a)
 {
-	const char *url =
-	    st->opts->sentinels ? st->redis.url : st->server[STACK_REDIS].url;
+	const char *url = st->has_cluster ? st->cluster.url
+	    : st->opts->sentinels         ? st->redis.url
+					  : st->server[STACK_REDIS].url;
 	int scheme = (int)(strstr(url, "://") + 3 - url);
 
 	return arena_printf(a, "REDIS_URL=%.*s%s:" TK_PASSWORD "%s@%s", scheme,
@@ -144,7 +145,12 @@ start_servers(struct stack *st)
 		    &st->server[STACK_NATS], st->nats_monitor);
 	} else
 		tk_rights_nats(&st->server[STACK_NATS]);
-	if (st->opts->sentinels) {
+	st->has_cluster = st->opts->cluster ||
+	    (!st->opts->sentinels && !st->opts->metered &&
+		getenv("SOUL_TEST_CLUSTER") != NULL);
+	if (st->has_cluster) {
+		tk_cluster_start_with(&st->cluster, tk_rights_redis_with);
+	} else if (st->opts->sentinels) {
 		st->redis.n = TK_SENTINEL_SERVERS;
 		for (size_t i = 0; i < st->redis.n; i++)
 			tk_rights_redis(&st->redis.server[i]);
@@ -307,13 +313,21 @@ stack_stop(struct tk_proc *p)
 	return tk_wait(p, END_MS);
 }
 
-/* The one that denials are to be found in. */
-static const struct tk_server *
-stack_redis(const struct stack *st)
+/* What a server denied a service; "": nothing. */
+static const char *
+stack_denied(const struct stack *st)
 {
-	return st->opts->sentinels
-	    ? &st->redis.server[tk_sentinels_master(&st->redis)]
-	    : &st->server[STACK_REDIS];
+	const struct tk_server *nats = &st->server[STACK_NATS];
+	const char *why = "";
+
+	if (st->opts->sentinels)
+		return tk_rights_denied(
+		    nats, &st->redis.server[tk_sentinels_master(&st->redis)]);
+	if (!st->has_cluster)
+		return tk_rights_denied(nats, &st->server[STACK_REDIS]);
+	for (size_t i = 0; i < TK_CLUSTER_NODES && *why == '\0'; i++)
+		why = tk_rights_denied(nats, &st->cluster.node[i]);
+	return why;
 }
 
 const char *
@@ -351,12 +365,12 @@ stack_end(struct stack *st)
 			snprintf(why, sizeof(why),
 			    "mqtt-bridge passwords ended with %d", status);
 	} else if (why[0] == '\0')
-		snprintf(why, sizeof(why), "%s",
-		    tk_rights_denied(&st->server[STACK_NATS], stack_redis(st)));
+		snprintf(why, sizeof(why), "%s", stack_denied(st));
 	for (i = 0; i < STACK_SERVERS; i++)
 		if (st->server[i].proc.pid > 0)
 			tk_server_stop(&st->server[i], SIGTERM);
 	tk_sentinels_stop(&st->redis);
+	tk_cluster_stop(&st->cluster);
 	leaked = secrets_leaked();
 	if (leaked != NULL)
 		snprintf(why, sizeof(why), "%s", leaked);

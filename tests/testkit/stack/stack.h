@@ -46,6 +46,9 @@ struct stack_opts {
 	bool metered;    /* Redis has a meter, NATS a port for monitoring */
 	bool locked;     /* as deployed: lock.h */
 	bool sentinels;  /* Redis has two replicas, and sentinels */
+	/* Redis is a cluster of six servers; so it is for any other stack that
+	 * is not metered or locked, if SOUL_TEST_CLUSTER is set. */
+	bool cluster;
 	bool without[STACK_SERVICES]; /* not started */
 };
 
@@ -59,6 +62,8 @@ struct stack {
 	struct tk_server server[STACK_SERVERS];
 	/* With sentinels; server[STACK_REDIS] is not used then. */
 	struct tk_sentinels redis;
+	struct tk_cluster cluster; /* likewise */
+	bool has_cluster;
 	struct stack_proc service[STACK_SERVICES];
 	struct tk_proc capture;
 	/*
