@@ -258,7 +258,9 @@ memory_fixture_none_idle(void *arg)
 	bool is;
 
 	if (state_cmd(fx->db.s,
-		STATE_ARGS(STR("ZCARD"), STR("soul:idle:{b0478}:1")),
+		STATE_ARGS(STR("EVAL"),
+		    STR("return #redis.call('KEYS','soul:idle:{b*}:1')"),
+		    STR("0")),
 		&r) != RC_OK)
 		return false;
 	is = state_reply_int(r) == 0;
