@@ -415,3 +415,59 @@ tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to)
 			tk_redis_do(&c->node[i], NULL, 0,
 			    "CLUSTER SETSLOT %d NODE %s", slot, c->id[to]);
 }
+
+/* Keys that one MIGRATE moves. */
+#define MIGRATE_KEYS "8"
+
+static int
+cluster_slot(const struct tk_server *s, const char *tag)
+{
+	char reply[64];
+
+	tk_redis_do(s, reply, sizeof(reply), "CLUSTER KEYSLOT {%s}", tag);
+	return (int)strtol(reply, NULL, 10);
+}
+
+size_t
+tk_cluster_serving(const struct tk_cluster *c, const char *tag)
+{
+	char reply[256];
+	size_t i;
+
+	/* Only the server that serves the slot does not redirect. */
+	for (i = 0; i < TK_CLUSTER_NODES; i++) {
+		if (!tk_alive(&c->node[i].proc))
+			continue;
+		tk_redis_do(&c->node[i], reply, sizeof(reply),
+		    "SET {%s}probe 1 PX 1", tag);
+		if (strstr(reply, "OK") != NULL)
+			return i;
+	}
+	ck_abort_msg("no server has {%s}", tag);
+	return 0;
+}
+
+void
+tk_cluster_migrate(struct tk_cluster *c, const char *tag, size_t to)
+{
+	size_t from = tk_cluster_serving(c, tag);
+	int slot = cluster_slot(&c->node[from], tag);
+	char keys[4096];
+
+	tk_cluster_migrate_begin(c, slot, from, to);
+	for (;;) {
+		tk_redis_do(&c->node[from], keys, sizeof(keys),
+		    "EVAL \"local k=redis.call('KEYS',ARGV[1]) "
+		    "return table.concat(k,' ',1,math.min(#k," MIGRATE_KEYS
+		    "))\" 0 soul:*{%s}*",
+		    tag);
+		keys[strcspn(keys, "\r\n")] = '\0';
+		ck_assert_msg(keys[0] != '-', "%s", keys);
+		if (keys[0] == '\0')
+			break;
+		tk_redis_do(&c->node[from], NULL, 0,
+		    "MIGRATE 127.0.0.1 %d \"\" 0 5000 KEYS %s",
+		    c->node[to].port, keys);
+	}
+	tk_cluster_migrate_end(c, slot, to);
+}

@@ -87,11 +87,18 @@ size_t tk_cluster_owner(const struct tk_cluster *c, int slot);
  *     the first has are served by it, others by the second.
  * tk_cluster_migrate_key(c, key, from, to): Move a key.
  * tk_cluster_migrate_end(c, slot, to): The second serves the slot.
+ * tk_cluster_migrate(c, tag, to): All of it, for the slot of the keys with
+ *     {tag}, while clients write to it.
+ * tk_cluster_serving(c, tag): The index of the server that serves that slot
+ * now.
  */
 void tk_cluster_migrate_begin(
     struct tk_cluster *c, int slot, size_t from, size_t to);
 void tk_cluster_migrate_key(
     struct tk_cluster *c, const char *key, size_t from, size_t to);
 void tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to);
+
+void tk_cluster_migrate(struct tk_cluster *c, const char *tag, size_t to);
+size_t tk_cluster_serving(const struct tk_cluster *c, const char *tag);
 
 #endif /* !TESTKIT_REDIS_SET_H */

@@ -3,85 +3,15 @@
  * afterwards the next chat succeeds without intervention, and everything that
  * got a 200 before is still stored.
  */
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "testkit/stack/chatter.h"
 #include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 #include "testkit/stack/subscriber.h"
 
 #define IDLE_AFTER "USER_IDLE_TIMEOUT_SECONDS="
 #define IDLE_SCAN  "IDLE_SUMMARY_SCAN_INTERVAL_SECONDS="
-
-/* Messages of the running conversation. */
-#define TEXTS_MAX 20000
-
-/* A client that keeps chatting through every outage. */
-struct chatter {
-	struct client owner;
-	pthread_t thread;
-	atomic_bool enough;
-	atomic_size_t texts, responses;
-	bool ok[TEXTS_MAX]; /* the message got a 200 */
-};
-
-static bool
-gateway_is_up(void *arg)
-{
-	const struct chatter *t = arg;
-
-	return tk_port_open(t->owner.st->service[STACK_CHAT_GATEWAY].http);
-}
-
-static void *
-chatter_main(void *arg)
-{
-	struct chatter *t = arg;
-	char text[64];
-	int status;
-	size_t i;
-
-	for (i = 0; i < TEXTS_MAX && !atomic_load(&t->enough); i++) {
-		snprintf(text, sizeof(text), "第%zu句：%s", i,
-		    i % 2 > 0 ? "把灯变成绿色" : "你好");
-		json_decref(client_call(
-		    t->owner.st->service[STACK_CHAT_GATEWAY].http, "POST",
-		    "/v1/chat", client_chat_request(&t->owner, text), &status));
-		t->ok[i] = status == 200;
-		if (status == 0)
-			(void)tk_until(gateway_is_up, t, 1000);
-		atomic_fetch_add(&t->responses, t->ok[i]);
-		atomic_fetch_add(&t->texts, 1);
-	}
-	return NULL;
-}
-
-struct progress {
-	struct chatter *t;
-	size_t responses;
-};
-
-static bool
-has_resumed(void *arg)
-{
-	const struct progress *p = arg;
-
-	return atomic_load(&p->t->responses) >= p->responses;
-}
-
-/* Wait until some more messages succeed. */
-static void
-chatter_resumes(struct chatter *t)
-{
-	struct progress p = { t, atomic_load(&t->responses) + 3 };
-
-	ck_assert_msg(tk_until(has_resumed, &p, STACK_MS),
-	    "the conversation has stopped");
-}
 
 /* The state before the first kill. */
 struct scene {
@@ -109,11 +39,8 @@ scene_begin(struct scene *s)
 	json_decref(subscriber_next(e, STACK_MS));
 	subscriber_free(e);
 	s->other.session = "s2";
-	s->chatter.owner =
-	    (struct client){ &s->st, STACK_USER, "s1", STACK_BODY };
-	ck_assert_int_eq(
-	    pthread_create(&s->chatter.thread, NULL, chatter_main, &s->chatter),
-	    0);
+	chatter_begin(&s->chatter,
+	    &(struct client){ &s->st, STACK_USER, "s1", STACK_BODY });
 	chatter_resumes(&s->chatter);
 }
 
@@ -159,36 +86,6 @@ scene_check(struct scene *s, const char *killed)
 	chatter_resumes(&s->chatter);
 }
 
-/* Every message that succeeded is in the session, in order. */
-static void
-check_messages(struct scene *s)
-{
-	json_t *j = client_ok(&s->st, "GET", "/v1/sessions/s1/messages", NULL);
-	json_t *list = tk_at(j, "items");
-	size_t n = json_array_size(list), i, k = 0;
-	size_t texts = atomic_load(&s->chatter.texts);
-	const char *content;
-	char begin[32];
-
-	/*
-	 * The oldest may have been summarized; start with the first one left.
-	 */
-	content = tk_text(json_array_get(list, 0), "content");
-	ck_assert_int_eq(sscanf(content, "第%zu句", &i), 1);
-	for (; i < texts; i++) {
-		if (!s->chatter.ok[i])
-			continue;
-		snprintf(begin, sizeof(begin), "第%zu句", i);
-		for (; k < n; k++) {
-			content = tk_text(json_array_get(list, k), "content");
-			if (strncmp(content, begin, strlen(begin)) == 0)
-				break;
-		}
-		ck_assert_msg(k < n, "%s is lost, of %zu", begin, texts);
-	}
-	json_decref(j);
-}
-
 static bool
 remembers(void *arg)
 {
@@ -205,9 +102,7 @@ scene_end(struct scene *s)
 {
 	const char *why;
 
-	atomic_store(&s->chatter.enough, true);
-	ck_assert_int_eq(pthread_join(s->chatter.thread, NULL), 0);
-	check_messages(s);
+	chatter_end(&s->chatter);
 	s->other.session = "after";
 	/* The first request after an outage of the memory may go without it. */
 	ck_assert(tk_until(remembers, s, STACK_MS));
