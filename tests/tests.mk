@@ -120,9 +120,11 @@ CHOSEN := $(foreach t,$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS),\
 	$(if $(and $(or $(if $(UNITS),,all),\
 	$(filter $(UNITS),$(call unit_of,$t))),$(call is_found,$t)),$t))
 
-# Record tests run once more on a Redis Cluster.
+# Run once more on a Redis Cluster: tests of records, and conversations.  Other
+# end-to-end tests can be run with tests/testkit/on-cluster, unless they need
+# their single Redis.
 ON_CLUSTER := $(patsubst %.c,%,$(shell grep -l '^STATE_FIXTURE_ON_CLUSTER$$' \
-	$(addsuffix .c,$(IT_TESTS))))
+	$(addsuffix .c,$(IT_TESTS)))) tests/e2e/conversation/test_conversation
 CHOSEN_CLUSTER := $(filter $(ON_CLUSTER),$(CHOSEN))
 
 test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \

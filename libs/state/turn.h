@@ -101,7 +101,7 @@ struct turn_entered {
  * were evicted, and begin its record.  RC_RETRY if TURN_QUEUE_MAX wait.
  * RC_CONFLICT if the turn is queued already or, with out->first, if it repeats
  * another one of the last 10 minutes; or if it has ended already
- * (turn_abandon()).
+ * (turn_abandon()).  RC_NOENT if the input's soul does not exist.
  */
 enum rc turn_enter(struct state *s, const struct turn_slot *p,
     const struct turn_entry *e, struct arena *a,
@@ -179,6 +179,7 @@ enum rc turn_append_messages(struct state *s, const struct turn_slot *p,
 /*
  * turn_append_input(s, p, new, in, events):
  * turn_append_messages(), session_user_input() and the events, all or nothing.
+ * RC_NOENT if the soul does not exist.
  *
  * turn_resume_input(s, p, in, events):
  * The same for messages that are stored already (turn_entered.input).

@@ -112,8 +112,10 @@ turn_enter(struct state *s, const struct turn_slot *p,
 	call_num(&c, TURN_ALIVE_MS);
 	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
 	call_num(&c, e->acting);
-	if (e->input != NULL)
+	if (e->input != NULL) {
+		call_key(&c, KEY_SOUL, k->user_id, e->input->soul);
 		rc = turn_call_input(&c, p, e->messages, e->input, e->events);
+	}
 	if (rc != RC_OK)
 		return rc;
 	rc = call_run(s, &c, 2, &r);

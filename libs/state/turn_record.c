@@ -76,6 +76,7 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
 	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
+	call_key(&c, KEY_SOUL, k->user_id, in->soul);
 	call_tokens(&c, p->instance, ':', p->turn_id);
 	rc = turn_call_input(&c, p, new, in, events);
 	if (rc != RC_OK)

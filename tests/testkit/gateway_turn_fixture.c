@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/keys.h"
 
 natsSubscription *
 gw_turns_subscribe(struct gateway_fixture *b)
@@ -257,6 +258,22 @@ gw_run_enter(struct gw_run *r, struct gateway_fixture *b, const char *session,
 	return turn_enter(b->db.s, &r->p, &e, b->db.arena, &in);
 }
 
+/* A soul that turns find, and which is in no list. */
+static void
+gw_run_put_soul(struct gw_run *r)
+{
+	const struct str ids[] = { r->p.key.user_id, STR("soul_x") };
+	char text[STATE_KEY_MAX];
+	struct str key;
+
+	ck_assert_int_eq(
+	    state_key(text, KEY_SOUL, ids, NELEM(ids), &key), RC_OK);
+	ck_assert_int_eq(
+	    state_cmd(r->b->db.s,
+		STATE_ARGS(STR("HSET"), key, STR("v"), STR(SOUL_FORMAT)), NULL),
+	    RC_OK);
+}
+
 void
 gw_run_start(struct gw_run *r)
 {
@@ -266,6 +283,7 @@ gw_run_start(struct gw_run *r)
 
 	gw_run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
 	event = str_of(json);
+	gw_run_put_soul(r);
 	ck_assert_int_eq(
 	    turn_append_input(r->b->db.s, &r->p,
 		&(struct session_new){ .json = &input, .n = 1 },

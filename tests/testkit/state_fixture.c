@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "state/soul.h"
 #include "testkit/redis_set.h"
 
 #define DEADLINE_MS 5000
@@ -302,6 +303,19 @@ session_fixture_claim(struct state_fixture *f, const char *user,
 }
 
 /* ---- turns without records and events ---- */
+
+void
+turn_fixture_soul(struct state *s, const char *user, const char *soul)
+{
+	const struct soul new = { .id = str_of(soul),
+		.user_id = str_of(user),
+		.name = str_of(soul),
+		.mbti_type = STR("INFJ"),
+		.model = STR("m") };
+	enum rc rc = soul_create(s, &new, STR("state"));
+
+	ck_assert(rc == RC_OK || rc == RC_CONFLICT);
+}
 
 enum rc
 turn_fixture_alive(struct state *s, const struct turn_slot *p, int64_t ms)

@@ -132,6 +132,9 @@ enum rc session_fixture_claim(struct state_fixture *f, const char *user,
 
 /* ---- turns without records and events ---- */
 
+/* turn_fixture_soul(s, user, soul): The soul exists; its name is its id. */
+void turn_fixture_soul(struct state *s, const char *user, const char *soul);
+
 /* turn_fixture_alive(s, p, ms): turn_alive() of p's process and user. */
 enum rc turn_fixture_alive(
     struct state *s, const struct turn_slot *p, int64_t ms);

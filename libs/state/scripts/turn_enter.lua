@@ -2,14 +2,15 @@
 -- its input if it is the head at once.
 --
 -- KEYS: as lib_turn_queue, retry key (without the digest), messages, idle,
---       the user's sessions
+--       the user's sessions; with the input: its soul
 -- ARGV: entry (instance:turn), turn, user, session, instance (tokens), trace
 --       id, text that identifies the input or '', alive (ms), the most turns,
 --       acting (0, 1: a terminal may act); unless the input is stored later:
 --       the input (lib_turn_input)
 -- Result: {OK, turns ahead, the turn that stored the input or nil, seq of the
 --         last event or nil: the input is not stored yet},
---         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full
+--         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
+--         {NOENT} if there is no such soul
 -- Computed keys: the retry key, the record of the turn it repeats, and those of
 -- lib_session_active.
 
@@ -46,6 +47,7 @@ if first then
   input = fields[3] or (fields[2] and first)
 end
 if #live >= tonumber(ARGV[9]) then return { RC_RETRY } end
+if KEYS[10] and call('EXISTS', KEYS[10]) == 0 then return { RC_NOENT } end
 call('RPUSH', queue, ARGV[1])
 call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
 call('HSET', turn, 'v', TURN_FORMAT, 'u', ARGV[3], 's', ARGV[4],

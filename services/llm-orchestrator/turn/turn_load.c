@@ -25,7 +25,6 @@
 #define NO_TEXT                                                               \
 	"currently only input.type=keyboard_text|speech_text with non-empty " \
 	"text is supported"
-#define NO_SOUL "soul selection is required before chat"
 
 /* Longest text that is sent to intent-filter, in code points. */
 #define COMMAND_MAX 16384
@@ -51,7 +50,8 @@ load_check(const struct turn_run *r, const struct terminal *t)
 	if (r->facts.user_text.n == 0)
 		return (struct turn_error){ 400, "invalid_request", NO_TEXT };
 	if (t->soul_id.p == NULL)
-		return (struct turn_error){ 400, "invalid_request", NO_SOUL };
+		return (
+		    struct turn_error){ 400, "invalid_request", TURN_NO_SOUL };
 	if (!str_eq(t->user_id, r->req->user_id))
 		return (struct turn_error){ 409, "conflict",
 			"the terminal is bound by another user" };
@@ -409,6 +409,13 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	turn_prefetch_drop(r);
 	if (rc == RC_OK && !r->begun)
 		rc = load_store_input(r);
+	if (rc == RC_NOENT) {
+		/* It was deleted since the record was read. */
+		load_feed_error(r,
+		    (struct turn_error){
+			400, "invalid_request", TURN_NO_SOUL });
+		return RC_OK;
+	}
 	if (rc != RC_OK)
 		return rc;
 	turn_publish_user_input(r);

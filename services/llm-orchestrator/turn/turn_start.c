@@ -188,6 +188,9 @@ static struct turn_error
 start_error(enum rc rc)
 {
 	switch (rc) {
+	case RC_NOENT:
+		return (
+		    struct turn_error){ 400, "invalid_request", TURN_NO_SOUL };
 	case RC_RETRY:
 		return (struct turn_error){ 429, "overloaded",
 			"too many turns of this session are waiting" };

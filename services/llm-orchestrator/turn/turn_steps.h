@@ -27,6 +27,9 @@ extern const struct turn_run_hooks turn_action_hooks;
  */
 enum rc turn_subscribe_control(struct orch *o) RC_CHECK;
 
+/* Why a turn does not run: its body has no soul, or one that was deleted. */
+#define TURN_NO_SOUL "soul selection is required before chat"
+
 /* ---- queue slot ---- */
 
 /*

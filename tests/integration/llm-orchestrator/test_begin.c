@@ -2,6 +2,8 @@
  * A turn that carries the body's record: slot, input and fence in one step,
  * and what that must not change.
  */
+#include "core/mem.h"
+#include "state/keys.h"
 #include "state/turn.h"
 #include "testkit/orch_fixture.h"
 #include "testkit/service.h"
@@ -105,6 +107,34 @@ TEST_T(a_turn_that_does_not_begin_has_no_effect, 90)
 	    orch_peers_count(&b.peers, "observe"), TURN_QUEUE_MAX);
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "intent_action"), 0);
 	orch_turn_close(&first);
+	orch_fixture_stop(&b);
+}
+
+/* With and without the record in the request, which may be outdated. */
+TEST_T(a_turn_whose_soul_was_deleted_has_no_effect, 60)
+{
+	const struct str ids[] = { STR("u1"), STR("soul_1") };
+	char text[STATE_KEY_MAX];
+	struct orch_fixture b;
+	struct orch_turn t;
+	struct str key;
+
+	begin_start(&b);
+	/* The body is still bound to it. */
+	ck_assert_int_eq(
+	    state_key(text, KEY_SOUL, ids, NELEM(ids), &key), RC_OK);
+	ck_assert_int_eq(
+	    state_cmd(b.state, STATE_ARGS(STR("DEL"), key), NULL), RC_OK);
+	for (int unread = 0; unread < 2; unread++) {
+		orch_turn_start_with(&t, &b, "把灯变绿",
+		    &(struct orch_turn_opts){ .unread = unread });
+		orch_ck_failed(&t, 400, "invalid_request");
+		orch_turn_close(&t);
+		ck_no_effect(&b);
+	}
+	json_t *m = orch_fixture_messages(&b, "s1", 10);
+	ck_assert_uint_eq(json_array_size(m), 0);
+	json_decref(m);
 	orch_fixture_stop(&b);
 }
 

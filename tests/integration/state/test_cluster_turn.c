@@ -19,9 +19,9 @@ static const struct turn_slot waiting = { { STR_INIT("u"), STR_INIT("s") },
 static const char *const keys[] = { "soul:session:{b0562}:u:s",
 	"soul:messages:{b0562}:u:s", "soul:events:{b0562}:u:s:1",
 	"soul:turns:{b0562}:u:s:1", "soul:turn:{b0562}:u:a",
-	"soul:turn:{b0562}:u:b", "soul:instance:{b0562}:i:1",
-	"soul:idle:{b0562}:1", "soul:user:{b0562}:u:sessions:1",
-	"soul:instance:{b0562}:j:1" };
+	"soul:turn:{b0562}:u:b", "soul:soul:{b0562}:u:soul",
+	"soul:instance:{b0562}:i:1", "soul:idle:{b0562}:1",
+	"soul:user:{b0562}:u:sessions:1", "soul:instance:{b0562}:j:1" };
 
 struct moving {
 	struct tk_cluster set;
@@ -53,6 +53,7 @@ moving_start(struct moving *m)
 	state_fixture_wait_up(&m->f);
 	OK(turn_fixture_enter(m->f.s, &head, &ahead));
 	OK(turn_fixture_enter(m->f.s, &waiting, &ahead));
+	turn_fixture_soul(m->f.s, "u", "soul");
 	OK(turn_append_input(m->f.s, &head,
 	    &(struct session_new){ .json = &json, .n = 1 },
 	    &(struct turn_input){ STR("soul"), STR("t"), 60000 }, &events));

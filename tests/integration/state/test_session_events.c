@@ -10,6 +10,13 @@ static const struct str one[] = { STR_INIT("{}") };
 static const struct session_new message = { .json = one, .n = 1 };
 static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
 	60000 };
+static void
+start(struct state_fixture *b)
+{
+	state_fixture_start(b);
+	turn_fixture_soul(b->s, "u 1", "soul");
+}
+
 static const struct str abc[] = { STR_INIT("a"), STR_INIT("b"), STR_INIT("c") };
 
 static struct turn_slot
@@ -76,7 +83,7 @@ TEST(events_are_numbered_across_turns)
 	int64_t newest;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	ck_assert_int_eq(begin(&b, &a, 1), 1);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
 	ck_assert_int_eq(end.events.seq, 3);
@@ -107,7 +114,7 @@ TEST(only_the_head_logs_events)
 	int64_t seq;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	p = state_pipe_new(b.s, 8);
@@ -135,7 +142,7 @@ TEST(no_seq_twice_after_the_log_has_expired)
 	struct turn_events events = { abc, 1, -1 };
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &a, 3);
 	run(&b, "DEL soul:events:{b1009}:~dSAx:s:1");
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);
@@ -157,7 +164,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 	size_t pages = 0, n = 0;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &a, 1);
 	p = state_pipe_new(b.s, 1000);
 	for (int i = 0; i < 1000; i++)
@@ -191,7 +198,7 @@ TEST(a_record_has_the_first_end)
 	struct turn_record t;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	ck_assert(!record_of(&b, "a").known);
 	begin(&b, &a, 1);
 	t = record_of(&b, "a");
@@ -219,7 +226,7 @@ TEST(a_waiting_turn_may_end)
 		.events = { abc, 1, -1 } };
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &a, 1);
 	enter(&b, &w);
 	OK(turn_leave(b.s, &w, &end, b.a));
@@ -238,7 +245,7 @@ TEST(a_dead_turn_is_logged_as_lost)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &dead, 1);
 	enter(&b, &never);
 	run(&b, "DEL soul:instance:{b1009}:gone:1");
@@ -276,7 +283,7 @@ TEST(the_same_input_is_a_retry)
 	struct turn_entered in;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(enter_input(&b, "a", "x", &in));
 	ck_assert_int_eq(in.ahead, 0);
 	ck_assert(in.first.p == NULL);
@@ -302,7 +309,7 @@ TEST(the_input_of_a_turn_without_effect_may_be_sent_twice)
 	struct turn_entered in;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(enter_input(&b, "a", "x", &in));
 	OK(turn_leave(b.s, &a, &end, b.a));
 	OK(enter_input(&b, "b", "x", &in));
@@ -319,7 +326,7 @@ TEST(a_deleted_session_has_no_events)
 		.events = { abc, 1, -1 } };
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	begin(&b, &a, 3);
 	OK(session_delete(b.s, &key));
 	ck_assert_uint_eq(read_after(&b, 0).n, 0);

@@ -1,6 +1,7 @@
 /* The writes of the head of the queue, each in one step. */
 #include "state/keys.h"
 #include "state/session.h"
+#include "state/soul.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
@@ -18,6 +19,29 @@ static const struct str two[] = { STR_INIT("1"), STR_INIT("2") };
 static const struct session_new two_new = { .json = two, .n = 2 };
 static const struct turn_input input = { STR_INIT("灵魂"), STR_INIT("t1"),
 	60000 };
+
+static void
+add_souls(struct state_fixture *b)
+{
+	turn_fixture_soul(b->s, "u", "灵魂");
+	turn_fixture_soul(b->s, "u", "x");
+	turn_fixture_soul(b->s, "u", "soul");
+}
+
+static void
+start(struct state_fixture *b)
+{
+	state_fixture_start(b);
+	add_souls(b);
+}
+
+/* With nothing but the souls. */
+static void
+restart(struct state_fixture *b)
+{
+	state_fixture_flush(b);
+	add_souls(b);
+}
 
 static void
 count_is(struct state_fixture *b, size_t n)
@@ -38,7 +62,7 @@ TEST(the_head_appends_an_input)
 	int64_t ahead, now;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	OK(turn_fixture_enter(b.s, &w, &ahead));
 	IS(RC_CONFLICT, turn_fixture_input(b.s, &w, &two_new, &input));
@@ -73,7 +97,7 @@ TEST(the_head_finishes)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	OK(turn_fixture_enter(b.s, &w, &ahead));
 	IS(RC_CONFLICT, turn_fixture_finish(b.s, &w, &two_new, b.a, &next));
@@ -103,7 +127,7 @@ TEST(pending_calls_stay_until_replaced)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	OK(turn_fixture_enter(b.s, &w, &ahead));
 	OK(turn_fixture_input(b.s, &a, &two_new, &input));
@@ -133,7 +157,7 @@ TEST(a_deleted_session_is_not_recreated)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	OK(turn_fixture_input(b.s, &a, &two_new, &input));
 	OK(session_delete(b.s, &key));
@@ -157,7 +181,7 @@ TEST(wrong_arguments_are_rejected)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_fixture_enter(b.s, &a, &ahead));
 	IS(RC_INVALID, turn_fixture_input(b.s, &a, &none, &input));
 	IS(RC_INVALID, turn_fixture_input(b.s, &a, &over, &input));
@@ -179,7 +203,7 @@ TEST(out_of_memory_is_not_a_full_queue)
 	int64_t ahead;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	state_fixture_command(&b, "CONFIG SET maxmemory 1");
 	IS(RC_DOWN, turn_fixture_enter(b.s, &p, &ahead));
 	state_fixture_command(&b, "CONFIG SET maxmemory 0");
@@ -237,7 +261,7 @@ TEST(the_head_enters_with_its_input)
 	struct state_fixture b;
 	struct session s;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(enter_with(&b, &a, &in));
 	ck_assert(in.begun && in.ahead == 0);
 	count_is(&b, 2);
@@ -269,19 +293,40 @@ TEST(a_turn_that_enters_may_act_until_it_is_unmarked)
 	struct turn_entered in;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(enter_with(&b, &a, &in));
 	ck_assert(may_have_acted(&b, &a));
-	state_fixture_flush(&b);
+	restart(&b);
 	OK(enter_with(&b, &a, &in));
 	OK(turn_unmark_acting(b.s, &a));
 	OK(turn_mark_acting(b.s, &a));
 	ck_assert(may_have_acted(&b, &a));
-	state_fixture_flush(&b);
+	restart(&b);
 	OK(enter_with(&b, &a, &in));
 	OK(turn_unmark_acting(b.s, &a));
 	ck_assert(!may_have_acted(&b, &a));
 	IS(RC_CONFLICT, turn_unmark_acting(b.s, &a));
+	state_fixture_stop(&b);
+}
+
+/* A soul that was deleted meanwhile: no turn, no input. */
+TEST(a_turn_needs_a_soul)
+{
+	struct turn_slot a = slot("i", "a"), w = slot("i", "w");
+	struct turn_input missing = { STR("missing"), STR("t1"), 60000 };
+	struct turn_entered in;
+	struct state_fixture b;
+	int64_t ahead;
+
+	start(&b);
+	OK(soul_delete(b.s, key.user_id, STR("灵魂"), NULL));
+	IS(RC_NOENT, enter_with(&b, &a, &in));
+	IS(RC_NOENT, turn_poll(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	ck_assert_int_eq(ahead, 0);
+	IS(RC_NOENT, turn_fixture_input(b.s, &w, &two_new, &input));
+	IS(RC_NOENT, turn_fixture_input(b.s, &w, &two_new, &missing));
+	count_is(&b, 0);
 	state_fixture_stop(&b);
 }
 
@@ -296,7 +341,7 @@ TEST(a_turn_whose_input_cannot_be_stored_does_not_enter)
 	struct state_fixture b;
 	int64_t ahead;
 
-	state_fixture_start(&b);
+	start(&b);
 	for (size_t i = 0; i < NELEM(wrong); i++) {
 		DO(&b, STR("SET"), wrong[i], STR("text"));
 		IS(RC_INVALID, enter_with(&b, &a, &in));
@@ -305,7 +350,7 @@ TEST(a_turn_whose_input_cannot_be_stored_does_not_enter)
 		ck_assert_int_eq(ahead, 0);
 		OK(turn_fixture_leave(b.s, &a, b.a, &(struct str){ 0 }));
 		count_is(&b, 0);
-		state_fixture_flush(&b);
+		restart(&b);
 	}
 	state_fixture_stop(&b);
 }
@@ -321,7 +366,7 @@ TEST(abandoning_ends_a_turn)
 	struct turn_abandoned was;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	OK(turn_abandon(b.s, &by, &e, b.a, &was));
 	ck_assert(was.reply.n == 0 && !was.acting);
 	IS(RC_CONFLICT, enter_as(&b, &p, &in));
@@ -370,7 +415,7 @@ TEST(a_retry_finds_its_input_stored)
 	struct turn_entered in;
 	struct state_fixture b;
 
-	state_fixture_start(&b);
+	start(&b);
 	for (size_t i = 0; i < NELEM(ids); i++) {
 		struct turn_slot p = slot("i", ids[i]);
 		struct turn_events events = { &event, 1, 0 };
