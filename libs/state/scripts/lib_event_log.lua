@@ -1,19 +1,18 @@
 -- lib_event_log: a session's log of events.
 --
--- log_event(session, events, seq, field, value, …): add one event.
--- log_events(session, events, from, n): add ARGV[from], … to it.  Returns the
--- seq of the last; 0 if there are none or the session does not exist.
+-- log_event(events, seq, field, value, …): add one event; the caller sets when
+--                                          the log expires.
+-- log_lost(session, events, turn): a turn was lost, unless there is no session.
+--
+-- log_lost() needs lib_clock.
 
-local function log_event(session, events, seq, ...)
+local function log_event(events, seq, ...)
   redis.call('XADD', events, 'MAXLEN', '~', EVENTS_MAX, '0-' .. seq, ...)
-  redis.call('PEXPIRE', events, EVENTS_TTL_MS)
 end
 
-local function log_events(session, events, from, n)
-  if n == 0 or redis.call('EXISTS', session) == 0 then return 0 end
-  local seq = redis.call('HINCRBY', session, 'seq', n)
-  for i = 1, n do
-    log_event(session, events, seq - n + i, 'e', ARGV[from + i - 1])
-  end
-  return seq
+local function log_lost(session, events, turn)
+  if redis.call('EXISTS', session) == 0 then return end
+  log_event(events, redis.call('HINCRBY', session, 'seq', 1), 'lost', turn,
+    'at', now)
+  redis.call('PEXPIRE', events, EVENTS_TTL_MS)
 end

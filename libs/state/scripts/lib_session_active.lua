@@ -1,9 +1,9 @@
 -- lib_session_active: a user's input makes a session active.
 --
--- Needs lib_record.
+-- Needs lib_session.
 --
--- set_active(keys, now, soul, terminal, idle_ms, member): keys names session,
--- idle and sessions (the user's); member is "user:session" (tokens).  The
+-- set_active(s, keys, now, soul, terminal, idle_ms, member): of the open session
+-- s; keys names idle and sessions (the user's); member is "user:session" (tokens).  The
 -- session becomes idle idle_ms from now.
 --
 -- Computed keys: of sessions that are deleted the records, messages, events and
@@ -43,18 +43,18 @@ local function delete_excess(idle, sessions, user)
   end
 end
 
-local function set_active(keys, now, soul, terminal, idle_ms, member)
-  local key = keys.session
-  record(key, SESSION_FORMAT)
+local function set_active(s, keys, now, soul, terminal, idle_ms, member)
   local user, session = split_session(member)
   local due = now + tonumber(idle_ms)
   -- Each idle period has its own due time, however many inputs come within a
   -- millisecond.
-  local previous = tonumber(redis.call('HGET', key, 'due') or '') or 0
-  if previous >= due and previous - due < 1000 then due = previous + 1 end
+  if s.due >= due and s.due - due < 1000 then due = s.due + 1 end
   redis.call('ZADD', keys.idle, due, member)
   redis.call('ZADD', keys.sessions, now, session)
-  redis.call('HSET', key, 'v', SESSION_FORMAT, 'soul', soul, 'term', terminal,
-    'active', now, 'due', due, 'claims', 0)
+  change(s, 'soul', soul)
+  change(s, 'term', terminal)
+  change(s, 'active', now)
+  change(s, 'due', due)
+  change(s, 'claims', 0)
   delete_excess(keys.idle, keys.sessions, user)
 end

@@ -2,16 +2,16 @@
 --
 -- Needs lib_turn_queue and its KEYS.
 --
--- leave(entry, live, dead): take the turn out of the queue, of which
---               scan_queue(entry) has returned the others.  Returns {OK, the
+-- leave(entry, live, dead, head): take the turn out of the queue, about which
+--               scan_queue(entry) has returned the rest.  Returns {OK, the
 --               instance of the turn that became the head, or false}, or
 --               {NOENT}.
 -- store_end(reply, timeline, void): store the turn's end unless it has one;
 --               reply '': none.  void '1': the turn had no effect, so the same
 --               input is not a retry of it.
 
-local function leave(entry, live, dead)
-  local head, new_head = call('LINDEX', queue, 0), live[1]
+local function leave(entry, live, dead, head)
+  local new_head = live[1]
   if call('LREM', queue, 1, entry) == 0 then return { RC_NOENT } end
   evict(dead)
   if not new_head or new_head == head then return { RC_OK, false } end
@@ -20,9 +20,16 @@ end
 
 local function store_end(reply, timeline, void)
   local turn = KEYS[5]
-  if reply == '' or call('EXISTS', turn) == 0 then return end
-  if call('HSETNX', turn, 'end', reply) == 0 then return end
-  if timeline ~= '' then call('HSET', turn, 'tl', timeline) end
+  if reply == '' then return end
+  local fields = call('HMGET', turn, 'v', 'end')
+  if not fields[1] or fields[2] then return end
+  local ending = { 'end', reply }
+  if timeline ~= '' then
+    ending[3], ending[4] = 'tl', timeline
+  end
+  if void == '1' then
+    ending[#ending + 1], ending[#ending + 2] = 'void', '1'
+  end
+  call('HSET', turn, unpack(ending))
   call('PEXPIRE', turn, TURN_TTL_MS)
-  if void == '1' then call('HSET', turn, 'void', '1') end
 end

@@ -2,9 +2,10 @@
 --
 -- KEYS: turns, instance (of the caller), session, events, turn, …
 --
--- scan_queue(own): the entries (instance:turn) of live processes, and those of
---                  dead ones, without the entry own.  It only reads, so that
---                  what fails there (lib_bucket) does so before a write.
+-- scan_queue(own): the entries (instance:turn) of live processes, those of dead
+--                  ones, without the entry own, and the head.  It only reads,
+--                  so that what fails there (lib_bucket) does so before a
+--                  write.
 -- evict(dead):     remove those of dead ones and log them as lost.
 -- stay_alive(ms):  the caller's process is alive for at least this long.
 --
@@ -32,8 +33,8 @@ local function is_alive(entry)
 end
 
 local function scan_queue(own)
-  local live, dead = {}, {}
-  for _, entry in ipairs(call('LRANGE', queue, 0, -1)) do
+  local live, dead, all = {}, {}, call('LRANGE', queue, 0, -1)
+  for _, entry in ipairs(all) do
     if entry ~= own and is_alive(entry) then
       live[#live + 1] = entry
     elseif entry ~= own then
@@ -41,17 +42,14 @@ local function scan_queue(own)
       dead[#dead + 1] = entry
     end
   end
-  return live, dead
+  return live, dead, all[1]
 end
 
 local function end_lost(turn)
   local key = turn_key(turn)
   if call('EXISTS', key) == 0 then return end
   if call('HSETNX', key, 'end', '') == 0 then return end
-  if call('HGET', key, 'begun') and call('EXISTS', KEYS[3]) == 1 then
-    log_event(KEYS[3], KEYS[4], call('HINCRBY', KEYS[3], 'seq', 1),
-      'lost', turn, 'at', now)
-  end
+  if call('HGET', key, 'begun') then log_lost(KEYS[3], KEYS[4], turn) end
 end
 
 local function evict(dead)
@@ -62,7 +60,7 @@ local function evict(dead)
 end
 
 local function stay_alive(ms)
-  if not call('SET', KEYS[2], '1', 'NX', 'PX', ms) then
-    call('PEXPIRE', KEYS[2], ms, 'GT')
+  if call('PEXPIRE', KEYS[2], ms, 'GT') == 0 then
+    call('SET', KEYS[2], '1', 'NX', 'PX', ms)
   end
 end

@@ -5,13 +5,13 @@
 --       characters
 -- Result: {OK, number of the first}, {CONFLICT}
 
---@include lib_record
---@include lib_session_append
---@include lib_session_pending
+--@include lib_session
 
 if ARGV[1] ~= '' and redis.call('LINDEX', KEYS[3], 0) ~= ARGV[1] then
   return { RC_CONFLICT }
 end
-local first = append(KEYS[1], KEYS[2], ARGV[2], 4)
-set_pending(KEYS[1], ARGV[3])
+local s = open_session(KEYS[1])
+local first = append(s, KEYS[2], ARGV[2], 4)
+set_pending(s, ARGV[3])
+save_session(s)
 return { RC_OK, first }

@@ -6,9 +6,11 @@
 -- Computed keys: see lib_session_active.
 
 --@include lib_clock
---@include lib_record
+--@include lib_session
 --@include lib_session_active
 
-set_active({ session = KEYS[1], idle = KEYS[2], sessions = KEYS[3] }, now,
-  ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+local s = open_session(KEYS[1])
+set_active(s, { idle = KEYS[2], sessions = KEYS[3] }, now, ARGV[1], ARGV[2],
+  ARGV[3], ARGV[4])
+save_session(s)
 return RC_OK

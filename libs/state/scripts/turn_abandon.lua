@@ -25,8 +25,5 @@ end
 call('HSET', turn, 'end', ARGV[7 + acting])
 if acting == 0 then call('HSET', turn, 'void', '1') end
 call('PEXPIRE', turn, TURN_TTL_MS)
-if fields[3] and call('EXISTS', KEYS[3]) == 1 then
-  log_event(KEYS[3], KEYS[4], call('HINCRBY', KEYS[3], 'seq', 1),
-    'lost', ARGV[2], 'at', now)
-end
+if fields[3] then log_lost(KEYS[3], KEYS[4], ARGV[2]) end
 return { RC_OK, false, acting }

@@ -15,23 +15,18 @@
 -- lib_session_active.
 
 --@include lib_turn_queue
---@include lib_record
---@include lib_session_append
---@include lib_session_pending
+--@include lib_session
 --@include lib_session_active
 --@include lib_turn_input
 
 local retry, turn = KEYS[6] .. redis.sha1hex(ARGV[7]), KEYS[5]
-local keys = { session = KEYS[3], events = KEYS[4], turn = turn,
-  messages = KEYS[7], idle = KEYS[8], sessions = KEYS[9] }
+local keys = { events = KEYS[4], messages = KEYS[7], idle = KEYS[8],
+  sessions = KEYS[9] }
 -- A key of another type must fail before the first write.
-call('LLEN', queue)
-if #ARGV > 10 then check_input(keys) end
-if call('HEXISTS', KEYS[5], 'end') == 1 then
-  return { RC_CONFLICT, false }
-end
-stay_alive(ARGV[8])
 local live, dead = scan_queue()
+if #ARGV > 10 then check_input(keys) end
+if call('HEXISTS', turn, 'end') == 1 then return { RC_CONFLICT, false } end
+stay_alive(ARGV[8])
 evict(dead)
 for _, entry in ipairs(live) do
   if turn_of(entry) == ARGV[2] then
@@ -48,19 +43,26 @@ if first then
 end
 if #live >= tonumber(ARGV[9]) then return { RC_RETRY } end
 if KEYS[10] and call('EXISTS', KEYS[10]) == 0 then return { RC_NOENT } end
+local begins = #live == 0 and #ARGV > 10
+local s = begins and open_session(KEYS[3])
+local fields = { 'v', TURN_FORMAT, 'u', ARGV[3], 's', ARGV[4], 'i', ARGV[5],
+  'trace', ARGV[6], 'at', now }
+local function field(name, value)
+  fields[#fields + 1], fields[#fields + 2] = name, value
+end
 call('RPUSH', queue, ARGV[1])
 call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
-call('HSET', turn, 'v', TURN_FORMAT, 'u', ARGV[3], 's', ARGV[4],
-  'i', ARGV[5], 'trace', ARGV[6], 'at', now)
-call('PEXPIRE', turn, TURN_TTL_MS)
-if input then call('HSET', turn, 'input', input) end
+if input then field('input', input) end
 if ARGV[7] ~= '' then
-  call('HSET', turn, 'again', retry)
+  field('again', retry)
   call('SET', retry, ARGV[2], 'PX', RETRY_TTL_MS)
 end
-local seq = false
-if #live == 0 and #ARGV > 10 then
-  seq = store_input(keys, 11, input)
-  if ARGV[10] == '1' then call('HSET', turn, 'acting', '1') end
+local seq, begun = false, false
+if begins then
+  seq, begun = store_input(s, keys, 11, input)
+  if begun then field('begun', '1') end
+  if ARGV[10] == '1' then field('acting', '1') end
 end
+call('HSET', turn, unpack(fields))
+call('PEXPIRE', turn, TURN_TTL_MS)
 return { RC_OK, #live, input, seq }

@@ -7,19 +7,19 @@
 --         messages and characters since the summary (-1: not known)},
 --         {CONFLICT}
 
---@include lib_record
---@include lib_session_append
---@include lib_session_pending
+--@include lib_session
 --@include lib_turn_queue
 --@include lib_turn_end
---@include lib_turn_fence
 
 local n = tonumber(ARGV[7])
-local live, dead = scan_queue(ARGV[1])
-local _, since, chars = append(KEYS[3], KEYS[6], ARGV[5], 8 + n)
-set_pending(KEYS[3], ARGV[6])
-local seq = log_events(KEYS[3], KEYS[4], 8, n)
+local live, dead, head = scan_queue(ARGV[1])
+if head ~= ARGV[1] then return { RC_CONFLICT } end
+local s = open_session(KEYS[3])
+local _, since, chars = append(s, KEYS[6], ARGV[5], 8 + n)
+set_pending(s, ARGV[6])
+local seq = log_events(s, KEYS[4], 8, n)
+save_session(s)
 store_end(ARGV[2], ARGV[3], ARGV[4])
-local result = leave(ARGV[1], live, dead)
+local result = leave(ARGV[1], live, dead, head)
 result[3], result[4], result[5] = seq, since, chars
 return result

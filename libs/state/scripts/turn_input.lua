@@ -8,15 +8,17 @@
 -- Computed keys: see lib_session_active.
 
 --@include lib_clock
---@include lib_record
---@include lib_session_append
---@include lib_session_pending
+--@include lib_session
 --@include lib_session_active
---@include lib_event_log
 --@include lib_turn_input
 --@include lib_turn_fence
 
 if redis.call('EXISTS', KEYS[8]) == 0 then return { RC_NOENT } end
-return { RC_OK, store_input({ session = KEYS[2], events = KEYS[3],
-  turn = KEYS[4], messages = KEYS[5], idle = KEYS[6],
-  sessions = KEYS[7] }, 2) }
+local keys = { events = KEYS[3], messages = KEYS[5], idle = KEYS[6],
+  sessions = KEYS[7] }
+check_input(keys)
+local seq, begun = store_input(open_session(KEYS[2]), keys, 2)
+if begun and redis.call('EXISTS', KEYS[4]) == 1 then
+  redis.call('HSET', KEYS[4], 'begun', '1')
+end
+return { RC_OK, seq }

@@ -6,13 +6,18 @@
 -- Result: {OK, the instance of the new head or nil, seq of the last event},
 --         {NOENT} if it was not queued: the end is stored all the same
 
+--@include lib_session
 --@include lib_turn_queue
 --@include lib_turn_end
 
-local live, dead = scan_queue(ARGV[1])
+local live, dead, head = scan_queue(ARGV[1])
 store_end(ARGV[2], ARGV[3], ARGV[4])
-local result = leave(ARGV[1], live, dead)
-if result[2] ~= nil then
-  result[3] = log_events(KEYS[3], KEYS[4], 5, #ARGV - 4)
+local result = leave(ARGV[1], live, dead, head)
+if result[2] ~= nil and #ARGV > 4 then
+  local s = open_session(KEYS[3])
+  result[3] = log_events(s, KEYS[4], 5, #ARGV - 4)
+  save_session(s)
+elseif result[2] ~= nil then
+  result[3] = 0
 end
 return result

@@ -4,7 +4,10 @@
 -- ARGV: entry (instance:turn), events …
 -- Result: {OK, seq of the last}, {CONFLICT}
 
---@include lib_event_log
+--@include lib_session
 --@include lib_turn_fence
 
-return { RC_OK, log_events(KEYS[2], KEYS[3], 2, #ARGV - 1) }
+local s = open_session(KEYS[2])
+local seq = log_events(s, KEYS[3], 2, #ARGV - 1)
+save_session(s)
+return { RC_OK, seq }
