@@ -231,8 +231,16 @@ struct session_events {
 enum rc session_events_read(struct state *s, const struct session_key *k,
     int64_t after, struct arena *a, struct session_events *out) RC_CHECK;
 
-/* session_events_newest(s, k, seq): The newest event's; 0: none yet. */
+/*
+ * session_events_newest(s, k, seq): The newest event's; 0: none yet.
+ *
+ * session_events_follow(s, k, ttl_ms, seq):
+ * The same.  Turns that log events within ttl_ms from now know that somebody
+ * reads them as they come (turn_events.followed); of a session that exists.
+ */
 enum rc session_events_newest(
     struct state *s, const struct session_key *k, int64_t *seq) RC_CHECK;
+enum rc session_events_follow(struct state *s, const struct session_key *k,
+    int64_t ttl_ms, int64_t *seq) RC_CHECK;
 
 #endif /* !STATE_SESSION_H */

@@ -65,20 +65,39 @@ session_events_read(struct state *s, const struct session_key *k, int64_t after,
 	return rc;
 }
 
+static enum rc
+session_events_seq(struct state *s, struct script_call *c, int64_t *seq)
+{
+	struct state_reply *r;
+	enum rc rc = call_run(s, c, 2, &r);
+
+	*seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
+	state_reply_free(r);
+	return rc;
+}
+
 enum rc
 session_events_newest(
     struct state *s, const struct session_key *k, int64_t *seq)
 {
-	struct state_reply *r;
 	struct script_call c;
-	enum rc rc;
 
-	*seq = 0;
 	call_begin(&c, &script_session_newest_event);
 	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
-	rc = call_run(s, &c, 2, &r);
-	if (rc == RC_OK)
-		*seq = state_reply_int(state_reply_at(r, 1));
-	state_reply_free(r);
-	return rc;
+	return session_events_seq(s, &c, seq);
+}
+
+enum rc
+session_events_follow(
+    struct state *s, const struct session_key *k, int64_t ttl_ms, int64_t *seq)
+{
+	struct script_call c;
+
+	*seq = 0;
+	if (ttl_ms <= 0)
+		return RC_INVALID;
+	call_begin(&c, &script_session_follow);
+	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
+	call_num(&c, ttl_ms);
+	return session_events_seq(s, &c, seq);
 }

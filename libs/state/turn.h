@@ -43,7 +43,8 @@ struct session_new {
 struct turn_events {
 	const struct str *json;
 	size_t n;
-	int64_t seq; /* set: of the last one; 0: they were not logged */
+	int64_t seq;   /* set: of the last one; 0: they were not logged */
+	bool followed; /* set: somebody follows (session_events_follow()) */
 };
 
 /* A user's input: as the arguments of session_user_input(). */

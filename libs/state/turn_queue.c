@@ -80,8 +80,11 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 	if (rc == RC_OK) {
 		out->ahead = state_reply_int(v);
 		out->begun = state_reply_kind(seq) != STATE_NIL;
-		if (out->begun)
+		if (out->begun) {
 			e->events->seq = state_reply_int(seq);
+			e->events->followed =
+			    state_reply_int(state_reply_at(r, 4)) != 0;
+		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);
 	}

@@ -81,8 +81,10 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	rc = turn_call_input(&c, p, new, in, events);
 	if (rc != RC_OK)
 		return rc;
-	rc = call_run(s, &c, 2, &r);
+	rc = call_run(s, &c, 3, &r);
 	events->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
+	events->followed =
+	    rc == RC_OK && state_reply_int(state_reply_at(r, 2)) != 0;
 	state_reply_free(r);
 	return rc;
 }
@@ -159,17 +161,20 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 
 	end->next = STR_NONE;
 	end->events.seq = 0;
+	end->events.followed = false;
 	end->length_known = false;
 	rc = call_run(s, c, 3, &r);
 	if (rc == RC_OK) {
 		end->length = (struct session_length){
-			state_reply_int(state_reply_at(r, 3)),
 			state_reply_int(state_reply_at(r, 4)),
+			state_reply_int(state_reply_at(r, 5)),
 		};
 		end->length_known =
-		    state_reply_len(r) == 5 && end->length.chars >= 0;
+		    state_reply_len(r) == 6 && end->length.chars >= 0;
 		end->next = record_id(&rd, state_reply_at(r, 1));
 		end->events.seq = state_reply_int(state_reply_at(r, 2));
+		end->events.followed =
+		    state_reply_int(state_reply_at(r, 3)) != 0;
 		rc = record_end(&rd, c->keys[0]);
 	}
 	state_reply_free(r);

@@ -278,7 +278,7 @@ void
 gw_run_start(struct gw_run *r)
 {
 	struct str input = STR("{\"role\":\"user\",\"content\":\"hi\"}"), event;
-	struct turn_events log = { &event, 1, 0 };
+	struct turn_events log = { &event, 1, 0, false };
 	char json[1024];
 
 	gw_run_event(r, json, sizeof(json), STARTED, "{\"title\":\"x\"}");
@@ -309,8 +309,8 @@ gw_run_log(struct gw_run *r, const struct str *json, size_t n)
 {
 	struct state_pipe *pipe = state_pipe_new(r->b->db.s, 1);
 
-	ck_assert_int_eq(
-	    turn_log_events(pipe, &r->p, &(struct turn_events){ json, n, 0 }),
+	ck_assert_int_eq(turn_log_events(pipe, &r->p,
+			     &(struct turn_events){ json, n, 0, false }),
 	    RC_OK);
 	ck_assert_int_eq(state_pipe_run(pipe), RC_OK);
 	ck_assert_int_eq(turn_log_events_reply(pipe, 0, &r->seq), RC_OK);

@@ -1,6 +1,8 @@
 -- lib_session: a session's record, read with one command and written with one.
 --
--- open_session(key): the record.  known: whether it exists.
+-- open_session(key): the record.  known: whether it exists; followed_until: ms,
+--                    somebody reads its events as they come.
+-- is_followed(s, now): 1, or 0.
 -- save_session(s):   write what has changed.  Nothing else may have written to
 --                    the record since.
 --
@@ -21,14 +23,19 @@
 
 local function open_session(key)
   local fields = redis.call('HMGET', key, 'v', 'last', 'sumn', 'bytes',
-    'chars', 'seq', 'due')
+    'chars', 'seq', 'due', 'follow')
   local s = { key = key, known = fields[1] == SESSION_FORMAT, changes = {} }
   if not s.known then record(key, SESSION_FORMAT) end
   s.last, s.summarised = tonumber(fields[2] or '') or 0,
     tonumber(fields[3] or '') or 0
   s.bytes, s.chars = tonumber(fields[4] or '') or 0, fields[5]
   s.seq, s.due = tonumber(fields[6] or '') or 0, tonumber(fields[7] or '') or 0
+  s.followed_until = tonumber(fields[8] or '') or 0
   return s
+end
+
+local function is_followed(s, now)
+  return s.followed_until > now and 1 or 0
 end
 
 local function change(s, field, value)

@@ -8,7 +8,8 @@
 --       acting (0, 1: a terminal may act); unless the input is stored later:
 --       the input (lib_turn_input)
 -- Result: {OK, turns ahead, the turn that stored the input or nil, seq of the
---         last event or nil: the input is not stored yet},
+--         last event or nil: the input is not stored yet, whether somebody
+--         follows the session},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
 --         {NOENT} if there is no such soul
 -- Computed keys: the retry key, the record of the turn it repeats, and those of
@@ -65,4 +66,4 @@ if begins then
 end
 call('HSET', turn, unpack(fields))
 call('PEXPIRE', turn, TURN_TTL_MS)
-return { RC_OK, #live, input, seq }
+return { RC_OK, #live, input, seq, s and is_followed(s, now) or 0 }

@@ -4,7 +4,8 @@
 -- ARGV: entry (instance:turn), reply, timeline, void, the most messages,
 --       pending, number of events, events …, messages …, characters
 -- Result: {OK, the instance of the new head or nil, seq of the last event,
---         messages and characters since the summary (-1: not known)},
+--         whether somebody follows the session, messages and characters since
+--         the summary (-1: not known)},
 --         {CONFLICT}
 
 --@include lib_session
@@ -21,5 +22,6 @@ local seq = log_events(s, KEYS[4], 8, n)
 save_session(s)
 store_end(ARGV[2], ARGV[3], ARGV[4])
 local result = leave(ARGV[1], live, dead, head)
-result[3], result[4], result[5] = seq, since, chars
+result[3], result[4] = seq, is_followed(s, now)
+result[5], result[6] = since, chars
 return result

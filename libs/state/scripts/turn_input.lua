@@ -3,8 +3,8 @@
 -- KEYS: turns, session, events, turn, messages, idle, the user's sessions, the
 --       soul
 -- ARGV: entry (instance:turn), the input (lib_turn_input)
--- Result: {OK, seq of the last event}, {CONFLICT}, {NOENT} if there is no such
---         soul
+-- Result: {OK, seq of the last event, whether somebody follows the session},
+--         {CONFLICT}, {NOENT} if there is no such soul
 -- Computed keys: see lib_session_active.
 
 --@include lib_clock
@@ -17,8 +17,9 @@ if redis.call('EXISTS', KEYS[8]) == 0 then return { RC_NOENT } end
 local keys = { events = KEYS[3], messages = KEYS[5], idle = KEYS[6],
   sessions = KEYS[7] }
 check_input(keys)
-local seq, begun = store_input(open_session(KEYS[2]), keys, 2)
+local s = open_session(KEYS[2])
+local seq, begun = store_input(s, keys, 2)
 if begun and redis.call('EXISTS', KEYS[4]) == 1 then
   redis.call('HSET', KEYS[4], 'begun', '1')
 end
-return { RC_OK, seq }
+return { RC_OK, seq, is_followed(s, now) }

@@ -3,7 +3,8 @@
 -- KEYS: as lib_turn_queue
 -- ARGV: entry (instance:turn), reply or '', timeline or '', void (0, 1),
 --       events …
--- Result: {OK, the instance of the new head or nil, seq of the last event},
+-- Result: {OK, the instance of the new head or nil, seq of the last event,
+--         whether somebody follows the session},
 --         {NOENT} if it was not queued: the end is stored all the same
 
 --@include lib_session
@@ -17,7 +18,8 @@ if result[2] ~= nil and #ARGV > 4 then
   local s = open_session(KEYS[3])
   result[3] = log_events(s, KEYS[4], 5, #ARGV - 4)
   save_session(s)
+  result[4] = is_followed(s, now)
 elseif result[2] ~= nil then
-  result[3] = 0
+  result[3], result[4] = 0, 0
 end
 return result

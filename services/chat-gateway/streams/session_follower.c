@@ -23,6 +23,8 @@
 #define FIRST_POLL_MS 250
 #define POLL_MS       2000
 #define DRAIN_POLL_MS 100
+/* For how long turns publish their events after a poll. */
+#define FOLLOW_MS (5 * POLL_MS)
 /* Interval at which a follower that was not ready is checked. */
 #define READY_MS 20
 /* A page may exceed its size by one event. */
@@ -459,8 +461,13 @@ channel_poll(void *arg)
 	enum rc rc;
 
 	channel_enter(ch);
-	rc = session_events_newest(ch->set->state, &ch->key, &newest);
-	channel_schedule_poll(ch, ch->set->draining ? DRAIN_POLL_MS : POLL_MS);
+	rc =
+	    session_events_follow(ch->set->state, &ch->key, FOLLOW_MS, &newest);
+	/* A session that does not exist yet cannot be followed. */
+	channel_schedule_poll(ch,
+	    ch->set->draining ? DRAIN_POLL_MS
+		: newest == 0 ? FIRST_POLL_MS
+			      : POLL_MS);
 	f = rc == RC_OK ? TAILQ_FIRST(&ch->readers) : NULL;
 	for (; f != NULL; f = next) {
 		next = follower_next(f);

@@ -289,7 +289,8 @@ reply_stream_started(struct turn_run *r, const struct turn_events *events)
 void
 reply_stream_start(struct turn_run *r)
 {
-	reply_stream_publish(r->o, &r->slot, &r->start_event);
+	if (turn_chat(r)->stream || r->start_event.followed)
+		reply_stream_publish(r->o, &r->slot, &r->start_event);
 	r->start_event = (struct turn_events){ .n = 0 };
 }
 

@@ -93,7 +93,8 @@ void reply_stream_notify(struct orch *o, const struct turn_slot *p,
 /*
  * reply_stream_started(r, events): The turn's start was appended.  Published at
  *                      once if the turn is streamed, else when it takes longer:
- * reply_stream_start(r): Publish the start, unless that was done.
+ * reply_stream_start(r): Publish the start, unless that was done or nobody
+ * reads it.
  */
 void reply_stream_started(struct turn_run *r, const struct turn_events *events);
 void reply_stream_start(struct turn_run *r);

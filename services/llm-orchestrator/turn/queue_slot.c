@@ -326,14 +326,17 @@ slot_defer_release(struct turn_run *r)
 	TAILQ_INSERT_TAIL(&o->releases, l, link);
 }
 
-/* Readers of a stream get all events of the end at once. */
+/*
+ * Readers of a stream get all events of the end at once, those who follow the
+ * session read the log.
+ */
 static void
 slot_released(struct orch *o, const struct turn_slot *p,
     const struct turn_ending *end, bool stream)
 {
 	if (stream)
 		reply_stream_publish(o, p, &end->events);
-	else
+	else if (end->events.followed)
 		reply_stream_notify(o, p, &end->events);
 	if (end->next.p != NULL)
 		slot_wake(o, p, end->next);

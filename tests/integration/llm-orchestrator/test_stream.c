@@ -1,6 +1,7 @@
 /*
  * The events of a turn, in the log and on NATS, with streaming.
  */
+#include "state/session.h"
 #include "testkit/orch_fixture.h"
 
 #define STREAMED (&(struct orch_turn_opts){ .stream = true })
@@ -51,7 +52,6 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	orch_model_reply(&b.model, "你好呀", NULL);
-	natsSubscription *sub = listen_to(&b);
 	orch_turn_start(&t, &b, "你好");
 	orch_ck_completed(&t, .reply = "你好呀", .executed = "", .failed = "");
 	json_t *events = orch_events(&b);
@@ -63,8 +63,36 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	json_t *done = orch_event(events, t.turn_id, "completed", 0);
 	ck_assert_str_eq(orch_text(done, "data.reason_code"),
 	    "FINAL_STRUCTURED_OUTPUT_SELECTED");
-	/* Of the log, the start of a longer turn and its end are published. */
-	for (size_t i = 0; i < 3; i += 2) {
+	json_decref(events);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
+}
+
+/* Of the log, the start of a longer turn and its end are published. */
+TEST_T(a_turn_without_streaming_is_published_for_followers, 60)
+{
+	const struct session_key key = { STR("u1"), STR("s1") };
+	struct orch_fixture b;
+	struct orch_turn t;
+	int64_t newest;
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	natsSubscription *sub = listen_to(&b);
+	for (int i = 0; i < 2; i++) {
+		orch_model_reply(&b.model, "你好呀", NULL);
+		orch_turn_start(&t, &b, i == 0 ? "你好" : "你好吗");
+		orch_ck_completed(
+		    &t, .reply = "你好呀", .executed = "", .failed = "");
+		if (i == 0)
+			orch_turn_close(&t);
+		ck_assert_int_eq(
+		    session_events_follow(b.state, &key, 60000, &newest),
+		    RC_OK);
+	}
+	/* Nothing of the first one has come. */
+	json_t *events = orch_events(&b);
+	for (size_t i = 3; i < 6; i += 2) {
 		json_t *j = received(sub);
 		ck_assert(json_equal(j, json_array_get(events, i)));
 		json_decref(j);

@@ -1,4 +1,6 @@
 /* The events that a turn logs, and its record. */
+#include "core/mem.h"
+#include "state/keys.h"
 #include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
@@ -37,7 +39,7 @@ enter(struct state_fixture *b, const struct turn_slot *p)
 static int64_t
 begin(struct state_fixture *b, const struct turn_slot *p, size_t n)
 {
-	struct turn_events events = { abc, n, -1 };
+	struct turn_events events = { abc, n, -1, false };
 
 	enter(b, p);
 	OK(turn_append_input(b->s, p, &message, &input, &events));
@@ -78,7 +80,7 @@ run(struct state_fixture *b, const char *command)
 TEST(events_are_numbered_across_turns)
 {
 	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
-	struct turn_ending end = { .events = { abc, 2, -1 } };
+	struct turn_ending end = { .events = { abc, 2, -1, false } };
 	struct session_events page;
 	int64_t newest;
 	struct state_fixture b;
@@ -106,10 +108,43 @@ TEST(events_are_numbered_across_turns)
 	state_fixture_stop(&b);
 }
 
+TEST(turns_know_who_follows_the_session)
+{
+	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c"),
+			 d = slot_of("i", "d");
+	struct turn_ending end = { .events = { abc, 2, -1, true } };
+	const struct str ids[] = { key.user_id, key.session_id };
+	char text[STATE_KEY_MAX];
+	struct state_fixture b;
+	struct str hash;
+	int64_t newest;
+
+	state_fixture_start(&b);
+	/* A session that does not exist is not made by that. */
+	OK(session_events_follow(b.s, &key, 60000, &newest));
+	ck_assert_int_eq(newest, 0);
+	begin(&b, &a, 1);
+	OK(turn_finish(b.s, &a, &message, &end, b.a));
+	ck_assert(!end.events.followed);
+	OK(session_events_follow(b.s, &key, 60000, &newest));
+	ck_assert_int_eq(newest, 3);
+	begin(&b, &c, 1);
+	OK(turn_finish(b.s, &c, &message, &end, b.a));
+	ck_assert(end.events.followed);
+	/* For the time that is given. */
+	OK(state_key(text, KEY_SESSION, ids, NELEM(ids), &hash));
+	OK(state_cmd(
+	    b.s, STATE_ARGS(STR("HSET"), hash, STR("follow"), STR("1")), NULL));
+	begin(&b, &d, 1);
+	OK(turn_finish(b.s, &d, &message, &end, b.a));
+	ck_assert(!end.events.followed);
+	state_fixture_stop(&b);
+}
+
 TEST(only_the_head_logs_events)
 {
 	struct turn_slot a = slot_of("i", "a"), w = slot_of("i", "w");
-	struct turn_events events = { abc, 2, -1 };
+	struct turn_events events = { abc, 2, -1, false };
 	struct state_pipe *p;
 	int64_t seq;
 	struct state_fixture b;
@@ -122,7 +157,7 @@ TEST(only_the_head_logs_events)
 	OK(turn_log_events(p, &w, &events));
 	OK(turn_log_events(p, &a, &events));
 	IS(RC_INVALID,
-	    turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0 }));
+	    turn_log_events(p, &a, &(struct turn_events){ abc, 0, 0, false }));
 	OK(state_pipe_run(p));
 	OK(turn_log_events_reply(p, 0, &seq));
 	ck_assert_int_eq(seq, 3);
@@ -139,7 +174,7 @@ TEST(only_the_head_logs_events)
 TEST(no_seq_twice_after_the_log_has_expired)
 {
 	struct turn_slot a = slot_of("i", "a");
-	struct turn_events events = { abc, 1, -1 };
+	struct turn_events events = { abc, 1, -1, false };
 	struct state_fixture b;
 
 	start(&b);
@@ -157,7 +192,7 @@ TEST(no_seq_twice_after_the_log_has_expired)
 TEST(the_log_is_bounded_and_read_in_pages)
 {
 	struct turn_slot a = slot_of("i", "a");
-	struct turn_events events = { abc, 3, -1 };
+	struct turn_events events = { abc, 3, -1, false };
 	struct session_events page;
 	struct state_pipe *p;
 	int64_t after = 0;
@@ -193,7 +228,7 @@ TEST(a_record_has_the_first_end)
 	struct turn_slot a = slot_of("i", "a");
 	struct turn_ending end = { .reply = STR("{1}"),
 		.timeline = STR("[]"),
-		.events = { abc, 1, -1 } };
+		.events = { abc, 1, -1, false } };
 	struct turn_ending late = { .reply = STR("{2}") };
 	struct turn_record t;
 	struct state_fixture b;
@@ -223,7 +258,7 @@ TEST(a_waiting_turn_may_end)
 {
 	struct turn_slot a = slot_of("i", "a"), w = slot_of("i", "w");
 	struct turn_ending end = { .reply = STR("{}"),
-		.events = { abc, 1, -1 } };
+		.events = { abc, 1, -1, false } };
 	struct state_fixture b;
 
 	start(&b);
@@ -323,7 +358,7 @@ TEST(a_deleted_session_has_no_events)
 {
 	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
 	struct turn_ending end = { .reply = STR("{}"),
-		.events = { abc, 1, -1 } };
+		.events = { abc, 1, -1, false } };
 	struct state_fixture b;
 
 	start(&b);

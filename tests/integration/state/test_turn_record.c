@@ -418,7 +418,7 @@ TEST(a_retry_finds_its_input_stored)
 	start(&b);
 	for (size_t i = 0; i < NELEM(ids); i++) {
 		struct turn_slot p = slot("i", ids[i]);
-		struct turn_events events = { &event, 1, 0 };
+		struct turn_events events = { &event, 1, 0, false };
 		OK(enter_as(&b, &p, &in));
 		ck_text(in.input, i == 0 ? NULL : "t1");
 		if (i == 0)
