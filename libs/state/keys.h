@@ -165,8 +165,9 @@
  * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
  * (1: its input is stored), input (token of the turn that stored the input),
  * acting (1: a terminal may have carried out an action), again (the retry key),
- * void (1: it had no effect), end (the last turn_reply, JSON; empty: lost), tl
- * (timeline, JSON); expires.
+ * void (1: it had no effect), felt (1: the soul's state that it changed is
+ * stored), end (the last turn_reply, JSON; empty: lost), tl (timeline, JSON);
+ * expires.
  */
 #define TURN_FORMAT       "1"
 #define KEY_TURN_PRE      "soul:turn:"

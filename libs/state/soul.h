@@ -66,6 +66,10 @@ struct soul_state {
 	int64_t version; /* 0: there is no such soul, or it is not readable */
 	struct str bytes;
 	struct str log; /* entry that describes the change; absent: none */
+	/* Of soul_state_swap(): a turn of the user whose record is to say that
+	 * the state is stored (turn_ending.felt); absent: none. */
+	struct str turn_id;
+	bool told; /* set: it says so; the turn had not ended */
 };
 
 /*

@@ -192,6 +192,8 @@ soul_cas_call(
 	call_begin(c, &script_soul_state_swap_log);
 	call_key(c, KEY_SOUL_STATE, st->user_id, st->soul_id);
 	call_key(c, KEY_SOUL_LOG, st->user_id, st->soul_id);
+	if (st->turn_id.p != NULL)
+		call_key(c, KEY_TURN, st->user_id, st->turn_id);
 	call_text(c, argv[0], SOUL_BLOB_HEAD);
 	call_text(c, argv[1], SOUL_BLOB_MAX);
 	call_text(c, st->log, SOUL_LOG_ENTRY_MAX);
@@ -225,7 +227,7 @@ soul_cas_read(struct state_pipe *p, size_t at, const struct soul_state *st,
 		return st->log.p != NULL ? RC_OK : rc;
 	}
 	if (rc == RC_OK && st->log.p != NULL)
-		won[0] = state_reply_int(r) == 1;
+		won[0] = state_reply_int(r) != 0;
 	for (i = 0; rc == RC_OK && st->log.p == NULL && i < n; i++)
 		won[i] = state_reply_int(state_reply_at(r, i)) == 1;
 	return rc;
@@ -290,7 +292,7 @@ soul_state_swap(
 	struct script_call c;
 	enum rc rc;
 
-	*won = false;
+	*won = st->told = false;
 	rc = soul_cas_call(st, &args, &c);
 	if (rc == RC_OK) {
 		mark = state_mark_now(s, c.keys[0]);
@@ -299,9 +301,10 @@ soul_state_swap(
 	if (rc == RC_INVALID)
 		record_log_invalid(st->soul_id, state_reply_str(r));
 	if (rc == RC_OK && state_reply_kind(r) == STATE_INT)
-		*won = state_reply_int(r) == 1;
+		*won = true;
 	else if (rc == RC_OK)
 		rc = soul_state_parse(r, st, a);
+	st->told = *won && state_reply_int(r) == 2;
 	state_reply_free(r);
 	if (*won)
 		rc = call_replicated(s, &c, mark, rc);

@@ -217,6 +217,7 @@ struct turn_ending {
 	 * that is not known without counting. */
 	struct session_length length;
 	bool length_known;
+	bool felt; /* set by turn_finish(): see soul_state.turn_id */
 };
 
 /*

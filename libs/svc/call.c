@@ -219,6 +219,14 @@ svc_progress(struct svc_call *c, const void *msg)
 }
 
 void
+svc_done(struct svc_call *c)
+{
+	call_count(c, RC_OK, NULL);
+	bus_msg_free(c->msg);
+	call_free(c);
+}
+
+void
 svc_reply(struct svc_call *c, const void *msg)
 {
 	struct buf out =

@@ -284,6 +284,9 @@ const struct trace *svc_call_trace(const struct svc_call *c);
  */
 void svc_progress(struct svc_call *c, const void *msg);
 
+/* svc_done(c): End c without another reply, after svc_progress(). */
+void svc_done(struct svc_call *c);
+
 /*
  * svc_reply(c, msg):
  * Encode msg by the route's reply schema, reply and end c.  A message that

@@ -227,6 +227,8 @@ on_observe(void *arg, struct svc_call *c)
 	o.soul.user_id = o.req->user_id;
 	o.soul.id = o.req->soul_id;
 	o.early = o.req->early && state_up(o.e->store.state);
+	if (o.early)
+		o.soul.turn_id = o.req->turn_id;
 	emotion_api_recognize(&o);
 	rc = emotion_api_observe(&o, svc_call_arena(c));
 	if (rc != RC_OK) {
@@ -238,7 +240,10 @@ on_observe(void *arg, struct svc_call *c)
 	if (o.sent)
 		emotion_event_publish_update(o.e, &o.update, trace);
 	emotion_event_publish_psyche(o.e, &o.change, o.req, &o.update, trace);
-	emotion_api_reply(&o, true);
+	if (o.early && o.soul.told)
+		svc_done(c);
+	else
+		emotion_api_reply(&o, true);
 }
 
 /* Evolve the loaded soul to now without storing it. */

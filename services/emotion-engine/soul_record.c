@@ -236,10 +236,12 @@ record_store_swap(
 		.soul_id = soul->id,
 		.version = soul->version,
 		.bytes = record_pack(&soul->record, bytes),
-		.log = soul->log };
+		.log = soul->log,
+		.turn_id = soul->turn_id };
 	enum rc rc;
 
 	rc = soul_state_swap(s->state, &st, a, &soul->saved);
+	soul->told = rc == RC_OK && st.told;
 	if (rc != RC_OK)
 		return rc;
 	if (soul->saved)

@@ -57,7 +57,9 @@ struct stored_soul {
 	int64_t version; /* as loaded or saved */
 	struct record record;
 	bool saved;
-	struct str log; /* log entry to save with it; absent: none */
+	struct str log;     /* log entry to save with it; absent: none */
+	struct str turn_id; /* of record_store_swap(), as in soul_state */
+	bool told;          /* likewise */
 };
 
 /*

@@ -48,11 +48,14 @@ enum rc turn_load(struct turn_run *r, const struct turn_action *a) RC_CHECK;
 
 /*
  * perception_observe_emotion(r, a): Request emotion and gate.
+ * perception_count_unsaved(r):      The turn is stored: count it if the soul's
+ *                                   state is not.
  * perception_filter_intents(r, a):  Request the intents of the user's text.
  * perception_filter_early(r):       The same before the turn begins; the reply
  *                                   waits for perception_filter_intents().
  * perception_check_memory(r, a):    Request whether memories can be searched.
  */
+void perception_count_unsaved(struct turn_run *r);
 enum rc perception_observe_emotion(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 enum rc perception_filter_intents(

@@ -8,7 +8,8 @@
 --               {NOENT}.
 -- store_end(reply, timeline, void): store the turn's end unless it has one;
 --               reply '': none.  void '1': the turn had no effect, so the same
---               input is not a retry of it.
+--               input is not a retry of it.  Returns 1 if the record says that
+--               the soul's state is stored (soul_state_swap_log.lua), else 0.
 
 local function leave(entry, live, dead, head)
   local new_head = live[1]
@@ -20,9 +21,10 @@ end
 
 local function store_end(reply, timeline, void)
   local turn = KEYS[5]
-  if reply == '' then return end
-  local fields = call('HMGET', turn, 'v', 'end')
-  if not fields[1] or fields[2] then return end
+  if reply == '' then return 0 end
+  local fields = call('HMGET', turn, 'v', 'end', 'felt')
+  local felt = fields[3] and 1 or 0
+  if not fields[1] or fields[2] then return felt end
   local ending = { 'end', reply }
   if timeline ~= '' then
     ending[3], ending[4] = 'tl', timeline
@@ -32,4 +34,5 @@ local function store_end(reply, timeline, void)
   end
   call('HSET', turn, unpack(ending))
   call('PEXPIRE', turn, TURN_TTL_MS)
+  return felt
 end

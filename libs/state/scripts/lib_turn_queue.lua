@@ -60,7 +60,7 @@ local function evict(dead)
 end
 
 local function stay_alive(ms)
-  if call('PEXPIRE', KEYS[2], ms, 'GT') == 0 then
-    call('SET', KEYS[2], '1', 'NX', 'PX', ms)
+  if not call('SET', KEYS[2], '1', 'NX', 'PX', ms) then
+    call('PEXPIRE', KEYS[2], ms, 'GT')
   end
 end

@@ -1,17 +1,21 @@
 -- soul_state_swap_log: compare and set a soul's state, and log the change.
 --
--- KEYS: state, log
+-- KEYS: state, log, and the record of a turn that is to say so (optional)
 -- ARGV: the head it must have, new string, entry, the most entries, their
 --       lifetime (ms)
--- Result: 1 if it was set, else the string that is stored, or nil
+-- Result: 1 if it was set, 2 if the turn's record says so, too; else the string
+--         that is stored, or nil
 
 --@include lib_clock
 
 local call = redis.call
+local fields = KEYS[3] and call('HMGET', KEYS[3], 'v', 'end') or {}
 local stored = call('GET', KEYS[1])
 if not stored or string.sub(stored, 1, 9) ~= ARGV[1] then return stored end
 call('SET', KEYS[1], ARGV[2])
 call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'e', ARGV[3])
 call('XTRIM', KEYS[2], 'MINID', now - tonumber(ARGV[5]))
 call('PEXPIRE', KEYS[2], ARGV[5])
-return 1
+if not fields[1] or fields[2] then return 1 end
+call('HSET', KEYS[3], 'felt', '1')
+return 2

@@ -24,10 +24,11 @@ local retry, turn = KEYS[6] .. redis.sha1hex(ARGV[7]), KEYS[5]
 local keys = { events = KEYS[4], messages = KEYS[7], idle = KEYS[8],
   sessions = KEYS[9] }
 -- A key of another type must fail before the first write.
-local live, dead = scan_queue()
+call('LLEN', queue)
 if #ARGV > 10 then check_input(keys) end
 if call('HEXISTS', turn, 'end') == 1 then return { RC_CONFLICT, false } end
 stay_alive(ARGV[8])
+local live, dead = scan_queue()
 evict(dead)
 for _, entry in ipairs(live) do
   if turn_of(entry) == ARGV[2] then

@@ -34,7 +34,18 @@ perception_is_unsaved(const void *msg)
 	return !rep->saved;
 }
 
-/* The first reply decides on the gate; a second one tells of the save. */
+void
+perception_count_unsaved(struct turn_run *r)
+{
+	if (r->save_failed && !r->ending.felt)
+		metric_add(r->o->metrics.emotion_unsaved, 1);
+	r->save_failed = false;
+}
+
+/*
+ * The first reply decides on the gate; a second one tells of the save, if the
+ * turn's record was written before it.  Until then its absence says nothing.
+ */
 static void
 perception_on_emotion(
     struct turn_run *r, size_t call, enum rc rc, const void *msg)
@@ -50,7 +61,9 @@ perception_on_emotion(
 		e.mode = r->emotion.exec_mode;
 		e.unsaved = perception_is_unsaved(msg);
 	} else if (r->observed) {
-		metric_add(r->o->metrics.emotion_unsaved, 1);
+		r->save_failed = true;
+		if (r->turn.committed)
+			perception_count_unsaved(r);
 	}
 	r->observed = true;
 	turn_feed(r, &e);

@@ -272,8 +272,12 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 		rc = reply_skills(&r->turn, r->a, &r->skills);
 	if (rc == RC_OK)
 		rc = commit_write(r);
-	if (rc == RC_OK)
-		turn_feed_kind(r, TURN_COMMITTED);
+	if (rc == RC_OK) {
+		perception_count_unsaved(r);
+		turn_feed(r,
+		    &(struct turn_event){
+			.kind = TURN_COMMITTED, .saved = r->ending.felt });
+	}
 	return rc;
 }
 

@@ -519,6 +519,8 @@ fsm_on_committed(
 		return;
 	}
 	t->committed = true;
+	if (e->saved)
+		t->unsaved = false;
 	if (!t->unsaved)
 		fsm_reply(t, out);
 }

@@ -131,7 +131,10 @@ struct turn_event {
 	bool filter; /* the body has an intent catalog */
 	bool known;
 	enum wire_exec_mode mode;
-	bool unsaved; /* a second reply tells whether the soul is saved */
+	/* The soul was not saved yet: the turn's record says when it is, or a
+	 * second reply, if the record has been written before. */
+	bool unsaved;
+	bool saved; /* of TURN_COMMITTED: the record says so */
 	const struct turn_route *route;
 	struct str text;
 	const struct turn_call *calls;

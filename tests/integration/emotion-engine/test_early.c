@@ -3,23 +3,79 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
+#include "state/turn.h"
 #include "testkit/emotion_fixture.h"
 #include "testkit/redis_meter.h"
+#include "testkit/state_fixture.h"
 
 #define EARLY_INBOX "early.replies"
 /* Longer than all that happens before a save. */
 #define FSYNC_US 300000
 
 static void
+early_observe_in(struct emotion_fixture *b, const char *turn)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+	    "{\"user_id\":\"u1\",\"soul_id\":\"soul_a\",\"session_id\":"
+	    "\"s1\",\"terminal_id\":\"t-1\",\"broker\":\"main\","
+	    "\"text\":\"气死我了！\",\"early\":true%s%s%s}",
+	    turn != NULL ? ",\"turn_id\":\"" : "", turn != NULL ? turn : "",
+	    turn != NULL ? "\"" : "");
+	ck_assert_int_eq(natsConnection_PublishRequestString(b->nc,
+			     "soul.rpc.emotion.observe", EARLY_INBOX, text),
+	    NATS_OK);
+}
+
+static void
 early_observe(struct emotion_fixture *b)
 {
+	early_observe_in(b, NULL);
+}
+
+static bool
+early_next_saved(natsSubscription *replies)
+{
+	json_t *j = tk_nats_next(replies, EMOTION_FIXTURE_MS, NULL);
+	bool saved;
+
+	ck_assert_ptr_nonnull(j);
+	saved = !json_is_false(json_object_get(j, "saved"));
+	json_decref(j);
+	return saved;
+}
+
+/* A turn's record that has not ended hears of the save instead. */
+TEST_T(a_running_turn_gets_one_reply, 60)
+{
+	const struct turn_slot slots[] = {
+		{ { STR_INIT("u1"), STR_INIT("s1") }, STR_INIT("i"),
+		    STR_INIT("running") },
+		{ { STR_INIT("u1"), STR_INIT("s1") }, STR_INIT("i"),
+		    STR_INIT("ended") },
+	};
+	struct turn_ending end = { .reply = STR("{}") };
+	natsSubscription *replies;
+	struct emotion_fixture b;
+	int64_t ahead;
+
+	emotion_fixture_start(&b, 1, NULL);
+	emotion_fixture_soul(&b, "soul_a", "INFP");
+	for (size_t i = 0; i < NELEM(slots); i++)
+		ck_assert_int_eq(
+		    turn_fixture_enter(b.db.s, &slots[i], &ahead), RC_OK);
 	ck_assert_int_eq(
-	    natsConnection_PublishRequestString(b->nc,
-		"soul.rpc.emotion.observe", EARLY_INBOX,
-		"{\"user_id\":\"u1\",\"soul_id\":\"soul_a\",\"session_id\":"
-		"\"s1\",\"terminal_id\":\"t-1\",\"broker\":\"main\","
-		"\"text\":\"气死我了！\",\"early\":true}"),
-	    NATS_OK);
+	    turn_leave(b.db.s, &slots[1], &end, b.db.arena), RC_OK);
+	replies = tk_nats_listen(b.nc, EARLY_INBOX);
+	early_observe_in(&b, "running");
+	ck_assert(!early_next_saved(replies));
+	early_observe_in(&b, "ended");
+	ck_assert(!early_next_saved(replies));
+	ck_assert(early_next_saved(replies));
+	natsSubscription_Destroy(replies);
+	emotion_fixture_stop(&b);
 }
 
 /* The next message: its subject, and whether it is an update for an input. */

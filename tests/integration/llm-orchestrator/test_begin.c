@@ -233,3 +233,39 @@ TEST_T(a_reply_waits_until_the_soul_is_saved, 60)
 	}
 	orch_fixture_stop(&b);
 }
+
+static bool
+begin_was_observed(void *arg)
+{
+	struct orch_fixture *b = arg;
+
+	return orch_peers_count(&b->peers, "observe") == 1;
+}
+
+/* emotion-engine sends no second reply then. */
+TEST_T(the_record_says_that_the_soul_is_saved, 60)
+{
+	struct str ids[2] = { STR_INIT("u1") }, key;
+	char text[STATE_KEY_MAX];
+	struct orch_fixture b;
+	struct orch_turn t;
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_peers_set(&b.peers, save_later, true);
+	orch_model_reply_after(&b.model, "你好", NULL, 500);
+	orch_turn_start(&t, &b, "你好");
+	orch_turn_wait_entered(&t);
+	ck_assert(tk_until(begin_was_observed, &b, ORCH_WAIT_MS));
+	ids[1] = str_of(t.turn_id);
+	ck_assert_int_eq(
+	    state_key(text, KEY_TURN, ids, NELEM(ids), &key), RC_OK);
+	ck_assert_int_eq(
+	    state_cmd(b.state,
+		STATE_ARGS(STR("HSET"), key, STR("felt"), STR("1")), NULL),
+	    RC_OK);
+	orch_ck_completed(&t, .reply = "你好", .executed = "", .failed = "");
+	ck_assert_int_eq(begin_unsaved(&b), 0);
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
+}

@@ -44,7 +44,7 @@ static void
 moving_start(struct moving *m)
 {
 	struct str json = STR("{}");
-	struct turn_events events = { &json, 1, 0 };
+	struct turn_events events = { &json, 1, 0, false };
 	int64_t ahead;
 
 	tk_cluster_start(&m->set);
