@@ -182,3 +182,54 @@ TEST_T(souls_of_a_killed_replica_continue_to_tick, 60)
 	natsSubscription_Destroy(sub);
 	emotion_fixture_stop(&b);
 }
+
+/* Buckets that both engines poll first, soon after their start. */
+#define START_MS 3000
+#define QUIET_MS 5000
+/* A sweep takes 30 s, a membership is renewed every second; and room. */
+#define QUIET_CALLS (QUIET_MS / 1000 * (1024 / 30 + 2 * 1 + 10))
+
+/* Scripts that Redis has run. */
+static long long
+scripts_run(struct emotion_fixture *b)
+{
+	struct state_reply *r;
+	const char *row;
+	long long n = 0;
+
+	ck_assert_int_eq(state_cmd(b->db.s,
+			     STATE_ARGS(STR("INFO"), STR("commandstats")), &r),
+	    RC_OK);
+	row = strstr(state_reply_str(r).p, "cmdstat_evalsha:calls=");
+	if (row != NULL)
+		ck_assert_int_eq(
+		    sscanf(row, "cmdstat_evalsha:calls=%lld", &n), 1);
+	state_reply_free(r);
+	return n;
+}
+
+static bool
+has_passed(void *until)
+{
+	return mono_diff_ns(clock_mono(), *(struct mono *)until) >= 0;
+}
+
+/* Of 1,024 buckets, each polled every 50 ms, it would be 100,000. */
+TEST_T(engines_without_souls_ask_redis_little, 60)
+{
+	struct emotion_fixture b;
+	struct mono until;
+	long long n;
+
+	emotion_fixture_start(&b, 2, NULL);
+	until = mono_add_ms(clock_mono(), START_MS);
+	ck_assert(tk_until(has_passed, &until, EMOTION_FIXTURE_MS));
+	n = scripts_run(&b);
+	until = mono_add_ms(clock_mono(), QUIET_MS);
+	ck_assert(tk_until(has_passed, &until, EMOTION_FIXTURE_MS));
+	n = scripts_run(&b) - n;
+	printf("%lld scripts in %d ms\n", n, QUIET_MS);
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_le(n, QUIET_CALLS);
+	emotion_fixture_stop(&b);
+}
