@@ -40,6 +40,7 @@ static const struct svc_def main_def = {
 	.ncommands = 1,
 	.check = memory_worker_check,
 	.start = memory_worker_start,
+	.drain = memory_worker_drain,
 	.stop = memory_worker_stop,
 };
 

@@ -121,7 +121,6 @@ worker_connect(struct memory_worker *w)
 		.conf = &w->conf->redis,
 		.name = "memory-worker",
 		.deadline_ms = (int)w->conf->redis_timeout_ms,
-		.blocks = true,
 		.metrics = svc_metrics(w->svc) };
 	const struct llm_opts l = { .loop = svc_loop(w->svc),
 		.active_max = (size_t)w->conf->max_jobs,
@@ -316,10 +315,20 @@ memory_worker_start(struct svc *s, const void *conf)
 }
 
 void
+memory_worker_drain(void *arg)
+{
+	struct memory_worker *w = arg;
+
+	idle_scan_drain(w->idle);
+}
+
+void
 memory_worker_stop(void *arg)
 {
 	struct memory_worker *w = arg;
 
+	/* What waits for it ends before what it uses is freed. */
+	state_stop(w->state);
 	idle_scan_free(w->idle);
 	memory_jobs_free(w->jobs);
 	readiness_free(w->ready);

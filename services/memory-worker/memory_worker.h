@@ -64,14 +64,16 @@ struct memory_worker {
  * memory_worker_check(conf, errors, known): As svc_def.check.
  * memory_worker_start(s, conf): As svc_def.start; conf is a struct
  * memory_worker_conf.
+ * memory_worker_drain(w): As svc_def.drain.
  * memory_worker_stop(w): As svc_def.stop.
  */
 void memory_worker_check(
     const void *conf, struct buf *errors, struct buf *known);
 void *memory_worker_start(struct svc *s, const void *conf);
+void memory_worker_drain(void *w);
 void memory_worker_stop(void *w);
 
-/* ---- the parts; each _free() accepts NULL ---- */
+/* ---- the parts; each _free() accepts NULL, after state_stop() ---- */
 
 /*
  * readiness_new(w), readiness_free(r):
@@ -82,16 +84,22 @@ void readiness_free(struct readiness *r);
 
 /*
  * idle_scan_new(w), idle_scan_free(o):
- * Claims idle sessions and summarises them (summary/summary_job.h).  Freed
- * before w's bus, llm and state; claims are handed back.
+ * Claims idle sessions and summarises them (summary/summary_job.h), each by one
+ * job at a time.  Freed before w's bus, llm and state.
+ *
+ * idle_scan_drain(o):
+ * Claim nothing more, and hand the claims back, which the service's drain waits
+ * for; those not handed back expire.
  */
 struct idle_scan *idle_scan_new(struct memory_worker *w);
+void idle_scan_drain(struct idle_scan *o);
 void idle_scan_free(struct idle_scan *o);
 
 /*
  * memory_jobs_new(w), memory_jobs_free(o):
  * Consumes memory jobs from the stream SOUL_JOBS, each with one effect however
- * often it is delivered.  NULL if the streams cannot be requested.  Freed
+ * often it is delivered, those of one user and soul one after the other.  NULL
+ * if the streams cannot be requested.  Freed
  * before w's bus and store; jobs in hand are returned to the stream.
  *
  * A job that cannot be stored because the store or Redis is unavailable is

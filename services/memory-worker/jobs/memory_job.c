@@ -11,6 +11,7 @@
 
 #include "bus/jetstream.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -224,8 +225,11 @@ struct job {
 
 struct memory_jobs {
 	struct memory_worker *w;
-	/* Waiting for the store; being stored; being dead-lettered. */
-	struct job_list deferred, storing, dead_lettering;
+	/*
+	 * Waiting for the store; waiting for another job of the same scope;
+	 * being stored; being dead-lettered.
+	 */
+	struct job_list deferred, queued, storing, dead_lettering;
 	struct loop_timer timer;
 	int64_t poll_ms;
 	bool failing;         /* the last attempt failed */
@@ -396,16 +400,10 @@ job_defer(struct job *h)
 }
 
 static void
-job_on_stored(void *arg, enum rc rc, const struct store_result *a)
+job_end(struct job *h, enum rc rc)
 {
-	struct job *h = arg;
 	struct memory_jobs *o = h->o;
 
-	(void)a;
-	if (o == NULL) {
-		job_free(h);
-		return;
-	}
 	switch (rc) {
 	case RC_DOWN:
 	case RC_TIMEOUT:
@@ -435,9 +433,28 @@ job_on_stored(void *arg, enum rc rc, const struct store_result *a)
 	job_free(h);
 }
 
+static void jobs_start_queued(struct memory_jobs *o);
+
 static void
-job_store(struct job *h)
+job_on_stored(void *arg, enum rc rc, const struct store_result *a)
 {
+	struct job *h = arg;
+	struct memory_jobs *o = h->o;
+
+	(void)a;
+	if (o == NULL) {
+		job_free(h);
+		return;
+	}
+	job_end(h, rc);
+	jobs_start_queued(o);
+}
+
+/* In a fiber of its own. */
+static void
+job_store(void *arg)
+{
+	struct job *h = arg;
 	struct memory_jobs *o = h->o;
 	const struct store_request req = {
 		.scope = { h->job.user_id, h->job.soul_id },
@@ -448,12 +465,65 @@ job_store(struct job *h)
 	};
 	enum rc rc;
 
-	job_move(h, &o->storing);
 	rc = job_check_soul(h);
 	if (rc != RC_OK)
 		job_on_stored(h, rc, NULL);
 	else
 		dedupe_put(o->w->store, &req, &h->put);
+}
+
+static bool
+job_has_scope(const struct job *h, const struct job *as)
+{
+	return str_eq(h->job.user_id, as->job.user_id) &&
+	    str_eq(h->job.soul_id, as->job.soul_id);
+}
+
+/* Two jobs of one scope at a time would not see each other's duplicates. */
+static bool
+job_may_start(const struct job *h)
+{
+	const struct job *other;
+
+	TAILQ_FOREACH (other, &h->o->storing, link)
+		if (job_has_scope(other, h))
+			return false;
+	return true;
+}
+
+/* Store it, after those of its scope that came before. */
+static void
+job_start(struct job *h)
+{
+	struct memory_jobs *o = h->o;
+	bool may = job_may_start(h);
+
+	job_move(h, may ? &o->storing : &o->queued);
+	if (may)
+		fiber_start(job_store, h);
+}
+
+static struct job *
+jobs_next(const struct memory_jobs *o)
+{
+	struct job *h;
+
+	TAILQ_FOREACH (h, &o->queued, link)
+		if (job_may_start(h))
+			break;
+	return h;
+}
+
+/* A job has ended. */
+static void
+jobs_start_queued(struct memory_jobs *o)
+{
+	struct job *h;
+
+	while (o->failing && (h = TAILQ_FIRST(&o->queued)) != NULL)
+		job_move(h, &o->deferred);
+	while ((h = jobs_next(o)) != NULL)
+		job_start(h);
 }
 
 static void
@@ -472,7 +542,7 @@ job_take(struct job *h)
 	if (h->o->failing)
 		job_move(h, &h->o->deferred);
 	else
-		job_store(h);
+		job_start(h);
 }
 
 static void
@@ -527,6 +597,8 @@ jobs_poll(void *arg)
 
 	TAILQ_FOREACH (h, &o->storing, link)
 		(void)!bus_ack_progress(h->msg);
+	TAILQ_FOREACH (h, &o->queued, link)
+		(void)!bus_ack_progress(h->msg);
 	TAILQ_FOREACH (h, &o->deferred, link)
 		h->list = &list;
 	TAILQ_CONCAT(&list, &o->deferred, link);
@@ -538,7 +610,7 @@ jobs_poll(void *arg)
 			job_free(h);
 		} else if (n > 0) {
 			n--;
-			job_store(h);
+			job_start(h);
 		} else {
 			(void)!bus_ack_progress(h->msg);
 			job_move(h, &o->deferred);
@@ -605,6 +677,7 @@ memory_jobs_new(struct memory_worker *w)
 
 	o->w = w;
 	TAILQ_INIT(&o->deferred);
+	TAILQ_INIT(&o->queued);
 	TAILQ_INIT(&o->storing);
 	TAILQ_INIT(&o->dead_lettering);
 	o->pause = (struct backoff){ PAUSE_MIN_MS, PAUSE_MAX_MS, 0 };
@@ -628,6 +701,17 @@ memory_jobs_new(struct memory_worker *w)
 }
 
 static void
+jobs_return(struct job_list *list)
+{
+	struct job *h;
+
+	while ((h = TAILQ_FIRST(list)) != NULL) {
+		(void)!bus_nak(h->msg, 0);
+		job_free(h);
+	}
+}
+
+static void
 jobs_orphan(struct job_list *list)
 {
 	struct job *h;
@@ -642,15 +726,11 @@ jobs_orphan(struct job_list *list)
 void
 memory_jobs_free(struct memory_jobs *o)
 {
-	struct job *h;
-
 	if (o == NULL)
 		return;
 	loop_timer_cancel(svc_loop(o->w->svc), &o->timer);
-	while ((h = TAILQ_FIRST(&o->deferred)) != NULL) {
-		(void)!bus_nak(h->msg, 0);
-		job_free(h);
-	}
+	jobs_return(&o->queued);
+	jobs_return(&o->deferred);
 	/* Their callbacks are still to come. */
 	jobs_orphan(&o->storing);
 	jobs_orphan(&o->dead_lettering);

@@ -1,7 +1,7 @@
 /*
  * The store in Redis.  Searches use an index per scope, kept in memory and
  * checked against Redis each time, so replicas need no coordination.  Without
- * an embedding model every call completes before it returns.
+ * an embedding model every call of a fiber completes before it returns.
  */
 #include "store/memory_store.h"
 
@@ -11,6 +11,7 @@
 
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/map.h"
@@ -32,7 +33,9 @@ struct index_entry {
 	char *key;
 	int64_t version; /* of the stored memories; -1: none loaded */
 	struct rank *rank;
-	size_t bytes; /* as accounted for in the cache */
+	size_t bytes;           /* as accounted for in the cache */
+	struct fiber_lock lock; /* of who compares it with Redis */
+	size_t users;           /* have or want the lock */
 };
 
 struct index_cache {
@@ -41,7 +44,7 @@ struct index_cache {
 	TAILQ_HEAD(index_entry_list, index_entry) used; /* most recent first */
 	struct map *by_key;
 	size_t bytes, max_bytes;
-	struct arena *list, *item; /* used during a load */
+	struct arena *item; /* used for one memory */
 	struct metric *m_bytes, *m_loads, *m_hits;
 };
 
@@ -56,7 +59,6 @@ index_cache_new(
 	TAILQ_INIT(&ix->used);
 	ix->by_key = map_new();
 	ix->max_bytes = max_bytes;
-	ix->list = arena_new(LOAD_MAX);
 	ix->item = arena_new(WIRE_ARENA_MAX);
 	ix->m_bytes = metric_gauge(
 	    set, "soul_memory_index_bytes", "Memory used by indexes.", NULL);
@@ -88,7 +90,6 @@ index_cache_free(struct index_cache *ix)
 	while ((e = TAILQ_FIRST(&ix->used)) != NULL)
 		index_entry_drop(ix, e);
 	map_free(ix->by_key);
-	arena_free(ix->list);
 	arena_free(ix->item);
 	free(ix);
 }
@@ -133,11 +134,17 @@ index_entry_get(struct index_cache *ix, const struct memory_scope *scope)
 static void
 index_entry_account(struct index_cache *ix, struct index_entry *e)
 {
+	struct index_entry *old, *before;
+
 	ix->bytes -= e->bytes;
 	e->bytes = ENTRY_BYTES + rank_bytes(e->rank);
 	ix->bytes += e->bytes;
-	while (ix->bytes > ix->max_bytes && TAILQ_NEXT(e, link) != NULL)
-		index_entry_drop(ix, TAILQ_LAST(&ix->used, index_entry_list));
+	for (old = TAILQ_LAST(&ix->used, index_entry_list);
+	     old != NULL && ix->bytes > ix->max_bytes; old = before) {
+		before = TAILQ_PREV(old, index_entry_list, link);
+		if (old != e && old->users == 0)
+			index_entry_drop(ix, old);
+	}
 	metric_set(ix->m_bytes, (int64_t)ix->bytes);
 }
 
@@ -176,12 +183,12 @@ index_entry_add(struct index_cache *ix, struct index_entry *e,
 /* Load everything. */
 static enum rc
 index_entry_load(struct index_cache *ix, const struct memory_scope *scope,
-    struct index_entry *e, struct memory_list *list)
+    struct index_entry *e, struct arena *a, struct memory_list *list)
 {
 	enum rc rc;
 	size_t i;
 
-	rc = memory_all(ix->state, scope, e->version, ix->list, list);
+	rc = memory_all(ix->state, scope, e->version, a, list);
 	rank_unmark_all(e->rank);
 	for (i = 0; rc == RC_OK && i < list->n; i++)
 		index_entry_add(ix, e, &list->item[i]);
@@ -191,14 +198,14 @@ index_entry_load(struct index_cache *ix, const struct memory_scope *scope,
 /* Load the ids, and only memories that are new; RC_TOOBIG if they are many. */
 static enum rc
 index_entry_update(struct index_cache *ix, const struct memory_scope *scope,
-    struct index_entry *e, struct memory_list *list)
+    struct index_entry *e, struct arena *a, struct memory_list *list)
 {
 	const struct rank_memory *missing[MEMORY_GET_MAX];
 	struct memory_item item[MEMORY_GET_MAX];
 	size_t i, n = 0;
 	enum rc rc;
 
-	rc = memory_ids(ix->state, scope, e->version, ix->list, list);
+	rc = memory_ids(ix->state, scope, e->version, a, list);
 	if (rc != RC_OK || !list->changed)
 		return rc;
 	rank_unmark_all(e->rank);
@@ -215,30 +222,26 @@ index_entry_update(struct index_cache *ix, const struct memory_scope *scope,
 	}
 	if (n > MEMORY_GET_MAX)
 		return RC_TOOBIG;
-	rc = memory_get(ix->state, scope, item, n, ix->list);
+	rc = memory_get(ix->state, scope, item, n, a);
 	for (i = 0; rc == RC_OK && i < n; i++)
 		if (item[i].json.p != NULL)
 			index_entry_add(ix, e, &item[i]);
 	return rc;
 }
 
+/* Make it match Redis, with its lock held. */
 static enum rc
-index_cache_open(
-    struct index_cache *ix, const struct memory_scope *scope, struct rank **out)
+index_entry_refresh(struct index_cache *ix, const struct memory_scope *scope,
+    struct index_entry *e)
 {
+	struct arena *a = arena_new(LOAD_MAX);
 	struct memory_list list;
-	struct index_entry *e;
 	enum rc rc = RC_TOOBIG;
 
-	if (!id_valid(scope->user_id) || !id_valid(scope->soul_id))
-		return RC_INVALID;
-	e = index_entry_get(ix, scope);
-	*out = e->rank;
-	arena_reset(ix->list);
 	if (rank_len(e->rank) > 0)
-		rc = index_entry_update(ix, scope, e, &list);
+		rc = index_entry_update(ix, scope, e, a, &list);
 	if (rc == RC_TOOBIG)
-		rc = index_entry_load(ix, scope, e, &list);
+		rc = index_entry_load(ix, scope, e, a, &list);
 	if (rc == RC_OK && list.changed) {
 		metric_add(ix->m_loads, 1);
 		rank_sweep(e->rank);
@@ -246,7 +249,30 @@ index_cache_open(
 	} else if (rc == RC_OK) {
 		metric_add(ix->m_hits, 1);
 	}
-	arena_reset(ix->list);
+	arena_free(a);
+	return rc;
+}
+
+/*
+ * The index of a scope, up to date, and valid until the fiber waits the next
+ * time.
+ */
+static enum rc
+index_cache_open(
+    struct index_cache *ix, const struct memory_scope *scope, struct rank **out)
+{
+	struct index_entry *e;
+	enum rc rc;
+
+	if (!id_valid(scope->user_id) || !id_valid(scope->soul_id))
+		return RC_INVALID;
+	e = index_entry_get(ix, scope);
+	e->users++;
+	fiber_lock(&e->lock);
+	rc = index_entry_refresh(ix, scope, e);
+	fiber_unlock(&e->lock);
+	e->users--;
+	*out = e->rank;
 	index_entry_account(ix, e);
 	return rc;
 }
@@ -345,10 +371,18 @@ backfill_store(struct backfill *r, const struct embed_result *res)
 	return rc;
 }
 
+/* What an embedding model replied, for a fiber that uses it before it waits. */
+struct vector_reply {
+	void *arg;
+	const struct embed_result *result;
+};
+
 static void
-backfill_on_vectors(void *arg, const struct embed_result *res)
+backfill_take_vectors(void *arg)
 {
-	struct backfill *r = arg;
+	const struct vector_reply *reply = arg;
+	const struct embed_result *res = reply->result;
+	struct backfill *r = reply->arg;
 	enum rc rc = res->rc == RC_TOOBIG ? RC_INVALID : res->rc;
 
 	if (rc == RC_OK && res->dimensions != r->dimensions)
@@ -365,6 +399,12 @@ backfill_on_vectors(void *arg, const struct embed_result *res)
 	if (rc == RC_OK)
 		r->n = EMBED_TEXTS_MAX;
 	backfill_next(r);
+}
+
+static void
+backfill_on_vectors(void *arg, const struct embed_result *res)
+{
+	fiber_start(backfill_take_vectors, &(struct vector_reply){ arg, res });
 }
 
 /* The next texts, at most r->n; false if there are none. */
@@ -394,16 +434,22 @@ static void
 backfill_next(struct backfill *r)
 {
 	struct str text[EMBED_TEXTS_MAX];
-	struct embed_request req = { .texts = text,
-		.deadline = { clock_wall().ms + BACKFILL_WAIT_MS },
-		.fn = backfill_on_vectors,
-		.arg = r };
+	struct embed_request req = {
+		.texts = text, .fn = backfill_on_vectors, .arg = r
+	};
 
-	r->running = false;
-	if (!backfill_take(r, text))
+	r->running = backfill_take(r, text);
+	if (!r->running)
 		return;
 	req.n = r->n;
+	req.deadline.ms = clock_wall().ms + BACKFILL_WAIT_MS;
 	r->running = embed_request(r->o.embed, &req) == RC_OK;
+}
+
+static void
+backfill_main(void *arg)
+{
+	backfill_next(arg);
 }
 
 static void
@@ -411,11 +457,12 @@ backfill_start(struct backfill *r, const struct memory_scope *scope, size_t n)
 {
 	if (r->running)
 		return;
+	r->running = true;
 	str_copy(scope->user_id, r->user, sizeof(r->user));
 	str_copy(scope->soul_id, r->soul, sizeof(r->soul));
 	r->dimensions = n;
 	r->n = EMBED_TEXTS_MAX;
-	backfill_next(r);
+	fiber_start(backfill_main, r);
 }
 
 /* ---- the store ---- */
@@ -516,9 +563,11 @@ builtin_put_record(
 
 /* Without a vector the memory is stored as well; backfill adds one later. */
 static void
-builtin_on_put_vector(void *arg, const struct embed_result *r)
+builtin_put_vector(void *arg)
 {
-	struct builtin_op *w = arg;
+	const struct vector_reply *reply = arg;
+	const struct embed_result *r = reply->result;
+	struct builtin_op *w = reply->arg;
 	struct buf vector = BUF_INIT(MEMORY_VECTOR_MAX);
 	enum rc rc;
 
@@ -529,6 +578,12 @@ builtin_on_put_vector(void *arg, const struct embed_result *r)
 	buf_free(&vector);
 	builtin_finish(&w->req, rc);
 	free(w);
+}
+
+static void
+builtin_on_put_vector(void *arg, const struct embed_result *r)
+{
+	fiber_call(builtin_put_vector, &(struct vector_reply){ arg, r });
 }
 
 static void
@@ -558,15 +613,13 @@ builtin_search_index(struct builtin_store *b, const struct store_request *req,
 	    rank_missing_vectors(rank, q.vector.n, NULL, 0) > 0) {
 		q.vector = (struct str){ NULL, 0 };
 		result.degraded = true;
-		backfill_start(b->backfill, &req->scope, query->vector.n);
-		/* backfill_start() may have evicted it. */
-		rc = index_cache_open(b->index, &req->scope, &rank);
-		if (rc != RC_OK)
-			return rc;
 	}
 	hit = mem_calloc(q.k + 1, sizeof(*hit));
 	result.n = rank_find(rank, &q, hit);
 	result.hit = hit;
+	/* It changes nothing of the index before it has waited for Redis. */
+	if (query->vector.n > q.vector.n)
+		backfill_start(b->backfill, &req->scope, query->vector.n);
 	if (result.degraded)
 		metric_add(b->degraded, 1);
 	req->fn(req->arg, RC_OK, &result);
@@ -575,9 +628,11 @@ builtin_search_index(struct builtin_store *b, const struct store_request *req,
 }
 
 static void
-builtin_on_query_vector(void *arg, const struct embed_result *r)
+builtin_search_vector(void *arg)
 {
-	struct builtin_op *w = arg;
+	const struct vector_reply *reply = arg;
+	const struct embed_result *r = reply->result;
+	struct builtin_op *w = reply->arg;
 	int8_t x[VECTOR_MAX];
 	enum rc rc;
 
@@ -591,6 +646,12 @@ builtin_on_query_vector(void *arg, const struct embed_result *r)
 	if (rc != RC_OK)
 		builtin_finish(&w->req, rc);
 	free(w);
+}
+
+static void
+builtin_on_query_vector(void *arg, const struct embed_result *r)
+{
+	fiber_call(builtin_search_vector, &(struct vector_reply){ arg, r });
 }
 
 static void

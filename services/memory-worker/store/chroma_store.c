@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/fiber.h"
 #include "core/mem.h"
 #include "llm/embed.h"
 #include "store/store_internal.h"
@@ -40,6 +41,7 @@ struct chroma_op {
 	bool degraded;
 
 	chroma_op_fn next;        /* called after the current step */
+	enum rc embedded;         /* result of the model */
 	const char *verb;         /* of the current step: "add" */
 	struct buf body;          /* of the current step */
 	chroma_op_fn after_pages; /* called after the last page */
@@ -81,6 +83,14 @@ chroma_op_end(struct chroma_op *op, enum rc rc, const struct store_result *a)
 /* ---- vector ---- */
 
 static void
+chroma_op_go_on(void *arg)
+{
+	struct chroma_op *op = arg;
+
+	op->next(op, op->embedded);
+}
+
+static void
 chroma_on_vector(void *arg, const struct embed_result *r)
 {
 	struct chroma_op *op = arg;
@@ -94,7 +104,8 @@ chroma_on_vector(void *arg, const struct embed_result *r)
 	} else if (rc == RC_NOENT || rc == RC_CONFLICT) {
 		rc = RC_DENIED;
 	}
-	op->next(op, rc);
+	op->embedded = rc;
+	fiber_start(chroma_op_go_on, op);
 }
 
 static void

@@ -134,10 +134,11 @@ store_on_put(void *arg, enum rc rc, const struct store_result *a)
 	struct store_op *op = arg;
 	struct store_request req;
 
+	(void)a;
 	if (rc == RC_OK)
 		rc = store_op_check(op);
 	if (rc != RC_CONFLICT) {
-		store_op_end(op, rc, a);
+		store_op_end(op, rc, &(struct store_result){ 0 });
 		return;
 	}
 	req = store_op_request(op, store_on_reverted);

@@ -2,10 +2,12 @@
  * memory_store: storage of memories, whichever the backend: Redis, Mem0 or
  * Chroma.
  *
- * A call reports its result through its store_fn, exactly once, on the loop,
- * possibly before the call returns.  The request and all other arguments must
- * stay valid until then; the result is valid until the store_fn returns.  A
- * scope is a user and a soul; every call has one, and none crosses it.
+ * A call reports its result through its store_fn, exactly once, possibly before
+ * the call returns.  It may suspend the fiber that makes it; the store_fn may
+ * run in another fiber, and may suspend that.  The request and all other
+ * arguments must stay valid until the store_fn is called; the result is valid
+ * until it returns, that of a search only until it suspends its fiber.  A scope
+ * is a user and a soul; every call has one, and none crosses it.
  *
  * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_RETRY and RC_DENIED if the store is
  * unavailable, which says nothing about the memory; others if the request
@@ -63,8 +65,8 @@ struct store_put {
 
 /*
  * store_free(s):
- * Calls in progress end first, with RC_DOWN.  Before its state.  NULL is
- * allowed.
+ * Calls in progress end first, with RC_DOWN.  After state_stop() of its state
+ * if fibers may wait for that, and before state_free().  NULL is allowed.
  */
 void store_free(struct store *s);
 

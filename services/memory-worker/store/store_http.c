@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "httpc/httpc.h"
@@ -28,6 +29,7 @@ struct store_http_pending {
 	struct store_http *r;
 	store_http_fn fn;
 	void *arg;
+	struct store_http_response response;
 };
 
 static const struct {
@@ -135,6 +137,16 @@ store_http_status_rc(int status)
 }
 
 static void
+store_http_reply(void *arg)
+{
+	struct store_http_pending *c = arg;
+	struct store_http_response res = c->response;
+
+	c->fn(c->arg, &res);
+	free(c);
+}
+
+static void
 store_http_on_done(void *arg, struct httpc_call *http, enum rc rc,
     const struct httpc_response *answer)
 {
@@ -153,8 +165,8 @@ store_http_on_done(void *arg, struct httpc_call *http, enum rc rc,
 		log_warn("memory.backend_failed", LOG_S("peer", c->r->peer),
 		    LOG_I("status", answer->status), LOG_RC(res.rc),
 		    LOG_S("auth", c->r->auth), LOG_I("missed", missed));
-	c->fn(c->arg, &res);
-	free(c);
+	c->response = res;
+	fiber_start(store_http_reply, c);
 }
 
 void
@@ -165,7 +177,9 @@ store_http_call(struct store_http *r, const struct store_http_request *req)
 	struct store_http_pending *c = mem_alloc(sizeof(*c));
 	enum rc rc;
 
-	*c = (struct store_http_pending){ r, req->fn, req->arg };
+	*c = (struct store_http_pending){
+		.r = r, .fn = req->fn, .arg = req->arg
+	};
 	buf_put_str(&url, r->base);
 	buf_put_str(&url, req->path);
 	rc = buf_rc(&url);

@@ -49,7 +49,8 @@ struct store_http_response {
 	 */
 	enum rc rc;
 	int status;
-	struct str body; /* valid until the callback returns */
+	/* Valid until the callback returns or waits for Redis. */
+	struct str body;
 };
 
 typedef void (*store_http_fn)(void *arg, const struct store_http_response *r);
@@ -76,8 +77,8 @@ void store_http_free(struct store_http *r);
 
 /*
  * store_http_call(r, req):
- * req->fn is called exactly once, possibly before this returns.  Texts are
- * copied.
+ * req->fn is called exactly once, in a fiber, possibly before this returns:
+ * then in the caller's.  Texts are copied.
  */
 void store_http_call(
     struct store_http *r, const struct store_http_request *req);

@@ -11,6 +11,7 @@
 
 #include "bus/bus.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -139,37 +140,55 @@ idle_scan_may_run(const struct idle_scan *o)
 }
 
 static void
-idle_scan_run(void *arg)
+idle_scan_schedule_next(struct idle_scan *o)
+{
+	int64_t part = o->scan_ms / SCAN_PART;
+	struct mono next, soonest;
+
+	part = part < SCAN_MIN_MS ? SCAN_MIN_MS : part;
+	soonest = mono_add_ms(
+	    clock_mono(), part < SCAN_PART_MAX ? part : SCAN_PART_MAX);
+	next = timer_share_next(o->share);
+	if (o->n_waiting > 0 && idle_scan_room(o) > 0)
+		next = soonest = clock_mono();
+	idle_scan_schedule(o, mono_diff_ns(next, soonest) > 0 ? next : soonest);
+}
+
+static void
+idle_scan_main(void *arg)
 {
 	struct idle_scan *o = arg;
-	struct mono start = clock_mono(), next, soonest;
-	int64_t part = o->scan_ms / SCAN_PART;
 	enum rc rc;
 
-	if (o->running)
-		return;
-	o->running = true;
 	if (idle_scan_may_run(o)) {
-		rc = timer_share_renew(o->share, start);
+		rc = timer_share_renew(o->share, clock_mono());
 		if (rc != RC_OK)
 			idle_scan_warn(rc);
 		idle_scan_poll(o);
 		idle_scan_claim_waiting(o);
 	}
 	o->running = false;
-	if (o->stopping)
+	if (!o->stopping)
+		idle_scan_schedule_next(o);
+	svc_release(o->w->svc);
+}
+
+static void
+idle_scan_run(void *arg)
+{
+	struct idle_scan *o = arg;
+
+	if (o->running)
 		return;
-	part = part < SCAN_MIN_MS ? SCAN_MIN_MS : part;
-	soonest = mono_add_ms(
-	    clock_mono(), part < SCAN_PART_MAX ? part : SCAN_PART_MAX);
-	next = timer_share_next(o->share);
-	idle_scan_schedule(o, mono_diff_ns(next, soonest) > 0 ? next : soonest);
+	o->running = true;
+	svc_hold(o->w->svc);
+	fiber_start(idle_scan_main, o);
 }
 
 void
 idle_scan_on_job_end(struct idle_scan *o)
 {
-	if (o->n_waiting > 0 && !o->stopping)
+	if (o->n_waiting > 0 && !o->stopping && !o->running)
 		idle_scan_schedule(o, clock_mono());
 }
 
@@ -211,6 +230,35 @@ idle_scan_new(struct memory_worker *w)
 	return o;
 }
 
+static void
+idle_scan_leave(void *arg)
+{
+	struct idle_scan *o = arg;
+
+	/* If this fails the membership expires. */
+	(void)!timer_share_leave(o->share);
+	svc_release(o->w->svc);
+}
+
+/* Jobs that wait for Redis find out by themselves. */
+void
+idle_scan_drain(struct idle_scan *o)
+{
+	struct summary_job *x;
+
+	loop_timer_cancel(svc_loop(o->w->svc), &o->timer);
+	o->stopping = true;
+	svc_hold(o->w->svc);
+	fiber_start(idle_scan_leave, o);
+	do {
+		TAILQ_FOREACH (x, &o->jobs, link)
+			if (summary_job_waits(x))
+				break;
+		if (x != NULL)
+			fiber_start(summary_job_abandon, x);
+	} while (x != NULL);
+}
+
 void
 idle_scan_free(struct idle_scan *o)
 {
@@ -220,10 +268,8 @@ idle_scan_free(struct idle_scan *o)
 		return;
 	loop_timer_cancel(svc_loop(o->w->svc), &o->timer);
 	o->stopping = true;
-	/* If this fails the membership expires. */
-	(void)!timer_share_leave(o->share);
 	while ((x = TAILQ_FIRST(&o->jobs)) != NULL)
-		summary_job_abandon(x);
+		summary_job_free(x);
 	timer_share_free(o->share);
 	arena_free(o->a);
 	free(o);

@@ -10,6 +10,7 @@
 
 #include "bus/bus.h"
 #include "bus/jetstream.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -41,7 +42,8 @@
 #define KNOWN_MAX 10
 #define KNOWN_MS  5000
 /* Code points of the user's statements that they are searched by. */
-#define KNOWN_QUERY_MAX 1000
+#define KNOWN_QUERY_MAX   1000
+#define KNOWN_QUERY_BYTES (4 * KNOWN_QUERY_MAX + 1)
 /* Claims of a session that require them; later ones do without. */
 #define KNOWN_CLAIMS 3
 /* One pending job; all pending jobs of a session. */
@@ -52,40 +54,76 @@
 
 /* ---- lifecycle ---- */
 
-/* A publish or a search cannot be cancelled; x is NULL once its job is freed.
- */
+/* A publish or a search cannot be cancelled; x is NULL once its job has gone
+ * on without it. */
 struct pending_publish {
 	struct summary_job *x;
 };
 
 struct known_search {
 	struct summary_job *x;
+	struct arena *a; /* of the request */
 	struct rank_query query;
+	struct trace trace;
 };
 
 static void summary_job_step(struct summary_job *x);
 
-static void
-summary_job_free(struct summary_job *x)
+bool
+summary_job_waits(const struct summary_job *x)
 {
-	struct idle_scan *scan = x->scan;
+	return x->publish != NULL || x->search != NULL || x->call != NULL;
+}
 
+static void
+summary_job_detach(struct summary_job *x)
+{
 	if (x->publish != NULL)
 		x->publish->x = NULL;
 	if (x->search != NULL)
 		x->search->x = NULL;
 	if (x->call != NULL)
 		llm_cancel(x->call);
+	x->publish = NULL;
+	x->search = NULL;
+	x->call = NULL;
+}
+
+void
+summary_job_free(struct summary_job *x)
+{
+	struct idle_scan *scan = x->scan;
+
+	summary_job_detach(x);
 	TAILQ_REMOVE(&scan->jobs, x, link);
 	scan->n--;
 	arena_free(x->ids);
 	arena_free(x->a);
 	free(x);
+	svc_release(scan->w->svc);
 	idle_scan_on_job_end(scan);
 }
 
-void
-summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
+/* Begin what x->idle is the claim of. */
+static void
+summary_job_begin(struct summary_job *x)
+{
+	x->early = x->idle.due.ms > clock_wall().ms;
+	x->part_max = SUMMARY_PART_MAX;
+	x->parts = 0;
+	trace_new(&x->trace);
+	log_trace_set(x->trace.trace_id);
+	summary_job_step(x);
+}
+
+static void
+summary_job_main(void *arg)
+{
+	summary_job_begin(arg);
+}
+
+static void
+summary_job_new(struct idle_scan *scan, const struct session_idle *idle)
 {
 	struct summary_job *x = mem_zalloc(sizeof(*x));
 
@@ -95,20 +133,48 @@ summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 	x->idle = *idle;
 	x->idle.key.user_id = arena_str(x->ids, idle->key.user_id);
 	x->idle.key.session_id = arena_str(x->ids, idle->key.session_id);
-	x->early = idle->due.ms > clock_wall().ms;
-	x->part_max = SUMMARY_PART_MAX;
-	trace_new(&x->trace);
 	TAILQ_INSERT_TAIL(&scan->jobs, x, link);
 	scan->n++;
-	summary_job_step(x);
+	svc_hold(scan->w->svc);
+	fiber_start(summary_job_main, x);
+}
+
+static struct summary_job *
+summary_job_find(const struct idle_scan *scan, const struct session_key *k)
+{
+	struct summary_job *x;
+
+	TAILQ_FOREACH (x, &scan->jobs, link)
+		if (str_eq(x->idle.key.user_id, k->user_id) &&
+		    str_eq(x->idle.key.session_id, k->session_id))
+			break;
+	return x;
 }
 
 void
-summary_job_abandon(struct summary_job *x)
+summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 {
-	/* If this fails the claim expires. */
-	(void)!session_idle_defer(x->scan->w->state, &x->idle, 1);
-	summary_job_free(x);
+	struct summary_job *x = summary_job_find(scan, &idle->key);
+
+	if (x == NULL)
+		summary_job_new(scan, idle);
+	else if (x->idle.due.ms != idle->due.ms)
+		x->again = (struct session_idle){ .due = idle->due,
+			.claims = idle->claims };
+	/* Else its claim had expired, and has been renewed. */
+}
+
+static void
+summary_job_end(struct summary_job *x)
+{
+	if (x->again.due.ms == 0) {
+		summary_job_free(x);
+		return;
+	}
+	x->idle.due = x->again.due;
+	x->idle.claims = x->again.claims;
+	x->again.due.ms = 0;
+	summary_job_begin(x);
 }
 
 static void
@@ -119,10 +185,13 @@ summary_job_done(struct summary_job *x)
 	if (rc != RC_OK)
 		log_warn("idle.not_done",
 		    LOG_V("session", x->idle.key.session_id), LOG_RC(rc));
-	summary_job_free(x);
+	summary_job_end(x);
 }
 
-/* End the job and have the session claimed again, in ms at the earliest. */
+/*
+ * End the job and have the session claimed again, in ms at the earliest; when
+ * the service stops, at once, by another worker.
+ */
 static void
 summary_job_retry(struct summary_job *x, int64_t ms)
 {
@@ -130,15 +199,51 @@ summary_job_retry(struct summary_job *x, int64_t ms)
 		(unsigned)(x->idle.claims > 32 ? 32 : x->idle.claims - 1) };
 	int64_t wait = backoff_next_ms(&b);
 
-	metric_add(x->scan->failed, 1);
-	(void)!session_idle_defer(
-	    x->scan->w->state, &x->idle, wait > ms ? wait : ms);
-	summary_job_free(x);
+	wait = wait > ms ? wait : ms;
+	if (x->scan->stopping)
+		wait = 1;
+	else
+		metric_add(x->scan->failed, 1);
+	/* If this fails the claim expires. */
+	(void)!session_idle_defer(x->scan->w->state, &x->idle, wait);
+	summary_job_end(x);
+}
+
+/* RC_RETRY: it is to be handed back. */
+static enum rc
+summary_job_may_wait(const struct summary_job *x)
+{
+	return x->scan->stopping ? RC_RETRY : RC_OK;
+}
+
+void
+summary_job_abandon(void *arg)
+{
+	struct summary_job *x = arg;
+
+	log_trace_set(x->trace.trace_id);
+	summary_job_detach(x);
+	summary_job_retry(x, 0);
 }
 
 /* ---- pending jobs of the session ---- */
 
 static void summary_job_next_pending(struct summary_job *x);
+
+static void
+summary_job_published(void *arg)
+{
+	struct summary_job *x = arg;
+
+	log_trace_set(x->trace.trace_id);
+	if (x->published == RC_OK) {
+		summary_job_next_pending(x);
+		return;
+	}
+	log_warn("idle.job_not_published",
+	    LOG_V("session", x->idle.key.session_id), LOG_RC(x->published));
+	summary_job_retry(x, 0);
+}
 
 static void
 summary_job_on_published(
@@ -152,13 +257,8 @@ summary_job_on_published(
 	if (x == NULL)
 		return;
 	x->publish = NULL;
-	if (rc == RC_OK) {
-		summary_job_next_pending(x);
-		return;
-	}
-	log_warn("idle.job_not_published",
-	    LOG_V("session", x->idle.key.session_id), LOG_RC(rc));
-	summary_job_retry(x, 0);
+	x->published = rc;
+	fiber_start(summary_job_published, x);
 }
 
 static enum rc
@@ -170,11 +270,13 @@ summary_job_publish(struct summary_job *x, struct str job, struct str id)
 		.msg_id = arena_printf(x->a, "%.*s", STR_ARG(id)).p,
 	};
 	struct pending_publish *p = mem_zalloc(sizeof(*p));
-	enum rc rc = RC_TOOBIG;
+	enum rc rc = summary_job_may_wait(x);
 
 	p->x = x;
 	x->publish = p;
-	if (meta.msg_id != NULL)
+	if (rc == RC_OK && meta.msg_id == NULL)
+		rc = RC_TOOBIG;
+	if (rc == RC_OK)
 		rc = bus_stream_publish(x->scan->w->bus, MEMORY_JOB_SUBJECT,
 		    job, &meta,
 		    (struct bus_pub_ack_handler){
@@ -446,14 +548,20 @@ summary_job_failed(struct summary_job *x, const struct llm_result *r)
 	}
 }
 
+struct summary_completion {
+	struct summary_job *x;
+	const struct llm_result *r; /* until the fiber waits */
+};
+
 static void
-summary_job_on_completion(void *arg, const struct llm_result *r)
+summary_job_take_completion(void *arg)
 {
-	struct summary_job *x = arg;
+	const struct summary_completion *c = arg;
+	struct summary_job *x = c->x;
+	const struct llm_result *r = c->r;
 	struct extraction e;
 	enum rc rc = r->rc;
 
-	x->call = NULL;
 	log_trace_set(x->trace.trace_id);
 	if (rc != RC_OK) {
 		summary_job_failed(x, r);
@@ -473,7 +581,16 @@ summary_job_on_completion(void *arg, const struct llm_result *r)
 		else
 			summary_job_retry(x, 0);
 	}
-	log_trace_set("");
+}
+
+static void
+summary_job_on_completion(void *arg, const struct llm_result *r)
+{
+	struct summary_job *x = arg;
+
+	x->call = NULL;
+	fiber_start(
+	    summary_job_take_completion, &(struct summary_completion){ x, r });
 }
 
 static enum rc
@@ -498,6 +615,8 @@ summary_job_call_model(struct summary_job *x)
 	summary_prompt_write(&view, &system);
 	messages[0].text = buf_str(&system);
 	rc = buf_rc(&system);
+	if (rc == RC_OK)
+		rc = summary_job_may_wait(x);
 	if (rc == RC_OK)
 		rc = llm_chat(x->scan->w->llm, &chat, &x->call);
 	buf_free(&system);
@@ -531,6 +650,7 @@ summary_job_on_known(void *arg, enum rc rc, const struct store_result *a)
 	struct known_search *l = arg;
 	struct summary_job *x = l->x;
 
+	arena_free(l->a);
 	free(l);
 	if (x == NULL)
 		return;
@@ -545,24 +665,27 @@ summary_job_on_known(void *arg, enum rc rc, const struct store_result *a)
 		rc = summary_job_call_model(x);
 	if (rc != RC_OK)
 		summary_job_retry(x, 0);
-	log_trace_set("");
 }
 
+/* The request must outlive x. */
 static void
 summary_job_search_known(struct summary_job *x)
 {
 	struct known_search *l = mem_zalloc(sizeof(*l));
+	struct arena *a = arena_new(IDS_BYTES + KNOWN_QUERY_BYTES);
 	const struct store_request req = {
-		.scope = { x->idle.key.user_id, x->s.soul_id },
+		.scope = { arena_str(a, x->idle.key.user_id),
+		    arena_str(a, x->s.soul_id) },
 		.deadline = { clock_wall().ms + KNOWN_MS },
-		.trace = &x->trace,
+		.trace = &l->trace,
 		.fn = summary_job_on_known,
 		.arg = l,
 	};
 
-	l->x = x;
+	*l = (struct known_search){ .x = x, .a = a, .trace = x->trace };
 	l->query = (struct rank_query){
-		.text = summary_tail(x->policy.stated, KNOWN_QUERY_MAX),
+		.text = arena_str(
+		    a, summary_tail(x->policy.stated, KNOWN_QUERY_MAX)),
 		.now = clock_wall(),
 		.k = KNOWN_MAX,
 	};
@@ -606,6 +729,8 @@ summary_job_summarise(struct summary_job *x)
 		rc = transcript_read(x);
 	if (rc == RC_OK)
 		rc = summary_job_extend_claim(x);
+	if (rc == RC_OK)
+		rc = summary_job_may_wait(x);
 	if (rc == RC_OK && x->policy.stated.n > 0) {
 		summary_job_search_known(x);
 		return;
@@ -622,10 +747,11 @@ summary_job_summarise(struct summary_job *x)
 static void
 summary_job_step(struct summary_job *x)
 {
-	enum rc rc;
+	enum rc rc = summary_job_may_wait(x);
 
 	arena_reset(x->a);
-	rc = session_read(x->scan->w->state, &x->idle.key, x->a, &x->s);
+	if (rc == RC_OK)
+		rc = session_read(x->scan->w->state, &x->idle.key, x->a, &x->s);
 	x->jobs = x->s.job;
 	if (rc != RC_OK)
 		summary_job_retry(x, 0);

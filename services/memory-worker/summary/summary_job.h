@@ -1,6 +1,8 @@
 /*
  * summary_job: summarises one session that has become idle, or a long
- * conversation before it does, from the claim to its end.
+ * conversation before it does, from the claim to its end.  Each of its steps
+ * runs in a fiber; between two of them, it waits for one other thing: the
+ * model, the bus, or the store.
  *
  * What remains to be done is always read from the session's record, so the next
  * worker to claim a session continues where another stopped.
@@ -34,7 +36,7 @@ struct idle_scan {
 	struct timer_share *share;
 	struct loop_timer timer;
 	struct arena *a;
-	bool running;
+	bool running; /* a scan waits for Redis */
 	/* Buckets with idle sessions that wait until fewer jobs run. */
 	unsigned waiting[STATE_BUCKETS];
 	size_t n_waiting;
@@ -42,7 +44,7 @@ struct idle_scan {
 	struct metric *made, *failed, *given_up, *dropped;
 	TAILQ_HEAD(summary_job_list, summary_job) jobs;
 	size_t n;
-	bool stopping;
+	bool stopping; /* claims are handed back */
 };
 
 struct summary_job {
@@ -51,6 +53,9 @@ struct summary_job {
 	struct arena *ids; /* of idle.key */
 	struct session_idle idle;
 	bool early; /* the session is long, not idle */
+	/* Claimed anew, for a later idle period, while this one was summarised:
+	 * the next to summarise.  due 0: none. */
+	struct session_idle again;
 	struct trace trace;
 	struct arena *a;       /* of the current step */
 	struct session s;      /* as read for it */
@@ -59,6 +64,7 @@ struct summary_job {
 	unsigned parts;        /* summaries made so far */
 	struct llm_call *call; /* in progress, or NULL */
 	struct pending_publish *publish; /* in progress, or NULL */
+	enum rc published;               /* the last */
 	struct str jobs;                 /* still to be run, one a line */
 	struct known_search *search;     /* in progress, or NULL */
 	/* Input of the summary, in a. */
@@ -72,12 +78,17 @@ struct summary_job {
 };
 
 /*
- * summary_job_start(scan, idle): Begin with a claim; the job frees itself.
- * summary_job_abandon(x): Hand the claim back, so that another worker can take
- *     it at once, and free x.
+ * summary_job_start(scan, idle): Begin with a claim, in a fiber, unless the
+ *     session has a job, which then goes on with it; the job frees itself.
+ * summary_job_waits(x): Whether x waits for something else than Redis.
+ * summary_job_abandon(x): Hand the claim of x, a job that waits, back, so that
+ *     another worker can take it at once, and free x.  Of a fiber.
+ * summary_job_free(x): The claim expires.
  */
 void summary_job_start(struct idle_scan *scan, const struct session_idle *idle);
-void summary_job_abandon(struct summary_job *x);
+bool summary_job_waits(const struct summary_job *x);
+void summary_job_abandon(void *x);
+void summary_job_free(struct summary_job *x);
 
 /* idle_scan_on_job_end(scan): A job was freed; it may be claimed for another.
  */

@@ -100,9 +100,11 @@ bare(struct memory_fixture *fx)
 static void
 on_found(void *arg, enum rc rc, const struct store_result *a)
 {
-	(void)arg;
+	struct memory_fixture *fx = arg;
+
 	ck_assert_int_eq(rc, RC_OK);
 	ck_assert_uint_eq(a->n, 5);
+	loop_stop(fx->db.loop);
 }
 
 /* Without NATS: the check with Redis and the search. */
@@ -112,7 +114,9 @@ inside(struct memory_fixture *fx, const char *soul, size_t n)
 	struct memory_scope scope = { STR("u1"), str_of(soul) };
 	struct store *store = builtin_store_new(&(struct builtin_store_opts){
 	    .state = fx->db.s, .max_bytes = SIZE_MAX });
-	const struct store_request req = { .scope = scope, .fn = on_found };
+	const struct store_request req = {
+		.scope = scope, .fn = on_found, .arg = fx
+	};
 	static double us[CALLS];
 	struct mono from;
 	char what[64];
@@ -125,6 +129,7 @@ inside(struct memory_fixture *fx, const char *soul, size_t n)
 
 		from = clock_mono();
 		store_search(store, &req, &q);
+		loop_run(fx->db.loop);
 		us[i] = (double)mono_diff_ns(clock_mono(), from) / 1e3;
 	}
 	snprintf(what, sizeof(what), "%zu: the same in the process", n);

@@ -320,6 +320,75 @@ TEST_T(lists_have_origins, 60)
 	}
 }
 
+#define SEARCHES 24
+#define SCOPES   3
+
+struct one_search {
+	char text[16];
+	enum rc rc;
+	size_t n;
+	bool found;
+};
+
+static void
+on_one_found(void *arg, enum rc rc, const struct store_result *a)
+{
+	struct one_search *one = arg;
+
+	one->rc = rc;
+	one->n = a->n;
+	one->found =
+	    a->n > 0 && str_eq(a->hit[0].memory->text, str_of(one->text));
+}
+
+static bool
+all_found(void *arg)
+{
+	const struct one_search *one = arg;
+	size_t i;
+
+	for (i = 0; i < SEARCHES && one[i].n > 0; i++)
+		continue;
+	return i == SEARCHES;
+}
+
+/* There is room for one index, while searches of several scopes use theirs. */
+TEST_T(searches_at_one_time_have_an_index_each, 60)
+{
+	struct one_search one[SEARCHES] = { 0 };
+	struct store_request req = { .fn = on_one_found };
+	struct rank_query q = { .k = 1, .now = clock_wall() };
+	char soul[SCOPES][8], id[16];
+	struct world w;
+	size_t i;
+
+	world_start(&w, BUILTIN);
+	store_free(w.store);
+	w.store = builtin_store_new(
+	    &(struct builtin_store_opts){ .state = w.db.s, .max_bytes = 1 });
+	for (i = 0; i < SEARCHES; i++) {
+		snprintf(soul[i % SCOPES], sizeof(soul[0]), "s%zu", i % SCOPES);
+		snprintf(id, sizeof(id), "m%zu", i);
+		snprintf(one[i].text, sizeof(one[i].text), "word%zu", i);
+		ck_assert_int_eq(
+		    put(&w, soul[i % SCOPES], id, one[i].text), RC_OK);
+	}
+	for (i = 0; i < SEARCHES; i++) {
+		req.scope = (struct memory_scope){ STR("u1"),
+			str_of(soul[i % SCOPES]) };
+		req.deadline.ms = clock_wall().ms + 10000;
+		req.arg = &one[i];
+		q.text = str_of(one[i].text);
+		store_search(w.store, &req, &q);
+	}
+	ck_assert(tk_loop_until(w.db.loop, all_found, one, 60000));
+	for (i = 0; i < SEARCHES; i++) {
+		ck_assert_int_eq(one[i].rc, RC_OK);
+		ck_assert(one[i].found);
+	}
+	world_stop(&w);
+}
+
 /* Several pages. */
 TEST_T(long_lists_are_complete, 60)
 {
