@@ -278,7 +278,7 @@ check_job_new(struct auth *a, struct str text, auth_fn fn, void *arg)
 	k->fn = fn;
 	k->arg = arg;
 	k->generation = a->generation;
-	k->rc = RC_DOWN; /* if the pool ends first */
+	k->rc = RC_DOWN;
 	str_copy(STR(UNREACHABLE), k->why, sizeof(k->why));
 	memcpy(k->text, text.p, text.n);
 	k->token = (struct str){ k->text, text.n };
@@ -328,22 +328,23 @@ auth_check_terminal(struct auth *a, struct str token,
 	struct auth_error error;
 	char id[ID_MAX + 1];
 	struct auth_check_job *k;
-	enum rc rc;
 
 	if (a->lookup == NULL ||
 	    !auth_split_terminal_token(token, id, &secret)) {
 		fn(arg, RC_DENIED, NULL, UNKNOWN);
 		return;
 	}
-	rc = a->lookup(a->lookup_arg, str_of(id), &hash, &tenant);
-	if (rc != RC_OK) {
-		bool none = rc == RC_NOENT;
-		fn(arg, none ? RC_DENIED : RC_DOWN, NULL,
-		    none ? UNKNOWN : UNREACHABLE);
-		return;
-	}
 	k = check_job_new(a, secret, fn, arg);
 	k->digest = *d;
+	k->rc = a->lookup(a->lookup_arg, str_of(id), &hash, &tenant);
+	if (k->rc != RC_OK) {
+		if (k->rc == RC_NOENT)
+			str_copy(STR(UNKNOWN), k->why, sizeof(k->why));
+		k->rc = k->rc == RC_NOENT ? RC_DENIED : RC_DOWN;
+		check_job_done(k);
+		return;
+	}
+	k->rc = RC_DOWN; /* if the pool ends first */
 	str_copy(hash, k->hash, sizeof(k->hash));
 	k->identity =
 	    auth_identity_new(&(struct auth_claims){ .role = WIRE_ROLE_TERMINAL,

@@ -108,7 +108,8 @@ typedef void (*auth_fn)(
 
 /*
  * auth_check(a, token, fn, arg):
- * Authenticate token; fn is called exactly once, possibly before it returns.
+ * Authenticate token, which is copied; fn is called exactly once, possibly
+ * before it returns.  A terminal is looked up in the fiber of the caller.
  */
 void auth_check(struct auth *a, struct str token, auth_fn fn, void *arg);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
@@ -150,6 +151,7 @@ svc_stream_admit(struct svc_call *c)
 /* A check that may outlive its call. */
 struct stream_check {
 	struct svc_call *call; /* NULL: it ended */
+	struct auth *auth;
 };
 
 void
@@ -187,6 +189,15 @@ stream_on_checked(
 }
 
 static void
+stream_check_start(void *arg)
+{
+	struct stream_check *w = arg;
+
+	auth_check(
+	    w->auth, svc_access_bearer(w->call->http), stream_on_checked, w);
+}
+
+static void
 stream_check_run(void *arg)
 {
 	struct svc_access *a = arg;
@@ -198,8 +209,8 @@ stream_check_run(void *arg)
 			continue;
 		c->check = mem_zalloc(sizeof(*c->check));
 		c->check->call = c;
-		auth_check(a->auth, svc_access_bearer(c->http),
-		    stream_on_checked, c->check);
+		c->check->auth = a->auth;
+		fiber_start(stream_check_start, c->check);
 	}
 	svc_stream_check_start(a);
 }

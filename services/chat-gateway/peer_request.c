@@ -6,6 +6,7 @@
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "gateway.h"
 #include "svc/svc.h"
@@ -57,6 +58,14 @@ peer_request_decode_error(struct peer_request *q, struct str data)
 }
 
 static void
+peer_request_end(void *arg)
+{
+	struct peer_request *q = arg;
+
+	q->fn(q, q->rc);
+}
+
+static void
 peer_request_on_reply(void *arg, enum rc rc, struct str data)
 {
 	struct peer_request *q = arg;
@@ -70,7 +79,8 @@ peer_request_on_reply(void *arg, enum rc rc, struct str data)
 		rc = RC_DOWN;
 	else
 		q->error = peer_request_decode_error(q, data);
-	q->fn(q, rc);
+	q->rc = rc;
+	fiber_start(peer_request_end, q);
 	log_trace_set("");
 }
 

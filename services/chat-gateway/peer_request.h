@@ -18,7 +18,7 @@ struct svc_call;
 struct wire_desc;
 
 /*
- * Called once on the loop, unless peer_request_cancel() was: RC_OK and
+ * Called once in a fiber, unless peer_request_cancel() was: RC_OK and
  * q->reply; RC_BUG if the reply is invalid; RC_DOWN if no service subscribes to
  * the subject; otherwise as bus_request(), with q->error.
  */
@@ -40,6 +40,7 @@ struct peer_request {
 	/* Private. */
 	uint64_t id;
 	bool open;
+	enum rc rc;
 };
 
 /*

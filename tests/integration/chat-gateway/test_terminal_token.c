@@ -189,3 +189,51 @@ TEST(earlier_bindings_need_an_identity)
 	gw_ok_as(&b, TOKEN_ANN, "DELETE", "/v1/terminals/desk/soul", NULL);
 	gateway_fixture_stop(&b);
 }
+
+/* Sent with the token, for a stream of its events. */
+static void
+open_stream(struct gateway_fixture *b, struct tk_http *c, const char *token)
+{
+	static const char text[] =
+	    "{\"terminal_id\":\"lamp\",\"stream\":true," GW_CHAT_INPUT "}";
+	char request[1024];
+
+	snprintf(request, sizeof(request),
+	    "POST /v1/chat HTTP/1.1\r\nHost: localhost\r\n"
+	    "Authorization: Bearer %s\r\n"
+	    "Content-Length: %zu\r\n\r\n%s",
+	    token, strlen(text), text);
+	tk_http_open(c, b->gateway.http);
+	ck_assert(tk_http_puts(c, request));
+}
+
+/* Credentials of terminals are in Redis, for which the loop does not wait. */
+TEST_T(a_revoked_terminal_loses_its_stream, 60)
+{
+	char token[400], soul[GW_SOUL_ID];
+	struct gateway_fixture b;
+	natsSubscription *sub;
+	struct tk_http c;
+	struct gw_turn t;
+	struct gw_run r;
+
+	gw_start_with_tokens(&b);
+	sub = gw_turns_subscribe(&b);
+	body_token(gw_mint_as(&b, TOKEN_PROVISIONER, "lamp", ""), token);
+	gw_soul_as(&b, TOKEN_DEMO, "friendly", soul);
+	gw_report_skills(&b, "lamp", "[]", "friendly");
+	gw_bind_as(&b, TOKEN_DEMO, "lamp", soul, NULL);
+	open_stream(&b, &c, token);
+	gw_turn_next(sub, &t);
+	gw_run_begin(&r, &b, "s1", tk_text(t.j, "turn_id"));
+	gw_turn_reply(&b, &t, "accepted", NULL);
+	ck_assert(tk_http_has(&c, STARTED, GW_MS));
+	gw_ok_as(&b, TOKEN_PROVISIONER, "DELETE", "/v1/terminals/lamp", NULL);
+	ck_assert(tk_http_closed(&c, 3 * GW_MS));
+	ck_assert(
+	    tk_log_has(&b.gateway.proc, "why=\"the token is not known\""));
+	tk_http_close(&c);
+	gw_turn_free(&t);
+	gw_turns_unsubscribe(&b, sub);
+	gateway_fixture_stop(&b);
+}
