@@ -1,6 +1,6 @@
 /*
- * One page of identities is read in one turn of the loop, so that Redis can
- * serve others in between; the file is written when all have been read.
+ * Identities are read page by page, so that Redis can serve others in between;
+ * the file is written when all have been read.
  */
 #include "credentials/password_sync.h"
 
@@ -17,6 +17,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
@@ -159,17 +160,18 @@ struct password_sync {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct state *state;
-	struct loop_timer check, next_page;
+	struct loop_timer check;
 	struct mono since;
 	struct arena *page;
 	struct buf written, base;   /* contents of the file and of --also */
 	struct password_list *list; /* being built; NULL: none */
-	char cursor[CURSOR_MAX];
 	int64_t version;      /* of the identities in the file; -1: not known */
 	int64_t list_version; /* of the identities in list */
 	size_t rejected;      /* identities without a line */
 	bool notify;          /* the broker has to reload */
 	struct mono notify_at;
+	bool base_changed; /* since the file was written */
+	bool reading;      /* a fiber waits for Redis */
 	bool stopped;
 	int code;
 };
@@ -262,6 +264,7 @@ password_sync_write(struct password_sync *s)
 		    "Redis has no identities, but the file does",
 		    "check REDIS_URL, or remove the file to start afresh");
 		s->version = s->list_version;
+		s->base_changed = false;
 		if (s->options->single)
 			password_sync_stop(s, 1);
 		return;
@@ -281,6 +284,7 @@ password_sync_write(struct password_sync *s)
 	password_sync_wipe(&s->written);
 	buf_put_str(&s->written, text);
 	s->version = s->list_version;
+	s->base_changed = false;
 }
 
 static void
@@ -302,61 +306,50 @@ password_sync_add_page(
 	}
 }
 
+/* Read all identities, and write the file. */
 static void
-password_sync_drop_list(struct password_sync *s)
+password_sync_read(struct password_sync *s)
 {
-	password_list_free(s->list);
-	s->list = NULL;
-}
-
-static void
-password_sync_page(void *arg)
-{
-	struct str cursor, none = { NULL, 0 }, next;
-	struct password_sync *s = arg;
+	struct str cursor = { NULL, 0 }, none = { NULL, 0 }, next;
+	char at[CURSOR_MAX];
 	struct credential *v;
 	enum rc rc;
 	size_t n;
 
-	arena_reset(s->page);
-	cursor = s->cursor[0] != '\0' ? str_of(s->cursor) : none;
-	rc = credential_list(
-	    s->state, none, cursor, PAGE, s->page, &v, &n, &next);
-	if (rc != RC_OK) {
-		password_sync_retry(
-		    s, "the identities cannot be read", rc_name(rc));
-		password_sync_drop_list(s);
-		return;
-	}
-	password_sync_add_page(s, v, n);
-	if (next.p != NULL) {
-		str_copy(next, s->cursor, sizeof(s->cursor));
-		loop_timer_set(s->loop, &s->next_page, clock_mono(),
-		    password_sync_page, s);
-		return;
-	}
+	do {
+		arena_reset(s->page);
+		rc = credential_list(
+		    s->state, none, cursor, PAGE, s->page, &v, &n, &next);
+		if (rc != RC_OK) {
+			password_sync_retry(
+			    s, "the identities cannot be read", rc_name(rc));
+			return;
+		}
+		password_sync_add_page(s, v, n);
+		if (next.p != NULL)
+			str_copy(next, at, sizeof(at));
+		cursor = next.p != NULL ? str_of(at) : none;
+	} while (cursor.p != NULL);
 	password_sync_write(s);
-	password_sync_drop_list(s);
 	password_sync_notify(s);
 	password_sync_stop_single(s);
 }
 
 /* ---- polling ---- */
 
-/* False if --also cannot be read; *changed: it differs from the last time. */
+/* False if --also cannot be read. */
 static bool
-password_sync_read_base(struct password_sync *s, bool *changed)
+password_sync_read_base(struct password_sync *s)
 {
 	struct buf b = BUF_INIT(BASE_MAX);
 	const char *why;
 	bool ok;
 
-	*changed = false;
 	if (s->options->also == NULL)
 		return true;
 	ok = password_file_read(s->options->also, &b, &why) == RC_OK;
 	if (ok && !str_eq(buf_str(&b), buf_str(&s->base))) {
-		*changed = true;
+		s->base_changed = true;
 		password_sync_wipe(&s->base);
 		buf_put_str(&s->base, buf_str(&b));
 	}
@@ -368,34 +361,50 @@ password_sync_read_base(struct password_sync *s, bool *changed)
 }
 
 static void
-password_sync_check(void *arg)
+password_sync_compare(struct password_sync *s)
 {
-	struct password_sync *s = arg;
 	int64_t version;
-	bool changed;
-	enum rc rc;
+	enum rc rc = credential_version(s->state, &version);
 
-	loop_timer_set(s->loop, &s->check,
-	    mono_add_ms(clock_mono(), s->version < 0 ? RETRY_MS : CHECK_MS),
-	    password_sync_check, s);
-	password_sync_notify(s);
-	password_sync_stop_single(s);
-	if (s->list != NULL || !password_sync_read_base(s, &changed))
-		return;
-	rc = credential_version(s->state, &version);
 	if (rc != RC_OK) {
 		/* Connecting takes a moment. */
 		if (mono_diff_ms(clock_mono(), s->since) > CHECK_MS)
 			password_sync_retry(s, "Redis", rc_name(rc));
 		return;
 	}
-	if (version == s->version && !changed)
+	if (version == s->version && !s->base_changed)
 		return;
 	s->list = password_list_new(buf_str(&s->base));
 	s->list_version = version;
-	s->cursor[0] = '\0';
 	s->rejected = 0;
-	password_sync_page(s);
+	password_sync_read(s);
+	password_list_free(s->list);
+	s->list = NULL;
+}
+
+static void
+password_sync_update(void *arg)
+{
+	struct password_sync *s = arg;
+
+	s->reading = true;
+	if (password_sync_read_base(s))
+		password_sync_compare(s);
+	s->reading = false;
+}
+
+static void
+password_sync_check(void *arg)
+{
+	struct password_sync *s = arg;
+
+	loop_timer_set(s->loop, &s->check,
+	    mono_add_ms(clock_mono(), s->version < 0 ? RETRY_MS : CHECK_MS),
+	    password_sync_check, s);
+	password_sync_notify(s);
+	password_sync_stop_single(s);
+	if (!s->reading)
+		fiber_start(password_sync_update, s);
 }
 
 /* ---- start and stop ---- */
@@ -439,7 +448,6 @@ password_sync_run(const struct password_sync_options *options)
 		password_sync_check(&s);
 		loop_run(s.loop);
 	}
-	password_sync_drop_list(&s);
 	state_free(s.state);
 	worker_free(s.workers);
 	loop_free(s.loop);
