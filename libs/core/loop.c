@@ -551,6 +551,12 @@ loop_run(struct loop *l)
 	atomic_store(&l->came_round_ns, 0);
 }
 
+bool
+loop_is_running(const struct loop *l)
+{
+	return atomic_load(&l->running);
+}
+
 void
 loop_stop(struct loop *l)
 {

@@ -129,6 +129,9 @@ struct loop_fd {
  */
 void loop_fd_watch(struct loop *l, struct loop_fd *w, unsigned events);
 
+/* loop_is_running(l): Whether loop_run() runs.  Loop thread. */
+bool loop_is_running(const struct loop *l);
+
 /*
  * loop_idle_ms(l):
  * Milliseconds since the last iteration of the loop; there is one each second

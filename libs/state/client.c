@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/fiber.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "state/cluster.h"
 #include "state/state_internal.h"
 
-#define WAIT_MS 500 /* for replicas, by default */
+#define WAIT_MS     500 /* for replicas, by default */
+#define LOG_EVERY_S 10
 
 static void
 client_metrics(struct state *s, struct metric_set *m)
@@ -70,7 +73,6 @@ state_new(const struct state_opts *o, struct state **out)
 	client_metrics(s, o->metrics);
 	s->loop = o->loop;
 	s->workers = o->workers;
-	s->blocks = o->blocks;
 	s->wait_replicas = o->wait_replicas;
 	s->wait_ms = o->wait_ms > 0 ? o->wait_ms : WAIT_MS;
 	if (o->conf != NULL) {
@@ -109,6 +111,19 @@ state_free(struct state *s)
 		state_pipe_free(p);
 	}
 	free(s);
+}
+
+struct fiber *
+state_fiber(struct state *s)
+{
+	struct fiber *self = fiber_self();
+	int64_t missed;
+
+	/* Nothing else that the loop does goes on meanwhile. */
+	if (self == NULL && loop_is_running(s->loop) &&
+	    log_every(&s->log_blocks, LOG_EVERY_S, &missed))
+		log_error("state.blocks_loop", LOG_I("missed", missed));
+	return self;
 }
 
 bool

@@ -410,7 +410,7 @@ pipe_attempts(struct state_pipe *p)
 	unsigned pauses = 0;
 	size_t i;
 
-	p->fiber = p->s->blocks ? NULL : fiber_self();
+	p->fiber = state_fiber(p->s);
 	do {
 		attempt_run(p);
 		slowest = PIPE_ENDS;

@@ -267,7 +267,7 @@ replication_wait(struct replication *r, struct mono until)
 	struct replication_call c = { .rc = RC_RETRY };
 	int64_t ms = mono_diff_ms(until, clock_mono());
 
-	c.fiber = r->s->blocks ? NULL : fiber_self();
+	c.fiber = state_fiber(r->s);
 	if (c.fiber == NULL)
 		/* 0 is without a limit. */
 		return replication_block(r, ms > 1 ? ms : 1);

@@ -3,8 +3,9 @@
  *
  * A call suspends the fiber that makes it until its reply has come, and the
  * loop goes on; calls that are made in one iteration of the loop leave in one
- * write.  Outside of fibers, as in commands and tests, a call blocks.  It takes
- * at most the deadline of the client.
+ * write.  Outside of fibers, as in commands and tests, a call blocks, which is
+ * logged as an error while the loop runs.  It takes at most the deadline of the
+ * client.
  *
  * One connection carries all calls, and replies come in their order.  When a
  * call has no reply at its deadline, the connection is closed, all calls on it
@@ -91,7 +92,6 @@ struct state_opts {
 	const struct state_conf *conf;
 	const char *name;           /* as CLIENT LIST shows it; NULL: none */
 	int deadline_ms;            /* of a call; 0: 100 */
-	bool blocks;                /* calls block in fibers too */
 	int wait_replicas;          /* for state_wait_replicated(); 0: none */
 	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */

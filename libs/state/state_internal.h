@@ -75,7 +75,6 @@ struct state {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct connection_opts connection_opts;
-	bool blocks;
 	/* Rises with each connection, and when a slot gets another owner. */
 	uint32_t version;
 	struct state_node *node; /* NULL in a cluster */
@@ -89,6 +88,7 @@ struct state {
 	size_t n_spare;
 	struct log_rate log_rejected;
 	struct log_rate log_denied;
+	struct log_rate log_blocks;
 
 	struct metric *m_up;
 	struct metric *m_connects;
@@ -105,6 +105,9 @@ struct state {
  * the caller returns to the loop or suspends.
  */
 struct state_node *state_route(struct state *s, int slot);
+
+/* state_fiber(s): The fiber that may wait; NULL: the call blocks. */
+struct fiber *state_fiber(struct state *s);
 
 /* state_is_later(a, b): Whether version a of a client is later than b. */
 bool state_is_later(uint32_t a, uint32_t b);
