@@ -16,6 +16,7 @@ static const struct rc_row rc_rows[RC_N] = {
 	[RC_DENIED] = { "denied", 403 },
 	[RC_CONFLICT] = { "conflict", 409 },
 	[RC_BUG] = { "internal", 500 },
+	[RC_UNREPLICATED] = { "not_replicated", 503 },
 };
 
 /* A value that is not a code is treated as RC_BUG. */

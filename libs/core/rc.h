@@ -21,7 +21,9 @@ enum rc {
 	RC_DENIED,   /* not allowed */
 	RC_CONFLICT, /* it exists or has changed meanwhile */
 	RC_BUG,      /* an internal error */
-	RC_N         /* number of codes; never returned */
+	/* Done, but too few copies of the data have it: it may be lost. */
+	RC_UNREPLICATED,
+	RC_N /* number of codes; never returned */
 };
 
 /*

@@ -196,7 +196,13 @@ call_replicated(struct state *s, const struct script_call *c,
 	if (rc != RC_OK || c->script->idempotent ||
 	    state_wait_replicated(s, mark, 0) == RC_OK)
 		return rc;
-	return RC_TIMEOUT;
+	return RC_UNREPLICATED;
+}
+
+bool
+call_is_done(enum rc rc)
+{
+	return rc == RC_OK || rc == RC_UNREPLICATED;
 }
 
 enum rc

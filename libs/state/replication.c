@@ -108,7 +108,7 @@ replication_put_wait(struct state *s, struct buf *bytes, int64_t ms)
 		STR("WAIT"), state_num(s->wait_replicas, n), state_num(ms, t)));
 }
 
-/* RC_OK, RC_RETRY: too few replicas; RC_DOWN: there is no reply. */
+/* RC_OK, RC_UNREPLICATED, or RC_DOWN: there is no reply. */
 static enum rc
 replication_result(const struct replication *r, const struct node_call *c)
 {
@@ -126,7 +126,7 @@ replication_result(const struct replication *r, const struct node_call *c)
 		    LOG_I("replicas", state_reply_int(n)),
 		    LOG_I("wanted", r->s->wait_replicas),
 		    LOG_V("why", state_reply_str(n)), LOG_I("missed", missed));
-	return RC_RETRY;
+	return RC_UNREPLICATED;
 }
 
 static void
@@ -215,8 +215,8 @@ replication_end(struct replication *r)
 
 	r->node = NULL;
 	state_node_free(node);
-	replication_end_calls(r, &r->pending, RC_RETRY);
-	replication_end_calls(r, &r->current, RC_RETRY);
+	replication_end_calls(r, &r->pending, RC_UNREPLICATED);
+	replication_end_calls(r, &r->current, RC_UNREPLICATED);
 }
 
 void
@@ -258,13 +258,13 @@ replication_block(struct replication *r, int64_t ms)
 	}
 	buf_free(&bytes);
 	arena_free(c.w.a);
-	return rc == RC_OK ? RC_OK : RC_RETRY;
+	return rc == RC_OK ? RC_OK : RC_UNREPLICATED;
 }
 
 static enum rc
 replication_wait(struct replication *r, struct mono until)
 {
-	struct replication_call c = { .rc = RC_RETRY };
+	struct replication_call c = { .rc = RC_UNREPLICATED };
 	int64_t ms = mono_diff_ms(until, clock_mono());
 
 	c.fiber = state_fiber(r->s);
@@ -300,7 +300,7 @@ state_wait_replicated(struct state *s, struct state_mark mark, int64_t ms)
 {
 	struct state_node *n, *importer = NULL;
 	struct mono until;
-	enum rc rc = RC_RETRY;
+	enum rc rc = RC_UNREPLICATED;
 
 	if (s->wait_replicas == 0)
 		return RC_OK;
@@ -318,7 +318,7 @@ state_wait_replicated(struct state *s, struct state_mark mark, int64_t ms)
 	if (rc == RC_OK && importer != NULL)
 		rc = mark_is_valid(importer, mark)
 		    ? replication_wait(state_node_replication(importer), until)
-		    : RC_RETRY;
+		    : RC_UNREPLICATED;
 	if (rc != RC_OK)
 		metric_add(s->m_unreplicated, 1);
 	return rc;

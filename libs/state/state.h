@@ -29,16 +29,17 @@
  *   RC_DOWN     not executed, and it never will be: there is no connection, or
  *               the server cannot serve it now (it is loading, read-only, …).
  *   RC_TIMEOUT  sent, but no reply came before the deadline or before the
- *               connection broke; or, of a record that was written, not
- *               enough replicas have it (wait_replicas).  It may have been
- * executed, it may still be (a server that hung reads its socket later), or
- * never.  Retry only what is idempotent. RC_DENIED   not executed: the
- * credentials or permissions do not suffice. RC_RETRY    not executed: busy
- * with a script, or too many calls or bytes are waiting, or some of the keys
- * are moving to another server. RC_CONFLICT not executed: the consumer group
- * exists. RC_INVALID  the server rejected it: unknown command, wrong type, ….
- * Not executed, but a script's writes before the error remain. RC_TOOBIG   over
- * STATE_SEND_MAX: not sent; or the reply is over STATE_REPLY_MAX: executed.
+ *               connection broke.  It may have been executed, it may still be
+ *               (a server that hung reads its socket later), or never.  Retry
+ *               only what is idempotent.
+ *   RC_DENIED   not executed: the credentials or permissions do not suffice.
+ *   RC_RETRY    not executed: busy with a script, or too many calls or bytes
+ *               are waiting, or some of the keys are moving to another server.
+ *   RC_CONFLICT not executed: the consumer group exists.
+ *   RC_INVALID  the server rejected it: unknown command, wrong type, ….  Not
+ *               executed, but a script's writes before the error remain.
+ *   RC_TOOBIG   over STATE_SEND_MAX: not sent; or the reply is over
+ *               STATE_REPLY_MAX: executed.
  *
  * All functions run on the loop thread unless they say otherwise.
  *
@@ -48,6 +49,9 @@
  *   RC_INVALID  an id is not id_valid(), or a number is out of its range; or
  *               Redis holds something that is not the record, or has a format
  *               that this program does not know (logged): nothing changed.
+ *   RC_UNREPLICATED it was written, but not enough replicas have it
+ *               (wait_replicas), so that a failover may lose it.  What the
+ *               function returns besides is set as with RC_OK.
  *   RC_BUG      a script returned what it never does (logged).
  *   RC_TOOBIG   what was read does not fit the caller's arena, or a text to be
  *               written is over its limit.
@@ -291,12 +295,22 @@ struct state_mark state_mark_now(const struct state *s, struct str key);
  * Wait until wait_replicas replicas have, in memory, what the server of the
  * mark has answered until now.  At most ms, 0: wait_ms; when the caller blocks,
  * a deadline of s longer.  RC_OK also without waiting, if wait_replicas is 0.
- * RC_RETRY: not that many have it; or the server was connected anew, or
+ * RC_UNREPLICATED: not that many have it; or the server was connected anew, or
  * replaced, since the mark: then what it had answered may be lost, and
  * repeating the wait is no use.
  */
 enum rc state_wait_replicated(
     struct state *s, struct state_mark mark, int64_t ms) RC_CHECK;
+
+/*
+ * state_may_be_done(rc):
+ * Whether a write that returned rc is not certain, but may have been executed.
+ */
+static inline bool
+state_may_be_done(enum rc rc)
+{
+	return rc == RC_TIMEOUT || rc == RC_UNREPLICATED;
+}
 
 /* ---- keys ---- */
 

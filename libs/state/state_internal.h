@@ -449,11 +449,14 @@ enum rc call_run(struct state *s, struct script_call *c, size_t want,
 
 /*
  * call_replicated(s, c, mark, rc):
- * rc, the result of the call c, or RC_TIMEOUT if that was a write that not
+ * rc, the result of the call c, or RC_UNREPLICATED if that was a write that not
  * enough replicas have.  mark was taken before the call.  In call_run().
+ *
+ * call_is_done(rc): Whether it was executed, so that its reply counts.
  */
 enum rc call_replicated(struct state *s, const struct script_call *c,
     struct state_mark mark, enum rc rc) RC_CHECK;
+bool call_is_done(enum rc rc);
 
 /* call_send(s, c, out): state_eval() of a call without an error. */
 enum rc call_send(struct state *s, const struct script_call *c,

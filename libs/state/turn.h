@@ -160,12 +160,12 @@ enum rc turn_abandon(struct state *s, const struct turn_slot *p,
     struct turn_abandoned *out) RC_CHECK;
 
 /*
- * turn_wait_replicated(s, p):
- * Whether enough replicas have what was written for p so far, whatever its
- * calls returned (RC_OK), or not (RC_TIMEOUT).
+ * turn_mark(s, p, out):
+ * state_mark_now() for what is written for p: taken before it is read that it
+ * was written, to wait for that.
  */
-enum rc turn_wait_replicated(
-    struct state *s, const struct turn_slot *p) RC_CHECK;
+enum rc turn_mark(const struct state *s, const struct turn_slot *p,
+    struct state_mark *out) RC_CHECK;
 
 /* ---- writes of a running turn ---- */
 

@@ -75,9 +75,9 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 	const struct state_reply *seq = state_reply_at(r, 3);
 	struct record_reader rd = { .a = a };
 
-	if (rc == RC_OK && state_reply_kind(input) != STATE_NIL)
+	if (call_is_done(rc) && state_reply_kind(input) != STATE_NIL)
 		out->input = record_id(&rd, input);
-	if (rc == RC_OK) {
+	if (call_is_done(rc)) {
 		out->ahead = state_reply_int(v);
 		out->begun = state_reply_kind(seq) != STATE_NIL;
 		if (out->begun) {
@@ -137,6 +137,9 @@ turn_poll(struct state *s, const struct turn_slot *p, int64_t *ahead)
 	turn_call(&c, &script_turn_poll, p);
 	call_num(&c, TURN_ALIVE_MS);
 	rc = call_run(s, &c, 2, &r);
+	/* What it writes need not last, and replicas are waited for later. */
+	if (rc == RC_UNREPLICATED)
+		rc = RC_OK;
 	*ahead = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : -1;
 	state_reply_free(r);
 	return rc;
@@ -170,7 +173,8 @@ turn_unmark_acting(struct state *s, const struct turn_slot *p)
 }
 
 enum rc
-turn_wait_replicated(struct state *s, const struct turn_slot *p)
+turn_mark(
+    const struct state *s, const struct turn_slot *p, struct state_mark *out)
 {
 	char text[STATE_KEY_MAX];
 	const struct str ids[] = { p->key.user_id, p->key.session_id };
@@ -178,10 +182,9 @@ turn_wait_replicated(struct state *s, const struct turn_slot *p)
 	enum rc rc;
 
 	rc = state_key(text, KEY_TURNS, ids, NELEM(ids), &key);
-	if (rc != RC_OK)
-		return rc;
-	rc = state_wait_replicated(s, state_mark_now(s, key), 0);
-	return rc == RC_RETRY ? RC_TIMEOUT : rc;
+	if (rc == RC_OK)
+		*out = state_mark_now(s, key);
+	return rc;
 }
 
 enum rc
@@ -205,10 +208,11 @@ turn_abandon(struct state *s, const struct turn_slot *p,
 	call_text(&c, e->reply, SESSION_EVENT_MAX);
 	call_text(&c, e->acted, SESSION_EVENT_MAX);
 	rc = call_run(s, &c, 3, &r);
-	if (rc == RC_OK) {
+	if (call_is_done(rc)) {
 		out->reply = record_text(&rd, state_reply_at(r, 1));
 		out->acting = state_reply_int(state_reply_at(r, 2)) != 0;
-		rc = record_end(&rd, c.keys[0]);
+		if (record_end(&rd, c.keys[0]) != RC_OK)
+			rc = rd.rc;
 	}
 	state_reply_free(r);
 	return rc;

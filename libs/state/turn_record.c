@@ -82,9 +82,10 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	if (rc != RC_OK)
 		return rc;
 	rc = call_run(s, &c, 3, &r);
-	events->seq = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : 0;
+	events->seq =
+	    call_is_done(rc) ? state_reply_int(state_reply_at(r, 1)) : 0;
 	events->followed =
-	    rc == RC_OK && state_reply_int(state_reply_at(r, 2)) != 0;
+	    call_is_done(rc) && state_reply_int(state_reply_at(r, 2)) != 0;
 	state_reply_free(r);
 	return rc;
 }
@@ -165,7 +166,7 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 	end->length_known = false;
 	end->felt = false;
 	rc = call_run(s, c, 3, &r);
-	if (rc == RC_OK) {
+	if (call_is_done(rc)) {
 		end->length = (struct session_length){
 			state_reply_int(state_reply_at(r, 4)),
 			state_reply_int(state_reply_at(r, 5)),
@@ -177,7 +178,8 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 		end->events.seq = state_reply_int(state_reply_at(r, 2));
 		end->events.followed =
 		    state_reply_int(state_reply_at(r, 3)) != 0;
-		rc = record_end(&rd, c->keys[0]);
+		if (record_end(&rd, c->keys[0]) != RC_OK)
+			rc = rd.rc;
 	}
 	state_reply_free(r);
 	return rc;

@@ -159,6 +159,12 @@ gateway_fail(struct svc_call *c, enum rc rc)
 		/* The command may have been executed. */
 		svc_fail(c, rc, "the state did not answer in time");
 		return;
+	case RC_UNREPLICATED:
+		svc_fail(c, rc,
+		    "it was done, but is not stored safely: too few replicas "
+		    "of Redis have it; see whether it is there before you "
+		    "repeat it");
+		return;
 	case RC_RETRY:
 		svc_fail(c, rc, "the state is overloaded");
 		return;

@@ -46,6 +46,11 @@ emotion_api_fail(struct svc_call *c, enum rc rc)
 		svc_fail(
 		    c, RC_RETRY, "too many concurrent changes of this soul");
 		return;
+	case RC_UNREPLICATED:
+		svc_fail(c, rc,
+		    "the soul was changed, but is not stored safely: too few "
+		    "replicas of Redis have it; do not repeat it");
+		return;
 	default:
 		svc_fail(c, rc, "the state store does not answer");
 		return;

@@ -3,8 +3,9 @@
  * action table in turn/turn_actions.c.
  *
  * An action handler executes one action of a turn, now or by starting something
- * that feeds the turn later.  RC_DOWN, RC_TIMEOUT, RC_RETRY: Redis is not
- * available; the runner retries the action.  RC_CONFLICT: the turn was evicted.
+ * that feeds the turn later.  RC_DOWN, RC_TIMEOUT, RC_RETRY, RC_UNREPLICATED:
+ * Redis is not available, or too few replicas follow; the runner retries the
+ * action.  RC_CONFLICT: the turn was evicted.
  */
 #ifndef LLM_ORCHESTRATOR_HANDLERS_H
 #define LLM_ORCHESTRATOR_HANDLERS_H

@@ -254,6 +254,7 @@ tk_wait(struct tk_proc *p, int ms)
 	}
 	proc_forget(p->pid);
 	p->pid = -1;
+	ck_assert(!tk_log_has(p, "ev=state.blocks_loop"));
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
 				   : WEXITSTATUS(status);
 }

@@ -79,7 +79,7 @@ long long tk_service_metric(const struct tk_service *s, const char *name);
 /*
  * tk_service_end(s): Send SIGTERM; it must drain and exit 0 within 60 s.
  * tk_service_kill(s): Kill it.
- * Its loop must not have waited for Redis.  It may be started again. Both
+ * It may be started again. Both
  * ignore a service that is not running.
  */
 void tk_service_end(struct tk_service *s);

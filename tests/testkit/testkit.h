@@ -133,7 +133,8 @@ void tk_signal(struct tk_proc *p, int sig);
 
 /*
  * tk_wait(p, ms): Wait for the process to end: its exit code, 128 + signal, -1
- * on timeout.
+ * on timeout.  Fails the test if it is a service whose loop has waited for
+ * Redis.
  */
 int tk_wait(struct tk_proc *p, int ms);
 

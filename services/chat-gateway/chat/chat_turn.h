@@ -51,9 +51,15 @@ struct chat_turn {
 
 	/* Of a streamed turn. */
 	bool stream;
-	bool begun;                  /* the first event has been sent */
-	struct follower *follower;   /* NULL: closed */
-	int64_t sent;                /* seq of the last event */
+	bool begun;                /* the first event has been sent */
+	struct follower *follower; /* NULL: closed */
+	int64_t sent;              /* seq of the last event */
+	/*
+	 * With replicas of Redis: the event that ends the turn, which is sent
+	 * with its final reply, since the log may have it before they do.
+	 */
+	struct str end; /* absent: not read yet */
+	int64_t end_seq;
 	struct wire_turn_reply last; /* outcome, until the log has been read */
 };
 

@@ -117,7 +117,8 @@ turn_recovery_flush(struct chat_turn *t)
 	rc = follower_read(t->follower);
 	if (rc != RC_OK && rc != RC_NOENT)
 		turn_recovery_schedule(t);
-	return rc == RC_OK && !t->released;
+	/* An end that it has is not in the turn's record. */
+	return (rc == RC_OK || t->end.p != NULL) && !t->released;
 }
 
 void
@@ -209,6 +210,7 @@ turn_recovery_follow(struct chat_turn *t, struct str first)
 	if (t->stream) {
 		follower_close(t->follower);
 		t->follower = NULL;
+		t->end = (struct str){ NULL, 0 };
 		if (!turn_sse_start(t, 0))
 			return;
 	}

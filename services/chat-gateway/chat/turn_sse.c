@@ -46,10 +46,26 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 }
 
 static bool
+turn_sse_hold(struct chat_turn *t, const struct fcmp_event *e)
+{
+	if (t->g->conf->redis.wait_replicas == 0 || !fcmp_event_ends(e->type))
+		return false;
+	t->end = arena_str(svc_call_arena(t->c), e->json);
+	t->end_seq = e->seq;
+	return t->end.p != NULL;
+}
+
+static bool
 turn_sse_on_event(void *arg, const struct fcmp_event *e)
 {
 	struct chat_turn *t = arg;
-	enum rc rc = turn_sse_send(t, e);
+	enum rc rc;
+
+	if (turn_sse_hold(t, e)) {
+		t->follower = NULL;
+		return false;
+	}
+	rc = turn_sse_send(t, e);
 
 	/*
 	 * A disconnect is reported by chat_turn_on_disconnect(), which cancels.
@@ -125,6 +141,31 @@ turn_sse_send_end(struct chat_turn *t, const struct wire_turn_reply *rep)
 	return rc;
 }
 
+static bool
+turn_sse_is_unreplicated(const struct wire_turn_reply *rep)
+{
+	return rep->state == WIRE_TURN_REPLY_STATE_FAILED && rep->has_error &&
+	    str_eq(rep->error.code, str_of(rc_name(RC_UNREPLICATED)));
+}
+
+/* The end that was held back, unless it is not stored safely. */
+static void
+turn_sse_end_held(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	const struct fcmp_event_origin p = { t->end_seq, str_of(t->id),
+		t->key.session_id, clock_wall() };
+	struct fcmp_event e = { .seq = t->end_seq, .json = t->end };
+	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
+	enum rc rc = RC_OK;
+
+	if (turn_sse_is_unreplicated(rep))
+		rc = fcmp_event_end(&p, rep, &text, &e);
+	if (rc == RC_OK)
+		rc = turn_sse_send(t, &e);
+	svc_stream_end(chat_turn_release(t), rc);
+	buf_free(&text);
+}
+
 static void
 turn_sse_finish_retried(void *arg)
 {
@@ -163,14 +204,21 @@ turn_sse_retry(struct chat_turn *t, const struct wire_turn_reply *rep)
 bool
 turn_sse_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
-	enum rc rc;
+	enum rc rc = RC_OK;
 
-	if (t->follower == NULL) {
+	if (t->follower == NULL && t->end.p == NULL) {
 		svc_stream_end(chat_turn_release(t), RC_DOWN);
 		return true;
 	}
-	rc = follower_read(t->follower);
-	if (rc == RC_NOENT || t->released)
+	if (t->follower != NULL)
+		rc = follower_read(t->follower);
+	if (t->released)
+		return true;
+	if (t->end.p != NULL) {
+		turn_sse_end_held(t, rep);
+		return true;
+	}
+	if (rc == RC_NOENT)
 		return true;
 	if (rc != RC_OK) {
 		turn_sse_retry(t, rep);

@@ -410,7 +410,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 	arena_reset(r->scratch);
 	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);
-	if (rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY)
+	if (rc == RC_DOWN || rc == RC_RETRY || state_may_be_done(rc))
 		return rc;
 	/* It was ended while the records were read. */
 	if (r->turn.phase != TURN_COMPLETING)

@@ -362,6 +362,7 @@ stream_on_append(struct stream_batch *b, size_t i, enum rc rc)
 	case RC_CONFLICT:
 		break;
 	case RC_TIMEOUT:
+	case RC_UNREPLICATED:
 		/* It may have been appended: the text goes into a new message.
 		 */
 		s->uncertain |= b->ready[i] > s->sent;

@@ -22,6 +22,15 @@
 #define TOP_K     5
 #define TOP_K_MAX 10
 
+/* The result of a call; without a reply memory-worker counts as not ready. */
+static void
+memory_tool_feed(struct turn_run *r, const struct turn_event *e, enum rc rc)
+{
+	if (rc != RC_OK)
+		r->o->memory_ready_until = (struct mono){ 0 };
+	turn_feed(r, e);
+}
+
 /* ---- recall_memory ---- */
 
 static struct str
@@ -71,9 +80,7 @@ recall_on_reply(struct turn_run *r, size_t call, enum rc rc, const void *msg)
 		e.outcome = TURN_OK;
 		e.why = (struct str){ 0 };
 	}
-	if (rc != RC_OK)
-		r->o->memory_ready_until = (struct mono){ 0 };
-	turn_feed(r, &e);
+	memory_tool_feed(r, &e, rc);
 }
 
 /* Without a query of the model, search for the user's text. */
@@ -234,9 +241,7 @@ forget_on_reply(struct turn_run *r, size_t call, enum rc rc, const void *msg)
 		e.why = STR("the memory cannot be reached; nothing was "
 			    "forgotten");
 	}
-	if (rc != RC_OK)
-		r->o->memory_ready_until = (struct mono){ 0 };
-	turn_feed(r, &e);
+	memory_tool_feed(r, &e, rc);
 }
 
 enum rc

@@ -156,7 +156,7 @@ slot_enter(void *arg)
 	if (s->rc == RC_OK)
 		s->rc = turn_enter(r->o->state, &r->slot, &e, r->a, &s->in);
 	/* The input may have been stored, and its start be announced. */
-	r->announced = r->given && (s->in.begun || s->rc == RC_TIMEOUT);
+	r->announced = r->given && (s->in.begun || state_may_be_done(s->rc));
 	buf_free(&digest);
 }
 
@@ -185,8 +185,8 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 	r->ahead = s.in.ahead;
 	*first = s.in.first;
 	r->input = s.in.input;
-	/* After a timeout it may have a slot, which must be released. */
-	r->entered = s.rc == RC_OK || s.rc == RC_TIMEOUT;
+	/* It may have a slot, which must be released. */
+	r->entered = s.rc == RC_OK || state_may_be_done(s.rc);
 	if (s.rc == RC_OK && s.in.begun)
 		slot_begun(&s, before);
 	if (s.rc != RC_OK || r->ahead > 0)
@@ -357,6 +357,9 @@ slot_release_now(struct orch *o, const struct turn_slot *p,
 	struct arena *a = arena_new(4096);
 
 	enum rc rc = turn_leave(o->state, p, end, a);
+	/* To repeat it would find nothing to release. */
+	if (rc == RC_UNREPLICATED)
+		rc = RC_OK;
 	if (rc == RC_OK)
 		slot_released(o, p, end, stream);
 	arena_free(a);

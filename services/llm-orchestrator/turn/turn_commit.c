@@ -174,9 +174,8 @@ commit_completed(struct turn_run *r)
 	buf_free(&b);
 }
 
-/* Whether something may have been executed. */
-static bool
-commit_has_effect(const struct turn *t)
+bool
+turn_has_effect(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *d = &t->calls[i];
@@ -204,7 +203,7 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 	commit_begin_ending(r);
 	commit_set_reply(r, *rep);
 	commit_set_timeline(r, f != NULL ? "stopped" : "canceled");
-	r->ending.forget = !commit_has_effect(&r->turn);
+	r->ending.forget = !turn_has_effect(&r->turn);
 	/* A turn that was never announced has no events. */
 	if (r->announced || f == NULL) {
 		r->ending.events.n =
@@ -253,7 +252,7 @@ commit_write(struct turn_run *r)
 		    &(struct session_new){ r->outcome.list, r->outcome.n,
 			unconfirmed_save(r, true), r->outcome.chars },
 		    &r->ending, r->a);
-	r->append_uncertain = rc == RC_TIMEOUT;
+	r->append_uncertain = state_may_be_done(rc);
 	if (rc == RC_OK)
 		queue_slot_left(r);
 	return rc;

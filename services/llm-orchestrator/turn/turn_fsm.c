@@ -212,6 +212,16 @@ fsm_finish(struct turn *t, struct turn_actions *out)
 	fsm_do(out, TURN_DO_COMMIT);
 }
 
+static void
+fsm_on_lost(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	for (size_t i = 0; e->unsent && i < t->n_calls; i++)
+		if (t->calls[i].outcome == TURN_SENT)
+			t->calls[i].outcome = TURN_UNSENT;
+	fsm_fail(t, e->error.status != 0 ? &e->error : &fsm_lost, out);
+}
+
 /*
  * Whether there is something to report without the model's text.  A search does
  * not count, nor does a call that could not be tried.
@@ -597,7 +607,7 @@ turn_step(struct turn *t, const struct turn_event *e, struct turn_actions *out)
 	switch (e->kind) {
 	case TURN_LOST:
 		if (!t->committed)
-			fsm_fail(t, &fsm_lost, out);
+			fsm_on_lost(t, e, out);
 		return;
 	case TURN_CANCEL:
 		if (!t->committed)

@@ -119,7 +119,7 @@ enum turn_event_kind {
 	TURN_COMPLETION,    /* error, or: text, calls */
 	TURN_CALL_RESULT,   /* call, outcome, output, why */
 	TURN_COMMITTED,     /* error, or none */
-	TURN_LOST,          /* evicted from the head of the queue */
+	TURN_LOST,          /* error, or: evicted from the queue; unsent */
 	TURN_CANCEL,        /* the caller cancels the turn */
 	TURN_EXPIRED        /* the deadline is near; the second time: passed */
 };
@@ -134,7 +134,8 @@ struct turn_event {
 	/* The soul was not saved yet: the turn's record says when it is, or a
 	 * second reply, if the record has been written before. */
 	bool unsaved;
-	bool saved; /* of TURN_COMMITTED: the record says so */
+	bool saved;  /* of TURN_COMMITTED: the record says so */
+	bool unsent; /* of TURN_LOST: what is TURN_SENT was not */
 	const struct turn_route *route;
 	struct str text;
 	const struct turn_call *calls;

@@ -161,12 +161,16 @@ enum rc
 turn_load_was_stored(
     struct turn_run *r, enum wire_session_messages_items_role last, bool *is)
 {
+	struct state_mark mark;
+
 	*is = false;
 	if (!r->append_uncertain)
 		return RC_OK;
-	enum rc rc = load_is_last(r, last, is);
+	enum rc rc = turn_mark(r->o->state, &r->slot, &mark);
+	if (rc == RC_OK)
+		rc = load_is_last(r, last, is);
 	if (rc == RC_OK && *is)
-		rc = turn_wait_replicated(r->o->state, &r->slot);
+		rc = state_wait_replicated(r->o->state, mark, 0);
 	r->append_uncertain = rc != RC_OK;
 	return rc;
 }
@@ -222,8 +226,8 @@ load_store_input(struct turn_run *r)
 	else if (rc == RC_OK)
 		rc = turn_append_input(
 		    r->o->state, &r->slot, &s.messages, &s.input, &s.events);
-	r->append_uncertain = rc == RC_TIMEOUT;
-	r->announced |= rc == RC_OK || rc == RC_TIMEOUT;
+	r->append_uncertain = state_may_be_done(rc);
+	r->announced |= rc == RC_OK || state_may_be_done(rc);
 	if (rc == RC_OK)
 		reply_stream_started(r, &s.events);
 	return rc;

@@ -60,7 +60,7 @@ turn_now(char dst[WALL_FORMAT_MAX])
 static bool
 run_is_outage(enum rc rc)
 {
-	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY;
+	return rc == RC_DOWN || rc == RC_RETRY || state_may_be_done(rc);
 }
 
 static bool
@@ -99,15 +99,69 @@ run_on_retry(void *arg)
 	run_pump(r);
 }
 
-/* The first pending action failed with rc. */
+/* Whether a body, or the memories, may have done something for the turn. */
+static bool
+run_may_have_acted(const struct turn_run *r)
+{
+	return r->acting &&
+	    (turn_has_effect(&r->turn) || !TAILQ_EMPTY(&r->invokes));
+}
+
+#define UNREPLICATED " too few replicas of Redis have it; "
+
+struct turn_error
+turn_unreplicated(const struct turn_run *r)
+{
+	struct turn_error error = { 503, rc_name(RC_UNREPLICATED), NULL };
+	struct str text = { NULL, 0 };
+
+	if (run_may_have_acted(r))
+		text = arena_printf(r->a,
+		    "what could be done was done, but is not stored "
+		    "safely:" UNREPLICATED
+		    "before you send it again, see GET /v1/turns/%.*s",
+		    STR_ARG(r->slot.turn_id));
+	else if (r->turn.phase == TURN_COMMITTING)
+		text = STR("the reply is not stored safely:" UNREPLICATED
+			   "no action was carried out: send it again");
+	else
+		text = STR("nothing was done: the input is not stored "
+			   "safely:" UNREPLICATED "try again");
+	error.text = text.p != NULL ? text.p : "it is not stored safely";
+	return error;
+}
+
+/* Redis does not do what the first pending action needs. */
 static void
-run_retry_or_fail(struct turn_run *r, enum rc rc)
+run_fail(struct turn_run *r, enum rc rc)
 {
 	struct turn_event e = {
 		.kind = r->hooks->handler[r->pending[0].kind].on_outage,
 		.error = { 503, "unavailable",
 		    "the state cannot be reached now; try again" }
 	};
+
+	log_error("turn.state", LOG_S("stage", turn_phase_name(&r->turn)),
+	    LOG_RC(rc));
+	if (rc == RC_CONFLICT)
+		e.kind = TURN_LOST;
+	else if (rc == RC_UNREPLICATED)
+		e.error = turn_unreplicated(r);
+	else if (!run_is_outage(rc))
+		e.error = (struct turn_error){ 500, "internal",
+			"the stored state could not be used" };
+	if (e.kind == TURN_LOST && rc == RC_UNREPLICATED)
+		e.unsent = !run_may_have_acted(r);
+	else if (e.kind == TURN_LOST)
+		e.error = (struct turn_error){ 0 };
+	run_pop(r);
+	turn_feed(r, &e);
+}
+
+/* The first pending action failed with rc. */
+static void
+run_retry_or_fail(struct turn_run *r, enum rc rc)
+{
 	struct mono now = clock_mono();
 
 	if (r->retry_until.ns == 0)
@@ -117,15 +171,7 @@ run_retry_or_fail(struct turn_run *r, enum rc rc)
 		    mono_add_ms(now, RETRY_MS), run_on_retry, r);
 		return;
 	}
-	log_error("turn.state", LOG_S("stage", turn_phase_name(&r->turn)),
-	    LOG_RC(rc));
-	if (rc == RC_CONFLICT)
-		e.kind = TURN_LOST;
-	else if (!run_is_outage(rc))
-		e.error = (struct turn_error){ 500, "internal",
-			"the stored state could not be used" };
-	run_pop(r);
-	turn_feed(r, &e);
+	run_fail(r, rc);
 }
 
 void

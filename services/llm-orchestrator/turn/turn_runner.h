@@ -205,6 +205,13 @@ void turn_disown(struct turn_run *r);
  */
 struct wall turn_deadline(const struct turn_run *r, int64_t ms);
 
+/*
+ * turn_unreplicated(r):
+ * The error of a turn of whose writes too few replicas have the last: says
+ * whether something was done, and what to do.
+ */
+struct turn_error turn_unreplicated(const struct turn_run *r);
+
 /* turn_chat(r): The chat request. */
 const struct wire_chat_request *turn_chat(const struct turn_run *r);
 

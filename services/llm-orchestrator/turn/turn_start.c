@@ -185,12 +185,14 @@ start_accept(struct turn_run *r)
 }
 
 static struct turn_error
-start_error(enum rc rc)
+start_error(const struct turn_run *r, enum rc rc)
 {
 	switch (rc) {
 	case RC_NOENT:
 		return (
 		    struct turn_error){ 400, "invalid_request", TURN_NO_SOUL };
+	case RC_UNREPLICATED:
+		return turn_unreplicated(r);
 	case RC_RETRY:
 		return (struct turn_error){ 429, "overloaded",
 			"too many turns of this session are waiting" };
@@ -234,7 +236,7 @@ turn_start(void *arg, struct svc_call *c)
 		return;
 	}
 	if (rc != RC_OK)
-		e.error = start_error(rc);
+		e.error = start_error(r, rc);
 	if (e.error.status != 0) {
 		/* It ends like a turn whose records cannot be read. */
 		if (r->turn.phase == TURN_QUEUED)

@@ -15,6 +15,7 @@
 
 struct bus_msg;
 struct orch;
+struct turn;
 struct turn_error;
 struct turn_run;
 struct turn_run_hooks;
@@ -121,11 +122,14 @@ bool turn_load_catalog(struct turn_run *r);
 
 /*
  * turn_load_was_stored(r, last, is):
- * Whether an append that ended in a timeout was done after all: the session's
- * last message is of this turn and role.
+ * Whether an append whose result was not certain was done after all, and is
+ * replicated: the session's last message is of this turn and role.
  */
 enum rc turn_load_was_stored(struct turn_run *r,
     enum wire_session_messages_items_role last, bool *is) RC_CHECK;
+
+/* turn_has_effect(t): Whether a call of t may have been executed. */
+bool turn_has_effect(const struct turn *t);
 
 /*
  * turn_end_repeated(r, first):

@@ -409,6 +409,7 @@ job_end(struct job *h, enum rc rc)
 	case RC_TIMEOUT:
 	case RC_RETRY:
 	case RC_DENIED:
+	case RC_UNREPLICATED:
 		job_defer(h);
 		return;
 	case RC_OK:

@@ -139,6 +139,10 @@ profile_fail(struct svc_call *c, enum rc rc, const struct wire_err *err)
 		svc_fail(c, rc, text);
 	} else if (rc == RC_BUG || rc == RC_TOOBIG) {
 		svc_fail(c, RC_BUG, "the profile is not readable");
+	} else if (rc == RC_UNREPLICATED) {
+		svc_fail(c, rc,
+		    "the profile was changed, but is not stored safely: too "
+		    "few replicas of Redis have it; repeat it");
 	} else {
 		svc_fail(c, rc, "the profiles cannot be reached now");
 	}

@@ -82,6 +82,9 @@ ready_reply(struct readiness *r, struct svc_call *c, enum rc rc)
 	case RC_DENIED:
 		rep.reason = arena_printf(a, "%s denied access", peer);
 		break;
+	case RC_UNREPLICATED:
+		rep.reason = STR("too few replicas of Redis follow");
+		break;
 	case RC_BUG:
 		rep.reason = STR("a stored memory was not found");
 		break;
@@ -191,9 +194,14 @@ on_ready(void *app, struct svc_call *c)
 void
 handler_fail_store(struct svc_call *c, enum rc rc)
 {
-	svc_fail(c, rc == RC_INVALID ? RC_BUG : rc,
-	    rc == RC_INVALID ? "the memories are not readable"
-			     : "the memory store does not answer");
+	if (rc == RC_INVALID)
+		svc_fail(c, RC_BUG, "the memories are not readable");
+	else if (rc == RC_UNREPLICATED)
+		svc_fail(c, rc,
+		    "it was done, but is not stored safely: too few replicas "
+		    "of Redis have it; repeat it");
+	else
+		svc_fail(c, rc, "the memory store does not answer");
 }
 
 struct recall {

@@ -10,8 +10,8 @@
  * is a user and a soul; every call has one, and none crosses it.
  *
  * Results: RC_OK; RC_DOWN, RC_TIMEOUT, RC_RETRY and RC_DENIED if the store is
- * unavailable, which says nothing about the memory; others if the request
- * cannot be carried out.
+ * unavailable, which says nothing about the memory; RC_UNREPLICATED as of
+ * Redis; others if the request cannot be carried out.
  */
 #ifndef MEMORY_WORKER_MEMORY_STORE_H
 #define MEMORY_WORKER_MEMORY_STORE_H

@@ -114,6 +114,8 @@ command_error_text(enum rc rc)
 	case RC_TIMEOUT:
 		return "sent, but the connection to the broker broke before "
 		       "the acknowledgement";
+	case RC_UNREPLICATED:
+		return "not sent: too few replicas of Redis know of it";
 	case RC_RETRY:
 		return "not sent: too many commands are pending";
 	case RC_DENIED:

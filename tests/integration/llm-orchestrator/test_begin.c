@@ -166,25 +166,6 @@ TEST_T(a_turn_without_action_does_not_count_as_acting, 60)
 	orch_fixture_stop(&b);
 }
 
-/* No replica has what was written: it might be lost, so nobody acts on it. */
-TEST_T(a_turn_that_is_not_replicated_does_not_act, 60)
-{
-	struct orch_fixture b;
-	struct orch_turn t;
-
-	orch_fixture_start(&b, 0);
-	b.more[0] = "REDIS_WAIT_REPLICAS=1";
-	b.more[1] = "REDIS_WAIT_MS=100";
-	orch_fixture_spawn(&b, 0);
-	orch_peers_set(&b.peers, filter,
-	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
-	orch_turn_start(&t, &b, "把灯变绿");
-	orch_ck_failed(&t, 503, "unavailable");
-	ck_no_effect(&b);
-	orch_turn_close(&t);
-	orch_fixture_stop(&b);
-}
-
 /* ---- the soul is saved beside the turn ---- */
 
 static long long

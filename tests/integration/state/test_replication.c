@@ -175,7 +175,7 @@ TEST(records_wait_for_replicas)
 	ck_assert(tk_redis_has(
 	    &set.server[0], "INFO commandstats", "cmdstat_wait:calls=1,"));
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	IS(RC_TIMEOUT, create_soul(&f, "b"));
+	IS(RC_UNREPLICATED, create_soul(&f, "b"));
 	tk_signal(&set.server[1].proc, SIGCONT);
 	tk_redis_wait_replica(&set.server[0], &set.server[1]);
 	OK(create_soul(&f, "c"));
@@ -222,7 +222,7 @@ TEST(a_replica_that_hangs_costs_only_those_that_wait)
 	t = clock_mono();
 	state_fixture_expect(&f, "v", STATE_ARGS(STR("GET"), STR("k")));
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), t), SOON_MS);
-	IS(RC_RETRY, writer_wait(&w));
+	IS(RC_UNREPLICATED, writer_wait(&w));
 	ck_assert_int_ge(w.ms, WAIT_MS - 50);
 	ck_assert_int_lt(w.ms, WAIT_MS + SOON_MS);
 	ck_assert_int_eq(
@@ -246,7 +246,7 @@ TEST(a_replica_that_is_killed_during_a_wait)
 	writer_start_waiting(&w, &f, "k");
 	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 100));
 	tk_server_stop(&set.server[2], SIGKILL);
-	IS(RC_RETRY, writer_wait(&w));
+	IS(RC_UNREPLICATED, writer_wait(&w));
 	state_free(f.s);
 	f.s = NULL;
 	state_fixture_stop(&f);
@@ -338,7 +338,7 @@ TEST_T(a_mark_does_not_outlive_its_master, 60)
 	state_fixture_wait_down(&f);
 	state_fixture_wait_up(&f);
 	fiber_start(fiber_writes, &w);
-	IS(RC_RETRY, writer_wait(&w));
+	IS(RC_UNREPLICATED, writer_wait(&w));
 	state_fixture_stop(&f);
 }
 
@@ -354,7 +354,7 @@ TEST(a_master_that_dies_ends_the_wait)
 	writer_start_waiting(&w, &f, "k");
 	ck_assert(!tk_loop_until(f.loop, writer_ended, &w, 50));
 	tk_server_stop(&set.server[0], SIGKILL);
-	IS(RC_RETRY, writer_wait(&w));
+	IS(RC_UNREPLICATED, writer_wait(&w));
 	ck_assert_int_lt(w.ms, WAIT_MS);
 	state_fixture_stop(&f);
 }
@@ -371,7 +371,7 @@ TEST(stopping_ends_a_wait)
 	writer_start_waiting(&w, &f, "k");
 	state_stop(f.s);
 	ck_assert(w.ended);
-	IS(RC_RETRY, w.rc);
+	IS(RC_UNREPLICATED, w.rc);
 	state_fixture_stop(&f);
 }
 
@@ -391,7 +391,7 @@ TEST_T(a_cluster_waits_for_the_replicas_of_a_slot, 60)
 	OK(write_one(&w, &f, "a"));
 	OK(write_one(&w, &f, "b"));
 	tk_signal(&set.node[a + TK_CLUSTER_MASTERS].proc, SIGSTOP);
-	IS(RC_RETRY, write_one(&w, &f, "a"));
+	IS(RC_UNREPLICATED, write_one(&w, &f, "a"));
 	OK(write_one(&w, &f, "b"));
 	ck_assert_int_lt(w.ms, SOON_MS);
 	tk_signal(&set.node[a + TK_CLUSTER_MASTERS].proc, SIGCONT);
@@ -402,7 +402,7 @@ TEST_T(a_cluster_waits_for_the_replicas_of_a_slot, 60)
 	OK(write_one(&w, &f, "b"));
 	/* Which has executed the call, so that its replica counts as well. */
 	tk_signal(&set.node[to + TK_CLUSTER_MASTERS].proc, SIGSTOP);
-	IS(RC_RETRY, write_one(&w, &f, "b"));
+	IS(RC_UNREPLICATED, write_one(&w, &f, "b"));
 	tk_signal(&set.node[to + TK_CLUSTER_MASTERS].proc, SIGCONT);
 	tk_cluster_migrate_end(&set, slot_of_key(STR("b")), to);
 	OK(write_one(&w, &f, "b"));

@@ -40,6 +40,27 @@ TEST(a_failed_model_fails_the_turn)
 	ck_assert(t.model_failed && !t.has_text);
 }
 
+/* A fence that is not replicated: the call was not sent, nor may have been. */
+TEST(an_unsent_call_is_canceled_with_the_turn)
+{
+	struct turn_event e = { .kind = TURN_LOST,
+		.error = { 503, "not_replicated", "nothing was done" } };
+	struct turn t;
+
+	turn_fixture_call_model(&t, 4);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_nod, 1), "invoke 0");
+	turn_ck_actions(&t, e, "fail 503");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_NOT_CONFIRMED);
+
+	turn_fixture_call_model(&t, 4);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_nod, 1), "invoke 0");
+	e.unsent = true;
+	turn_ck_actions(&t, e, "fail 503");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_CANCELED);
+}
+
 /* Confirmed calls beside text need one call of the model. */
 TEST(confirmed_calls_with_text_end_the_turn)
 {
