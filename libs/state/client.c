@@ -73,6 +73,9 @@ state_new(const struct state_opts *o, struct state **out)
 	client_metrics(s, o->metrics);
 	s->loop = o->loop;
 	s->workers = o->workers;
+	s->connection_opts.check_format = o->on_format != NULL;
+	s->on_format = o->on_format;
+	s->on_format_arg = o->arg;
 	s->wait_replicas = o->wait_replicas;
 	s->wait_ms = o->wait_ms > 0 ? o->wait_ms : WAIT_MS;
 	if (o->conf != NULL) {

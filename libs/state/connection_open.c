@@ -1,6 +1,7 @@
 /*
  * connection_open: connecting to a server of Redis, on a worker thread: name
- * resolved, authenticated, database selected, role checked, scripts loaded.
+ * resolved, authenticated, database selected, role and format of keys checked,
+ * scripts loaded.
  */
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
@@ -184,6 +185,8 @@ state_connection_open(const struct connection_opts *o,
 	rc = connection_prepare(c, o, why);
 	if (rc == RC_OK && t->master)
 		rc = connection_check_master(c, why);
+	if (rc == RC_OK && t->scripts && o->check_format)
+		rc = format_check(c, o, why);
 	if (rc == RC_OK && t->scripts)
 		rc = connection_load_scripts(c, why);
 	if (rc == RC_OK) {
@@ -191,5 +194,5 @@ state_connection_open(const struct connection_opts *o,
 		return RC_OK;
 	}
 	state_connection_close(c);
-	return rc == RC_DENIED ? RC_DENIED : RC_DOWN;
+	return rc == RC_DENIED || rc == RC_CONFLICT ? rc : RC_DOWN;
 }

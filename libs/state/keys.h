@@ -18,9 +18,14 @@
 #ifndef STATE_KEYS_H
 #define STATE_KEYS_H
 
+/* String: the format of all other keys; STATE_FORMAT, or being changed. */
+#define KEY_FORMAT       "soul:format"
+#define FORMAT_UPGRADING "1>2"
+#define FORMAT_REVERTING "2>1"
+
 /* lease: string: its owner, expires; string: the newest epoch. */
-#define KEY_LEASE       "soul:lease:{%}:1"
-#define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:1"
+#define KEY_LEASE       "soul:lease:{%}:2"
+#define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:2"
 
 /*
  * Sorted set: the replicas that share the timers of a role, by when their
@@ -36,7 +41,7 @@
  * kind), gone (1: its identity was revoked).  Results: string: first byte, JSON
  * or note; expires.
  */
-#define TERMINAL_FORMAT "1"
+#define TERMINAL_FORMAT "2"
 #define KEY_TERMINAL    "soul:terminal:{%}"
 #define KEY_RESULT      "soul:result:{%}:%"
 /* First byte of a result that was received, and of one that is expected. */

@@ -141,7 +141,12 @@ node_log_failed(struct state_node *n, const struct connect_job *job)
 
 	if (!log_every(&n->log_failing, LOG_EVERY_S, &missed))
 		return;
-	if (job->rc == RC_DENIED)
+	if (job->rc == RC_CONFLICT)
+		log_error("state.format", LOG_S("host", at->host),
+		    LOG_I("port", at->port), LOG_S("found", job->why),
+		    LOG_S("wanted", STATE_FORMAT),
+		    LOG_S("do", state_format_remedy(str_of(job->why))));
+	else if (job->rc == RC_DENIED)
 		log_error("state.denied", LOG_S("host", at->host),
 		    LOG_I("port", at->port), LOG_S("why", job->why),
 		    LOG_I("missed", missed));
@@ -228,9 +233,11 @@ connect_job_done(void *arg)
 		/* The next sentinel may know a master that works. */
 		if (!job->found || n->o.kind == NODE_SENTINEL)
 			n->sentinel++;
-		n->denied = job->rc == RC_DENIED;
+		n->denied = job->rc == RC_DENIED || job->rc == RC_CONFLICT;
 		node_log_failed(n, job);
 		node_retry(n);
+		if (job->rc == RC_CONFLICT)
+			n->s->on_format(n->s->on_format_arg);
 	}
 	free(job);
 }

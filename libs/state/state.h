@@ -96,6 +96,14 @@ struct state_opts {
 	const struct state_conf *conf;
 	const char *name;           /* as CLIENT LIST shows it; NULL: none */
 	int deadline_ms;            /* of a call; 0: 100 */
+	/*
+	 * Whether keys have a format that this program knows is checked
+	 * whenever a connection is made; one to keys of another is closed, which
+	 * is logged with what to do, and reported.  Called on the loop, each
+	 * time; NULL: the format is not checked.
+	 */
+	void (*on_format)(void *arg);
+	void *arg;
 	int wait_replicas;          /* for state_wait_replicated(); 0: none */
 	int wait_ms;                /* likewise, at most; 0: 500 */
 	struct metric_set *metrics; /* may be NULL */
@@ -343,6 +351,9 @@ enum rc state_key(char dst[STATE_KEY_MAX], const char *pattern,
     const struct str *ids, size_t n, struct str *out) RC_CHECK;
 enum rc state_bucket_key(char dst[STATE_KEY_MAX], const char *pattern,
     unsigned bucket, struct str *out) RC_CHECK;
+
+/* The format of keys that this program reads and writes (keys.h). */
+#define STATE_FORMAT "2"
 
 /* ---- leases ---- */
 

@@ -63,6 +63,7 @@ struct connection_opts {
 	char sentinel_password[URL_PASSWORD_MAX];
 	char name[65];
 	int deadline_ms;
+	bool check_format;
 };
 
 struct connection;  /* an open connection to Redis */
@@ -75,6 +76,8 @@ struct state {
 	struct loop *loop;
 	struct worker_pool *workers;
 	struct connection_opts connection_opts;
+	void (*on_format)(void *arg); /* NULL: not checked */
+	void *on_format_arg;
 	/* Rises with each connection, and when a slot gets another owner. */
 	uint32_t version;
 	struct state_node *node; /* NULL in a cluster */
@@ -180,8 +183,9 @@ struct connection_target {
 
 /*
  * state_connection_open(o, t, out, why):
- * Connect, authenticate, select the database, load all scripts.  RC_DENIED or
- * RC_DOWN, and why.
+ * Connect, authenticate, select the database, check the format of keys, load
+ * all scripts.  RC_DENIED or RC_DOWN, and why; RC_CONFLICT: the keys have
+ * another format, and which.
  */
 enum rc state_connection_open(const struct connection_opts *o,
     const struct connection_target *t, struct connection **out,
@@ -213,6 +217,20 @@ struct connection_query {
 enum rc state_connection_query(struct connection *c,
     const struct connection_query *q, struct state_reply **out,
     char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* ---- format.c; blocks, on worker threads ---- */
+
+/*
+ * format_check(c, o, why):
+ * Whether the server's keys have this program's format; an empty server gets
+ * it.  RC_CONFLICT: they have another one, and which; otherwise RC_DENIED or
+ * RC_DOWN, and why.
+ */
+enum rc format_check(struct connection *c, const struct connection_opts *o,
+    char why[STATE_ERROR_MAX]) RC_CHECK;
+
+/* What to do about keys of the format found: a constant.  Any thread. */
+const char *state_format_remedy(struct str found);
 
 /* ---- sentinel.c; blocks, on worker threads ---- */
 

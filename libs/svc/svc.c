@@ -37,6 +37,16 @@ svc_bus_opts(const struct svc_def *def, const struct svc_conf *conf)
 		.replicas = (int)conf->nats_replicas };
 }
 
+void
+svc_end_unusable(void *arg)
+{
+	struct svc *s = arg;
+
+	if (s->exit_code == 0)
+		s->exit_code = SVC_EXIT_CONFIG;
+	loop_stop(s->loop);
+}
+
 /* Going on would promise copies that do not exist. */
 static void
 svc_on_no_cluster(void *arg)
@@ -50,8 +60,7 @@ svc_on_no_cluster(void *arg)
 	    LOG_S("why",
 		"NATS_REPLICAS needs a cluster of that many servers, and this "
 		"nats-server stands alone; use 1"));
-	s->exit_code = SVC_EXIT_CONFIG;
-	loop_stop(s->loop);
+	svc_end_unusable(s);
 }
 
 struct metric_set *

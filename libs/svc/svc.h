@@ -13,7 +13,8 @@
  * Besides running, a service has commands: "healthcheck", which is common to
  * all, and those of its table.
  *
- * Exit codes: 0; 64 wrong arguments; 78 wrong configuration; 69 an address is
+ * Exit codes: 0; 64 wrong arguments; 78 wrong configuration, also of a server
+ * that it needs; 69 an address is
  * taken; 70 it could not start, or could not drain in time; a command has its
  * own.
  */
@@ -195,6 +196,14 @@ void svc_require(
  */
 void svc_ready_note(struct svc *s,
     void (*note)(const void *arg, struct buf *out), const void *arg);
+
+/*
+ * svc_end_unusable(s):
+ * End at once with the exit code of a wrong configuration, which the caller has
+ * logged: something outside that only an operator can change.  For callbacks; s
+ * is a struct svc.
+ */
+void svc_end_unusable(void *s);
 
 /*
  * svc_hold(s), svc_release(s):

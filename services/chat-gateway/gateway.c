@@ -92,6 +92,8 @@ gateway_start(struct svc *s, const void *conf)
 			  .conf = &g->conf->redis,
 			  .name = "chat-gateway",
 			  .deadline_ms = (int)g->conf->redis_timeout_ms,
+			  .on_format = svc_end_unusable,
+			  .arg = s,
 			  .metrics = svc_metrics(s) },
 		&g->state) != RC_OK) {
 		gateway_stop(g);

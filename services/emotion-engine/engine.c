@@ -64,6 +64,8 @@ engine_connect(struct engine *e)
 		.conf = &e->conf->redis,
 		.name = "emotion-engine",
 		.deadline_ms = (int)e->conf->redis_timeout_ms,
+		.on_format = svc_end_unusable,
+		.arg = e->svc,
 		.metrics = svc_metrics(e->svc) };
 	enum rc rc;
 

@@ -86,6 +86,8 @@ orch_connect_state(struct orch *o)
 		.conf = &o->conf->redis,
 		.name = "llm-orchestrator",
 		.deadline_ms = (int)o->conf->redis_timeout_ms,
+		.on_format = svc_end_unusable,
+		.arg = o->svc,
 		.metrics = svc_metrics(o->svc) };
 
 	enum rc rc = state_new(&opts, &o->state);

@@ -121,6 +121,8 @@ worker_connect(struct memory_worker *w)
 		.conf = &w->conf->redis,
 		.name = "memory-worker",
 		.deadline_ms = (int)w->conf->redis_timeout_ms,
+		.on_format = svc_end_unusable,
+		.arg = w->svc,
 		.metrics = svc_metrics(w->svc) };
 	const struct llm_opts l = { .loop = svc_loop(w->svc),
 		.active_max = (size_t)w->conf->max_jobs,

@@ -153,6 +153,8 @@ bridge_connect_redis(struct bridge *b)
 		.conf = &b->conf->redis,
 		.name = "mqtt-bridge",
 		.deadline_ms = REDIS_MS,
+		.on_format = svc_end_unusable,
+		.arg = b->svc,
 		.metrics = svc_metrics(b->svc) };
 	enum rc rc = state_new(&o, &b->state);
 

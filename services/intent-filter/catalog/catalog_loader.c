@@ -301,6 +301,8 @@ catalog_loader_new(struct svc *s, size_t cache_bytes,
 		.conf = redis->conf,
 		.name = "intent-filter",
 		.deadline_ms = redis->timeout_ms,
+		.on_format = svc_end_unusable,
+		.arg = s,
 		.metrics = svc_metrics(s) };
 	enum rc rc = RC_OK;
 

@@ -409,6 +409,15 @@ password_sync_check(void *arg)
 
 /* ---- start and stop ---- */
 
+#define EXIT_WRONG_CONFIG 78
+
+/* What is wrong has been logged. */
+static void
+password_sync_on_format(void *arg)
+{
+	password_sync_stop(arg, EXIT_WRONG_CONFIG);
+}
+
 static bool
 password_sync_start(struct password_sync *s)
 {
@@ -417,7 +426,9 @@ password_sync_start(struct password_sync *s)
 		.url = s->options->redis_url,
 		.conf = s->options->redis,
 		.name = "mqtt-bridge passwords",
-		.deadline_ms = REDIS_MS };
+		.deadline_ms = REDIS_MS,
+		.on_format = password_sync_on_format,
+		.arg = s };
 	const char *why;
 	enum rc rc = password_file_read(s->options->file, &s->written, &why);
 

@@ -1,0 +1,127 @@
+/*
+ * format: whether the keys of a server are those that this program knows.
+ *
+ * A key names the format of all others.  Up to 0.1 there was no such key: keys
+ * without it are of the format 1, and a server without keys gets ours.  Only
+ * one that has other keys is searched for ours, once in its life.
+ */
+#include "state/state_internal.h"
+
+#define QUERY_MS  1000
+#define REPLY_MAX (1024UL * 1024)
+/* Keys that the server inspects for one reply. */
+#define PAGE "100"
+
+static enum rc
+format_query(struct connection *c, const struct str *args, size_t n,
+    struct state_reply **out, char why[STATE_ERROR_MAX])
+{
+	const struct connection_query q = { args, n, QUERY_MS, REPLY_MAX };
+
+	return state_connection_query(c, &q, out, why);
+}
+
+/* Another node has the key, and is asked for it when it is connected. */
+static bool
+format_is_elsewhere(const struct connection_opts *o, const char *why)
+{
+	static const struct str codes[] = { STR_INIT("MOVED "),
+		STR_INIT("ASK "), STR_INIT("CLUSTERDOWN "),
+		STR_INIT("TRYAGAIN ") };
+	size_t i;
+
+	for (i = 0; i < NELEM(codes) && o->url.mode == REDIS_CLUSTER; i++)
+		if (str_starts(str_of(why), codes[i]))
+			return true;
+	return false;
+}
+
+/* RC_CONFLICT: the server has keys of the suite. */
+static enum rc
+format_search(struct connection *c, char why[STATE_ERROR_MAX])
+{
+	char cursor[STATE_NUM_MAX] = "0";
+	const struct state_reply *keys;
+	struct state_reply *r;
+	enum rc rc;
+
+	do {
+		rc = format_query(c,
+		    STATE_ARGS(STR("SCAN"), str_of(cursor), STR("MATCH"),
+			STR("soul:*"), STR("COUNT"), STR(PAGE)),
+		    &r, why);
+		if (rc != RC_OK)
+			return rc;
+		keys = state_reply_at(r, 1);
+		if (state_reply_len(keys) > 0)
+			rc = RC_CONFLICT;
+		str_copy(state_reply_str(state_reply_at(r, 0)), cursor,
+		    sizeof(cursor));
+		state_reply_free(r);
+	} while (rc == RC_OK && strcmp(cursor, "0") != 0);
+	if (rc == RC_CONFLICT)
+		str_copy(STR("1"), why, STATE_ERROR_MAX);
+	return rc;
+}
+
+/* There is no key that names the format. */
+static enum rc
+format_begin(struct connection *c, const struct connection_opts *o,
+    char why[STATE_ERROR_MAX])
+{
+	struct state_reply *r;
+	enum rc rc = format_query(c, STATE_ARGS(STR("DBSIZE")), &r, why);
+	bool empty;
+
+	if (rc != RC_OK)
+		return rc;
+	empty = state_reply_int(r) == 0;
+	state_reply_free(r);
+	/* A cluster has never had another format. */
+	if (!empty && o->url.mode != REDIS_CLUSTER)
+		rc = format_search(c, why);
+	/* Who may not list keys leaves a server that has some to others. */
+	if (rc == RC_DENIED) {
+		str_copy(STR("1"), why, STATE_ERROR_MAX);
+		rc = RC_CONFLICT;
+	}
+	if (rc != RC_OK)
+		return rc;
+	rc = format_query(c,
+	    STATE_ARGS(
+		STR("SET"), STR(KEY_FORMAT), STR(STATE_FORMAT), STR("NX")),
+	    NULL, why);
+	return rc;
+}
+
+enum rc
+format_check(struct connection *c, const struct connection_opts *o,
+    char why[STATE_ERROR_MAX])
+{
+	struct state_reply *r = NULL;
+	enum rc rc;
+
+	rc = format_query(
+	    c, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r, why);
+	if (rc == RC_OK && state_reply_kind(r) == STATE_NIL) {
+		rc = format_begin(c, o, why);
+	} else if (rc == RC_OK &&
+	    !str_eq(state_reply_str(r), STR(STATE_FORMAT))) {
+		str_copy(state_reply_str(r), why, STATE_ERROR_MAX);
+		rc = RC_CONFLICT;
+	}
+	state_reply_free(r);
+	if (rc != RC_OK && rc != RC_CONFLICT && format_is_elsewhere(o, why))
+		rc = RC_OK;
+	return rc;
+}
+
+const char *
+state_format_remedy(struct str found)
+{
+	if (str_eq(found, STR("1")) || str_eq(found, STR(FORMAT_UPGRADING)))
+		return "stop all services and run: chat-gateway migrate --to 2";
+	if (str_eq(found, STR(FORMAT_REVERTING)))
+		return "run: chat-gateway migrate --back, or --to 2";
+	return "use the release that wrote these keys";
+}
