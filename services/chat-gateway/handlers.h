@@ -44,4 +44,7 @@ void on_events(void *app, struct svc_call *c);
 /* on_drain(app): As svc_def.drain: end all event streams, admit no more. */
 void on_drain(void *app);
 
+/* The command line: chat-gateway migrate. */
+extern const struct svc_command migrate_command;
+
 #endif /* !CHAT_GATEWAY_HANDLERS_H */

@@ -7,6 +7,7 @@
  * 			soul.rpc.emotion.state, .history,
  * 			soul.rpc.memory.list, .recall, .forget, .profile
  * 	subscribes	soul.stream.<user>.<session>
+ * 	cli		migrate: the format of keys in Redis
  */
 #include "core/mem.h"
 #include "gateway.h"
@@ -46,6 +47,8 @@ static const struct svc_def gateway_def = {
 	.conf_size = sizeof(struct gateway_conf),
 	.routes = routes,
 	.nroutes = ROUTES_N,
+	.commands = &migrate_command,
+	.ncommands = 1,
 	.check = gateway_check,
 	.start = gateway_start,
 	.drain = on_drain,

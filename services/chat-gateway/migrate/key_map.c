@@ -22,18 +22,18 @@ static const struct {
 	    { "soul:session:{%:%}", "soul:session:{#}:%:%" }, false },
 	[RECORD_MESSAGES] = { "messages of sessions",
 	    { "soul:session:{%:%}:messages",
-		"soul:session:{#}:%:%:messages" },
+		"soul:messages:{#}:%:%" },
 	    false },
 	[RECORD_EVENTS] = { "events of sessions",
 	    { "soul:session:{%:%}:events:1",
-		"soul:session:{#}:%:%:events:1" },
+		"soul:events:{#}:%:%:1" },
 	    false },
 	[RECORD_RETRY] = { "inputs, to find retries",
 	    { "soul:session:{%:%}:retry:1:",
-		"soul:session:{#}:%:%:retry:1:" },
+		"soul:retry:{#}:%:%:1:" },
 	    false },
 	[RECORD_QUEUE] = { "queues of turns",
-	    { "soul:session:{%:%}:turns:1", "soul:session:{#}:%:%:turns:1" },
+	    { "soul:session:{%:%}:turns:1", "soul:turns:{#}:%:%:1" },
 	    false },
 	[RECORD_TURN] = { "turns",
 	    { "soul:turn:{%}", "soul:turn:{#}:%:%" }, true },
@@ -57,11 +57,11 @@ static const struct {
 	[RECORD_SOUL] = { "souls",
 	    { "soul:soul:{%}", "soul:soul:{#}:%:%" }, true },
 	[RECORD_SOUL_STATE] = { "states of souls",
-	    { "soul:soul:{%}:state", "soul:soul:{#}:%:%:state" }, true },
+	    { "soul:soul:{%}:state", "soul:state:{#}:%:%" }, true },
 	[RECORD_SOUL_LOG] = { "logs of souls",
-	    { "soul:soul:{%}:log:1", "soul:soul:{#}:%:%:log:1" }, true },
+	    { "soul:soul:{%}:log:1", "soul:log:{#}:%:%:1" }, true },
 	[RECORD_BODIES] = { "bodies of souls",
-	    { "soul:soul:{%}:terminals:1", "soul:soul:{#}:%:%:terminals:1" },
+	    { "soul:soul:{%}:terminals:1", "soul:bodies:{#}:%:%:1" },
 	    true },
 	[RECORD_TICKS] = { "souls that tick",
 	    { "soul:ticks:1", "soul:ticks:{!}:1" }, false },
@@ -270,4 +270,18 @@ key_rename(struct str key, enum key_format f, struct str owner,
 	if (f == FORMAT_1 && key_rows[k.record].owner)
 		k.ids[0] = owner;
 	return key_print(&k, f == FORMAT_1 ? FORMAT_2 : FORMAT_1, dst, out);
+}
+
+enum rc
+key_idle(struct str member, char dst[STATE_KEY_MAX], struct str *out)
+{
+	struct str rest = member, user = str_split(&rest, ':');
+	char id[ID_MAX + 1];
+	unsigned bucket;
+
+	if (rest.p == NULL || id_untoken(rest, id) != RC_OK ||
+	    id_untoken(user, id) != RC_OK ||
+	    state_bucket(str_of(id), &bucket) != RC_OK)
+		return RC_INVALID;
+	return state_bucket_key(dst, "soul:idle:{#}:1", bucket, out);
 }

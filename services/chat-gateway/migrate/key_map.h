@@ -109,4 +109,12 @@ enum rc key_print(const struct key_parts *k, enum key_format f,
 enum rc key_rename(struct str key, enum key_format f, struct str owner,
     char dst[STATE_KEY_MAX], struct str *out) RC_CHECK;
 
+/*
+ * key_idle(member, dst, out):
+ * The set of format 2 for an idle session, "user:session" in tokens.
+ * RC_INVALID: it is none.
+ */
+enum rc key_idle(
+    struct str member, char dst[STATE_KEY_MAX], struct str *out) RC_CHECK;
+
 #endif /* !CHAT_GATEWAY_KEY_MAP_H */

@@ -1,0 +1,211 @@
+/*
+ * migration_scripts: the Lua scripts that move records.  Each replies with the
+ * list of keys that are taken by another record.
+ */
+#ifndef CHAT_GATEWAY_MIGRATION_SCRIPTS_H
+#define CHAT_GATEWAY_MIGRATION_SCRIPTS_H
+
+/*
+ * A guard is a list, because no record that it stands for is one.
+ *
+ * is_guard(key), guard(key), move(from, to)
+ */
+#define SCRIPT_HEAD                                                          \
+	"local call, conflicts = redis.call, {}\n"                           \
+	"local note = 'moved to format 2 by chat-gateway migrate'\n"         \
+	"local function is_guard(key)\n"                                     \
+	"  return call('TYPE', key).ok == 'list'\n"                          \
+	"    and call('LINDEX', key, 0) == note\n"                           \
+	"end\n"                                                              \
+	"local function guard(key)\n"                                        \
+	"  if call('EXISTS', key) == 0 then call('RPUSH', key, note) end\n"  \
+	"end\n"                                                              \
+	"local function is_taken(key)\n"                                     \
+	"  if call('EXISTS', key) == 0 or is_guard(key) then return false\n" \
+	"  end\n"                                                            \
+	"  conflicts[#conflicts + 1] = key\n"                                \
+	"  return true\n"                                                    \
+	"end\n"                                                              \
+	"local function is_record(key)\n"                                    \
+	"  return call('EXISTS', key) == 1 and not is_guard(key)\n"          \
+	"end\n"                                                              \
+	"local function move(from, to)\n"                                    \
+	"  if not is_record(from) or is_taken(to) then return false end\n"   \
+	"  call('RENAME', from, to)\n"                                       \
+	"  return true\n"                                                    \
+	"end\n"
+
+/* KEYS: from, to, …; ARGV: for each pair a key to guard, or ''. */
+static const char script_move[] = SCRIPT_HEAD
+    "for i = 1, #KEYS, 2 do\n"
+    "  move(KEYS[i], KEYS[i + 1])\n"
+    "  local name = ARGV[(i + 1) / 2]\n"
+    "  if name ~= '' then guard(name) end\n"
+    "end\n"
+    "return conflicts\n";
+
+/* KEYS: from, to; ARGV: its field again, or ''. */
+static const char script_turn[] = SCRIPT_HEAD
+    "if move(KEYS[1], KEYS[2]) and ARGV[1] ~= '' then\n"
+    "  call('HSET', KEYS[2], 'again', ARGV[1])\n"
+    "end\n"
+    "return conflicts\n";
+
+/* KEYS: soul, state, log, bodies; the same in format 2. */
+static const char script_soul_up[] = SCRIPT_HEAD
+    "if not is_record(KEYS[1]) then return {} end\n"
+    "for i = 5, 8 do is_taken(KEYS[i]) end\n"
+    "if #conflicts > 0 then return conflicts end\n"
+    "for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
+    "for _, terminal in ipairs(call('SMEMBERS', KEYS[4])) do\n"
+    "  call('HSET', KEYS[8], terminal, '0 0 -')\n"
+    "end\n"
+    "call('DEL', KEYS[4])\n"
+    "guard(KEYS[1])\n"
+    "return {}\n";
+
+/*
+ * KEYS: soul, state, log, bodies of format 2; the same in format 1.  Its bodies
+ * come from the lists of users.
+ */
+static const char script_soul_back[] = SCRIPT_HEAD
+    "for i = 5, 7 do is_taken(KEYS[i]) end\n"
+    "if #conflicts > 0 then return conflicts end\n"
+    "for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
+    "call('DEL', KEYS[4])\n"
+    "return {}\n";
+
+/*
+ * KEYS: a user's terminals, the same in format 2; ARGV: user.  What the
+ * terminal's record does not confirm is dropped.
+ */
+#define SCRIPT_BINDING                                                       \
+	"local function binding(terminal)\n"                                 \
+	"  local b = redis.pcall('HMGET', 'soul:terminal:{' .. terminal\n"   \
+	"    .. '}', 'u', 's')\n"                                            \
+	"  return not b.err and b[1] == ARGV[1] and b[2]\n"                  \
+	"end\n"
+
+static const char script_bindings_up[] = SCRIPT_HEAD SCRIPT_BINDING
+    "if not is_record(KEYS[1]) or is_taken(KEYS[2]) then\n"
+    "  return conflicts\n"
+    "end\n"
+    "local t = call('TIME')\n"
+    "local now = string.format('%.0f', t[1] * 1000\n"
+    "  + math.floor(t[2] / 1000))\n"
+    "for _, terminal in ipairs(call('SMEMBERS', KEYS[1])) do\n"
+    "  local soul = binding(terminal)\n"
+    "  if soul then\n"
+    "    call('HSET', KEYS[2], terminal, soul .. ' ' .. now)\n"
+    "  end\n"
+    "end\n"
+    "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/* KEYS: a user's terminals of format 2, the same in format 1; ARGV: user. */
+static const char script_bindings_back[] = SCRIPT_HEAD SCRIPT_BINDING
+    "if not is_record(KEYS[1]) or is_taken(KEYS[2]) then\n"
+    "  return conflicts\n"
+    "end\n"
+    "for _, terminal in ipairs(call('HKEYS', KEYS[1])) do\n"
+    "  local soul = binding(terminal)\n"
+    "  if soul then\n"
+    "    call('SADD', KEYS[2], terminal)\n"
+    "    call('SADD', 'soul:soul:{' .. soul .. '}:terminals:1', terminal)\n"
+    "  end\n"
+    "end\n"
+    "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/* KEYS: souls being deleted, the user's terminals; ARGV: user. */
+static const char script_deleting[] = SCRIPT_HEAD SCRIPT_BINDING
+    "local gone = {}\n"
+    "for _, soul in ipairs(call('HKEYS', KEYS[1])) do\n"
+    "  gone[soul] = true\n"
+    "end\n"
+    "for _, terminal in ipairs(call('HKEYS', KEYS[2])) do\n"
+    "  local soul = binding(terminal)\n"
+    "  if soul and gone[soul] then\n"
+    "    call('HDEL', 'soul:terminal:{' .. terminal .. '}', 'u', 's')\n"
+    "    call('HDEL', KEYS[2], terminal)\n"
+    "  end\n"
+    "end\n"
+    "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/* KEYS: identities being changed, their version. */
+static const char script_changing[] = SCRIPT_HEAD
+    "if call('DEL', KEYS[1]) == 1 then call('INCR', KEYS[2]) end\n"
+    "return {}\n";
+
+/* KEYS: terminals; ARGV: format, new format. */
+static const char script_terminal[] = SCRIPT_HEAD
+    "for _, key in ipairs(KEYS) do\n"
+    "  if redis.pcall('HGET', key, 'v') == ARGV[1] then\n"
+    "    call('HSET', key, 'v', ARGV[2])\n"
+    "    if ARGV[2] == '1' then call('HDEL', key, 'bg') end\n"
+    "  end\n"
+    "end\n"
+    "return {}\n";
+
+/*
+ * KEYS: a queue, its session and events; ARGV: what stands before and after the
+ * token in the keys of its turns.  Its processes are gone: their turns end as
+ * the next turn of the session would have ended them.
+ */
+static const char script_queue[] = SCRIPT_HEAD
+    "local t = call('TIME')\n"
+    "local now = string.format('%.0f', t[1] * 1000\n"
+    "  + math.floor(t[2] / 1000))\n"
+    "for _, entry in ipairs(call('LRANGE', KEYS[1], 0, -1)) do\n"
+    "  local id = string.match(entry, ':(.+)$') or ''\n"
+    "  local turn = ARGV[1] .. id .. ARGV[2]\n"
+    "  if call('EXISTS', turn) == 1 and call('HSETNX', turn, 'end', '') == 1\n"
+    "    and call('HGET', turn, 'begun') and call('EXISTS', KEYS[2]) == 1\n"
+    "  then\n"
+    "    local seq = call('HINCRBY', KEYS[2], 'seq', 1)\n"
+    "    call('XADD', KEYS[3], 'MAXLEN', '~', 1000, '0-' .. seq,\n"
+    "      'lost', id, 'at', now)\n"
+    "    call('PEXPIRE', KEYS[3], 3600000)\n"
+    "  end\n"
+    "end\n"
+    "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/* KEYS: idle sessions, and for each the set of its bucket; ARGV: score, member,
+ * … */
+static const char script_idle_up[] = SCRIPT_HEAD
+    "for i = 2, #KEYS do\n"
+    "  local score, member = ARGV[2 * i - 3], ARGV[2 * i - 2]\n"
+    "  call('ZADD', KEYS[i], 'NX', score, member)\n"
+    "  call('ZREM', KEYS[1], member)\n"
+    "end\n"
+    "return {}\n";
+
+/* KEYS: idle sessions of a bucket, all idle sessions. */
+static const char script_idle_back[] = SCRIPT_HEAD
+    "local list = call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')\n"
+    "for i = 1, #list, 2 do\n"
+    "  call('ZADD', KEYS[2], 'NX', list[i + 1], list[i])\n"
+    "end\n"
+    "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/* KEYS: dropped; set as guards; no longer guards. */
+static const char script_drop[] = SCRIPT_HEAD
+    "for _, key in ipairs(KEYS) do\n"
+    "  if is_record(key) then call('DEL', key) end\n"
+    "end\n"
+    "return {}\n";
+static const char script_guard[] = SCRIPT_HEAD
+    "for _, key in ipairs(KEYS) do\n"
+    "  if not is_taken(key) then guard(key) end\n"
+    "end\n"
+    "return conflicts\n";
+static const char script_unguard[] = SCRIPT_HEAD
+    "for _, key in ipairs(KEYS) do\n"
+    "  if is_guard(key) then call('DEL', key) end\n"
+    "end\n"
+    "return {}\n";
+
+#endif /* !CHAT_GATEWAY_MIGRATION_SCRIPTS_H */
