@@ -285,7 +285,21 @@ static const char redis_intro[] =
 /* Commands of a connection's set-up. */
 #define BASE                                                            \
 	"+ping +select +client|setname +script|load +time +role +wait " \
-	"+asking +cluster|slots"
+	"+asking +cluster|slots +dbsize"
+
+/* Finds out whether a server without a format has keys; the others need not
+ * know the names of keys. */
+#define SEARCHER "chat-gateway"
+
+/*
+ * The user of "chat-gateway migrate": all keys of the suite, and who is
+ * connected.
+ */
+static const char redis_migrate[] =
+    "user migrate reset on " BASE " +eval +scan +client|list +type +del "
+    "+exists +get +set +incr +rename +pexpire +hdel +hget +hkeys +hmget +hset "
+    "+hsetnx +hincrby +lindex +lrange +rpush +sadd +smembers +xadd +zadd "
+    "+zcard +zrange +zrem ~soul:*\n";
 
 static bool
 redis_has(char *const *v, size_t n, const char *s)
@@ -371,6 +385,8 @@ redis_put_user(struct buf *b, const json_t *rows, const char *who)
 	json_t *e;
 	buf_printf(b, "user %s reset on " BASE, who);
 	redis_put_commands(b, rows, who);
+	if (strcmp(who, SEARCHER) == 0)
+		buf_puts(b, " +scan");
 	json_array_foreach ((json_t *)(uintptr_t)rows, i, e) {
 		if (gen_lists(e, "write", who))
 			redis_put_key(b, "", gen_of(e, "key"));
@@ -391,6 +407,7 @@ gen_redis_rights(struct gen *g, struct buf *b)
 	json_array_foreach (json_object_get(g->iface, "peers"), i, e)
 		if (redis_is_user(rows, gen_of(e, "name")))
 			redis_put_user(b, rows, gen_of(e, "name"));
+	buf_puts(b, redis_migrate);
 	/* Health checks, and the log of denied commands. */
 	buf_puts(b,
 	    "user operator reset on +ping +info +acl|log +acl|whoami "

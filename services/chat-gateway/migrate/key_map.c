@@ -122,15 +122,27 @@ key_record_name(enum key_record r)
 }
 
 bool
-key_record_has_owner(enum key_record r)
-{
-	return key_rows[r].owner;
-}
-
-bool
 key_record_exists(enum key_record r, enum key_format f)
 {
 	return key_rows[r].pattern[f] != NULL;
+}
+
+bool
+key_record_has_guard(enum key_record r)
+{
+	switch (r) {
+	case RECORD_SOUL:
+	case RECORD_SOUL_NAMES:
+	case RECORD_LEASE:
+	case RECORD_IDLE:
+	case RECORD_TICKS:
+	case RECORD_TICK_INTERVAL:
+	case RECORD_CREDENTIALS:
+	case RECORD_CREDENTIALS_VERSION:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* ---- parsing ---- */

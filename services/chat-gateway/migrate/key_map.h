@@ -79,8 +79,12 @@ struct key_parts {
 /* key_record_name(r): For people: "sessions". */
 const char *key_record_name(enum key_record r);
 
-/* key_record_has_owner(r): Whether its key of format 1 lacks its owner. */
-bool key_record_has_owner(enum key_record r);
+/*
+ * key_record_has_guard(r):
+ * Whether its key of format 1 is a guard after the record has moved: a list,
+ * which the record never is.
+ */
+bool key_record_has_guard(enum key_record r);
 
 /* key_record_exists(r, f): Whether the format has the record. */
 bool key_record_exists(enum key_record r, enum key_format f);

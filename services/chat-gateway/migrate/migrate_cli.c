@@ -177,7 +177,8 @@ migrate_left(const struct migration_counts *c, enum key_format from)
 	int r;
 
 	for (r = 0; r < RECORD_N; r++)
-		if (r != RECORD_TERMINAL && r != RECORD_CREDENTIAL)
+		/* An identity has the same key in both. */
+		if (r != RECORD_CREDENTIAL)
 			n += c->n[r][from];
 	return n;
 }

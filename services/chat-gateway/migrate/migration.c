@@ -1,7 +1,7 @@
 /*
  * migration: two passes over all keys.  The first ends what does not move,
  * while the records that it is about are in their old places; the second moves
- * the rest.
+ * the rest.  On the way back a third one removes the guards that are left.
  */
 #include "migrate/migration.h"
 
@@ -14,14 +14,15 @@
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/mem.h"
+#include "migrate/migration_internal.h"
 #include "migrate/migration_scripts.h"
 
-#define KEY_FORMAT  "soul:format"
 #define UPGRADING   "1>2"
 #define REVERTING   "2>1"
 #define PIPE_MAX    64
-#define PAGE        "1000"
 #define CHUNK       512
+/* A token that is in no key's pattern. */
+#define MARK "MARK"
 #define PAGE_BYTES  (16UL * 1024 * 1024)
 #define PRINT_MS    2000
 #define CLIENTS_MS  1000
@@ -57,9 +58,6 @@ struct migration_pass {
 	struct mono printed, checked;
 };
 
-typedef enum rc (*migration_page_fn)(
-    void *arg, const struct str *keys, size_t n);
-
 /* ---- small things ---- */
 
 static void
@@ -90,90 +88,9 @@ migration_set(struct state *s, struct str format)
 {
 	if (format.n == 0)
 		return state_cmd(
-		    s, STATE_ARGS(STR("DEL"), STR(KEY_FORMAT)), NULL);
+		    s, STATE_ARGS(STR("DEL"), STR(MIGRATION_KEY_FORMAT)), NULL);
 	return state_cmd(
-	    s, STATE_ARGS(STR("SET"), STR(KEY_FORMAT), format), NULL);
-}
-
-enum rc
-migration_format(struct state *s, char *found, size_t size)
-{
-	struct state_reply *r;
-	enum rc rc =
-	    state_cmd(s, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r);
-
-	if (rc == RC_OK)
-		str_copy(state_reply_kind(r) == STATE_NIL ? STR("1")
-							  : state_reply_str(r),
-		    found, size);
-	state_reply_free(r);
-	return rc;
-}
-
-/* ---- who is connected ---- */
-
-/* The value of a field of CLIENT LIST; absent: it has none. */
-static struct str
-client_field(struct str line, struct str name)
-{
-	struct str field, value;
-
-	while (line.p != NULL) {
-		field = str_split(&line, ' ');
-		value = field;
-		if (str_eq(str_split(&value, '='), name))
-			return value;
-	}
-	return (struct str){ NULL, 0 };
-}
-
-static bool
-client_is_service(struct str name)
-{
-	static const struct str names[] = { STR_INIT("chat-gateway"),
-		STR_INIT("emotion-engine"), STR_INIT("intent-filter"),
-		STR_INIT("llm-orchestrator"), STR_INIT("memory-worker"),
-		STR_INIT("mqtt-bridge") };
-	size_t i;
-
-	for (i = 0; i < NELEM(names); i++)
-		if (str_eq(name, names[i]))
-			return true;
-	return false;
-}
-
-static void
-clients_add(struct buf *out, struct str name)
-{
-	if (str_find(buf_str(out), name) >= 0)
-		return;
-	buf_printf(out, "%s%.*s", out->n > 0 ? ", " : "", STR_ARG(name));
-}
-
-enum rc
-migration_clients(struct state *s, struct buf *out)
-{
-	struct str rest, line, name, user;
-	struct state_reply *r;
-	size_t migrations = 0;
-	enum rc rc;
-
-	rc = state_cmd(s, STATE_ARGS(STR("CLIENT"), STR("LIST")), &r);
-	rest = state_reply_str(r);
-	while (rc == RC_OK && rest.p != NULL) {
-		line = str_split(&rest, '\n');
-		name = client_field(line, STR("name"));
-		user = client_field(line, STR("user"));
-		if (client_is_service(name))
-			clients_add(out, name);
-		else if (client_is_service(user))
-			clients_add(out, user);
-		migrations += str_eq(name, STR("migrate"));
-	}
-	if (migrations > 1)
-		clients_add(out, STR("another migration"));
-	state_reply_free(r);
-	return rc;
+	    s, STATE_ARGS(STR("SET"), STR(MIGRATION_KEY_FORMAT), format), NULL);
 }
 
 /* RC_RETRY: what moves now may be written by a service. */
@@ -288,38 +205,6 @@ batch_add(struct migration_pass *p, struct migration_batch *b, struct str key)
 
 /* ---- pages ---- */
 
-static enum rc
-migration_scan(struct migration *m, migration_page_fn fn, void *arg)
-{
-	char cursor[STATE_NUM_MAX] = "0";
-	const struct state_reply *list;
-	struct state_reply *r;
-	struct str *keys;
-	size_t i, n;
-	enum rc rc;
-
-	do {
-		rc = state_cmd(m->s,
-		    STATE_ARGS(STR("SCAN"), str_of(cursor), STR("MATCH"),
-			STR("soul:*"), STR("COUNT"), STR(PAGE)),
-		    &r);
-		if (rc == RC_OK) {
-			list = state_reply_at(r, 1);
-			n = state_reply_len(list);
-			keys = mem_calloc(n + 1, sizeof(*keys));
-			for (i = 0; i < n; i++)
-				keys[i] =
-				    state_reply_str(state_reply_at(list, i));
-			str_copy(state_reply_str(state_reply_at(r, 0)), cursor,
-			    sizeof(cursor));
-			rc = fn(arg, keys, n);
-			free(keys);
-		}
-		state_reply_free(r);
-	} while (rc == RC_OK && strcmp(cursor, "0") != 0);
-	return rc;
-}
-
 static void
 pass_progress(struct migration_pass *p, size_t n)
 {
@@ -332,140 +217,6 @@ pass_progress(struct migration_pass *p, size_t n)
 	(void)snprintf(line, sizeof(line),
 	    "%" PRId64 " of about %" PRId64 " keys\n", p->seen, p->all);
 	p->m->print(p->m->arg, str_of(line));
-}
-
-/* ---- counting ---- */
-
-/* Keys that may be guards have their types, and sets their sizes, queried. */
-struct count_pass {
-	struct migration *m;
-	struct migration_counts *c;
-	struct state_pipe *pipe;
-	size_t n;
-	struct {
-		enum key_record record;
-		enum key_format format;
-		bool size;
-	} query[STATE_PIPE_MAX];
-};
-
-static bool
-record_has_guard(enum key_record r)
-{
-	switch (r) {
-	case RECORD_SOUL:
-	case RECORD_SOUL_NAMES:
-	case RECORD_LEASE:
-	case RECORD_IDLE:
-	case RECORD_TICKS:
-	case RECORD_TICK_INTERVAL:
-	case RECORD_CREDENTIALS:
-	case RECORD_CREDENTIALS_VERSION:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static enum rc
-count_flush(struct count_pass *p)
-{
-	const struct state_reply *r;
-	enum rc rc = state_pipe_run(p->pipe), one;
-	int64_t *n;
-	size_t i;
-
-	for (i = 0; rc == RC_OK && i < p->n; i++) {
-		one = state_pipe_reply(p->pipe, i, &r);
-		n = &p->c->n[p->query[i].record][p->query[i].format];
-		/* Of a guard it is an error. */
-		if (p->query[i].size)
-			*n += one == RC_OK ? state_reply_int(r) : 0;
-		else if (one != RC_OK)
-			rc = one;
-		else if (!str_eq(state_reply_str(r), STR("list")) &&
-		    !str_eq(state_reply_str(r), STR("none")))
-			++*n;
-	}
-	p->n = 0;
-	return rc;
-}
-
-static enum rc
-count_query(struct count_pass *p, struct str key, enum key_record record,
-    enum key_format f)
-{
-	bool size = record == RECORD_IDLE || record == RECORD_TICKS;
-	enum rc rc;
-
-	rc = state_pipe_cmd(p->pipe,
-	    STATE_ARGS(size ? STR("ZCARD") : STR("TYPE"), key));
-	p->query[p->n].record = record;
-	p->query[p->n].format = f;
-	p->query[p->n].size = size;
-	p->n++;
-	if (rc == RC_OK && p->n == NELEM(p->query))
-		rc = count_flush(p);
-	return rc;
-}
-
-static enum rc
-count_page(void *arg, const struct str *keys, size_t n)
-{
-	struct count_pass *p = arg;
-	struct key_parts k;
-	enum rc rc = RC_OK;
-	bool known;
-	size_t i;
-	int f;
-
-	for (i = 0; i < n && rc == RC_OK; i++) {
-		if (str_eq(keys[i], STR(KEY_FORMAT)))
-			continue;
-		p->c->keys++;
-		known = false;
-		for (f = FORMAT_1; f < FORMAT_N && rc == RC_OK; f++) {
-			if (!key_parse(keys[i], (enum key_format)f, &k))
-				continue;
-			known = true;
-			if (record_has_guard(k.record))
-				rc = count_query(
-				    p, keys[i], k.record, (enum key_format)f);
-			else
-				p->c->n[k.record][f]++;
-		}
-		p->c->other += !known;
-	}
-	return rc;
-}
-
-enum rc
-migration_count(struct migration *m, struct migration_counts *c)
-{
-	struct count_pass *p = mem_zalloc(sizeof(*p));
-	enum rc rc;
-
-	memset(c, 0, sizeof(*c));
-	p->m = m;
-	p->c = c;
-	p->pipe = state_pipe_new(m->s, NELEM(p->query));
-	rc = migration_scan(m, count_page, p);
-	if (rc == RC_OK)
-		rc = count_flush(p);
-	state_pipe_free(p->pipe);
-	free(p);
-	return rc;
-}
-
-bool
-migration_is_used(const struct migration_counts *c)
-{
-	int f;
-
-	for (f = FORMAT_1; f < FORMAT_N; f++)
-		if (c->n[RECORD_INSTANCE][f] > 0 || c->n[RECORD_LEASE][f] > 0)
-			return true;
-	return false;
 }
 
 /* ---- the first pass: what ends ---- */
@@ -492,6 +243,24 @@ pass_sibling(struct migration_pass *p, const struct key_parts *k,
 	return pass_text(p, key);
 }
 
+/* A record's key of format f, up to the token of its second id. */
+static struct str
+pass_prefix(struct migration_pass *p, struct str owner, enum key_record record,
+    enum key_format f, struct str *after)
+{
+	const struct key_parts k = { .record = record,
+		.ids = { owner, STR(MARK) } };
+	struct str key = pass_sibling(p, &k, record, f);
+	size_t n = key.n - strlen(MARK);
+
+	/* The last, because the owner may be called that, too. */
+	while (memcmp(key.p + n, MARK, strlen(MARK)) != 0)
+		n--;
+	*after =
+	    (struct str){ key.p + n + strlen(MARK), key.n - n - strlen(MARK) };
+	return (struct str){ key.p, n };
+}
+
 static enum rc
 pass_end_queue(
     struct migration_pass *p, struct str key, const struct key_parts *k)
@@ -500,20 +269,23 @@ pass_end_queue(
 	const struct str keys[] = { key,
 		pass_sibling(p, k, RECORD_SESSION, f),
 		pass_sibling(p, k, RECORD_EVENTS, f) };
-	struct key_parts turn = { .record = RECORD_TURN,
-		.ids = { k->ids[0], STR("x") } };
-	struct str args[2], pattern;
+	struct str args[2];
 
-	/* The key of a turn "x", without the x. */
-	pattern = pass_sibling(p, &turn, RECORD_TURN, f);
-	if (f == FORMAT_1) {
-		args[0] = (struct str){ pattern.p, pattern.n - 2 };
-		args[1] = STR("}");
-	} else {
-		args[0] = (struct str){ pattern.p, pattern.n - 1 };
-		args[1] = STR("");
-	}
+	args[0] = pass_prefix(p, k->ids[0], RECORD_TURN, f, &args[1]);
 	return pass_eval(p, script_queue, keys, NELEM(keys), args, 2);
+}
+
+static enum rc
+pass_end_bindings(
+    struct migration_pass *p, struct str key, const struct key_parts *k)
+{
+	struct str args[4] = { k->ids[0] }, after;
+
+	args[1] =
+	    pass_prefix(p, k->ids[0], RECORD_SOUL, FORMAT_2, &after);
+	args[2] =
+	    pass_prefix(p, k->ids[0], RECORD_BODIES, FORMAT_2, &args[3]);
+	return pass_eval(p, script_bindings_end, &key, 1, args, NELEM(args));
 }
 
 static enum rc
@@ -532,6 +304,10 @@ pass_end_page(void *arg, const struct str *keys, size_t n)
 		switch (k.record) {
 		case RECORD_QUEUE:
 			rc = pass_end_queue(p, keys[i], &k);
+			break;
+		case RECORD_USER_TERMINALS:
+			if (p->m->from == FORMAT_2)
+				rc = pass_end_bindings(p, keys[i], &k);
 			break;
 		case RECORD_DELETING:
 			pair[1] = pass_sibling(
@@ -595,17 +371,13 @@ pass_read_fields(struct migration_pass *p, const struct str *keys, size_t n,
 			continue;
 		at[used++] = i;
 		rc = state_pipe_cmd(p->reads,
-		    STATE_ARGS(
-			STR("HMGET"), keys[i], STR("u"), STR("again")));
+		    STATE_ARGS(STR("EVAL"), str_of(script_fields), STR("1"),
+			keys[i]));
 	}
 	if (rc == RC_OK)
 		rc = state_pipe_run(p->reads);
 	for (i = 0; i < used && rc == RC_OK; i++) {
 		rc = state_pipe_reply(p->reads, i, &r);
-		if (rc == RC_INVALID) {
-			rc = RC_OK;
-			continue;
-		}
 		out[at[i]].owner =
 		    pass_text(p, state_reply_str(state_reply_at(r, 0)));
 		out[at[i]].again =
@@ -645,7 +417,7 @@ pass_soul(struct migration_pass *p, struct key_parts *k,
 		    pass_sibling(p, k, parts[i], migration_to(p->m));
 	}
 	return pass_eval(p, up ? script_soul_up : script_soul_back, keys,
-	    NELEM(keys), NULL, 0);
+	    NELEM(keys), k->ids, NELEM(k->ids));
 }
 
 static enum rc
@@ -730,14 +502,9 @@ pass_move_chunk(struct migration_pass *p, const struct str *keys, size_t n)
 	enum rc rc = pass_read_fields(p, keys, n, fields);
 	size_t i;
 
-	for (i = 0; i < n && rc == RC_OK; i++) {
+	for (i = 0; i < n && rc == RC_OK; i++)
 		if (key_parse(keys[i], p->m->from, &k))
 			rc = pass_move_key(p, keys[i], &k, &fields[i]);
-		if (rc == RC_OK && p->m->from == FORMAT_2 &&
-		    key_parse(keys[i], FORMAT_1, &k) &&
-		    record_has_guard(k.record))
-			rc = batch_add(p, &p->unguard, keys[i]);
-	}
 	return rc;
 }
 
@@ -745,8 +512,7 @@ static enum rc
 pass_move_page(void *arg, const struct str *keys, size_t n)
 {
 	struct migration_pass *p = arg;
-	struct migration_batch *batch[] = { &p->move, &p->drop, &p->unguard,
-		&p->terminal };
+	struct migration_batch *batch[] = { &p->move, &p->drop, &p->terminal };
 	enum rc rc = RC_OK;
 	size_t i;
 
@@ -759,6 +525,28 @@ pass_move_page(void *arg, const struct str *keys, size_t n)
 		rc = pass_flush(p);
 	arena_reset(p->a);
 	pass_progress(p, n);
+	return rc == RC_OK ? pass_check_clients(p) : rc;
+}
+
+/* ---- the last pass on the way back: guards ---- */
+
+static enum rc
+pass_unguard_page(void *arg, const struct str *keys, size_t n)
+{
+	struct migration_pass *p = arg;
+	struct key_parts k;
+	enum rc rc = RC_OK;
+	size_t i;
+
+	for (i = 0; i < n && rc == RC_OK; i++)
+		if (key_parse(keys[i], FORMAT_1, &k) &&
+		    key_record_has_guard(k.record))
+			rc = batch_add(p, &p->unguard, keys[i]);
+	if (rc == RC_OK)
+		rc = batch_flush(p, &p->unguard);
+	if (rc == RC_OK)
+		rc = pass_flush(p);
+	arena_reset(p->a);
 	return rc == RC_OK ? pass_check_clients(p) : rc;
 }
 
@@ -777,12 +565,9 @@ pass_idle_batch(struct migration_pass *p, size_t *n)
 	enum rc rc;
 
 	rc = state_cmd(p->m->s,
-	    STATE_ARGS(STR("ZRANGE"), keys[0], STR("0"),
-		state_num((int64_t)p->m->batch - 1, num), STR("WITHSCORES")),
+	    STATE_ARGS(STR("EVAL"), str_of(script_first), STR("1"), keys[0],
+		state_num((int64_t)p->m->batch - 1, num)),
 	    &r);
-	/* It is a guard. */
-	if (rc == RC_INVALID)
-		rc = RC_OK;
 	*n = state_reply_len(r) / 2;
 	for (i = 0; i < *n && rc == RC_OK; i++) {
 		member = state_reply_str(state_reply_at(r, 2 * i));
@@ -886,6 +671,8 @@ pass_run(struct migration_pass *p)
 		rc = migration_scan(p->m, pass_move_page, p);
 	if (rc == RC_OK && up)
 		rc = pass_fixed(p, script_guard);
+	else if (rc == RC_OK)
+		rc = migration_scan(p->m, pass_unguard_page, p);
 	if (rc == RC_OK && p->m->conflicts > 0)
 		rc = RC_CONFLICT;
 	if (rc == RC_OK)
@@ -896,7 +683,7 @@ pass_run(struct migration_pass *p)
 enum rc
 migration_run(struct migration *m)
 {
-	struct state_mark mark = state_mark_now(m->s, STR(KEY_FORMAT));
+	struct state_mark mark = state_mark_now(m->s, STR(MIGRATION_KEY_FORMAT));
 	struct migration_pass *p = pass_new(m);
 	enum rc rc = pass_run(p);
 

@@ -1,6 +1,6 @@
 /*
  * migration_scripts: the Lua scripts that move records.  Each replies with the
- * list of keys that are taken by another record.
+ * list of keys that are taken by another record; the last ones only read.
  */
 #ifndef CHAT_GATEWAY_MIGRATION_SCRIPTS_H
 #define CHAT_GATEWAY_MIGRATION_SCRIPTS_H
@@ -65,27 +65,48 @@ static const char script_soul_up[] = SCRIPT_HEAD
     "return {}\n";
 
 /*
- * KEYS: soul, state, log, bodies of format 2; the same in format 1.  Its bodies
- * come from the lists of users.
+ * binding(terminal): the soul that a terminal's record has; nil unless ARGV[1]
+ * is its user.  What it does not confirm is dropped.
  */
-static const char script_soul_back[] = SCRIPT_HEAD
-    "for i = 5, 7 do is_taken(KEYS[i]) end\n"
+#define SCRIPT_BINDING                                                     \
+	"local function binding(terminal)\n"                               \
+	"  local b = redis.pcall('HMGET', 'soul:terminal:{' .. terminal\n" \
+	"    .. '}', 'u', 's')\n"                                          \
+	"  return not b.err and b[1] == ARGV[1] and b[2]\n"                \
+	"end\n"
+
+/*
+ * KEYS: soul, state, log, bodies of format 2; the same in format 1; ARGV: user,
+ * soul.
+ */
+static const char script_soul_back[] = SCRIPT_HEAD SCRIPT_BINDING
+    "if not is_record(KEYS[1]) then return {} end\n"
+    "for i = 5, 8 do is_taken(KEYS[i]) end\n"
     "if #conflicts > 0 then return conflicts end\n"
     "for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
+    "for _, terminal in ipairs(call('HKEYS', KEYS[4])) do\n"
+    "  if binding(terminal) == ARGV[2] then\n"
+    "    call('SADD', KEYS[8], terminal)\n"
+    "  end\n"
+    "end\n"
     "call('DEL', KEYS[4])\n"
     "return {}\n";
 
 /*
- * KEYS: a user's terminals, the same in format 2; ARGV: user.  What the
- * terminal's record does not confirm is dropped.
+ * KEYS: a user's terminals of format 2; ARGV: user, what stands before the
+ * token in the keys of the user's souls and of their bodies, and after it.  A
+ * binding that was made, but not entered with its soul, is.
  */
-#define SCRIPT_BINDING                                                       \
-	"local function binding(terminal)\n"                                 \
-	"  local b = redis.pcall('HMGET', 'soul:terminal:{' .. terminal\n"   \
-	"    .. '}', 'u', 's')\n"                                            \
-	"  return not b.err and b[1] == ARGV[1] and b[2]\n"                  \
-	"end\n"
+static const char script_bindings_end[] = SCRIPT_HEAD SCRIPT_BINDING
+    "for _, terminal in ipairs(call('HKEYS', KEYS[1])) do\n"
+    "  local soul = binding(terminal)\n"
+    "  if soul and call('EXISTS', ARGV[2] .. soul) == 1 then\n"
+    "    call('HSETNX', ARGV[3] .. soul .. ARGV[4], terminal, '0 0 -')\n"
+    "  end\n"
+    "end\n"
+    "return {}\n";
 
+/* KEYS: a user's terminals, the same in format 2; ARGV: user. */
 static const char script_bindings_up[] = SCRIPT_HEAD SCRIPT_BINDING
     "if not is_record(KEYS[1]) or is_taken(KEYS[2]) then\n"
     "  return conflicts\n"
@@ -111,7 +132,6 @@ static const char script_bindings_back[] = SCRIPT_HEAD SCRIPT_BINDING
     "  local soul = binding(terminal)\n"
     "  if soul then\n"
     "    call('SADD', KEYS[2], terminal)\n"
-    "    call('SADD', 'soul:soul:{' .. soul .. '}:terminals:1', terminal)\n"
     "  end\n"
     "end\n"
     "call('DEL', KEYS[1])\n"
@@ -207,5 +227,16 @@ static const char script_unguard[] = SCRIPT_HEAD
     "  if is_guard(key) then call('DEL', key) end\n"
     "end\n"
     "return {}\n";
+
+/* What a key of another type does not have; as queries, that change nothing. */
+static const char script_fields[] =
+    "if redis.call('TYPE', KEYS[1]).ok ~= 'hash' then return {} end\n"
+    "return redis.call('HMGET', KEYS[1], 'u', 'again')\n";
+static const char script_card[] =
+    "if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return 0 end\n"
+    "return redis.call('ZCARD', KEYS[1])\n";
+static const char script_first[] =
+    "if redis.call('TYPE', KEYS[1]).ok ~= 'zset' then return {} end\n"
+    "return redis.call('ZRANGE', KEYS[1], 0, ARGV[1], 'WITHSCORES')\n";
 
 #endif /* !CHAT_GATEWAY_MIGRATION_SCRIPTS_H */
