@@ -39,7 +39,8 @@ BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
-BINS_chat-gateway := emotion-engine memory-worker
+BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator \
+    memory-worker mqtt-bridge
 LINKS_PKG_body-sim := jansson libmosquitto
 # The reports of body-sim are tested with the program that consumes them.
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter

@@ -2,8 +2,10 @@
  * format: whether the keys of a server are those that this program knows.
  *
  * A key names the format of all others.  Up to 0.1 there was no such key: keys
- * without it are of the format 1, and a server without keys gets ours.  Only
- * one that has other keys is searched for ours, once in its life.
+ * without it are of the format 1, and a server without keys gets ours.  One
+ * that has keys, but not this one, is searched for those of format 1.  The
+ * users of redis-users.acl may not list keys: for them such a server has the
+ * format 1, until "chat-gateway migrate" has looked.
  */
 #include "state/state_internal.h"
 
@@ -36,12 +38,43 @@ format_is_elsewhere(const struct connection_opts *o, const char *why)
 	return false;
 }
 
-/* RC_CONFLICT: the server has keys of the suite. */
+/* Whether a key of the suite can only be of format 1. */
+static bool
+format_is_old(struct str key)
+{
+	/* Of both formats, or of ours without a bucket. */
+	static const struct str others[] = { STR_INIT("soul:terminal:{"),
+		STR_INIT("soul:credential:{"), STR_INIT("soul:result:{"),
+		STR_INIT("soul:timers:{"), STR_INIT("soul:lease:{"),
+		STR_INIT("soul:credentials:{"),
+		STR_INIT("soul:tenant:{identities}:"), STR_INIT(KEY_FORMAT) };
+	ptrdiff_t tag = str_find(key, STR("{b"));
+	size_t i;
+
+	for (i = 0; i < NELEM(others); i++)
+		if (str_starts(key, others[i]))
+			return false;
+	/* "{b0123}:" */
+	return tag < 0 || (size_t)tag + 8 > key.n || key.p[tag + 6] != '}' ||
+	    key.p[tag + 7] != ':';
+}
+
+static bool
+format_any_is_old(const struct state_reply *keys)
+{
+	size_t i;
+
+	for (i = 0; i < state_reply_len(keys); i++)
+		if (format_is_old(state_reply_str(state_reply_at(keys, i))))
+			return true;
+	return false;
+}
+
+/* RC_CONFLICT: the server has keys of format 1. */
 static enum rc
 format_search(struct connection *c, char why[STATE_ERROR_MAX])
 {
 	char cursor[STATE_NUM_MAX] = "0";
-	const struct state_reply *keys;
 	struct state_reply *r;
 	enum rc rc;
 
@@ -52,8 +85,7 @@ format_search(struct connection *c, char why[STATE_ERROR_MAX])
 		    &r, why);
 		if (rc != RC_OK)
 			return rc;
-		keys = state_reply_at(r, 1);
-		if (state_reply_len(keys) > 0)
+		if (format_any_is_old(state_reply_at(r, 1)))
 			rc = RC_CONFLICT;
 		str_copy(state_reply_str(state_reply_at(r, 0)), cursor,
 		    sizeof(cursor));
@@ -80,7 +112,7 @@ format_begin(struct connection *c, const struct connection_opts *o,
 	/* A cluster has never had another format. */
 	if (!empty && o->url.mode != REDIS_CLUSTER)
 		rc = format_search(c, why);
-	/* Who may not list keys leaves a server that has some to others. */
+	/* It may not list keys. */
 	if (rc == RC_DENIED) {
 		str_copy(STR("1"), why, STATE_ERROR_MAX);
 		rc = RC_CONFLICT;
@@ -101,8 +133,7 @@ format_check(struct connection *c, const struct connection_opts *o,
 	struct state_reply *r = NULL;
 	enum rc rc;
 
-	rc = format_query(
-	    c, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r, why);
+	rc = format_query(c, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r, why);
 	if (rc == RC_OK && state_reply_kind(r) == STATE_NIL) {
 		rc = format_begin(c, o, why);
 	} else if (rc == RC_OK &&

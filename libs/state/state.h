@@ -94,13 +94,13 @@ struct state_opts {
 	 * wait_replicas and wait_ms, whose values here are ignored.
 	 */
 	const struct state_conf *conf;
-	const char *name;           /* as CLIENT LIST shows it; NULL: none */
-	int deadline_ms;            /* of a call; 0: 100 */
+	const char *name; /* as CLIENT LIST shows it; NULL: none */
+	int deadline_ms;  /* of a call; 0: 100 */
 	/*
 	 * Whether keys have a format that this program knows is checked
-	 * whenever a connection is made; one to keys of another is closed, which
-	 * is logged with what to do, and reported.  Called on the loop, each
-	 * time; NULL: the format is not checked.
+	 * whenever a connection is made; one to keys of another is closed,
+	 * which is logged with what to do, and reported.  Called on the loop,
+	 * each time; NULL: the format is not checked.
 	 */
 	void (*on_format)(void *arg);
 	void *arg;

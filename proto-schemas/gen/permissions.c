@@ -287,10 +287,6 @@ static const char redis_intro[] =
 	"+ping +select +client|setname +script|load +time +role +wait " \
 	"+asking +cluster|slots +dbsize"
 
-/* Finds out whether a server without a format has keys; the others need not
- * know the names of keys. */
-#define SEARCHER "chat-gateway"
-
 /*
  * The user of "chat-gateway migrate": all keys of the suite, and who is
  * connected.
@@ -385,8 +381,6 @@ redis_put_user(struct buf *b, const json_t *rows, const char *who)
 	json_t *e;
 	buf_printf(b, "user %s reset on " BASE, who);
 	redis_put_commands(b, rows, who);
-	if (strcmp(who, SEARCHER) == 0)
-		buf_puts(b, " +scan");
 	json_array_foreach ((json_t *)(uintptr_t)rows, i, e) {
 		if (gen_lists(e, "write", who))
 			redis_put_key(b, "", gen_of(e, "key"));

@@ -4,9 +4,8 @@
  * 	http		/v1/chat, /v1/turns, /v1/souls, /v1/terminals,
  * 			/v1/sessions, /v1/memories, /v1/users (routes.c)
  * 	requests	soul.rpc.turn.start, .cancel, .show,
- * 			soul.rpc.emotion.state, .history,
- * 			soul.rpc.memory.list, .recall, .forget, .profile
- * 	subscribes	soul.stream.<user>.<session>
+ * soul.rpc.emotion.state, .history, soul.rpc.memory.list, .recall, .forget,
+ * .profile subscribes	soul.stream.<user>.<session>
  * 	cli		migrate: the format of keys in Redis
  */
 #include "core/mem.h"

@@ -11,7 +11,7 @@
 #define DIGEST "da39a3ee5e6b4b0d3255bfef95601890afd80709"
 #define GUARD  "moved@to@format@2@by@chat-gateway@migrate"
 
-#define SESSION \
+#define SESSION                                                             \
 	" v 1 soul x1 term t1 last 3 sumn 1 sum s active 5 due 6 claims 2 " \
 	"seq 2 bytes 6 chars 1:3:9 late {} early 1:5 job {\"id\":1}"
 #define TURN     " v 1 u u1 s s1 i i1 trace tr at 5 begun 1 end {} tl {} again "
@@ -217,8 +217,8 @@ migration_fixture_text(struct state_fixture *f)
 	struct state_reply *r;
 	char *text;
 
-	OK(state_cmd(f->s,
-	    STATE_ARGS(STR("EVAL"), str_of(text_script), STR("0")), &r));
+	OK(state_cmd(
+	    f->s, STATE_ARGS(STR("EVAL"), str_of(text_script), STR("0")), &r));
 	text = mem_strdup(state_reply_str(r).p);
 	state_reply_free(r);
 	return text;

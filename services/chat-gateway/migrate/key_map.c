@@ -21,22 +21,15 @@ static const struct {
 	[RECORD_SESSION] = { "sessions",
 	    { "soul:session:{%:%}", "soul:session:{#}:%:%" }, false },
 	[RECORD_MESSAGES] = { "messages of sessions",
-	    { "soul:session:{%:%}:messages",
-		"soul:messages:{#}:%:%" },
-	    false },
+	    { "soul:session:{%:%}:messages", "soul:messages:{#}:%:%" }, false },
 	[RECORD_EVENTS] = { "events of sessions",
-	    { "soul:session:{%:%}:events:1",
-		"soul:events:{#}:%:%:1" },
-	    false },
+	    { "soul:session:{%:%}:events:1", "soul:events:{#}:%:%:1" }, false },
 	[RECORD_RETRY] = { "inputs, to find retries",
-	    { "soul:session:{%:%}:retry:1:",
-		"soul:retry:{#}:%:%:1:" },
-	    false },
+	    { "soul:session:{%:%}:retry:1:", "soul:retry:{#}:%:%:1:" }, false },
 	[RECORD_QUEUE] = { "queues of turns",
-	    { "soul:session:{%:%}:turns:1", "soul:turns:{#}:%:%:1" },
-	    false },
-	[RECORD_TURN] = { "turns",
-	    { "soul:turn:{%}", "soul:turn:{#}:%:%" }, true },
+	    { "soul:session:{%:%}:turns:1", "soul:turns:{#}:%:%:1" }, false },
+	[RECORD_TURN] = { "turns", { "soul:turn:{%}", "soul:turn:{#}:%:%" },
+	    true },
 	[RECORD_INSTANCE] = { "processes with turns",
 	    { "soul:instance:{%}:1", "soul:instance:{!}:%:1" }, false },
 	[RECORD_IDLE] = { "sessions that become idle",
@@ -54,15 +47,14 @@ static const struct {
 	    false },
 	[RECORD_DELETING] = { "souls being deleted",
 	    { NULL, "soul:user:{#}:%:deleting:1" }, false },
-	[RECORD_SOUL] = { "souls",
-	    { "soul:soul:{%}", "soul:soul:{#}:%:%" }, true },
+	[RECORD_SOUL] = { "souls", { "soul:soul:{%}", "soul:soul:{#}:%:%" },
+	    true },
 	[RECORD_SOUL_STATE] = { "states of souls",
 	    { "soul:soul:{%}:state", "soul:state:{#}:%:%" }, true },
 	[RECORD_SOUL_LOG] = { "logs of souls",
 	    { "soul:soul:{%}:log:1", "soul:log:{#}:%:%:1" }, true },
 	[RECORD_BODIES] = { "bodies of souls",
-	    { "soul:soul:{%}:terminals:1", "soul:bodies:{#}:%:%:1" },
-	    true },
+	    { "soul:soul:{%}:terminals:1", "soul:bodies:{#}:%:%:1" }, true },
 	[RECORD_TICKS] = { "souls that tick",
 	    { "soul:ticks:1", "soul:ticks:{!}:1" }, false },
 	[RECORD_TICK_INTERVAL] = { "interval of ticks",
@@ -70,19 +62,17 @@ static const struct {
 	[RECORD_MEMORY] = { "memories",
 	    { "soul:memory:{%:%}", "soul:memory:{#}:%:%" }, false },
 	[RECORD_MEMORY_ITEMS] = { "memories: items",
-	    { "soul:memory:{%:%}:items", "soul:memory:{#}:%:%:items" },
-	    false },
+	    { "soul:memory:{%:%}:items", "soul:memory:{#}:%:%:items" }, false },
 	[RECORD_MEMORY_ORDER] = { "memories: order",
-	    { "soul:memory:{%:%}:order", "soul:memory:{#}:%:%:order" },
-	    false },
-	[RECORD_MEMORY_GONE] = { "memories: forgotten",
+	    { "soul:memory:{%:%}:order", "soul:memory:{#}:%:%:order" }, false },
+	[RECORD_MEMORY_TOMBSTONES] = { "memories: forgotten",
 	    { "soul:memory:{%:%}:gone", "soul:memory:{#}:%:%:gone" }, false },
 	[RECORD_MEMORY_VECTORS] = { "memories: vectors",
 	    { "soul:memory:{%:%}:vectors", "soul:memory:{#}:%:%:vectors" },
 	    false },
-	[RECORD_MEMORY_PAST] = { "memories: superseded",
+	[RECORD_MEMORY_SUPERSEDED] = { "memories: superseded",
 	    { "soul:memory:{%:%}:past", "soul:memory:{#}:%:%:past" }, false },
-	[RECORD_MEMORY_PAST_ITEMS] = { "memories: superseded items",
+	[RECORD_MEMORY_SUPERSEDED_ITEMS] = { "memories: superseded items",
 	    { "soul:memory:{%:%}:past_items",
 		"soul:memory:{#}:%:%:past_items" },
 	    false },
@@ -107,8 +97,8 @@ static const struct {
 	    { "soul:tenant:{%}:credentials:1",
 		"soul:tenant:{identities}:%:credentials:1" },
 	    false },
-	[RECORD_LEASE] = { "leases",
-	    { "soul:lease:{%}:1", "soul:lease:{%}:2" }, false },
+	[RECORD_LEASE] = { "leases", { "soul:lease:{%}:1", "soul:lease:{%}:2" },
+	    false },
 	[RECORD_LEASE_EPOCH] = { "epochs of leases",
 	    { "soul:lease:{%}:epoch:1", "soul:lease:{%}:epoch:2" }, false },
 	[RECORD_TIMERS] = { "replicas that share timers",
@@ -203,7 +193,7 @@ key_match(struct str key, const char *pattern, struct key_parts *out, size_t *n)
 bool
 key_parse(struct str key, enum key_format f, struct key_parts *out)
 {
-	char again[STATE_KEY_MAX];
+	char text[STATE_KEY_MAX];
 	struct str same;
 	const char *pattern;
 	size_t r, n;
@@ -220,7 +210,7 @@ key_parse(struct str key, enum key_format f, struct key_parts *out)
 		}
 		/* Ids must be ids, and the bucket theirs. */
 		if (strchr(pattern, '!') != NULL ||
-		    (key_print(out, f, again, &same) == RC_OK &&
+		    (key_print(out, f, text, &same) == RC_OK &&
 			str_eq(same, key)))
 			return true;
 	}

@@ -83,8 +83,8 @@ migrate_failed(enum rc rc)
 		    "some records were not moved; compare the two, delete one "
 		    "and repeat the command");
 	case RC_RETRY:
-		return migrate_error(MIGRATE_IN_USE,
-		    "stop all services and repeat the command");
+		return migrate_error(
+		    MIGRATE_IN_USE, "stop all services and repeat the command");
 	default:
 		return migrate_error(
 		    MIGRATE_FAILED, "Redis rejects a command; see above");

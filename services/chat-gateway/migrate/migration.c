@@ -17,12 +17,12 @@
 #include "migrate/migration_internal.h"
 #include "migrate/migration_scripts.h"
 
-#define UPGRADING   "1>2"
-#define REVERTING   "2>1"
-#define PIPE_MAX    64
-#define CHUNK       512
+#define UPGRADING "1>2"
+#define REVERTING "2>1"
+#define PIPE_MAX  64
+#define CHUNK     512
 /* A token that is in no key's pattern. */
-#define MARK "MARK"
+#define MARK        "MARK"
 #define PAGE_BYTES  (16UL * 1024 * 1024)
 #define PRINT_MS    2000
 #define CLIENTS_MS  1000
@@ -105,8 +105,7 @@ pass_check_clients(struct migration_pass *p)
 	p->checked = clock_mono();
 	rc = migration_clients(p->m->s, &who);
 	if (rc == RC_OK && who.n > 0) {
-		migration_print(p->m,
-		    "stopped, because these have connected",
+		migration_print(p->m, "stopped, because these have connected",
 		    buf_str(&who));
 		rc = RC_RETRY;
 	}
@@ -266,8 +265,7 @@ pass_end_queue(
     struct migration_pass *p, struct str key, const struct key_parts *k)
 {
 	enum key_format f = p->m->from;
-	const struct str keys[] = { key,
-		pass_sibling(p, k, RECORD_SESSION, f),
+	const struct str keys[] = { key, pass_sibling(p, k, RECORD_SESSION, f),
 		pass_sibling(p, k, RECORD_EVENTS, f) };
 	struct str args[2];
 
@@ -281,10 +279,8 @@ pass_end_bindings(
 {
 	struct str args[4] = { k->ids[0] }, after;
 
-	args[1] =
-	    pass_prefix(p, k->ids[0], RECORD_SOUL, FORMAT_2, &after);
-	args[2] =
-	    pass_prefix(p, k->ids[0], RECORD_BODIES, FORMAT_2, &args[3]);
+	args[1] = pass_prefix(p, k->ids[0], RECORD_SOUL, FORMAT_2, &after);
+	args[2] = pass_prefix(p, k->ids[0], RECORD_BODIES, FORMAT_2, &args[3]);
 	return pass_eval(p, script_bindings_end, &key, 1, args, NELEM(args));
 }
 
@@ -351,7 +347,7 @@ pass_move(struct migration_pass *p, struct str key, const struct key_parts *k)
 
 /* Of a soul or turn; absent: it has none, or is no hash. */
 struct record_fields {
-	struct str owner, again;
+	struct str owner, retry;
 };
 
 /* Of those of keys that are souls or turns; n is at most CHUNK. */
@@ -371,8 +367,8 @@ pass_read_fields(struct migration_pass *p, const struct str *keys, size_t n,
 			continue;
 		at[used++] = i;
 		rc = state_pipe_cmd(p->reads,
-		    STATE_ARGS(STR("EVAL"), str_of(script_fields), STR("1"),
-			keys[i]));
+		    STATE_ARGS(
+			STR("EVAL"), str_of(script_fields), STR("1"), keys[i]));
 	}
 	if (rc == RC_OK)
 		rc = state_pipe_run(p->reads);
@@ -380,7 +376,7 @@ pass_read_fields(struct migration_pass *p, const struct str *keys, size_t n,
 		rc = state_pipe_reply(p->reads, i, &r);
 		out[at[i]].owner =
 		    pass_text(p, state_reply_str(state_reply_at(r, 0)));
-		out[at[i]].again =
+		out[at[i]].retry =
 		    pass_text(p, state_reply_str(state_reply_at(r, 1)));
 	}
 	return rc;
@@ -402,8 +398,8 @@ static enum rc
 pass_soul(struct migration_pass *p, struct key_parts *k,
     const struct record_fields *fields)
 {
-	static const enum key_record parts[] = { RECORD_SOUL,
-		RECORD_SOUL_STATE, RECORD_SOUL_LOG, RECORD_BODIES };
+	static const enum key_record parts[] = { RECORD_SOUL, RECORD_SOUL_STATE,
+		RECORD_SOUL_LOG, RECORD_BODIES };
 	bool up = p->m->from == FORMAT_1;
 	struct str keys[2 * NELEM(parts)];
 	size_t i;
@@ -429,7 +425,7 @@ pass_turn(struct migration_pass *p, struct str key, struct key_parts *k,
 
 	if (!pass_set_owner(p, k, fields))
 		return RC_OK;
-	if (key_rename(fields->again, p->m->from, STR(""), text, &retry) !=
+	if (key_rename(fields->retry, p->m->from, STR(""), text, &retry) !=
 	    RC_OK)
 		retry = STR("");
 	keys[1] = pass_sibling(p, k, RECORD_TURN, migration_to(p->m));
@@ -476,8 +472,8 @@ pass_move_key(struct migration_pass *p, struct str key, struct key_parts *k,
 	case RECORD_TURN:
 		return pass_turn(p, key, k, fields);
 	case RECORD_USER_TERMINALS:
-		return pass_pair(p,
-		    up ? script_bindings_up : script_bindings_back, key, k);
+		return pass_pair(
+		    p, up ? script_bindings_up : script_bindings_back, key, k);
 	case RECORD_TERMINAL:
 		return batch_add(p, &p->terminal, key);
 	case RECORD_IDLE:
@@ -517,8 +513,8 @@ pass_move_page(void *arg, const struct str *keys, size_t n)
 	size_t i;
 
 	for (i = 0; i < n && rc == RC_OK; i += CHUNK)
-		rc = pass_move_chunk(
-		    p, keys + i, n - i < CHUNK ? n - i : CHUNK);
+		rc =
+		    pass_move_chunk(p, keys + i, n - i < CHUNK ? n - i : CHUNK);
 	for (i = 0; i < NELEM(batch) && rc == RC_OK; i++)
 		rc = batch_flush(p, batch[i]);
 	if (rc == RC_OK)
@@ -643,8 +639,8 @@ pass_fixed(struct migration_pass *p, const char *script)
 {
 	enum rc rc;
 
-	rc = pass_eval(p, script, migration_fixed, NELEM(migration_fixed), NULL,
-	    0);
+	rc = pass_eval(
+	    p, script, migration_fixed, NELEM(migration_fixed), NULL, 0);
 	return rc == RC_OK ? pass_flush(p) : rc;
 }
 
@@ -683,7 +679,8 @@ pass_run(struct migration_pass *p)
 enum rc
 migration_run(struct migration *m)
 {
-	struct state_mark mark = state_mark_now(m->s, STR(MIGRATION_KEY_FORMAT));
+	struct state_mark mark =
+	    state_mark_now(m->s, STR(MIGRATION_KEY_FORMAT));
 	struct migration_pass *p = pass_new(m);
 	enum rc rc = pass_run(p);
 

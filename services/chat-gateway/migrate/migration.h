@@ -67,7 +67,8 @@ enum rc migration_clients(struct state *s, struct buf *out) RC_CHECK;
  * Count what there is of each record in each format.  Of idle sessions and of
  * souls that tick it is the members.
  */
-enum rc migration_count(struct migration *m, struct migration_counts *c) RC_CHECK;
+enum rc migration_count(
+    struct migration *m, struct migration_counts *c) RC_CHECK;
 
 /*
  * migration_is_used(c):

@@ -63,8 +63,8 @@ migration_scan(struct migration *m, migration_page_fn fn, void *arg)
 /* ---- counting ---- */
 
 /*
- * What a key does not tell is queried: whether it is a guard, how many members a
- * set has, and a terminal's format.
+ * What a key does not tell is queried: whether it is a guard, how many members
+ * a set has, and a terminal's format.
  */
 struct count_pass {
 	struct migration *m;
@@ -79,8 +79,7 @@ struct count_pass {
 
 /* What a key's reply adds to the records of format f. */
 static int64_t
-count_of(
-    enum key_record record, enum key_format f, const struct state_reply *r)
+count_of(enum key_record record, enum key_format f, const struct state_reply *r)
 {
 	switch (record) {
 	case RECORD_IDLE:

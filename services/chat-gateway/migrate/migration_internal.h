@@ -14,8 +14,8 @@ typedef enum rc (*migration_page_fn)(
 
 /*
  * migration_scan(m, fn, arg):
- * Call fn with the keys of the suite, a page at a time, until it does not return
- * RC_OK.  Each that exists all the time comes at least once.
+ * Call fn with the keys of the suite, a page at a time, until it does not
+ * return RC_OK.  Each that exists all the time comes at least once.
  */
 enum rc migration_scan(
     struct migration *m, migration_page_fn fn, void *arg) RC_CHECK;

@@ -36,33 +36,33 @@
 	"end\n"
 
 /* KEYS: from, to, …; ARGV: for each pair a key to guard, or ''. */
-static const char script_move[] = SCRIPT_HEAD
-    "for i = 1, #KEYS, 2 do\n"
-    "  move(KEYS[i], KEYS[i + 1])\n"
-    "  local name = ARGV[(i + 1) / 2]\n"
-    "  if name ~= '' then guard(name) end\n"
-    "end\n"
-    "return conflicts\n";
+static const char script_move[] =
+    SCRIPT_HEAD "for i = 1, #KEYS, 2 do\n"
+		"  move(KEYS[i], KEYS[i + 1])\n"
+		"  local name = ARGV[(i + 1) / 2]\n"
+		"  if name ~= '' then guard(name) end\n"
+		"end\n"
+		"return conflicts\n";
 
 /* KEYS: from, to; ARGV: its field again, or ''. */
-static const char script_turn[] = SCRIPT_HEAD
-    "if move(KEYS[1], KEYS[2]) and ARGV[1] ~= '' then\n"
-    "  call('HSET', KEYS[2], 'again', ARGV[1])\n"
-    "end\n"
-    "return conflicts\n";
+static const char script_turn[] =
+    SCRIPT_HEAD "if move(KEYS[1], KEYS[2]) and ARGV[1] ~= '' then\n"
+		"  call('HSET', KEYS[2], 'again', ARGV[1])\n"
+		"end\n"
+		"return conflicts\n";
 
 /* KEYS: soul, state, log, bodies; the same in format 2. */
-static const char script_soul_up[] = SCRIPT_HEAD
-    "if not is_record(KEYS[1]) then return {} end\n"
-    "for i = 5, 8 do is_taken(KEYS[i]) end\n"
-    "if #conflicts > 0 then return conflicts end\n"
-    "for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
-    "for _, terminal in ipairs(call('SMEMBERS', KEYS[4])) do\n"
-    "  call('HSET', KEYS[8], terminal, '0 0 -')\n"
-    "end\n"
-    "call('DEL', KEYS[4])\n"
-    "guard(KEYS[1])\n"
-    "return {}\n";
+static const char script_soul_up[] =
+    SCRIPT_HEAD "if not is_record(KEYS[1]) then return {} end\n"
+		"for i = 5, 8 do is_taken(KEYS[i]) end\n"
+		"if #conflicts > 0 then return conflicts end\n"
+		"for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
+		"for _, terminal in ipairs(call('SMEMBERS', KEYS[4])) do\n"
+		"  call('HSET', KEYS[8], terminal, '0 0 -')\n"
+		"end\n"
+		"call('DEL', KEYS[4])\n"
+		"guard(KEYS[1])\n"
+		"return {}\n";
 
 /*
  * binding(terminal): the soul that a terminal's record has; nil unless ARGV[1]
@@ -154,19 +154,19 @@ static const char script_deleting[] = SCRIPT_HEAD SCRIPT_BINDING
     "return {}\n";
 
 /* KEYS: identities being changed, their version. */
-static const char script_changing[] = SCRIPT_HEAD
-    "if call('DEL', KEYS[1]) == 1 then call('INCR', KEYS[2]) end\n"
-    "return {}\n";
+static const char script_changing[] =
+    SCRIPT_HEAD "if call('DEL', KEYS[1]) == 1 then call('INCR', KEYS[2]) end\n"
+		"return {}\n";
 
 /* KEYS: terminals; ARGV: format, new format. */
-static const char script_terminal[] = SCRIPT_HEAD
-    "for _, key in ipairs(KEYS) do\n"
-    "  if redis.pcall('HGET', key, 'v') == ARGV[1] then\n"
-    "    call('HSET', key, 'v', ARGV[2])\n"
-    "    if ARGV[2] == '1' then call('HDEL', key, 'bg') end\n"
-    "  end\n"
-    "end\n"
-    "return {}\n";
+static const char script_terminal[] =
+    SCRIPT_HEAD "for _, key in ipairs(KEYS) do\n"
+		"  if redis.pcall('HGET', key, 'v') == ARGV[1] then\n"
+		"    call('HSET', key, 'v', ARGV[2])\n"
+		"    if ARGV[2] == '1' then call('HDEL', key, 'bg') end\n"
+		"  end\n"
+		"end\n"
+		"return {}\n";
 
 /*
  * KEYS: a queue, its session and events; ARGV: what stands before and after the
@@ -194,39 +194,39 @@ static const char script_queue[] = SCRIPT_HEAD
 
 /* KEYS: idle sessions, and for each the set of its bucket; ARGV: score, member,
  * … */
-static const char script_idle_up[] = SCRIPT_HEAD
-    "for i = 2, #KEYS do\n"
-    "  local score, member = ARGV[2 * i - 3], ARGV[2 * i - 2]\n"
-    "  call('ZADD', KEYS[i], 'NX', score, member)\n"
-    "  call('ZREM', KEYS[1], member)\n"
-    "end\n"
-    "return {}\n";
+static const char script_idle_up[] =
+    SCRIPT_HEAD "for i = 2, #KEYS do\n"
+		"  local score, member = ARGV[2 * i - 3], ARGV[2 * i - 2]\n"
+		"  call('ZADD', KEYS[i], 'NX', score, member)\n"
+		"  call('ZREM', KEYS[1], member)\n"
+		"end\n"
+		"return {}\n";
 
 /* KEYS: idle sessions of a bucket, all idle sessions. */
-static const char script_idle_back[] = SCRIPT_HEAD
-    "local list = call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')\n"
-    "for i = 1, #list, 2 do\n"
-    "  call('ZADD', KEYS[2], 'NX', list[i + 1], list[i])\n"
-    "end\n"
-    "call('DEL', KEYS[1])\n"
-    "return {}\n";
+static const char script_idle_back[] =
+    SCRIPT_HEAD "local list = call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')\n"
+		"for i = 1, #list, 2 do\n"
+		"  call('ZADD', KEYS[2], 'NX', list[i + 1], list[i])\n"
+		"end\n"
+		"call('DEL', KEYS[1])\n"
+		"return {}\n";
 
 /* KEYS: dropped; set as guards; no longer guards. */
-static const char script_drop[] = SCRIPT_HEAD
-    "for _, key in ipairs(KEYS) do\n"
-    "  if is_record(key) then call('DEL', key) end\n"
-    "end\n"
-    "return {}\n";
-static const char script_guard[] = SCRIPT_HEAD
-    "for _, key in ipairs(KEYS) do\n"
-    "  if not is_taken(key) then guard(key) end\n"
-    "end\n"
-    "return conflicts\n";
-static const char script_unguard[] = SCRIPT_HEAD
-    "for _, key in ipairs(KEYS) do\n"
-    "  if is_guard(key) then call('DEL', key) end\n"
-    "end\n"
-    "return {}\n";
+static const char script_drop[] =
+    SCRIPT_HEAD "for _, key in ipairs(KEYS) do\n"
+		"  if is_record(key) then call('DEL', key) end\n"
+		"end\n"
+		"return {}\n";
+static const char script_guard[] =
+    SCRIPT_HEAD "for _, key in ipairs(KEYS) do\n"
+		"  if not is_taken(key) then guard(key) end\n"
+		"end\n"
+		"return conflicts\n";
+static const char script_unguard[] =
+    SCRIPT_HEAD "for _, key in ipairs(KEYS) do\n"
+		"  if is_guard(key) then call('DEL', key) end\n"
+		"end\n"
+		"return {}\n";
 
 /* What a key of another type does not have; as queries, that change nothing. */
 static const char script_fields[] =

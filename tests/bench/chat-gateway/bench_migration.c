@@ -19,14 +19,12 @@ bench_run(struct state_fixture *f, const char *what, const char *const argv[],
 	tk_spawn(&p, "migrate", argv, env);
 	ck_assert_int_eq(tk_wait(&p, MS), 0);
 	printf("%-8s %d sessions, %lld keys: %.1f s\n", what, SESSIONS,
-	    (long long)keys,
-	    (double)mono_diff_ms(clock_mono(), begun) / 1000);
+	    (long long)keys, (double)mono_diff_ms(clock_mono(), begun) / 1000);
 }
 
 TEST_T(sessions_change_their_format, 900)
 {
-	const char *const check[] = { tk_bin("chat-gateway"), "migrate",
-		NULL };
+	const char *const check[] = { tk_bin("chat-gateway"), "migrate", NULL };
 	const char *const up[] = { check[0], "migrate", "--to", "2", NULL };
 	const char *const back[] = { check[0], "migrate", "--back", NULL };
 	char url[128];

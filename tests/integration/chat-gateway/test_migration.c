@@ -12,8 +12,11 @@ static char printed[4096];
 static void
 migration_print_to(void *arg, struct str line)
 {
+	size_t n;
+
 	(void)arg;
-	strncat(printed, line.p, sizeof(printed) - strlen(printed) - 1);
+	n = strlen(printed);
+	(void)snprintf(printed + n, sizeof(printed) - n, "%.*s", STR_ARG(line));
 }
 
 static enum rc
@@ -78,10 +81,10 @@ migration_check_2(void)
 		char terminal[8], value[64];
 
 		(void)snprintf(terminal, sizeof(terminal), "t%d", i);
-		now = state_num(state_fixture_now(&f), ms).p == NULL ? NULL
-								     : ms;
-		(void)snprintf(value, sizeof(value), "%s %s",
-		    i == 2 ? "x2" : "x1", now);
+		now =
+		    state_num(state_fixture_now(&f), ms).p == NULL ? NULL : ms;
+		(void)snprintf(
+		    value, sizeof(value), "%s %s", i == 2 ? "x2" : "x1", now);
 		DO(&f, STR("HSET"),
 		    i == 2 ? STR("soul:user:{b0171}:~YWNtZS9hZGE:terminals:1")
 			   : STR("soul:user:{b0478}:u1:terminals:1"),
@@ -111,16 +114,16 @@ TEST(every_record_moves_to_format_2_and_back)
 
 TEST(a_migration_repeated_changes_nothing)
 {
-	char *once, *twice;
+	char *first, *second;
 
 	migration_begin();
 	OK(migration_go(FORMAT_1, 0));
-	once = migration_fixture_text(&f);
+	first = migration_fixture_text(&f);
 	OK(migration_go(FORMAT_1, 0));
-	twice = migration_fixture_text(&f);
-	migration_compare(twice, once);
-	free(once);
-	free(twice);
+	second = migration_fixture_text(&f);
+	migration_compare(second, first);
+	free(first);
+	free(second);
 	OK(migration_go(FORMAT_2, 0));
 	OK(migration_go(FORMAT_2, 0));
 	migration_check_1();
@@ -169,21 +172,21 @@ TEST(turns_of_dead_processes_end_as_lost)
 	migration_begin();
 	DO(&f, STR("RPUSH"), STR("soul:session:{u1:s1}:turns:1"), STR("i1:t5"),
 	    STR("i1:t6"));
-	DO(&f, STR("HSET"), STR("soul:turn:{t5}"), STR("v"), STR("1"),
-	    STR("u"), STR("u1"), STR("s"), STR("s1"), STR("begun"), STR("1"));
+	DO(&f, STR("HSET"), STR("soul:turn:{t5}"), STR("v"), STR("1"), STR("u"),
+	    STR("u1"), STR("s"), STR("s1"), STR("begun"), STR("1"));
 	OK(migration_go(FORMAT_1, 0));
 	state_fixture_expect(&f, "",
-	    STATE_ARGS(STR("HGET"), STR("soul:turn:{b0478}:u1:t5"),
-		STR("end")));
+	    STATE_ARGS(
+		STR("HGET"), STR("soul:turn:{b0478}:u1:t5"), STR("end")));
 	/* One event is new: that of the turn whose input is stored. */
 	state_fixture_expect(&f, "3",
-	    STATE_ARGS(STR("HGET"), STR("soul:session:{b0478}:u1:s1"),
-		STR("seq")));
+	    STATE_ARGS(
+		STR("HGET"), STR("soul:session:{b0478}:u1:s1"), STR("seq")));
 	ck_assert_int_eq(
 	    INT_OF(&f, STR("XLEN"), STR("soul:events:{b0478}:u1:s1:1")), 3);
-	ck_assert_int_eq(INT_OF(&f, STR("EXISTS"),
-			     STR("soul:session:{u1:s1}:turns:1"),
-			     STR("soul:turns:{b0478}:u1:s1:1")),
+	ck_assert_int_eq(
+	    INT_OF(&f, STR("EXISTS"), STR("soul:session:{u1:s1}:turns:1"),
+		STR("soul:turns:{b0478}:u1:s1:1")),
 	    0);
 	state_fixture_stop(&f);
 }
@@ -218,9 +221,8 @@ TEST(unfinished_changes_of_format_2_are_completed)
 	DO(&f, STR("ZADD"), STR("soul:credentials:{identities}:changing:1"),
 	    STR("5"), STR("t1"));
 	/* A binding was begun, and not made. */
-	DO(&f, STR("HSET"),
-	    STR("soul:user:{b0171}:~YWNtZS9hZGE:terminals:1"), STR("t4"),
-	    STR("x2 5"));
+	DO(&f, STR("HSET"), STR("soul:user:{b0171}:~YWNtZS9hZGE:terminals:1"),
+	    STR("t4"), STR("x2 5"));
 	/* A binding was made, and not entered with its soul. */
 	DO(&f, STR("DEL"), STR("soul:bodies:{b0171}:~YWNtZS9hZGE:x2:1"));
 	OK(migration_go(FORMAT_2, 0));
@@ -232,16 +234,16 @@ TEST(unfinished_changes_of_format_2_are_completed)
 			     STR("soul:soul:{x1}:terminals:1"),
 			     STR("soul:user:{u1}:terminals:1")),
 	    0);
-	ck_assert_int_eq(INT_OF(&f, STR("SISMEMBER"),
-			     STR("soul:user:{~YWNtZS9hZGE}:terminals:1"),
-			     STR("t4")),
+	ck_assert_int_eq(
+	    INT_OF(&f, STR("SISMEMBER"),
+		STR("soul:user:{~YWNtZS9hZGE}:terminals:1"), STR("t4")),
 	    0);
 	ck_assert_int_eq(
 	    INT_OF(&f, STR("SCARD"), STR("soul:soul:{x2}:terminals:1")), 1);
 	state_fixture_stop(&f);
 }
 
-TEST(a_record_whose_place_is_taken_stays_and_is_reported)
+TEST(a_record_whose_new_key_exists_stays_and_is_reported)
 {
 	char found[16];
 
@@ -258,6 +260,32 @@ TEST(a_record_whose_place_is_taken_stays_and_is_reported)
 	DO(&f, STR("DEL"), STR("soul:session:{b0478}:u1:s1"));
 	OK(migration_go(FORMAT_1, 0));
 	migration_check_2();
+	state_fixture_stop(&f);
+}
+
+/* A release of 0.1 that was started by mistake creates souls of new users. */
+TEST(what_an_old_program_has_written_since_moves_too)
+{
+	migration_begin();
+	OK(migration_go(FORMAT_1, 0));
+	DO(&f, STR("HSET"), STR("soul:soul:{x3}"), STR("v"), STR("1"), STR("u"),
+	    STR("u2"));
+	DO(&f, STR("SADD"), STR("soul:soul:{x3}:terminals:1"), STR("t5"));
+	DO(&f, STR("SADD"), STR("soul:user:{u2}:terminals:1"), STR("t5"));
+	DO(&f, STR("HSET"), STR("soul:terminal:{t5}"), STR("v"), STR("1"),
+	    STR("u"), STR("u2"), STR("s"), STR("x3"));
+	OK(migration_go(FORMAT_1, 0));
+	state_fixture_expect(&f, "2",
+	    STATE_ARGS(STR("HGET"), STR("soul:terminal:{t5}"), STR("v")));
+	state_fixture_expect(&f, "0 0 -",
+	    STATE_ARGS(
+		STR("HGET"), STR("soul:bodies:{b0445}:u2:x3:1"), STR("t5")));
+	state_fixture_expect(&f, "u2",
+	    STATE_ARGS(STR("HGET"), STR("soul:soul:{b0445}:u2:x3"), STR("u")));
+	/* The rest is as it was. */
+	state_fixture_expect(&f, "s",
+	    STATE_ARGS(
+		STR("HGET"), STR("soul:session:{b0478}:u1:s1"), STR("sum")));
 	state_fixture_stop(&f);
 }
 

@@ -165,13 +165,13 @@ TEST(wrong_arguments_and_records_are_rejected)
 	IS(RC_INVALID, lease_acquire(r.s, name, STR(""), 1000, &e));
 	IS(RC_INVALID, lease_release(r.s, STR("\n"), STR("a")));
 
-	DO(&r, STR("SET"), STR("soul:lease:{g}:epoch:1"), STR("garbage"));
+	DO(&r, STR("SET"), STR("soul:lease:{g}:epoch:2"), STR("garbage"));
 	IS(RC_INVALID, lease_acquire(r.s, STR("g"), STR("a"), 1000, &e));
 	ck_assert_int_eq(e, 0);
-	DO(&r, STR("SET"), STR("soul:lease:{g}:1"), STR("a"));
+	DO(&r, STR("SET"), STR("soul:lease:{g}:2"), STR("a"));
 	IS(RC_BUG, lease_acquire(r.s, STR("g"), STR("a"), 1000, &e));
 	ck_assert_int_eq(e, 0);
-	DO(&r, STR("LPUSH"), STR("soul:lease:{l}:1"), STR("x"));
+	DO(&r, STR("LPUSH"), STR("soul:lease:{l}:2"), STR("x"));
 	IS(RC_INVALID, lease_acquire(r.s, STR("l"), STR("a"), 1000, &e));
 	IS(RC_INVALID, lease_release(r.s, STR("l"), STR("a")));
 	state_fixture_stop(&r);

@@ -177,7 +177,7 @@ TEST(unknown_formats_are_rejected)
 		key = str_of(records[i].key);
 		DO(&b, STR("COPY"), key, STR("kept"));
 		/* A newer format. */
-		DO(&b, STR("HSET"), key, STR("v"), STR("2"));
+		DO(&b, STR("HSET"), key, STR("v"), STR("9"));
 		ck_refused(&b, i);
 		/* A hash that is no record. */
 		DO(&b, STR("DEL"), key);

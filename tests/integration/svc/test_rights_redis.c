@@ -154,9 +154,9 @@ static void
 try_dangers(struct user *u)
 {
 	static const char *const dangers[] = { "FLUSHALL", "FLUSHDB", "KEYS *",
-		"SCAN 0", "RANDOMKEY", "DBSIZE", "CONFIG GET *",
-		"CONFIG SET maxmemory 1", "CONFIG REWRITE", "DEBUG SLEEP 0",
-		"SHUTDOWN NOSAVE", "SAVE", "BGSAVE", "BGREWRITEAOF", "ACL LIST",
+		"SCAN 0", "RANDOMKEY", "CONFIG GET *", "CONFIG SET maxmemory 1",
+		"CONFIG REWRITE", "DEBUG SLEEP 0", "SHUTDOWN NOSAVE", "SAVE",
+		"BGSAVE", "BGREWRITEAOF", "ACL LIST",
 		"ACL SETUSER x on nopass ~* +@all", "ACL WHOAMI", "ACL LOG",
 		"CLIENT LIST", "CLIENT KILL 127.0.0.1:1", "CLIENT PAUSE 1",
 		"MONITOR", "SUBSCRIBE x", "PSUBSCRIBE *", "PUBLISH x y",

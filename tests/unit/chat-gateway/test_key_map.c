@@ -39,7 +39,8 @@ static const struct {
 	{ RECORD_IDLE, NULL, { "soul:idle:1", NULL } },
 	{ RECORD_IDLE, NULL, { NULL, "soul:idle:{b1023}:1" } },
 	{ RECORD_USER_SESSIONS, "",
-	    { "soul:user:{u1}:sessions:1", "soul:user:{b0478}:u1:sessions:1" } },
+	    { "soul:user:{u1}:sessions:1",
+		"soul:user:{b0478}:u1:sessions:1" } },
 	{ RECORD_USER_SOULS, "",
 	    { "soul:user:{u1}:souls:1", "soul:user:{b0478}:u1:souls:1" } },
 	{ RECORD_SOUL_NAMES, "",
@@ -65,21 +66,20 @@ static const struct {
 	    { "soul:memory:{u1:x}:items", "soul:memory:{b0478}:u1:x:items" } },
 	{ RECORD_MEMORY_ORDER, "",
 	    { "soul:memory:{u1:x}:order", "soul:memory:{b0478}:u1:x:order" } },
-	{ RECORD_MEMORY_GONE, "",
+	{ RECORD_MEMORY_TOMBSTONES, "",
 	    { "soul:memory:{u1:x}:gone", "soul:memory:{b0478}:u1:x:gone" } },
 	{ RECORD_MEMORY_VECTORS, "",
 	    { "soul:memory:{u1:x}:vectors",
 		"soul:memory:{b0478}:u1:x:vectors" } },
-	{ RECORD_MEMORY_PAST, "",
+	{ RECORD_MEMORY_SUPERSEDED, "",
 	    { "soul:memory:{u1:x}:past", "soul:memory:{b0478}:u1:x:past" } },
-	{ RECORD_MEMORY_PAST_ITEMS, "",
+	{ RECORD_MEMORY_SUPERSEDED_ITEMS, "",
 	    { "soul:memory:{u1:x}:past_items",
 		"soul:memory:{b0478}:u1:x:past_items" } },
 	{ RECORD_PROFILE, "",
 	    { "soul:profile:{u1}", "soul:profile:{b0478}:u1" } },
 	{ RECORD_TERMINAL, "", { "soul:terminal:{t}", "soul:terminal:{t}" } },
-	{ RECORD_RESULT, "",
-	    { "soul:result:{t:r}", "soul:result:{t}:r" } },
+	{ RECORD_RESULT, "", { "soul:result:{t:r}", "soul:result:{t}:r" } },
 	{ RECORD_CREDENTIAL, "",
 	    { "soul:credential:{t}", "soul:credential:{t}" } },
 	{ RECORD_CREDENTIALS, "",
@@ -140,7 +140,7 @@ TEST(a_key_is_of_its_record_and_format_only)
 			ck_assert_int_eq(k.record, rows[i].record);
 			seen[k.record][f] = true;
 			ck_assert_int_eq(
-			    key_parse(str_of(key), (enum key_format)!f, &k),
+			    key_parse(str_of(key), (enum key_format) !f, &k),
 			    other != NULL && strcmp(key, other) == 0);
 		}
 	}
@@ -155,7 +155,8 @@ TEST(what_is_no_key_is_not_taken_for_one)
 {
 	static const char *const others[] = { "", "soul:", "soul:format",
 		"soul:session:{u1}", "soul:session:{u1:s1", "soul:session:{:s}",
-		"soul:session:{u1:s1}:message", "soul:session:{u1:s1}:messagess",
+		"soul:session:{u1:s1}:message",
+		"soul:session:{u1:s1}:messagess",
 		"soul:session:{u1:s1}:retry:1:", "soul:session:{~:s1}",
 		/* "u1" is written otherwise, and is of another bucket. */
 		"soul:session:{~dTE:s1}", "soul:session:{b0479}:u1:s1",
@@ -178,8 +179,8 @@ TEST(a_soul_without_an_owner_has_no_key_of_format_2)
 	char text[STATE_KEY_MAX];
 	struct str key;
 
-	ck_assert_int_eq(key_rename(STR("soul:soul:{x}"), FORMAT_1, STR(""),
-			     text, &key),
+	ck_assert_int_eq(
+	    key_rename(STR("soul:soul:{x}"), FORMAT_1, STR(""), text, &key),
 	    RC_NOENT);
 	ck_assert_int_eq(key_rename(STR("soul:soul:{x}"), FORMAT_1,
 			     STR("not a token"), text, &key),

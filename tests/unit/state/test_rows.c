@@ -201,8 +201,8 @@ static json_t *
 used(void)
 {
 	static const char *const begin[] = { "ASKING", "AUTH", "CLIENT",
-		"CLUSTER", "EVALSHA", "PING", "ROLE", "SCRIPT", "SELECT",
-		"SENTINEL", "TIME", "WAIT" };
+		"CLUSTER", "DBSIZE", "EVALSHA", "PING", "ROLE", "SCAN",
+		"SCRIPT", "SELECT", "SENTINEL", "TIME", "WAIT" };
 	json_t *set = json_object();
 	glob_t g;
 	size_t i;

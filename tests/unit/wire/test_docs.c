@@ -211,9 +211,10 @@ TEST(rights_in_redis_follow_from_the_rows)
 	    "\nuser default reset off allcommands allkeys allchannels\n"
 	    "user o reset on +ping");
 	has(text,
-	    " +time +role +wait +asking +cluster|slots +hget +hset ~r:{*}:* "
-	    "(+evalsha ~soul:*)\nuser p ");
+	    " +time +role +wait +asking +cluster|slots +dbsize +hget +hset "
+	    "~r:{*}:* (+evalsha ~soul:*)\nuser p ");
 	has(text,
-	    " +cluster|slots +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser oper");
+	    " +dbsize +hget %R~r:{*}:* (+evalsha ~soul:*)\nuser migrate ");
+	has(text, " ~soul:*\nuser oper");
 	free(text);
 }
