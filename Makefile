@@ -211,7 +211,7 @@ $(GEN)/state/scripts.c: $(GEN)/state/scripts.h ;
 $(call objs,libs/state): | $(GEN)/state/scripts.h
 
 # Rewritten only when it changes, so that a commit does not rebuild everything.
-VERSION := 0.1.1
+VERSION := 0.2.0
 REVISION ?= $(shell git rev-parse --short HEAD 2>/dev/null)
 $(GEN)/version.h: FORCE
 	@mkdir -p $(@D) && c=$(REVISION); \

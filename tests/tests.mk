@@ -140,7 +140,7 @@ test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
 # Not a part of "test", since it needs npm.  Without npm it is skipped with
 # "0 passed, 0 failed".
 HELM_TESTS := "tests/helm/chart old" "tests/helm/chart faults" \
-	"tests/helm/chart upgrade" \
+	"tests/helm/chart migrate" "tests/helm/chart upgrade" \
 	$(foreach h,helm3 helm4,$(foreach t,lint sets reject package,\
 	    "tests/helm/chart $t $h")) \
 	$(foreach s,nats redis mosquitto,"tests/helm/servers $s")

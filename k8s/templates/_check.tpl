@@ -13,6 +13,14 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- /* Before any object changes: services of 0.1 lose their permissions in Redis. */ -}}
+{{- if not $v.migrate -}}
+{{- $gateway := lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-chat-gateway" (include "soul.fullname" .)) -}}
+{{- $version := dig "metadata" "labels" "app.kubernetes.io/version" "" $gateway -}}
+{{- if and $version (semverCompare "<0.2.0-0" $version) -}}
+{{- fail (printf "\nmigrate: the installed release is %s, whose data must be migrated while no service runs; see Upgrade from 0.1 in docs/operations.md, and set migrate=to-2" $version) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.ingress.enabled (not (dig "chat-gateway" "http" false (include "soul.services" . | fromYaml))) -}}
 {{- fail "\ningress.enabled: no backend; chat-gateway or its http is not enabled" -}}
 {{- end -}}

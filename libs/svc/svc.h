@@ -160,7 +160,7 @@ int svc_main(const struct svc_def *def, int argc, char *argv[]);
  */
 enum rc svc_out(struct str bytes);
 
-/* svc_version(): The suite's: "0.1.1" or "0.1.1+<commit>". */
+/* svc_version(): The suite's: "0.2.0" or "0.2.0+<commit>". */
 const char *svc_version(void);
 
 /* The libraries' objects of a service; they outlive its state. */

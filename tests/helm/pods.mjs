@@ -5,7 +5,7 @@ const volumes = ["configMap", "emptyDir", "secret", "projected", "persistentVolu
 
 export const pod = (o) =>
   o.kind === "Pod" ? { metadata: o.metadata, spec: o.spec } : o.spec.template;
-export const hasPod = (o) => ["Deployment", "StatefulSet", "Pod"].includes(o.kind);
+export const hasPod = (o) => ["Deployment", "StatefulSet", "Job", "Pod"].includes(o.kind);
 export const part = (labels) => labels?.["app.kubernetes.io/component"];
 export const selects = (selector, labels) =>
   Object.entries(selector).every(([k, v]) => labels?.[k] === v);
