@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "testkit/testkit_internal.h"
 
 #define NAME_MAX_ 64
@@ -111,19 +112,19 @@ rights_start_redis(struct tk_server *s, const char *more, const char *witness)
 #define RIGHTS_WITNESS "{ user: \"test\", password: \"\" }"
 
 void
-tk_rights_nats(struct tk_server *s)
+tk_rights_nats_with(struct tk_server *s, const char *more)
 {
-	rights_start_nats(s, RIGHTS_OPEN, RIGHTS_WITNESS);
+	struct buf text = BUF_INIT(4096);
+
+	buf_printf(&text, RIGHTS_OPEN "%s", more);
+	rights_start_nats(s, text.p, RIGHTS_WITNESS);
+	buf_free(&text);
 }
 
 void
-tk_rights_nats_monitored(struct tk_server *s, int port)
+tk_rights_nats(struct tk_server *s)
 {
-	char more[128];
-
-	snprintf(
-	    more, sizeof(more), "%s http: \"127.0.0.1:%d\"", RIGHTS_OPEN, port);
-	rights_start_nats(s, more, RIGHTS_WITNESS);
+	tk_rights_nats_with(s, "");
 }
 
 void

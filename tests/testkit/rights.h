@@ -15,12 +15,11 @@
  * tk_rights_nats(s), tk_rights_redis(s):
  * Start a server with the users of deploy/nats-permissions.conf or of
  * deploy/redis-users.acl.
- * tk_rights_redis_with(s, conf): The same with further configuration.
- * tk_rights_nats_monitored(s, port): The same with nats-server's own figures
- * over HTTP on 127.0.0.1:port.
+ * tk_rights_nats_with(s, more), tk_rights_redis_with(s, conf): The same with
+ * further settings.
  */
 void tk_rights_nats(struct tk_server *s);
-void tk_rights_nats_monitored(struct tk_server *s, int port);
+void tk_rights_nats_with(struct tk_server *s, const char *more);
 void tk_rights_redis(struct tk_server *s);
 void tk_rights_redis_with(struct tk_server *s, const char *conf);
 

@@ -4,45 +4,10 @@
  */
 #include "testkit/bus_fixture.h"
 #include "testkit/bus_jobs.h"
+#include "testkit/nats_cluster.h"
 
-#define SERVERS 3
-/* A cluster elects its leaders first. */
+/* A stream elects its leader first. */
 #define CLUSTER_MS 60000
-
-struct cluster {
-	struct tk_server v[SERVERS];
-	struct bus_fixture e; /* on the first server */
-};
-
-static void
-cluster_start(struct cluster *c)
-{
-	int port[SERVERS];
-	char text[512];
-
-	memset(c, 0, sizeof(*c));
-	for (int i = 0; i < SERVERS; i++)
-		port[i] = tk_port();
-	for (int i = 0; i < SERVERS; i++) {
-		snprintf(text, sizeof(text),
-		    "server_name: n%d\n"
-		    "cluster { name: c, listen: \"127.0.0.1:%d\", routes: [\n"
-		    "  \"nats://127.0.0.1:%d\"\n"
-		    "  \"nats://127.0.0.1:%d\"\n"
-		    "  \"nats://127.0.0.1:%d\"\n"
-		    "] }\n",
-		    i, port[i], port[0], port[1], port[2]);
-		tk_server_start_with(&c->v[i], TK_NATS, text);
-	}
-	c->e.nats = c->v[0];
-	c->e.loop = loop_new(4096);
-}
-
-static void
-cluster_stop(struct cluster *c)
-{
-	loop_free(c->e.loop);
-}
 
 /* Ensure JOBS on a bus with so many replicas; wait until it is confirmed. */
 static void
@@ -75,10 +40,12 @@ check_replicas(struct bus_fixture *e, long long replicas, long long max_bytes)
 
 TEST_T(replicas_are_raised_and_never_lowered, 120)
 {
-	struct cluster c;
-	struct bus_fixture *e = &c.e;
+	struct tk_nats_cluster c;
+	struct bus_fixture on = { 0 }, *e = &on;
 
-	cluster_start(&c);
+	tk_nats_cluster_start(&c, false);
+	e->nats = c.node[0];
+	e->loop = loop_new(4096);
 	ensure_stream(e, 0, 64 << 20);
 	check_replicas(e, 1, 64 << 20);
 	bus_free(e->bus);
@@ -92,7 +59,7 @@ TEST_T(replicas_are_raised_and_never_lowered, 120)
 	ensure_stream(e, 0, 32 << 20);
 	check_replicas(e, 3, 32 << 20);
 	bus_free(e->bus);
-	cluster_stop(&c);
+	loop_free(e->loop);
 }
 
 TEST(a_single_server_reports_no_cluster)

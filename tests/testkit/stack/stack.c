@@ -39,6 +39,13 @@ stack_name(enum stack_service i)
 
 /* ---- start ---- */
 
+const char *
+stack_nats_url(const struct stack *st)
+{
+	return st->opts->nats_cluster ? st->nats.url
+				      : st->server[STACK_NATS].url;
+}
+
 static const char *
 stack_redis_url(const struct stack *st, const char *user, struct arena *a)
 {
@@ -69,7 +76,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 		env[n++] = st->opts->env[i][k];
 	if (st->opts->locked)
 		n = lock_env(st, i, a, env, n);
-	env[n++] = arena_printf(a, "NATS_URL=%s", st->server[STACK_NATS].url).p;
+	env[n++] = arena_printf(a, "NATS_URL=%s", stack_nats_url(st)).p;
 	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
 	env[n++] =
 	    arena_printf(a, "NATS_PASSWORD=" TK_PASSWORD "%s", services[i].name)
@@ -132,19 +139,34 @@ reports_are_read(void *arg)
 }
 
 static void
+start_nats(struct stack *st)
+{
+	char monitor[64];
+
+	if (st->opts->nats_cluster) {
+		tk_nats_cluster_start(&st->nats, true);
+		return;
+	}
+	if (!st->opts->metered) {
+		tk_rights_nats(&st->server[STACK_NATS]);
+		return;
+	}
+	st->nats_monitor = tk_port();
+	snprintf(monitor, sizeof(monitor), "http: \"127.0.0.1:%d\"\n",
+	    st->nats_monitor);
+	tk_rights_nats_with(&st->server[STACK_NATS], monitor);
+}
+
+static void
 start_servers(struct stack *st)
 {
 	if (st->opts->locked) {
 		lock_servers(st);
 		return;
 	}
-	if (st->opts->metered) {
+	if (st->opts->metered)
 		st->meter = tk_meter_begin();
-		st->nats_monitor = tk_port();
-		tk_rights_nats_monitored(
-		    &st->server[STACK_NATS], st->nats_monitor);
-	} else
-		tk_rights_nats(&st->server[STACK_NATS]);
+	start_nats(st);
 	st->has_cluster = st->opts->cluster ||
 	    (!st->opts->sentinels && !st->opts->metered &&
 		getenv("SOUL_TEST_CLUSTER") != NULL);
@@ -164,7 +186,7 @@ static void
 stack_start_capture(struct stack *st)
 {
 	char url[128];
-	struct capture_source where = { st->server[STACK_NATS].url,
+	struct capture_source where = { stack_nats_url(st),
 		st->server[STACK_MQTT].port };
 
 	if (st->opts->locked) {
@@ -313,20 +335,39 @@ stack_stop(struct tk_proc *p)
 	return tk_wait(p, END_MS);
 }
 
-/* What a server denied a service; "": nothing. */
+/* A Redis server of the stack; NULL from the last on. */
+static const struct tk_server *
+stack_redis(const struct stack *st, size_t i)
+{
+	if (st->has_cluster)
+		return i < TK_CLUSTER_NODES ? &st->cluster.node[i] : NULL;
+	if (i > 0)
+		return NULL;
+	return st->opts->sentinels
+	    ? &st->redis.server[tk_sentinels_master(&st->redis)]
+	    : &st->server[STACK_REDIS];
+}
+
+static const struct tk_server *
+stack_nats(const struct stack *st, size_t i)
+{
+	if (st->opts->nats_cluster)
+		return i < TK_NATS_NODES ? &st->nats.node[i] : NULL;
+	return i == 0 ? &st->server[STACK_NATS] : NULL;
+}
+
+/* The first operation that a server denied a client, "" if none. */
 static const char *
 stack_denied(const struct stack *st)
 {
-	const struct tk_server *nats = &st->server[STACK_NATS];
+	const struct tk_server *nats, *redis;
 	const char *why = "";
+	size_t i, k;
 
-	if (st->opts->sentinels)
-		return tk_rights_denied(
-		    nats, &st->redis.server[tk_sentinels_master(&st->redis)]);
-	if (!st->has_cluster)
-		return tk_rights_denied(nats, &st->server[STACK_REDIS]);
-	for (size_t i = 0; i < TK_CLUSTER_NODES && *why == '\0'; i++)
-		why = tk_rights_denied(nats, &st->cluster.node[i]);
+	for (i = 0; *why == '\0' && (nats = stack_nats(st, i)) != NULL; i++)
+		for (k = 0;
+		     *why == '\0' && (redis = stack_redis(st, k)) != NULL; k++)
+			why = tk_rights_denied(nats, redis);
 	return why;
 }
 
@@ -371,6 +412,7 @@ stack_end(struct stack *st)
 			tk_server_stop(&st->server[i], SIGTERM);
 	tk_sentinels_stop(&st->redis);
 	tk_cluster_stop(&st->cluster);
+	tk_nats_cluster_stop(&st->nats);
 	leaked = secrets_leaked();
 	if (leaked != NULL)
 		snprintf(why, sizeof(why), "%s", leaked);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "testkit/json.h"
+#include "testkit/nats_cluster.h"
 #include "testkit/redis_meter.h"
 #include "testkit/redis_set.h"
 #include "testkit/testkit.h"
@@ -49,6 +50,7 @@ struct stack_opts {
 	/* Redis is a cluster of six servers; so it is for any other stack that
 	 * is not metered or locked, if SOUL_TEST_CLUSTER is set. */
 	bool cluster;
+	bool nats_cluster;
 	bool without[STACK_SERVICES]; /* not started */
 };
 
@@ -64,6 +66,8 @@ struct stack {
 	struct tk_sentinels redis;
 	struct tk_cluster cluster; /* likewise */
 	bool has_cluster;
+	/* With a cluster; server[STACK_NATS] is not used then. */
+	struct tk_nats_cluster nats;
 	struct stack_proc service[STACK_SERVICES];
 	struct tk_proc capture;
 	/*
@@ -85,6 +89,9 @@ void stack_start(struct stack *st, const struct stack_opts *o);
 
 /* stack_name(i): "chat-gateway". */
 const char *stack_name(enum stack_service i);
+
+/* stack_nats_url(st): The nats-server, or the nodes of the cluster. */
+const char *stack_nats_url(const struct stack *st);
 
 /*
  * stack_spawn(st, i, p, name): Start another replica of service i, with ports

@@ -20,7 +20,7 @@ subscriber_new(struct stack *st, const char *subject, const char *queue)
 	struct subscriber *e = mem_zalloc(sizeof(*e));
 	natsStatus s;
 
-	s = natsConnection_ConnectTo(&e->nc, st->server[STACK_NATS].url);
+	s = natsConnection_ConnectTo(&e->nc, stack_nats_url(st));
 	ck_assert_int_eq(s, NATS_OK);
 	s = queue != NULL
 	    ? natsConnection_QueueSubscribeSync(&e->sub, e->nc, subject, queue)

@@ -79,7 +79,7 @@ turns_read_terminals(struct stack *st, int users)
 		.sessions = users,
 		.session = "bound",
 		.http = true };
-	natsConnection *nc = tk_nats_connect(st->server[STACK_NATS].url);
+	natsConnection *nc = tk_nats_connect(stack_nats_url(st));
 	natsSubscription *sub = tk_nats_listen(nc, "soul.rpc.turn.start");
 	json_t *start, *terminal;
 	int i;
