@@ -80,8 +80,10 @@ bus_on_ping_timer(void *arg)
 		bus_conn_break(b->conn);
 		return;
 	}
-	if (bus_conn_ping(b->conn) != RC_OK)
+	if (bus_conn_ping(b->conn) != RC_OK) {
+		bus_conn_break(b->conn);
 		return;
+	}
 	b->pings++;
 	loop_timer_set(b->loop, &b->ping_timer,
 	    mono_add_ms(clock_mono(), PING_MS), bus_on_ping_timer, b);
@@ -327,6 +329,7 @@ bus_new(const struct bus_opts *o, struct bus **out)
 	b->user = str_dup(str_of(o->user));
 	b->password = str_dup(str_of(o->password));
 	b->replicas = o->replicas > 0 ? o->replicas : 1;
+	b->attempts = id_random_below((uint64_t)b->n_urls);
 	b->on_state = o->on_state;
 	b->on_no_cluster = o->on_no_cluster;
 	b->arg = o->arg;

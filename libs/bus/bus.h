@@ -9,7 +9,8 @@
  * The loop reads only what it then handles: messages to a slow loop wait in the
  * socket and in the server, which disconnects a client that is too far behind
  * (max_pending, write_deadline).  Messages are handled in the order in which
- * the server sends them, also those of different subscriptions.
+ * the server sends them, also those of different subscriptions, and before the
+ * end of the connection, if it is the server that ends it.
  *
  * Nothing is sent or handled late: while disconnected every send is RC_DOWN at
  * once and nothing is buffered for a later connection; a request whose deadline
@@ -115,11 +116,13 @@ const char *bus_opts_error(const struct bus_opts *o);
 /*
  * bus_new(o, out):
  * Connect, and reconnect for ever, with at most a quarter of a second between
- * two attempts.  Returns at once; subscriptions may be made at once.  o is
- * copied.  Replies come to _INBOX.<name>.>, if the name is [A-Za-z0-9_-]{1,64},
- * so that a server can deny others to read them.  Permission errors are logged
- * as bus.denied and counted.  RC_INVALID if bus_opts_error() finds one,
- * RC_TOOBIG if the URL lists more than 16 servers.
+ * two attempts.  Of several servers a random one is tried first, then the next
+ * ones; others, which a server may name, are not.  Returns at once;
+ * subscriptions may be made at once.  o is copied.  Replies come to
+ * _INBOX.<name>.>, if the name is [A-Za-z0-9_-]{1,64}, so that a server can
+ * deny others to read them.  Permission errors are logged as bus.denied and
+ * counted.  RC_INVALID if bus_opts_error() finds one, RC_TOOBIG if the URL
+ * lists more than 16 servers.
  */
 enum rc bus_new(const struct bus_opts *o, struct bus **out) RC_CHECK;
 

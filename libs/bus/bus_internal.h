@@ -177,7 +177,8 @@ struct bus_conn_opts {
 
 /*
  * What a connection calls, on the loop.  on_end comes last, once, and not
- * inside of another one.
+ * inside of another one.  When the server closes, all that it sent is handled
+ * before; only bus_conn_break() drops it.
  */
 struct bus_conn_handler {
 	/* A message, in the order of the server; f ends with the call. */
@@ -345,7 +346,7 @@ struct bus {
 	_Atomic bool silent; /* bus_jetstream_silent() */
 	enum bus_state state;
 	struct bus_conn *conn; /* NULL unless confirming or up */
-	uint64_t attempts;     /* to connect */
+	uint64_t attempts;     /* to connect, from a random number on */
 	bool been_up;
 	bool closing;
 	struct mono since; /* start of the connection */
@@ -369,8 +370,12 @@ struct bus {
 
 	loop_fn drained; /* NULL: not draining, or called already */
 	void *drained_arg;
-	bool draining;       /* for good */
-	uint64_t drain_ping; /* back once all is delivered; 0: disconnected */
+	bool draining; /* for good */
+	/*
+	 * Back once all is delivered; 0: disconnected; UINT64_MAX: never, the
+	 * connection ends.
+	 */
+	uint64_t drain_ping;
 	struct loop_timer drain_timer;
 };
 
@@ -445,8 +450,12 @@ void bus_json_bool(struct wire_out *o, const char *key, bool value);
 struct bus_sub *bus_sub_new(
     struct bus *b, enum sub_kind kind, const char *subject, const char *queue);
 
-/* bus_sub_attach(s): Subscribe on the current connection. */
+/*
+ * bus_sub_attach(s): Subscribe on the current connection.
+ * bus_sub_begin(s): The same, or on the next one.
+ */
 enum rc bus_sub_attach(struct bus_sub *s) RC_CHECK;
+void bus_sub_begin(struct bus_sub *s);
 
 /* bus_subs_detach(b): The connection is closed, and all its subscriptions. */
 void bus_subs_detach(struct bus *b);

@@ -493,8 +493,7 @@ bus_consume(struct bus *b, const struct bus_consumer *c)
 		s = bus_sub_new(b, SUB_STREAM, deliver, c->name);
 		s->fn = c->fn;
 		s->arg = c->arg;
-		if (b->conn != NULL && bus_sub_attach(s) != RC_OK)
-			bus_conn_break(b->conn);
+		bus_sub_begin(s);
 		desired_add(b,
 		    &(struct desired_spec){ create, NULL, NULL,
 			buf_str(&config), c->ready, c->arg });

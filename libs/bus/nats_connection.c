@@ -42,6 +42,7 @@ struct bus_conn {
 	size_t written; /* of out */
 	int64_t max_payload;
 	bool broken;
+	bool unwritable; /* the server has closed; its last messages are read */
 
 	/* From bus_conn_start() on. */
 	struct loop *loop;
@@ -90,6 +91,12 @@ conn_lost(struct bus_conn *c, const char *why)
 
 /* ---- writing ---- */
 
+static bool
+conn_can_send(const struct bus_conn *c)
+{
+	return !c->broken && !c->unwritable;
+}
+
 static size_t
 conn_unwritten(const struct bus_conn *c)
 {
@@ -128,11 +135,13 @@ conn_write(void *arg)
 {
 	struct bus_conn *c = arg;
 
-	if (c->broken)
+	if (!conn_can_send(c))
 		return;
 	if (!conn_write_some(c)) {
-		conn_lost(c, nats_socket_error(c->socket));
-		return;
+		/* Reading finds the end, after what was received before it. */
+		c->unwritable = true;
+		buf_free(&c->out);
+		c->written = 0;
 	}
 	loop_fd_watch(c->loop, &c->fd,
 	    conn_unwritten(c) > 0 ? LOOP_READ | LOOP_WRITE : LOOP_READ);
@@ -150,7 +159,7 @@ conn_put(struct bus_conn *c)
 {
 	if (conn_unwritten(c) > WRITE_BYTES)
 		conn_write(c);
-	if (c->broken)
+	if (!conn_can_send(c))
 		return RC_DOWN;
 	if (buf_rc(&c->out) == RC_OK && conn_unwritten(c) <= BUS_OUTPUT_MAX) {
 		conn_write_later(c);
@@ -205,8 +214,10 @@ conn_on_frame(struct bus_conn *c, const struct bus_frame *f)
 			c->handler->on_msg(c->bus, s->sub, f);
 		return;
 	case BUS_OP_PING:
-		buf_puts(&c->out, "PONG\r\n");
-		(void)conn_put(c);
+		if (conn_can_send(c)) {
+			buf_puts(&c->out, "PONG\r\n");
+			(void)conn_put(c);
+		}
 		return;
 	case BUS_OP_PONG:
 		c->handler->on_pong(c->bus);
@@ -561,7 +572,7 @@ bus_conn_close(struct bus_conn *c)
 		loop_defer_cancel(c->loop, &c->end);
 		loop_fd_watch(c->loop, &c->fd, 0);
 	}
-	if (!c->broken)
+	if (conn_can_send(c))
 		conn_finish(c);
 	conn_free(c);
 }
@@ -592,7 +603,7 @@ bus_conn_subscribe(struct bus_conn *c, const char *subject, const char *queue,
 	uint32_t slot;
 	enum rc rc;
 
-	if (c->broken)
+	if (!conn_can_send(c))
 		return RC_DOWN;
 	if (c->n_free == 0 && c->n_slots == SUBS_MAX) {
 		log_error("bus.too_many_subscriptions", LOG_I("max", SUBS_MAX),
@@ -619,6 +630,8 @@ bus_conn_subscribe(struct bus_conn *c, const char *subject, const char *queue,
 void
 bus_conn_sub_drain(struct bus_conn_sub *s)
 {
+	if (!conn_can_send(s->conn))
+		return;
 	buf_printf(&s->conn->out, "UNSUB %llu\r\n", (unsigned long long)s->sid);
 	(void)conn_put(s->conn);
 }
@@ -635,8 +648,7 @@ bus_conn_sub_end(struct bus_conn_sub *s)
 	slot = (uint32_t)(s->sid & (SUBS_MAX - 1));
 	c->slots[slot] = NULL;
 	c->free_slots[c->n_free++] = slot;
-	if (!c->broken)
-		bus_conn_sub_drain(s);
+	bus_conn_sub_drain(s);
 	free(s);
 }
 
@@ -672,7 +684,7 @@ bus_conn_send(struct bus_conn *c, const struct bus_out_msg *m)
 	const char *reply = m->reply != NULL ? m->reply : "";
 	const char *blank = m->reply != NULL ? " " : "";
 
-	if (c->broken)
+	if (!conn_can_send(c))
 		return RC_DOWN;
 	if (n_headers + m->data.n > (size_t)c->max_payload)
 		return RC_TOOBIG;
@@ -692,7 +704,7 @@ bus_conn_send(struct bus_conn *c, const struct bus_out_msg *m)
 enum rc
 bus_conn_ping(struct bus_conn *c)
 {
-	if (c->broken)
+	if (!conn_can_send(c))
 		return RC_DOWN;
 	buf_puts(&c->out, "PING\r\n");
 	return conn_put(c);

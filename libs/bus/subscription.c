@@ -30,6 +30,18 @@ bus_sub_attach(struct bus_sub *s)
 	    s->bus->conn, s->subject, s->queue, s, &s->on);
 }
 
+void
+bus_sub_begin(struct bus_sub *s)
+{
+	enum rc rc = RC_DOWN;
+
+	if (s->bus->conn != NULL)
+		rc = bus_sub_attach(s);
+	/* RC_DOWN: with the next connection; of this one the rest is read. */
+	if (rc != RC_OK && rc != RC_DOWN)
+		bus_conn_break(s->bus->conn);
+}
+
 static void
 sub_detach(struct bus_sub *s)
 {
@@ -121,9 +133,7 @@ bus_subscribe(struct bus *b, const char *subject, const char *queue,
 	s = bus_sub_new(b, SUB_PLAIN, subject, queue);
 	s->fn = fn;
 	s->arg = arg;
-	/* If this fails, s is attached to the next connection. */
-	if (b->conn != NULL && bus_sub_attach(s) != RC_OK)
-		bus_conn_break(b->conn);
+	bus_sub_begin(s);
 	if (out != NULL)
 		*out = s;
 	return RC_OK;
@@ -172,7 +182,8 @@ bus_drain(struct bus *b, loop_fn fn, void *arg)
 			bus_conn_sub_drain(s->on);
 	/* What the server sent before it saw the end of the subscriptions
 	 * comes before this. */
-	if (b->conn != NULL && bus_conn_ping(b->conn) == RC_OK)
-		b->drain_ping = ++b->pings;
+	if (b->conn != NULL)
+		b->drain_ping =
+		    bus_conn_ping(b->conn) == RC_OK ? ++b->pings : UINT64_MAX;
 	bus_drain_check(b);
 }

@@ -14,7 +14,10 @@
 
 /* ---- a node's own figures ---- */
 
-/* NULL: it does not run, or has no such figures. */
+/*
+ * NULL: it does not run, or has no such figures.  Some of them are too big for
+ * an integer of jansson's.
+ */
 static json_t *
 node_figures(const struct tk_nats_cluster *c, size_t i, const char *path)
 {
@@ -24,7 +27,8 @@ node_figures(const struct tk_nats_cluster *c, size_t i, const char *path)
 	if (!tk_alive(&c->node[i].proc) || !tk_port_open(c->monitor[i]))
 		return NULL;
 	if (tk_http_request(c->monitor[i], &a, "GET", path, NULL) == 200)
-		j = tk_json(a.body.p, a.body.n);
+		j = json_loadb(
+		    a.body.p, a.body.n, JSON_DECODE_INT_AS_REAL, NULL);
 	tk_response_free(&a);
 	return j;
 }
@@ -84,14 +88,15 @@ cluster_is_current(void *arg)
 	size_t i;
 
 	for (i = 0; i < TK_NATS_NODES; i++) {
+		j = node_figures(c, i, "/jsz");
+		led = led || node_leads(c, i, tk_find(j, "meta_cluster"));
+		json_decref(j);
+	}
+	for (i = 0; i < TK_NATS_NODES && led; i++) {
 		if (!tk_alive(&c->node[i].proc))
 			continue;
 		j = node_figures(c, i, "/healthz");
-		if (j == NULL)
-			return false;
-		json_decref(j);
-		j = node_figures(c, i, "/jsz");
-		led = led || node_leads(c, i, tk_find(j, "meta_cluster"));
+		led = j != NULL;
 		json_decref(j);
 	}
 	return led;

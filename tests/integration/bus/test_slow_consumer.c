@@ -100,3 +100,74 @@ TEST_T(a_bus_can_be_freed_while_messages_wait, 60)
 	natsConnection_Destroy(nc);
 	bus_fixture_stop(&e);
 }
+
+struct slow_state {
+	struct row *r;
+	int ups, downs;
+	int at_down; /* what had arrived by then */
+};
+
+static void
+on_slow_state(void *arg, bool up)
+{
+	struct slow_state *s = arg;
+
+	s->ups += up;
+	s->downs += !up;
+	if (!up)
+		s->at_down = s->r->next;
+}
+
+static bool
+is_up_again(void *arg)
+{
+	const struct slow_state *s = arg;
+
+	return s->downs == 1 && s->ups == 2;
+}
+
+/* The server does not wait for it, and the bus reports that. */
+TEST_T(a_loop_that_is_too_far_behind_is_told, 60)
+{
+	static char body[1024];
+	struct bus_fixture e = { .loop = loop_new(64) };
+	struct bus_fixture_reply a;
+	struct row r = { 0, 0 };
+	struct slow_state s = { &r, 0, 0, 0 };
+	struct bus_opts o = {
+		.loop = e.loop, .on_state = on_slow_state, .arg = &s
+	};
+	natsConnection *nc;
+	int i, n = 64 * 1024;
+
+	tk_server_start_with(
+	    &e.nats, TK_NATS, "max_pending: 1MB\nwrite_deadline: \"1s\"\n");
+	nc = tk_nats_connect(e.nats.url);
+	o.url = e.nats.url;
+	ck_assert_int_eq(bus_new(&o, &e.bus), RC_OK);
+	bus_fixture_serve(e.bus, "l.row", on_numbered, &r);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
+	/* 64 MiB, more than the buffers of the kernel. */
+	for (i = 0; i < n; i++) {
+		snprintf(body, sizeof(body), "%01023d", i);
+		ck_assert_int_eq(
+		    natsConnection_PublishString(nc, "l.row", body), NATS_OK);
+	}
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	BUS_FIXTURE_WAIT(&e, is_up_again, &s);
+	/* All that was sent before it was disconnected, in order. */
+	ck_assert_int_gt(s.at_down, 0);
+	ck_assert_int_lt(s.at_down, n);
+	ck_assert_int_eq(r.gaps, 0);
+	ck_assert_int_eq(
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
+	ck_assert_int_eq(r.next, s.at_down);
+	r.next = 7;
+	publish_flood(nc, "l.row", 1);
+	ck_assert_int_eq(
+	    bus_fixture_call(&e, e.bus, "t.unserved", "", &a), RC_NOENT);
+	ck_assert_int_eq(r.next, 1);
+	natsConnection_Destroy(nc);
+	bus_free(e.bus);
+	loop_free(e.loop);
+}
