@@ -62,9 +62,11 @@ struct bus_pub_ack {
 
 /*
  * Called exactly once per bus_stream_publish() that returned RC_OK, on the
- * loop, never from inside it.  rc is RC_OK: stored; RC_NOENT: no stream has
- * the subject; RC_TIMEOUT or RC_DOWN: unknown, publish again with the same
- * msg_id; other: rejected by the server.  ack is NULL unless RC_OK.
+ * loop, never from inside it.  rc is RC_OK: stored; RC_NOENT: not stored, no
+ * stream has the subject, or its cluster elects a leader at this moment;
+ * RC_TIMEOUT or RC_DOWN: unknown, publish again with the same msg_id (an
+ * election, too, if others have subscribed to the subject); other: rejected by
+ * the server.  ack is NULL unless RC_OK.
  */
 typedef void (*bus_pub_ack_fn)(
     void *arg, enum rc rc, const struct bus_pub_ack *ack);

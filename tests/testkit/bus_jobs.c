@@ -112,6 +112,7 @@ bus_jobs_on_msg(void *arg, struct bus_msg *m)
 	ck_assert(str_eq(bus_msg_id(m), bus_msg_data(m)));
 	ck_assert(bus_msg_delivery(m, &s->last));
 	ck_assert(!bus_msg_wants_reply(m));
+	s->seq[job] = s->last.seq;
 	if (s->n < 8) {
 		s->at[s->n] = clock_mono();
 		s->delivered[s->n] = s->last.delivered;

@@ -59,12 +59,13 @@ enum bus_jobs_outcome {
 /* A member of the consumer, and its deliveries. */
 struct bus_jobs_member {
 	enum bus_jobs_outcome outcome;
-	int64_t delay_ms;        /* of a nak */
-	int n;                   /* deliveries */
-	int distinct;            /* jobs delivered at least once */
-	int times[BUS_JOBS_MAX]; /* per job */
-	struct mono at[8];       /* of the first deliveries */
-	int64_t delivered[8];    /* the same member of their metadata */
+	int64_t delay_ms;          /* of a nak */
+	int n;                     /* deliveries */
+	int distinct;              /* jobs delivered at least once */
+	int times[BUS_JOBS_MAX];   /* per job */
+	int64_t seq[BUS_JOBS_MAX]; /* its number in the stream */
+	struct mono at[8];         /* of the first deliveries */
+	int64_t delivered[8];      /* the same member of their metadata */
 	struct bus_delivery last;
 	struct bus_msg *held[64];
 	int n_held;

@@ -32,12 +32,11 @@ void tk_nats_cluster_stop(struct tk_nats_cluster *c);
 /*
  * tk_nats_cluster_leader(c, stream): Wait until a node that runs leads a
  * replicated stream and the others that run are current; its index.
- * tk_nats_cluster_wait_consumers(c, stream): Wait until each consumer of the
- * stream has a leader that runs.
+ * tk_nats_cluster_consumer_leader(c, stream): The same for its only consumer.
  */
 size_t tk_nats_cluster_leader(
     const struct tk_nats_cluster *c, const char *stream);
-void tk_nats_cluster_wait_consumers(
+size_t tk_nats_cluster_consumer_leader(
     const struct tk_nats_cluster *c, const char *stream);
 
 /*

@@ -193,8 +193,9 @@ dead_on_published(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 	} else {
 		dead_fail(d,
 		    rc == RC_NOENT
-			? "not replayed: no stream accepts jobs of its kind; "
-			  "memory-worker creates it when it starts"
+			? "not replayed: no stream accepts jobs of its kind "
+			  "now; memory-worker creates it when it starts, and "
+			  "a cluster of NATS elects its leader in seconds"
 			: "not replayed: NATS rejected it");
 		dead_next(d);
 	}

@@ -95,7 +95,7 @@ server_has_closed(void *arg)
 	return atomic_load(&has_closed);
 }
 
-/* To the subscription of which the client told in b. */
+/* To the subscription that the client made; b is what it sent. */
 static void
 send_last_messages(int fd, const struct buf *b)
 {

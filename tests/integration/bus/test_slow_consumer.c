@@ -119,7 +119,7 @@ on_slow_state(void *arg, bool up)
 }
 
 static bool
-is_up_again(void *arg)
+has_reconnected(void *arg)
 {
 	const struct slow_state *s = arg;
 
@@ -127,7 +127,7 @@ is_up_again(void *arg)
 }
 
 /* The server does not wait for it, and the bus reports that. */
-TEST_T(a_loop_that_is_too_far_behind_is_told, 60)
+TEST_T(a_bus_that_is_too_far_behind_is_disconnected, 60)
 {
 	static char body[1024];
 	struct bus_fixture e = { .loop = loop_new(64) };
@@ -154,7 +154,7 @@ TEST_T(a_loop_that_is_too_far_behind_is_told, 60)
 		    natsConnection_PublishString(nc, "l.row", body), NATS_OK);
 	}
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
-	BUS_FIXTURE_WAIT(&e, is_up_again, &s);
+	BUS_FIXTURE_WAIT(&e, has_reconnected, &s);
 	/* All that was sent before it was disconnected, in order. */
 	ck_assert_int_gt(s.at_down, 0);
 	ck_assert_int_lt(s.at_down, n);
