@@ -5,11 +5,16 @@
  * stream a quarter of what it costs if they come alone.  An event stays here
  * until the stream has acknowledged it.  It is published again with the same
  * message id after each failure, so that it is stored once.
+ *
+ * A stream that fails, e.g. because its cluster elects a leader, gets one event
+ * at a time, after a while each, until it acknowledges one.  The others wait:
+ * some seconds of a busy service.
  */
 #include "svc/event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bus/jetstream.h"
 #include "core/id.h"
@@ -26,56 +31,67 @@
 #define MAX_BYTES    (1024L * 1024 * 1024)
 #define DUPLICATES_S 120
 
-/* Events that wait for their acknowledgement, and their bytes. */
-#define PENDING_MAX   1024
-#define PENDING_BYTES (16UL * 1024 * 1024)
+/* Events that are not acknowledged, their bytes, and those that are sent. */
+#define PENDING_MAX   32768
+#define PENDING_BYTES (32UL * 1024 * 1024)
+#define SENT_MAX      1024
 #define ACK_MS        5000
 #define GIVE_UP_MS    60000
 #define COLLECT_MS    10
-#define RETRY_MIN_MS  20
-#define RETRY_MAX_MS  2000
+/* A stream that fails: for how long its acknowledgement is waited for, at
+ * first, and between two events. */
+#define PROBE_MS     500
+#define RETRY_MIN_MS 20
+#define RETRY_MAX_MS 500
 /* How long a drain waits for acknowledgements. */
 #define DRAIN_MS    2000
 #define TYPE_MAX    64
 #define LOG_EVERY_S 10
 
+struct event_name {
+	char subject[TYPE_MAX + ID_TOKEN_MAX + 16];
+	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
+};
+
 struct pending_event {
-	TAILQ_ENTRY(pending_event) link;
+	TAILQ_ENTRY(pending_event) link; /* in waiting or sent */
 	struct svc *s;
 	struct buf data;
 	struct trace trace;
 	struct mono until;
-	struct backoff backoff;
-	struct loop_timer timer;
-	bool published; /* at least once */
-	bool acking;    /* its acknowledgement is pending */
-	char subject[TYPE_MAX + ID_TOKEN_MAX + 16];
-	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
+	const char *msg_id; /* in text, after the subject */
+	char text[];
 };
 
 TAILQ_HEAD(pending_events, pending_event);
 
 struct svc_events {
 	struct bus *bus;
-	struct pending_events list;
-	size_t n, bytes;
+	/* To be published; published and not acknowledged. */
+	struct pending_events waiting, sent;
+	size_t n, n_sent, bytes;
+	bool failing;
+	struct pending_event *probe; /* sent while failing; NULL: none */
+	int64_t probe_ms;
+	struct backoff backoff;
 	bool stopped;
-	struct loop_timer publish; /* of what has been collected */
+	struct loop_timer publish; /* of what waits */
 	struct mono drain_by;
 	struct log_rate log_lost;
 	struct metric *m_stored;
 	struct metric *m_lost;
 };
 
-static void event_publish(void *arg);
+static void events_publish(void *arg);
 
+/* ---- the end of an event ---- */
+
+/* p is in neither list. */
 static void
 event_free(struct pending_event *p)
 {
 	struct svc_events *ev = p->s->events;
 
-	loop_timer_cancel(p->s->loop, &p->timer);
-	TAILQ_REMOVE(&ev->list, p, link);
 	ev->n--;
 	ev->bytes -= p->data.n;
 	buf_free(&p->data);
@@ -83,33 +99,98 @@ event_free(struct pending_event *p)
 }
 
 static void
-event_lose(struct pending_event *p, enum rc rc)
+events_count_lost(struct svc_events *ev, const char *what, enum rc rc)
 {
-	struct svc_events *ev = p->s->events;
 	int64_t missed;
 
 	metric_add(ev->m_lost, 1);
 	if (log_every(&ev->log_lost, LOG_EVERY_S, &missed))
-		log_error("svc.event_lost", LOG_S("subject", p->subject),
-		    LOG_RC(rc), LOG_I("missed", missed));
-	event_free(p);
+		log_error("svc.event_lost", LOG_S("event", what), LOG_RC(rc),
+		    LOG_I("missed", missed));
 }
 
 static void
+event_lose(struct pending_event *p, enum rc rc)
+{
+	events_count_lost(p->s->events, p->text, rc);
+	event_free(p);
+}
+
+/* Of those that wait, lose what is too old. */
+static void
+events_expire(struct svc_events *ev)
+{
+	struct mono now = clock_mono();
+	struct pending_event *p, *next;
+
+	for (p = TAILQ_FIRST(&ev->waiting); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		if (mono_diff_ms(now, p->until) < 0)
+			continue;
+		TAILQ_REMOVE(&ev->waiting, p, link);
+		event_lose(p, RC_TIMEOUT);
+	}
+}
+
+/* ---- publishing ---- */
+
+static void
+events_schedule(struct svc *s, int64_t ms)
+{
+	struct svc_events *ev = s->events;
+
+	if (ev->publish.pos == 0)
+		loop_timer_set(s->loop, &ev->publish,
+		    mono_add_ms(clock_mono(), ms), events_publish, s);
+}
+
+static void
+events_on_stored(struct svc *s)
+{
+	struct svc_events *ev = s->events;
+
+	metric_add(ev->m_stored, 1);
+	ev->probe_ms = PROBE_MS;
+	backoff_reset(&ev->backoff);
+	if (ev->failing)
+		loop_timer_cancel(s->loop, &ev->publish);
+	ev->failing = false;
+	if (!TAILQ_EMPTY(&ev->waiting))
+		events_schedule(s, 0);
+}
+
+static void
+events_on_failure(struct svc *s)
+{
+	struct svc_events *ev = s->events;
+
+	ev->failing = true;
+	events_schedule(s, backoff_next_ms(&ev->backoff));
+}
+
+/* p has been sent, or could not be. */
+static void
 event_on_result(struct pending_event *p, enum rc rc)
 {
-	struct svc_events *ev = p->s->events;
+	struct svc *s = p->s;
+	struct svc_events *ev = s->events;
 
+	TAILQ_REMOVE(&ev->sent, p, link);
+	ev->n_sent--;
+	if (ev->probe == p) {
+		ev->probe = NULL;
+		ev->probe_ms =
+		    2 * ev->probe_ms < ACK_MS ? 2 * ev->probe_ms : ACK_MS;
+	}
 	if (rc == RC_OK) {
-		metric_add(ev->m_stored, 1);
 		event_free(p);
-	} else if (ev->stopped || rc == RC_TOOBIG || rc == RC_INVALID ||
-	    mono_diff_ms(clock_mono(), p->until) >= 0) {
+		events_on_stored(s);
+	} else if (ev->stopped || rc == RC_TOOBIG || rc == RC_INVALID) {
 		event_lose(p, rc);
 	} else {
-		loop_timer_set(p->s->loop, &p->timer,
-		    mono_add_ms(clock_mono(), backoff_next_ms(&p->backoff)),
-		    event_publish, p);
+		/* The next one is another, as it may be at fault. */
+		TAILQ_INSERT_TAIL(&ev->waiting, p, link);
+		events_on_failure(s);
 	}
 }
 
@@ -120,55 +201,54 @@ event_on_ack(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 	struct svc *s = p->s;
 
 	(void)stored;
-	p->acking = false;
 	event_on_result(p, rc);
 	if (!s->events->stopped)
 		svc_drain_step(s);
 }
 
 static void
-event_publish(void *arg)
+event_publish(struct pending_event *p, int64_t ack_ms)
 {
-	struct pending_event *p = arg;
+	struct svc_events *ev = p->s->events;
 	const struct bus_meta meta = {
-		.deadline = { clock_wall().ms + ACK_MS },
+		.deadline = { clock_wall().ms + ack_ms },
 		.trace = &p->trace,
 		.msg_id = p->msg_id,
 	};
 	struct bus_pub_ack_handler handler = { event_on_ack, p };
 	enum rc rc;
 
-	p->published = true;
+	TAILQ_REMOVE(&ev->waiting, p, link);
+	TAILQ_INSERT_TAIL(&ev->sent, p, link);
+	ev->n_sent++;
 	rc = bus_stream_publish(
-	    p->s->events->bus, p->subject, buf_str(&p->data), &meta, handler);
-
-	p->acking = rc == RC_OK;
-	if (!p->acking)
+	    ev->bus, p->text, buf_str(&p->data), &meta, handler);
+	if (rc != RC_OK)
 		event_on_result(p, rc);
 }
 
 static void
 events_publish(void *arg)
 {
-	struct svc_events *ev = arg;
-	struct pending_event *p, *next;
-
-	for (p = TAILQ_FIRST(&ev->list); p != NULL; p = next) {
-		next = TAILQ_NEXT(p, link);
-		if (!p->published)
-			event_publish(p);
-	}
-}
-
-static void
-events_schedule(struct svc *s)
-{
+	struct svc *s = arg;
 	struct svc_events *ev = s->events;
+	struct pending_event *p;
 
-	if (ev->publish.pos == 0)
-		loop_timer_set(s->loop, &ev->publish,
-		    mono_add_ms(clock_mono(), COLLECT_MS), events_publish, ev);
+	if (ev->failing) {
+		events_expire(ev);
+		p = TAILQ_FIRST(&ev->waiting);
+		if (p == NULL || ev->probe != NULL)
+			return;
+		ev->probe = p;
+		event_publish(p, ev->probe_ms);
+		return;
+	}
+	while (!ev->failing && ev->n_sent < SENT_MAX &&
+	    (p = TAILQ_FIRST(&ev->waiting)) != NULL)
+		event_publish(p, ACK_MS);
 }
+
+/* ---- new events ---- */
 
 /* The stream is created with the first event. */
 static struct svc_events *
@@ -192,7 +272,10 @@ svc_events_of(struct svc *s)
 	s->events->bus = s->bus;
 	if (bus_stream_ensure(s->events->bus, &stream) != RC_OK)
 		abort(); /* it is a constant */
-	TAILQ_INIT(&s->events->list);
+	TAILQ_INIT(&s->events->waiting);
+	TAILQ_INIT(&s->events->sent);
+	s->events->probe_ms = PROBE_MS;
+	s->events->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	s->events->m_stored =
 	    metric_counter(s->metrics, "svc_events_stored_total",
 		"Events that the stream has stored.", NULL);
@@ -208,23 +291,23 @@ svc_events_ensure_stream(struct svc *s)
 }
 
 static enum rc
-event_name(struct pending_event *p, const struct svc_event *e)
+event_name(struct event_name *name, const struct svc_event *e)
 {
 	char token[ID_TOKEN_MAX], uuid[ID_UUID_MAX];
 
 	if (id_token(e->key, token) != RC_OK)
 		return RC_INVALID;
-	snprintf(p->subject, sizeof(p->subject), WIRE_SUBJECT_FMT_EVENT,
+	snprintf(name->subject, sizeof(name->subject), WIRE_SUBJECT_FMT_EVENT,
 	    e->type, token);
 	if (e->id.p == NULL) {
 		id_uuid(uuid);
-		snprintf(p->msg_id, sizeof(p->msg_id), "%s", uuid);
+		snprintf(name->msg_id, sizeof(name->msg_id), "%s", uuid);
 		return RC_OK;
 	}
 	if (id_token(e->id, token) != RC_OK)
 		return RC_INVALID;
 	/* One stream has all types; a request may have an event of several. */
-	snprintf(p->msg_id, sizeof(p->msg_id), "%s.%s", e->type, token);
+	snprintf(name->msg_id, sizeof(name->msg_id), "%s.%s", e->type, token);
 	return RC_OK;
 }
 
@@ -260,11 +343,28 @@ event_wrap(struct pending_event *p, const struct svc_event *e)
 	return rc;
 }
 
+/* Not counted yet, and in neither list. */
+static struct pending_event *
+event_new(struct svc *s, const struct event_name *name)
+{
+	size_t n = strlen(name->subject) + 1, m = strlen(name->msg_id) + 1;
+	struct pending_event *p = mem_zalloc(sizeof(*p) + n + m);
+
+	p->s = s;
+	p->until = mono_add_ms(clock_mono(), GIVE_UP_MS);
+	buf_init(&p->data, BUS_PAYLOAD_MAX);
+	memcpy(p->text, name->subject, n);
+	memcpy(p->text + n, name->msg_id, m);
+	p->msg_id = p->text + n;
+	return p;
+}
+
 enum rc
 svc_event_send(struct svc *s, const struct svc_event *e)
 {
 	const struct wire_event *row = wire_event_find(str_of(e->type));
 	struct svc_events *ev = svc_events_of(s);
+	struct event_name name;
 	struct pending_event *p;
 	enum rc rc;
 
@@ -272,29 +372,27 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 		log_error("svc.event_unknown", LOG_S("type", e->type));
 		return RC_BUG;
 	}
-	if (ev->n >= PENDING_MAX || ev->bytes >= PENDING_BYTES)
+	if (ev->n >= PENDING_MAX || ev->bytes >= PENDING_BYTES) {
+		events_count_lost(ev, e->type, RC_RETRY);
 		return RC_RETRY;
-	p = mem_zalloc(sizeof(*p));
-	p->s = s;
-	p->until = mono_add_ms(clock_mono(), GIVE_UP_MS);
-	p->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
-	buf_init(&p->data, BUS_PAYLOAD_MAX);
+	}
+	rc = event_name(&name, e);
+	if (rc != RC_OK)
+		return rc;
+	p = event_new(s, &name);
 	if (e->trace != NULL)
 		p->trace = *e->trace;
 	else
 		trace_new(&p->trace);
-	rc = event_name(p, e);
-	if (rc == RC_OK)
-		rc = event_wrap(p, e);
-	if (rc != RC_OK) {
-		buf_free(&p->data);
-		free(p);
-		return rc;
-	}
-	TAILQ_INSERT_TAIL(&ev->list, p, link);
+	rc = event_wrap(p, e);
 	ev->n++;
 	ev->bytes += p->data.n;
-	events_schedule(s);
+	if (rc != RC_OK) {
+		event_free(p);
+		return rc;
+	}
+	TAILQ_INSERT_TAIL(&ev->waiting, p, link);
+	events_schedule(s, COLLECT_MS);
 	return RC_OK;
 }
 
@@ -311,14 +409,9 @@ svc_event(struct svc *s, const char *type, struct str key,
 		.trace = trace,
 	};
 	enum rc rc = svc_event_send(s, &e);
-	int64_t missed;
 
-	if (rc == RC_OK)
-		return;
-	metric_add(s->events->m_lost, 1);
-	if (log_every(&s->events->log_lost, LOG_EVERY_S, &missed))
-		log_error("svc.event_lost", LOG_S("type", type), LOG_RC(rc),
-		    LOG_I("missed", missed));
+	if (rc != RC_OK && rc != RC_RETRY)
+		events_count_lost(s->events, type, rc);
 }
 
 bool
@@ -330,23 +423,24 @@ svc_events_hold(struct svc *s)
 		return false;
 	if (ev->drain_by.ns == 0)
 		ev->drain_by = mono_add_ms(clock_mono(), DRAIN_MS);
-	events_publish(ev);
+	/* One that fails has its own time. */
+	if (!ev->failing)
+		events_publish(s);
 	return mono_diff_ms(clock_mono(), ev->drain_by) < 0;
 }
 
 void
 svc_events_stop(struct svc *s)
 {
-	struct pending_event *p, *next;
+	struct pending_event *p;
 
 	if (s->events == NULL)
 		return;
 	s->events->stopped = true;
 	loop_timer_cancel(s->loop, &s->events->publish);
-	for (p = TAILQ_FIRST(&s->events->list); p != NULL; p = next) {
-		next = TAILQ_NEXT(p, link);
-		if (!p->acking)
-			event_lose(p, RC_DOWN);
+	while ((p = TAILQ_FIRST(&s->events->waiting)) != NULL) {
+		TAILQ_REMOVE(&s->events->waiting, p, link);
+		event_lose(p, RC_DOWN);
 	}
 }
 

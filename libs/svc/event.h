@@ -30,8 +30,8 @@ struct svc_event {
  * minute has passed or the program ends (then logged and counted); a drain
  * waits for it 2 s.  Events may arrive in another order.  RC_INVALID if it
  * breaks its schema or an id is not one, RC_BUG if type and desc are no row of
- * wire_events, RC_RETRY if 1,024 or 16 MiB are pending, RC_TOOBIG over
- * BUS_PAYLOAD_MAX. Loop thread.
+ * wire_events, RC_RETRY if 32,768 or 32 MiB are pending (logged and counted),
+ * RC_TOOBIG over BUS_PAYLOAD_MAX.  Loop thread.
  */
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 

@@ -34,6 +34,19 @@ toy_start(struct svc *s, const void *conf)
 	return t;
 }
 
+#define SOME 1024
+
+static enum rc
+send_some(struct svc *s, struct svc_event *e)
+{
+	enum rc rc = RC_OK;
+	int n;
+
+	for (n = 0; rc == RC_OK && n < SOME; n++)
+		rc = svc_event_send(s, e);
+	return rc;
+}
+
 /* Events until one is rejected: its result. */
 static enum rc
 fill(struct svc *s, struct svc_event *e)
@@ -43,7 +56,7 @@ fill(struct svc *s, struct svc_event *e)
 
 	for (n = 0; rc == RC_OK; n++)
 		rc = svc_event_send(s, e);
-	return n == 1025 ? rc : RC_BUG;
+	return n == 32769 ? rc : RC_BUG;
 }
 
 static enum rc
@@ -83,6 +96,8 @@ emit(struct svc *s, struct str how)
 		e.id = STR("a\nb");
 	else if (str_eq(how, STR("fill")))
 		return fill(s, &e);
+	else if (str_eq(how, STR("some")))
+		return send_some(s, &e);
 	else if (str_eq(how, STR("plain")))
 		e.trace = NULL;
 	else if (str_eq(how, STR("short"))) {
@@ -360,7 +375,39 @@ TEST_T(how_many_are_on_their_way, 60)
 	post(&t, "new", rc_name(RC_RETRY));
 	tk_server_restart(&t.r.nats);
 	attach(&t);
-	ck_stored(&t, 1024);
+	ck_stored(&t, 32768);
+	toy_end(&t);
+	detach(&t);
+}
+
+static bool
+has_published(void *arg)
+{
+	struct observer *t = arg;
+
+	return tk_service_metric(&t->r.toy, "soul_bus_published_total") >=
+	    (long long)t->want;
+}
+
+/* Not all of them, time and again. */
+TEST_T(a_stream_that_fails_gets_one_event_at_a_time, 60)
+{
+	struct observer t;
+	long long n;
+
+	toy_run(&t);
+	post(&t, "new", "ok");
+	ck_stored(&t, 1);
+	ck_assert_int_eq(js_DeleteStream(t.js, STREAM, NULL, NULL), NATS_OK);
+	n = tk_service_metric(&t.r.toy, "soul_bus_published_total");
+	post(&t, "some", "ok");
+	t.want = (uint64_t)n + SOME + 8;
+	ck_assert(tk_until(has_published, &t, WAIT_MS));
+	tk_nats_events(t.r.nc);
+	ck_stored(&t, SOME);
+	n = tk_service_metric(&t.r.toy, "soul_bus_published_total") - n;
+	ck_assert_int_lt(n, 2 * SOME + 100);
+	ck_assert(svc_fixture_has_metric(&t.r, "svc_events_lost_total 0\n"));
 	toy_end(&t);
 	detach(&t);
 }
@@ -370,9 +417,9 @@ TEST_T(a_drain_waits_for_events, 60)
 	struct observer t;
 
 	toy_run(&t);
-	post(&t, "fill", rc_name(RC_RETRY));
+	post(&t, "some", "ok");
 	toy_end(&t);
-	ck_stored(&t, 1024);
+	ck_stored(&t, SOME);
 	detach(&t);
 }
 
