@@ -75,6 +75,43 @@ tk_nats_send(natsConnection *nc, const char *subject, const char *body)
 	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
 }
 
+size_t
+tk_nats_stored(natsConnection *nc, const char *stream, const char *filter,
+    void (*fn)(void *arg, json_t *j), void *arg)
+{
+	char subject[TK_SUBJECT], body[512], code[TK_CODE];
+	natsSubscription *sub;
+	natsInbox *inbox;
+	json_int_t n, i;
+	json_t *j;
+
+	/* Its own: the consumer of an earlier call may still deliver. */
+	ck_assert_int_eq(natsInbox_Create(&inbox), NATS_OK);
+	sub = tk_nats_listen(nc, inbox);
+	snprintf(
+	    subject, sizeof(subject), "$JS.API.CONSUMER.CREATE.%s", stream);
+	snprintf(body, sizeof(body),
+	    "{\"stream_name\":\"%s\",\"config\":{\"deliver_subject\":\"%s\","
+	    "\"ack_policy\":\"none\",\"deliver_policy\":\"all\","
+	    "\"filter_subject\":\"%s\"}}",
+	    stream, inbox, filter);
+	j = tk_nats_request(nc, subject, body, code);
+	ck_assert_msg(tk_find(j, "error") == NULL, "%s: %s", filter,
+	    tk_find_text(j, "error.description"));
+	n = tk_int(j, "num_pending") + tk_int(j, "delivered.consumer_seq");
+	json_decref(j);
+	for (i = 0; i < n; i++) {
+		j = tk_nats_next(sub, REQUEST_MS, NULL);
+		ck_assert_msg(
+		    j != NULL, "%lld of %lld", (long long)i, (long long)n);
+		fn(arg, j);
+		json_decref(j);
+	}
+	natsSubscription_Destroy(sub);
+	natsInbox_Destroy(inbox);
+	return (size_t)n;
+}
+
 void
 tk_nats_events(natsConnection *nc)
 {

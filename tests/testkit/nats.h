@@ -39,6 +39,14 @@ json_t *tk_nats_request(natsConnection *nc, const char *subject,
     const char *body, char code[TK_CODE]);
 
 /*
+ * tk_nats_stored(nc, stream, filter, fn, arg): Call fn with the JSON of each
+ * message that the stream has of that subject (wildcards allowed), the oldest
+ * first; their number.
+ */
+size_t tk_nats_stored(natsConnection *nc, const char *stream,
+    const char *filter, void (*fn)(void *arg, json_t *j), void *arg);
+
+/*
  * tk_nats_events(nc): Create the stream of events, so that the first publisher
  * gets its acknowledgement at once: otherwise a plain subscriber would receive
  * the event again when it is re-sent.

@@ -39,7 +39,7 @@ scene_begin(struct scene *s)
 	json_decref(subscriber_next(e, STACK_MS));
 	subscriber_free(e);
 	s->other.session = "s2";
-	chatter_begin(&s->chatter,
+	chatter_start(&s->chatter,
 	    &(struct client){ &s->st, STACK_USER, "s1", STACK_BODY });
 	chatter_resumes(&s->chatter);
 }
@@ -102,7 +102,8 @@ scene_end(struct scene *s)
 {
 	const char *why;
 
-	chatter_end(&s->chatter);
+	chatter_stop(&s->chatter);
+	chatter_check(&s->chatter);
 	s->other.session = "after";
 	/* The first request after an outage of the memory may go without it. */
 	ck_assert(tk_until(remembers, s, STACK_MS));

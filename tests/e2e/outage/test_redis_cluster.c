@@ -46,7 +46,7 @@ TEST_T(a_conversation_survives_a_move_and_a_kill, 180)
 
 	stack_start(&st, &opts);
 	o = client_bound(&st, STACK_USER, STACK_BODY);
-	chatter_begin(&chatter, &o);
+	chatter_start(&chatter, &o);
 	chatter_resumes(&chatter);
 	user_tag(&st.cluster, tag);
 
@@ -66,8 +66,8 @@ TEST_T(a_conversation_survives_a_move_and_a_kill, 180)
 	    tk_cluster_serving(&st.cluster, tag), to + TK_CLUSTER_MASTERS);
 	for (i = 0; i < STACK_BODY_SIM; i++)
 		stack_wait_ready(&st.service[i]);
-	chatter_end(&chatter);
-	ck_assert_int_eq(atomic_load(&chatter.unexpected), 0);
+	chatter_stop(&chatter);
+	chatter_check(&chatter);
 	printf("%zu of %zu texts were answered\n",
 	    atomic_load(&chatter.responses), atomic_load(&chatter.texts));
 	/* What the next turn does is done. */

@@ -243,13 +243,28 @@ capture_early(struct capture *t, bool at_end)
 	t->n_early = n;
 }
 
+/* url may have several servers, with commas between them. */
+static natsStatus
+capture_set_servers(natsOptions *o, const char *url)
+{
+	char text[512], *rest, *one;
+	const char *server[8];
+	int n = 0;
+
+	snprintf(text, sizeof(text), "%s", url);
+	for (one = strtok_r(text, ",", &rest); one != NULL && n < 8;
+	     one = strtok_r(NULL, ",", &rest))
+		server[n++] = one;
+	return natsOptions_SetServers(o, server, n);
+}
+
 static void
 capture_open_nats(struct capture *t, const char *url)
 {
 	natsOptions *o = NULL;
 
 	if (natsOptions_Create(&o) != NATS_OK ||
-	    natsOptions_SetURL(o, url) != NATS_OK ||
+	    capture_set_servers(o, url) != NATS_OK ||
 	    natsOptions_SetMaxReconnect(o, -1) != NATS_OK ||
 	    natsOptions_SetReconnectWait(o, 10) != NATS_OK ||
 	    natsConnection_Connect(&t->nc, o) != NATS_OK ||
