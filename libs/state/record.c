@@ -192,11 +192,18 @@ enum rc
 call_replicated(struct state *s, const struct script_call *c,
     struct state_mark mark, enum rc rc)
 {
-	/* What may be repeated mostly reads. */
-	if (rc != RC_OK || c->script->idempotent ||
+	bool definite = rc == RC_OK || rc == RC_NOENT || rc == RC_CONFLICT ||
+	    rc == RC_DENIED;
+
+	/*
+	 * What may be repeated mostly reads.  Also what was not done may be so
+	 * only because of a write that no replica has yet, by an earlier try of
+	 * the same call: it has to be waited for, too.
+	 */
+	if (!definite || c->script->idempotent ||
 	    state_wait_replicated(s, mark, 0) == RC_OK)
 		return rc;
-	return RC_UNREPLICATED;
+	return rc == RC_OK ? RC_UNREPLICATED : RC_TIMEOUT;
 }
 
 bool

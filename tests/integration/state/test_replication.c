@@ -7,6 +7,7 @@
 #include "core/fiber.h"
 #include "state/cluster.h"
 #include "state/soul.h"
+#include "state/turn.h"
 #include "testkit/redis_set.h"
 #include "testkit/state_fixture.h"
 
@@ -179,6 +180,68 @@ TEST(records_wait_for_replicas)
 	tk_signal(&set.server[1].proc, SIGCONT);
 	tk_redis_wait_replica(&set.server[0], &set.server[1]);
 	OK(create_soul(&f, "c"));
+	state_fixture_stop(&f);
+	tk_sentinels_stop(&set);
+}
+
+/* A turn that leaves its queue. */
+struct leaver {
+	struct state_fixture *f;
+	bool enters;
+	enum rc rc;
+	bool ended;
+};
+
+static void
+fiber_leaves(void *arg)
+{
+	struct leaver *v = arg;
+	const struct turn_slot p = { { STR("u"), STR("s") }, STR("i"),
+		STR("t") };
+	struct turn_entry e = { .trace_id = STR("x") };
+	struct turn_ending end = { .reply = STR("{}") };
+	struct turn_entered in;
+
+	v->rc = v->enters ? turn_enter(v->f->s, &p, &e, v->f->a, &in)
+			  : turn_leave(v->f->s, &p, &end, v->f->a);
+	v->ended = true;
+}
+
+static bool
+leaver_ended(void *arg)
+{
+	return ((struct leaver *)arg)->ended;
+}
+
+static enum rc
+queue_turn(struct state_fixture *f, bool enters)
+{
+	struct leaver v = { .f = f, .enters = enters };
+
+	fiber_start(fiber_leaves, &v);
+	ck_assert(
+	    tk_loop_until(f->loop, leaver_ended, &v, STATE_FIXTURE_WAIT_MS));
+	return v.rc;
+}
+
+/*
+ * A second try finds its work done, which may still be lost: its result
+ * waits until a replica has it.
+ */
+TEST(what_was_done_before_is_waited_for)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(queue_turn(&f, true));
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	IS(RC_TIMEOUT, queue_turn(&f, false));
+	IS(RC_TIMEOUT, queue_turn(&f, false));
+	tk_signal(&set.server[1].proc, SIGCONT);
+	tk_redis_wait_replica(&set.server[0], &set.server[1]);
+	IS(RC_NOENT, queue_turn(&f, false));
 	state_fixture_stop(&f);
 	tk_sentinels_stop(&set);
 }
