@@ -408,8 +408,8 @@ link_dial(struct mqtt *m)
 		link_lost(m);
 		return;
 	}
-	code = mosquitto_connect_async(
-	    m->mosq, addr, m->url.port, m->o.keepalive_s);
+	code = mosquitto_connect_bind_async(
+	    m->mosq, addr, m->url.port, m->o.keepalive_s, m->source);
 	fd = mosquitto_socket(m->mosq);
 	if (code != MOSQ_ERR_SUCCESS || fd == -1) {
 		link_set_error_code(m, code, errno);

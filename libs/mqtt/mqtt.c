@@ -94,6 +94,9 @@ mqtt_check_opts(const struct mqtt_opts *o)
 		mosquitto_validate_utf8(o->client_id, (int)n) !=
 		    MOSQ_ERR_SUCCESS))
 		return "the client id is not valid";
+	if (o->source != NULL && o->source[0] != '\0' &&
+	    !url_is_address(o->source))
+		return "the source is not an IP address";
 	if (o->version != 0 && o->version != 3 && o->version != 5)
 		return "the version is neither 3 nor 5";
 	if (o->keepalive_s != 0 &&
@@ -163,6 +166,8 @@ mqtt_copy_opts(struct mqtt *m, const struct mqtt_opts *o)
 	} else {
 		m->client_id = mem_strdup(o->client_id);
 	}
+	if (o->source != NULL && o->source[0] != '\0')
+		m->source = mem_strdup(o->source);
 	m->user = mqtt_dup_or_url(o->user, m->url.user);
 	m->password = mqtt_dup_or_url(o->password, m->url.password);
 	if (o->will != NULL)
@@ -194,6 +199,7 @@ mqtt_destroy(struct mqtt *m)
 	}
 	mqtt_sub_free_all(m);
 	free(m->client_id);
+	free(m->source);
 	free(m->user);
 	free(m->password);
 	free(m->will_bytes);

@@ -50,6 +50,7 @@ struct mqtt_opts {
 	/* mqtt://, tcp://, or with TLS mqtts://; [user[:pw]@]host[:port] */
 	const char *url;
 	const char *client_id; /* NULL: a random one */
+	const char *source;    /* address of its connections; NULL, "": any */
 	const char *user;      /* NULL: that of the URL, if any */
 	const char *password;
 	/*

@@ -65,7 +65,7 @@ struct mqtt {
 	struct mqtt_opts o; /* texts and the will point to copies */
 	struct url url;
 	struct mqtt_msg will;
-	char *client_id, *user, *password, *will_bytes;
+	char *client_id, *source, *user, *password, *will_bytes;
 	char *ca_file, *cert_file, *key_file;
 	void *tls; /* OpenSSL's context; NULL: no TLS */
 

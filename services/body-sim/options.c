@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -82,6 +83,9 @@ const struct conf_opt sim_opts[SIM_OPTS_N] = {
 	{ "MQTT_BROKER_URL", CONF_URL, CONF_AT(sim_conf, broker_url),
 	    "mqtt://127.0.0.1:1883", 0, 0,
 	    "mqtt:// or mqtts:// URL with any user and password (--broker)" },
+	{ "BODY_SOURCES", CONF_STR, CONF_AT(sim_conf, sources), "", 0, 0,
+	    "addresses that connections come from, in turn: "
+	    "127.0.1.1-127.0.1.99; empty: any" },
 	MQTT_CLIENT_OPTS(sim_conf),
 	{ "MQTT_TOPIC_PREFIX", CONF_STR, CONF_AT(sim_conf, prefix), "soul", 0,
 	    0, "prefix of all topics (--prefix)" },
@@ -204,4 +208,49 @@ sim_device_id(struct str first, size_t i, char dst[ID_MAX + 1])
 			first.p, (int)n, (long long)number + (long long)i);
 	}
 	return len >= 0 && len <= ID_MAX ? RC_OK : RC_TOOBIG;
+}
+
+/* ---- source addresses ---- */
+
+static enum rc
+source_parse(struct str text, uint32_t *out)
+{
+	char address[SOURCE_MAX];
+	struct in_addr in;
+
+	if (text.n >= sizeof(address))
+		return RC_INVALID;
+	str_copy(text, address, sizeof(address));
+	if (inet_pton(AF_INET, address, &in) != 1)
+		return RC_INVALID;
+	*out = ntohl(in.s_addr);
+	return RC_OK;
+}
+
+enum rc
+sources_parse(struct str text, struct sources *out)
+{
+	struct str last = text, first = str_split(&last, '-');
+	uint32_t end;
+
+	*out = (struct sources){ 0, 0 };
+	if (text.n == 0)
+		return RC_OK;
+	if (source_parse(first, &out->first) != RC_OK ||
+	    source_parse(last.p != NULL ? last : first, &end) != RC_OK ||
+	    end < out->first || end - out->first == UINT32_MAX)
+		return RC_INVALID;
+	out->n = end - out->first + 1;
+	return RC_OK;
+}
+
+void
+sources_address(const struct sources *s, size_t i, char dst[SOURCE_MAX])
+{
+	uint32_t a = s->n > 0 ? s->first + (uint32_t)(i % s->n) : 0;
+
+	dst[0] = '\0';
+	if (s->n > 0)
+		(void)snprintf(dst, SOURCE_MAX, "%u.%u.%u.%u", a >> 24,
+		    a >> 16 & 255, a >> 8 & 255, a & 255);
 }

@@ -44,6 +44,7 @@ struct sim_conf {
 	double heartbeat_s;
 	double action_max_age_s;
 	const char *broker_url;
+	const char *sources; /* addresses, for sources_parse() */
 	const char *user, *password;
 	const char *ca_file, *cert_file, *key_file;
 	const char *prefix;
@@ -67,7 +68,7 @@ struct sim_conf {
 		    "PEM, key of the client certificate"                       \
 	}
 
-#define SIM_OPTS_N  16
+#define SIM_OPTS_N  17
 #define SIM_FLAGS_N 6
 
 /* The options that fill struct sim_conf, and the flags that set some. */
@@ -112,5 +113,24 @@ bool failures_selected(double share, size_t i);
  */
 enum rc sim_device_id(
     struct str first, size_t i, char dst[ID_MAX + 1]) RC_CHECK;
+
+/* ---- source addresses: BODY_SOURCES ---- */
+
+/* n addresses of IPv4 from first on; n 0: any address. */
+struct sources {
+	uint32_t first, n;
+};
+
+#define SOURCE_MAX 16
+
+/*
+ * sources_parse(text, out): "127.0.1.1-127.0.1.99", one address, or "" for any.
+ * RC_INVALID otherwise.
+ *
+ * sources_address(s, i, dst): The address of device i (from 0): the addresses
+ * in turn; "": any.
+ */
+enum rc sources_parse(struct str text, struct sources *out) RC_CHECK;
+void sources_address(const struct sources *s, size_t i, char dst[SOURCE_MAX]);
 
 #endif /* !BODY_SIM_OPTIONS_H */

@@ -146,6 +146,7 @@ sim_check(const void *arg, struct buf *errors, struct buf *known)
 	const struct mqtt_opts o = device_mqtt_opts(conf);
 	const char *error = mqtt_opts_error(&o);
 	struct failures failures;
+	struct sources sources;
 	char why[256];
 
 	(void)known;
@@ -157,6 +158,10 @@ sim_check(const void *arg, struct buf *errors, struct buf *known)
 	if (failures_parse(
 		str_of(conf->failures), &failures, why, sizeof(why)) != RC_OK)
 		buf_printf(errors, "BODY_FAULTS: %s\n", why);
+	if (sources_parse(str_of(conf->sources), &sources) != RC_OK)
+		buf_puts(errors,
+		    "BODY_SOURCES: must be an IPv4 address, or the first and "
+		    "the last one of a range: 127.0.1.1-127.0.1.99\n");
 	/* Ids only get longer. */
 	if (!device_id_valid(conf, 0) ||
 	    !device_id_valid(conf, (size_t)conf->count - 1))
@@ -228,6 +233,8 @@ sim_start(struct svc *s, const void *conf)
 	/* sim_check() has accepted the configuration. */
 	if (failures_parse(str_of(sim->env.conf->failures), &sim->env.failures,
 		why, sizeof(why)) != RC_OK ||
+	    sources_parse(str_of(sim->env.conf->sources), &sim->env.sources) !=
+		RC_OK ||
 	    sim_create_devices(sim) != RC_OK ||
 	    sim_connect_some(sim) != RC_OK) {
 		sim_stop(sim);

@@ -279,7 +279,7 @@ device_init(struct device *d, struct device_env *env, size_t i)
 {
 	char id[ID_MAX + 1];
 
-	*d = (struct device){ .env = env };
+	*d = (struct device){ .env = env, .number = i };
 	TAILQ_INIT(&d->delayed);
 	body_init(&d->body, clock_wall());
 	d->failing = failures_selected(env->conf->failure_share, i);
@@ -310,6 +310,7 @@ device_connect(struct device *d)
 {
 	const struct sim_conf *conf = d->env->conf;
 	char topic[MQTT_TOPIC_MAX + 1], client_id[ID_MAX + 32];
+	char source[SOURCE_MAX];
 	struct mqtt_msg will = {
 		.payload = STR("offline"), .qos = 1, .retain = true
 	};
@@ -319,6 +320,8 @@ device_connect(struct device *d)
 	o.loop = d->env->loop;
 	o.workers = d->env->workers;
 	o.client_id = client_id;
+	sources_address(&d->env->sources, d->number, source);
+	o.source = source;
 	o.will = &will;
 	o.retry_max_ms = RETRY_MS + RETRY_MS_PER * (int)(conf->count - 1);
 	o.lean = conf->count > LEAN_FROM;

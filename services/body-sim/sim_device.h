@@ -31,6 +31,7 @@ struct device_env {
 	struct documents *documents;
 	struct skills *skills;
 	struct failures failures;
+	struct sources sources;
 
 	/* Called when a device has announced itself for the first time. */
 	void (*on_announced)(void *arg);
@@ -60,6 +61,7 @@ TAILQ_HEAD(delayed_results, delayed_result);
 
 struct device {
 	struct device_env *env;
+	size_t number; /* from 0 */
 	char *id;
 	bool failing;
 	bool announced; /* at least one time */

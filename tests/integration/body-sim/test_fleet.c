@@ -16,3 +16,16 @@ TEST_T(five_hundred_bodies_survive_a_broker, 180)
 	sim_fleet_invoke_all(&c, "r2");
 	sim_fleet_stop(&c);
 }
+
+TEST(connections_come_from_the_addresses_given)
+{
+	static const char *const env[] = { "BODY_COUNT=3",
+		"BODY_SOURCES=127.9.0.1-127.9.0.2", NULL };
+	struct sim_fixture b;
+
+	sim_fixture_start(&b, env);
+	ck_assert(tk_log_has(&b.broker.proc, "connection from 127.9.0.1:"));
+	ck_assert(tk_log_has(&b.broker.proc, "connection from 127.9.0.2:"));
+	ck_assert(!tk_log_has(&b.broker.proc, "connection from 127.9.0.3:"));
+	sim_fixture_stop(&b);
+}

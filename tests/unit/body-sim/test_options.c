@@ -39,6 +39,44 @@ TEST(device_ids_count_up)
 	ck_assert_int_eq(sim_device_id(str_of(longest), 1, id), RC_TOOBIG);
 }
 
+/* ---- source addresses ---- */
+
+TEST(source_addresses_are_used_in_turn)
+{
+	char address[SOURCE_MAX];
+	struct sources s;
+
+	ck_assert_int_eq(
+	    sources_parse(STR("127.0.1.254-127.0.2.1"), &s), RC_OK);
+	ck_assert_uint_eq(s.n, 4);
+	sources_address(&s, 0, address);
+	ck_assert_str_eq(address, "127.0.1.254");
+	sources_address(&s, 3, address);
+	ck_assert_str_eq(address, "127.0.2.1");
+	sources_address(&s, 4, address);
+	ck_assert_str_eq(address, "127.0.1.254");
+	ck_assert_int_eq(sources_parse(STR("10.1.2.3"), &s), RC_OK);
+	sources_address(&s, 7, address);
+	ck_assert_str_eq(address, "10.1.2.3");
+	ck_assert_int_eq(sources_parse(STR(""), &s), RC_OK);
+	sources_address(&s, 7, address);
+	ck_assert_str_eq(address, "");
+}
+
+TEST(malformed_source_addresses_are_rejected)
+{
+	static const char *const wrong[] = { "localhost", "127.0.0", "::1",
+		"127.0.0.1-", "-127.0.0.1", "127.0.0.2-127.0.0.1",
+		"0.0.0.0-255.255.255.255", "127.0.0.1-127.0.0.2-127.0.0.3",
+		"127.0.0.1 - 127.0.0.2", "127.0.0.1/24" };
+	struct sources s;
+	size_t i;
+
+	for (i = 0; i < NELEM(wrong); i++)
+		ck_assert_msg(sources_parse(str_of(wrong[i]), &s) == RC_INVALID,
+		    "%s", wrong[i]);
+}
+
 /* ---- failures ---- */
 
 TEST(failures_are_parsed)
