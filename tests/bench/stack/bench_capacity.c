@@ -14,6 +14,7 @@
 #include "testkit/http.h"
 #include "testkit/nats.h"
 #include "testkit/stack/client.h"
+#include "testkit/stack/fleet.h"
 
 #define MS 300000
 
@@ -32,61 +33,17 @@ used(const struct tk_proc *p)
 	    struct used){ tk_cpu_us(p->pid), tk_proc_status(p->pid, "VmRSS") };
 }
 
-/* Processor time between two samples, as a share of one processor. */
-static double
-share(struct used from, struct used to, int64_t ms)
-{
-	return (to.cpu_us - from.cpu_us) / 1e3 / (double)ms * 100;
-}
-
-struct moment {
-	struct mono at;
-};
-
-static bool
-is_elapsed(void *arg)
-{
-	return mono_diff_ns(clock_mono(), ((struct moment *)arg)->at) >= 0;
-}
-
 /* ---- devices ---- */
-
-/* Two heartbeat intervals. */
-#define REST_MS 20000
 
 static void
 bodies(int n)
 {
-	static char count[32];
-	struct stack_opts o = { .no_capture = true, .no_mqtt_capture = true };
-	struct tk_proc *broker, *bridge;
-	struct used mb[2], br[2];
-	struct moment rest;
-	char last[32];
-	struct mono began = clock_mono();
+	const char *why = fleet_obstacle(n, 1);
 
-	snprintf(count, sizeof(count), "BODY_COUNT=%d", n);
-	snprintf(last, sizeof(last), "terminal-%03d", n);
-	o.env[STACK_BODY_SIM][0] = count;
-	o.env[STACK_BODY_SIM][1] = "LOG_LEVEL=warn";
-	stack_start(&st, &o);
-	client_wait_terminal(&st, STACK_USER, last, CLIENT_SEES_INTENTS);
-	broker = &st.server[STACK_MQTT].proc;
-	bridge = &st.service[STACK_MQTT_BRIDGE].proc;
-	printf("%6d bodies: all known after %6lld ms", n,
-	    (long long)mono_diff_ms(clock_mono(), began));
-	mb[0] = used(broker);
-	br[0] = used(bridge);
-	rest.at = mono_add_ms(clock_mono(), REST_MS);
-	(void)tk_until(is_elapsed, &rest, 2 * REST_MS);
-	mb[1] = used(broker);
-	br[1] = used(bridge);
-	printf("; at rest mosquitto %4.1f %% of a core, %ld KiB; mqtt-bridge "
-	       "%4.1f %%, %ld KiB\n",
-	    share(mb[0], mb[1], REST_MS), mb[1].rss_kib,
-	    share(br[0], br[1], REST_MS), br[1].rss_kib);
-	(void)fflush(stdout);
-	(void)stack_end(&st);
+	if (why != NULL)
+		printf("skipped: %d bodies: %s\n", n, why);
+	else
+		fleet_measure(n, 1);
 }
 
 TEST_T(a_thousand_bodies, 300)
