@@ -94,3 +94,5 @@ build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway
 LINKS_fuzz_token := auth
 # Addresses of Redis, and what servers of a cluster reply.
 LINKS_fuzz_redis := state core
+# The rules of the stack's chaos test.
+LINKS_PKG_testkit := jansson
