@@ -467,9 +467,9 @@ enum rc call_run(struct state *s, struct script_call *c, size_t want,
 
 /*
  * call_replicated(s, c, mark, rc):
- * rc, the result of the call c; if c may write and not enough replicas have what
- * the master has by then, RC_UNREPLICATED instead of RC_OK, RC_TIMEOUT of any
- * other.  mark was taken before the call.  In call_run().
+ * rc, the result of the call c; if c may write and not enough replicas have
+ * what the master has by then, RC_UNREPLICATED instead of RC_OK, RC_TIMEOUT of
+ * any other.  mark was taken before the call.  In call_run().
  *
  * call_is_done(rc): Whether it was executed, so that its reply counts.
  */

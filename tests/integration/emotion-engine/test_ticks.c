@@ -215,7 +215,7 @@ has_passed(void *until)
 }
 
 /* Of 1,024 buckets, each polled every 50 ms, it would be 100,000. */
-TEST_T(engines_without_souls_ask_redis_little, 60)
+TEST_T(engines_without_souls_run_few_scripts, 60)
 {
 	struct emotion_fixture b;
 	struct mono until;
