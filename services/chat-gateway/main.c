@@ -4,14 +4,13 @@
  * 	http		/v1/chat, /v1/turns, /v1/souls, /v1/terminals,
  * 			/v1/sessions, /v1/memories, /v1/users (routes.c)
  * 	requests	soul.rpc.turn.start, .cancel, .show,
- * soul.rpc.emotion.state, .history, soul.rpc.memory.list, .recall, .forget,
- * .profile subscribes	soul.stream.<user>.<session>
- * 	cli		migrate: the format of keys in Redis
+ * 			soul.rpc.emotion.state, .history, soul.rpc.memory.*
+ * 	subscribes	soul.stream.<user>.<session>
+ * 	cli		migrate
  */
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "svc/svc.h"
 
 static const struct conf_opt gateway_opts[] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(gateway_conf, redis_url),

@@ -13,6 +13,7 @@
 #include "core/clock.h"
 #include "state/terminal.h"
 #include "testkit/loop.h"
+#include "testkit/state.h"
 #include "testkit/terminal_fixture.h"
 #include "testkit/testkit.h"
 
@@ -35,7 +36,9 @@ filter_load_start(
     struct filter_load *a, const char *nats_url, const char *redis_url)
 {
 	struct bus_opts o = { .url = nats_url, .name = "filter-load" };
-	struct state_opts s = { .url = redis_url, .name = "filter-load" };
+	struct state_opts s = { .url = redis_url,
+		.name = "filter-load",
+		.on_format = tk_state_on_format };
 
 	memset(a, 0, sizeof(*a));
 	a->deadline_ms = DEADLINE_MS;

@@ -2,6 +2,7 @@
  * Servers, records and processes.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/state.h"
 #include "testkit/terminal_fixture.h"
 
 #include <signal.h>
@@ -194,7 +195,9 @@ orch_fixture_messages(struct orch_fixture *b, const char *session, size_t max)
 void
 orch_fixture_start(struct orch_fixture *b, int orchs)
 {
-	struct state_opts o = { .name = "bed", .deadline_ms = 5000 };
+	struct state_opts o = { .name = "bed",
+		.deadline_ms = 5000,
+		.on_format = tk_state_on_format };
 
 	memset(b, 0, sizeof(*b));
 	tk_server_start(&b->nats, TK_NATS);

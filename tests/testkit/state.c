@@ -21,9 +21,8 @@ tk_state_wait(struct tk_state *k)
 	    "Redis is not connected");
 }
 
-/* The test's keys are there before the services are. */
-static void
-state_on_format(void *arg)
+void
+tk_state_on_format(void *arg)
 {
 	(void)arg;
 	ck_abort_msg("Redis has keys of another format");
@@ -35,7 +34,7 @@ tk_state_open(struct tk_state *k, const char *url)
 	struct state_opts o = { .url = url,
 		.name = "testkit",
 		.deadline_ms = DEADLINE_MS,
-		.on_format = state_on_format };
+		.on_format = tk_state_on_format };
 
 	o.loop = k->loop = loop_new(64);
 	o.workers = k->workers = worker_new(k->loop, 1, 16);

@@ -27,6 +27,13 @@ struct tk_state {
 void tk_state_open(struct tk_state *k, const char *url);
 void tk_state_wait(struct tk_state *k);
 
+/*
+ * tk_state_on_format(arg):
+ * For state_opts: a client that writes before services start checks the format
+ * of keys, as they do, and sets it; another one fails the test.
+ */
+void tk_state_on_format(void *arg);
+
 /* tk_state_close(k): Free all of it. */
 void tk_state_close(struct tk_state *k);
 
