@@ -118,7 +118,7 @@
  * message), job (to be published), active (ms), due (ms; identifies the idle
  * period), claims (of that period), last (number of the newest message), late
  * (what turns have left open), early (sumn:ms, when a summary of a long session
- * was requested), seq (of the newest event), follow (ms; until then somebody
+ * was requested), seq (of the newest event), follow (ms; until then a client
  * reads events as they come), bytes (of all messages), chars
  * (sumn:last:characters of the messages after sumn; a count made for another
  * sumn or last is ignored). Messages: list: the newest at its end. Events:
@@ -170,7 +170,7 @@
  * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
  * (1: its input is stored), input (token of the turn that stored the input),
  * acting (1: a terminal may have carried out an action), again (the retry key),
- * void (1: it had no effect), felt (1: the soul's state that it changed is
+ * void (1: it had no effect), saved (1: the soul's state that it changed is
  * stored), end (the last turn_reply, JSON; empty: lost), tl (timeline, JSON);
  * expires.
  */

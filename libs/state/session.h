@@ -235,7 +235,7 @@ enum rc session_events_read(struct state *s, const struct session_key *k,
  * session_events_newest(s, k, seq): The newest event's; 0: none yet.
  *
  * session_events_follow(s, k, ttl_ms, seq):
- * The same.  Turns that log events within ttl_ms from now know that somebody
+ * The same.  Turns that log events within ttl_ms from now know that a client
  * reads them as they come (turn_events.followed); of a session that exists.
  */
 enum rc session_events_newest(

@@ -67,9 +67,9 @@ struct soul_state {
 	struct str bytes;
 	struct str log; /* entry that describes the change; absent: none */
 	/* Of soul_state_swap(): a turn of the user whose record is to say that
-	 * the state is stored (turn_ending.felt); absent: none. */
+	 * the state is stored (turn_ending.soul_saved); absent: none. */
 	struct str turn_id;
-	bool told; /* set: it says so; the turn had not ended */
+	bool noted; /* set: it says so; the turn had not ended */
 };
 
 /*

@@ -292,7 +292,7 @@ soul_state_swap(
 	struct script_call c;
 	enum rc rc;
 
-	*won = st->told = false;
+	*won = st->noted = false;
 	rc = soul_cas_call(st, &args, &c);
 	if (rc == RC_OK) {
 		mark = state_mark_now(s, c.keys[0]);
@@ -304,7 +304,7 @@ soul_state_swap(
 		*won = true;
 	else if (rc == RC_OK)
 		rc = soul_state_parse(r, st, a);
-	st->told = *won && state_reply_int(r) == 2;
+	st->noted = *won && state_reply_int(r) == 2;
 	state_reply_free(r);
 	if (*won)
 		rc = call_replicated(s, &c, mark, rc);

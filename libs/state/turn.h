@@ -44,7 +44,7 @@ struct turn_events {
 	const struct str *json;
 	size_t n;
 	int64_t seq;   /* set: of the last one; 0: they were not logged */
-	bool followed; /* set: somebody follows (session_events_follow()) */
+	bool followed; /* set: a client follows (session_events_follow()) */
 };
 
 /* A user's input: as the arguments of session_user_input(). */
@@ -217,7 +217,7 @@ struct turn_ending {
 	 * that is not known without counting. */
 	struct session_length length;
 	bool length_known;
-	bool felt; /* set by turn_finish(): see soul_state.turn_id */
+	bool soul_saved; /* set by turn_finish(): see soul_state.turn_id */
 };
 
 /*

@@ -245,7 +245,7 @@ on_observe(void *arg, struct svc_call *c)
 	if (o.sent)
 		emotion_event_publish_update(o.e, &o.update, trace);
 	emotion_event_publish_psyche(o.e, &o.change, o.req, &o.update, trace);
-	if (o.early && o.soul.told)
+	if (o.early && o.soul.noted)
 		svc_done(c);
 	else
 		emotion_api_reply(&o, true);

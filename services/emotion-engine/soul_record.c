@@ -241,7 +241,7 @@ record_store_swap(
 	enum rc rc;
 
 	rc = soul_state_swap(s->state, &st, a, &soul->saved);
-	soul->told = rc == RC_OK && st.told;
+	soul->noted = rc == RC_OK && st.noted;
 	if (rc != RC_OK)
 		return rc;
 	if (soul->saved)

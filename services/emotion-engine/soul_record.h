@@ -59,7 +59,7 @@ struct stored_soul {
 	bool saved;
 	struct str log;     /* log entry to save with it; absent: none */
 	struct str turn_id; /* of record_store_swap(), as in soul_state */
-	bool told;          /* likewise */
+	bool noted;         /* likewise */
 };
 
 /*

@@ -1,7 +1,7 @@
 -- lib_session: a session's record, read with one command and written with one.
 --
 -- open_session(key): the record.  known: whether it exists; followed_until: ms,
---                    somebody reads its events as they come.
+--                    a client reads its events as they come.
 -- is_followed(s, now): 1, or 0.
 -- save_session(s):   write what has changed.  Nothing else may have written to
 --                    the record since.

@@ -2,9 +2,9 @@
 --
 -- Needs lib_session.
 --
--- set_active(s, keys, now, soul, terminal, idle_ms, member): of the open session
--- s; keys names idle and sessions (the user's); member is "user:session" (tokens).  The
--- session becomes idle idle_ms from now.
+-- set_active(s, keys, now, soul, terminal, idle_ms, member): of the open
+-- session s; keys names idle and sessions (the user's); member is
+-- "user:session" (tokens).  The session becomes idle idle_ms from now.
 --
 -- Computed keys: of sessions that are deleted the records, messages, events and
 -- turns.

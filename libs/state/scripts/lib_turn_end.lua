@@ -22,9 +22,9 @@ end
 local function store_end(reply, timeline, void)
   local turn = KEYS[5]
   if reply == '' then return 0 end
-  local fields = call('HMGET', turn, 'v', 'end', 'felt')
-  local felt = fields[3] and 1 or 0
-  if not fields[1] or fields[2] then return felt end
+  local fields = call('HMGET', turn, 'v', 'end', 'saved')
+  local saved = fields[3] and 1 or 0
+  if not fields[1] or fields[2] then return saved end
   local ending = { 'end', reply }
   if timeline ~= '' then
     ending[3], ending[4] = 'tl', timeline
@@ -34,5 +34,5 @@ local function store_end(reply, timeline, void)
   end
   call('HSET', turn, unpack(ending))
   call('PEXPIRE', turn, TURN_TTL_MS)
-  return felt
+  return saved
 end

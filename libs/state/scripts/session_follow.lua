@@ -1,4 +1,4 @@
--- session_follow: somebody reads the events of a session as they come.
+-- session_follow: a client reads the events of a session as they come.
 --
 -- KEYS: session
 -- ARGV: for how long (ms)

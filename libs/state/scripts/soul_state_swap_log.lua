@@ -17,5 +17,5 @@ call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'e', ARGV[3])
 call('XTRIM', KEYS[2], 'MINID', now - tonumber(ARGV[5]))
 call('PEXPIRE', KEYS[2], ARGV[5])
 if not fields[1] or fields[2] then return 1 end
-call('HSET', KEYS[3], 'felt', '1')
+call('HSET', KEYS[3], 'saved', '1')
 return 2

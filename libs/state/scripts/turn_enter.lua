@@ -8,7 +8,7 @@
 --       acting (0, 1: a terminal may act); unless the input is stored later:
 --       the input (lib_turn_input)
 -- Result: {OK, turns ahead, the turn that stored the input or nil, seq of the
---         last event or nil: the input is not stored yet, whether somebody
+--         last event or nil: the input is not stored yet, whether a client
 --         follows the session},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
 --         {NOENT} if there is no such soul

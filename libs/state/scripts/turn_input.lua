@@ -3,7 +3,7 @@
 -- KEYS: turns, session, events, turn, messages, idle, the user's sessions, the
 --       soul
 -- ARGV: entry (instance:turn), the input (lib_turn_input)
--- Result: {OK, seq of the last event, whether somebody follows the session},
+-- Result: {OK, seq of the last event, whether a client follows the session},
 --         {CONFLICT}, {NOENT} if there is no such soul
 -- Computed keys: see lib_session_active.
 

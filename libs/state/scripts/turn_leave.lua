@@ -4,7 +4,7 @@
 -- ARGV: entry (instance:turn), reply or '', timeline or '', void (0, 1),
 --       events …
 -- Result: {OK, the instance of the new head or nil, seq of the last event,
---         whether somebody follows the session},
+--         whether a client follows the session},
 --         {NOENT} if it was not queued: the end is stored all the same
 
 --@include lib_session

@@ -147,8 +147,7 @@ migrate_connect(struct migrate *m, const struct gateway_conf *conf)
 		.url = conf->redis_url,
 		.conf = &conf->redis,
 		.name = "migrate",
-		.deadline_ms = CALL_MS,
-		.blocks = true };
+		.deadline_ms = CALL_MS };
 
 	if (str_starts(str_of(conf->redis_url), STR("redis+cluster:")))
 		return migrate_error(MIGRATE_FORMAT,

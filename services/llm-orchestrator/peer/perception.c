@@ -37,7 +37,7 @@ perception_is_unsaved(const void *msg)
 void
 perception_count_unsaved(struct turn_run *r)
 {
-	if (r->save_failed && !r->ending.felt)
+	if (r->save_failed && !r->ending.soul_saved)
 		metric_add(r->o->metrics.emotion_unsaved, 1);
 	r->save_failed = false;
 }

@@ -274,8 +274,8 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	if (rc == RC_OK) {
 		perception_count_unsaved(r);
 		turn_feed(r,
-		    &(struct turn_event){
-			.kind = TURN_COMMITTED, .saved = r->ending.felt });
+		    &(struct turn_event){ .kind = TURN_COMMITTED,
+			.saved = r->ending.soul_saved });
 	}
 	return rc;
 }

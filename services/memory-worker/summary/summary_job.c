@@ -159,7 +159,7 @@ summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 	if (x == NULL)
 		summary_job_new(scan, idle);
 	else if (x->idle.due.ms != idle->due.ms)
-		x->again = (struct session_idle){ .due = idle->due,
+		x->next = (struct session_idle){ .due = idle->due,
 			.claims = idle->claims };
 	/* Else its claim had expired, and has been renewed. */
 }
@@ -167,13 +167,13 @@ summary_job_start(struct idle_scan *scan, const struct session_idle *idle)
 static void
 summary_job_end(struct summary_job *x)
 {
-	if (x->again.due.ms == 0) {
+	if (x->next.due.ms == 0) {
 		summary_job_free(x);
 		return;
 	}
-	x->idle.due = x->again.due;
-	x->idle.claims = x->again.claims;
-	x->again.due.ms = 0;
+	x->idle.due = x->next.due;
+	x->idle.claims = x->next.claims;
+	x->next.due.ms = 0;
 	summary_job_begin(x);
 }
 

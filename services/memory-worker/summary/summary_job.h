@@ -55,7 +55,7 @@ struct summary_job {
 	bool early; /* the session is long, not idle */
 	/* Claimed anew, for a later idle period, while this one was summarised:
 	 * the next to summarise.  due 0: none. */
-	struct session_idle again;
+	struct session_idle next;
 	struct trace trace;
 	struct arena *a;       /* of the current step */
 	struct session s;      /* as read for it */

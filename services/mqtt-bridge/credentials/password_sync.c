@@ -171,7 +171,7 @@ struct password_sync {
 	bool notify;          /* the broker has to reload */
 	struct mono notify_at;
 	bool base_changed; /* since the file was written */
-	bool reading;      /* a fiber waits for Redis */
+	bool busy;         /* a fiber waits for Redis */
 	bool stopped;
 	int code;
 };
@@ -387,10 +387,10 @@ password_sync_update(void *arg)
 {
 	struct password_sync *s = arg;
 
-	s->reading = true;
+	s->busy = true;
 	if (password_sync_read_base(s))
 		password_sync_compare(s);
-	s->reading = false;
+	s->busy = false;
 }
 
 static void
@@ -403,7 +403,7 @@ password_sync_check(void *arg)
 	    password_sync_check, s);
 	password_sync_notify(s);
 	password_sync_stop_single(s);
-	if (!s->reading)
+	if (!s->busy)
 		fiber_start(password_sync_update, s);
 }
 

@@ -34,6 +34,13 @@ user_tag(const struct tk_cluster *c, char tag[16])
 
 static struct chatter chatter;
 
+static void
+goes_on(void)
+{
+	for (int i = 0; i < 10; i++)
+		chatter_resumes(&chatter);
+}
+
 TEST_T(a_conversation_survives_a_move_and_a_kill, 180)
 {
 	struct stack st;
@@ -47,21 +54,21 @@ TEST_T(a_conversation_survives_a_move_and_a_kill, 180)
 	stack_start(&st, &opts);
 	o = client_bound(&st, STACK_USER, STACK_BODY);
 	chatter_start(&chatter, &o);
-	chatter_resumes(&chatter);
+	goes_on();
 	user_tag(&st.cluster, tag);
 
 	from = tk_cluster_serving(&st.cluster, tag);
 	to = (from + 1) % TK_CLUSTER_MASTERS;
 	tk_cluster_migrate(&st.cluster, tag, to);
 	ck_assert_uint_eq(tk_cluster_serving(&st.cluster, tag), to);
-	chatter_resumes(&chatter);
+	goes_on();
 
 	tk_server_stop(&st.cluster.node[to], SIGKILL);
 	tk_redis_wait(
 	    &st.cluster.node[to + TK_CLUSTER_MASTERS], "ROLE", "master");
 	/* Without a replica nothing is acknowledged. */
 	tk_server_restart(&st.cluster.node[to]);
-	chatter_resumes(&chatter);
+	goes_on();
 	ck_assert_uint_eq(
 	    tk_cluster_serving(&st.cluster, tag), to + TK_CLUSTER_MASTERS);
 	for (i = 0; i < STACK_BODY_SIM; i++)

@@ -42,7 +42,7 @@ replicated_close(void)
 	tk_server_stop(&replica, SIGKILL);
 }
 
-TEST_T(what_is_not_replicated_is_an_error_that_says_so, 60)
+TEST_T(a_change_that_is_not_replicated_is_an_error, 60)
 {
 	struct tk_response a = { 0 };
 

@@ -224,7 +224,7 @@ begin_was_observed(void *arg)
 }
 
 /* emotion-engine sends no second reply then. */
-TEST_T(the_record_says_that_the_soul_is_saved, 60)
+TEST_T(the_record_has_the_save_of_the_soul, 60)
 {
 	struct str ids[2] = { STR_INIT("u1") }, key;
 	char text[STATE_KEY_MAX];
@@ -243,7 +243,7 @@ TEST_T(the_record_says_that_the_soul_is_saved, 60)
 	    state_key(text, KEY_TURN, ids, NELEM(ids), &key), RC_OK);
 	ck_assert_int_eq(
 	    state_cmd(b.state,
-		STATE_ARGS(STR("HSET"), key, STR("felt"), STR("1")), NULL),
+		STATE_ARGS(STR("HSET"), key, STR("saved"), STR("1")), NULL),
 	    RC_OK);
 	orch_ck_completed(&t, .reply = "你好", .executed = "", .failed = "");
 	ck_assert_int_eq(begin_unsaved(&b), 0);

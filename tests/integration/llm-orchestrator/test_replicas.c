@@ -63,7 +63,7 @@ wait_model(struct replicated *r, struct orch_turn *t, size_t requests)
 /* Neither the turn nor what it would send exists; it can be sent again. */
 TEST_T(a_turn_whose_input_is_not_replicated_does_nothing, 60)
 {
-	static const struct orch_turn_opts again = { .inputs = INPUTS };
+	static const struct orch_turn_opts repeated = { .inputs = INPUTS };
 	struct replicated r;
 	struct orch_turn t;
 
@@ -71,14 +71,14 @@ TEST_T(a_turn_whose_input_is_not_replicated_does_nothing, 60)
 	orch_peers_set(&r.b.peers, filter,
 	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
 	tk_signal(&r.replica.proc, SIGSTOP);
-	orch_turn_start_with(&t, &r.b, "点头", &again);
+	orch_turn_start_with(&t, &r.b, "点头", &repeated);
 	orch_ck_failed(&t, 503, "not_replicated");
 	ck_text(&t, "nothing was done:", "try again");
 	ck_assert_uint_eq(orch_peers_count(&r.b.peers, "observe"), 0);
 	ck_assert_uint_eq(orch_peers_count(&r.b.peers, "intent_action"), 0);
 	orch_turn_close(&t);
 	tk_signal(&r.replica.proc, SIGCONT);
-	orch_turn_start_with(&t, &r.b, "点头", &again);
+	orch_turn_start_with(&t, &r.b, "点头", &repeated);
 	orch_ck_completed(&t, .executed = "control_light", .failed = "");
 	ck_assert_uint_eq(orch_peers_count(&r.b.peers, "intent_action"), 1);
 	orch_turn_close(&t);
@@ -114,7 +114,7 @@ TEST_T(an_action_is_not_sent_before_it_is_replicated, 60)
 }
 
 /* The body has acted, and the reply is not replicated. */
-TEST_T(a_turn_that_acted_says_that_it_is_not_stored_safely, 60)
+TEST_T(a_turn_that_acted_but_is_not_replicated_is_an_error, 60)
 {
 	char see[128], skills[64];
 	struct turn_record rec;
@@ -148,7 +148,7 @@ TEST_T(a_turn_that_acted_says_that_it_is_not_stored_safely, 60)
 }
 
 /* No body acted: the client may send it again, and gets the stored reply. */
-TEST_T(a_reply_that_is_not_replicated_may_be_asked_for_again, 60)
+TEST_T(a_reply_that_is_not_replicated_may_be_requested_later, 60)
 {
 	struct replicated r;
 	struct orch_turn t;

@@ -107,7 +107,7 @@ all_jobs_are_delivered(void *arg)
 }
 
 /* Jobs of one user and soul see what those before them have stored. */
-TEST_T(equal_memories_that_come_together_are_stored_once, 60)
+TEST_T(equal_memories_that_come_together_make_one_record, 60)
 {
 	struct memory_fixture fx;
 	struct memory_list l;

@@ -21,10 +21,10 @@ enter(struct state_fixture *b, const char *turn)
 static bool
 finish(struct state_fixture *b, const struct turn_slot *p)
 {
-	struct turn_ending end = { .reply = STR("{}"), .felt = true };
+	struct turn_ending end = { .reply = STR("{}"), .soul_saved = true };
 
 	OK(turn_finish(b->s, p, &message, &end, b->a));
-	return end.felt;
+	return end.soul_saved;
 }
 
 /* The soul of version n for a turn; whether the record says so. */
@@ -37,12 +37,12 @@ swap(struct state_fixture *b, int64_t n, const char *turn, bool wins)
 		.bytes = STR("new"),
 		.log = STR("why"),
 		.turn_id = str_of(turn),
-		.told = true };
+		.noted = true };
 	bool won;
 
 	OK(soul_state_swap(b->s, &st, b->a, &won));
 	ck_assert_int_eq(won, wins);
-	return st.told;
+	return st.noted;
 }
 
 static void
@@ -73,7 +73,7 @@ TEST(a_turn_that_ends_later_knows_it)
 	state_fixture_stop(&b);
 }
 
-TEST(a_turn_that_has_ended_is_not_told)
+TEST(a_turn_that_has_ended_is_not_marked)
 {
 	struct state_fixture b;
 	struct turn_slot p;
@@ -87,7 +87,7 @@ TEST(a_turn_that_has_ended_is_not_told)
 	state_fixture_stop(&b);
 }
 
-TEST(a_state_that_is_not_stored_is_not_told)
+TEST(a_state_that_is_not_stored_is_not_noted)
 {
 	struct state_fixture b;
 	struct turn_slot p;
