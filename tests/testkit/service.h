@@ -79,8 +79,7 @@ long long tk_service_metric(const struct tk_service *s, const char *name);
 /*
  * tk_service_end(s): Send SIGTERM; it must drain and exit 0 within 60 s.
  * tk_service_kill(s): Kill it.
- * It may be started again. Both
- * ignore a service that is not running.
+ * It may be started again. Both ignore a service that is not running.
  */
 void tk_service_end(struct tk_service *s);
 void tk_service_kill(struct tk_service *s);

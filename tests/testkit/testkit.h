@@ -133,8 +133,7 @@ void tk_signal(struct tk_proc *p, int sig);
 
 /*
  * tk_wait(p, ms): Wait for the process to end: its exit code, 128 + signal, -1
- * on timeout.  Fails the test if it is a service whose loop has waited for
- * Redis.
+ * on timeout, -2 if it is a service whose loop has waited for Redis.
  */
 int tk_wait(struct tk_proc *p, int ms);
 
