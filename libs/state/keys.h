@@ -171,8 +171,8 @@
  * (1: its input is stored), input (token of the turn that stored the input),
  * acting (1: a terminal may have carried out an action), again (the retry key),
  * void (1: it had no effect), saved (1: the soul's state that it changed is
- * stored), end (the last turn_reply, JSON; empty: lost), tl (timeline, JSON);
- * expires.
+ * stored), end (the last turn_reply, JSON; empty: lost), tl (timeline, JSON),
+ * commit (what storing the end took, us); expires.
  */
 #define TURN_FORMAT       "1"
 #define KEY_TURN_PRE      "soul:turn:"

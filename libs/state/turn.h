@@ -256,6 +256,7 @@ struct turn_record {
 	struct wall started;
 	struct str reply;    /* of an ended one: its last turn_reply, JSON */
 	struct str timeline; /* of an ended one: JSON; absent: none */
+	int64_t commit_us;   /* what turn_finish() took; 0: not known */
 };
 
 /*
@@ -264,5 +265,12 @@ struct turn_record {
  */
 enum rc turn_record_read(struct state *s, struct str user_id,
     struct str turn_id, struct arena *a, struct turn_record *out) RC_CHECK;
+
+/*
+ * turn_put_commit_time(pipe, turn_id, us):
+ * Queue what turn_finish() took, for the record of the turn that it ended.
+ */
+enum rc turn_put_commit_time(
+    struct state_pipe *pipe, struct str turn_id, int64_t us) RC_CHECK;
 
 #endif /* !STATE_TURN_H */

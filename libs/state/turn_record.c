@@ -243,6 +243,7 @@ turn_record_read_fields(const struct state_reply *r, struct arena *a,
 	out->started.ms = record_num(&rd, state_reply_at(h, 4));
 	out->reply = record_text(&rd, state_reply_at(h, 5));
 	out->timeline = record_text(&rd, state_reply_at(h, 6));
+	out->commit_us = record_num(&rd, state_reply_at(h, 7));
 	out->state =
 	    turn_record_state(out, state_reply_int(state_reply_at(r, 2)) != 0);
 	return record_end(&rd, key);
@@ -266,4 +267,17 @@ turn_record_read(struct state *s, struct str user_id, struct str turn_id,
 		*out = (struct turn_record){ 0 };
 	state_reply_free(r);
 	return rc;
+}
+
+enum rc
+turn_put_commit_time(struct state_pipe *pipe, struct str turn_id, int64_t us)
+{
+	struct script_call c;
+
+	if (us < 0)
+		return RC_INVALID;
+	call_begin(&c, &script_turn_put_commit_time);
+	call_key(&c, KEY_TURN, turn_id, STR_NONE);
+	call_num(&c, us);
+	return call_queue(pipe, &c);
 }

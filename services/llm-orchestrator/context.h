@@ -20,6 +20,7 @@
 
 struct arena;
 struct bus;
+struct commit_times;
 struct llm;
 struct metric;
 struct reply_stream;
@@ -88,6 +89,7 @@ struct orch {
 	struct slot_release_list
 	    releases; /* queue slots still to be released */
 	size_t n_releases, release_bytes;
+	struct commit_times *commit_times;
 	struct loop_timer tick, flush;
 	struct reply_stream_list streams; /* with events to append */
 	bool flushing;

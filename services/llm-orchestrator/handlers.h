@@ -49,8 +49,8 @@ enum rc turn_load(struct turn_run *r, const struct turn_action *a) RC_CHECK;
 
 /*
  * perception_observe_emotion(r, a): Request emotion and gate.
- * perception_count_unsaved(r):      The turn is stored: count it if the soul's
- *                                   state is not.
+ * perception_count_unsaved(r):      The turn is stored: log and count it if the
+ *                                   soul's state is not.
  * perception_filter_intents(r, a):  Request the intents of the user's text.
  * perception_filter_early(r):       The same before the turn begins; the reply
  *                                   waits for perception_filter_intents().

@@ -22,6 +22,7 @@
 #include "state/state.h"
 #include "svc/svc.h"
 #include "tools/tool_catalog.h"
+#include "turn/commit_times.h"
 #include "turn/turn_fsm.h"
 #include "turn/turn_steps.h"
 #include "wire/subjects.h"
@@ -242,6 +243,7 @@ orch_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	o->pipe = state_pipe_new(o->state, REPLY_STREAM_BATCH);
+	o->commit_times = commit_times_new(o->state);
 	queue_slot_on_tick(o);
 	return o;
 }
@@ -258,6 +260,7 @@ orch_stop(void *arg)
 	queue_slot_free_releases(o);
 	llm_free(o->llm);
 	state_pipe_free(o->pipe);
+	commit_times_free(o->commit_times);
 	state_free(o->state);
 	worker_free(o->workers);
 	otlp_flush(o->otlp, FLUSH_MS);

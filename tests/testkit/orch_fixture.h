@@ -102,6 +102,7 @@ struct orch_turn_opts {
 	const char *soul;     /* NULL: not named */
 	const char *user;     /* NULL: u1 */
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
+	const char *trace;    /* traceparent; NULL: none */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */
 	bool stream;
 	bool unread; /* the request does not carry the body's record */

@@ -76,6 +76,8 @@ orch_turn_start_with(struct orch_turn *t, struct orch_fixture *b,
 	    (long long)(clock_wall().ms +
 		(o->deadline_ms != 0 ? o->deadline_ms : ORCH_WAIT_MS)));
 	natsMsgHeader_Set(m, "Soul-Deadline", deadline);
+	if (o->trace != NULL)
+		natsMsgHeader_Set(m, "traceparent", o->trace);
 	ck_assert_int_eq(natsConnection_PublishMsg(b->peers.nc, m), NATS_OK);
 	natsMsg_Destroy(m);
 	free(text);

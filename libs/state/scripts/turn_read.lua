@@ -2,7 +2,7 @@
 --
 -- KEYS: turn
 -- Result: {OK, known, lost, {user, session, instance, trace, at, end,
---         timeline}}
+--         timeline, commit}}
 -- Computed keys: the instance of the turn's process.
 
 --@idempotent
@@ -12,7 +12,7 @@
 local key = KEYS[1]
 local known = record(key, TURN_FORMAT)
 local fields = redis.call('HMGET', key, 'u', 's', 'i', 'trace', 'at', 'end',
-  'tl')
+  'tl', 'commit')
 local lost = fields[6] == ''
 if known and not fields[6] then
   lost = redis.call('EXISTS',

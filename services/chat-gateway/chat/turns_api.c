@@ -53,6 +53,23 @@ turn_view_timeline(
 	return rc;
 }
 
+/* The commit had not ended when the timeline was stored. */
+static void
+turn_view_commit(int64_t us, struct wire_turn_record *out)
+{
+	size_t i;
+
+	for (i = 0; i < out->n_timeline && us > 0; i++) {
+		struct wire_turn_record_timeline *s = &out->timeline[i];
+
+		if (s->has_ms || !str_eq(s->stage, STR("commit")))
+			continue;
+		s->ms = (double)us / 1000;
+		s->has_ms = true;
+		s->outcome = STR("ok");
+	}
+}
+
 /* The total is the end of the last span. */
 static void
 turn_view_total(struct wire_turn_record *out)
@@ -95,8 +112,10 @@ turn_view_end(const struct turn_record *rec, struct arena *a,
 		return RC_INVALID;
 	}
 	rc = turn_view_timeline(rec->timeline, a, out);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		turn_view_commit(rec->commit_us, out);
 		turn_view_total(out);
+	}
 	return rc;
 }
 

@@ -37,9 +37,12 @@ perception_is_unsaved(const void *msg)
 void
 perception_count_unsaved(struct turn_run *r)
 {
-	if (r->save_failed && !r->ending.soul_saved)
+	if (r->save_rc != RC_OK && !r->ending.soul_saved) {
 		metric_add(r->o->metrics.emotion_unsaved, 1);
-	r->save_failed = false;
+		log_warn("turn.soul_not_saved", LOG_V("turn", r->slot.turn_id),
+		    LOG_V("soul", r->facts.soul_id), LOG_RC(r->save_rc));
+	}
+	r->save_rc = RC_OK;
 }
 
 /*
@@ -61,7 +64,7 @@ perception_on_emotion(
 		e.mode = r->emotion.exec_mode;
 		e.unsaved = perception_is_unsaved(msg);
 	} else if (r->observed) {
-		r->save_failed = true;
+		r->save_rc = rc;
 		if (r->turn.committed)
 			perception_count_unsaved(r);
 	}

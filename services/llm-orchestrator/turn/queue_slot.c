@@ -20,6 +20,7 @@
 #include "reply/reply_stream.h"
 #include "state/turn.h"
 #include "svc/svc.h"
+#include "turn/commit_times.h"
 #include "turn/turn_runner.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -429,6 +430,7 @@ slot_tick(void *arg)
 			break;
 		slot_release_free(o, l);
 	}
+	commit_times_flush(o->commit_times);
 	loop_timer_set(svc_loop(o->svc), &o->tick,
 	    mono_add_ms(clock_mono(), SLOT_TICK_MS), queue_slot_on_tick, o);
 }

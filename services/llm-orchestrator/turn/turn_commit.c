@@ -22,6 +22,7 @@
 #include "state/session.h"
 #include "svc/svc.h"
 #include "tools/unconfirmed.h"
+#include "turn/commit_times.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"
@@ -98,7 +99,6 @@ commit_set_timeline(struct turn_run *r, const char *outcome)
 {
 	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
 
-	timeline_end(r->timeline, TIMELINE_STORE, 0, "ok", clock_mono());
 	timeline_close(r->timeline, outcome, clock_mono());
 	if (timeline_write(r->timeline, r->a, &b) == RC_OK)
 		r->ending.timeline = arena_str(r->a, buf_str(&b));
@@ -364,9 +364,15 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 
 	(void)a;
 	commit_cancel_pending(r);
+	if (r->turn.unsaved) {
+		r->save_rc = RC_TIMEOUT;
+		perception_count_unsaved(r);
+	}
 	turn_publish_response(r);
 	turn_publish_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
 	metric_add(r->o->metrics.completed, 1);
+	commit_times_add(r->o->commit_times, r->slot.turn_id,
+	    timeline_took_us(r->timeline, TIMELINE_COMMIT));
 	/* They are freed with the call. */
 	str_copy(r->slot.key.user_id, user, sizeof(user));
 	str_copy(r->slot.key.session_id, session, sizeof(session));

@@ -129,8 +129,8 @@ struct turn_run {
 	struct turn_facts facts;
 	struct turn_prefetch *prefetch; /* see turn_steps.h; NULL: none */
 	struct early_filter early;
-	bool observed;    /* the first reply of emotion-engine has come */
-	bool save_failed; /* no second one came that the soul is saved */
+	bool observed;   /* the first reply of emotion-engine has come */
+	enum rc save_rc; /* of the second: why the soul may not be saved */
 	bool emotion_known;
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;

@@ -42,9 +42,13 @@ control_reply(struct orch *o, struct bus_msg *m, const struct wire_desc *d,
 static void
 control_reject(struct orch *o, struct bus_msg *m, enum rc rc, const char *text)
 {
-	struct wire_error rep = { .error = str_of(text),
-		.code = str_of(rc_name(rc)) };
+	struct trace trace;
 
+	if (!bus_msg_trace(m, &trace))
+		trace_new(&trace);
+	const struct wire_error rep = { .error = str_of(text),
+		.code = str_of(rc_name(rc)),
+		.trace_id = str_of(trace.trace_id) };
 	buf_reset(&o->out);
 	if (wire_encode(&wire_error_desc, &rep, &o->out, NULL) != RC_OK)
 		buf_puts(&o->out, "{}");
@@ -209,6 +213,20 @@ start_error(const struct turn_run *r, enum rc rc)
 	}
 }
 
+static enum rc
+start_enter(struct turn_run *r, struct str *first)
+{
+	struct timeline_phase begin = { .kind = TIMELINE_BEGIN,
+		.begin = clock_mono() };
+	enum rc rc;
+
+	timeline_begin(r->timeline, &begin);
+	rc = queue_slot_enter(r, first);
+	timeline_end(r->timeline, TIMELINE_BEGIN, 0,
+	    rc == RC_OK ? "ok" : rc_name(rc), clock_mono());
+	return rc;
+}
+
 void
 turn_start(void *arg, struct svc_call *c)
 {
@@ -230,7 +248,7 @@ turn_start(void *arg, struct svc_call *c)
 	e.error = turn_load_given(r);
 	enum rc rc = RC_OK;
 	if (e.error.status == 0)
-		rc = queue_slot_enter(r, &first);
+		rc = start_enter(r, &first);
 	if (rc == RC_CONFLICT && first.p != NULL) {
 		turn_end_repeated(r, first);
 		return;
@@ -245,9 +263,10 @@ turn_start(void *arg, struct svc_call *c)
 		turn_disown(r);
 		return;
 	}
-	timeline_begin(r->timeline,
-	    &(struct timeline_phase){
-		.kind = TIMELINE_QUEUE, .begin = r->start });
+	if (r->ahead > 0)
+		timeline_begin(r->timeline,
+		    &(struct timeline_phase){
+			.kind = TIMELINE_QUEUE, .begin = clock_mono() });
 	/* A turn that runs at once says so with its end. */
 	if (!r->begun)
 		start_accept(r);

@@ -68,7 +68,7 @@ void queue_slot_left(struct turn_run *r);
 /*
  * queue_slot_on_wake(o, m):        Another process has ended a turn; one of
  * ours may be next. queue_slot_on_tick(o):           Every second: the
- * process's liveness key, and deferred releases.  Schedules itself.
+ * process's liveness key, deferred releases, commit times.  Schedules itself.
  * queue_slot_free_releases(o):     Drop the deferred releases.
  */
 void queue_slot_on_wake(void *o, struct bus_msg *m);

@@ -22,6 +22,7 @@ const char *
 timeline_name(enum timeline_kind kind)
 {
 	static const char *const names[] = {
+		[TIMELINE_BEGIN] = "begin",
 		[TIMELINE_QUEUE] = "queue",
 		[TIMELINE_LOAD] = "load",
 		[TIMELINE_EMOTION] = "emotion",
@@ -32,7 +33,7 @@ timeline_name(enum timeline_kind kind)
 		[TIMELINE_INVOKE] = "invoke",
 		[TIMELINE_RECALL] = "recall",
 		[TIMELINE_FORGET] = "forget",
-		[TIMELINE_STORE] = "store",
+		[TIMELINE_COMMIT] = "commit",
 	};
 
 	return names[kind];
@@ -89,7 +90,8 @@ void
 timeline_close(struct turn_timeline *t, const char *outcome, struct mono now)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		if (t->list[i].end.ns != 0)
+		if (t->list[i].end.ns != 0 ||
+		    t->list[i].kind == TIMELINE_COMMIT)
 			continue;
 		t->list[i].end = now;
 		t->list[i].outcome = outcome;
@@ -104,6 +106,17 @@ timeline_count(const struct turn_timeline *t, enum timeline_kind kind)
 	for (size_t i = 0; i < t->n; i++)
 		n += t->list[i].kind == kind;
 	return n;
+}
+
+int64_t
+timeline_took_us(const struct turn_timeline *t, enum timeline_kind kind)
+{
+	for (size_t i = t->n; i > 0; i--) {
+		const struct timeline_phase *s = &t->list[i - 1];
+		if (s->kind == kind && s->end.ns != 0)
+			return mono_diff_ns(s->end, s->begin) / 1000;
+	}
+	return 0;
 }
 
 double
@@ -216,7 +229,7 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 		{ TURN_DO_FILTER_INTENTS, TIMELINE_INTENT },
 		{ TURN_DO_CHECK_MEMORY, TIMELINE_MEMORY },
 		{ TURN_DO_SEND_INTENTS, TIMELINE_ACT },
-		{ TURN_DO_COMMIT, TIMELINE_STORE },
+		{ TURN_DO_COMMIT, TIMELINE_COMMIT },
 	};
 	const struct str none = { NULL, 0 };
 
@@ -310,6 +323,9 @@ turn_trace_event(struct turn_run *r, const struct turn_event *e)
 		timeline_end_now(
 		    r, TIMELINE_COMPLETION, timeline_error_name(e));
 		break;
+	case TURN_COMMITTED:
+		timeline_end_now(r, TIMELINE_COMMIT, timeline_error_name(e));
+		break;
 	case TURN_CALL_RESULT:
 		timeline_end_call(r, e);
 		break;
@@ -383,6 +399,7 @@ turn_trace_end(struct turn_run *r, const char *error)
 		return;
 	otlp_span(o, &span);
 	timeline_close(r->timeline, "stopped", clock_mono());
+	timeline_end_now(r, TIMELINE_COMMIT, "stopped");
 	for (size_t i = 0; i < r->timeline->n; i++)
 		timeline_emit_span(r, &r->timeline->list[i]);
 }

@@ -9,6 +9,7 @@
 #define LLM_ORCHESTRATOR_TURN_TIMELINE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/arena.h"
 #include "core/buf.h"
@@ -25,6 +26,7 @@ struct turn_run;
 #define TIMELINE_MAX 128
 
 enum timeline_kind {
+	TIMELINE_BEGIN,
 	TIMELINE_QUEUE,
 	TIMELINE_LOAD,
 	TIMELINE_EMOTION,
@@ -35,7 +37,7 @@ enum timeline_kind {
 	TIMELINE_INVOKE,
 	TIMELINE_RECALL,
 	TIMELINE_FORGET,
-	TIMELINE_STORE
+	TIMELINE_COMMIT
 };
 
 struct timeline_phase {
@@ -62,7 +64,8 @@ void timeline_begin(struct turn_timeline *t, const struct timeline_phase *s);
 /*
  * timeline_end(t, kind, key, outcome, now): End a phase, if it is open.
  * timeline_first(t, kind, now):  The open phase produced its first output.
- * timeline_close(t, outcome, now): End all open phases.
+ * timeline_close(t, outcome, now): End all open phases but that of the commit,
+ *                                which ends after the timeline is stored.
  */
 void timeline_end(struct turn_timeline *t, enum timeline_kind kind, size_t key,
     const char *outcome, struct mono now);
@@ -73,6 +76,10 @@ void timeline_close(
 
 /* timeline_count(t, kind): Phases of that kind so far. */
 size_t timeline_count(const struct turn_timeline *t, enum timeline_kind kind);
+
+/* timeline_took_us(t, kind): Of its last phase, if that has ended; else 0. */
+int64_t timeline_took_us(
+    const struct turn_timeline *t, enum timeline_kind kind);
 
 /* timeline_ms(from, to): Milliseconds, to the microsecond; not below 0. */
 double timeline_ms(struct mono from, struct mono to);

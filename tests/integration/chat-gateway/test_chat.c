@@ -143,6 +143,8 @@ check_headers(const struct gw_turn *t, const char *trace, int64_t before)
 	ck_assert_int_eq(
 	    natsMsgHeader_Get(t->m, "traceparent", &parent), NATS_OK);
 	ck_assert_int_eq(strncmp(parent + 3, trace, 32), 0);
+	/* The turn's span is a child of the caller's. */
+	ck_assert_int_eq(strncmp(parent + 36, "b7ad6b7169203331", 16), 0);
 	ck_assert_int_eq(
 	    natsMsgHeader_Get(t->m, "Soul-Deadline", &deadline), NATS_OK);
 	ck_assert_int_ge(strtoll(deadline, NULL, 10), before + 120000);

@@ -250,3 +250,20 @@ TEST_T(the_record_has_the_save_of_the_soul, 60)
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
+
+/* At the deadline, what was done is replied. */
+TEST_T(a_save_without_an_end_does_not_fail_the_turn, 60)
+{
+	static const struct orch_turn_opts brief = { .deadline_ms = 2500 };
+	struct orch_fixture b;
+	struct orch_turn t;
+
+	begin_start(&b);
+	orch_peers_set(&b.peers, save_later, true);
+	orch_turn_start_with(&t, &b, "把灯变绿", &brief);
+	orch_ck_completed(&t, .executed = "control_light", .failed = "");
+	ck_assert_int_eq(begin_unsaved(&b), 1);
+	ck_assert(tk_log_has(&b.orch[0].proc, "turn.soul_not_saved"));
+	orch_turn_close(&t);
+	orch_fixture_stop(&b);
+}

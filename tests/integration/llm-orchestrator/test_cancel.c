@@ -193,3 +193,57 @@ TEST_T(a_cancel_while_redis_is_down, 90)
 	orch_turn_close(&s.t);
 	end(&s);
 }
+
+/* Errors of requests about a turn have their caller's trace, or one. */
+TEST_T(errors_have_a_trace, 60)
+{
+	static const char trace[] = "0af7651916cd43dd8448eb211c80319c";
+	static const struct {
+		const char *what, *body, *code;
+	} rows[] = {
+		{ "cancel", "{\"turn_id\":\"none\"}", "not_found" },
+		{ "cancel", "{}", "invalid_request" },
+		{ "show", "{\"turn_id\":\"none\"}", "not_found" },
+		{ "show", "{", "invalid_request" },
+	};
+	char subject[128], parent[64], instance[64];
+	struct orch_fixture b;
+	struct orch_turn t;
+	natsMsg *m, *reply;
+	json_t *j;
+
+	orch_fixture_start(&b, 1);
+	orch_model_reply(&b.model, "好", NULL);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	orch_turn_start(&t, &b, "你好");
+	snprintf(instance, sizeof(instance), "%s",
+	    orch_text(orch_turn_end(&t), "instance"));
+	orch_turn_close(&t);
+	snprintf(parent, sizeof(parent), "00-%s-b7ad6b7169203331-01", trace);
+	for (size_t i = 0; i < 2 * NELEM(rows); i++) {
+		bool traced = i < NELEM(rows);
+		size_t k = i % NELEM(rows);
+
+		snprintf(subject, sizeof(subject), "soul.rpc.turn.%s.%s",
+		    rows[k].what, instance);
+		ck_assert_int_eq(natsMsg_Create(&m, subject, NULL, rows[k].body,
+				     (int)strlen(rows[k].body)),
+		    NATS_OK);
+		if (traced)
+			natsMsgHeader_Set(m, "traceparent", parent);
+		ck_assert_int_eq(natsConnection_RequestMsg(
+				     &reply, b.peers.nc, m, ORCH_WAIT_MS),
+		    NATS_OK);
+		j = json_loadb(natsMsg_GetData(reply),
+		    (size_t)natsMsg_GetDataLength(reply), 0, NULL);
+		ck_assert_str_eq(orch_text(j, "code"), rows[k].code);
+		if (traced)
+			ck_assert_str_eq(orch_text(j, "trace_id"), trace);
+		else
+			ck_assert_uint_eq(strlen(orch_text(j, "trace_id")), 32);
+		json_decref(j);
+		natsMsg_Destroy(m);
+		natsMsg_Destroy(reply);
+	}
+	orch_fixture_stop(&b);
+}

@@ -128,6 +128,76 @@ TEST_T(a_turn_publishes_its_events, 60)
 	orch_fixture_stop(&b);
 }
 
+#define TRACE_A "0af7651916cd43dd8448eb211c80319c"
+#define TRACE_B "4bf92f3577b34da6a3ce929d0e0e4736"
+#define EVENTS  8
+
+/* Events of turns at one time leave in one write, but are not mixed up. */
+TEST_T(each_event_has_its_own_id_trace_and_time, 60)
+{
+	static const char *const trace[] = { TRACE_A, TRACE_B };
+	struct orch_turn_opts opts[] = {
+		{ .session = "a",
+		    .trace = "00-" TRACE_A "-b7ad6b7169203331-01" },
+		{ .session = "b",
+		    .trace = "00-" TRACE_B "-b7ad6b7169203331-01" },
+	};
+	char ids[EVENTS][128], uuid[64];
+	double from = (double)clock_wall().ms / 1000, at;
+	size_t n, i, of[2] = { 0, 0 };
+	natsSubscription *sub = NULL;
+	const char *parent, *id;
+	struct orch_turn t[2];
+	struct orch_fixture b;
+	natsMsg *m;
+	json_t *e;
+
+	orch_fixture_start(&b, 1);
+	ck_assert_int_eq(
+	    natsConnection_SubscribeSync(&sub, b.peers.nc, "soul.event.>"),
+	    NATS_OK);
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
+	for (i = 0; i < 2; i++)
+		orch_turn_start_with(&t[i], &b, "把灯变绿", &opts[i]);
+	for (i = 0; i < 2; i++) {
+		orch_ck_completed(
+		    &t[i], .executed = "control_light", .failed = "");
+		orch_turn_close(&t[i]);
+	}
+	for (n = 0; n < EVENTS; n++) {
+		ck_assert_int_eq(
+		    natsSubscription_NextMsg(&m, sub, ORCH_WAIT_MS), NATS_OK);
+		ck_assert_int_eq(
+		    natsMsgHeader_Get(m, "traceparent", &parent), NATS_OK);
+		ck_assert_int_eq(
+		    natsMsgHeader_Get(m, "Nats-Msg-Id", &id), NATS_OK);
+		snprintf(ids[n], sizeof(ids[n]), "%s", id);
+		for (i = 0; i < n; i++)
+			ck_assert_str_ne(ids[i], ids[n]);
+		i = strstr(parent, TRACE_B) != NULL;
+		ck_assert_ptr_nonnull(strstr(parent, trace[i]));
+		e = json_loadb(natsMsg_GetData(m),
+		    (size_t)natsMsg_GetDataLength(m), 0, NULL);
+		snprintf(uuid, sizeof(uuid), "%.8s-%.4s-%.4s-%.4s-%.12s",
+		    trace[i], trace[i] + 8, trace[i] + 12, trace[i] + 16,
+		    trace[i] + 20);
+		ck_assert_str_eq(orch_text(e, "trace_id"), uuid);
+		ck_assert_str_eq(
+		    orch_text(e, "payload.session_id"), opts[i].session);
+		at = json_number_value(tk_find(e, "meta.timestamp"));
+		ck_assert_double_ge(at, from);
+		ck_assert_double_le(at, (double)clock_wall().ms / 1000);
+		of[i]++;
+		json_decref(e);
+		natsMsg_Destroy(m);
+	}
+	ck_assert_uint_eq(of[0], EVENTS / 2);
+	ck_assert_uint_eq(of[1], EVENTS / 2);
+	natsSubscription_Destroy(sub);
+	orch_fixture_stop(&b);
+}
+
 /* The idle timer starts with the user's last input. */
 TEST_T(a_turn_resets_the_idle_timer, 60)
 {

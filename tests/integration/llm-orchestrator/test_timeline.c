@@ -2,6 +2,7 @@
  * Where a turn's time went, while it runs and after it.
  */
 #include "testkit/orch_fixture.h"
+#include "testkit/redis_meter.h"
 
 /* A phase of a list, or NULL. */
 static json_t *
@@ -54,7 +55,7 @@ TEST_T(the_timeline_of_an_ended_turn, 60)
 	json_t *list = stored(&b, t.turn_id);
 	json_t *all = json_pack("{s:O}", "l", list);
 	ck_assert_str_eq(orch_list(all, "l", "stage", names, sizeof(names)),
-	    "queue,load,emotion,intent,memory,think,invoke,think,store");
+	    "begin,load,emotion,intent,memory,think,invoke,think,commit");
 	ck_assert_double_ge(ms_of(stage(list, "think", 0), "ms"), 115);
 	ck_assert_str_eq(orch_text(stage(list, "think", 0), "what"), "1");
 	ck_assert_str_eq(orch_text(stage(list, "think", 1), "what"), "2");
@@ -108,7 +109,8 @@ TEST_T(the_timeline_of_a_running_turn, 60)
 	json_decref(j);
 	j = orch_turn_query(&b, "show", next.turn_id);
 	ck_assert_str_eq(orch_text(j, "stage"), "queued");
-	ck_assert_uint_eq(json_array_size(tk_find(j, "timeline")), 1);
+	ck_assert_ptr_nonnull(stage(tk_find(j, "timeline"), "queue", 0));
+	ck_assert_uint_eq(json_array_size(tk_find(j, "timeline")), 2);
 	json_decref(j);
 	orch_model_hold(&b.model, false);
 	orch_ck_completed(&t, .reply = "慢慢", .executed = "", .failed = "");
@@ -119,6 +121,42 @@ TEST_T(the_timeline_of_a_running_turn, 60)
 	json_decref(j);
 	orch_turn_close(&t);
 	orch_turn_close(&next);
+	orch_fixture_stop(&b);
+}
+
+#define FSYNC_MS 40
+
+static bool
+commit_is_timed(void *arg)
+{
+	struct orch_turn *t = arg;
+
+	return orch_turn_stored(t->b, t->turn_id).commit_us >= FSYNC_MS * 1000;
+}
+
+/* What a turn waits for the disk of Redis, at its begin and its end. */
+TEST_T(begin_and_commit_have_the_time_of_their_writes, 60)
+{
+	struct tk_meter *meter = tk_meter_begin();
+	struct orch_fixture b;
+	struct orch_turn t;
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
+	atomic_store(&meter->fsync_us, FSYNC_MS * 1000);
+	orch_turn_start(&t, &b, "把灯变绿");
+	orch_ck_completed(&t, .executed = "control_light", .failed = "");
+	atomic_store(&meter->fsync_us, 0);
+	json_t *list = stored(&b, t.turn_id);
+	ck_assert_double_ge(ms_of(stage(list, "begin", 0), "ms"), FSYNC_MS);
+	ck_assert_ptr_null(stage(list, "queue", 0));
+	/* It was stored before its end was known. */
+	ck_assert_ptr_nonnull(stage(list, "commit", 0));
+	ck_assert_ptr_null(json_object_get(stage(list, "commit", 0), "ms"));
+	ck_assert(tk_until(commit_is_timed, &t, ORCH_WAIT_MS));
+	json_decref(list);
+	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
 
@@ -181,9 +219,37 @@ span_named(json_t *list, const char *name)
 	return NULL;
 }
 
-/* Each phase is a child of the turn's span. */
+static int64_t
+span_ns(json_t *span, const char *member)
+{
+	return strtoll(orch_text(span, member), NULL, 10);
+}
+
+/* The span of that name has this parent, and lies within it. */
+static void
+ck_child(json_t *spans, const char *name, json_t *parent)
+{
+	json_t *s = span_named(spans, name);
+
+	ck_assert_msg(s != NULL, "%s", name);
+	ck_assert_str_eq(orch_text(s, "traceId"), orch_text(parent, "traceId"));
+	ck_assert_str_eq(
+	    orch_text(s, "parentSpanId"), orch_text(parent, "spanId"));
+	ck_assert_int_ge(span_ns(s, "startTimeUnixNano"),
+	    span_ns(parent, "startTimeUnixNano"));
+	ck_assert_int_le(
+	    span_ns(s, "endTimeUnixNano"), span_ns(parent, "endTimeUnixNano"));
+}
+
+/* The turn is a child of its caller's span, each phase of the turn's. */
 TEST_T(phases_are_exported_as_spans, 60)
 {
+	static const char *const phases[] = { "begin", "load", "emotion",
+		"intent", "memory", "think", "commit" };
+	static const struct orch_turn_opts traced = {
+		.trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-"
+			 "01"
+	};
 	struct orch_fixture b;
 	struct orch_turn t;
 	struct orch_model collector;
@@ -197,21 +263,18 @@ TEST_T(phases_are_exported_as_spans, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	orch_model_reply(&b.model, "好", NULL);
-	orch_turn_start(&t, &b, "你好");
+	orch_turn_start_with(&t, &b, "你好", &traced);
 	orch_ck_completed(&t, .reply = "好", .executed = "", .failed = "");
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 	json_t *spans = collected(&collector);
 	json_t *turn = span_named(spans, "turn");
-	json_t *think = span_named(spans, "think");
 	ck_assert_ptr_nonnull(turn);
-	ck_assert_ptr_nonnull(think);
 	ck_assert_str_eq(
-	    orch_text(think, "traceId"), orch_text(turn, "traceId"));
-	ck_assert_str_eq(
-	    orch_text(think, "parentSpanId"), orch_text(turn, "spanId"));
-	ck_assert_ptr_nonnull(span_named(spans, "load"));
-	ck_assert_ptr_nonnull(span_named(spans, "store"));
+	    orch_text(turn, "traceId"), "0af7651916cd43dd8448eb211c80319c");
+	ck_assert_str_eq(orch_text(turn, "parentSpanId"), "b7ad6b7169203331");
+	for (size_t i = 0; i < NELEM(phases); i++)
+		ck_child(spans, phases[i], turn);
 	json_decref(spans);
 	orch_model_stop(&collector);
 }

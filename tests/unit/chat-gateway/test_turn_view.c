@@ -28,7 +28,7 @@ static const struct {
 	/* Spans overlap: the last end counts. */
 	{ TURN_STATE_ENDED, END("failed"),
 	    "[{\"stage\":\"think\",\"start_ms\":2,\"ms\":9},"
-	    "{\"stage\":\"store\",\"start_ms\":4}]",
+	    "{\"stage\":\"commit\",\"start_ms\":4}]",
 	    RC_OK, WIRE_TURN_RECORD_STATE_FAILED, 11, 2 },
 	{ TURN_STATE_ENDED, END("running"), NULL, RC_INVALID, 0, 0, 0 },
 	{ TURN_STATE_ENDED, END("repeated"), NULL, RC_INVALID, 0, 0, 0 },
@@ -70,5 +70,32 @@ TEST(records_become_their_messages)
 		    wire_encode(&wire_turn_record_desc, &out, &b, NULL), RC_OK);
 	}
 	buf_free(&b);
+	arena_free(a);
+}
+
+/* What the commit took is stored beside the timeline, later. */
+TEST(the_commit_gets_its_time)
+{
+	struct turn_record rec = { .known = true,
+		.state = TURN_STATE_ENDED,
+		.user_id = STR("u"),
+		.session_id = STR("s"),
+		.instance = STR("o"),
+		.reply = STR(END("completed")),
+		.timeline = STR("[{\"stage\":\"begin\",\"start_ms\":0,"
+				"\"ms\":1,\"outcome\":\"ok\"},"
+				"{\"stage\":\"commit\",\"start_ms\":4}]") };
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct wire_turn_record out;
+	struct wall now = { 0 };
+
+	ck_assert_int_eq(turn_view_put(&rec, STR("t"), now, a, &out), RC_OK);
+	ck_assert(!out.timeline[1].has_ms && out.total_ms == 4);
+	rec.commit_us = 1250;
+	ck_assert_int_eq(turn_view_put(&rec, STR("t"), now, a, &out), RC_OK);
+	ck_assert(out.timeline[0].ms == 1);
+	ck_assert(out.timeline[1].has_ms && out.timeline[1].ms == 1.25);
+	ck_assert(str_eq(out.timeline[1].outcome, STR("ok")));
+	ck_assert(out.total_ms == 5.25);
 	arena_free(a);
 }
