@@ -84,8 +84,9 @@ failover_receive(struct failover *f, json_t *u)
 		ck_abort_msg("soul %d: %s %lld after %lld", i,
 		    tick ? "tick" : "said", (long long)version,
 		    (long long)(tick ? s->tick : s->input));
-	/* A tick at the time of an input repeats its version. */
-	if (version != s->input)
+	/* A tick at the time of an input repeats its version; it may come
+	 * first, from the other engine. */
+	if (version != (tick ? s->input : s->tick))
 		s->published++;
 	s->newest = version > s->newest ? version : s->newest;
 	if (!tick) {

@@ -16,7 +16,7 @@
 #include "testkit/testkit.h"
 
 #define EMOTION_FIXTURE_MS      15000
-#define EMOTION_FIXTURE_ENGINES 2
+#define EMOTION_FIXTURE_ENGINES 3
 #define EMOTION_FIXTURE_BROKER  "main"
 
 struct emotion_fixture {

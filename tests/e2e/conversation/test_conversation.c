@@ -10,7 +10,7 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/peer.h"
 
-STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=11" } } })
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=12" } } })
 
 /* The next emotion_update that was not caused by a tick. */
 static json_t *
@@ -61,6 +61,32 @@ TEST(a_colour_command_is_a_direct_action)
 	client_wait_sim_state(
 	    &stack, o.terminal, "soul_id", tk_text(r, "soul_id"));
 	json_decref(r);
+	peer_free(w);
+}
+
+/* The body shows what the soul feels before it acts on it. */
+TEST(the_update_comes_before_the_action)
+{
+	struct client o = client_bound(&stack, "u-order", "terminal-012");
+	struct peer *w = peer_watch(&stack, o.terminal);
+	static const char *const texts[] = { "把灯变成绿色", "再关掉它" };
+	json_t *r, *update, *action;
+	size_t i;
+
+	for (i = 0; i < 10; i++) {
+		r = client_chat(&o, texts[i % 2]);
+		ck_assert(tk_json_equals(
+		    tk_at(r, "executed_skills"), "[\"control_light\"]"));
+		json_decref(r);
+		update = next_update(w);
+		action = i % 2 == 0 ? peer_next(w, "/intent_action", STACK_MS)
+				    : peer_await(w, "", "topic", "/invoke/");
+		ck_assert_ptr_nonnull(action);
+		ck_assert_double_le(
+		    tk_number(update, "at_ms"), tk_number(action, "at_ms"));
+		json_decref(update);
+		json_decref(action);
+	}
 	peer_free(w);
 }
 

@@ -94,6 +94,25 @@ TEST_T(the_bridge_survives_a_killed_broker, 90)
 	bridge_fixture_stop(&b);
 }
 
+/* The leader has heard who is present: an action needs no Redis. */
+TEST_T(presence_is_known_without_redis, 60)
+{
+	struct bridge_fixture b;
+	struct mqtt_device d;
+	long long calls;
+
+	bridge_fixture_start(&b);
+	mqtt_device_open_online(&d, &b, "t1");
+	calls = tk_service_metric(&b.bridge[0], "state_failures_total");
+	tk_signal(&b.redis.proc, SIGSTOP);
+	bridge_ck_delivery(&b, "t1.intent_action", ACTION, "delivered");
+	tk_signal(&b.redis.proc, SIGCONT);
+	ck_assert_int_eq(
+	    tk_service_metric(&b.bridge[0], "state_failures_total"), calls);
+	mqtt_device_close(&d);
+	bridge_fixture_stop(&b);
+}
+
 TEST_T(the_bridge_survives_a_killed_redis, 90)
 {
 	struct mqtt_fleet f;
