@@ -180,12 +180,19 @@ bus_jobs_has_reached(void *arg)
 }
 
 bool
-bus_jobs_until(
-    struct bus_fixture *e, struct bus_jobs_member *s, int distinct, int n)
+bus_jobs_until_ms(struct bus_fixture *e, struct bus_jobs_member *s,
+    int distinct, int n, int ms)
 {
 	struct bus_jobs_goal w = { s, distinct, n };
 
-	return bus_fixture_until(e, bus_jobs_has_reached, &w, BUS_FIXTURE_MS);
+	return bus_fixture_until(e, bus_jobs_has_reached, &w, ms);
+}
+
+bool
+bus_jobs_until(
+    struct bus_fixture *e, struct bus_jobs_member *s, int distinct, int n)
+{
+	return bus_jobs_until_ms(e, s, distinct, n, BUS_FIXTURE_MS);
 }
 
 long long

@@ -83,7 +83,12 @@ struct bus_consumer bus_jobs_consumer(struct bus_jobs_member *s);
 void bus_jobs_consume(
     struct bus_fixture *e, struct bus *b, const struct bus_consumer *c);
 
-/* Wait until s has had n deliveries of that many distinct jobs. */
+/*
+ * Wait until s has had n deliveries of that many distinct jobs; for ms, or the
+ * longest wait.
+ */
+bool bus_jobs_until_ms(struct bus_fixture *e, struct bus_jobs_member *s,
+    int distinct, int n, int ms);
 bool bus_jobs_until(
     struct bus_fixture *e, struct bus_jobs_member *s, int distinct, int n);
 

@@ -224,6 +224,21 @@ tk_nats_cluster_consumer_leader(
 	return g.consumer_leader;
 }
 
+bool
+tk_nats_cluster_is_version(const struct tk_nats_cluster *c, const char *prefix)
+{
+	json_t *j = NULL;
+	bool is;
+	size_t i;
+
+	for (i = 0; i < TK_NATS_NODES && j == NULL; i++)
+		j = node_figures(c, i, "/varz");
+	ck_assert_ptr_nonnull(j);
+	is = strncmp(tk_text(j, "version"), prefix, strlen(prefix)) == 0;
+	json_decref(j);
+	return is;
+}
+
 size_t
 tk_nats_cluster_client(const struct tk_nats_cluster *c, const char *name)
 {

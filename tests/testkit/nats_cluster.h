@@ -40,6 +40,12 @@ size_t tk_nats_cluster_consumer_leader(
     const struct tk_nats_cluster *c, const char *stream);
 
 /*
+ * tk_nats_cluster_is_version(c, prefix): Whether its version begins with that.
+ */
+bool tk_nats_cluster_is_version(
+    const struct tk_nats_cluster *c, const char *prefix);
+
+/*
  * tk_nats_cluster_client(c, name): The node that has a client of that name;
  * TK_NATS_NODES if none has.
  */
