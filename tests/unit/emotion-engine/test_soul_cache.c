@@ -29,15 +29,18 @@ cache_free(struct soul_cache *c)
 static void
 put(struct soul_cache *c, const char *id, int64_t version)
 {
-	soul_cache_put(
-	    c, &(struct stored_soul){ .id = str_of(id), .version = version });
+	soul_cache_put(c,
+	    &(struct stored_soul){
+		.user_id = STR("u"), .id = str_of(id), .version = version });
 }
 
 /* Its version; 0: there is no copy. */
 static int64_t
 get(struct soul_cache *c, const char *id)
 {
-	struct stored_soul s = { .id = str_of(id), .rc = RC_BUG };
+	struct stored_soul s = {
+		.user_id = STR("u"), .id = str_of(id), .rc = RC_BUG
+	};
 
 	if (!soul_cache_get(c, &s))
 		return 0;
@@ -81,7 +84,8 @@ TEST(an_older_version_is_ignored)
 	ck_assert_int_eq(get(c, "s"), 3);
 	soul_cache_update(c, &tick);
 	ck_assert_int_eq(get(c, "s"), 7);
-	soul_cache_drop(c, STR("s"));
+	soul_cache_drop(
+	    c, &(struct stored_soul){ .user_id = STR("u"), .id = STR("s") });
 	ck_assert_int_eq(get(c, "s"), 0);
 	cache_free(c);
 }
