@@ -267,10 +267,10 @@ enum rc turn_record_read(struct state *s, struct str user_id,
     struct str turn_id, struct arena *a, struct turn_record *out) RC_CHECK;
 
 /*
- * turn_put_commit_time(pipe, turn_id, us):
+ * turn_put_commit_time(pipe, user, turn_id, us):
  * Queue what turn_finish() took, for the record of the turn that it ended.
  */
-enum rc turn_put_commit_time(
-    struct state_pipe *pipe, struct str turn_id, int64_t us) RC_CHECK;
+enum rc turn_put_commit_time(struct state_pipe *pipe, struct str user,
+    struct str turn_id, int64_t us) RC_CHECK;
 
 #endif /* !STATE_TURN_H */

@@ -270,14 +270,15 @@ turn_record_read(struct state *s, struct str user_id, struct str turn_id,
 }
 
 enum rc
-turn_put_commit_time(struct state_pipe *pipe, struct str turn_id, int64_t us)
+turn_put_commit_time(
+    struct state_pipe *pipe, struct str user, struct str turn_id, int64_t us)
 {
 	struct script_call c;
 
 	if (us < 0)
 		return RC_INVALID;
 	call_begin(&c, &script_turn_put_commit_time);
-	call_key(&c, KEY_TURN, turn_id, STR_NONE);
+	call_key(&c, KEY_TURN, user, turn_id);
 	call_num(&c, us);
 	return call_queue(pipe, &c);
 }

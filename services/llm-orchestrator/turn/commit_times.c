@@ -39,9 +39,10 @@ commit_times_free(struct commit_times *c)
 }
 
 void
-commit_times_add(struct commit_times *c, struct str turn_id, int64_t us)
+commit_times_add(struct commit_times *c, const struct turn_slot *p, int64_t us)
 {
-	if (turn_put_commit_time(c->filling, turn_id, us) == RC_OK)
+	if (turn_put_commit_time(c->filling, p->key.user_id, p->turn_id, us) ==
+	    RC_OK)
 		c->n++;
 }
 

@@ -13,6 +13,7 @@
 
 struct commit_times;
 struct state;
+struct turn_slot;
 
 /* Turns between two flushes; the times of others are not recorded. */
 #define COMMIT_TIMES_MAX 4096
@@ -24,8 +25,9 @@ struct state;
 struct commit_times *commit_times_new(struct state *s);
 void commit_times_free(struct commit_times *c);
 
-/* commit_times_add(c, turn_id, us): To be written with the next flush. */
-void commit_times_add(struct commit_times *c, struct str turn_id, int64_t us);
+/* commit_times_add(c, p, us): To be written with the next flush. */
+void commit_times_add(
+    struct commit_times *c, const struct turn_slot *p, int64_t us);
 
 /* commit_times_flush(c): Write them, in this fiber. */
 void commit_times_flush(struct commit_times *c);

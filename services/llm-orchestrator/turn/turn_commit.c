@@ -371,7 +371,7 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 	turn_publish_response(r);
 	turn_publish_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
 	metric_add(r->o->metrics.completed, 1);
-	commit_times_add(r->o->commit_times, r->slot.turn_id,
+	commit_times_add(r->o->commit_times, &r->slot,
 	    timeline_took_us(r->timeline, TIMELINE_COMMIT));
 	/* They are freed with the call. */
 	str_copy(r->slot.key.user_id, user, sizeof(user));

@@ -75,7 +75,9 @@ TEST(the_least_recently_used_soul_goes)
 TEST(an_older_version_is_ignored)
 {
 	struct soul_cache *c = cache_new();
-	struct stored_soul tick = { .id = STR("s"), .version = 7 };
+	struct stored_soul tick = {
+		.user_id = STR("u"), .id = STR("s"), .version = 7
+	};
 
 	soul_cache_update(c, &tick);
 	ck_assert_int_eq(get(c, "s"), 0);

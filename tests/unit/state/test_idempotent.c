@@ -17,7 +17,9 @@ static const struct state_script *const others[] = {
 	/* The same owner extends its lease, and has the same epoch. */
 	&script_lease_acquire,
 	/* It does not call what writes in lib_memory. */
-	&script_memory_check_tombstone
+	&script_memory_check_tombstone,
+	/* It sets the same value. */
+	&script_turn_put_commit_time
 };
 
 static bool
