@@ -151,10 +151,11 @@ session_was_claimed(void *arg)
 	struct state_reply *r = NULL;
 	int64_t n = -1;
 
-	ck_assert_int_eq(state_cmd(c->fx->db.s,
-			     STATE_ARGS(STR("HGET"),
-				 STR("soul:session:{u1:chat}"), STR("claims")),
-			     &r),
+	ck_assert_int_eq(
+	    state_cmd(c->fx->db.s,
+		STATE_ARGS(STR("HGET"), STR("soul:session:{b0478}:u1:chat"),
+		    STR("claims")),
+		&r),
 	    RC_OK);
 	if (state_reply_kind(r) == STATE_STR)
 		ck_assert_int_eq(

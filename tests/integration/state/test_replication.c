@@ -237,7 +237,7 @@ TEST(what_was_done_before_is_waited_for)
 	connect_with(&f, set.url, 1);
 	OK(queue_turn(&f, true));
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	IS(RC_TIMEOUT, queue_turn(&f, false));
+	IS(RC_UNREPLICATED, queue_turn(&f, false));
 	IS(RC_TIMEOUT, queue_turn(&f, false));
 	tk_signal(&set.server[1].proc, SIGCONT);
 	tk_redis_wait_replica(&set.server[0], &set.server[1]);

@@ -119,7 +119,7 @@ TEST(turns_know_who_follows_the_session)
 	struct str hash;
 	int64_t newest;
 
-	state_fixture_start(&b);
+	start(&b);
 	/* A session that does not exist is not made by that. */
 	OK(session_events_follow(b.s, &key, 60000, &newest));
 	ck_assert_int_eq(newest, 0);
