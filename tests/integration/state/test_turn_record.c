@@ -434,3 +434,35 @@ TEST(a_retry_finds_its_input_stored)
 	ck_assert_uint_eq(list.n, 1);
 	state_fixture_stop(&b);
 }
+
+/* It is written after the turn has ended, and only then. */
+TEST(the_time_of_the_commit_is_added_to_the_record)
+{
+	struct turn_slot a = slot("i1", "a"), w = slot("i1", "b");
+	struct turn_ending end = { .reply = STR("{}") };
+	const struct str turns[] = { a.turn_id, w.turn_id, STR("none") };
+	struct turn_record rec;
+	struct state_fixture b;
+	struct state_pipe *p;
+	int64_t ahead;
+	size_t i;
+
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &a, &ahead));
+	OK(turn_fixture_enter(b.s, &w, &ahead));
+	OK(turn_finish(b.s, &a, &two_new, &end, b.a));
+	p = state_pipe_new(b.s, 4);
+	for (i = 0; i < NELEM(turns); i++)
+		OK(turn_put_commit_time(p, key.user_id, turns[i], 1250));
+	IS(RC_INVALID, turn_put_commit_time(p, key.user_id, a.turn_id, -1));
+	OK(state_pipe_run(p));
+	state_pipe_free(p);
+	OK(turn_record_read(b.s, key.user_id, a.turn_id, b.a, &rec));
+	ck_assert_int_eq(rec.commit_us, 1250);
+	OK(turn_record_read(b.s, key.user_id, w.turn_id, b.a, &rec));
+	ck_assert(rec.known);
+	ck_assert_int_eq(rec.commit_us, 0);
+	OK(turn_record_read(b.s, key.user_id, STR("none"), b.a, &rec));
+	ck_assert(!rec.known);
+	state_fixture_stop(&b);
+}
