@@ -96,19 +96,16 @@ format_search(struct connection *c, char why[STATE_ERROR_MAX])
 	return rc;
 }
 
-/* There is no key that names the format. */
+/*
+ * There is no key that names the format, and the server had keys or not before
+ * that was known.
+ */
 static enum rc
-format_begin(struct connection *c, const struct connection_opts *o,
+format_begin(struct connection *c, const struct connection_opts *o, bool empty,
     char why[STATE_ERROR_MAX])
 {
-	struct state_reply *r;
-	enum rc rc = format_query(c, STATE_ARGS(STR("DBSIZE")), &r, why);
-	bool empty;
+	enum rc rc = RC_OK;
 
-	if (rc != RC_OK)
-		return rc;
-	empty = state_reply_int(r) == 0;
-	state_reply_free(r);
 	/* A cluster has never had another format. */
 	if (!empty && o->url.mode != REDIS_CLUSTER)
 		rc = format_search(c, why);
@@ -119,11 +116,10 @@ format_begin(struct connection *c, const struct connection_opts *o,
 	}
 	if (rc != RC_OK)
 		return rc;
-	rc = format_query(c,
+	return format_query(c,
 	    STATE_ARGS(
 		STR("SET"), STR(KEY_FORMAT), STR(STATE_FORMAT), STR("NX")),
 	    NULL, why);
-	return rc;
 }
 
 enum rc
@@ -131,11 +127,19 @@ format_check(struct connection *c, const struct connection_opts *o,
     char why[STATE_ERROR_MAX])
 {
 	struct state_reply *r = NULL;
+	bool empty;
 	enum rc rc;
 
-	rc = format_query(c, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r, why);
+	/* Before the format, which every other client sets before it writes. */
+	rc = format_query(c, STATE_ARGS(STR("DBSIZE")), &r, why);
+	empty = rc == RC_OK && state_reply_int(r) == 0;
+	state_reply_free(r);
+	r = NULL;
+	if (rc == RC_OK)
+		rc = format_query(
+		    c, STATE_ARGS(STR("GET"), STR(KEY_FORMAT)), &r, why);
 	if (rc == RC_OK && state_reply_kind(r) == STATE_NIL) {
-		rc = format_begin(c, o, why);
+		rc = format_begin(c, o, empty, why);
 	} else if (rc == RC_OK &&
 	    !str_eq(state_reply_str(r), STR(STATE_FORMAT))) {
 		str_copy(state_reply_str(r), why, STATE_ERROR_MAX);
