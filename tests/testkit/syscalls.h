@@ -1,6 +1,7 @@
 /*
- * tk_syscalls: system calls of other processes, all threads, counted by the
- * kernel without stopping them (perf_event_open).
+ * tk_syscalls: system calls of another process, all threads, counted by a
+ * process that traces it (ptrace).  A traced process is several times slower:
+ * its times mean nothing.
  */
 #ifndef TESTKIT_SYSCALLS_H
 #define TESTKIT_SYSCALLS_H
@@ -14,7 +15,7 @@ struct tk_syscalls;
 /*
  * tk_syscalls_new(pid): Count those of a process from now on; NULL if the
  * kernel does not let this process, with errno.
- * tk_syscalls_free(s): s may be NULL.
+ * tk_syscalls_free(s): It is no longer traced.  s may be NULL.
  */
 struct tk_syscalls *tk_syscalls_new(pid_t pid);
 void tk_syscalls_free(struct tk_syscalls *s);

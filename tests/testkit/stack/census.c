@@ -21,7 +21,6 @@ struct census {
 		struct tk_syscalls *syscalls;
 	} proc[CENSUS_MAX];
 	size_t n;
-	bool counts;
 };
 
 static void
@@ -35,14 +34,10 @@ census_put(struct census *c, const char *name, pid_t pid, int admin)
 	p->admin = admin;
 	p->apart = strcmp(name, stack_name(STACK_CHAT_GATEWAY)) == 0 ||
 	    strcmp(name, stack_name(STACK_LLM_SIM)) == 0;
-	if (c->counts) {
-		p->syscalls = tk_syscalls_new(pid);
-		c->counts = p->syscalls != NULL;
-	}
 }
 
 struct census *
-census_new(struct stack *st, bool syscalls)
+census_new(struct stack *st)
 {
 	static const char *const server[] = { "nats-server", "redis-server",
 		"mosquitto" };
@@ -50,7 +45,6 @@ census_new(struct stack *st, bool syscalls)
 	size_t i;
 
 	c->st = st;
-	c->counts = syscalls;
 	for (i = 0; i < STACK_SERVICES; i++)
 		if (st->service[i].wanted)
 			census_put(c, stack_name((enum stack_service)i),
@@ -69,17 +63,34 @@ census_add(struct census *c, const char *name, const struct stack_proc *p)
 void
 census_free(struct census *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->n; i++)
-		tk_syscalls_free(c->proc[i].syscalls);
+	census_trace_end(c);
 	free(c);
 }
 
 bool
-census_syscalls(const struct census *c)
+census_trace(struct census *c)
 {
-	return c->counts;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		c->proc[i].syscalls = tk_syscalls_new(c->proc[i].pid);
+		if (c->proc[i].syscalls == NULL) {
+			census_trace_end(c);
+			return false;
+		}
+	}
+	return true;
+}
+
+void
+census_trace_end(struct census *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		tk_syscalls_free(c->proc[i].syscalls);
+		c->proc[i].syscalls = NULL;
+	}
 }
 
 /* Threads that have ended are not in it. */

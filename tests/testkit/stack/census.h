@@ -30,15 +30,20 @@ struct census_sum {
 };
 
 /*
- * census_new(st, syscalls): The running processes of st.  With syscalls, their
- * system calls are counted from now on; if the kernel does not let this
- * process, census_syscalls() is false.
+ * census_new(st): The running processes of st.
  * census_add(c, name, p): And another replica.
  */
-struct census *census_new(struct stack *st, bool syscalls);
+struct census *census_new(struct stack *st);
 void census_add(struct census *c, const char *name, const struct stack_proc *p);
 void census_free(struct census *c);
-bool census_syscalls(const struct census *c);
+
+/*
+ * census_trace(c): Count their system calls from now on, which slows them (see
+ * tk_syscalls); false: the kernel does not let this process.
+ * census_trace_end(c): No longer; the counts are gone.
+ */
+bool census_trace(struct census *c);
+void census_trace_end(struct census *c);
 
 /* census_read(c, f): The figures so far. */
 void census_read(struct census *c, struct census_figures *f);
