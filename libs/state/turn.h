@@ -94,6 +94,8 @@ struct turn_entered {
 	/* The turn that stored this input, of the earlier attempts, none of
 	 * which had an effect; absent: it is still to be stored. */
 	struct str input;
+	/* Of its session, if it has begun; absent: none (state/session.h). */
+	struct str summary, pending;
 };
 
 /*

@@ -73,7 +73,8 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 	const struct state_reply *v = state_reply_at(r, 1);
 	const struct state_reply *input = state_reply_at(r, 2);
 	const struct state_reply *seq = state_reply_at(r, 3);
-	struct record_reader rd = { .a = a };
+	/* The turn has entered, even if there is no room for these. */
+	struct record_reader rd = { .a = a }, more = { .a = a };
 
 	if (call_is_done(rc) && state_reply_kind(input) != STATE_NIL)
 		out->input = record_id(&rd, input);
@@ -84,6 +85,8 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 			e->events->seq = state_reply_int(seq);
 			e->events->followed =
 			    state_reply_int(state_reply_at(r, 4)) != 0;
+			out->summary = record_text(&more, state_reply_at(r, 5));
+			out->pending = record_text(&more, state_reply_at(r, 6));
 		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);

@@ -10,8 +10,9 @@
 # time in a script.  A line "--@idempotent" says that executing it twice leaves and
 # replies the same as executing it a single time, so that it may be repeated when
 # its outcome is unknown.  A name in capitals is a constant: a macro of keys.h whose
-# value is one string or one number, or a code of enum rc.  Comments of their
-# own line are left out.
+# value is one string or one number, or a code of enum rc; in double quotes it is
+# the number's text, which costs Redis less as an argument of a command.  Comments
+# of their own line are left out.
 function fail(script, why) {
 	printf "%s.lua: %s\n", script, why >"/dev/stderr"
 	failed = 1
@@ -39,7 +40,7 @@ in_rc && /^}/ { in_rc = 0 }
 in_rc && match($0, /RC_[A-Z]+/) {
 	constant[substr($0, RSTART, RLENGTH)] = n_rc++
 }
-# The line with its constants replaced; strings stay as they are.
+# The line with its constants replaced; other strings stay as they are.
 function constants(script, s,    result, token) {
 	result = ""
 	while (match(s, /'[^']*'|"[^"]*"|[A-Za-z_][A-Za-z0-9_]*/)) {
@@ -50,6 +51,11 @@ function constants(script, s,    result, token) {
 			if (!(token in constant))
 				fail(script, "no such constant: " token)
 			token = constant[token]
+		} else if (token ~ /^"[A-Z][A-Z0-9_]*"$/) {
+			token = substr(token, 2, length(token) - 2)
+			if (constant[token] !~ /^[0-9]+$/)
+				fail(script, "no such number: " token)
+			token = "'" constant[token] "'"
 		}
 		result = result token
 	}

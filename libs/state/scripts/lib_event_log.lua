@@ -7,12 +7,13 @@
 -- log_lost() needs lib_clock.
 
 local function log_event(events, seq, ...)
-  redis.call('XADD', events, 'MAXLEN', '~', EVENTS_MAX, '0-' .. seq, ...)
+  redis.call('XADD', events, 'MAXLEN', '~', "EVENTS_MAX",
+    string.format('0-%d', seq), ...)
 end
 
 local function log_lost(session, events, turn)
   if redis.call('EXISTS', session) == 0 then return end
   log_event(events, redis.call('HINCRBY', session, 'seq', 1), 'lost', turn,
-    'at', now)
-  redis.call('PEXPIRE', events, EVENTS_TTL_MS)
+    'at', now_text)
+  redis.call('PEXPIRE', events, "EVENTS_TTL_MS")
 end

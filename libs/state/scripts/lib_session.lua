@@ -1,8 +1,9 @@
 -- lib_session: a session's record, read with one command and written with one.
 --
--- open_session(key): the record.  known: whether it exists; followed_until: ms,
---                    a client reads its events as they come.
--- is_followed(s, now): 1, or 0.
+-- open_session(key, field, …): the record.  known: whether it exists;
+--                    followed_until: ms, a client reads its events as they
+--                    come; more: further fields.
+-- is_followed(s):    1, or 0.
 -- save_session(s):   write what has changed.  Nothing else may have written to
 --                    the record since.
 --
@@ -18,12 +19,13 @@
 -- log_events(s, events, from, n): add ARGV[from], … to the log.  Returns the
 -- seq of the last; 0 if there are none or the session does not exist.
 
+--@include lib_clock
 --@include lib_record
 --@include lib_event_log
 
-local function open_session(key)
+local function open_session(key, ...)
   local fields = redis.call('HMGET', key, 'v', 'last', 'sumn', 'bytes',
-    'chars', 'seq', 'due', 'follow')
+    'chars', 'seq', 'due', 'follow', 'kept', ...)
   local s = { key = key, known = fields[1] == SESSION_FORMAT, changes = {} }
   if not s.known then record(key, SESSION_FORMAT) end
   s.last, s.summarised = tonumber(fields[2] or '') or 0,
@@ -31,18 +33,21 @@ local function open_session(key)
   s.bytes, s.chars = tonumber(fields[4] or '') or 0, fields[5]
   s.seq, s.due = tonumber(fields[6] or '') or 0, tonumber(fields[7] or '') or 0
   s.followed_until = tonumber(fields[8] or '') or 0
+  s.kept = tonumber(fields[9] or '') or 0
+  s.more = { unpack(fields, 10) }
   return s
 end
 
-local function is_followed(s, now)
+local function is_followed(s)
   return s.followed_until > now and 1 or 0
 end
 
 local function change(s, field, value)
+  local text = type(value) == 'number' and string.format('%d', value) or value
   s.known = true
   s[field] = value
   s.changes[#s.changes + 1] = field
-  s.changes[#s.changes + 1] = value
+  s.changes[#s.changes + 1] = text
 end
 
 local function save_session(s)
@@ -60,7 +65,7 @@ local function count_characters(s, n, chars)
   if chars > 0 and tonumber(from) == s.summarised
     and tonumber(to) == s.last - n then
     change(s, 'chars',
-      string.format('%.0f:%.0f:%.0f', s.summarised, s.last, count + chars))
+      string.format('%d:%d:%d', s.summarised, s.last, count + chars))
     return s.last - s.summarised, count + chars
   end
   if s.chars then change(s, 'chars', '') end
@@ -70,11 +75,17 @@ end
 local function append(s, messages, max, from)
   local call, n = redis.call, #ARGV - from
   local length = call('RPUSH', messages, unpack(ARGV, from, #ARGV - 1))
-  local bytes, excess = length > n and s.bytes or 0, length - tonumber(max)
+  local bytes = length > n and s.bytes or 0
+  local excess = math.min(length - tonumber(max), length - 1)
   for i = from, #ARGV - 1 do bytes = bytes + #ARGV[i] end
-  while length > 1 and (excess > 0 or bytes > SESSION_BYTES_MAX) do
-    bytes = bytes - #call('LPOP', messages)
-    excess, length = excess - 1, length - 1
+  if excess > 0 then
+    for _, message in ipairs(call('LPOP', messages, excess)) do
+      bytes = bytes - #message
+    end
+    length = length - excess
+  end
+  while length > 1 and bytes > SESSION_BYTES_MAX do
+    bytes, length = bytes - #call('LPOP', messages), length - 1
   end
   change(s, 'last', s.last + n)
   change(s, 'bytes', math.max(bytes, 0))
@@ -95,7 +106,11 @@ local function log_events(s, events, from, n)
   for i = 1, n do
     log_event(events, s.seq + i, 'e', ARGV[from + i - 1])
   end
-  redis.call('PEXPIRE', events, EVENTS_TTL_MS)
+  -- Once a minute is enough: a command less for most turns.
+  if now - s.kept > EVENTS_TTL_MS / 60 then
+    redis.call('PEXPIRE', events, "EVENTS_TTL_MS")
+    change(s, 'kept', now)
+  end
   change(s, 'seq', s.seq + n)
   return s.seq
 end

@@ -1,10 +1,11 @@
 -- lib_session_active: a user's input makes a session active.
 --
--- Needs lib_session.
+-- Needs lib_clock and lib_session.
 --
--- set_active(s, keys, now, soul, terminal, idle_ms, member): of the open
+-- set_active(s, keys, soul, terminal, idle_ms, member): of the open
 -- session s; keys names idle and sessions (the user's); member is
--- "user:session" (tokens).  The session becomes idle idle_ms from now.
+-- "user:session" (tokens).  The session becomes idle idle_ms from now.  Its
+-- first write fails if idle is of another type.
 --
 -- Computed keys: of sessions that are deleted the records, messages, events and
 -- turns.
@@ -22,7 +23,7 @@ local function delete_session(member)
 end
 
 -- Of too many sessions delete two that have been idle for long.  What cannot be
--- deleted while the bucket moves is deleted at a later input.
+-- deleted while the bucket moves is deleted when the user has one more.
 local function delete_excess(idle, sessions, user)
   local call, deleted = redis.call, 0
   local excess = call('ZCARD', sessions) - SESSIONS_MAX
@@ -43,18 +44,18 @@ local function delete_excess(idle, sessions, user)
   end
 end
 
-local function set_active(s, keys, now, soul, terminal, idle_ms, member)
+local function set_active(s, keys, soul, terminal, idle_ms, member)
   local user, session = split_session(member)
   local due = now + tonumber(idle_ms)
   -- Each idle period has its own due time, however many inputs come within a
   -- millisecond.
   if s.due >= due and s.due - due < 1000 then due = s.due + 1 end
-  redis.call('ZADD', keys.idle, due, member)
-  redis.call('ZADD', keys.sessions, now, session)
+  redis.call('ZADD', keys.idle, string.format('%d', due), member)
+  local added = redis.call('ZADD', keys.sessions, now_text, session)
   change(s, 'soul', soul)
   change(s, 'term', terminal)
   change(s, 'active', now)
   change(s, 'due', due)
   change(s, 'claims', 0)
-  delete_excess(keys.idle, keys.sessions, user)
+  if added == 1 then delete_excess(keys.idle, keys.sessions, user) end
 end

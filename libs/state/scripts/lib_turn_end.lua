@@ -22,7 +22,7 @@ end
 local function store_end(reply, timeline, void)
   local turn = KEYS[5]
   if reply == '' then return 0 end
-  local fields = call('HMGET', turn, 'v', 'end', 'saved')
+  local fields = call('HMGET', turn, 'v', 'end', 'saved', 'at')
   local saved = fields[3] and 1 or 0
   if not fields[1] or fields[2] then return saved end
   local ending = { 'end', reply }
@@ -33,6 +33,8 @@ local function store_end(reply, timeline, void)
     ending[#ending + 1], ending[#ending + 2] = 'void', '1'
   end
   call('HSET', turn, unpack(ending))
-  call('PEXPIRE', turn, TURN_TTL_MS)
+  if now - (tonumber(fields[4] or '') or 0) > TURN_TTL_MS / 60 then
+    call('PEXPIRE', turn, TURN_TTL_MS)
+  end
   return saved
 end

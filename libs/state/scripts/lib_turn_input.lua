@@ -10,23 +10,23 @@
 -- and whether there is one: the turn has begun.
 --
 -- check_input(keys): what is of another type ends the script; to be called
--- before the first write.
+-- before the first write.  The type of idle is checked by store_input()'s first
+-- write.
 
 local function check_input(keys)
   redis.call('LLEN', keys.messages)
-  redis.call('ZCARD', keys.idle)
   redis.call('ZCARD', keys.sessions)
 end
 
 local function store_input(s, keys, from, stored)
   local n = tonumber(ARGV[from + 6])
   local messages = from + 7 + n
+  set_active(s, keys, ARGV[from + 1], ARGV[from + 2], ARGV[from + 3],
+    ARGV[from + 4])
   if #ARGV > messages and not stored then
     append(s, keys.messages, ARGV[from], messages)
   end
   set_pending(s, ARGV[from + 5])
-  set_active(s, keys, now, ARGV[from + 1], ARGV[from + 2], ARGV[from + 3],
-    ARGV[from + 4])
   local seq = log_events(s, keys.events, from + 7, n)
   save_session(s)
   return seq, n > 0

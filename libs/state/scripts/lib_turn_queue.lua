@@ -2,10 +2,10 @@
 --
 -- KEYS: turns, instance (of the caller), session, events, turn, …
 --
--- scan_queue(own): the entries (instance:turn) of live processes, those of dead
---                  ones, without the entry own, and the head.  It only reads,
---                  so that what fails there (lib_bucket) does so before a
---                  write.
+-- scan_queue(own): the entries (instance:turn) of live processes, as the
+--                  caller is, those of dead ones, without the entry own, and
+--                  the head.  It only reads, so that what fails there
+--                  (lib_bucket) does so before a write.
 -- evict(dead):     remove those of dead ones and log them as lost.
 -- stay_alive(ms):  the caller's process is alive for at least this long.
 --
@@ -28,8 +28,9 @@ end
 
 local function is_alive(entry)
   local instance = string.match(entry, '^([^:]+):')
-  return instance and call('EXISTS',
-    bucket_key(KEY_INSTANCE_PRE, instance, KEY_INSTANCE_POST)) == 1
+  if not instance then return false end
+  local key = bucket_key(KEY_INSTANCE_PRE, instance, KEY_INSTANCE_POST)
+  return key == KEYS[2] or call('EXISTS', key) == 1
 end
 
 local function scan_queue(own)
@@ -60,7 +61,7 @@ local function evict(dead)
 end
 
 local function stay_alive(ms)
-  if not call('SET', KEYS[2], '1', 'NX', 'PX', ms) then
-    call('PEXPIRE', KEYS[2], ms, 'GT')
+  if call('PEXPIRE', KEYS[2], ms, 'GT') == 0 then
+    call('SET', KEYS[2], '1', 'NX', 'PX', ms)
   end
 end

@@ -10,7 +10,7 @@
 --@include lib_session_active
 
 local s = open_session(KEYS[1])
-set_active(s, { idle = KEYS[2], sessions = KEYS[3] }, now, ARGV[1], ARGV[2],
+set_active(s, { idle = KEYS[2], sessions = KEYS[3] }, ARGV[1], ARGV[2],
   ARGV[3], ARGV[4])
 save_session(s)
 return RC_OK

@@ -22,6 +22,6 @@ local seq = log_events(s, KEYS[4], 8, n)
 save_session(s)
 local saved = store_end(ARGV[2], ARGV[3], ARGV[4])
 local result = leave(ARGV[1], live, dead, head)
-result[3], result[4] = seq, is_followed(s, now)
+result[3], result[4] = seq, is_followed(s)
 result[5], result[6], result[7] = since, chars, saved
 return result

@@ -22,4 +22,4 @@ local seq, begun = store_input(s, keys, 2)
 if begun and redis.call('EXISTS', KEYS[4]) == 1 then
   redis.call('HSET', KEYS[4], 'begun', '1')
 end
-return { RC_OK, seq, is_followed(s, now) }
+return { RC_OK, seq, is_followed(s) }

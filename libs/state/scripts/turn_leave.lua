@@ -18,7 +18,7 @@ if result[2] ~= nil and #ARGV > 4 then
   local s = open_session(KEYS[3])
   result[3] = log_events(s, KEYS[4], 5, #ARGV - 4)
   save_session(s)
-  result[4] = is_followed(s, now)
+  result[4] = is_followed(s)
 elseif result[2] ~= nil then
   result[3], result[4] = 0, 0
 end

@@ -168,6 +168,9 @@ slot_begun(struct slot_entering *s, struct wall before)
 	struct turn_run *r = s->r;
 
 	r->begun = true;
+	if (s->in.summary.n > 0)
+		r->facts.summary = s->in.summary;
+	r->left_open = s->in.pending;
 	r->acting = r->early.sent;
 	r->fenced = before;
 	reply_stream_started(r, &s->stored.events);
@@ -181,7 +184,8 @@ queue_slot_enter(struct turn_run *r, struct str *first)
 	struct wall before = clock_wall();
 
 	fiber_group_start(&g, slot_enter, &s);
-	turn_prefetch_start(r, &g);
+	if (!r->given)
+		turn_prefetch_start(r, &g);
 	fiber_group_wait(&g);
 	r->ahead = s.in.ahead;
 	*first = s.in.first;

@@ -271,9 +271,7 @@ turn_prefetch_start(struct turn_run *r, struct fiber_group *g)
 	p->r = r;
 	p->a = arena_new(ORCH_SCRATCH_MAX);
 	r->prefetch = p;
-	p->terminal_rc = RC_NOENT;
-	if (!r->given)
-		fiber_group_start(g, prefetch_terminal, p);
+	fiber_group_start(g, prefetch_terminal, p);
 	fiber_group_start(g, prefetch_session, p);
 }
 
@@ -293,6 +291,8 @@ load_read_session(struct turn_run *r)
 	struct session s;
 	enum rc rc;
 
+	if (r->begun)
+		return unconfirmed_load(r, r->left_open);
 	arena_reset(r->scratch);
 	if (r->prefetch != NULL && r->prefetch->session_rc == RC_OK) {
 		s = r->prefetch->session;

@@ -120,6 +120,7 @@ struct turn_run {
 	bool entered;          /* it has a queue slot, or may have one */
 	bool given;            /* the facts are those of the request */
 	bool begun;            /* its input was stored with its slot */
+	struct str left_open;  /* if begun: by turns before; absent: nothing */
 	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */

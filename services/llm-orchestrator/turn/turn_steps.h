@@ -106,8 +106,7 @@ enum rc turn_load_input(
  * turn_prefetch_start(r, g):
  * Read the records of turn_load() in fibers of g, so that they are requested
  * together with the slot in the queue, which must have been requested before:
- * only then are they as the turns before this one have left them.  The body's
- * is left out if it was given.
+ * only then are they as the turns before this one have left them.
  * turn_prefetch_drop(r): What was read is not up to date, or was used.
  */
 void turn_prefetch_start(struct turn_run *r, struct fiber_group *g);

@@ -46,8 +46,8 @@ static const struct count {
 	const char *what;
 	size_t direct, model;
 } counts[] = {
-	/* Slot with input, session; no action, soul, history; end. */
-	{ SOURCE_REDIS, STACK_LLM_ORCHESTRATOR, "orchestrator to Redis", 3, 6 },
+	/* Slot with input; no action, soul, history; end. */
+	{ SOURCE_REDIS, STACK_LLM_ORCHESTRATOR, "orchestrator to Redis", 2, 5 },
 	{ SOURCE_REDIS, STACK_EMOTION_ENGINE, "emotion-engine to Redis", 1, 1 },
 	{ SOURCE_REDIS, STACK_MQTT_BRIDGE, "mqtt-bridge to Redis", 0, 0 },
 	{ SOURCE_REDIS, STACK_MEMORY_WORKER, "memory-worker to Redis", 0, 0 },
