@@ -391,7 +391,7 @@ struct bus {
 struct bus_headers {
 	struct bus_header v[3 + BUS_HEADERS_MAX];
 	size_t n;
-	char deadline[24];
+	char deadline[STR_NUM_MAX];
 	char trace[TRACE_PARENT_MAX];
 };
 

@@ -112,8 +112,7 @@ bus_headers_make(const struct bus_meta *meta, struct bus_headers *h)
 	if (meta == NULL)
 		return RC_OK;
 	if (meta->deadline.ms != 0) {
-		(void)snprintf(h->deadline, sizeof(h->deadline), "%lld",
-		    (long long)meta->deadline.ms);
+		(void)str_num(meta->deadline.ms, h->deadline);
 		headers_add(h, HEADER_DEADLINE, h->deadline);
 	}
 	if (meta->trace != NULL) {

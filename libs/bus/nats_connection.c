@@ -660,9 +660,33 @@ conn_put_headers(struct buf *b, const struct bus_out_msg *m)
 	size_t i;
 
 	buf_puts(b, "NATS/1.0\r\n");
-	for (i = 0; i < m->n_headers; i++)
-		buf_printf(
-		    b, "%s: %s\r\n", m->headers[i].key, m->headers[i].value);
+	for (i = 0; i < m->n_headers; i++) {
+		buf_puts(b, m->headers[i].key);
+		buf_puts(b, ": ");
+		buf_puts(b, m->headers[i].value);
+		buf_puts(b, "\r\n");
+	}
+	buf_puts(b, "\r\n");
+}
+
+/* The line before the headers, or before the data if there are none. */
+static void
+conn_put_pub(struct buf *b, const struct bus_out_msg *m, size_t n_headers)
+{
+	char num[STR_NUM_MAX];
+
+	buf_puts(b, n_headers > 0 ? "HPUB " : "PUB ");
+	buf_puts(b, m->subject);
+	if (m->reply != NULL) {
+		buf_putc(b, ' ');
+		buf_puts(b, m->reply);
+	}
+	buf_putc(b, ' ');
+	if (n_headers > 0) {
+		buf_put_str(b, str_num((int64_t)n_headers, num));
+		buf_putc(b, ' ');
+	}
+	buf_put_str(b, str_num((int64_t)(n_headers + m->data.n), num));
 	buf_puts(b, "\r\n");
 }
 
@@ -681,21 +705,14 @@ enum rc
 bus_conn_send(struct bus_conn *c, const struct bus_out_msg *m)
 {
 	size_t n_headers = m->n_headers > 0 ? conn_headers_size(m) : 0;
-	const char *reply = m->reply != NULL ? m->reply : "";
-	const char *blank = m->reply != NULL ? " " : "";
 
 	if (!conn_can_send(c))
 		return RC_DOWN;
 	if (n_headers + m->data.n > (size_t)c->max_payload)
 		return RC_TOOBIG;
-	if (n_headers > 0) {
-		buf_printf(&c->out, "HPUB %s %s%s%zu %zu\r\n", m->subject,
-		    reply, blank, n_headers, n_headers + m->data.n);
+	conn_put_pub(&c->out, m, n_headers);
+	if (n_headers > 0)
 		conn_put_headers(&c->out, m);
-	} else {
-		buf_printf(&c->out, "PUB %s %s%s%zu\r\n", m->subject, reply,
-		    blank, m->data.n);
-	}
 	buf_put_str(&c->out, m->data);
 	buf_puts(&c->out, "\r\n");
 	return conn_put(c);

@@ -243,6 +243,25 @@ str_to_f64(struct str s, double min, double max, double *out)
 	return RC_OK;
 }
 
+/* printf takes ten times as long. */
+struct str
+str_num(int64_t v, char dst[STR_NUM_MAX])
+{
+	uint64_t u = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	char digits[STR_NUM_MAX], *end = digits + sizeof(digits), *p = end;
+	size_t n;
+
+	*--p = '\0';
+	do
+		*--p = (char)('0' + u % 10);
+	while ((u /= 10) > 0);
+	if (v < 0)
+		*--p = '-';
+	n = (size_t)(end - p);
+	memcpy(dst, p, n);
+	return (struct str){ dst, n - 1 };
+}
+
 char *
 str_dup(struct str s)
 {

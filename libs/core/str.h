@@ -79,6 +79,12 @@ enum rc str_to_i64(
     struct str s, int64_t min, int64_t max, int64_t *out) RC_CHECK;
 enum rc str_to_f64(struct str s, double min, double max, double *out) RC_CHECK;
 
+/* Room for any result of str_num(), NUL included. */
+#define STR_NUM_MAX 21
+
+/* str_num(v, dst): v in decimal, with a NUL; in dst. */
+struct str str_num(int64_t v, char dst[STR_NUM_MAX]);
+
 /* str_dup(s): A NUL-terminated heap copy, freed with free(); NULL of absent. */
 char *str_dup(struct str s);
 

@@ -101,15 +101,30 @@ trace_parse(struct str s, struct trace *t)
 void
 trace_format(const struct trace *t, char dst[TRACE_PARENT_MAX])
 {
-	(void)snprintf(dst, TRACE_PARENT_MAX, "00-%.32s-%.16s-%02x",
-	    t->trace_id, t->span_id, t->flags);
+	static const char hex[] = "0123456789abcdef";
+
+	memcpy(dst, "00-", TRACE_AT);
+	memcpy(dst + TRACE_AT, t->trace_id, 32);
+	dst[SPAN_AT - 1] = '-';
+	memcpy(dst + SPAN_AT, t->span_id, 16);
+	dst[FLAGS_AT - 1] = '-';
+	dst[FLAGS_AT] = hex[t->flags >> 4];
+	dst[FLAGS_AT + 1] = hex[t->flags & 15];
+	dst[FLAGS_AT + 2] = '\0';
 }
 
 void
 trace_uuid(const struct trace *t, char dst[ID_UUID_MAX])
 {
+	static const unsigned char part[] = { 8, 4, 4, 4, 12 };
 	const char *p = t->trace_id;
+	size_t i;
 
-	(void)snprintf(dst, ID_UUID_MAX, "%.8s-%.4s-%.4s-%.4s-%.12s", p, p + 8,
-	    p + 12, p + 16, p + 20);
+	for (i = 0; i < sizeof(part); i++) {
+		memcpy(dst, p, part[i]);
+		p += part[i];
+		dst += part[i];
+		*dst++ = '-';
+	}
+	dst[-1] = '\0';
 }

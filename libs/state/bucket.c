@@ -18,9 +18,13 @@ bucket_of_token(struct str token)
 struct str
 bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX])
 {
-	int n = snprintf(dst, BUCKET_TAG_MAX, "b%04u", bucket % STATE_BUCKETS);
+	unsigned n = bucket % STATE_BUCKETS;
 
-	return (struct str){ dst, (size_t)n };
+	dst[0] = 'b';
+	for (size_t i = 4; i > 0; i--, n /= 10)
+		dst[i] = (char)('0' + n % 10);
+	dst[5] = '\0';
+	return (struct str){ dst, 5 };
 }
 
 enum rc

@@ -245,11 +245,3 @@ state_bucket_key(char dst[STATE_KEY_MAX], const char *pattern, unsigned bucket,
 	*out = (struct str){ dst, len };
 	return RC_OK;
 }
-
-struct str
-state_num(int64_t v, char dst[STATE_NUM_MAX])
-{
-	int n = snprintf(dst, STATE_NUM_MAX, "%" PRId64, v);
-
-	return (struct str){ dst, (size_t)n };
-}

@@ -27,16 +27,12 @@ struct connection {
 static void
 resp_put_num(struct buf *out, char type, size_t n)
 {
-	char digits[24];
-	size_t i = sizeof(digits);
+	char line[1 + STR_NUM_MAX + 2];
+	struct str num = str_num((int64_t)n, line + 1);
 
-	digits[--i] = '\n';
-	digits[--i] = '\r';
-	do
-		digits[--i] = (char)('0' + n % 10);
-	while ((n /= 10) > 0);
-	digits[--i] = type;
-	buf_put(out, digits + i, sizeof(digits) - i);
+	line[0] = type;
+	memcpy(line + 1 + num.n, "\r\n", 2);
+	buf_put(out, line, 1 + num.n + 2);
 }
 
 void

@@ -98,13 +98,13 @@ static enum rc
 connection_prepare(struct connection *c, const struct connection_opts *o,
     char why[STATE_ERROR_MAX])
 {
-	char num[STATE_NUM_MAX], ignored[STATE_ERROR_MAX];
+	char num[STR_NUM_MAX], ignored[STATE_ERROR_MAX];
 	enum rc rc;
 
 	rc = state_connection_login(c, o->url.user, o->url.password, why);
 	if (rc == RC_OK && o->url.db != 0) {
 		rc = connection_command(c,
-		    STATE_ARGS(STR("SELECT"), state_num(o->url.db, num)),
+		    STATE_ARGS(STR("SELECT"), str_num(o->url.db, num)),
 		    COMMAND_MS, why);
 		if (rc == RC_INVALID)
 			rc = RC_DENIED;

@@ -142,7 +142,7 @@ credential_change(struct state *s, struct credential_change *ch,
 	rc = credential_begin(s, ch);
 	if (rc != RC_OK)
 		return rc;
-	(void)state_num(ch->began / 1000, call->num_text[0]);
+	(void)str_num(ch->began / 1000, call->num_text[0]);
 	call->args[0] = str_of(call->num_text[0]);
 	rc = call_run(s, call, 1, &r);
 	rc = credential_finish(s, ch, rc, r, was);

@@ -74,7 +74,7 @@ format_any_is_old(const struct state_reply *keys)
 static enum rc
 format_search(struct connection *c, char why[STATE_ERROR_MAX])
 {
-	char cursor[STATE_NUM_MAX] = "0";
+	char cursor[STR_NUM_MAX] = "0";
 	struct state_reply *r;
 	enum rc rc;
 

@@ -137,7 +137,7 @@ enum rc
 state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 {
 	struct pipe_entry *e = pipe_next(p);
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 
 	if (e == NULL)
 		return RC_RETRY;
@@ -147,7 +147,7 @@ state_pipe_eval(struct state_pipe *p, const struct state_call *c)
 	resp_put_count(&p->out, 3 + c->n_keys + c->n_args);
 	resp_put_args(&p->out,
 	    STATE_ARGS(STR("EVALSHA"), str_of(c->script->sha),
-		state_num((int64_t)c->n_keys, num)));
+		str_num((int64_t)c->n_keys, num)));
 	resp_put_args(&p->out, c->keys, c->n_keys);
 	resp_put_args(&p->out, c->args, c->n_args);
 	return pipe_add(p, e);

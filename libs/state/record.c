@@ -95,7 +95,7 @@ call_num(struct script_call *c, int64_t v)
 		call_fail(c, RC_BUG);
 		return;
 	}
-	call_text(c, state_num(v, c->num_text[c->n_nums]), STATE_NUM_MAX);
+	call_text(c, str_num(v, c->num_text[c->n_nums]), STR_NUM_MAX);
 	c->n_nums++;
 }
 

@@ -100,12 +100,12 @@ replication_on_deadline(void *arg)
 static void
 replication_put_wait(struct state *s, struct buf *bytes, int64_t ms)
 {
-	char n[STATE_NUM_MAX], t[STATE_NUM_MAX];
+	char n[STR_NUM_MAX], t[STR_NUM_MAX];
 
 	resp_put(bytes, STATE_ARGS(STR("PING")));
 	resp_put(bytes,
 	    STATE_ARGS(
-		STR("WAIT"), state_num(s->wait_replicas, n), state_num(ms, t)));
+		STR("WAIT"), str_num(s->wait_replicas, n), str_num(ms, t)));
 }
 
 /* RC_OK, RC_UNREPLICATED, or RC_DOWN: there is no reply. */

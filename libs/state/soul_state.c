@@ -351,7 +351,7 @@ soul_log_read(struct state *s, const struct soul_log_page *page,
     struct arena *a, struct soul_log_entry **list, size_t *n)
 {
 	const struct str ids[] = { page->user_id, page->soul_id };
-	char text[STATE_KEY_MAX], from[STATE_NUM_MAX], max[STATE_NUM_MAX];
+	char text[STATE_KEY_MAX], from[STR_NUM_MAX], max[STR_NUM_MAX];
 	struct state_reply *r = NULL;
 	struct str key;
 	enum rc rc;
@@ -365,8 +365,8 @@ soul_log_read(struct state *s, const struct soul_log_page *page,
 	if (rc == RC_OK)
 		rc = state_cmd(s,
 		    STATE_ARGS(STR("XREVRANGE"), key, STR("+"),
-			state_num(page->since.ms + 1, from), STR("COUNT"),
-			state_num((int64_t)page->max, max)),
+			str_num(page->since.ms + 1, from), STR("COUNT"),
+			str_num((int64_t)page->max, max)),
 		    &r);
 	if (rc == RC_OK)
 		rc = soul_log_parse(r, a, list, n);

@@ -184,12 +184,6 @@ void state_reply_free(struct state_reply *r);
 	(const struct str[]){ __VA_ARGS__ }, \
 	    NELEM(((const struct str[]){ __VA_ARGS__ }))
 
-/* Room for any result of state_num(), NUL included. */
-#define STATE_NUM_MAX 21
-
-/* state_num(v, dst): v as an argument; it lives in dst. */
-struct str state_num(int64_t v, char dst[STATE_NUM_MAX]);
-
 /*
  * state_cmd(s, args, n, out):
  * Run the command args[0] with the arguments that follow (n ≥ 1; any bytes, an

@@ -419,7 +419,7 @@ struct script_call {
 	struct str keys[SCRIPT_KEYS_MAX];
 	struct str args[SCRIPT_ARGS_MAX];
 	char key_text[SCRIPT_KEYS_MAX][STATE_KEY_MAX];
-	char num_text[SCRIPT_NUMS_MAX][STATE_NUM_MAX];
+	char num_text[SCRIPT_NUMS_MAX][STR_NUM_MAX];
 	char id_text[SCRIPT_IDS_MAX][2 * ID_TOKEN_MAX + 1];
 };
 
@@ -550,7 +550,7 @@ struct binding_begun {
 /* What a terminal's record says; tokens, "" if it is not bound. */
 struct binding_record {
 	char user[ID_TOKEN_MAX], soul[ID_TOKEN_MAX];
-	char generation[STATE_NUM_MAX];
+	char generation[STR_NUM_MAX];
 	char broker[ID_MAX + 1];
 	/* It is present until then (ms); 0: it is not; -1: not known. */
 	int64_t until;

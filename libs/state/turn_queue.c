@@ -14,7 +14,7 @@ static enum rc
 turn_queue_alive(
     struct state_pipe *p, struct str instance, unsigned bucket, int64_t ttl_ms)
 {
-	char tagged[STATE_KEY_MAX], text[STATE_KEY_MAX], num[STATE_NUM_MAX];
+	char tagged[STATE_KEY_MAX], text[STATE_KEY_MAX], num[STR_NUM_MAX];
 	struct str key;
 	enum rc rc;
 
@@ -24,7 +24,7 @@ turn_queue_alive(
 	if (rc == RC_OK)
 		rc = state_pipe_cmd(p,
 		    STATE_ARGS(STR("SET"), key, STR("1"), STR("PX"),
-			state_num(ttl_ms, num)));
+			str_num(ttl_ms, num)));
 	return rc;
 }
 

@@ -159,18 +159,10 @@ wire_out_utf8(struct wire_out *o, struct str s)
 void
 wire_out_i64(struct wire_out *o, int64_t i)
 {
+	char text[STR_NUM_MAX];
+
 	out_sep(o);
-	char text[24];
-	char *end = text + sizeof(text);
-	char *p = end;
-	uint64_t u = i < 0 ? -(uint64_t)i : (uint64_t)i;
-	do {
-		*--p = (char)('0' + u % 10);
-		u /= 10;
-	} while (u > 0);
-	if (i < 0)
-		*--p = '-';
-	buf_put(o->b, p, (size_t)(end - p));
+	buf_put_str(o->b, str_num(i, text));
 }
 
 /* u / 10^k with k digits after the point; printf takes ten times as long. */

@@ -259,12 +259,12 @@ static const char sessions_script[] =
 void
 migration_fixture_sessions(struct state_fixture *f, int n)
 {
-	char from[STATE_NUM_MAX], to[STATE_NUM_MAX];
+	char from[STR_NUM_MAX], to[STR_NUM_MAX];
 	int i, end;
 
 	for (i = 0; i < n; i = end) {
 		end = i + 1000 < n ? i + 1000 : n;
 		DO(f, STR("EVAL"), str_of(sessions_script), STR("0"),
-		    state_num(i, from), state_num(end, to));
+		    str_num(i, from), str_num(end, to));
 	}
 }

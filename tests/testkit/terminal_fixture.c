@@ -173,7 +173,7 @@ terminal_fixture_put_result(struct state *s, struct str id,
 	struct terminal_result v = {
 		.id = id, .request_id = request_id, .json = json
 	};
-	char text[STATE_KEY_MAX], ttl[STATE_NUM_MAX];
+	char text[STATE_KEY_MAX], ttl[STR_NUM_MAX];
 	struct arena *a;
 	struct str key;
 	enum rc rc;
@@ -183,7 +183,7 @@ terminal_fixture_put_result(struct state *s, struct str id,
 	if (rc == RC_OK)
 		rc = state_cmd(s,
 		    STATE_ARGS(STR("SET"), key, STR(RESULT_PENDING), STR("NX"),
-			STR("PX"), state_num(RESULT_TTL_MS, ttl)),
+			STR("PX"), str_num(RESULT_TTL_MS, ttl)),
 		    NULL);
 	if (rc != RC_OK)
 		return rc;

@@ -152,7 +152,7 @@ pass_eval(struct migration_pass *p, const char *script, const struct str *keys,
     size_t n, const struct str *more, size_t n_more)
 {
 	struct str args[4 * MIGRATION_BATCH_MAX + 8];
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	size_t used = 0;
 	enum rc rc;
 
@@ -163,7 +163,7 @@ pass_eval(struct migration_pass *p, const char *script, const struct str *keys,
 	p->scripts++;
 	args[used++] = STR("EVAL");
 	args[used++] = str_of(script);
-	args[used++] = state_num((int64_t)n, num);
+	args[used++] = str_num((int64_t)n, num);
 	memcpy(args + used, keys, n * sizeof(*keys));
 	used += n;
 	if (n_more > 0)
@@ -554,7 +554,7 @@ pass_idle_batch(struct migration_pass *p, size_t *n)
 {
 	struct str keys[MIGRATION_BATCH_MAX + 1] = { STR("soul:idle:1") };
 	struct str args[2 * MIGRATION_BATCH_MAX], member;
-	char num[STATE_NUM_MAX], text[STATE_KEY_MAX];
+	char num[STR_NUM_MAX], text[STATE_KEY_MAX];
 	const struct str drop[] = { STR("ZREM"), keys[0], { NULL, 0 } };
 	struct state_reply *r;
 	size_t i, used = 0;
@@ -562,7 +562,7 @@ pass_idle_batch(struct migration_pass *p, size_t *n)
 
 	rc = state_cmd(p->m->s,
 	    STATE_ARGS(STR("EVAL"), str_of(script_first), STR("1"), keys[0],
-		state_num((int64_t)p->m->batch - 1, num)),
+		str_num((int64_t)p->m->batch - 1, num)),
 	    &r);
 	*n = state_reply_len(r) / 2;
 	for (i = 0; i < *n && rc == RC_OK; i++) {

@@ -31,7 +31,7 @@ migration_format(struct state *s, char *found, size_t size)
 enum rc
 migration_scan(struct migration *m, migration_page_fn fn, void *arg)
 {
-	char cursor[STATE_NUM_MAX] = "0";
+	char cursor[STR_NUM_MAX] = "0";
 	const struct state_reply *list;
 	struct state_reply *r;
 	struct str *keys;

@@ -120,7 +120,7 @@ peer_request_on_reply(void *arg, enum rc rc, struct str data)
 static enum rc
 peer_request_publish(struct peer_request *k)
 {
-	char by[24];
+	char by[STR_NUM_MAX];
 	struct bus_header act_by = { BUS_HEADER_ACT_BY, by };
 	struct bus_meta meta = { .deadline = k->deadline,
 		.trace = &k->run->trace,
@@ -131,7 +131,7 @@ peer_request_publish(struct peer_request *k)
 		.arg = k,
 		.many = k->is_partial != NULL };
 
-	snprintf(by, sizeof(by), "%lld", (long long)k->act_by.ms);
+	(void)str_num(k->act_by.ms, by);
 	return bus_request(
 	    k->run->o->bus, k->subject, buf_str(&k->body), &meta, w, &k->id);
 }

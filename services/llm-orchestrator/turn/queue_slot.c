@@ -49,7 +49,10 @@ struct slot_release {
 static void
 digest_put(struct buf *b, struct str s)
 {
-	buf_printf(b, "%zu:", s.n);
+	char num[STR_NUM_MAX];
+
+	buf_put_str(b, str_num((int64_t)s.n, num));
+	buf_putc(b, ':');
 	buf_put_str(b, s);
 }
 

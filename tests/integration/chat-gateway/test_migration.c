@@ -70,7 +70,7 @@ static void
 migration_check_2(void)
 {
 	char *is = migration_fixture_text(&f), *wanted;
-	char ms[STATE_NUM_MAX], *now;
+	char ms[STR_NUM_MAX], *now;
 	int i;
 
 	migration_fixture_load(&f, migration_format_2, migration_format_2_n);
@@ -81,8 +81,7 @@ migration_check_2(void)
 		char terminal[8], value[64];
 
 		(void)snprintf(terminal, sizeof(terminal), "t%d", i);
-		now =
-		    state_num(state_fixture_now(&f), ms).p == NULL ? NULL : ms;
+		now = str_num(state_fixture_now(&f), ms).p == NULL ? NULL : ms;
 		(void)snprintf(
 		    value, sizeof(value), "%s %s", i == 2 ? "x2" : "x1", now);
 		DO(&f, STR("HSET"),

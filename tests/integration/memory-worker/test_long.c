@@ -30,8 +30,8 @@ due(struct memory_fixture *fx)
 	ck_assert_int_eq(
 	    state_cmd(fx->db.s,
 		STATE_ARGS(STR("ZCOUNT"), STR("soul:idle:{b0478}:1"),
-		    state_num(
-			clock_wall().ms + HOUR / 2, (char[STATE_NUM_MAX]){ 0 }),
+		    str_num(
+			clock_wall().ms + HOUR / 2, (char[STR_NUM_MAX]){ 0 }),
 		    STR("+inf")),
 		&r),
 	    RC_OK);

@@ -108,7 +108,7 @@ TEST_T(calls_go_to_the_server_of_their_slot, 60)
 	struct cluster_fixture x;
 	struct state_reply *r;
 	struct state_pipe *p;
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	const struct state_reply *one;
 	size_t i;
 
@@ -117,7 +117,7 @@ TEST_T(calls_go_to_the_server_of_their_slot, 60)
 	for (i = 0; i < 300; i++)
 		OK(state_pipe_cmd(p,
 		    STATE_ARGS(
-			STR("SET"), state_num((int64_t)i, num), STR("v"))));
+			STR("SET"), str_num((int64_t)i, num), STR("v"))));
 	OK(state_pipe_run(p));
 	for (i = 0; i < 300; i++) {
 		OK(state_pipe_reply(p, i, &one));
@@ -127,12 +127,11 @@ TEST_T(calls_go_to_the_server_of_their_slot, 60)
 		ck_assert(!tk_redis_has(&x.set.node[i], "DBSIZE", ":0\r\n"));
 	for (i = 0; i < 300; i++)
 		state_fixture_expect(&x.f, "v",
-		    STATE_ARGS(STR("GET"), state_num((int64_t)i, num)));
+		    STATE_ARGS(STR("GET"), str_num((int64_t)i, num)));
 	/* A command without a key, and scripts that no server has yet. */
 	OK(state_fixture_ping(&x.f));
 	for (i = 1000; i < 1100; i++)
-		ck_assert_int_eq(
-		    counted(&x.f, state_num((int64_t)i, num).p), 1);
+		ck_assert_int_eq(counted(&x.f, str_num((int64_t)i, num).p), 1);
 	OK(state_cmd(x.f.s, STATE_ARGS(STR("GET"), STR("1000")), &r));
 	ck_text(state_reply_str(r), "1");
 	state_reply_free(r);
@@ -248,19 +247,19 @@ counts_anew(void *arg)
 
 TEST_T(a_killed_master_is_replaced_by_its_replica, 60)
 {
-	char key[STATE_NUM_MAX], other[STATE_NUM_MAX];
+	char key[STR_NUM_MAX], other[STR_NUM_MAX];
 	struct cluster_fixture x;
 	struct recovery o = { .f = &x.f };
 	size_t dead = 0, i;
 
 	cluster_start(&x);
 	/* A key of the master that dies, and one of another. */
-	for (i = 0; tk_cluster_owner(&x.set,
-			slot_of_key(state_num((int64_t)i, key))) != dead;
+	for (i = 0; tk_cluster_owner(
+			&x.set, slot_of_key(str_num((int64_t)i, key))) != dead;
 	     i++)
 		;
 	for (i = 0; tk_cluster_owner(&x.set,
-			slot_of_key(state_num((int64_t)i, other))) == dead;
+			slot_of_key(str_num((int64_t)i, other))) == dead;
 	     i++)
 		;
 	ck_assert_int_eq(counted(&x.f, key), 1);

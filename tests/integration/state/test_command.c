@@ -5,7 +5,7 @@ TEST(kinds_of_replies)
 {
 	struct state_reply *r;
 	struct state_fixture fixture;
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 
 	state_fixture_start(&fixture);
 	state_fixture_expect(
@@ -16,7 +16,7 @@ TEST(kinds_of_replies)
 
 	ck_assert_int_eq(state_cmd(fixture.s,
 			     STATE_ARGS(STR("INCRBY"), STR("a"),
-				 state_num(INT64_MAX - 1, num)),
+				 str_num(INT64_MAX - 1, num)),
 			     &r),
 	    RC_OK);
 	ck_assert_int_eq(state_reply_kind(r), STATE_INT);

@@ -68,13 +68,13 @@ writer_write(struct writer *w)
 {
 	struct state *s = w->load->f.s;
 	struct state_mark m = state_mark_now(s, str_of(w->key));
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	int64_t n = w->next++;
 	enum rc rc;
 
 	ck_assert_int_lt(n, WRITES_MAX);
-	rc = state_cmd(s,
-	    STATE_ARGS(STR("SADD"), str_of(w->key), state_num(n, num)), NULL);
+	rc = state_cmd(
+	    s, STATE_ARGS(STR("SADD"), str_of(w->key), str_num(n, num)), NULL);
 	w->n_written += rc == RC_OK;
 	if (rc == RC_OK)
 		rc = state_wait_replicated(s, m, 0);
@@ -167,7 +167,7 @@ load_ended(void *arg)
 static int64_t
 load_end(struct load *l)
 {
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	int64_t n, missing = 0;
 	size_t i;
 
@@ -178,7 +178,7 @@ load_end(struct load *l)
 		for (n = 0; n < l->w[i].next; n++) {
 			bool is =
 			    INT_OF(&l->f, STR("SISMEMBER"), str_of(l->w[i].key),
-				state_num(n, num)) != 0;
+				str_num(n, num)) != 0;
 
 			ck_assert_msg(is || !l->w[i].acked[n],
 			    "%s: %lld was acknowledged, but is lost",

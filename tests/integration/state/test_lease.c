@@ -119,7 +119,7 @@ TEST(a_previous_owner_changes_nothing)
 static void
 grab(struct state_fixture *r, int who)
 {
-	char me[16], num[STATE_NUM_MAX];
+	char me[16], num[STR_NUM_MAX];
 	int64_t epoch;
 	int wins = 0;
 
@@ -131,8 +131,8 @@ grab(struct state_fixture *r, int who)
 		wins++;
 		/* No other process holds it. */
 		ck_assert_int_eq(INT_OF(r, STR("INCR"), STR("inside")), 1);
-		ck_assert_int_eq(INT_OF(r, STR("SADD"), STR("epochs"),
-				     state_num(epoch, num)),
+		ck_assert_int_eq(
+		    INT_OF(r, STR("SADD"), STR("epochs"), str_num(epoch, num)),
 		    1);
 		ck_assert_int_eq(INT_OF(r, STR("DECR"), STR("inside")), 0);
 		OK(lease_release(r->s, name, str_of(me)));

@@ -209,7 +209,7 @@ TEST(tombstones_are_limited)
 	static const struct str forgotten =
 	    STR_INIT("soul:memory:{b0193}:~55So5oi3:soul_1:gone");
 	struct memory_item item = { .id = STR("m3"), .json = STR("{}") };
-	char now[STATE_NUM_MAX], id[8];
+	char now[STR_NUM_MAX], id[8];
 	struct state_fixture b;
 	int i;
 
@@ -218,7 +218,7 @@ TEST(tombstones_are_limited)
 	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],\n"
 		" ARGV[1]-(i%2==0 and 1e9 or 1e6)+i,i) end return 0"),
-	    STR("1"), forgotten, state_num(state_fixture_now(&b), now));
+	    STR("1"), forgotten, str_num(state_fixture_now(&b), now));
 	for (i = 0; i < 4; i++) {
 		snprintf(id, sizeof(id), "m%d", i);
 		put(&b, id, "{}");
@@ -229,7 +229,7 @@ TEST(tombstones_are_limited)
 	DO(&b, STR("EVAL"),
 	    STR("for i=1,9999 do redis.call('ZADD',KEYS[1],ARGV[1]-1e6,i) end "
 		"return 0"),
-	    STR("1"), forgotten, state_num(state_fixture_now(&b), now));
+	    STR("1"), forgotten, str_num(state_fixture_now(&b), now));
 	put(&b, "n", "{}");
 	OK(memory_forget(b.s, &scope, STR("n")));
 	ck_assert_int_eq(INT_OF(&b, STR("ZCARD"), forgotten), MEMORY_MAX);
@@ -307,8 +307,8 @@ TEST_T(the_oldest_fall_out, 60)
 	const struct str keys[] = { STR("soul:memory:{b0562}:u:s"),
 		STR("soul:memory:{b0562}:u:s:items"),
 		STR("soul:memory:{b0562}:u:s:order") };
-	char num[STATE_NUM_MAX];
-	const struct str n = state_num(MEMORY_MAX, num);
+	char num[STR_NUM_MAX];
+	const struct str n = str_num(MEMORY_MAX, num);
 	struct state_call c = { &fill, keys, 3, &n, 1 };
 	struct memory_item item = { .id = STR("new"), .json = STR("[]") };
 	struct memory_list l;

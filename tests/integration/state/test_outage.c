@@ -37,7 +37,7 @@ TEST(server_comes_later)
 
 TEST(acknowledged_writes_survive_a_kill)
 {
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	struct state_fixture r;
 	int round;
 
@@ -46,7 +46,7 @@ TEST(acknowledged_writes_survive_a_kill)
 		for (int i = 0; i < 200; i++)
 			ck_assert_int_eq(state_cmd(r.s,
 					     STATE_ARGS(STR("RPUSH"),
-						 STR("log"), state_num(i, num)),
+						 STR("log"), str_num(i, num)),
 					     NULL),
 			    RC_OK);
 		tk_server_stop(&r.redis, SIGKILL);

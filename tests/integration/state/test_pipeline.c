@@ -177,8 +177,8 @@ TEST(commands_without_a_reply_are_unknown)
 static int64_t
 count(struct state_fixture *r, const char *key, int64_t by)
 {
-	char num[STATE_NUM_MAX];
-	struct str k = str_of(key), a = state_num(by, num);
+	char num[STR_NUM_MAX];
+	struct str k = str_of(key), a = str_num(by, num);
 	struct state_call c = { &counter, &k, 1, &a, 1 };
 	struct state_reply *reply;
 	int64_t n;

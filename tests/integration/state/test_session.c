@@ -301,7 +301,7 @@ TEST(wrong_arguments_are_rejected)
 static void
 append_pairs(struct state_fixture *r, int who)
 {
-	char text[2][32], num[STATE_NUM_MAX];
+	char text[2][32], num[STR_NUM_MAX];
 	struct str json[2];
 	int64_t first;
 	int i;
@@ -312,7 +312,7 @@ append_pairs(struct state_fixture *r, int who)
 		json[0] = str_of(text[0]);
 		json[1] = str_of(text[1]);
 		OK(session_append(r->s, &key, json, 2, &first));
-		DO(r, STR("HSET"), STR("numbers"), state_num(first, num),
+		DO(r, STR("HSET"), STR("numbers"), str_num(first, num),
 		    json[0]);
 	}
 }
@@ -322,7 +322,7 @@ TEST(concurrent_appends_are_atomic)
 	struct tk_server redis;
 	struct session_list l;
 	struct state_reply *r;
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	struct state_fixture b;
 	size_t i;
 
@@ -339,7 +339,7 @@ TEST(concurrent_appends_are_atomic)
 	for (i = 0; i < l.n; i += 2) {
 		OK(state_cmd(b.s,
 		    STATE_ARGS(STR("HGET"), STR("numbers"),
-			state_num(l.message[i].number, num)),
+			str_num(l.message[i].number, num)),
 		    &r));
 		ck_assert(str_eq(state_reply_str(r), l.message[i].json));
 		state_reply_free(r);

@@ -51,10 +51,10 @@ make(struct state_fixture *b, const char *id)
 static void
 due_at(struct state_fixture *b, const char *token, int64_t ms)
 {
-	char num[STATE_NUM_MAX], member[64];
+	char num[STR_NUM_MAX], member[64];
 
 	snprintf(member, sizeof(member), "u:%s", token);
-	DO(b, STR("ZADD"), STR(TICKS), state_num(ms, num), str_of(member));
+	DO(b, STR("ZADD"), STR(TICKS), str_num(ms, num), str_of(member));
 }
 
 /* When it is due, or -1. */

@@ -248,11 +248,11 @@ TEST(an_unbinding_that_ends_after_a_binding_leaves_it)
 static void
 age_deletion(struct state_fixture *b, const char *soul, int64_t ms)
 {
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 
 	DO(b, STR("HSET"),
 	    terminal_fixture_key(KEY_USER_DELETING, "alice", NULL),
-	    str_of(soul), state_num(state_fixture_now(b) - ms, num));
+	    str_of(soul), str_num(state_fixture_now(b) - ms, num));
 }
 
 static int64_t
@@ -416,7 +416,7 @@ mint_between(struct state_fixture *b, const struct credential *cr, int64_t ms)
 	struct script_call c;
 
 	credential_call_mint(&c, cr);
-	c.args[0] = state_num(ms, c.num_text[0]);
+	c.args[0] = str_num(ms, c.num_text[0]);
 	return call_run(b->s, &c, 1, NULL);
 }
 
@@ -424,10 +424,10 @@ mint_between(struct state_fixture *b, const struct credential *cr, int64_t ms)
 static void
 age_change(struct state_fixture *b)
 {
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 
 	DO(b, STR("ZADD"), STR(KEY_CREDENTIALS_CHANGING),
-	    state_num((state_fixture_now(b) - STEP_DEAD_MS - 1000) * 1000, num),
+	    str_num((state_fixture_now(b) - STEP_DEAD_MS - 1000) * 1000, num),
 	    body);
 }
 

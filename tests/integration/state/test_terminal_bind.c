@@ -181,8 +181,8 @@ TEST(the_bindings_of_a_user_are_limited)
 	};
 	const struct str key =
 	    terminal_fixture_key(KEY_USER_TERMINALS, "alice", NULL);
-	char num[STATE_NUM_MAX];
-	const struct str n = state_num(TERMINAL_LIST_MAX - 1, num);
+	char num[STR_NUM_MAX];
+	const struct str n = str_num(TERMINAL_LIST_MAX - 1, num);
 	struct state_call c = { &fill, &key, 1, &n, 1 };
 	struct terminal_listed *ids;
 	struct state_fixture b;

@@ -42,7 +42,7 @@ is_head(void *arg)
 static void
 work(struct turn *t, struct str text)
 {
-	char num[STATE_NUM_MAX];
+	char num[STR_NUM_MAX];
 	struct state_reply *r;
 	int64_t v = 0;
 
@@ -52,7 +52,7 @@ work(struct turn *t, struct str text)
 	state_reply_free(r);
 	OK(turn_check_head(t->r->s, &t->p));
 	OK(turn_fixture_append(t->r->s, &t->p, STATE_ARGS(text, text)));
-	DO(t->r, STR("SET"), STR("count"), state_num(v + 1, num));
+	DO(t->r, STR("SET"), STR("count"), str_num(v + 1, num));
 }
 
 static void

@@ -371,3 +371,20 @@ TEST(code_points_are_counted)
 	/* An error after valid text. */
 	ck_assert_int_eq(str_utf8_count(STR("abc\xff")), -1);
 }
+
+TEST(numbers_are_written_in_decimal)
+{
+	static const struct {
+		int64_t v;
+		const char *text;
+	} c[] = { { 0, "0" }, { 9, "9" }, { 10, "10" }, { -1, "-1" },
+		{ INT64_MAX, "9223372036854775807" },
+		{ INT64_MIN, "-9223372036854775808" } };
+	char text[STR_NUM_MAX];
+
+	for (size_t i = 0; i < NELEM(c); i++) {
+		ck_assert_uint_eq(str_num(c[i].v, text).n, strlen(c[i].text));
+		ck_assert_str_eq(text, c[i].text);
+	}
+	ck_assert_uint_eq(strlen(c[5].text) + 1, STR_NUM_MAX);
+}

@@ -98,14 +98,3 @@ TEST(the_longest_key_is_built)
 	ck_assert_int_eq(state_key(dst, pattern, NULL, 0, &key), RC_OK);
 	ck_assert_uint_eq(key.n, STATE_KEY_MAX - 1);
 }
-
-TEST(numbers_are_decimal)
-{
-	char dst[STATE_NUM_MAX];
-
-	ck_assert_str_eq(state_num(0, dst).p, "0");
-	ck_assert_str_eq(state_num(-1, dst).p, "-1");
-	ck_assert_str_eq(state_num(INT64_MAX, dst).p, "9223372036854775807");
-	ck_assert_str_eq(state_num(INT64_MIN, dst).p, "-9223372036854775808");
-	ck_assert_uint_eq(state_num(INT64_MIN, dst).n, STATE_NUM_MAX - 1);
-}
