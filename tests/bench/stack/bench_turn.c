@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "testkit/figures.h"
 #include "testkit/stack/bare.h"
 #include "testkit/stack/census.h"
 #include "testkit/stack/turns.h"
+#include "testkit/throttle.h"
 
 #define ORCHESTRATORS 4
 /* Of most measurements; one user's turns wait for each other's emotions. */
@@ -176,6 +178,58 @@ TEST_T(turns_by_number_in_flight_and_orchestrators, 1200)
 		ck_assert_int_eq(tk_wait(&more[n].proc, STACK_MS), 0);
 	}
 	census_free(r.census);
+	ck_assert_ptr_null(stack_end(&st));
+}
+
+/* Of a core for each orchestrator, so that nothing else is the limit. */
+#define SHARE_PERCENT 10
+#define SHARE_ROUNDS  3
+
+static double
+run_shared(int n, int round)
+{
+	char session[32];
+	struct turns_plan p = { .text = TURNS_DIRECT,
+		.n = turns_for(64),
+		.in_flight = 64,
+		.users = USERS,
+		.session = session };
+	struct turns_times t;
+
+	snprintf(session, sizeof(session), "o%d-%d", n, round);
+	turns_run(&st, &p, &t);
+	printf("  %d orchestrator(s), %d %% of a core each: %.0f turns/s, "
+	       "p50 %.1f ms\n",
+	    n, SHARE_PERCENT, t.per_s, t.p50_ms);
+	(void)fflush(stdout);
+	return t.per_s;
+}
+
+TEST_T(orchestrators_share_the_turns, 600)
+{
+	struct stack_proc more, *one = &st.service[STACK_LLM_ORCHESTRATOR];
+	double single[SHARE_ROUNDS], both[SHARE_ROUNDS];
+	struct tk_throttle *t[2];
+	int i;
+
+	start();
+	warm_up(USERS);
+	printf("direct, 64 in flight\n");
+	for (i = 0; i < SHARE_ROUNDS; i++) {
+		t[0] = tk_throttle_start(one->proc.pid, SHARE_PERCENT);
+		single[i] = run_shared(1, i);
+		stack_spawn(
+		    &st, STACK_LLM_ORCHESTRATOR, &more, "llm-orchestrator-2");
+		stack_wait_ready(&more);
+		t[1] = tk_throttle_start(more.proc.pid, SHARE_PERCENT);
+		both[i] = run_shared(2, i);
+		tk_throttle_end(t[0]);
+		tk_throttle_end(t[1]);
+		tk_signal(&more.proc, SIGTERM);
+		ck_assert_int_eq(tk_wait(&more.proc, STACK_MS), 0);
+	}
+	printf("  two / one: %.2f\n",
+	    tk_median(both, SHARE_ROUNDS) / tk_median(single, SHARE_ROUNDS));
 	ck_assert_ptr_null(stack_end(&st));
 }
 
