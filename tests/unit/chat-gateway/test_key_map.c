@@ -3,6 +3,8 @@
  */
 #include "core/mem.h"
 #include "migrate/key_map.h"
+#include "state/keys.h"
+#include "state/state.h"
 #include "testkit/testkit.h"
 
 /* The tokens of "acme/ada", and of the digest of an input. */
@@ -149,6 +151,72 @@ TEST(a_key_is_of_its_record_and_format_only)
 			ck_assert_int_eq(seen[i][f],
 			    key_record_exists(
 				(enum key_record)i, (enum key_format)f));
+}
+
+/* With a new format these become literals, as those of format 1 are. */
+TEST(format_2_has_the_keys_that_services_use)
+{
+	static const struct {
+		enum key_record record;
+		const char *pattern; /* of state_key() */
+	} used[] = {
+		{ RECORD_SESSION, KEY_SESSION },
+		{ RECORD_MESSAGES, KEY_SESSION_MESSAGES },
+		{ RECORD_EVENTS, KEY_SESSION_EVENTS },
+		{ RECORD_RETRY, KEY_SESSION_RETRY DIGEST },
+		{ RECORD_QUEUE, KEY_TURNS },
+		{ RECORD_TURN, KEY_TURN },
+		{ RECORD_USER_SESSIONS, KEY_USER_SESSIONS },
+		{ RECORD_USER_SOULS, KEY_USER_SOULS },
+		{ RECORD_SOUL_NAMES, KEY_USER_SOUL_NAMES },
+		{ RECORD_USER_TERMINALS, KEY_USER_TERMINALS },
+		{ RECORD_DELETING, KEY_USER_DELETING },
+		{ RECORD_SOUL, KEY_SOUL },
+		{ RECORD_SOUL_STATE, KEY_SOUL_STATE },
+		{ RECORD_SOUL_LOG, KEY_SOUL_LOG },
+		{ RECORD_BODIES, KEY_BODIES },
+		{ RECORD_MEMORY, KEY_MEMORY },
+		{ RECORD_MEMORY_ITEMS, KEY_MEMORY_ITEMS },
+		{ RECORD_MEMORY_ORDER, KEY_MEMORY_ORDER },
+		{ RECORD_MEMORY_TOMBSTONES, KEY_MEMORY_GONE },
+		{ RECORD_MEMORY_VECTORS, KEY_MEMORY_VECS },
+		{ RECORD_MEMORY_SUPERSEDED, KEY_MEMORY_PAST },
+		{ RECORD_MEMORY_SUPERSEDED_ITEMS, KEY_MEMORY_PAST_ITEMS },
+		{ RECORD_PROFILE, KEY_PROFILE },
+		{ RECORD_TERMINAL, KEY_TERMINAL },
+		{ RECORD_RESULT, KEY_RESULT },
+		{ RECORD_CREDENTIAL, KEY_CREDENTIAL },
+		{ RECORD_CREDENTIALS, KEY_CREDENTIALS },
+		{ RECORD_CREDENTIALS_VERSION, KEY_CREDENTIALS_VERSION },
+		{ RECORD_CREDENTIALS_CHANGING, KEY_CREDENTIALS_CHANGING },
+		{ RECORD_TENANT, KEY_TENANT_TERMINALS },
+		{ RECORD_LEASE, KEY_LEASE },
+		{ RECORD_LEASE_EPOCH, KEY_LEASE_EPOCH },
+		{ RECORD_TIMERS, KEY_TIMERS },
+	};
+	static const char *const of_buckets[] = { KEY_TICKS, KEY_IDLE };
+	static const struct str ids[] = { STR_INIT("u1"), STR_INIT("x") };
+	char text[STATE_KEY_MAX];
+	struct key_parts k;
+	struct str key;
+	size_t i, n;
+
+	ck_assert_str_eq(STATE_FORMAT, "2");
+	for (i = 0; i < NELEM(used); i++) {
+		const char *p = used[i].pattern;
+
+		for (n = 0; (p = strchr(p, '%')) != NULL; p++)
+			n++;
+		ck_assert_int_eq(
+		    state_key(text, used[i].pattern, ids, n, &key), RC_OK);
+		ck_assert_msg(key_parse(key, FORMAT_2, &k), "%s", text);
+		ck_assert_int_eq(k.record, used[i].record);
+	}
+	for (i = 0; i < NELEM(of_buckets); i++) {
+		ck_assert_int_eq(
+		    state_bucket_key(text, of_buckets[i], 7, &key), RC_OK);
+		ck_assert_msg(key_parse(key, FORMAT_2, &k), "%s", text);
+	}
 }
 
 TEST(what_is_no_key_is_not_taken_for_one)
