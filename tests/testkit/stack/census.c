@@ -209,14 +209,18 @@ void
 census_print(const struct census *c, const struct census_figures *f)
 {
 	struct census_sum s = census_sum(c, f);
+	double all = 0;
 	size_t i;
 
 	printf("    %-18s %8s %9s %9s\n", "a turn", "CPU us", "switches",
 	    "syscalls");
-	for (i = 0; i < c->n; i++)
+	for (i = 0; i < c->n; i++) {
 		census_row(c->proc[i].name, f->cpu_us[i], f->switches[i],
 		    f->syscalls[i]);
-	census_row("all but gateway", s.cpu_us, s.switches, s.syscalls);
+		all += f->cpu_us[i];
+	}
+	printf("    %-18s %8.0f\n", "all", all);
+	census_row("gateway, llm apart", s.cpu_us, s.switches, s.syscalls);
 	printf("    Redis commands %.2f, fsyncs %.2f, NATS messages %.2f\n",
 	    f->redis, f->fsyncs, f->nats);
 	(void)fflush(stdout);
