@@ -207,7 +207,8 @@ run_shared(int n, int round)
 
 TEST_T(orchestrators_share_the_turns, 600)
 {
-	struct stack_proc more, *one = &st.service[STACK_LLM_ORCHESTRATOR];
+	struct stack_proc *one = &st.service[STACK_LLM_ORCHESTRATOR];
+	static struct stack_proc more;
 	double single[SHARE_ROUNDS], both[SHARE_ROUNDS];
 	struct tk_throttle *t[2];
 	int i;
