@@ -115,21 +115,26 @@ id_is_plain(struct str s)
 {
 	if (s.n == 0 || s.n > PLAIN_MAX)
 		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (base64url_digit(s.p[i]) < 0)
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if ((unsigned)(c | 0x20) - 'a' >= 26 &&
+		    (unsigned)c - '0' >= 10 && c != '-' && c != '_')
 			return false;
+	}
 	return true;
 }
 
 enum rc
 id_token(struct str id, char dst[ID_TOKEN_MAX])
 {
-	if (!id_valid(id))
-		return RC_INVALID;
 	if (id_is_plain(id)) {
-		str_copy(id, dst, ID_TOKEN_MAX);
+		memcpy(dst, id.p, id.n);
+		dst[id.n] = '\0';
 		return RC_OK;
 	}
+	if (!id_valid(id))
+		return RC_INVALID;
 	*dst = '~';
 	base64url_encode(id.p, id.n, dst + 1);
 	return RC_OK;

@@ -198,20 +198,24 @@ state_key(char dst[STATE_KEY_MAX], const char *pattern, const struct str *ids,
     size_t n, struct str *out)
 {
 	char token[ID_TOKEN_MAX], tag[BUCKET_TAG_MAX];
-	size_t len = 0, used = 0;
+	size_t len = 0, used = 0,
+	       tokens = 0; /* token is that of ids[tokens-1] */
 	struct str part;
 	const char *c;
 
 	dst[0] = '\0';
-	for (c = pattern; *c != '\0'; c++) {
-		part = (struct str){ c, 1 };
+	for (c = pattern; *c != '\0'; c += part.p == c ? part.n : 1) {
+		part = (struct str){ c, strcspn(c, "#%") };
+		if (part.n == 0 && tokens == used) {
+			if (used == n || id_token(ids[used], token) != RC_OK)
+				return RC_INVALID;
+			tokens++;
+		}
 		if (*c == '#') {
-			if (n == 0 || id_token(ids[0], token) != RC_OK)
+			if (used > 0)
 				return RC_INVALID;
 			part = bucket_tag(bucket_of_token(str_of(token)), tag);
 		} else if (*c == '%') {
-			if (used == n || id_token(ids[used], token) != RC_OK)
-				return RC_INVALID;
 			used++;
 			part = str_of(token);
 		}

@@ -330,8 +330,8 @@ enum rc state_bucket(struct str user, unsigned *out) RC_CHECK;
 
 /*
  * state_key(dst, pattern, ids, n, out):
- * pattern with each '%' replaced by the next id's id_token(), and each '#' by
- * the tag of the bucket of the first id, put into dst:
+ * pattern with each '%' replaced by the next id's id_token(), and each '#', all
+ * before the first '%', by the tag of the bucket of the first id, put into dst:
  * "soul:messages:{#}:%:%" becomes "soul:messages:{b0478}:u1:~5L2g".  Tokens
  * have none of ":{}%#", so different ids make different keys.  *out is the key,
  * in dst.  RC_INVALID if an id is not id_valid() or n is not the number of '%',
