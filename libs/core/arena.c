@@ -142,6 +142,12 @@ arena_alloc(struct arena *a, size_t n)
 	return p != NULL ? memset(p, 0, n) : NULL;
 }
 
+void *
+arena_bytes(struct arena *a, size_t n)
+{
+	return arena_take(a, n, alignof(max_align_t));
+}
+
 struct str
 arena_str(struct arena *a, struct str s)
 {

@@ -36,6 +36,12 @@ void arena_reset(struct arena *a);
 void *arena_alloc(struct arena *a, size_t n);
 
 /*
+ * arena_bytes(a, n): The same, not zeroed: for what is written before it is
+ * read.
+ */
+void *arena_bytes(struct arena *a, size_t n);
+
+/*
  * arena_str(a, s):
  * A copy of s, followed by a NUL, which counts for the limit but not for the
  * length.  Absent if s is, or beyond the limit.

@@ -30,8 +30,7 @@ buf_reset(struct buf *b)
 		b->p[0] = '\0';
 }
 
-/* Make room for n more bytes and a NUL; false, and over, beyond the limit. */
-static bool
+bool
 buf_reserve(struct buf *b, size_t n)
 {
 	size_t need, cap;
@@ -57,7 +56,7 @@ buf_reserve(struct buf *b, size_t n)
 }
 
 void
-buf_put(struct buf *b, const void *p, size_t n)
+buf_put_more(struct buf *b, const void *p, size_t n)
 {
 	if (!buf_reserve(b, n))
 		return;
@@ -65,30 +64,6 @@ buf_put(struct buf *b, const void *p, size_t n)
 		memcpy(b->p + b->n, p, n);
 	b->n += n;
 	b->p[b->n] = '\0';
-}
-
-void
-buf_puts(struct buf *b, const char *s)
-{
-	buf_put(b, s, strlen(s));
-}
-
-void
-buf_putc(struct buf *b, char c)
-{
-	/* There is room for it and a NUL, as mostly. */
-	if (!b->over && b->cap - b->n > 1) {
-		b->p[b->n++] = c;
-		b->p[b->n] = '\0';
-		return;
-	}
-	buf_put(b, &c, 1);
-}
-
-void
-buf_put_str(struct buf *b, struct str s)
-{
-	buf_put(b, s.p, s.n);
 }
 
 void

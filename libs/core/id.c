@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "core/base64.h"
@@ -26,6 +27,25 @@ id_random(void *dst, size_t n)
 	}
 }
 
+void
+id_stock_take(struct id_stock *s, void *dst, size_t n)
+{
+	unsigned char *from;
+
+	if (n > sizeof(s->bytes)) {
+		id_random(dst, n);
+		return;
+	}
+	if (s->left < n) {
+		id_random(s->bytes, sizeof(s->bytes));
+		s->left = sizeof(s->bytes);
+	}
+	s->left -= n;
+	from = s->bytes + s->left;
+	memcpy(dst, from, n);
+	memset(from, 0, n);
+}
+
 uint64_t
 id_random_below(uint64_t n)
 {
@@ -39,8 +59,8 @@ id_random_below(uint64_t n)
 	return v % n;
 }
 
-static void
-id_put_hex(const unsigned char *p, size_t n, char *dst)
+void
+id_hex(const unsigned char *p, size_t n, char *dst)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -62,7 +82,7 @@ id_uuid(char dst[ID_UUID_MAX])
 	id_random(raw, sizeof(raw));
 	raw[6] = (unsigned char)((raw[6] & 0x0fU) | 0x40U);
 	raw[8] = (unsigned char)((raw[8] & 0x3fU) | 0x80U);
-	id_put_hex(raw, sizeof(raw), hex);
+	id_hex(raw, sizeof(raw), hex);
 	for (size_t i = 0; i < 5; i++) {
 		if (i > 0)
 			*dst++ = '-';
@@ -79,7 +99,7 @@ id_hex32(char dst[ID_HEX32_MAX])
 	unsigned char raw[16];
 
 	id_random(raw, sizeof(raw));
-	id_put_hex(raw, sizeof(raw), dst);
+	id_hex(raw, sizeof(raw), dst);
 }
 
 bool

@@ -21,6 +21,22 @@
 /* id_random(dst, n): n unpredictable bytes.  Any thread. */
 void id_random(void *dst, size_t n);
 
+/*
+ * A stock of unpredictable bytes for ids that are no secrets, because a system
+ * call for each costs a microsecond.  Zero at first.  One thread at a time, and
+ * never in two processes: after a fork both would have the same.
+ *
+ * id_stock_take(s, dst, n): n bytes, which s then has no more.
+ */
+struct id_stock {
+	unsigned char bytes[480];
+	size_t left;
+};
+void id_stock_take(struct id_stock *s, void *dst, size_t n);
+
+/* id_hex(p, n, dst): 2 · n lower-case hexadecimal digits, and a NUL. */
+void id_hex(const unsigned char *p, size_t n, char *dst);
+
 /* id_random_below(n): Uniform in [0, n), n > 0.  Any thread. */
 uint64_t id_random_below(uint64_t n);
 

@@ -6,26 +6,16 @@
 
 #include "core/mem.h"
 
+/* Longest text that str_find() searches itself. */
+#define FIND_SHORT_MAX 1024
 /* Longest number that str_to_f64() reads. */
 #define F64_TEXT_MAX 255
-
-struct str
-str_of(const char *s)
-{
-	return (struct str){ s, s != NULL ? strlen(s) : 0 };
-}
 
 /* memcmp() that allows NULL with n 0. */
 static int
 str_bytes_cmp(const char *a, const char *b, size_t n)
 {
 	return n != 0 ? memcmp(a, b, n) : 0;
-}
-
-bool
-str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && str_bytes_cmp(a.p, b.p, a.n) == 0;
 }
 
 static unsigned char
@@ -41,6 +31,8 @@ str_eq_nocase(struct str a, struct str b)
 {
 	if (a.n != b.n)
 		return false;
+	if (str_bytes_cmp(a.p, b.p, a.n) == 0)
+		return true;
 	for (size_t i = 0; i < a.n; i++)
 		if (str_lower(a.p[i]) != str_lower(b.p[i]))
 			return false;
@@ -69,21 +61,6 @@ str_hex_value(char c)
 	return -1;
 }
 
-bool
-str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && str_bytes_cmp(s.p, prefix.p, prefix.n) == 0;
-}
-
-bool
-str_ends(struct str s, struct str suffix)
-{
-	if (suffix.n == 0)
-		return true;
-	return s.n >= suffix.n &&
-	    memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0;
-}
-
 size_t
 str_starts_any(struct str s, const struct str *list, size_t n)
 {
@@ -109,14 +86,31 @@ str_ends_any(struct str s, const struct str *list, size_t n)
 ptrdiff_t
 str_find(struct str s, struct str needle)
 {
-	const char *at;
+	const char *p = s.p, *at;
+	size_t last = needle.n - 1;
 
 	if (needle.n == 0)
 		return 0;
 	if (s.n < needle.n)
 		return -1;
-	at = memmem(s.p, s.n, needle.p, needle.n);
-	return at != NULL ? at - s.p : -1;
+	/*
+	 * memmem() prepares for long texts.  Of Chinese characters the last
+	 * byte tells most.
+	 */
+	if (s.n > FIND_SHORT_MAX) {
+		at = memmem(s.p, s.n, needle.p, needle.n);
+		return at != NULL ? at - s.p : -1;
+	}
+	while ((at = memchr(p + last, needle.p[last],
+		    s.n - last - (size_t)(p - s.p))) != NULL) {
+		p = at - last;
+		if (memcmp(p, needle.p, last) == 0)
+			return p - s.p;
+		p++;
+		if ((size_t)(p - s.p) + last >= s.n)
+			break;
+	}
+	return -1;
 }
 
 static bool
@@ -220,6 +214,35 @@ str_is_decimal(struct str s)
 	return i == s.n;
 }
 
+/*
+ * A decimal of at most 15 digits without an exponent: its digits and the power
+ * of ten are exact doubles, whose quotient is rounded once, as strtod() rounds.
+ */
+static bool
+str_short_decimal(struct str s, double *out)
+{
+	static const double ten[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7,
+		1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	size_t i = s.p[0] == '-' ? 1 : 0, digits = 0, decimals = 0;
+	bool point = false;
+	int64_t v = 0;
+
+	for (; i < s.n; i++) {
+		if (s.p[i] == '.') {
+			point = true;
+			continue;
+		}
+		if (!str_is_digit(s.p[i]) || ++digits > 15)
+			return false;
+		v = v * 10 + (s.p[i] - '0');
+		decimals += point;
+	}
+	*out = (double)v / ten[decimals];
+	if (s.p[0] == '-')
+		*out = -*out;
+	return true;
+}
+
 enum rc
 str_to_f64(struct str s, double min, double max, double *out)
 {
@@ -229,6 +252,12 @@ str_to_f64(struct str s, double min, double max, double *out)
 
 	if (s.n > F64_TEXT_MAX || !str_is_decimal(s))
 		return RC_INVALID;
+	if (str_short_decimal(s, &v)) {
+		if (v < min || v > max)
+			return RC_INVALID;
+		*out = v;
+		return RC_OK;
+	}
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
 	/* glibc returns its static C locale; nothing is allocated. */
@@ -302,7 +331,7 @@ str_copy(struct str s, char *dst, size_t size)
 }
 
 int32_t
-str_utf8_next(struct str s, size_t *pos)
+str_utf8_next_any(struct str s, size_t *pos)
 {
 	const unsigned char *p;
 	size_t left, len;
@@ -315,12 +344,6 @@ str_utf8_next(struct str s, size_t *pos)
 	if (p[0] < 0x80) {
 		++*pos;
 		return p[0];
-	}
-	/* Most Chinese text; no surrogate and nothing overlong begins so. */
-	if (p[0] > 0xe0 && p[0] < 0xed && left >= 3 &&
-	    ((p[1] | p[2] << 8) & 0xc0c0) == 0x8080) {
-		*pos += 3;
-		return (p[0] & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
 	}
 	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
 		len = 2;

@@ -30,10 +30,18 @@ struct str {
 #define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""
 
 /* str_of(s): The view of a C string; {NULL, 0} of NULL. */
-struct str str_of(const char *s);
+static inline struct str
+str_of(const char *s)
+{
+	return (struct str){ s, s != NULL ? strlen(s) : 0 };
+}
 
 /* str_eq(a, b): Whether both have the same bytes (absent equals empty). */
-bool str_eq(struct str a, struct str b);
+static inline bool
+str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
 
 /* str_eq_nocase(a, b): As str_eq() with ASCII letters folded. */
 bool str_eq_nocase(struct str a, struct str b);
@@ -44,9 +52,23 @@ int str_cmp(struct str a, struct str b);
 /* str_hex_value(c): The value of a hexadecimal digit of either case, or -1. */
 int str_hex_value(char c);
 
-/* str_starts(s, prefix), str_ends(s, suffix). */
-bool str_starts(struct str s, struct str prefix);
-bool str_ends(struct str s, struct str suffix);
+/* str_starts(s, prefix): Mostly the first byte tells. */
+static inline bool
+str_starts(struct str s, struct str prefix)
+{
+	return prefix.n == 0 ||
+	    (s.n >= prefix.n && s.p[0] == prefix.p[0] &&
+		memcmp(s.p, prefix.p, prefix.n) == 0);
+}
+
+/* str_ends(s, suffix): Mostly the last byte tells. */
+static inline bool
+str_ends(struct str s, struct str suffix)
+{
+	return suffix.n == 0 ||
+	    (s.n >= suffix.n && s.p[s.n - 1] == suffix.p[suffix.n - 1] &&
+		memcmp(s.p + (s.n - suffix.n), suffix.p, suffix.n) == 0);
+}
 
 /*
  * str_starts_any(s, list, n), str_ends_any(s, list, n):
@@ -94,13 +116,34 @@ char *str_dup(struct str s);
  */
 void str_copy(struct str s, char *dst, size_t size);
 
+/* str_utf8_next_any(s, pos): Private: str_utf8_next() of any character. */
+int32_t str_utf8_next_any(struct str s, size_t *pos);
+
 /*
  * str_utf8_next(s, pos):
  * The code point at *pos, which is advanced; -1 at the end of s, or, without
  * advancing, where s is not UTF-8 (which excludes overlong forms and
  * surrogates).
  */
-int32_t str_utf8_next(struct str s, size_t *pos);
+static inline int32_t
+str_utf8_next(struct str s, size_t *pos)
+{
+	const unsigned char *p = (const unsigned char *)s.p + *pos;
+
+	if (*pos >= s.n)
+		return -1;
+	if (p[0] < 0x80) {
+		++*pos;
+		return p[0];
+	}
+	/* Most Chinese text; no surrogate and nothing overlong begins so. */
+	if (p[0] > 0xe0 && p[0] < 0xed && s.n - *pos >= 3 &&
+	    ((p[1] | p[2] << 8) & 0xc0c0) == 0x8080) {
+		*pos += 3;
+		return (p[0] & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+	}
+	return str_utf8_next_any(s, pos);
+}
 
 /* str_utf8_count(s): The number of code points; -1 if s is not UTF-8. */
 ptrdiff_t str_utf8_count(struct str s);

@@ -8,6 +8,9 @@
 #define TRACE_AT   3
 #define SPAN_AT    36
 #define FLAGS_AT   53
+/* Random bytes of a trace: its id, and from SPAN_RAW on its span's. */
+#define TRACE_BYTES 24
+#define SPAN_RAW    16
 /* Defined flags: sampled, random.  Others are dropped. */
 #define FLAGS_KNOWN 0x03U
 
@@ -23,19 +26,44 @@ trace_new_span(char dst[17])
 	} while (strspn(dst, "0") == 16);
 }
 
+static bool
+trace_is_zero(const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] != '0')
+			return false;
+	return true;
+}
+
+static void
+trace_set(struct trace *t, unsigned char raw[TRACE_BYTES])
+{
+	/* A random UUID, see trace_uuid(). */
+	raw[6] = (unsigned char)((raw[6] & 0x0fU) | 0x40U);
+	raw[8] = (unsigned char)((raw[8] & 0x3fU) | 0x80U);
+	id_hex(raw, SPAN_RAW, t->trace_id);
+	id_hex(raw + SPAN_RAW, TRACE_BYTES - SPAN_RAW, t->span_id);
+	if (trace_is_zero(t->span_id, 16))
+		t->span_id[0] = '1';
+	t->flags = TRACE_SAMPLED;
+}
+
 void
 trace_new(struct trace *t)
 {
-	char uuid[ID_UUID_MAX];
-	size_t n = 0;
+	unsigned char raw[TRACE_BYTES];
 
-	id_uuid(uuid);
-	for (const char *p = uuid; *p != '\0'; p++)
-		if (*p != '-')
-			t->trace_id[n++] = *p;
-	t->trace_id[n] = '\0';
-	trace_new_span(t->span_id);
-	t->flags = TRACE_SAMPLED;
+	id_random(raw, sizeof(raw));
+	trace_set(t, raw);
+}
+
+void
+trace_new_of(struct trace *t, struct id_stock *stock)
+{
+	unsigned char raw[TRACE_BYTES];
+
+	id_stock_take(stock, raw, sizeof(raw));
+	trace_set(t, raw);
 }
 
 void
@@ -59,15 +87,6 @@ trace_is_hex(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (trace_hex_value(p[i]) < 0)
-			return false;
-	return true;
-}
-
-static bool
-trace_is_zero(const char *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i] != '0')
 			return false;
 	return true;
 }

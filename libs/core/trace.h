@@ -24,6 +24,9 @@ struct trace {
  */
 void trace_new(struct trace *t);
 
+/* trace_new_of(t, stock): The same of a stock of random bytes. */
+void trace_new_of(struct trace *t, struct id_stock *stock);
+
 /* trace_child(parent, t): The same trace with a new span id; may alias. */
 void trace_child(const struct trace *parent, struct trace *t);
 

@@ -165,3 +165,18 @@ TEST(a_rewind_frees_what_was_allocated_since_the_mark)
 	ck_assert_ptr_nonnull(arena_alloc(a, 200000));
 	arena_free(a);
 }
+
+TEST(bytes_are_aligned_and_count_for_the_limit)
+{
+	struct arena *a = arena_new(100);
+	char *p = arena_bytes(a, 3), *q = arena_bytes(a, 90);
+
+	ck_assert_uint_eq((uintptr_t)p % alignof(max_align_t), 0);
+	ck_assert_uint_eq((uintptr_t)q % alignof(max_align_t), 0);
+	memset(p, 'p', 3);
+	memset(q, 'q', 90);
+	ck_assert_int_eq(p[2], 'p');
+	ck_assert_ptr_null(arena_bytes(a, 8));
+	ck_assert_uint_eq(arena_used(a), 93);
+	arena_free(a);
+}

@@ -153,3 +153,20 @@ TEST(limits_at_the_ends_of_the_range)
 	ck_assert_str_eq(all.p, "text");
 	buf_free(&all);
 }
+
+TEST(reserved_room_needs_no_allocation)
+{
+	struct buf b = BUF_INIT(100);
+	const char *p;
+
+	ck_assert(buf_reserve(&b, 100));
+	p = b.p;
+	for (int i = 0; i < 50; i++)
+		buf_puts(&b, "ab");
+	ck_assert_ptr_eq(b.p, p);
+	ck_assert_uint_eq(b.n, 100);
+	ck_assert(buf_reserve(&b, 0));
+	ck_assert(!buf_reserve(&b, 1));
+	ck_assert_int_eq(buf_rc(&b), RC_TOOBIG);
+	buf_free(&b);
+}

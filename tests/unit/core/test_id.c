@@ -252,3 +252,25 @@ TEST(invalid_tokens_are_rejected)
 	    id_untoken((struct str){ token, 173 }, id), RC_INVALID);
 	ck_assert_str_eq(id, "untouched");
 }
+
+TEST(a_stock_gives_no_byte_twice)
+{
+	static struct id_stock s;
+	unsigned char got[200][24], large[1000];
+	char hex[49];
+
+	memset(large, 0, sizeof(large));
+	for (size_t i = 0; i < NELEM(got); i++) {
+		id_stock_take(&s, got[i], sizeof(got[i]));
+		for (size_t k = 0; k < i; k++)
+			ck_assert_int_ne(
+			    memcmp(got[i], got[k], sizeof(got[i])), 0);
+	}
+	/* What was given is not there any more. */
+	for (size_t i = s.left; i < sizeof(s.bytes); i++)
+		ck_assert_uint_eq(s.bytes[i], 0);
+	id_stock_take(&s, large, sizeof(large));
+	ck_assert_uint_ne(large[0] | large[500] | large[999] | large[1], 0);
+	id_hex((const unsigned char *)"\x01\xab\xff", 3, hex);
+	ck_assert_str_eq(hex, "01abff");
+}

@@ -138,3 +138,23 @@ TEST(traces_are_formatted)
 	trace_uuid(&t, uuid);
 	ck_assert_str_eq(uuid, "4bf92f35-77b3-4da6-a3ce-929d0e0e4736");
 }
+
+TEST(traces_of_a_stock_are_as_new_ones)
+{
+	static struct id_stock s;
+	char parent[TRACE_PARENT_MAX];
+	struct trace last = { .trace_id = "" }, t, parsed;
+
+	for (int i = 0; i < 100; i++) {
+		trace_new_of(&t, &s);
+		ck_assert_int_eq(t.flags, TRACE_SAMPLED);
+		ck_assert_int_eq(t.trace_id[12], '4');
+		ck_assert_str_ne(t.trace_id, last.trace_id);
+		ck_assert_str_ne(t.span_id, last.span_id);
+		trace_format(&t, parent);
+		ck_assert_int_eq(trace_parse(str_of(parent), &parsed), RC_OK);
+		ck_assert_str_eq(parsed.trace_id, t.trace_id);
+		ck_assert_str_eq(parsed.span_id, t.span_id);
+		last = t;
+	}
+}
