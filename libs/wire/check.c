@@ -65,7 +65,7 @@ static const char *const check_class_text[] = {
 	[WIRE_CHARS_HEX64] = "must be 64 of 0-9 and a-f",
 };
 
-static bool
+static inline bool
 check_char_allowed(enum wire_chars class, unsigned char c)
 {
 	bool digit = c >= '0' && c <= '9';
@@ -90,6 +90,39 @@ check_char_allowed(enum wire_chars class, unsigned char c)
 	return false;
 }
 
+static inline bool
+check_all_allowed(enum wire_chars class, struct str s)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < s.n; i++)
+		ok = ok && check_char_allowed(class, (unsigned char)s.p[i]);
+	return ok;
+}
+
+/* One loop for each class, without a decision for each byte. */
+static bool
+check_chars(enum wire_chars class, struct str s)
+{
+	switch (class) {
+	case WIRE_CHARS_ANY:
+		return true;
+	case WIRE_CHARS_ID:
+		return check_all_allowed(WIRE_CHARS_ID, s);
+	case WIRE_CHARS_TERMINAL:
+		return check_all_allowed(WIRE_CHARS_TERMINAL, s);
+	case WIRE_CHARS_SNAKE:
+		return check_all_allowed(WIRE_CHARS_SNAKE, s);
+	case WIRE_CHARS_TOKEN:
+		return check_all_allowed(WIRE_CHARS_TOKEN, s);
+	case WIRE_CHARS_HEX32:
+		return s.n == 32 && check_all_allowed(WIRE_CHARS_HEX32, s);
+	case WIRE_CHARS_HEX64:
+		return s.n == 64 && check_all_allowed(WIRE_CHARS_HEX64, s);
+	}
+	return false;
+}
+
 static enum rc
 check_class(enum wire_chars class, struct str s, const struct wire_at *at)
 {
@@ -97,11 +130,7 @@ check_class(enum wire_chars class, struct str s, const struct wire_at *at)
 		return RC_OK;
 	if (s.n == 0)
 		return wire_fail(at, RC_INVALID, WIRE_WHY_EMPTY);
-	bool ok = (class != WIRE_CHARS_HEX32 || s.n == 32) &&
-	    (class != WIRE_CHARS_HEX64 || s.n == 64);
-	for (size_t i = 0; ok && i < s.n; i++)
-		ok = check_char_allowed(class, (unsigned char)s.p[i]);
-	if (!ok)
+	if (!check_chars(class, s))
 		return wire_fail(at, RC_INVALID, "%s", check_class_text[class]);
 	return RC_OK;
 }
@@ -128,7 +157,8 @@ check_is_plain_ascii(struct str s)
 enum rc
 wire_check_utf8(struct str s, const struct wire_at *at)
 {
-	if (check_is_plain_ascii(s))
+	/* Mostly the first byte tells. */
+	if (s.n == 0 || (s.p[0] > 0 && check_is_plain_ascii(s)))
 		return RC_OK;
 	if (str_utf8_count(s) < 0)
 		return wire_fail(at, RC_INVALID, "is not UTF-8");
@@ -169,6 +199,12 @@ enum rc
 wire_check_text(
     const struct wire_type *t, struct str s, const struct wire_at *at)
 {
+	/* As most texts are. */
+	if (s.n <= (size_t)t->max.i && (s.n + 3) / 4 >= (size_t)t->min.i &&
+	    (t->max_bytes == 0 || s.n <= t->max_bytes))
+		return t->chars == WIRE_CHARS_ANY
+		    ? RC_OK
+		    : check_class((enum wire_chars)t->chars, s, at);
 	enum rc rc = check_length(t, s, at);
 	if (rc != RC_OK)
 		return rc;

@@ -12,6 +12,7 @@
 #include "wire/check.h"
 #include "wire/desc.h"
 #include "wire/out.h"
+#include "wire/slice.h"
 #include "wire/wire.h"
 #include "wire/wire_internal.h"
 
@@ -20,6 +21,8 @@
 
 struct direct {
 	struct wire_scan s;
+	const struct wire_slice_handler *known; /* NULL: nothing is */
+	enum rc rc;                             /* RC_NOENT, or why it ended */
 	struct arena *a;
 	size_t start;       /* arena_used() before */
 	struct buf scratch; /* of one value */
@@ -263,14 +266,39 @@ direct_array(struct direct *r, const struct wire_field *f, char *dst)
 	return wire_scan_take(&r->s, ']') && wire_scan_close(&r->s);
 }
 
+/* Past a value that is known; false: it is not, or the scan is over. */
+static bool
+direct_known(struct direct *r, struct str key)
+{
+	struct wire_slice m = { .key = key,
+		.value = { r->s.p, (size_t)(r->s.text_end - r->s.p) } };
+	struct wire_slice_extent x;
+
+	r->rc = r->known->known(r->known->arg, &m, &x);
+	if (r->rc != RC_OK)
+		return false;
+	r->rc = RC_NOENT;
+	if (!wire_scan_skip(&r->s, &x)) {
+		r->rc = RC_TOOBIG;
+		return false;
+	}
+	return true;
+}
+
 static bool
 direct_field(struct direct *r, const struct wire_field *f, char *dst)
 {
-	bool yes = true;
+	bool yes = true, known = false;
 
-	if (f->type.kind == WIRE_ARRAY
-		? !direct_array(r, f, dst)
-		: !direct_value(r, &f->type, dst + f->off))
+	if (r->known != NULL && r->s.depth == 1 && r->s.p < r->s.end) {
+		known = direct_known(r, f->name);
+		if (!known && r->rc != RC_NOENT)
+			return false;
+	}
+	if (!known &&
+	    (f->type.kind == WIRE_ARRAY
+		    ? !direct_array(r, f, dst)
+		    : !direct_value(r, &f->type, dst + f->off)))
 		return false;
 	if (f->has != WIRE_NONE)
 		memcpy(dst + f->has, &yes, sizeof(yes));
@@ -320,29 +348,59 @@ direct_object(struct direct *r, const struct wire_desc *d, char *dst)
 	    wire_check_choice(d, seen, &direct_at) == RC_OK;
 }
 
+static bool
+direct_message(
+    struct direct *r, const struct wire_desc *d, struct arena *a, void *msg)
+{
+	bool done;
+
+	r->a = a;
+	r->start = arena_used(a);
+	r->rc = RC_NOENT;
+	buf_init(&r->scratch, WIRE_ARENA_MAX);
+	wire_scan_space(&r->s);
+	if (r->s.p == r->s.end)
+		done = false;
+	else if ((d->flags & WIRE_LIST) != 0 && *r->s.p == '[')
+		done = direct_field(r, &d->fields[d->list], msg);
+	else
+		done = direct_object(r, d, msg);
+	wire_scan_space(&r->s);
+	done = done && r->s.p == r->s.end;
+	wire_scan_end(&r->s);
+	buf_free(&r->scratch);
+	return done;
+}
+
 bool
 wire_decode_direct(
     const struct wire_desc *d, struct str in, struct arena *a, void *msg)
 {
 	struct direct r; /* large, and set by wire_scan_begin() */
-	bool done;
 
 	if (in.n > WIRE_MESSAGE_MAX)
 		return false;
-	r.a = a;
-	r.start = arena_used(a);
-	buf_init(&r.scratch, WIRE_ARENA_MAX);
+	r.known = NULL;
 	wire_scan_begin(&r.s, in);
-	wire_scan_space(&r.s);
-	if (r.s.p == r.s.end)
-		done = false;
-	else if ((d->flags & WIRE_LIST) != 0 && *r.s.p == '[')
-		done = direct_field(&r, &d->fields[d->list], msg);
-	else
-		done = direct_object(&r, d, msg);
-	wire_scan_space(&r.s);
-	done = done && r.s.p == r.s.end;
-	wire_scan_end(&r.s);
-	buf_free(&r.scratch);
-	return done;
+	return direct_message(&r, d, a, msg);
+}
+
+enum rc
+wire_decode_known(const struct wire_desc *d, struct str in, struct arena *a,
+    void *msg, const struct wire_slice_handler *h)
+{
+	struct arena_mark mark = arena_mark(a);
+	struct direct r;
+
+	if (in.n > WIRE_MESSAGE_MAX || (d->flags & WIRE_TEXT) != 0)
+		return RC_NOENT;
+	r.known = h;
+	wire_scan_begin(&r.s, in);
+	if (h->max > 0 && h->max < in.n)
+		r.s.end = in.p + h->max;
+	wire_init(d, msg);
+	if (direct_message(&r, d, a, msg) && r.s.end == r.s.text_end)
+		return RC_OK;
+	arena_rewind(a, mark);
+	return r.rc;
 }

@@ -52,12 +52,17 @@ encode_put_str(struct wire_out *o, const struct wire_type *t, const char *src,
 		return wire_fail(at, RC_INVALID, WIRE_WHY_MISSING);
 	if (t->kind == WIRE_RAW)
 		return encode_put_raw(o, t, s, at);
-	enum rc rc = wire_check_utf8(s, at);
+	unsigned class = wire_text_class(s);
+	enum rc rc = class == 0 ? RC_OK : wire_check_utf8(s, at);
 	if (rc == RC_OK)
 		rc = wire_check_text(t, s, at);
-	if (rc == RC_OK)
+	if (rc != RC_OK)
+		return rc;
+	if ((class & WIRE_TEXT_ESCAPED) == 0)
+		wire_out_plain(o, s);
+	else
 		wire_out_utf8(o, s);
-	return rc;
+	return RC_OK;
 }
 
 static enum rc

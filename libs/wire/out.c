@@ -97,6 +97,69 @@ out_is_plain(const char *p)
 	    !out_has_zero(word ^ BYTES * '\\');
 }
 
+/* A byte that is escaped, and one that is not ASCII. */
+static unsigned
+out_byte_class(unsigned char c)
+{
+	if (c >= 0x80)
+		return WIRE_TEXT_HIGH;
+	return c < 0x20 || c == '"' || c == '\\' ? WIRE_TEXT_ESCAPED : 0;
+}
+
+/* The same of eight bytes. */
+static inline unsigned
+out_word_class(const char *p)
+{
+	uint64_t word;
+	unsigned class;
+
+	memcpy(&word, p, sizeof(word));
+	class = (word & BYTES * 0x80) != 0 ? WIRE_TEXT_HIGH : 0;
+	if (out_has_zero(word & BYTES * 0xe0) ||
+	    out_has_zero(word ^ BYTES * '"') ||
+	    out_has_zero(word ^ BYTES * '\\'))
+		class |= WIRE_TEXT_ESCAPED;
+	return class;
+}
+
+unsigned
+wire_text_class(struct str s)
+{
+	unsigned class = 0;
+	size_t i = 0;
+
+	if (s.n < 8) {
+		for (; i < s.n; i++)
+			class |= out_byte_class((unsigned char)s.p[i]);
+		return class;
+	}
+	for (; i + 8 < s.n; i += 8)
+		class |= out_word_class(s.p + i);
+	return class | out_word_class(s.p + s.n - 8);
+}
+
+void
+wire_out_plain(struct wire_out *o, struct str s)
+{
+	struct buf *b = o->b;
+	size_t n = s.n + 2 + o->comma;
+	char *p;
+
+	if ((b->cap - b->n <= n || b->over) && !buf_reserve(b, n))
+		return;
+	p = b->p + b->n;
+	if (o->comma)
+		*p++ = ',';
+	o->comma = true;
+	*p++ = '"';
+	if (s.n > 0)
+		memcpy(p, s.p, s.n);
+	p += s.n;
+	*p++ = '"';
+	*p = '\0';
+	b->n += n;
+}
+
 /* Text without quotes around it; valid: it is UTF-8. */
 static void
 out_put_text(struct buf *b, struct str s, bool valid)
@@ -141,6 +204,10 @@ wire_out_key(struct wire_out *o, struct str key)
 void
 wire_out_str(struct wire_out *o, struct str s)
 {
+	if (wire_text_class(s) == 0) {
+		wire_out_plain(o, s);
+		return;
+	}
 	out_sep(o);
 	buf_putc(o->b, '"');
 	out_put_text(o->b, s, false);
@@ -194,6 +261,21 @@ static int
 out_put_fixed(double f, char *dst)
 {
 	static const double ten[] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+	/* Most numbers are whole. */
+	if (fabs(f) < 1e9 && (double)(int64_t)f == f)
+		return out_put_digits((uint64_t)fabs(f), 0, signbit(f), dst);
+	/* Six places, without the zeros at their end, are the least, too. */
+	double six = nearbyint(f * 1e6);
+	if (fabs(six) < 1e15) {
+		uint64_t u = (uint64_t)fabs(six);
+		size_t decimals = 6;
+
+		if (six / 1e6 != f)
+			return 0;
+		for (; decimals > 0 && u % 10 == 0; decimals--)
+			u /= 10;
+		return out_put_digits(u, decimals, signbit(f), dst);
+	}
 	for (size_t k = 0; k < NELEM(ten); k++) {
 		double m = nearbyint(f * ten[k]);
 		if (!(fabs(m) < 1e15))

@@ -35,7 +35,8 @@ struct wire_checking {
 	/* Patterns are limited by time, since steps say little of them. */
 	int64_t time_ns;
 	struct mono began;
-	bool timed; /* the budget below is running */
+	struct rx_scratch *scratch; /* NULL: no patterns */
+	bool timed;                 /* the budget below is running */
 	struct budget time;
 };
 
@@ -99,7 +100,7 @@ valid_pattern(struct wire_checking *c, const struct wire_pattern *p,
 	enum rc rc = wire_value_pay(&c->steps, 1 + text.n / 64);
 	if (rc != RC_OK)
 		return rc;
-	rc = rx_find(p->rx, c->s->scratch, text, 0, NULL);
+	rc = rx_find(p->rx, c->scratch, text, 0, NULL);
 	*found = rc == RC_OK;
 	if (rc == RC_NOENT)
 		rc = RC_OK;
@@ -708,9 +709,16 @@ valid_root_value(
 	if (c.steps > STEPS_MAX)
 		c.steps = STEPS_MAX;
 	c.time_ns = TIME_NS + (int64_t)n * TIME_NS_PER_BYTE;
-	if (s->patterns != NULL)
+	if (s->patterns != NULL) {
 		c.began = clock_mono();
+		c.scratch = atomic_exchange(&s->scratch, NULL);
+		/* Another thread uses it. */
+		if (c.scratch == NULL)
+			c.scratch = rx_scratch_new();
+	}
 	enum rc rc = valid_node(&c, s->root, v, at);
+	if (c.scratch != NULL)
+		rx_scratch_free(atomic_exchange(&s->scratch, c.scratch));
 	if (rc == RC_TOOBIG)
 		return wire_fail(at, rc, "takes too long to check");
 	return rc;
@@ -747,7 +755,7 @@ wire_schema_new(struct str json, struct wire_schema **out, struct wire_err *err)
 		return rc;
 	}
 	if (s->patterns != NULL)
-		s->scratch = rx_scratch_new();
+		atomic_store(&s->scratch, rx_scratch_new());
 	*out = s;
 	return RC_OK;
 }
@@ -759,7 +767,7 @@ wire_schema_free(struct wire_schema *s)
 		return;
 	for (struct wire_pattern *p = s->patterns; p != NULL; p = p->next)
 		rx_free(p->rx);
-	rx_scratch_free(s->scratch);
+	rx_scratch_free(atomic_load(&s->scratch));
 	arena_free(s->a);
 	json_decref(s->json);
 	free(s);

@@ -43,8 +43,7 @@ void wire_schema_free(struct wire_schema *s);
  * err (may be NULL) has the place in json and the first reason.  A missing
  * member's place is where it should be.  RC_TOOBIG over WIRE_MESSAGE_MAX or if
  * it takes too long to find out, which ends a check after some ms where json is
- * small, tens of ms where it is not.  A compiled schema may be used by one
- * thread at a time.
+ * small, tens of ms where it is not.  Any thread.
  */
 enum rc wire_schema_check(
     struct wire_schema *s, struct str json, struct wire_err *err) RC_CHECK;

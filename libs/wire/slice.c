@@ -20,6 +20,16 @@ slice_rc(bool ok)
 
 /* ---- members ---- */
 
+bool
+wire_scan_skip(struct wire_scan *s, const struct wire_slice_extent *x)
+{
+	s->p += x->n;
+	s->end =
+	    (size_t)(s->text_end - s->end) > x->n ? s->end + x->n : s->text_end;
+	s->containers += x->containers;
+	return s->containers <= WIRE_CONTAINERS_MAX;
+}
+
 /* Past one value of the text's object or array. */
 static enum rc
 slice_member(struct wire_scan *s, const struct wire_slice_handler *h,
@@ -34,11 +44,7 @@ slice_member(struct wire_scan *s, const struct wire_slice_handler *h,
 		rc = h->known(h->arg, m, &x);
 	}
 	if (rc == RC_OK) {
-		s->p += x.n;
-		s->end = (size_t)(s->text_end - s->end) > x.n ? s->end + x.n
-							      : s->text_end;
-		s->containers += x.containers;
-		if (s->containers > WIRE_CONTAINERS_MAX)
+		if (!wire_scan_skip(s, &x))
 			return RC_TOOBIG;
 	} else if (rc == RC_NOENT) {
 		rc = wire_scan_value(s);

@@ -57,6 +57,20 @@ enum rc wire_slice_each(
     struct str in, const struct wire_slice_handler *h) RC_CHECK;
 
 /*
+ * wire_decode_known(d, in, a, msg, h):
+ * As wire_decode(), but for the members of the message itself that h->known
+ * knows, whose key has no escapes; those are left as absent ones are, although
+ * they count as present.  h->each is not called.  RC_OK; the code of h->known
+ * that ended it; RC_TOOBIG over WIRE_CONTAINERS_MAX; RC_NOENT: something is
+ * wrong or unusual, for wire_decode() to find out.  Unless RC_OK, a is as
+ * before.
+ */
+struct arena;
+struct wire_desc;
+enum rc wire_decode_known(const struct wire_desc *d, struct str in,
+    struct arena *a, void *msg, const struct wire_slice_handler *h) RC_CHECK;
+
+/*
  * wire_slice_extent(in, x):
  * Find the end of the object or array that in begins with, without validating
  * it: *x is right if in begins with a valid one.  RC_INVALID: in begins with

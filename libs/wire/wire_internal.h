@@ -8,6 +8,7 @@
 #ifndef WIRE_WIRE_INTERNAL_H
 #define WIRE_WIRE_INTERNAL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -119,6 +120,13 @@ enum rc wire_scan_open(struct wire_scan *s) RC_CHECK;
 bool wire_scan_key(struct wire_scan *s, struct wire_scan_text *k);
 bool wire_scan_close(struct wire_scan *s);
 
+/*
+ * wire_scan_skip(s, x): Past a value that needs no scan, which also does not
+ * count for the scan's limit of bytes; false: there are too many containers.
+ */
+struct wire_slice_extent;
+bool wire_scan_skip(struct wire_scan *s, const struct wire_slice_extent *x);
+
 /* wire_scan_put_text(t, out): Append the text that t means. */
 void wire_scan_put_text(const struct wire_scan_text *t, struct buf *out);
 
@@ -141,8 +149,17 @@ bool wire_raw_plain(struct str in, size_t depth);
 enum rc wire_raw_parse(struct str in, size_t depth, const struct wire_at *at,
     struct json_t **out) RC_CHECK;
 
-/* wire_out_utf8(o, s): As wire_out_str(), of what is known to be UTF-8. */
+/*
+ * wire_text_class(s): What a text has, or'ed.
+ *
+ * wire_out_utf8(o, s): As wire_out_str(), of what is known to be UTF-8.
+ * wire_out_plain(o, s): The same of what has nothing to escape, either.
+ */
+#define WIRE_TEXT_ESCAPED 1U /* control characters, quotes, backslashes */
+#define WIRE_TEXT_HIGH    2U /* bytes beyond ASCII */
+unsigned wire_text_class(struct str s);
 void wire_out_utf8(struct wire_out *o, struct str s);
+void wire_out_plain(struct wire_out *o, struct str s);
 
 /*
  * wire_raw_parse_any(in, depth, at, out):
@@ -409,7 +426,7 @@ struct wire_schema {
 	struct arena *a;
 	struct wire_node *root;
 	struct wire_pattern *patterns;
-	struct rx_scratch *scratch;
+	_Atomic(struct rx_scratch *) scratch; /* NULL: a check uses it */
 };
 
 /*
