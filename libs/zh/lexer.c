@@ -5,6 +5,7 @@
 #include "zh/lexer.h"
 
 #include "core/mem.h"
+#include "zh/first_char.h"
 #include "zh/hanzi.h"
 
 /* Folded bytes before the first token, for token_scan_before(). */
@@ -128,7 +129,7 @@ token_set_numeral(
 	t->end = n->end;
 }
 
-static bool
+static inline bool
 token_text_at(struct str s, size_t at, const char *text)
 {
 	return at < s.n &&
@@ -359,6 +360,18 @@ token_word_at(struct str s, size_t at)
 	return lexicon_find((struct str){ s.p, at + 3 }, at);
 }
 
+/* As most characters that are not ASCII. */
+static bool
+token_begins_nothing(struct str s, size_t at)
+{
+	uint32_t key = first_char_key(s, at);
+
+	return (unsigned char)s.p[at] >= 0x80 &&
+	    !first_char_may_begin(first_char_of_words, key) &&
+	    !first_char_may_begin(first_char_of_holidays, key) &&
+	    !numeral_may_begin(s, at);
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -369,6 +382,11 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = token_text_at(s, at, "第");
 
 	t->end = at;
+	if (!ordinal && token_begins_nothing(s, at)) {
+		t->type = TOK_OTHER;
+		t->end = at + token_char_bytes(s, at);
+		return;
+	}
 	if (numeral_is_digit(s, at) && token_clock_literal(s, at, t))
 		return;
 	if (numeral_is_digit(s, at) && token_date_literal(s, at, t)) {

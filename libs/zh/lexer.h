@@ -198,6 +198,9 @@ struct numeral {
  */
 bool numeral_parse(struct str s, size_t at, struct numeral *out);
 
+/* numeral_may_begin(s, at): Whether a Han numeral is at byte at. */
+bool numeral_may_begin(struct str s, size_t at);
+
 /*
  * numeral_fraction(s, at, dst, end):
  * The digits at byte at as a decimal fraction (14: .14), unless a Han unit

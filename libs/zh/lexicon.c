@@ -4,6 +4,7 @@
  * and idioms, which contain a word of time and mean none.
  */
 #include "core/mem.h"
+#include "zh/first_char.h"
 #include "zh/lexer.h"
 
 #define IDIOM(text)                   \
@@ -797,19 +798,19 @@ lexicon_ends_word(struct str s, size_t at, const char *text, size_t n)
 	    !lexicon_is_letter(s.p[at + n]);
 }
 
-/* The first character as a number that sorts like its bytes. */
-static unsigned
+/* As first_char_key(), of a word, which is complete. */
+static uint32_t
 lexicon_head(const char *p)
 {
 	const unsigned char *b = (const unsigned char *)p;
 
-	return b[0] < 0x80 ? (unsigned)b[0] << 16
-			   : (unsigned)b[0] << 16 | (unsigned)b[1] << 8 | b[2];
+	return b[0] < 0x80 ? (uint32_t)b[0] << 16
+			   : (uint32_t)b[0] << 16 | (uint32_t)b[1] << 8 | b[2];
 }
 
 /* The first word whose head does not sort before head. */
 static size_t
-lexicon_lower_bound(const struct lexicon *l, unsigned head)
+lexicon_lower_bound(const struct lexicon *l, uint32_t head)
 {
 	size_t lo = 0, hi = l->n;
 
@@ -826,19 +827,17 @@ lexicon_lower_bound(const struct lexicon *l, unsigned head)
 
 /* The longest word of one part of the lexicon. */
 static const struct word *
-lexicon_find_in(const struct lexicon *l, struct str s, size_t at)
+lexicon_find_in(const struct lexicon *l, uint32_t head, struct str s, size_t at)
 {
 	const struct word *best = NULL;
-	unsigned head = lexicon_head(s.p + at);
 	size_t i = lexicon_lower_bound(l, head);
 
 	/* Longer words sort after their prefixes. */
 	for (; i < l->n && lexicon_head(l->words[i].text) == head; i++) {
-		const char *text = l->words[i].text;
-		size_t n = strlen(text);
+		struct str text = str_of(l->words[i].text);
 
-		if (at + n <= s.n && memcmp(text, s.p + at, n) == 0 &&
-		    lexicon_ends_word(s, at, text, n))
+		if (str_starts((struct str){ s.p + at, s.n - at }, text) &&
+		    lexicon_ends_word(s, at, text.p, text.n))
 			best = &l->words[i];
 	}
 	return best;
@@ -847,18 +846,14 @@ lexicon_find_in(const struct lexicon *l, struct str s, size_t at)
 const struct word *
 lexicon_find(struct str s, size_t at)
 {
-	static const struct lexicon *const parts[] = { &lexicon_words,
-		&lexicon_holidays };
-	const struct word *best = NULL, *w;
-	size_t head = (unsigned char)s.p[at] < 0x80 ? 1 : 3, i;
+	uint32_t head = first_char_key(s, at);
+	const struct word *best = NULL, *w = NULL;
 
-	if (at + head > s.n)
-		return NULL;
-	for (i = 0; i < NELEM(parts); i++) {
-		w = lexicon_find_in(parts[i], s, at);
-		if (w != NULL &&
-		    (best == NULL || strlen(w->text) > strlen(best->text)))
-			best = w;
-	}
+	if (first_char_may_begin(first_char_of_words, head))
+		best = lexicon_find_in(&lexicon_words, head, s, at);
+	if (first_char_may_begin(first_char_of_holidays, head))
+		w = lexicon_find_in(&lexicon_holidays, head, s, at);
+	if (w != NULL && (best == NULL || strlen(w->text) > strlen(best->text)))
+		best = w;
 	return best;
 }

@@ -2,36 +2,15 @@
  * Cardinals of digits, of Han characters and of English words.
  */
 #include "core/mem.h"
+#include "zh/first_char.h"
 #include "zh/lexer.h"
 
 enum numeral_class { HAN_NONE, HAN_DIGIT, HAN_TENS, HAN_UNIT, HAN_BIG };
 
+/* A Han numeral. */
 struct numeral_char {
-	const char *chars; /* three bytes each */
 	enum numeral_class class;
 	double value;
-};
-
-static const struct numeral_char numeral_chars[] = {
-	{ "零〇", HAN_DIGIT, 0 },
-	{ "一壹", HAN_DIGIT, 1 },
-	{ "二贰貳两兩", HAN_DIGIT, 2 },
-	{ "三叁參叄", HAN_DIGIT, 3 },
-	{ "四肆", HAN_DIGIT, 4 },
-	{ "五伍", HAN_DIGIT, 5 },
-	{ "六陆陸", HAN_DIGIT, 6 },
-	{ "七柒", HAN_DIGIT, 7 },
-	{ "八捌", HAN_DIGIT, 8 },
-	{ "九玖", HAN_DIGIT, 9 },
-	{ "十拾", HAN_UNIT, 10 },
-	{ "廿", HAN_TENS, 20 },
-	{ "卅", HAN_TENS, 30 },
-	{ "卌", HAN_TENS, 40 },
-	{ "百佰", HAN_UNIT, 100 },
-	{ "千仟", HAN_UNIT, 1000 },
-	{ "万萬", HAN_BIG, 1e4 },
-	{ "亿億", HAN_BIG, 1e8 },
-	{ "兆", HAN_BIG, 1e12 },
 };
 
 /* No unit yet: any is smaller. */
@@ -51,27 +30,86 @@ numeral_is_letter(struct str s, size_t at)
 		(s.p[at] >= 'A' && s.p[at] <= 'Z'));
 }
 
+/* Of a first_char_key(), else HAN_NONE. */
+static struct numeral_char
+numeral_char_of(uint32_t key)
+{
+	switch (key) {
+	case 0xe99bb6: /* 零 */
+	case 0xe38087: /* 〇 */
+		return (struct numeral_char){ HAN_DIGIT, 0 };
+	case 0xe4b880: /* 一 */
+	case 0xe5a3b9: /* 壹 */
+		return (struct numeral_char){ HAN_DIGIT, 1 };
+	case 0xe4ba8c: /* 二 */
+	case 0xe8b4b0: /* 贰 */
+	case 0xe8b2b3: /* 貳 */
+	case 0xe4b8a4: /* 两 */
+	case 0xe585a9: /* 兩 */
+		return (struct numeral_char){ HAN_DIGIT, 2 };
+	case 0xe4b889: /* 三 */
+	case 0xe58f81: /* 叁 */
+	case 0xe58f83: /* 參 */
+	case 0xe58f84: /* 叄 */
+		return (struct numeral_char){ HAN_DIGIT, 3 };
+	case 0xe59b9b: /* 四 */
+	case 0xe88286: /* 肆 */
+		return (struct numeral_char){ HAN_DIGIT, 4 };
+	case 0xe4ba94: /* 五 */
+	case 0xe4bc8d: /* 伍 */
+		return (struct numeral_char){ HAN_DIGIT, 5 };
+	case 0xe585ad: /* 六 */
+	case 0xe99986: /* 陆 */
+	case 0xe999b8: /* 陸 */
+		return (struct numeral_char){ HAN_DIGIT, 6 };
+	case 0xe4b883: /* 七 */
+	case 0xe69f92: /* 柒 */
+		return (struct numeral_char){ HAN_DIGIT, 7 };
+	case 0xe585ab: /* 八 */
+	case 0xe68d8c: /* 捌 */
+		return (struct numeral_char){ HAN_DIGIT, 8 };
+	case 0xe4b99d: /* 九 */
+	case 0xe78e96: /* 玖 */
+		return (struct numeral_char){ HAN_DIGIT, 9 };
+	case 0xe58d81: /* 十 */
+	case 0xe68bbe: /* 拾 */
+		return (struct numeral_char){ HAN_UNIT, 10 };
+	case 0xe5bbbf: /* 廿 */
+		return (struct numeral_char){ HAN_TENS, 20 };
+	case 0xe58d85: /* 卅 */
+		return (struct numeral_char){ HAN_TENS, 30 };
+	case 0xe58d8c: /* 卌 */
+		return (struct numeral_char){ HAN_TENS, 40 };
+	case 0xe799be: /* 百 */
+	case 0xe4bdb0: /* 佰 */
+		return (struct numeral_char){ HAN_UNIT, 100 };
+	case 0xe58d83: /* 千 */
+	case 0xe4bb9f: /* 仟 */
+		return (struct numeral_char){ HAN_UNIT, 1000 };
+	case 0xe4b887: /* 万 */
+	case 0xe890ac: /* 萬 */
+		return (struct numeral_char){ HAN_BIG, 1e4 };
+	case 0xe4babf: /* 亿 */
+	case 0xe58484: /* 億 */
+		return (struct numeral_char){ HAN_BIG, 1e8 };
+	case 0xe58586: /* 兆 */
+		return (struct numeral_char){ HAN_BIG, 1e12 };
+	default:
+		return (struct numeral_char){ HAN_NONE, 0 };
+	}
+}
+
 /* The numeral character at at, else HAN_NONE. */
 static struct numeral_char
 numeral_char_at(struct str s, size_t at)
 {
-	struct numeral_char none = { NULL, HAN_NONE, 0 };
-	size_t i;
-	const char *p;
+	return numeral_char_of(first_char_key(s, at));
+}
 
-	/* All of them are three bytes long and begin with E3 to E9. */
-	if (at + 3 > s.n || (unsigned char)s.p[at] < 0xe3 ||
-	    (unsigned char)s.p[at] > 0xe9)
-		return none;
-	for (i = 0; i < NELEM(numeral_chars); i++) {
-		for (p = numeral_chars[i].chars; *p != '\0'; p += 3) {
-			if (memcmp(p, s.p + at, 3) == 0)
-				return (struct numeral_char){ s.p + at,
-					numeral_chars[i].class,
-					numeral_chars[i].value };
-		}
-	}
-	return none;
+bool
+numeral_may_begin(struct str s, size_t at)
+{
+	return numeral_char_at(s, at).class != HAN_NONE;
 }
 
 static bool
@@ -445,7 +483,7 @@ numeral_fraction(struct str s, size_t at, double *dst, size_t *end)
 {
 	double value = 0, scale = 1;
 	size_t pos = at, chars = 0;
-	struct numeral_char h = { NULL, HAN_NONE, 0 };
+	struct numeral_char h = { HAN_NONE, 0 };
 
 	for (; chars < NUMERAL_CHARS_MAX; chars++) {
 		double digit;
