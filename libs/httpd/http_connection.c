@@ -322,6 +322,9 @@ exchange_dispatch(struct exchange *s)
 		r->route->fn(r->route->arg, r);
 		return true;
 	}
+	if (r->route->on_worker != NULL &&
+	    r->route->on_worker(r->route->arg, r))
+		return true;
 	enum rc rc = loop_post(s->h->loop, exchange_run_handler, r);
 	if (rc == RC_OK)
 		return true;
@@ -406,13 +409,14 @@ int
 http_connection_serve(struct httpd *h, struct mg_connection *c)
 {
 	struct exchange s = {
-		.h = h, .c = c, .r = request_new(), .json = BUF_INIT(4096)
+		.h = h, .c = c, .r = request_new(h), .json = BUF_INIT(4096)
 	};
 	struct mono start = clock_mono();
 
 	request_read_peer(s.r, c);
 	server_enter(h, s.r);
 	s.response.trace = &s.r->trace;
+	s.response.date = &s.r->date;
 	s.response.cors = &h->cors;
 	bool stream = exchange_prepare(&s) && exchange_dispatch(&s) &&
 	    exchange_await_response(&s);
@@ -434,8 +438,9 @@ http_connection_serve(struct httpd *h, struct mg_connection *c)
 		admission_leave(h->admission, &s.r->client);
 	request_ended(s.r);
 	buf_free(&s.json);
-	request_unref(s.r);
-	return s.response.status;
+	int status = s.response.status;
+	request_end(h, s.r);
+	return status;
 }
 
 void
@@ -443,6 +448,7 @@ http_connection_fail(
     struct httpd *h, struct mg_connection *c, int status, const char *text)
 {
 	struct buf json = BUF_INIT(4096);
+	struct response_date date = { .n = 0 };
 	struct trace trace;
 	struct mono start = clock_mono();
 
@@ -453,6 +459,7 @@ http_connection_fail(
 		.type = "application/json",
 		.body = buf_str(&json),
 		.trace = &trace,
+		.date = &date,
 		.cors = &h->cors,
 		.allow_origin = cors_allow(&h->cors, (struct str){ 0 }),
 		.close = true });

@@ -3,9 +3,9 @@
  * JSON lines.
  *
  * civetweb's workers read a request, post it to the loop and wait for the
- * handler's response.  A worker never parses a body (its stack is 100 KiB), the
- * loop never touches a socket.  When the inbox or the workers are full the
- * response is 503 with Retry-After at once.
+ * handler's response, or call a handler that needs nothing of the loop
+ * themselves.  The loop never touches a socket.  When the inbox or the workers
+ * are full the response is 503 with Retry-After at once.
  *
  * Every error response is JSON: {"error": text, "code": name, "trace_id": id}.
  * Rejected before a handler is called: an unknown path (404; a trailing slash
@@ -81,6 +81,14 @@ struct httpd_route {
 	 * only.
 	 */
 	bool direct;
+	/*
+	 * Called on civetweb's thread before fn; NULL: none.  True: it owned r
+	 * and has ended it.  False: it did nothing with r, which is for fn, on
+	 * the loop.  Several run in parallel, on stacks of 100 KiB, and
+	 * until one returns neither its deadline nor a disconnected client is
+	 * noticed: it must not wait for anything.
+	 */
+	bool (*on_worker)(void *arg, struct httpd_req *r);
 };
 
 struct httpd_opts {
@@ -199,7 +207,7 @@ void httpd_challenge(struct httpd_req *r, const char *error);
 
 /*
  * httpd_respond(r, status, type, body):
- * Respond and end r; body is copied.  Loop thread (any, for direct routes).
+ * Respond and end r; body is copied.  Loop thread, or that of the handler.
  * After 504 was sent it only ends r.
  */
 void httpd_respond(

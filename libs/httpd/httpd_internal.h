@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <time.h>
 
 #include "core/buf.h"
 #include "core/clock.h"
@@ -155,6 +156,13 @@ enum request_state {
 	REQUEST_ENDED      /* was a stream; out has its last bytes */
 };
 
+/* The field Date of responses, and for which second. */
+struct response_date {
+	time_t at;
+	size_t n;
+	char text[64];
+};
+
 /*
  * A request is shared by the worker of its connection and the handler; each
  * has one reference, and the last one frees it.  Members above the lock are
@@ -163,16 +171,12 @@ enum request_state {
  */
 struct httpd_req {
 	const struct httpd_route *route; /* NULL until one is found */
-	char *text;                      /* storage of the views below */
 	struct str method;
 	struct str path;
-	struct uri uri;
 	struct route_match match;
-	struct header_field *fields;
 	size_t nfields;
 	struct request_head head;
 	bool http11;
-	struct buf body;
 	struct trace trace;
 	struct client_addr client; /* without text where it is not needed */
 	struct str allow_origin;   /* see cors_allow() */
@@ -197,8 +201,8 @@ struct httpd_req {
 
 	_Atomic int refs;
 	_Atomic bool responded; /* not REQUEST_OPEN; read without the lock */
-	pthread_mutex_t lock;   /* guards what follows */
-	pthread_cond_t changed;
+
+	/* Guarded by the lock, as out is. */
 	enum request_state state;
 	bool abandoned;  /* by the worker; a response only ends the request */
 	bool closing;    /* the server stops: the worker must return */
@@ -214,11 +218,30 @@ struct httpd_req {
 	int status;
 	int retry_after_s; /* 0: no Retry-After */
 	char type[REQUEST_TYPE_MAX];
+
+	/* From here on what the next request needs as well is left to it. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	struct buf out;
+	struct buf body;
+	char *text; /* storage of the views above */
+	size_t cap_text;
+	struct header_field *fields;
+	size_t cap_fields;
+	struct uri uri;
+	struct id_stock ids;
+	struct response_date date;
 };
 
-/* request_new(): An empty request with one reference, the worker's. */
-struct httpd_req *request_new(void);
+/*
+ * request_new(h): An empty request with one reference, the worker's.
+ * request_end(h, r): Worker: drop it; the memory is reused if it was the last.
+ */
+struct httpd_req *request_new(struct httpd *h);
+void request_end(struct httpd *h, struct httpd_req *r);
+
+/* request_free_spare(h): What request_end() has left; no worker runs. */
+void request_free_spare(struct httpd *h);
 
 /* request_ref(r): Add the handler's reference, before r is passed to it. */
 void request_ref(struct httpd_req *r);
@@ -323,6 +346,8 @@ struct httpd {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */
 	TAILQ_HEAD(, httpd_req) active;
+	TAILQ_HEAD(, httpd_req) spare; /* ended ones, the last first */
+	size_t nspare;
 	bool closing;
 
 	struct loop_timer reaper; /* of the loop */
@@ -403,6 +428,7 @@ struct response {
 	struct str allow_origin; /* see cors_allow() */
 	struct str body;
 	const struct trace *trace;
+	struct response_date *date; /* the last one, or n is 0 */
 	bool close;
 	bool head_only; /* the request was a HEAD */
 };
@@ -569,10 +595,11 @@ void reaper_stop(struct httpd *h);
 void reaper_shutdown_all(struct httpd *h);
 
 /*
- * reaper_body_begin(h, r, ms), reaper_body_end(h, r):
+ * reaper_body_begin(h, r, now, ms), reaper_body_end(h, r):
  * Worker: r's body is being read, for ms at most; it no longer is.
  */
-void reaper_body_begin(struct httpd *h, struct httpd_req *r, int64_t ms);
+void reaper_body_begin(
+    struct httpd *h, struct httpd_req *r, struct mono now, int64_t ms);
 void reaper_body_end(struct httpd *h, struct httpd_req *r);
 
 /*

@@ -199,13 +199,14 @@ reaper_stop(struct httpd *h)
 }
 
 void
-reaper_body_begin(struct httpd *h, struct httpd_req *r, int64_t ms)
+reaper_body_begin(
+    struct httpd *h, struct httpd_req *r, struct mono now, int64_t ms)
 {
 	if (ms > h->timeout_ms)
 		ms = h->timeout_ms;
 	atomic_fetch_add(&h->receiving, 1);
 	pthread_mutex_lock(&h->lock);
-	r->body_since = clock_mono();
+	r->body_since = now;
 	r->body_due = mono_add_ms(r->body_since, ms);
 	pthread_mutex_unlock(&h->lock);
 }

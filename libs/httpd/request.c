@@ -126,8 +126,15 @@ uri_query(const struct uri *u, struct str name)
 /* After which time a full inbox is retried. */
 #define INBOX_MS 10
 
-struct httpd_req *
-request_new(void)
+/*
+ * Ended requests whose memory is reused, and how much each may keep.  More are
+ * served at a time while handlers wait; those allocate.
+ */
+#define SPARE_MAX   8
+#define SPARE_BYTES 65536
+
+static struct httpd_req *
+request_alloc(void)
 {
 	struct httpd_req *r = mem_zalloc(sizeof(*r));
 	pthread_condattr_t attr;
@@ -137,10 +144,81 @@ request_new(void)
 	pthread_cond_init(&r->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&r->lock, NULL);
-	r->refs = 1;
 	buf_init(&r->body, HTTPD_BODY_MAX);
 	buf_init(&r->out, HTTPD_RESPONSE_MAX);
 	return r;
+}
+
+struct httpd_req *
+request_new(struct httpd *h)
+{
+	struct httpd_req *r;
+
+	pthread_mutex_lock(&h->lock);
+	r = TAILQ_FIRST(&h->spare);
+	if (r != NULL) {
+		TAILQ_REMOVE(&h->spare, r, link);
+		h->nspare--;
+	}
+	pthread_mutex_unlock(&h->lock);
+	if (r == NULL)
+		r = request_alloc();
+	r->refs = 1;
+	return r;
+}
+
+static void
+request_free(struct httpd_req *r)
+{
+	pthread_cond_destroy(&r->changed);
+	pthread_mutex_destroy(&r->lock);
+	buf_free(&r->body);
+	buf_free(&r->out);
+	free(r->fields);
+	free(r->text);
+	free(r);
+}
+
+/* Make r empty, as request_alloc() does. */
+static void
+request_reset(struct httpd_req *r)
+{
+	memset(r, 0, offsetof(struct httpd_req, lock));
+	buf_reset(&r->out);
+	buf_reset(&r->body);
+	r->uri.nsegments = r->uri.npairs = 0;
+}
+
+void
+request_end(struct httpd *h, struct httpd_req *r)
+{
+	bool spare = false;
+
+	if (atomic_fetch_sub(&r->refs, 1) > 1)
+		return;
+	if (r->out.cap <= SPARE_BYTES && r->body.cap <= SPARE_BYTES) {
+		request_reset(r);
+		pthread_mutex_lock(&h->lock);
+		spare = h->nspare < SPARE_MAX;
+		if (spare) {
+			TAILQ_INSERT_HEAD(&h->spare, r, link);
+			h->nspare++;
+		}
+		pthread_mutex_unlock(&h->lock);
+	}
+	if (!spare)
+		request_free(r);
+}
+
+void
+request_free_spare(struct httpd *h)
+{
+	struct httpd_req *r;
+
+	while ((r = TAILQ_FIRST(&h->spare)) != NULL) {
+		TAILQ_REMOVE(&h->spare, r, link);
+		request_free(r);
+	}
 }
 
 void
@@ -152,15 +230,8 @@ request_ref(struct httpd_req *r)
 void
 request_unref(struct httpd_req *r)
 {
-	if (atomic_fetch_sub(&r->refs, 1) > 1)
-		return;
-	pthread_cond_destroy(&r->changed);
-	pthread_mutex_destroy(&r->lock);
-	buf_free(&r->body);
-	buf_free(&r->out);
-	free(r->fields);
-	free(r->text);
-	free(r);
+	if (atomic_fetch_sub(&r->refs, 1) == 1)
+		request_free(r);
 }
 
 bool

@@ -7,6 +7,7 @@
  * used to smuggle a request past a proxy and are rejected here.
  */
 #include <civetweb.h>
+#include <stdlib.h>
 
 #include "core/mem.h"
 #include "httpd/httpd_internal.h"
@@ -19,7 +20,8 @@ header_find(const struct header_field *fields, size_t n, struct str name)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (str_eq_nocase(fields[i].name, name))
+		if (fields[i].name.n == name.n &&
+		    str_eq_nocase(fields[i].name, name))
 			return fields[i].value;
 	return (struct str){ NULL, 0 };
 }
@@ -39,7 +41,8 @@ header_count(const struct header_field *fields, size_t n, struct str name)
 	size_t i, found = 0;
 
 	for (i = 0; i < n; i++)
-		if (str_eq_nocase(fields[i].name, name))
+		if (fields[i].name.n == name.n &&
+		    str_eq_nocase(fields[i].name, name))
 			found++;
 	return found;
 }
@@ -193,7 +196,11 @@ head_copy_fields(
     struct httpd_req *r, const struct mg_request_info *ri, char *at)
 {
 	r->nfields = (size_t)ri->num_headers;
-	r->fields = mem_calloc(r->nfields + 1, sizeof(*r->fields));
+	if (r->cap_fields < r->nfields) {
+		free(r->fields);
+		r->fields = mem_calloc(r->nfields, sizeof(*r->fields));
+		r->cap_fields = r->nfields;
+	}
 	for (size_t i = 0; i < r->nfields; i++) {
 		r->fields[i].name =
 		    head_copy_text(&at, ri->http_headers[i].name);
@@ -227,7 +234,7 @@ head_parse_trace(struct httpd_req *r)
 	    header_find(r->fields, r->nfields, STR("traceparent"));
 
 	if (parent.p == NULL || trace_parse(parent, &r->trace) != RC_OK)
-		trace_new(&r->trace);
+		trace_new_of(&r->trace, &r->ids);
 }
 
 static enum rc
@@ -268,13 +275,18 @@ request_read_head(
 	size_t n = head_size(ri);
 
 	if (n == 0 || ri->num_headers >= MG_MAX_HEADERS) {
-		trace_new(&r->trace);
+		trace_new_of(&r->trace, &r->ids);
 		*why = "the header is too large";
 		return RC_TOOBIG;
 	}
 	/* Every text takes as many bytes as in the header; the path is copied
 	 * twice, and the query may be missing. */
-	r->text = mem_alloc(n + strlen(raw) + 4);
+	n += strlen(raw) + 4;
+	if (r->cap_text < n) {
+		free(r->text);
+		r->text = mem_alloc(n);
+		r->cap_text = n;
+	}
 	char *at = r->text;
 	r->method = head_copy_text(&at, ri->request_method);
 	r->path = head_copy_text(&at, raw);
@@ -329,25 +341,26 @@ request_read_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 	if (r->head.expect &&
 	    mg_write(c, go_on, sizeof(go_on) - 1) < (int)sizeof(go_on) - 1)
 		return RC_INVALID;
-	reaper_body_begin(h, r, SERVER_BODY_MS);
+	reaper_body_begin(h, r, start, SERVER_BODY_MS);
 	enum rc rc = body_read(r, c);
 	reaper_body_end(h, r);
+	if (rc != RC_INVALID)
+		return rc;
 	/* A read times out after SERVER_HEADER_MS without a byte; a client that
 	 * disconnects is noticed earlier. */
 	int64_t ms = mono_diff_ms(clock_mono(), start);
-	if (rc == RC_INVALID && (ms >= SERVER_HEADER_MS || ms >= h->timeout_ms))
-		rc = RC_TIMEOUT;
-	return rc;
+	return ms >= SERVER_HEADER_MS || ms >= h->timeout_ms ? RC_TIMEOUT : rc;
 }
 
 void
 request_discard_body(
     struct httpd *h, struct httpd_req *r, struct mg_connection *c)
 {
-	struct mono due = mono_add_ms(clock_mono(), SERVER_DISCARD_MS);
+	struct mono now = clock_mono();
+	struct mono due = mono_add_ms(now, SERVER_DISCARD_MS);
 	char chunk[BODY_CHUNK];
 
-	reaper_body_begin(h, r, SERVER_DISCARD_MS);
+	reaper_body_begin(h, r, now, SERVER_DISCARD_MS);
 	while (mg_read(c, chunk, sizeof(chunk)) > 0 && clock_mono().ns < due.ns)
 		continue;
 	reaper_body_end(h, r);

@@ -131,6 +131,8 @@ httpd_respond_error(struct httpd_req *r, enum rc rc, const char *text)
 /* A body up to this size is sent in one write with its header. */
 #define JOIN_MAX 65536
 #define HEAD_MAX 2048
+/* What most heads need. */
+#define HEAD_BYTES 512
 /* Bytes of one write, between which SERVER_SEND_MS is checked. */
 #define SLICE 65536
 
@@ -139,8 +141,10 @@ httpd_respond_error(struct httpd_req *r, enum rc rc, const char *text)
 static bool
 response_write_all(struct mg_connection *c, struct str s)
 {
-	struct mono due = mono_add_ms(clock_mono(), SERVER_SEND_MS);
+	struct mono due = { 0 };
 
+	if (s.n > SLICE)
+		due = mono_add_ms(clock_mono(), SERVER_SEND_MS);
 	while (s.n > 0) {
 		size_t n = s.n < SLICE ? s.n : SLICE;
 		if (mg_write(c, s.p, n) != (int)n)
@@ -185,14 +189,13 @@ response_put_number_header(struct buf *b, const char *name, uint64_t value)
 
 /* An IMF-fixdate, in English whatever the locale. */
 static void
-response_put_date(struct buf *b)
+response_make_date(struct buf *b, time_t now)
 {
 	static const char days[7][6] = { "Sun, ", "Mon, ", "Tue, ", "Wed, ",
 		"Thu, ", "Fri, ", "Sat, " };
 	static const char months[12][6] = { " Jan ", " Feb ", " Mar ", " Apr ",
 		" May ", " Jun ", " Jul ", " Aug ", " Sep ", " Oct ", " Nov ",
 		" Dec " };
-	time_t now = (time_t)(clock_wall().ms / 1000);
 	struct tm tm;
 
 	if (gmtime_r(&now, &tm) == NULL)
@@ -211,9 +214,28 @@ response_put_date(struct buf *b)
 	buf_puts(b, " GMT\r\n");
 }
 
+/* It is the same for a second. */
+static void
+response_put_date(struct buf *b, struct response_date *last)
+{
+	time_t now = (time_t)(clock_wall().ms / 1000);
+
+	if (last->n == 0 || last->at != now) {
+		struct buf text = BUF_INIT(sizeof(last->text));
+
+		response_make_date(&text, now);
+		last->at = now;
+		last->n = text.n;
+		if (text.n > 0)
+			memcpy(last->text, text.p, text.n);
+		buf_free(&text);
+	}
+	buf_put(b, last->text, last->n);
+}
+
 static void
 response_put_head(struct buf *b, struct mg_connection *c, int status,
-    const struct trace *trace)
+    const struct trace *trace, struct response_date *date)
 {
 	char parent[TRACE_PARENT_MAX];
 
@@ -221,7 +243,7 @@ response_put_head(struct buf *b, struct mg_connection *c, int status,
 	response_put_number(b, (uint64_t)status, 3);
 	buf_putc(b, ' ');
 	response_put_header(b, "", mg_get_response_code_text(c, status));
-	response_put_date(b);
+	response_put_date(b, date);
 	trace_format(trace, parent);
 	response_put_header(b, "traceparent: ", parent);
 }
@@ -251,7 +273,9 @@ response_send(struct mg_connection *c, const struct response *a)
 	/* civetweb closes the connection after the request. */
 	if (a->close)
 		mg_disable_connection_keep_alive(c);
-	response_put_head(&b, c, a->status, a->trace);
+	(void)buf_reserve(
+	    &b, HEAD_BYTES + (a->body.n <= JOIN_MAX ? a->body.n : 0));
+	response_put_head(&b, c, a->status, a->trace, a->date);
 	if (response_has_body(a->status)) {
 		if (a->type[0] != '\0')
 			response_put_header(&b, "Content-Type: ", a->type);
@@ -312,11 +336,11 @@ stream_closes(const struct httpd_req *r)
 
 static bool
 stream_send_head(
-    const struct httpd *h, struct mg_connection *c, const struct httpd_req *r)
+    const struct httpd *h, struct mg_connection *c, struct httpd_req *r)
 {
 	struct buf b = BUF_INIT(HEAD_MAX);
 
-	response_put_head(&b, c, 200, &r->trace);
+	response_put_head(&b, c, 200, &r->trace, &r->date);
 	response_put_header(&b, "Content-Type: ",
 	    r->lines ? "application/x-ndjson" : "text/event-stream");
 	cors_write(&h->cors, r->allow_origin, &b);

@@ -335,6 +335,7 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->none, NULL);
 	TAILQ_INIT(&h->active);
+	TAILQ_INIT(&h->spare);
 	server_metrics_init(h, o->metrics);
 	if (o->rate_per_s > 0 || o->per_address > 0)
 		h->admission =
@@ -453,6 +454,7 @@ httpd_free(struct httpd *h)
 	mg_exit_library();
 	connection_limiter_free(h->limiter);
 	admission_free(h->admission);
+	request_free_spare(h);
 	pthread_cond_destroy(&h->none);
 	pthread_mutex_destroy(&h->lock);
 	free(h->rows);

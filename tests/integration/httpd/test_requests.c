@@ -57,6 +57,17 @@ on_big(void *arg, struct httpd_req *r)
 	free(p);
 }
 
+/* Without a loop, unless the body says so. */
+static bool
+on_worker(void *arg, struct httpd_req *r)
+{
+	(void)arg;
+	if (str_eq(httpd_req_body(r), STR("{\"loop\":1}")))
+		return false;
+	httpd_respond(r, 200, "text/plain", STR("worker"));
+	return true;
+}
+
 static const struct httpd_route routes[] = {
 	{ .method = "GET", .path = "/echo/{id}", .fn = on_echo },
 	{ .method = "POST", .path = "/echo/{id}", .fn = on_echo },
@@ -64,6 +75,10 @@ static const struct httpd_route routes[] = {
 	{ .method = "DELETE", .path = "/empty", .fn = on_empty },
 	{ .method = "GET", .path = "/big/{n}", .fn = on_big },
 	{ .method = "POST", .path = "/direct", .fn = on_echo, .direct = true },
+	{ .method = "POST",
+	    .path = "/worker",
+	    .fn = on_echo,
+	    .on_worker = on_worker },
 };
 
 static struct httpd_fixture s;
@@ -81,6 +96,26 @@ static void
 check_body(const char *want)
 {
 	ck_assert_msg(str_eq(buf_str(&a.body), str_of(want)), "%s", a.body.p);
+}
+
+TEST(a_worker_may_respond_or_leave_it_to_the_loop)
+{
+	open_site();
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(
+		    tk_http_call(s.port, &a,
+			"POST /worker HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+			"Content-Length: 2\r\n\r\n{}"),
+		    200);
+		check_body("worker");
+		ck_assert_int_eq(
+		    tk_http_call(s.port, &a,
+			"POST /worker HTTP/1.1\r\n" HTTPD_FIXTURE_HOST
+			"Content-Length: 10\r\n\r\n{\"loop\":1}"),
+		    200);
+		check_body("/worker||-||{\"loop\":1}");
+	}
+	httpd_fixture_close(&s);
 }
 
 TEST(parts_of_a_request_reach_the_handler)
