@@ -16,6 +16,8 @@
 #define SPARE_MAX 64
 /* A larger body takes the loop too long to decode: some ms for 64 KiB. */
 #define DECODE_HERE_MAX ((size_t)16 * 1024)
+/* Room for a reply at first. */
+#define REPLY_BYTES 2048
 /* Handlers that have not returned, and requests over NATS that wait for one. */
 #define FIBERS_MAX  512
 #define WAITING_MAX 65536
@@ -26,6 +28,23 @@ struct call_decoded {
 	struct wire_err err;
 	int64_t ns; /* processor time */
 };
+
+void
+svc_call_init(struct svc_call *c, struct svc_endpoint *endpoint)
+{
+	c->endpoint = endpoint;
+	c->msg = NULL;
+	c->http = NULL;
+	c->request = NULL;
+	c->data = NULL;
+	c->decoded = NULL;
+	c->on_worker = false;
+	c->to_loop = false;
+	c->streaming = false;
+	c->authenticated = false;
+	c->check = NULL;
+	c->start = clock_mono();
+}
 
 static struct svc_call *
 call_new(struct svc_endpoint *endpoint)
@@ -41,16 +60,7 @@ call_new(struct svc_endpoint *endpoint)
 		c = mem_zalloc(sizeof(*c));
 		c->arena = arena_new(WIRE_ARENA_MAX);
 	}
-	c->endpoint = endpoint;
-	c->msg = NULL;
-	c->http = NULL;
-	c->request = NULL;
-	c->data = NULL;
-	c->decoded = NULL;
-	c->streaming = false;
-	c->authenticated = false;
-	c->check = NULL;
-	c->start = clock_mono();
+	svc_call_init(c, endpoint);
 	TAILQ_INSERT_TAIL(&s->open, c, link);
 	s->nopen++;
 	return c;
@@ -80,6 +90,9 @@ call_free(struct svc_call *c)
 {
 	struct svc *s = c->endpoint->svc;
 
+	/* Its worker still has it. */
+	if (c->on_worker)
+		return;
 	svc_stream_check_forget(c);
 	TAILQ_REMOVE(&s->open, c, link);
 	s->nopen--;
@@ -232,6 +245,8 @@ svc_reply(struct svc_call *c, const void *msg)
 	struct buf out =
 	    BUF_INIT(c->http != NULL ? HTTPD_RESPONSE_MAX : WIRE_MESSAGE_MAX);
 
+	/* Most replies fit. */
+	(void)buf_reserve(&out, REPLY_BYTES);
 	if (call_encode(c, msg, &out) != RC_OK) {
 		buf_free(&out);
 		svc_fail(c, RC_BUG, "the reply could not be encoded");
@@ -333,6 +348,26 @@ call_serve(struct svc_call *c, struct request_cost *cost)
 	}
 	r->fn(c->endpoint->svc->app, c);
 	log_trace_set("");
+}
+
+bool
+svc_call_serve_on_worker(struct svc_call *c)
+{
+	const struct svc_route *r = c->endpoint->route;
+	struct wire_err err;
+	enum rc rc;
+
+	if (r->request != NULL && !call_decode_by_service(c)) {
+		if (c->to_loop || call_is_large(c))
+			return false;
+		rc = call_decode(c, &err);
+		if (rc != RC_OK) {
+			call_reject_request(c, rc, &err);
+			return true;
+		}
+	}
+	r->fn(c->endpoint->svc->app, c);
+	return !c->to_loop;
 }
 
 static void
@@ -509,20 +544,40 @@ call_http_serve(struct svc_call *c)
 }
 
 void
+svc_call_set_http(struct svc_call *c, struct httpd_req *r)
+{
+	const struct svc_endpoint *e = c->endpoint;
+
+	c->http = r;
+	c->trace = *httpd_req_trace(r);
+	/* The server's deadline is that of the slowest route plus a grace. */
+	c->deadline.ms = httpd_req_deadline(r).ms - e->svc->http_timeout_ms +
+	    e->route->deadline_ms;
+}
+
+void
 svc_call_from_http(void *arg, struct httpd_req *r)
 {
 	struct svc_endpoint *endpoint = arg;
 	struct svc_call *c = call_new(endpoint);
 
-	c->http = r;
-	c->trace = *httpd_req_trace(r);
-	/* The server's deadline is that of the slowest route plus a grace. */
-	c->deadline.ms = httpd_req_deadline(r).ms -
-	    endpoint->svc->http_timeout_ms + endpoint->route->deadline_ms;
+	svc_call_set_http(c, r);
 	call_run(c, call_http_serve);
 }
 
 /* ---- for handlers ---- */
+
+bool
+svc_call_on_worker(const struct svc_call *c)
+{
+	return c->on_worker;
+}
+
+void
+svc_call_to_loop(struct svc_call *c)
+{
+	c->to_loop = true;
+}
 
 const void *
 svc_call_request(const struct svc_call *c)

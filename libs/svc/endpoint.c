@@ -82,7 +82,10 @@ endpoints_build(struct svc *s, size_t *nhttp)
 			    (struct httpd_route){ .method = r->method,
 				    .path = r->path,
 				    .fn = svc_call_from_http,
-				    .arg = e };
+				    .arg = e,
+				    .on_worker = def->on_worker
+					? svc_worker_call
+					: NULL };
 	}
 }
 
@@ -110,6 +113,7 @@ svc_endpoints_start(struct svc *s)
 		.metrics = s->metrics };
 	svc_http_opts(s, &o);
 	s->stream_limiter = svc_stream_limiter_new(s);
+	s->worker_calls = svc_worker_calls_new();
 	return httpd_new(&o, &s->http);
 }
 
@@ -142,6 +146,7 @@ svc_endpoints_free(struct svc *s)
 		arena_free(c->arena);
 		free(c);
 	}
+	svc_worker_calls_free(s->worker_calls);
 	free(s->endpoints);
 	free(s->http_routes);
 	free(s->service.endpoints);

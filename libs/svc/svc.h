@@ -8,7 +8,8 @@
  * exit.
  *
  * Requests and replies are decoded, checked and encoded here by the schemas of
- * the route; handlers use structs.  Everything runs on the loop thread.
+ * the route; handlers use structs.  Everything runs on the loop thread, but for
+ * routes of a service that is on_worker.
  *
  * Besides running, a service has commands: "healthcheck", which is common to
  * all, and those of its table.
@@ -136,11 +137,32 @@ struct svc_def {
 	/*
 	 * Decode the request of a route into msg, of wire_desc_size(request)
 	 * zeroed bytes, where that is cheaper than decoding all of it; called
-	 * on the loop, with nothing but checks of the caller between it and the
-	 * route's fn.  False: the request is decoded by its schema, which finds
-	 * what is wrong.  NULL: that is always done.
+	 * on the loop (or a worker, see on_worker), with nothing but
+	 * checks of the caller, which do not wait, between it and the route's
+	 * fn; on a worker fn is always called.  False: the request is decoded
+	 * by its schema, which finds what is wrong, and fn may not be called.
+	 * NULL: that is always done.
 	 */
 	bool (*decode)(void *app, struct svc_call *c, void *msg);
+	/*
+	 * The routes are pure functions: a request over HTTP is decoded,
+	 * handled and encoded on the HTTP worker that has read it, without a
+	 * way through the loop.  Then fn and decode() run in parallel with
+	 * themselves and with the loop.  They use the call, by the functions
+	 * below that do not stream, and of the service only what is constant or
+	 * locked for a moment; no Redis, no NATS, nothing that suspends a
+	 * fiber.  fn ends the call before it returns, or leaves it to the loop
+	 * (svc_call_to_loop()).  Their stack is that of a fiber.
+	 *
+	 * Metrics, the trace and error texts are the same on both ways; so are
+	 * the limits of connections and addresses, which httpd has.  The
+	 * deadline does not end fn, which must be bounded itself.  What needs
+	 * the loop goes there: all requests where callers are authenticated,
+	 * whose rates and costs it counts; those that are rejected for their
+	 * Host or origin; bodies over 16 KiB that decode() does not take; all
+	 * over NATS.
+	 */
+	bool on_worker;
 	/*
 	 * The service is to end: end calls that would not end by themselves.
 	 * Subscriptions deliver no more messages.  May be NULL.
@@ -221,6 +243,17 @@ const void *svc_call_request(const struct svc_call *c);
  */
 void svc_call_set_data(struct svc_call *c, void *data);
 void *svc_call_data(const struct svc_call *c);
+
+/*
+ * svc_call_on_worker(c): Whether c runs on an HTTP worker (svc_def.on_worker).
+ *
+ * svc_call_to_loop(c):
+ * Instead of ending c, which does, in fn or in decode(): fn is called on the
+ * loop, with the request decoded anew.  The caller must return at once,
+ * decode() with false.
+ */
+bool svc_call_on_worker(const struct svc_call *c);
+void svc_call_to_loop(struct svc_call *c);
 
 /* The request as received, valid until the call ends. */
 struct str svc_call_body(const struct svc_call *c);

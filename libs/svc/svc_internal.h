@@ -102,6 +102,7 @@ struct svc {
 	struct svc_calls open;
 	struct svc_calls spare;   /* ended calls whose memory is reused */
 	struct svc_calls waiting; /* they came over NATS, and have no fiber */
+	struct svc_worker_calls *worker_calls;
 	size_t nwaiting, nfibers;
 	struct loop_deferred serve_next;
 	size_t nopen, nspare;
@@ -228,6 +229,8 @@ struct svc_call {
 	struct trace trace;
 	struct wall deadline;
 	struct mono start;
+	bool on_worker;     /* an HTTP worker's, never in open */
+	bool to_loop;       /* svc_call_to_loop() */
 	bool streaming;     /* the response has begun, over HTTP */
 	bool authenticated; /* caller is set */
 	struct auth_caller caller;
@@ -247,6 +250,32 @@ void svc_call_serve(struct svc_call *c);
  */
 void svc_call_from_msg(void *endpoint, struct bus_msg *m);
 void svc_call_from_http(void *endpoint, struct httpd_req *r);
+
+/*
+ * svc_call_init(c, endpoint): All of c but link, arena and caller.
+ * svc_call_set_http(c, r): It came over HTTP.
+ *
+ * svc_call_serve_on_worker(c):
+ * Decode the request of c and call its handler, on an HTTP worker; false: c is
+ * for the loop.
+ */
+void svc_call_init(struct svc_call *c, struct svc_endpoint *endpoint);
+void svc_call_set_http(struct svc_call *c, struct httpd_req *r);
+bool svc_call_serve_on_worker(struct svc_call *c);
+
+/* ---- worker_call.c ---- */
+
+/*
+ * svc_worker_calls_new(), svc_worker_calls_free(w):
+ * The memory of calls on HTTP workers; NULL is allowed.
+ *
+ * svc_worker_call(endpoint, r):
+ * A request of a service that is on_worker, as httpd_route.on_worker().
+ */
+struct svc_worker_calls;
+struct svc_worker_calls *svc_worker_calls_new(void);
+void svc_worker_calls_free(struct svc_worker_calls *w);
+bool svc_worker_call(void *endpoint, struct httpd_req *r);
 
 /* ---- event.c ---- */
 
