@@ -36,7 +36,6 @@ static const struct svc_route filter_routes[] = {
 	    .fn = on_filter,
 	    .deadline_ms = WIRE_DEADLINE_MS_INTENT_FILTER },
 };
-
 static const struct svc_def filter_def = {
 	.name = "intent-filter",
 	.summary = "matches commands to a terminal's intents",
@@ -50,6 +49,7 @@ static const struct svc_def filter_def = {
 	.check = filter_check,
 	.start = filter_start,
 	.decode = filter_decode,
+	.on_worker = true,
 	.stop = filter_stop,
 };
 

@@ -2,7 +2,9 @@
  * The route: reference time, time zone, ids and the catalog of a request.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "catalog/catalog_loader.h"
 #include "core/buf.h"
@@ -83,6 +85,83 @@ zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
 	return RC_OK;
 }
 
+/* ---- what one thread at a time uses ---- */
+
+/*
+ * More are in use only while as many requests are matched at the same time;
+ * those are freed afterwards.
+ */
+#define SCRATCH_SPARE_MAX 8
+
+struct filter_scratch {
+	SLIST_ENTRY(filter_scratch) link;
+	struct rx_scratch *rx;
+	struct zone_cache *zones;
+	struct id_stock ids;
+};
+
+struct scratch_pool {
+	pthread_mutex_t lock;
+	SLIST_HEAD(, filter_scratch) spare;
+	size_t n_spare;
+};
+
+static void
+filter_scratch_free(struct filter_scratch *x)
+{
+	rx_scratch_free(x->rx);
+	zone_cache_free(x->zones);
+	free(x);
+}
+
+static struct filter_scratch *
+scratch_pool_take(struct scratch_pool *p)
+{
+	struct filter_scratch *x;
+
+	(void)pthread_mutex_lock(&p->lock);
+	x = SLIST_FIRST(&p->spare);
+	if (x != NULL) {
+		SLIST_REMOVE_HEAD(&p->spare, link);
+		p->n_spare--;
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	if (x == NULL) {
+		x = mem_zalloc(sizeof(*x));
+		x->rx = rx_scratch_new();
+		x->zones = zone_cache_new();
+	}
+	return x;
+}
+
+static void
+scratch_pool_return(struct scratch_pool *p, struct filter_scratch *x)
+{
+	bool spare;
+
+	(void)pthread_mutex_lock(&p->lock);
+	spare = p->n_spare < SCRATCH_SPARE_MAX;
+	if (spare) {
+		SLIST_INSERT_HEAD(&p->spare, x, link);
+		p->n_spare++;
+	}
+	(void)pthread_mutex_unlock(&p->lock);
+	if (!spare)
+		filter_scratch_free(x);
+}
+
+static void
+scratch_pool_end(struct scratch_pool *p)
+{
+	struct filter_scratch *x;
+
+	while ((x = SLIST_FIRST(&p->spare)) != NULL) {
+		SLIST_REMOVE_HEAD(&p->spare, link);
+		filter_scratch_free(x);
+	}
+	(void)pthread_mutex_destroy(&p->lock);
+}
+
 /* ---- the service ---- */
 
 #define SKILL_CACHE_BYTES ((size_t)4 << 20)
@@ -90,8 +169,7 @@ zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
 struct filter_app {
 	const struct filter_conf *conf;
 	struct catalog_loader *loader;
-	struct rx_scratch *rx;
-	struct zone_cache *zones;
+	struct scratch_pool scratch;
 	struct vocabulary *vocabulary;
 	struct skill_cache *skills;
 };
@@ -123,8 +201,7 @@ filter_start(struct svc *s, const void *conf)
 	struct catalog_redis redis;
 
 	app->conf = conf;
-	app->rx = rx_scratch_new();
-	app->zones = zone_cache_new();
+	(void)pthread_mutex_init(&app->scratch.lock, NULL);
 	app->vocabulary = vocabulary_new();
 	app->skills = skill_cache_new(SKILL_CACHE_BYTES);
 	redis = (struct catalog_redis){ app->conf->redis_url, &app->conf->redis,
@@ -143,27 +220,29 @@ filter_stop(void *arg)
 	struct filter_app *app = arg;
 
 	catalog_loader_free(app->loader);
-	rx_scratch_free(app->rx);
-	zone_cache_free(app->zones);
+	scratch_pool_end(&app->scratch);
 	vocabulary_free(app->vocabulary);
 	skill_cache_free(app->skills);
 	free(app);
 }
 
 static struct str
-filter_request_id(const struct wire_intent_filter_request *req, struct arena *a)
+filter_request_id(const struct wire_intent_filter_request *req,
+    struct id_stock *ids, struct arena *a)
 {
+	unsigned char raw[16];
 	char hex[ID_HEX32_MAX];
 
 	if (req->request_id.p != NULL)
 		return req->request_id;
-	id_hex32(hex);
+	id_stock_take(ids, raw, sizeof(raw));
+	id_hex(raw, sizeof(raw), hex);
 	return arena_printf(a, "ifr-%s", hex);
 }
 
 /* The reference time and zone: the request's, else the current ones. */
 static enum rc
-filter_env_of(const struct filter_app *app,
+filter_env_of(const struct filter_app *app, struct zone_cache *zones,
     const struct wire_intent_filter_request *req, struct filter_env *env)
 {
 	struct str timezone = req->timezone.p != NULL
@@ -176,7 +255,35 @@ filter_env_of(const struct filter_app *app,
 	/* The schema has validated its format. */
 	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
 		env->now = clock_wall();
-	return zone_cache_get(app->zones, timezone, &env->zone);
+	return zone_cache_get(zones, timezone, &env->zone);
+}
+
+static void
+filter_call_match(struct filter_app *app, struct catalog_request request,
+    const struct catalog *cat, struct filter_scratch *x)
+{
+	struct svc_call *c = request.call;
+	const struct wire_intent_filter_request *req = svc_call_request(c);
+	struct wire_intent_filter_response rep;
+	struct filter_env env;
+	enum rc rc;
+
+	if (filter_env_of(app, x->zones, req, &env) != RC_OK) {
+		svc_fail(c, RC_INVALID,
+		    "/timezone: must be the IANA name of a time zone, "
+		    "for example Asia/Shanghai");
+		return;
+	}
+	rc = filter_run(req, cat, &env, x->rx, svc_call_arena(c), &rep);
+	if (rc != RC_OK) {
+		svc_fail(c, rc, "/command: is too large to be matched");
+		return;
+	}
+	rep.request_id = filter_request_id(req, &x->ids, svc_call_arena(c));
+	rep.meta.latency_ms =
+	    round((double)mono_diff_ns(clock_mono(), request.start) / 1e3) /
+	    1e3;
+	svc_reply(c, &rep);
 }
 
 static void
@@ -184,28 +291,10 @@ filter_call_run(
     void *arg, struct catalog_request request, const struct catalog *cat)
 {
 	struct filter_app *app = arg;
-	struct svc_call *c = request.call;
-	const struct wire_intent_filter_request *req = svc_call_request(c);
-	struct wire_intent_filter_response rep;
-	struct filter_env env;
-	enum rc rc;
+	struct filter_scratch *x = scratch_pool_take(&app->scratch);
 
-	if (filter_env_of(app, req, &env) != RC_OK) {
-		svc_fail(c, RC_INVALID,
-		    "/timezone: must be the IANA name of a time zone, "
-		    "for example Asia/Shanghai");
-		return;
-	}
-	rc = filter_run(req, cat, &env, app->rx, svc_call_arena(c), &rep);
-	if (rc != RC_OK) {
-		svc_fail(c, rc, "/command: is too large to be matched");
-		return;
-	}
-	rep.request_id = filter_request_id(req, svc_call_arena(c));
-	rep.meta.latency_ms =
-	    round((double)mono_diff_ns(clock_mono(), request.start) / 1e3) /
-	    1e3;
-	svc_reply(c, &rep);
+	filter_call_match(app, request, cat, x);
+	scratch_pool_return(&app->scratch, x);
 }
 
 bool
@@ -216,12 +305,29 @@ filter_decode(void *arg, struct svc_call *c, void *msg)
 	return catalog_loader_decode(app->loader, c, msg);
 }
 
+static void
+filter_call_run_on_worker(
+    struct filter_app *app, struct catalog_request request)
+{
+	const struct catalog *cat =
+	    catalog_loader_borrow(app->loader, request.call);
+
+	if (cat == NULL) {
+		svc_call_to_loop(request.call);
+		return;
+	}
+	filter_call_run(app, request, cat);
+	catalog_loader_return(app->loader, cat);
+}
+
 void
 on_filter(void *arg, struct svc_call *c)
 {
 	struct filter_app *app = arg;
+	struct catalog_request request = { .call = c, .start = clock_mono() };
 
-	catalog_loader_get(app->loader,
-	    (struct catalog_request){ .call = c, .start = clock_mono() },
-	    filter_call_run, app);
+	if (svc_call_on_worker(c))
+		filter_call_run_on_worker(app, request);
+	else
+		catalog_loader_get(app->loader, request, filter_call_run, app);
 }

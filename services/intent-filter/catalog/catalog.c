@@ -325,6 +325,19 @@ catalog_slot_takes_action(const struct wire_intent_slot *def)
 	return false;
 }
 
+static struct str
+catalog_slot_key(struct catalog_builder *b, struct str name)
+{
+	struct buf buf = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct wire_out o = { .b = &buf };
+	struct str key;
+
+	wire_out_key(&o, name);
+	key = arena_str(b->c->arena, buf_str(&buf));
+	buf_free(&buf);
+	return key;
+}
+
 static enum rc
 catalog_add_slots(struct catalog_builder *b)
 {
@@ -337,10 +350,16 @@ catalog_add_slots(struct catalog_builder *b)
 	    arena_alloc(b->c->arena, in->def->n_slots * sizeof(*in->slots));
 	if (in->slots == NULL)
 		return RC_TOOBIG;
+	in->mode = catalog_slot_index(in->def, STR("mode"));
+	in->color = catalog_slot_index(in->def, STR("color"));
 	for (i = 0; i < in->def->n_slots; i++) {
 		const struct wire_intent_slot *def = &in->def->slots[i];
 
 		in->slots[i].def = def;
+		in->slots[i].traits = catalog_slot_traits(def);
+		in->slots[i].key = catalog_slot_key(b, def->name);
+		if (in->slots[i].key.p == NULL)
+			return RC_TOOBIG;
 		if (catalog_slot_takes_action(def))
 			in->topics |= PHRASE_OPENS | PHRASE_CLOSES;
 		rc = catalog_add_values(b, def->values, &in->slots[i]);

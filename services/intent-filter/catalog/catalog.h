@@ -49,8 +49,16 @@ struct catalog_value {
 	struct str folded, json;
 };
 
+/* What the values of a slot are by its name and pattern. */
+enum catalog_slot_trait {
+	CATALOG_SLOT_HOLDS_WORDS = 1, /* text even if it is digits */
+	CATALOG_SLOT_HOLDS_NUMBER = 2 /* numbers even if written in words */
+};
+
 struct catalog_slot {
 	const struct wire_intent_slot *def;
+	struct str key;               /* "name": as JSON */
+	unsigned traits;              /* enum catalog_slot_trait */
 	struct rx *rx;                /* NULL: none */
 	struct catalog_value *values; /* the longest first */
 	size_t n_values;
@@ -70,6 +78,7 @@ struct catalog_intent {
 	bool always;
 	struct catalog_pattern *rx_any, *rx_all; /* as many as def has */
 	struct catalog_slot *slots;              /* as many as def->n_slots */
+	ptrdiff_t mode, color; /* the slots of these names; -1: none */
 };
 
 struct catalog {
@@ -83,7 +92,8 @@ struct catalog {
 	size_t n_always;
 	struct example_index *examples;
 	bool has_examples;
-	size_t bytes; /* approximate memory use */
+	size_t bytes;                            /* approximate memory use */
+	struct catalog_cache_entry *cache_entry; /* the cache's; NULL: none */
 };
 
 /*

@@ -3,6 +3,7 @@
  */
 #include "catalog/catalog_cache.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>
@@ -15,16 +16,19 @@ struct catalog_cache_entry {
 	TAILQ_ENTRY(catalog_cache_entry) link;
 	struct catalog_key key; /* its text is owned */
 	size_t bytes;
+	size_t borrowed; /* by how many */
+	bool evicted;    /* by the last that returns it it is freed */
 	struct catalog *catalog;
 };
 
 #define SEEDS 4
 
 struct catalog_cache {
+	uint64_t seed[SEEDS];
+	pthread_mutex_t lock; /* guards what follows, and borrowed */
 	TAILQ_HEAD(entry_list, catalog_cache_entry)
 	used; /* most recent first */
 	struct map *by_digest;
-	uint64_t seed[SEEDS];
 	size_t bytes, max_bytes;
 	struct metric *hits, *misses, *size;
 };
@@ -99,6 +103,7 @@ catalog_cache_new(size_t max_bytes, struct metric_set *set)
 {
 	struct catalog_cache *c = mem_zalloc(sizeof(*c));
 
+	(void)pthread_mutex_init(&c->lock, NULL);
 	TAILQ_INIT(&c->used);
 	c->by_digest = map_new();
 	id_random(c->seed, sizeof(c->seed));
@@ -113,13 +118,22 @@ catalog_cache_new(size_t max_bytes, struct metric_set *set)
 }
 
 static void
-catalog_cache_free_entry(struct catalog_cache *c, struct catalog_cache_entry *e)
+catalog_cache_free_entry(struct catalog_cache_entry *e)
 {
-	TAILQ_REMOVE(&c->used, e, link);
-	c->bytes -= e->bytes;
 	catalog_free(e->catalog);
 	catalog_key_free(e->key);
 	free(e);
+}
+
+static void
+catalog_cache_remove(struct catalog_cache *c, struct catalog_cache_entry *e)
+{
+	TAILQ_REMOVE(&c->used, e, link);
+	c->bytes -= e->bytes;
+	if (e->borrowed > 0)
+		e->evicted = true;
+	else
+		catalog_cache_free_entry(e);
 }
 
 static void
@@ -128,7 +142,7 @@ catalog_cache_evict(struct catalog_cache *c, struct catalog_cache_entry *e)
 	struct catalog_digest d = catalog_cache_digest(c, e->key);
 
 	(void)map_del(c->by_digest, catalog_digest_str(&d));
-	catalog_cache_free_entry(c, e);
+	catalog_cache_remove(c, e);
 }
 
 void
@@ -139,24 +153,74 @@ catalog_cache_free(struct catalog_cache *c)
 	if (c == NULL)
 		return;
 	while ((e = TAILQ_FIRST(&c->used)) != NULL)
-		catalog_cache_free_entry(c, e);
+		catalog_cache_remove(c, e);
 	map_free(c->by_digest);
+	(void)pthread_mutex_destroy(&c->lock);
 	free(c);
+}
+
+/* The lock is held meanwhile only to find the entry, not to compare its text.
+ */
+static struct catalog_cache_entry *
+catalog_cache_take(struct catalog_cache *c, struct catalog_key key)
+{
+	struct catalog_digest d = catalog_cache_digest(c, key);
+	struct catalog_cache_entry *e;
+
+	(void)pthread_mutex_lock(&c->lock);
+	e = map_get(c->by_digest, catalog_digest_str(&d));
+	if (e != NULL) {
+		e->borrowed++;
+		if (TAILQ_FIRST(&c->used) != e) {
+			TAILQ_REMOVE(&c->used, e, link);
+			TAILQ_INSERT_HEAD(&c->used, e, link);
+		}
+	}
+	(void)pthread_mutex_unlock(&c->lock);
+	return e;
+}
+
+static void
+catalog_cache_put_back(struct catalog_cache *c, struct catalog_cache_entry *e)
+{
+	bool unused;
+
+	(void)pthread_mutex_lock(&c->lock);
+	unused = --e->borrowed == 0 && e->evicted;
+	(void)pthread_mutex_unlock(&c->lock);
+	if (unused)
+		catalog_cache_free_entry(e);
+}
+
+const struct catalog *
+catalog_cache_borrow(struct catalog_cache *c, struct catalog_key key)
+{
+	struct catalog_cache_entry *e = catalog_cache_take(c, key);
+
+	if (e == NULL)
+		return NULL;
+	if (!catalog_key_eq(e->key, key)) {
+		catalog_cache_put_back(c, e);
+		return NULL;
+	}
+	metric_add(c->hits, 1);
+	return e->catalog;
+}
+
+void
+catalog_cache_return(struct catalog_cache *c, const struct catalog *cat)
+{
+	catalog_cache_put_back(c, cat->cache_entry);
 }
 
 const struct catalog *
 catalog_cache_find(struct catalog_cache *c, struct catalog_key key)
 {
-	struct catalog_digest d = catalog_cache_digest(c, key);
-	struct catalog_cache_entry *e =
-	    map_get(c->by_digest, catalog_digest_str(&d));
+	const struct catalog *cat = catalog_cache_borrow(c, key);
 
-	if (e == NULL || !catalog_key_eq(e->key, key))
-		return NULL;
-	TAILQ_REMOVE(&c->used, e, link);
-	TAILQ_INSERT_HEAD(&c->used, e, link);
-	metric_add(c->hits, 1);
-	return e->catalog;
+	if (cat != NULL)
+		catalog_cache_return(c, cat);
+	return cat;
 }
 
 void
@@ -172,16 +236,19 @@ catalog_cache_put(
 	struct catalog_cache_entry *e = mem_zalloc(sizeof(*e)), *older;
 	struct catalog_digest d = catalog_cache_digest(c, key);
 
+	cat->cache_entry = e;
 	e->catalog = cat;
 	e->key = catalog_key_dup(key);
 	e->bytes = cat->bytes + key.text.n;
+	(void)pthread_mutex_lock(&c->lock);
 	/* Another text that has this digest, by chance. */
 	older = map_put(c->by_digest, catalog_digest_str(&d), e);
 	if (older != NULL)
-		catalog_cache_free_entry(c, older);
+		catalog_cache_remove(c, older);
 	TAILQ_INSERT_HEAD(&c->used, e, link);
 	c->bytes += e->bytes;
 	while (c->bytes > c->max_bytes && TAILQ_NEXT(e, link) != NULL)
 		catalog_cache_evict(c, TAILQ_LAST(&c->used, entry_list));
 	metric_set(c->size, (int64_t)c->bytes);
+	(void)pthread_mutex_unlock(&c->lock);
 }

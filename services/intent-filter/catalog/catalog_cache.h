@@ -4,7 +4,8 @@
  *
  * A key is the whole text, so that no terminal can make a catalog that matches
  * another's key, or the hash from a terminal's record, which mqtt-bridge
- * computed over the content (SHA-256).  One thread.
+ * computed over the content (SHA-256).  One thread, the owner, adds catalogs
+ * and may use what it has found until it adds the next; all others borrow them.
  */
 #ifndef INTENT_FILTER_CATALOG_CATALOG_CACHE_H
 #define INTENT_FILTER_CATALOG_CATALOG_CACHE_H
@@ -39,9 +40,21 @@ struct catalog_key {
 	struct str text;
 };
 
-/* catalog_cache_find(c, key): Valid until the next put; NULL: not found. */
+/*
+ * catalog_cache_find(c, key):
+ * The owner: valid until the next put; NULL: not found.
+ */
 const struct catalog *catalog_cache_find(
     struct catalog_cache *c, struct catalog_key key);
+
+/*
+ * catalog_cache_borrow(c, key), catalog_cache_return(c, cat):
+ * Any thread: as find, but valid until it is returned, once for each time that
+ * it was borrowed, before c is freed.
+ */
+const struct catalog *catalog_cache_borrow(
+    struct catalog_cache *c, struct catalog_key key);
+void catalog_cache_return(struct catalog_cache *c, const struct catalog *cat);
 
 /* catalog_cache_missed(c): Count a request whose catalog was not found. */
 void catalog_cache_missed(struct catalog_cache *c);

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "catalog/catalog.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/str.h"
@@ -53,6 +54,15 @@ struct example_similarity *example_index_search(const struct example_index *e,
 size_t example_index_merge(const struct example_similarity *a, size_t na,
     const struct example_similarity *b, size_t nb,
     struct example_similarity *dst);
+
+/* ---- slots ---- */
+
+/*
+ * catalog_slot_traits(def): Of enum catalog_slot_trait, or'ed.
+ * catalog_slot_index(def, name): The first slot of that name; -1: none.
+ */
+unsigned catalog_slot_traits(const struct wire_intent_slot *def);
+ptrdiff_t catalog_slot_index(const struct wire_intent *def, struct str name);
 
 /* ---- literals: texts without which a pattern cannot match ---- */
 

@@ -246,7 +246,36 @@ catalog_loader_decode(struct catalog_loader *l, struct svc_call *c,
 	struct catalog_source *src = arena_alloc(a, sizeof(*src));
 
 	svc_call_set_data(c, src);
-	return catalog_request_decode(l->cache, svc_call_body(c), a, msg, src);
+	if (!svc_call_on_worker(c))
+		return catalog_request_decode(
+		    l->cache, svc_call_body(c), a, msg, src);
+	if (catalog_request_borrow(l->cache, svc_call_body(c), a, msg, src))
+		return true;
+	/* The loop has it compiled. */
+	if (src->json.p != NULL)
+		svc_call_to_loop(c);
+	return false;
+}
+
+const struct catalog *
+catalog_loader_borrow(struct catalog_loader *l, struct svc_call *c)
+{
+	const struct wire_intent_filter_request *req = svc_call_request(c);
+	const struct catalog_source *src = svc_call_data(c);
+
+	if (src != NULL && src->catalog != NULL)
+		return src->catalog;
+	/* Of one that is sent the loop finds the text. */
+	if (!req->has_catalog_ref)
+		return NULL;
+	return catalog_cache_borrow(l->cache,
+	    (struct catalog_key){ CATALOG_BY_HASH, req->catalog_ref.hash });
+}
+
+void
+catalog_loader_return(struct catalog_loader *l, const struct catalog *cat)
+{
+	catalog_cache_return(l->cache, cat);
 }
 
 void

@@ -2,7 +2,7 @@
  * catalog_loader: the catalogs of requests: from the cache, or compiled in a
  * worker, which shares the work among concurrent requests for one catalog.
  *
- * Loop thread only.
+ * Loop thread only, but for what says otherwise.
  */
 #ifndef INTENT_FILTER_CATALOG_CATALOG_LOADER_H
 #define INTENT_FILTER_CATALOG_CATALOG_LOADER_H
@@ -49,10 +49,20 @@ void catalog_loader_free(struct catalog_loader *l);
  * catalog_loader_decode(l, c, msg):
  * As svc_def.decode(): decode a request whose catalog is in the cache without
  * decoding the catalog; the one intent in msg then stands for all.  False also
- * if the rest is large, or anything is wrong.
+ * if the rest is large, or anything is wrong.  Also on a worker: then
+ * catalog_loader_borrow() must follow if it was true.
  */
 bool catalog_loader_decode(struct catalog_loader *l, struct svc_call *c,
     struct wire_intent_filter_request *msg);
+
+/*
+ * catalog_loader_borrow(l, c), catalog_loader_return(l, cat):
+ * On a worker, for a decoded request: its catalog if it is cached, to be
+ * returned; NULL: the loop must get it.
+ */
+const struct catalog *catalog_loader_borrow(
+    struct catalog_loader *l, struct svc_call *c);
+void catalog_loader_return(struct catalog_loader *l, const struct catalog *cat);
 
 /*
  * catalog_loader_get(l, request, fn, arg):

@@ -4,6 +4,8 @@
  */
 #include "catalog/catalog_request.h"
 
+#include <stdint.h>
+
 #include "core/buf.h"
 #include "wire/slice.h"
 #include "wire/wire.h"
@@ -13,6 +15,10 @@
 struct catalog_search {
 	struct catalog_source *src;
 	struct catalog_cache *cache; /* NULL: only the text is wanted */
+	const struct catalog *(*find)(
+	    struct catalog_cache *c, struct catalog_key key);
+	void (*give_back)(/* NULL: what is found needs not */
+	    struct catalog_cache *c, const struct catalog *cat);
 	size_t request_n;
 };
 
@@ -23,6 +29,9 @@ catalog_search_known(
 	struct catalog_search *search = arg;
 	struct catalog_source *src = search->src;
 
+	/* It is for the decoder. */
+	if (str_eq(s->key, STR("catalog_ref")) && s->value.p[0] == '{')
+		return RC_DENIED;
 	if (s->escaped || !str_eq(s->key, STR("intent_catalog")) ||
 	    s->value.p[0] != '[' || wire_slice_extent(s->value, x) != RC_OK)
 		return RC_NOENT;
@@ -31,7 +40,7 @@ catalog_search_known(
 		return RC_CONFLICT;
 	if (search->request_n - x->n > CATALOG_REST_MAX)
 		return RC_TOOBIG;
-	src->catalog = catalog_cache_find(
+	src->catalog = search->find(
 	    search->cache, (struct catalog_key){ CATALOG_BY_TEXT, src->json });
 	return src->catalog != NULL ? RC_OK : RC_CONFLICT;
 }
@@ -64,22 +73,82 @@ catalog_request_decode_rest(struct str request, struct str catalog,
 	return rc;
 }
 
+/* In two passes: a text that is unusual, as keys with escapes are. */
+static bool
+catalog_request_search_slices(struct catalog_search *search, struct str request,
+    struct arena *a, struct wire_intent_filter_request *msg,
+    const struct wire_slice_handler *h)
+{
+	struct catalog_source *src = search->src;
+	struct arena_mark mark = arena_mark(a);
+
+	if (wire_slice_each(request, h) == RC_OK && src->catalog != NULL &&
+	    catalog_request_decode_rest(request, src->json, a, msg) == RC_OK)
+		return true;
+	arena_rewind(a, mark);
+	return false;
+}
+
+/* src->catalog may be set although it is false. */
+static bool
+catalog_request_search(struct catalog_search *search, struct str request,
+    struct arena *a, struct wire_intent_filter_request *msg)
+{
+	static const struct wire_intent placeholder = { .id = STR_INIT("-") };
+	struct catalog_source *src = search->src;
+	struct wire_slice_handler h = { .known = catalog_search_known,
+		.arg = search,
+		.max = CATALOG_REST_MAX };
+	enum rc rc;
+
+	*src = (struct catalog_source){ .catalog = NULL };
+	search->request_n = request.n;
+	rc = wire_decode_known(
+	    &wire_intent_filter_request_desc, request, a, msg, &h);
+	if (rc == RC_OK && src->catalog != NULL) {
+		/* Constant, as all that is decoded is for its readers. */
+		msg->intent_catalog =
+		    (struct wire_intent *)(uintptr_t)&placeholder;
+		msg->n_intent_catalog = 1;
+	}
+	/* One of the two is there, or it is not decoded. */
+	if (rc != RC_NOENT)
+		return rc == RC_OK && src->catalog != NULL;
+	if (src->catalog != NULL && search->give_back != NULL)
+		search->give_back(search->cache, src->catalog);
+	*src = (struct catalog_source){ .catalog = NULL };
+	return catalog_request_search_slices(search, request, a, msg, &h);
+}
+
 bool
 catalog_request_decode(struct catalog_cache *c, struct str request,
     struct arena *a, struct wire_intent_filter_request *msg,
     struct catalog_source *src)
 {
-	struct catalog_search search = { src, c, request.n };
-	struct wire_slice_handler h = { .known = catalog_search_known,
-		.arg = &search,
-		.max = CATALOG_REST_MAX };
-	struct arena_mark mark = arena_mark(a);
+	struct catalog_search search = {
+		.src = src, .cache = c, .find = catalog_cache_find
+	};
 
-	*src = (struct catalog_source){ .catalog = NULL };
-	if (wire_slice_each(request, &h) == RC_OK && src->catalog != NULL &&
-	    catalog_request_decode_rest(request, src->json, a, msg) == RC_OK)
+	if (catalog_request_search(&search, request, a, msg))
 		return true;
-	arena_rewind(a, mark);
+	src->catalog = NULL;
+	return false;
+}
+
+bool
+catalog_request_borrow(struct catalog_cache *c, struct str request,
+    struct arena *a, struct wire_intent_filter_request *msg,
+    struct catalog_source *src)
+{
+	struct catalog_search search = { .src = src,
+		.cache = c,
+		.find = catalog_cache_borrow,
+		.give_back = catalog_cache_return };
+
+	if (catalog_request_search(&search, request, a, msg))
+		return true;
+	if (src->catalog != NULL)
+		catalog_cache_return(c, src->catalog);
 	src->catalog = NULL;
 	return false;
 }

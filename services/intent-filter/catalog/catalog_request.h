@@ -1,6 +1,6 @@
 /*
  * catalog_request: the catalog in the text of a request, and requests decoded
- * without it.  Pure.
+ * without it.
  */
 #ifndef INTENT_FILTER_CATALOG_CATALOG_REQUEST_H
 #define INTENT_FILTER_CATALOG_CATALOG_REQUEST_H
@@ -30,6 +30,14 @@ struct catalog_source {
  * absent.
  */
 bool catalog_request_decode(struct catalog_cache *c, struct str request,
+    struct arena *a, struct wire_intent_filter_request *msg,
+    struct catalog_source *src);
+
+/*
+ * catalog_request_borrow(c, request, a, msg, src):
+ * The same on any thread: src->catalog is borrowed.
+ */
+bool catalog_request_borrow(struct catalog_cache *c, struct str request,
     struct arena *a, struct wire_intent_filter_request *msg,
     struct catalog_source *src);
 

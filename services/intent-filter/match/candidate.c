@@ -141,7 +141,7 @@ matcher_init(struct matcher *m, struct utterance *u)
 		}
 	}
 	m->u = u;
-	qsort(m->hits, n_hits, sizeof(*m->hits), matcher_hit_cmp);
+	automaton_sort(m->hits, n_hits, matcher_hit_cmp);
 	m->n_hits = n_hits;
 	return RC_OK;
 }
@@ -347,9 +347,11 @@ candidate_has_all(struct evaluation *t)
 	const struct catalog_intent *in = t->out->intent;
 	const struct wire_intent_match *candidate = &in->def->match;
 
-	return candidate_count_words(t, CATALOG_NOT, NULL, NULL) == 0 &&
-	    candidate_count_words(t, CATALOG_ALL, candidate->keywords_all,
-		"keyword_all") == candidate->n_keywords_all &&
+	return (candidate->n_negative_keywords == 0 ||
+		   candidate_count_words(t, CATALOG_NOT, NULL, NULL) == 0) &&
+	    (candidate->n_keywords_all == 0 ||
+		candidate_count_words(t, CATALOG_ALL, candidate->keywords_all,
+		    "keyword_all") == candidate->n_keywords_all) &&
 	    candidate_count_patterns(t, CATALOG_RX_ALL, in->rx_all,
 		candidate->regex_all,
 		candidate->n_regex_all) == candidate->n_regex_all &&
@@ -369,8 +371,9 @@ candidate_has_any(struct evaluation *t)
 	    t, CATALOG_ANY, candidate->keywords_any, "keyword_any");
 	hits += candidate_count_patterns(t, CATALOG_RX_ANY, in->rx_any,
 	    candidate->regex_any, candidate->n_regex_any);
-	hits += candidate_count_words(
-	    t, CATALOG_EXAMPLE, candidate->examples, "example_similarity");
+	if (candidate->n_examples > 0)
+		hits += candidate_count_words(t, CATALOG_EXAMPLE,
+		    candidate->examples, "example_similarity");
 	t->entities = hits == 0 && before == 0 && t->similar == 0;
 	hits += candidate_count_entities(
 	    t, candidate->entity_types_any, candidate->n_entity_types_any);
@@ -587,11 +590,16 @@ candidate_find(const struct matcher *m, const struct segment *g,
 		candidate_find_similar(m, g, &w);
 	while (n < CANDIDATE_MAX && n < m->cat->n &&
 	    (intent = candidate_next_intent(&w)) != UINT32_MAX) {
-		struct evaluation t = {
-			.m = m, .g = g, .out = &dst[n], .hits = m->hits + w.hit
-		};
 		const struct example_similarity *similar = NULL;
+		struct evaluation t; /* literal is large, and empty at first */
 
+		t.m = m;
+		t.g = g;
+		t.out = &dst[n];
+		t.hits = m->hits + w.hit;
+		t.n_hits = t.n_literal = 0;
+		t.entities = false;
+		t.similar = 0;
 		while (w.hit < m->n_hits &&
 		    matcher_meaning(m, &m->hits[w.hit])->intent == intent) {
 			w.hit++;

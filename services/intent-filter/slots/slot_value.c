@@ -36,18 +36,6 @@ static const struct {
 	{ "color", "pink", "粉 粉色 粉红 粉红色" },
 };
 
-static bool
-slot_value_has_word(const char *list, struct str text)
-{
-	struct str rest = str_of(list);
-
-	while (rest.p != NULL) {
-		if (str_eq(str_split(&rest, ' '), text))
-			return true;
-	}
-	return false;
-}
-
 static struct str
 slot_value_synonym(struct str slot, struct str folded, struct str text)
 {
@@ -55,52 +43,11 @@ slot_value_synonym(struct str slot, struct str folded, struct str text)
 
 	for (i = 0; i < NELEM(slot_value_synonyms); i++) {
 		if (str_eq(str_of(slot_value_synonyms[i].slot), slot) &&
-		    slot_value_has_word(slot_value_synonyms[i].text, folded))
+		    vocabulary_list_has(
+			str_of(slot_value_synonyms[i].text), folded))
 			return str_of(slot_value_synonyms[i].value);
 	}
 	return text;
-}
-
-/* Slots that hold text even if it is digits. */
-static bool
-slot_value_holds_words(struct str name)
-{
-	static const char words[] = "label title name text content song query "
-				    "message artist note skill mode album "
-				    "keyword topic person place";
-
-	return slot_value_has_word(words, name);
-}
-
-/* Slots that hold a number even if it is written in words. */
-static bool
-slot_value_holds_number(struct str name)
-{
-	static const struct str ends[] = { STR_INIT("seconds"),
-		STR_INIT("minutes"), STR_INIT("hours"), STR_INIT("count"),
-		STR_INIT("number"), STR_INIT("level"), STR_INIT("percent"),
-		STR_INIT("temperature"), STR_INIT("temp"), STR_INIT("volume"),
-		STR_INIT("degree"), STR_INIT("degrees"), STR_INIT("angle"),
-		STR_INIT("speed"), STR_INIT("brightness"), STR_INIT("value"),
-		STR_INIT("times"), STR_INIT("duration"), STR_INIT("index"),
-		STR_INIT("channel"), STR_INIT("amount"), STR_INIT("steps"),
-		STR_INIT("distance"), STR_INIT("step"), STR_INIT("delta") };
-	size_t i;
-
-	for (i = 0; i < NELEM(ends); i++) {
-		if (str_ends(name, ends[i]))
-			return true;
-	}
-	return false;
-}
-
-/* A pattern that takes digits takes a number. */
-static bool
-slot_value_takes_digits(const struct catalog_slot *slot)
-{
-	return slot->def->regex.p != NULL &&
-	    (str_find(slot->def->regex, STR("0-9")) >= 0 ||
-		str_find(slot->def->regex, STR("\\d")) >= 0);
 }
 
 static bool
@@ -200,15 +147,15 @@ slot_value_of_listed(
 static struct slot_value
 slot_value_by_slot(const struct catalog_slot *slot, struct str folded)
 {
-	struct str name = slot->def->name;
 	struct number number;
 	struct slot_value v = slot_value_listed(slot, folded, true, NULL);
 
 	if (v.kind == VALUE_NONE)
 		v = slot_value_listed(slot, folded, false, NULL);
-	if (v.kind != VALUE_NONE || slot_value_holds_words(name) ||
-	    !(slot_value_is_number(folded) || slot_value_holds_number(name) ||
-		slot_value_takes_digits(slot)))
+	if (v.kind != VALUE_NONE ||
+	    (slot->traits & CATALOG_SLOT_HOLDS_WORDS) != 0 ||
+	    !((slot->traits & CATALOG_SLOT_HOLDS_NUMBER) != 0 ||
+		slot_value_is_number(folded)))
 		return v;
 	if (number_at(folded, 0, &number) && number.end == folded.n)
 		return slot_value_number(number.value);

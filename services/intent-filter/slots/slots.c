@@ -12,6 +12,8 @@
 #include "wire/schema.h"
 #include "wire/tree.h"
 
+/* Room for the slots of an intent at first. */
+#define SLOTS_BYTES 512
 /* Growth of a verb in its common form. */
 #define VERB_GROWTH 6
 
@@ -341,34 +343,25 @@ slots_from_text(struct slots_fill_state *f)
 	return v;
 }
 
-static ptrdiff_t
-slots_index_of(const struct wire_intent *def, struct str name)
-{
-	size_t i;
-
-	for (i = 0; i < def->n_slots; i++) {
-		if (str_eq(def->slots[i].name, name))
-			return (ptrdiff_t)i;
-	}
-	return -1;
-}
-
 /* The slots that have a value as a JSON object. */
 static struct str
-slots_write(const struct wire_intent *def, const struct slot_value *values,
+slots_write(const struct catalog_intent *in, const struct slot_value *values,
     bool with_skill, struct arena *a)
 {
+	const struct wire_intent *def = in->def;
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct wire_out o = { .b = &b };
 	struct str json = { 0 };
 	size_t i;
 
+	(void)buf_reserve(&b, SLOTS_BYTES);
 	wire_out_object(&o);
 	for (i = 0; i < def->n_slots; i++) {
 		if (values[i].kind == VALUE_NONE ||
 		    (!with_skill && str_eq(def->slots[i].name, STR("skill"))))
 			continue;
-		wire_out_key(&o, def->slots[i].name);
+		wire_out_raw(&o, in->slots[i].key);
+		o.comma = false;
 		slot_value_put(&values[i], &o);
 	}
 	wire_out_object_end(&o);
@@ -380,10 +373,9 @@ slots_write(const struct wire_intent *def, const struct slot_value *values,
 
 /* A color implies the mode. */
 static void
-slots_infer_mode(const struct wire_intent *def, struct slot_value *values)
+slots_infer_mode(const struct catalog_intent *in, struct slot_value *values)
 {
-	ptrdiff_t mode = slots_index_of(def, STR("mode"));
-	ptrdiff_t color = slots_index_of(def, STR("color"));
+	ptrdiff_t mode = in->mode, color = in->color;
 
 	if (mode >= 0 && color >= 0 && values[mode].kind == VALUE_NONE &&
 	    values[color].kind != VALUE_NONE)
@@ -457,7 +449,7 @@ slots_fill(
 		return RC_TOOBIG;
 	f.out = out;
 	slots_fill_from_text(&f, in, values, needs_time);
-	slots_infer_mode(def, values);
+	slots_infer_mode(in, values);
 	for (i = 0; i < def->n_slots; i++) {
 		if (values[i].kind != VALUE_NONE)
 			continue;
@@ -467,8 +459,8 @@ slots_fill(
 		else if (def->slots[i].required || needs_time[i])
 			out->missing[out->n_missing++] = def->slots[i].name;
 	}
-	out->parameters = slots_write(def, values, false, m->a);
-	out->normalized = slots_write(def, values, true, m->a);
+	out->parameters = slots_write(in, values, false, m->a);
+	out->normalized = slots_write(in, values, true, m->a);
 	if (out->normalized.p == NULL || out->parameters.p == NULL)
 		return RC_TOOBIG;
 	t->slots = out;
@@ -598,8 +590,10 @@ skill_check(const struct skill_set *set, struct slots *s, struct arena *a)
 		rc = RC_INVALID;
 	else if (skill->input_schema.p != NULL)
 		rc = skill_cache_get(set->cache, skill->input_schema, &shape);
-	if (rc == RC_OK && skill->input_schema.p != NULL)
+	if (rc == RC_OK && skill->input_schema.p != NULL) {
 		rc = skill_check_call(shape, call, s, a);
+		skill_cache_return(set->cache, shape);
+	}
 	wire_tree_free(call);
 	return rc;
 }

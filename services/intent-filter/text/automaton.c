@@ -1,6 +1,6 @@
 /*
- * A trie over bytes whose edges are in one hash table, with failure links and
- * links to the next shorter word that ends at the same position.
+ * A trie over code points whose edges are in one hash table, with failure links
+ * and links to the next shorter word that ends at the same position.
  */
 #include "text/automaton.h"
 
@@ -8,6 +8,10 @@
 
 #include "core/mem.h"
 
+/* As many hits are sorted without qsort(), which copies them. */
+#define INSERTION_MAX 32
+/* Beyond all code points. */
+#define INVALID   0x200000U
 #define NODES_MIN 64
 #define EDGES_MIN 256
 #define NONE      0 /* index 0: the root, which is never a child */
@@ -24,10 +28,10 @@ struct end {
 	uint32_t word, next;
 };
 
-/* from and byte are the key; to NONE: free. */
+/* from and c are the key; to NONE: free. */
 struct automaton_edge {
 	uint32_t from, to;
-	unsigned char byte;
+	uint32_t c;
 };
 
 struct automaton {
@@ -35,27 +39,35 @@ struct automaton {
 	struct end *ends;
 	struct automaton_edge *edges;
 	size_t n_nodes, cap_nodes, n_ends, cap_ends, n_edges, cap_edges;
-	uint32_t root[256]; /* the root's children; most steps begin there */
 };
 
-static size_t
-automaton_slot(const struct automaton *m, uint32_t from, unsigned char byte)
+/* The code point at *pos, which is advanced; a byte that is none by itself. */
+static uint32_t
+automaton_char(struct str s, size_t *pos)
 {
-	uint64_t h = ((uint64_t)from << 8 | byte) * 0x9e3779b97f4a7c15u;
+	int32_t c = str_utf8_next(s, pos);
+
+	if (c >= 0)
+		return (uint32_t)c;
+	return INVALID + (unsigned char)s.p[(*pos)++];
+}
+
+static inline size_t
+automaton_slot(const struct automaton *m, uint32_t from, uint32_t c)
+{
+	uint64_t h = ((uint64_t)from << 32 | c) * 0x9e3779b97f4a7c15u;
 	size_t i = (size_t)(h >> 32) & (m->cap_edges - 1);
 
 	while (m->edges[i].to != NONE &&
-	    (m->edges[i].from != from || m->edges[i].byte != byte))
+	    (m->edges[i].from != from || m->edges[i].c != c))
 		i = (i + 1) & (m->cap_edges - 1);
 	return i;
 }
 
-static uint32_t
-automaton_child(const struct automaton *m, uint32_t from, unsigned char byte)
+static inline uint32_t
+automaton_child(const struct automaton *m, uint32_t from, uint32_t c)
 {
-	if (from == 0)
-		return m->root[byte];
-	return m->edges[automaton_slot(m, from, byte)].to;
+	return m->edges[automaton_slot(m, from, c)].to;
 }
 
 static void
@@ -68,7 +80,7 @@ automaton_grow_edges(struct automaton *m)
 	m->edges = mem_calloc(m->cap_edges, sizeof(*m->edges));
 	for (i = 0; i < n; i++) {
 		if (old[i].to != NONE)
-			m->edges[automaton_slot(m, old[i].from, old[i].byte)] =
+			m->edges[automaton_slot(m, old[i].from, old[i].c)] =
 			    old[i];
 	}
 	free(old);
@@ -97,32 +109,33 @@ automaton_new(void)
 }
 
 static uint32_t
-automaton_add_child(struct automaton *m, uint32_t from, unsigned char byte)
+automaton_add_child(
+    struct automaton *m, uint32_t from, uint32_t c, uint32_t depth)
 {
-	uint32_t to = automaton_child(m, from, byte);
+	uint32_t to = automaton_child(m, from, c);
 
 	if (to != NONE)
 		return to;
-	to = automaton_add_node(m, m->nodes[from].depth + 1);
-	if (from == 0)
-		m->root[byte] = to;
+	to = automaton_add_node(m, depth);
 	if (2 * ++m->n_edges > m->cap_edges)
 		automaton_grow_edges(m);
-	m->edges[automaton_slot(m, from, byte)] =
-	    (struct automaton_edge){ from, to, byte };
+	m->edges[automaton_slot(m, from, c)] =
+	    (struct automaton_edge){ from, to, c };
 	return to;
 }
 
 void
 automaton_add(struct automaton *m, struct str text, uint32_t word)
 {
-	uint32_t at = 0;
-	size_t i;
+	uint32_t at = 0, c;
+	size_t pos = 0;
 
 	if (text.n == 0)
 		return;
-	for (i = 0; i < text.n; i++)
-		at = automaton_add_child(m, at, (unsigned char)text.p[i]);
+	while (pos < text.n) {
+		c = automaton_char(text, &pos);
+		at = automaton_add_child(m, at, c, (uint32_t)pos);
+	}
 	if (m->n_ends == m->cap_ends) {
 		m->cap_ends = m->cap_ends == 0 ? NODES_MIN : 2 * m->cap_ends;
 		m->ends = mem_realloc(m->ends, m->cap_ends * sizeof(*m->ends));
@@ -131,12 +144,12 @@ automaton_add(struct automaton *m, struct str text, uint32_t word)
 	m->nodes[at].first = (uint32_t)++m->n_ends;
 }
 
-static uint32_t
-automaton_step(const struct automaton *m, uint32_t at, unsigned char byte)
+static inline uint32_t
+automaton_step(const struct automaton *m, uint32_t at, uint32_t c)
 {
 	uint32_t to;
 
-	while ((to = automaton_child(m, at, byte)) == NONE && at != 0)
+	while ((to = automaton_child(m, at, c)) == NONE && at != 0)
 		at = m->nodes[at].fail;
 	return to;
 }
@@ -146,9 +159,8 @@ automaton_link_node(struct automaton *m, const struct automaton_edge *e)
 {
 	struct automaton_node *n = &m->nodes[e->to];
 
-	n->fail = e->from == 0
-	    ? 0
-	    : automaton_step(m, m->nodes[e->from].fail, e->byte);
+	n->fail =
+	    e->from == 0 ? 0 : automaton_step(m, m->nodes[e->from].fail, e->c);
 	n->output = m->nodes[n->fail].first != NONE ? n->fail
 						    : m->nodes[n->fail].output;
 }
@@ -232,13 +244,34 @@ automaton_scan(const struct automaton *m, struct str text,
     struct automaton_hit *dst, size_t max)
 {
 	uint32_t at = 0, o;
-	size_t i, n = 0;
+	size_t pos = 0, n = 0;
 
-	for (i = 0; i < text.n && n < max; i++) {
-		at = automaton_step(m, at, (unsigned char)text.p[i]);
+	while (pos < text.n && n < max) {
+		at = automaton_step(m, at, automaton_char(text, &pos));
+		if (at == 0)
+			continue;
 		o = m->nodes[at].first != NONE ? at : m->nodes[at].output;
 		for (; o != 0; o = m->nodes[o].output)
-			n += automaton_emit(m, o, i + 1, dst + n, max - n);
+			n += automaton_emit(m, o, pos, dst + n, max - n);
 	}
 	return n;
+}
+
+void
+automaton_sort(struct automaton_hit *hits, size_t n,
+    int (*cmp)(const void *a, const void *b))
+{
+	struct automaton_hit h;
+	size_t i, at;
+
+	if (n > INSERTION_MAX) {
+		qsort(hits, n, sizeof(*hits), cmp);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		h = hits[i];
+		for (at = i; at > 0 && cmp(&hits[at - 1], &h) > 0; at--)
+			hits[at] = hits[at - 1];
+		hits[at] = h;
+	}
 }

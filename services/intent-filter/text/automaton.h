@@ -41,4 +41,8 @@ size_t automaton_bytes(const struct automaton *m);
 size_t automaton_scan(const struct automaton *m, struct str text,
     struct automaton_hit *dst, size_t max);
 
+/* automaton_sort(hits, n, cmp): As qsort(), which is slow for few of them. */
+void automaton_sort(struct automaton_hit *hits, size_t n,
+    int (*cmp)(const void *a, const void *b));
+
 #endif /* !INTENT_FILTER_TEXT_AUTOMATON_H */

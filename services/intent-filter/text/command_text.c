@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <utf8proc.h>
-#include <wchar.h>
 
 #include "core/mem.h"
 #include "wire/wire.h"
@@ -48,9 +47,9 @@ struct draft {
 static bool
 draft_new(struct draft *d, size_t cap, struct arena *a)
 {
-	d->p = arena_alloc(a, cap);
-	d->from = arena_alloc(a, cap * sizeof(*d->from));
-	d->to = arena_alloc(a, cap * sizeof(*d->to));
+	d->p = arena_bytes(a, cap);
+	d->from = arena_bytes(a, cap * sizeof(*d->from));
+	d->to = arena_bytes(a, cap * sizeof(*d->to));
 	d->n = 0;
 	d->cap = cap;
 	return d->p != NULL && d->from != NULL && d->to != NULL;
@@ -165,10 +164,43 @@ draft_put_nfkc(struct str raw, struct draft *d)
 	return pos == raw.n ? RC_OK : RC_INVALID;
 }
 
+/*
+ * A draft of raw, if all of it is in NFKC by the fast path: most commands are.
+ * False: it is not, or is not valid.
+ */
+static bool
+draft_put_inert(struct draft *d, struct str raw)
+{
+	size_t pos = 0, start;
+	int32_t c;
+
+	for (start = 0; pos < raw.n; start = pos) {
+		c = str_utf8_next(raw, &pos);
+		/* Combining marks are not inert. */
+		if (c < 0 || !command_is_inert(c))
+			return false;
+		for (size_t i = start; i < pos; i++) {
+			d->from[i] = (uint32_t)start;
+			d->to[i] = (uint32_t)pos;
+		}
+	}
+	if (raw.n > 0)
+		memcpy(d->p, raw.p, raw.n);
+	d->n = raw.n;
+	return true;
+}
+
 /* A draft of raw in NFKC. */
 static enum rc
 draft_init(struct draft *d, struct str raw, struct arena *a)
 {
+	struct arena_mark mark = arena_mark(a);
+
+	if (!draft_new(d, raw.n + 1, a))
+		return RC_TOOBIG;
+	if (draft_put_inert(d, raw))
+		return RC_OK;
+	arena_rewind(a, mark);
 	if (!draft_new(d, raw.n * NFKC_GROWTH + 1, a))
 		return RC_TOOBIG;
 	return draft_put_nfkc(raw, d);
@@ -212,6 +244,20 @@ command_guess_locale(struct str s, const char *dflt)
 	return latin ? "en-US" : dflt;
 }
 
+/* Whether it may have one: all others than ASCII begin with these bytes. */
+static bool
+draft_has_blank(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char b = (unsigned char)s.p[i];
+
+		if (b <= ' ' || b == 0xc2 || (b >= 0xe1 && b <= 0xe3) ||
+		    b == 0xef)
+			return true;
+	}
+	return false;
+}
+
 /* Reduce blanks: they separate words in Latin text only. */
 static void
 draft_squeeze(struct draft *d, bool one_blank)
@@ -221,6 +267,8 @@ draft_squeeze(struct draft *d, bool one_blank)
 	bool blank = false;
 	int32_t c;
 
+	if (!draft_has_blank(s))
+		return;
 	for (start = 0; (c = str_utf8_next(s, &pos)) >= 0; start = pos) {
 		if (command_is_blank(c)) {
 			blank = n > 0;
@@ -283,7 +331,7 @@ command_parse(struct str raw, const char *locale, const char *dflt,
 	    : command_guess_locale((struct str){ d.p, d.n }, dflt);
 	latin = strncmp(out->locale, "en", 2) == 0;
 	draft_squeeze(&d, latin);
-	folded = arena_alloc(a, d.n + 1);
+	folded = arena_bytes(a, d.n + 1);
 	if (folded == NULL)
 		return RC_TOOBIG;
 	out->raw = raw;
@@ -339,10 +387,6 @@ command_fold(struct str raw, struct arena *a, struct str *out)
 
 /* ---- normalized text ---- */
 
-#define HAN_FIRST 0x4e00
-#define COUNTERS  L"个下次张首支段杯份盏台只条遍趟声圈局点些会曲篇则部集场起了哈"
-#define NUMERALS  L"一二两三四五六七八九十几半"
-
 /* The normalized text in progress. */
 struct normalized_draft {
 	struct str s;
@@ -364,14 +408,64 @@ normalized_next(struct str s, size_t i)
 static bool
 normalized_is_counter(int32_t c)
 {
-	return c >= HAN_FIRST && wcschr(COUNTERS, (wchar_t)c) != NULL;
+	switch (c) {
+	case 0x4e2a: /* 个 */
+	case 0x4e0b: /* 下 */
+	case 0x6b21: /* 次 */
+	case 0x5f20: /* 张 */
+	case 0x9996: /* 首 */
+	case 0x652f: /* 支 */
+	case 0x6bb5: /* 段 */
+	case 0x676f: /* 杯 */
+	case 0x4efd: /* 份 */
+	case 0x76cf: /* 盏 */
+	case 0x53f0: /* 台 */
+	case 0x53ea: /* 只 */
+	case 0x6761: /* 条 */
+	case 0x904d: /* 遍 */
+	case 0x8d9f: /* 趟 */
+	case 0x58f0: /* 声 */
+	case 0x5708: /* 圈 */
+	case 0x5c40: /* 局 */
+	case 0x70b9: /* 点 */
+	case 0x4e9b: /* 些 */
+	case 0x4f1a: /* 会 */
+	case 0x66f2: /* 曲 */
+	case 0x7bc7: /* 篇 */
+	case 0x5219: /* 则 */
+	case 0x90e8: /* 部 */
+	case 0x96c6: /* 集 */
+	case 0x573a: /* 场 */
+	case 0x8d77: /* 起 */
+	case 0x4e86: /* 了 */
+	case 0x54c8: /* 哈 */
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool
 normalized_is_numeral(int32_t c)
 {
-	return (c >= '0' && c <= '9') ||
-	    (c >= HAN_FIRST && wcschr(NUMERALS, (wchar_t)c) != NULL);
+	switch (c) {
+	case 0x4e00: /* 一 */
+	case 0x4e8c: /* 二 */
+	case 0x4e24: /* 两 */
+	case 0x4e09: /* 三 */
+	case 0x56db: /* 四 */
+	case 0x4e94: /* 五 */
+	case 0x516d: /* 六 */
+	case 0x4e03: /* 七 */
+	case 0x516b: /* 八 */
+	case 0x4e5d: /* 九 */
+	case 0x5341: /* 十 */
+	case 0x51e0: /* 几 */
+	case 0x534a: /* 半 */
+		return true;
+	default:
+		return c >= '0' && c <= '9';
+	}
 }
 
 static bool
@@ -391,13 +485,16 @@ normalized_is_same(struct str s, size_t a, size_t b, size_t n)
 static void
 normalized_put(struct normalized_draft *d, size_t start, size_t end)
 {
-	size_t i;
+	char *dst = d->dst + d->n;
+	uint32_t *from = d->out->from + d->n, *to = d->out->to + d->n;
+	size_t i, n = end - start;
 
-	for (i = start; i < end; i++, d->n++) {
-		d->dst[d->n] = d->s.p[i];
-		d->out->from[d->n] = (uint32_t)start;
-		d->out->to[d->n] = (uint32_t)end;
+	for (i = 0; i < n; i++) {
+		dst[i] = d->s.p[start + i];
+		from[i] = (uint32_t)start;
+		to[i] = (uint32_t)end;
 	}
+	d->n += n;
 }
 
 /* The end of "一下", "三次", "个", "一点儿" at i, or i. */
@@ -463,9 +560,9 @@ normalized_text_make(
 	struct normalized_draft d = { .s = folded, .out = out };
 	size_t i = 0, end, rest;
 
-	d.dst = arena_alloc(a, folded.n + 1);
-	out->from = arena_alloc(a, folded.n * sizeof(*out->from) + 1);
-	out->to = arena_alloc(a, folded.n * sizeof(*out->to) + 1);
+	d.dst = arena_bytes(a, folded.n + 1);
+	out->from = arena_bytes(a, folded.n * sizeof(*out->from) + 1);
+	out->to = arena_bytes(a, folded.n * sizeof(*out->to) + 1);
 	out->text = (struct str){ 0 };
 	if (d.dst == NULL || out->from == NULL || out->to == NULL)
 		return;

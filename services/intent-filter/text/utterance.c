@@ -50,6 +50,11 @@ utterance_find_quotes(struct utterance *u)
 	size_t i = 0, n;
 
 	while (i < s.n && u->n_quotes < UTTERANCE_QUOTES_MAX) {
+		/* The first bytes of all marks. */
+		if (s.p[i] != '"' && s.p[i] != '\xe2' && s.p[i] != '\xe3') {
+			i++;
+			continue;
+		}
 		n = utterance_quote_len(utterance_rest(s, i));
 		if (n > 0)
 			u->quotes[u->n_quotes++] =
@@ -58,34 +63,57 @@ utterance_find_quotes(struct utterance *u)
 	}
 }
 
-enum rc
-utterance_parse(struct utterance *u, struct datetime_now now,
-    const struct vocabulary *v, struct arena *a)
+/*
+ * Both arrays are large, and the stacks of HTTP workers small: they are never
+ * there at the same time.
+ */
+static __attribute__((noinline)) bool
+utterance_find_words(
+    struct utterance *u, const struct vocabulary *v, struct arena *a)
 {
 	struct word_hit words[UTTERANCE_WORDS_MAX];
+
+	u->n_words = vocabulary_find(v, u->cmd.folded, words, NELEM(words));
+	u->words = arena_bytes(a, u->n_words * sizeof(*words) + 1);
+	if (u->words == NULL)
+		return false;
+	memcpy(u->words, words, u->n_words * sizeof(*words));
+	return true;
+}
+
+static __attribute__((noinline)) bool
+utterance_find_times(
+    struct utterance *u, struct datetime_now now, struct arena *a)
+{
 	struct datetime times[UTTERANCE_TIMES_MAX];
 	bool japanese = strncmp(u->cmd.locale, "ja", 2) == 0;
 	size_t i, n;
 
-	u->now = now.now;
-	u->zone = now.zone;
-	u->offset_min = zone_offset_min(now.zone, now.now);
-	u->names = NULL;
-	u->n_names = 0;
-	u->n_words = vocabulary_find(v, u->cmd.folded, words, NELEM(words));
-	u->words = arena_alloc(a, u->n_words * sizeof(*words) + 1);
 	/* Simplification would corrupt Japanese. */
 	n = datetime_find(
 	    now, japanese ? u->cmd.text : u->cmd.folded, times, NELEM(times));
-	u->times = arena_alloc(a, n * sizeof(*times) + 1);
-	if (u->words == NULL || u->times == NULL)
-		return RC_TOOBIG;
-	memcpy(u->words, words, u->n_words * sizeof(*words));
+	u->times = arena_bytes(a, n * sizeof(*times) + 1);
+	if (u->times == NULL)
+		return false;
 	u->n_times = 0;
 	for (i = 0; i < n; i++) {
 		if (times[i].confidence >= UTTERANCE_TIME_CONFIDENCE)
 			u->times[u->n_times++] = times[i];
 	}
+	return true;
+}
+
+enum rc
+utterance_parse(struct utterance *u, struct datetime_now now,
+    const struct vocabulary *v, struct arena *a)
+{
+	u->now = now.now;
+	u->zone = now.zone;
+	u->offset_min = zone_offset_min(now.zone, now.now);
+	u->names = NULL;
+	u->n_names = 0;
+	if (!utterance_find_words(u, v, a) || !utterance_find_times(u, now, a))
+		return RC_TOOBIG;
 	u->n_quotes = 0;
 	utterance_find_quotes(u);
 	normalized_text_make(u->cmd.folded, a, &u->normalized);
@@ -339,7 +367,21 @@ entity_next(const struct utterance *u, size_t from, size_t end, struct str type,
 int64_t
 utterance_points(struct str s, size_t n)
 {
-	return str_utf8_count((struct str){ s.p, n });
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	int64_t points = 0;
+	size_t i = 0;
+
+	/* It is valid UTF-8: all but continuation bytes. */
+	for (; i + 8 <= n; i += 8) {
+		uint64_t w;
+
+		memcpy(&w, s.p + i, sizeof(w));
+		w = (~w >> 7 | w >> 6) & ones;
+		points += (int64_t)(w * ones >> 56);
+	}
+	for (; i < n; i++)
+		points += ((unsigned char)s.p[i] & 0xc0U) != 0x80;
+	return points;
 }
 
 void

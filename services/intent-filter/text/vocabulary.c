@@ -411,7 +411,7 @@ vocabulary_find(const struct vocabulary *s, struct str folded,
 	size_t i, n, out = 0;
 
 	n = automaton_scan(s->words, folded, raw, NELEM(raw));
-	qsort(raw, n, sizeof(*raw), vocabulary_hit_cmp);
+	automaton_sort(raw, n, vocabulary_hit_cmp);
 	n = vocabulary_leftmost_longest(raw, n, folded);
 	for (i = 0; i < n && out < max; i++) {
 		const struct word_group *g = &vocabulary_groups[raw[i].word];
@@ -434,6 +434,25 @@ vocabulary_find(const struct vocabulary *s, struct str folded,
 			g->value };
 	}
 	return out;
+}
+
+bool
+vocabulary_list_has(struct str list, struct str word)
+{
+	struct str rest = list;
+	ptrdiff_t at;
+	bool begins;
+
+	if (word.n == 0 || memchr(word.p, ' ', word.n) != NULL)
+		return false;
+	while ((at = str_find(rest, word)) >= 0) {
+		begins = rest.p + at == list.p || rest.p[at - 1] == ' ';
+		rest.p += (size_t)at + word.n;
+		rest.n -= (size_t)at + word.n;
+		if (begins && (rest.n == 0 || rest.p[0] == ' '))
+			return true;
+	}
+	return false;
 }
 
 bool

@@ -101,4 +101,10 @@ const char *vocabulary_entity_type(enum word_kind kind);
  */
 bool vocabulary_is_whole_word(struct str text, size_t start, size_t end);
 
+/*
+ * vocabulary_list_has(list, word):
+ * Whether a word without blanks is in a short list that is separated by them.
+ */
+bool vocabulary_list_has(struct str list, struct str word);
+
 #endif /* !INTENT_FILTER_TEXT_VOCABULARY_H */

@@ -240,3 +240,39 @@ TEST(a_thousand_intents_compile)
 	buf_free(&json);
 	cache_test_end(&r);
 }
+
+TEST(a_borrowed_catalog_outlives_its_eviction)
+{
+	const struct catalog_key key = { CATALOG_BY_TEXT, STR("[1]") },
+				 other = { CATALOG_BY_TEXT, STR("[2]") };
+	struct cache_test r;
+	struct catalog *made[2];
+	const struct catalog *cat, *second;
+	struct wire_err err;
+
+	cache_test_start(&r, 1);
+	for (size_t i = 0; i < NELEM(made); i++)
+		ck_assert_int_eq(
+		    catalog_new(STR("{\"intent_catalog\":[{\"id\":\"a\"}]}"),
+			&made[i], &err),
+		    RC_OK);
+	ck_assert_ptr_null(catalog_cache_borrow(r.cache, key));
+	catalog_cache_put(r.cache, key, made[0]);
+	cat = catalog_cache_borrow(r.cache, key);
+	second = catalog_cache_borrow(r.cache, key);
+	ck_assert_ptr_eq(cat, made[0]);
+	ck_assert_ptr_eq(second, made[0]);
+	/* There is room for one. */
+	catalog_cache_put(r.cache, other, made[1]);
+	ck_assert_ptr_null(catalog_cache_borrow(r.cache, key));
+	ck_assert_uint_eq(cat->n, 1);
+	catalog_cache_return(r.cache, second);
+	ck_assert(str_eq(cat->intents[0].def->id, STR("a")));
+	catalog_cache_return(r.cache, cat);
+	/* One that is not evicted stays when it is returned. */
+	cat = catalog_cache_borrow(r.cache, other);
+	catalog_cache_return(r.cache, cat);
+	ck_assert_ptr_eq(catalog_cache_find(r.cache, other), cat);
+	ck_assert_int_eq(cache_test_hits(&r), 4);
+	cache_test_end(&r);
+}

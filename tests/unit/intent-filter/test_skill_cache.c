@@ -75,3 +75,22 @@ TEST(the_least_recently_used_leave_first)
 	ck_assert_uint_eq(skill_cache_len(c), 1);
 	skill_cache_free(c);
 }
+
+TEST(a_schema_that_is_in_use_outlives_its_eviction)
+{
+	struct skill_cache *c = skill_cache_new(1);
+	const struct skill_shape *first = shape_of(c, "{\"type\":\"object\"}");
+
+	shape_of(c, "{\"type\":\"array\"}");
+	ck_assert_uint_eq(skill_cache_len(c), 1);
+	ck_assert_int_eq(
+	    wire_schema_check(first->compiled, STR("{}"), NULL), RC_OK);
+	skill_cache_return(c, first);
+	/* It is compiled anew. */
+	first = shape_of(c, "{\"type\":\"object\"}");
+	ck_assert_int_eq(
+	    wire_schema_check(first->compiled, STR("[]"), NULL), RC_INVALID);
+	skill_cache_return(c, first);
+	ck_assert_uint_eq(skill_cache_len(c), 1);
+	skill_cache_free(c);
+}
