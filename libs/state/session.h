@@ -226,7 +226,8 @@ struct session_events {
 /*
  * session_events_read(s, k, after, a, out):
  * The stored events with a seq above after.  Those between after and the first
- * one returned have been removed.
+ * one returned have been removed.  RC_UNREPLICATED: too few replicas have them;
+ * none is returned.
  */
 enum rc session_events_read(struct state *s, const struct session_key *k,
     int64_t after, struct arena *a, struct session_events *out) RC_CHECK;

@@ -42,6 +42,7 @@ session_events_read(struct state *s, const struct session_key *k, int64_t after,
     struct arena *a, struct session_events *out)
 {
 	struct state_reply *r;
+	struct state_mark mark;
 	struct script_call c;
 	enum rc rc;
 
@@ -54,6 +55,7 @@ session_events_read(struct state *s, const struct session_key *k, int64_t after,
 	call_num(&c, after);
 	call_num(&c, SESSION_EVENTS_PAGE_MAX);
 	call_num(&c, SESSION_EVENTS_PAGE_BYTES);
+	mark = state_mark_now(s, c.n_keys > 0 ? c.keys[0] : STR(""));
 	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK) {
 		out->newest = state_reply_int(state_reply_at(r, 1));
@@ -61,6 +63,11 @@ session_events_read(struct state *s, const struct session_key *k, int64_t after,
 		rc = session_events_parse(
 		    state_reply_at(r, 3), a, out, c.keys[1]);
 	}
+	/* Who logged them may still be waiting for replicas, or have failed. */
+	if (rc == RC_OK && out->n > 0)
+		rc = state_wait_replicated(s, mark, 0);
+	if (rc != RC_OK)
+		*out = (struct session_events){ 0 };
 	state_reply_free(r);
 	return rc;
 }

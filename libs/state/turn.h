@@ -263,7 +263,8 @@ struct turn_record {
 
 /*
  * turn_record_read(s, user_id, turn_id, a, out):
- * A turn of this user; known false if there is none.
+ * A turn of this user; known false if there is none.  An end counts when
+ * replicas have it, as if it were stored now.
  */
 enum rc turn_record_read(struct state *s, struct str user_id,
     struct str turn_id, struct arena *a, struct turn_record *out) RC_CHECK;

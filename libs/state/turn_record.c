@@ -254,15 +254,20 @@ turn_record_read(struct state *s, struct str user_id, struct str turn_id,
     struct arena *a, struct turn_record *out)
 {
 	struct state_reply *r;
+	struct state_mark mark;
 	struct script_call c;
 	enum rc rc;
 
 	*out = (struct turn_record){ 0 };
 	call_begin(&c, &script_turn_read);
 	call_key(&c, KEY_TURN, user_id, turn_id);
+	mark = state_mark_now(s, c.n_keys > 0 ? c.keys[0] : STR(""));
 	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK)
 		rc = turn_record_read_fields(r, a, out, c.keys[0]);
+	/* Who stored it may still be waiting for replicas, or have failed. */
+	if (rc == RC_OK && out->state == TURN_STATE_ENDED)
+		rc = state_wait_replicated(s, mark, 0);
 	if (rc != RC_OK)
 		*out = (struct turn_record){ 0 };
 	state_reply_free(r);

@@ -184,10 +184,20 @@ TEST(records_wait_for_replicas)
 	tk_sentinels_stop(&set);
 }
 
+enum queue_step {
+	QUEUE_ENTER,
+	QUEUE_APPEND,
+	QUEUE_LEAVE,
+	QUEUE_READ_TURN,
+	QUEUE_READ_EVENTS
+};
+
 /* A turn that leaves its queue. */
 struct leaver {
 	struct state_fixture *f;
-	bool enters;
+	enum queue_step step;
+	struct turn_record rec;
+	struct session_events page;
 	enum rc rc;
 	bool ended;
 };
@@ -198,12 +208,33 @@ fiber_leaves(void *arg)
 	struct leaver *v = arg;
 	const struct turn_slot p = { { STR("u"), STR("s") }, STR("i"),
 		STR("t") };
+	const struct str message = STR("{}");
+	const struct str event = STR("{\"type\":\"conversation.failed\"}");
 	struct turn_entry e = { .trace_id = STR("x") };
-	struct turn_ending end = { .reply = STR("{}") };
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { .json = &event, .n = 1 } };
 	struct turn_entered in;
 
-	v->rc = v->enters ? turn_enter(v->f->s, &p, &e, v->f->a, &in)
-			  : turn_leave(v->f->s, &p, &end, v->f->a);
+	switch (v->step) {
+	case QUEUE_ENTER:
+		v->rc = turn_enter(v->f->s, &p, &e, v->f->a, &in);
+		break;
+	case QUEUE_APPEND:
+		v->rc = turn_append_messages(v->f->s, &p,
+		    &(struct session_new){ .json = &message, .n = 1 });
+		break;
+	case QUEUE_LEAVE:
+		v->rc = turn_leave(v->f->s, &p, &end, v->f->a);
+		break;
+	case QUEUE_READ_TURN:
+		v->rc = turn_record_read(
+		    v->f->s, p.key.user_id, p.turn_id, v->f->a, &v->rec);
+		break;
+	case QUEUE_READ_EVENTS:
+		v->rc =
+		    session_events_read(v->f->s, &p.key, 0, v->f->a, &v->page);
+		break;
+	}
 	v->ended = true;
 }
 
@@ -214,14 +245,20 @@ leaver_ended(void *arg)
 }
 
 static enum rc
-queue_turn(struct state_fixture *f, bool enters)
+queue_turn_as(struct leaver *v)
 {
-	struct leaver v = { .f = f, .enters = enters };
-
-	fiber_start(fiber_leaves, &v);
+	fiber_start(fiber_leaves, v);
 	ck_assert(
-	    tk_loop_until(f->loop, leaver_ended, &v, STATE_FIXTURE_WAIT_MS));
-	return v.rc;
+	    tk_loop_until(v->f->loop, leaver_ended, v, STATE_FIXTURE_WAIT_MS));
+	return v->rc;
+}
+
+static enum rc
+queue_turn(struct state_fixture *f, enum queue_step step)
+{
+	struct leaver v = { .f = f, .step = step };
+
+	return queue_turn_as(&v);
 }
 
 /*
@@ -235,13 +272,49 @@ TEST(what_was_done_before_is_waited_for)
 
 	tk_sentinels_start(&set, 2, NULL);
 	connect_with(&f, set.url, 1);
-	OK(queue_turn(&f, true));
+	OK(queue_turn(&f, QUEUE_ENTER));
 	tk_signal(&set.server[1].proc, SIGSTOP);
-	IS(RC_UNREPLICATED, queue_turn(&f, false));
-	IS(RC_TIMEOUT, queue_turn(&f, false));
+	IS(RC_UNREPLICATED, queue_turn(&f, QUEUE_LEAVE));
+	IS(RC_TIMEOUT, queue_turn(&f, QUEUE_LEAVE));
 	tk_signal(&set.server[1].proc, SIGCONT);
 	tk_redis_wait_replica(&set.server[0], &set.server[1]);
-	IS(RC_NOENT, queue_turn(&f, false));
+	IS(RC_NOENT, queue_turn(&f, QUEUE_LEAVE));
+	state_fixture_stop(&f);
+	tk_sentinels_stop(&set);
+}
+
+/*
+ * Who reads that a turn has ended, or an event of it, passes that on as
+ * something that lasts.  A turn that runs is read without replicas.
+ */
+TEST(an_end_that_is_read_is_waited_for)
+{
+	struct tk_sentinels set;
+	struct state_fixture f;
+	struct leaver v;
+
+	tk_sentinels_start(&set, 2, NULL);
+	connect_with(&f, set.url, 1);
+	OK(queue_turn(&f, QUEUE_ENTER));
+	OK(queue_turn(&f, QUEUE_APPEND));
+	tk_signal(&set.server[1].proc, SIGSTOP);
+	v = (struct leaver){ .f = &f, .step = QUEUE_READ_TURN };
+	OK(queue_turn_as(&v));
+	ck_assert_int_eq(v.rec.state, TURN_STATE_OPEN);
+	IS(RC_UNREPLICATED, queue_turn(&f, QUEUE_LEAVE));
+	v = (struct leaver){ .f = &f, .step = QUEUE_READ_TURN };
+	IS(RC_UNREPLICATED, queue_turn_as(&v));
+	ck_assert(!v.rec.known);
+	v = (struct leaver){ .f = &f, .step = QUEUE_READ_EVENTS };
+	IS(RC_UNREPLICATED, queue_turn_as(&v));
+	tk_signal(&set.server[1].proc, SIGCONT);
+	tk_redis_wait_replica(&set.server[0], &set.server[1]);
+	v = (struct leaver){ .f = &f, .step = QUEUE_READ_TURN };
+	OK(queue_turn_as(&v));
+	ck_assert_int_eq(v.rec.state, TURN_STATE_ENDED);
+	v = (struct leaver){ .f = &f, .step = QUEUE_READ_EVENTS };
+	OK(queue_turn_as(&v));
+	ck_assert_uint_eq(v.page.n, 1);
 	state_fixture_stop(&f);
 	tk_sentinels_stop(&set);
 }
