@@ -172,7 +172,7 @@ void chaos_count(struct chaos *h, struct chaos_counts *n);
  * - in its session, an input that was acknowledged before another was sent is
  *   before it;
  * - the events of a session have consecutive numbers, those of a turn begin
- *   with its start and end with its one end;
+ *   with its start, unless it was canceled before, and end with its one end;
  * - the record of a turn has ended as its events did, and at most one turn of
  *   an input was completed;
  * - no command reaches a body twice, or for an input a second time, or later

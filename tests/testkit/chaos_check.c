@@ -193,6 +193,15 @@ check_print_events(
 			    s->events[i].type);
 }
 
+/* A turn that was canceled while it waited has an end alone. */
+static bool
+check_was_never_started(
+    const struct chaos_turn *t, const struct chaos_logged *e)
+{
+	return !t->started && strcmp(e->type, FAILED) == 0 &&
+	    strcmp(t->state, "canceled") == 0;
+}
+
 static void
 check_event(struct check *c, const struct chaos_session *s,
     const struct chaos_logged *e)
@@ -203,6 +212,7 @@ check_event(struct check *c, const struct chaos_session *s,
 	if (t == NULL) {
 		check_wrong(c, CHAOS_NONE, "%s: turn %s has no record", s->name,
 		    e->turn_id);
+		check_print_events(c, s, e->turn_id);
 		return;
 	}
 	if (t->ended) {
@@ -212,7 +222,7 @@ check_event(struct check *c, const struct chaos_session *s,
 		check_print_events(c, s, e->turn_id);
 		return;
 	}
-	if (start == t->started)
+	if (start == t->started && !check_was_never_started(t, e))
 		check_wrong(c, check_turn_input(c, t),
 		    "%s: turn %s has the event %lld, %s, %s its start", s->name,
 		    t->id, (long long)e->seq, e->type,

@@ -193,6 +193,32 @@ tk_nats_cluster_wait(struct tk_nats_cluster *c)
 	    "the cluster of nats-servers is not current");
 }
 
+/* Whether all streams of Soul have a leader and current copies. */
+static bool
+cluster_has_recovered(void *arg)
+{
+	static const char *const streams[] = { "SOUL_EVENTS", "SOUL_JOBS",
+		"SOUL_DEAD" };
+	struct tk_nats_cluster *c = arg;
+	size_t i;
+
+	if (!cluster_is_current(c))
+		return false;
+	for (i = 0; i < sizeof(streams) / sizeof(*streams); i++) {
+		struct stream_group g = { .c = c, .stream = streams[i] };
+
+		if (!stream_has_leader(&g))
+			return false;
+	}
+	return true;
+}
+
+bool
+tk_nats_cluster_recovers(struct tk_nats_cluster *c, int ms)
+{
+	return tk_until(cluster_has_recovered, c, ms);
+}
+
 void
 tk_nats_cluster_stop(struct tk_nats_cluster *c)
 {

@@ -23,10 +23,13 @@ struct tk_nats_cluster {
  * users of tk_rights_nats().
  * tk_nats_cluster_wait(c): Wait until JetStream has a leader and every node
  *     that runs is current.
+ * tk_nats_cluster_recovers(c, ms): Whether that, and a leader of each of its
+ *     streams whose copies are current, is there within ms.
  * tk_nats_cluster_stop(c): Stop all that run.
  */
 void tk_nats_cluster_start(struct tk_nats_cluster *c, bool rights);
 void tk_nats_cluster_wait(struct tk_nats_cluster *c);
+bool tk_nats_cluster_recovers(struct tk_nats_cluster *c, int ms);
 void tk_nats_cluster_stop(struct tk_nats_cluster *c);
 
 /*

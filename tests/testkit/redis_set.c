@@ -8,24 +8,30 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define WAIT_MS   20000
-#define REPLY_MAX 65536
-#define SLOTS     16384
+#define WAIT_MS        20000
+#define REPLY_MAX      65536
+#define LINE_MAX_BYTES 8192
+#define SLOTS          16384
 
 /* ---- commands ---- */
 
-/* Whether the reply in text, of n bytes, is complete. */
-static bool
-reply_is_complete(const char *text, size_t n)
+/* What follows the reply at text, which ends at end; NULL: it is incomplete. */
+static const char *
+reply_skip(const char *text, const char *end)
 {
-	const char *end = memmem(text, n, "\r\n", 2);
+	const char *line = memmem(text, (size_t)(end - text), "\r\n", 2);
+	long n;
 
-	if (end == NULL)
-		return false;
-	if (text[0] == '$' && text[1] != '-')
-		return n >=
-		    (size_t)(end + 2 - text) + strtoul(text + 1, NULL, 10) + 2;
-	return text[0] != '*';
+	if (line == NULL)
+		return NULL;
+	n = strtol(text + 1, NULL, 10);
+	line += 2;
+	if (text[0] == '$' && n >= 0)
+		return end - line >= n + 2 ? line + n + 2 : NULL;
+	if (text[0] == '*')
+		while (n-- > 0 && line != NULL)
+			line = reply_skip(line, end);
+	return line;
 }
 
 static bool
@@ -39,7 +45,8 @@ redis_exchange(int port, const char *line, char *text)
 	if (fd == -1)
 		return false;
 	if (send(fd, line, len, MSG_NOSIGNAL) == (ssize_t)len)
-		while (n + 1 < REPLY_MAX && !reply_is_complete(text, n)) {
+		while (
+		    n + 1 < REPLY_MAX && reply_skip(text, text + n) == NULL) {
 			got = recv(fd, text + n, REPLY_MAX - 1 - n, 0);
 			if (got <= 0)
 				break;
@@ -54,13 +61,15 @@ void
 tk_redis_do(
     const struct tk_server *s, char *out, size_t size, const char *fmt, ...)
 {
-	char line[1024], *text = malloc(REPLY_MAX), *start;
+	char line[LINE_MAX_BYTES], *text = malloc(REPLY_MAX), *start;
 	va_list ap;
+	int n;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line) - 2, fmt, ap);
+	n = vsnprintf(line, sizeof(line) - 2, fmt, ap);
 	va_end(ap);
-	snprintf(line + strlen(line), 3, "\r\n");
+	ck_assert_int_lt(n, (int)sizeof(line) - 2);
+	snprintf(line + n, 3, "\r\n");
 	ck_assert_msg(redis_exchange(s->port, line, text),
 	    "no reply to %s of %s", line, s->proc.name);
 	start = text;
@@ -412,14 +421,17 @@ tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to)
 	/* The new owner first, so that the slot is never without one. */
 	tk_redis_do(&c->node[to], NULL, 0, "CLUSTER SETSLOT %d NODE %s", slot,
 	    c->id[to]);
-	for (i = 0; i < TK_CLUSTER_MASTERS; i++)
-		if (i != to)
+	/* Replicas reject it. */
+	for (i = 0; i < TK_CLUSTER_NODES; i++)
+		if (i != to &&
+		    tk_redis_has(
+			&c->node[i], "INFO replication", "role:master"))
 			tk_redis_do(&c->node[i], NULL, 0,
 			    "CLUSTER SETSLOT %d NODE %s", slot, c->id[to]);
 }
 
 /* Keys that one MIGRATE moves. */
-#define MIGRATE_KEYS "8"
+#define MIGRATE_KEYS "32"
 
 static int
 cluster_slot(const struct tk_server *s, const char *tag)
@@ -462,15 +474,15 @@ cluster_move_some(void *arg)
 {
 	struct cluster_move *m = arg;
 	const struct tk_server *from = &m->c->node[m->from];
-	char keys[4096], command[64];
+	char keys[LINE_MAX_BYTES / 2], command[64];
 
 	tk_redis_do(from, keys, sizeof(keys),
 	    "EVAL \"local k=redis.call('KEYS',ARGV[1]) "
 	    "return table.concat(k,' ',1,math.min(#k," MIGRATE_KEYS
 	    "))\" 0 soul:*{%s}*",
 	    m->tag);
+	ck_assert_msg(keys[0] != '-' && strchr(keys, '\r') != NULL, "%s", keys);
 	keys[strcspn(keys, "\r\n")] = '\0';
-	ck_assert_msg(keys[0] != '-', "%s", keys);
 	if (keys[0] != '\0')
 		tk_redis_do(from, NULL, 0,
 		    "MIGRATE 127.0.0.1 %d \"\" 0 5000 KEYS %s",

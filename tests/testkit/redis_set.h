@@ -12,8 +12,8 @@
 /*
  * tk_redis_do(s, out, size, fmt, …):
  * Run a command, given as one line, and put the text of its reply into out (may
- * be NULL): a status, an error with its '-', a number, or a string; of an
- * array, what comes in the first second.  Fails the test without a reply.
+ * be NULL): a status, an error with its '-', a number, or a string; an array as
+ * it comes.  Fails the test without a reply.
  */
 void tk_redis_do(const struct tk_server *s, char *out, size_t size,
     const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -13,6 +13,7 @@
 
 #include "testkit/stack/chaos_load.h"
 #include "testkit/stack/chaos_outage.h"
+#include "testkit/stack/chaos_redis.h"
 #include "testkit/stack/client.h"
 
 /* Twice the time of faults, and what comes before and after it. */
@@ -69,14 +70,31 @@ chaos_run(struct chaos_outages *f, const int *ports, int brokers)
 	ck_assert_uint_gt(n.commands, n.inputs / 10);
 }
 
+/* The nodes of a cluster are servers of their own. */
 static void
-chaos_run_stack(const struct stack_opts *o)
+chaos_add_nodes(struct chaos_outages *f, struct tk_server *node, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		f->server[f->n_servers++] = &node[i];
+}
+
+/* With any_redis, each server of Redis may be killed or stopped at any time. */
+static void
+chaos_run_stack(const struct stack_opts *o, bool any_redis)
 {
 	static struct stack st;
 	struct chaos_outages f = { .st = &st };
+	struct tk_server *s;
 	const char *why;
+	size_t i;
 
 	stack_start(&st, o);
+	for (i = 0; any_redis && (s = chaos_redis_server(&st, i)) != NULL; i++)
+		chaos_add_nodes(&f, s, 1);
+	if (o->nats_cluster)
+		chaos_add_nodes(&f, st.nats.node, TK_NATS_NODES);
 	chaos_run(&f, &st.server[STACK_MQTT].port, 1);
 	stack_check(&st);
 	why = stack_end(&st);
@@ -89,23 +107,67 @@ TEST_T(one_redis, TEST_S)
 		.no_mqtt_capture = true, .metered = true, .env = { CHAOS_ENV }
 	};
 
-	chaos_run_stack(&o);
+	chaos_run_stack(&o, false);
 }
 
-/* A replica has what is acknowledged: a failover loses none of it. */
+/* Further variables of the services that use Redis. */
+#define CHAOS_REDIS_ENV(setting)                                               \
+	[STACK_LLM_ORCHESTRATOR][2] = setting,                                 \
+	[STACK_EMOTION_ENGINE][0] = setting,                                   \
+	[STACK_MEMORY_WORKER][2] = setting, [STACK_CHAT_GATEWAY][1] = setting, \
+	[STACK_MQTT_BRIDGE][2] = setting
+
+/*
+ * A replica has what is acknowledged: a failover loses none of it, if the old
+ * master comes back after it.
+ */
 TEST_T(sentinels, TEST_S)
 {
 	static const struct stack_opts o = { .no_mqtt_capture = true,
 		.metered = true,
 		.sentinels = true,
-		.env = { CHAOS_ENV,
-		    [STACK_LLM_ORCHESTRATOR][2] = "REDIS_WAIT_REPLICAS=1",
-		    [STACK_EMOTION_ENGINE][0] = "REDIS_WAIT_REPLICAS=1",
-		    [STACK_MEMORY_WORKER][2] = "REDIS_WAIT_REPLICAS=1",
-		    [STACK_CHAT_GATEWAY][1] = "REDIS_WAIT_REPLICAS=1",
-		    [STACK_MQTT_BRIDGE][2] = "REDIS_WAIT_REPLICAS=1" } };
+		.env = {
+		    CHAOS_ENV, CHAOS_REDIS_ENV("REDIS_WAIT_REPLICAS=1") } };
 
-	chaos_run_stack(&o);
+	chaos_run_stack(&o, false);
+}
+
+/*
+ * All replicas have it: masters may come back at any time, which makes two of
+ * them for a while.
+ */
+TEST_T(sentinels_and_all_replicas, TEST_S)
+{
+	static const struct stack_opts o = { .no_mqtt_capture = true,
+		.metered = true,
+		.sentinels = true,
+		.env = {
+		    CHAOS_ENV, CHAOS_REDIS_ENV("REDIS_WAIT_REPLICAS=2") } };
+
+	chaos_run_stack(&o, true);
+}
+
+/* Any server may be killed or stopped for any time, and slots move. */
+TEST_T(redis_cluster, TEST_S)
+{
+	static const struct stack_opts o = { .no_mqtt_capture = true,
+		.cluster = true,
+		.env = {
+		    CHAOS_ENV, CHAOS_REDIS_ENV("REDIS_WAIT_REPLICAS=1") } };
+
+	chaos_run_stack(&o, true);
+}
+
+TEST_T(nats_cluster, TEST_S)
+{
+#define CHAOS_COPIES "NATS_REPLICAS=3"
+	static const struct stack_opts o = { .no_mqtt_capture = true,
+		.nats_cluster = true,
+		.env = { CHAOS_ENV, [STACK_LLM_SIM][2] = CHAOS_COPIES,
+		    [STACK_INTENT_FILTER][0] = CHAOS_COPIES,
+		    CHAOS_REDIS_ENV(CHAOS_COPIES) } };
+
+	chaos_run_stack(&o, false);
 }
 
 /* Half of the bodies are at a second broker, and they move. */

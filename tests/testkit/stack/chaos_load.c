@@ -69,14 +69,31 @@ load_watch(void *arg)
 	return NULL;
 }
 
+/* One URL, or several with commas in between. */
+static void
+load_watch_servers(natsOptions *o, const char *urls)
+{
+	char *text = mem_strdup(urls), *rest;
+	const char *list[TK_NATS_NODES];
+	int n = 0;
+	char *url;
+
+	for (url = strtok_r(text, ",", &rest); url != NULL;
+	     url = strtok_r(NULL, ",", &rest)) {
+		ck_assert_int_lt(n, TK_NATS_NODES);
+		list[n++] = url;
+	}
+	ck_assert_int_eq(natsOptions_SetServers(o, list, n), NATS_OK);
+	free(text);
+}
+
 static void
 load_watch_begin(struct chaos_load *l)
 {
 	natsOptions *o = NULL;
 
 	ck_assert_int_eq(natsOptions_Create(&o), NATS_OK);
-	ck_assert_int_eq(
-	    natsOptions_SetURL(o, l->st->server[STACK_NATS].url), NATS_OK);
+	load_watch_servers(o, stack_nats_url(l->st));
 	ck_assert_int_eq(natsOptions_SetMaxReconnect(o, -1), NATS_OK);
 	ck_assert_int_eq(natsOptions_SetReconnectWait(o, 5), NATS_OK);
 	ck_assert_int_eq(natsConnection_Connect(&l->nc, o), NATS_OK);

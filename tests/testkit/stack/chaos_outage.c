@@ -8,8 +8,8 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/http.h"
-#include "testkit/redis_set.h"
 #include "testkit/stack/chaos_body.h"
+#include "testkit/stack/chaos_redis.h"
 #include "testkit/testkit.h"
 
 /* A process that is killed is away for up to this long, or stopped. */
@@ -19,6 +19,8 @@
 #define FSYNC_US   30000
 /* Of the history, what is printed when there is none. */
 #define PRINT_MS (CHAOS_RECOVERY_MS + 10000)
+/* Elections of a NATS cluster take up to 9 s, and fail now and then. */
+#define CHAOS_NATS_MS 60000
 /* Between a recovery and the next fault. */
 #define CALM_MS 1500
 
@@ -206,123 +208,67 @@ outage_slow_disk(struct chaos_outages *f)
 	f->st->meter->fsync_us = 0;
 }
 
-static bool
-outage_is_named(const struct tk_sentinels *s, size_t sentinel, size_t server)
-{
-	char port[16];
-
-	snprintf(port, sizeof(port), "\r\n%d\r\n", s->server[server].port);
-	return tk_redis_has(&s->sentinel[sentinel],
-	    "SENTINEL get-master-addr-by-name soul", port);
-}
-
-/* The master that a sentinel names; s->n while there is no reply. */
-static size_t
-outage_named(const struct tk_sentinels *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (outage_is_named(s, 0, i))
-			break;
-	return i;
-}
-
 /* Connections of all clients of Redis, or of bodies, break. */
 static void
 outage_disconnect(struct chaos_outages *f)
 {
-	size_t master =
-	    f->st->opts->sentinels ? outage_named(&f->st->redis) : 0;
-	const struct tk_server *redis = f->st->opts->sentinels
-	    ? &f->st->redis.server[master % TK_SENTINEL_SERVERS]
-	    : &f->st->server[STACK_REDIS];
-
 	if (outage_random(f, 2) == 0) {
 		outage_begin(f, "connections to Redis", "break");
-		tk_redis_do(redis, NULL, 0, "CLIENT KILL TYPE normal");
+		chaos_redis_disconnect(f->st);
 	} else {
 		outage_begin(f, "connections of bodies", "break");
 		chaos_load_break(f->load, outage_random(f, 1u << 16));
 	}
 }
 
-struct outage_redis {
-	const struct tk_sentinels *s;
-	size_t away; /* s->n: none */
-};
-
 /*
- * Whether all servers but that which is away follow another one, which all
- * sentinels name.
- */
-static bool
-outage_redis_is_ready(void *arg)
-{
-	const struct outage_redis *r = arg;
-	const struct tk_sentinels *s = r->s;
-	size_t master = outage_named(s), i;
-	bool is = master < s->n && master != r->away;
-
-	for (i = 0; i < TK_SENTINELS && is; i++)
-		is = outage_is_named(s, i, master);
-	for (i = 0; i < s->n && is; i++)
-		is = i == r->away ||
-		    tk_redis_has(&s->server[i], "INFO replication",
-			i == master ? "role:master" : "master_link_status:up");
-	return is;
-}
-
-static bool
-outage_redis_settles(const struct tk_sentinels *s, size_t away)
-{
-	struct outage_redis r = { s, away };
-
-	return tk_until(outage_redis_is_ready, &r, CHAOS_RECOVERY_MS);
-}
-
-/*
- * The master is killed or stopped, until the others follow another one.  One
- * that comes back earlier may have writes acknowledged by a replica that then
- * follows the new master: waiting for one replica does not exclude that.
+ * A master is killed or stopped, until another server has taken over.  With
+ * sentinels, one that comes back earlier may have writes acknowledged by a
+ * replica that then follows the new master: waiting for one replica of two does
+ * not exclude that.
  */
 static void
 outage_master(struct chaos_outages *f)
 {
-	struct tk_sentinels *s = &f->st->redis;
-	size_t was = outage_named(s);
+	struct tk_server *was =
+	    chaos_redis_pick(f->st, "master", outage_random(f, 1u << 16));
 	bool kill = outage_random(f, 3) > 0;
 
-	if (was == s->n)
+	if (was == NULL)
 		return;
-	outage_begin(
-	    f, "the master of Redis", kill ? "is killed" : "is stopped");
+	outage_begin(f, "a master of Redis", kill ? "is killed" : "is stopped");
 	if (kill)
-		tk_server_stop(&s->server[was], SIGKILL);
+		tk_server_stop(was, SIGKILL);
 	else
-		tk_signal(&s->server[was].proc, SIGSTOP);
-	if (!outage_redis_settles(s, was))
+		tk_signal(&was->proc, SIGSTOP);
+	if (!chaos_redis_settles(f->st, was, CHAOS_RECOVERY_MS))
 		outage_fail(f, "no other master of Redis");
 	if (kill)
-		tk_server_restart(&s->server[was]);
+		tk_server_restart(was);
 	else
-		tk_signal(&s->server[was].proc, SIGCONT);
+		tk_signal(&was->proc, SIGCONT);
 }
 
 static void
 outage_replica(struct chaos_outages *f)
 {
-	struct tk_sentinels *s = &f->st->redis;
-	size_t master = outage_named(s);
 	struct tk_server *replica =
-	    &s->server[(master + 1 + outage_random(f, 2)) % s->n];
+	    chaos_redis_pick(f->st, "slave", outage_random(f, 1u << 16));
 
-	if (master == s->n)
+	if (replica == NULL)
 		return;
 	outage_begin(f, "a replica of Redis", "is killed");
 	tk_server_stop(replica, SIGKILL);
 	outage_last((int)outage_random(f, AWAY_MS));
 	tk_server_restart(replica);
+}
+
+/* It is no fault, but the keys of a user are on two servers meanwhile. */
+static void
+outage_move(struct chaos_outages *f)
+{
+	outage_begin(f, "a slot of Redis", "moves");
+	(void)chaos_redis_move(f->st, outage_random(f, 1u << 16));
 }
 
 static bool
@@ -332,9 +278,9 @@ outage_has_meter(const struct stack *st)
 }
 
 static bool
-outage_has_sentinels(const struct stack *st)
+outage_has_cluster(const struct stack *st)
 {
-	return st->opts->sentinels;
+	return st->has_cluster;
 }
 
 /* ---- recovery ---- */
@@ -370,9 +316,11 @@ outage_recover(struct chaos_outages *f)
 {
 	const char *what = NULL;
 
-	if (f->st->opts->sentinels &&
-	    !outage_redis_settles(&f->st->redis, f->st->redis.n))
-		what = "the servers of Redis do not follow one master";
+	if (!chaos_redis_settles(f->st, NULL, CHAOS_RECOVERY_MS))
+		what = "the servers of Redis do not work together";
+	else if (f->st->opts->nats_cluster &&
+	    !tk_nats_cluster_recovers(&f->st->nats, CHAOS_NATS_MS))
+		what = "the nats-servers do not work together";
 	else if (!tk_until(outage_all_ready, f, CHAOS_RECOVERY_MS))
 		what = "a service is not ready";
 	else if (!chaos_load_resumes(f->load, CHAOS_RECOVERY_MS))
@@ -382,7 +330,7 @@ outage_recover(struct chaos_outages *f)
 }
 
 /* Faults, and how often of WEIGHTS each is chosen. */
-#define WEIGHTS 21
+#define WEIGHTS 23
 
 static const struct outage {
 	unsigned weight;
@@ -394,8 +342,9 @@ static const struct outage {
 	{ 2, outage_disconnect, NULL },
 	{ 1, outage_kill_everything, NULL },
 	{ 1, outage_slow_disk, outage_has_meter },
-	{ 2, outage_master, outage_has_sentinels },
-	{ 1, outage_replica, outage_has_sentinels },
+	{ 2, outage_master, chaos_redis_is_set },
+	{ 1, outage_replica, chaos_redis_is_set },
+	{ 2, outage_move, outage_has_cluster },
 };
 
 /* One that applies. */

@@ -102,11 +102,15 @@ client_read_event(struct client_reader *x, json_t *e)
 {
 	const char *turn = tk_find_text(e, "run_id");
 	const char *type = tk_find_text(e, "type");
+	size_t i;
 
 	chaos_event(x->c->h, x->of->session,
 	    &(struct chaos_event){
 		json_integer_value(json_object_get(e, "seq")), turn, type });
-	if (strcmp(type, "conversation.started") == 0) {
+	for (i = 0; i < x->n_turns; i++)
+		if (strcmp(x->turns[i], turn) == 0)
+			break;
+	if (i == x->n_turns) {
 		x->turns =
 		    mem_realloc(x->turns, (x->n_turns + 1) * sizeof(*x->turns));
 		x->turns[x->n_turns++] = mem_strdup(turn);

@@ -283,6 +283,14 @@ TEST(a_turn_begins_with_its_start)
 	ck_wrong("has the event 1, conversation.failed, before its start");
 }
 
+TEST(a_turn_that_was_canceled_while_it_waited_has_no_start)
+{
+	begin();
+	recorded("t", "canceled", 0);
+	event("t", "conversation.failed");
+	ck_sound();
+}
+
 TEST(a_turn_has_one_start)
 {
 	begin();
