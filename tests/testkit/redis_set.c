@@ -10,7 +10,7 @@
 
 #define WAIT_MS        20000
 #define REPLY_MAX      65536
-#define LINE_MAX_BYTES 8192
+#define LINE_MAX_BYTES 16384
 #define SLOTS          16384
 
 /* ---- commands ---- */
@@ -430,8 +430,10 @@ tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to)
 			    "CLUSTER SETSLOT %d NODE %s", slot, c->id[to]);
 }
 
+/* A slot may have thousands of keys. */
+#define MIGRATE_MS 120000
 /* Keys that one MIGRATE moves. */
-#define MIGRATE_KEYS "32"
+#define MIGRATE_KEYS "40"
 
 static int
 cluster_slot(const struct tk_server *s, const char *tag)
@@ -463,10 +465,28 @@ tk_cluster_serving(const struct tk_cluster *c, const char *tag)
 
 struct cluster_move {
 	struct tk_cluster *c;
-	const char *tag;
 	int slot;
 	size_t from, to;
 };
+
+/* The strings of an array, with a space before each. */
+static void
+reply_join(const char *text, char *dst, size_t size)
+{
+	const char *end = text + strlen(text), *line;
+	size_t n = 0, len;
+
+	dst[0] = '\0';
+	for (line = strstr(text, "\r\n"); line != NULL && line + 2 < end;
+	     line = strstr(line + len, "\r\n")) {
+		ck_assert_msg(line[2] == '$', "%s", text);
+		len = strtoul(line + 3, NULL, 10);
+		line = strstr(line + 2, "\r\n") + 2;
+		ck_assert_uint_lt(n + len + 2, size);
+		n += (size_t)snprintf(
+		    dst + n, size - n, " %.*s", (int)len, line);
+	}
+}
 
 /* Move some keys; whether the first server has none left. */
 static bool
@@ -474,33 +494,28 @@ cluster_move_some(void *arg)
 {
 	struct cluster_move *m = arg;
 	const struct tk_server *from = &m->c->node[m->from];
-	char keys[LINE_MAX_BYTES / 2], command[64];
+	char reply[LINE_MAX_BYTES], keys[LINE_MAX_BYTES];
 
-	tk_redis_do(from, keys, sizeof(keys),
-	    "EVAL \"local k=redis.call('KEYS',ARGV[1]) "
-	    "return table.concat(k,' ',1,math.min(#k," MIGRATE_KEYS
-	    "))\" 0 soul:*{%s}*",
-	    m->tag);
-	ck_assert_msg(keys[0] != '-' && strchr(keys, '\r') != NULL, "%s", keys);
-	keys[strcspn(keys, "\r\n")] = '\0';
+	tk_redis_do(from, reply, sizeof(reply),
+	    "CLUSTER GETKEYSINSLOT %d " MIGRATE_KEYS, m->slot);
+	ck_assert_msg(reply[0] == '*', "%s", reply);
+	reply_join(reply, keys, sizeof(keys));
+	/* Those that have expired meanwhile go by themselves. */
 	if (keys[0] != '\0')
 		tk_redis_do(from, NULL, 0,
-		    "MIGRATE 127.0.0.1 %d \"\" 0 5000 KEYS %s",
+		    "MIGRATE 127.0.0.1 %d \"\" 0 5000 KEYS%s",
 		    m->c->node[m->to].port, keys);
-	/* Expired ones are not listed, and go by themselves. */
-	snprintf(
-	    command, sizeof(command), "CLUSTER COUNTKEYSINSLOT %d", m->slot);
-	return tk_redis_has(from, command, ":0\r\n");
+	return keys[0] == '\0';
 }
 
 void
 tk_cluster_migrate(struct tk_cluster *c, const char *tag, size_t to)
 {
 	size_t from = tk_cluster_serving(c, tag);
-	struct cluster_move m = { c, tag, cluster_slot(&c->node[from], tag),
-		from, to };
+	struct cluster_move m = { c, cluster_slot(&c->node[from], tag), from,
+		to };
 
 	tk_cluster_migrate_begin(c, m.slot, from, to);
-	ck_assert(tk_until(cluster_move_some, &m, WAIT_MS));
+	ck_assert(tk_until(cluster_move_some, &m, MIGRATE_MS));
 	tk_cluster_migrate_end(c, m.slot, to);
 }
