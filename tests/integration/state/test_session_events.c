@@ -300,6 +300,29 @@ TEST(a_dead_turn_is_logged_as_lost)
 	state_fixture_stop(&b);
 }
 
+/* The same by a waiting turn that ends before it has polled. */
+TEST(a_dead_turn_is_logged_as_lost_by_one_that_leaves)
+{
+	struct turn_slot dead = slot_of("gone", "d"), a = slot_of("i", "a");
+	struct turn_ending end = { .reply = STR("{}"),
+		.events = { abc, 1, -1, false } };
+	struct session_events page;
+	struct state_fixture b;
+
+	start(&b);
+	begin(&b, &dead, 1);
+	enter(&b, &a);
+	run(&b, "DEL soul:instance:{b1009}:gone:1");
+	OK(turn_leave(b.s, &a, &end, b.a));
+	ck_assert_int_eq(end.events.seq, 3);
+	page = read_after(&b, 1);
+	ck_assert_uint_eq(page.n, 2);
+	ck_text(page.item[0].lost_turn, "d");
+	ck_assert_int_eq(page.item[1].seq, 3);
+	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
+	state_fixture_stop(&b);
+}
+
 static enum rc
 enter_input(struct state_fixture *b, const char *turn, const char *fingerprint,
     struct turn_entered *in)
