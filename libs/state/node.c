@@ -18,6 +18,8 @@
 /* Wrong credentials do not become right within milliseconds. */
 #define DENIED_MAX_MS 2000
 #define LOG_EVERY_S   30
+/* Between two queries whether it is still the master. */
+#define VERIFY_MS     1000
 #define WRITE_IOV_MAX 64
 
 struct state_node {
@@ -34,6 +36,8 @@ struct state_node {
 	struct replication *replication; /* NULL: nothing waits for replicas */
 	struct loop_fd watch;
 	struct connect_job *job;
+	struct verify_job *verify;
+	struct mono verified;
 	struct loop_timer reconnect;
 	struct backoff backoff;
 	struct log_rate log_failing;
@@ -299,6 +303,70 @@ state_node_break(struct state_node *n, const char *why)
 		node_retry(n);
 }
 
+/* ---- whether it is still the master ---- */
+
+/* As struct connect_job. */
+struct verify_job {
+	struct state_node *n;
+	struct connection_opts opts;
+	struct redis_address master;
+	size_t sentinel;
+	uint32_t epoch; /* of the connection that is verified */
+	enum rc rc;
+	char why[STATE_ERROR_MAX];
+};
+
+static void
+verify_job_run(void *arg)
+{
+	struct verify_job *job = arg;
+
+	job->rc = sentinel_find_master(
+	    &job->opts, &job->sentinel, &job->master, job->why);
+}
+
+static void
+verify_job_done(void *arg)
+{
+	struct verify_job *job = arg;
+	struct state_node *n = job->n;
+
+	if (n != NULL)
+		n->verify = NULL;
+	if (n != NULL && job->rc == RC_OK && n->connection != NULL &&
+	    n->epoch == job->epoch &&
+	    (job->master.port != n->o.address.port ||
+		strcmp(job->master.host, n->o.address.host) != 0)) {
+		n->sentinel = job->sentinel;
+		state_node_break(n, "the sentinels name another master");
+	}
+	free(job);
+}
+
+void
+state_node_verify(struct state_node *n)
+{
+	struct mono now = clock_mono();
+	struct verify_job *job;
+
+	if (n->o.kind != NODE_SENTINEL || n->verify != NULL ||
+	    n->connection == NULL ||
+	    (n->verified.ns != 0 && mono_diff_ms(now, n->verified) < VERIFY_MS))
+		return;
+	n->verified = now;
+	job = mem_zalloc(sizeof(*job));
+	job->n = n;
+	job->opts = n->s->connection_opts;
+	job->sentinel = n->sentinel % job->opts.url.n;
+	job->epoch = n->epoch;
+	job->rc = RC_DOWN;
+	if (worker_run(n->s->workers, verify_job_run, verify_job_done, job) ==
+	    RC_OK)
+		n->verify = job;
+	else
+		free(job);
+}
+
 /* ---- reading and writing ---- */
 
 static void
@@ -509,7 +577,7 @@ state_node_new(struct state *s, const struct node_opts *o)
 	n->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
 	n->ended_end = &n->ended;
 	if (s->wait_replicas > 0 && o->kind != NODE_REPLICATION)
-		n->replication = replication_new(s);
+		n->replication = replication_new(s, n);
 	node_connect(n);
 	return n;
 }
@@ -521,6 +589,9 @@ state_node_stop(struct state_node *n)
 	if (n->job != NULL)
 		n->job->n = NULL;
 	n->job = NULL;
+	if (n->verify != NULL)
+		n->verify->n = NULL;
+	n->verify = NULL;
 	if (n->connection != NULL)
 		node_close(n, false);
 	if (n->replication != NULL)

@@ -311,6 +311,8 @@ attempt_retry_rejected(struct state_pipe *p, struct pipe_entry *e)
 		e->persists = e->rc == RC_DOWN;
 		return e->persists ? PIPE_RETRY_LATER : PIPE_ENDS;
 	}
+	if (reply_error_is(e->reply, STR("NOREPLICAS")))
+		state_node_verify(e->node);
 	if (p->s->cluster == NULL)
 		return PIPE_ENDS;
 	redirect_parse(e->reply->s, &d);

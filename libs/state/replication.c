@@ -31,6 +31,7 @@ struct replication_call {
 
 struct replication {
 	struct state *s;
+	struct state_node *master;
 	struct state_node *node; /* for PING and WAIT; NULL: no master */
 	struct replication_calls pending; /* for the next round */
 	struct replication_calls current; /* for that in flight */
@@ -121,6 +122,7 @@ replication_result(const struct replication *r, const struct node_call *c)
 	if (state_reply_kind(n) == STATE_INT &&
 	    state_reply_int(n) >= r->s->wait_replicas)
 		return RC_OK;
+	state_node_verify(r->master);
 	if (log_every(&rate, LOG_EVERY_S, &missed))
 		log_warn("state.unreplicated",
 		    LOG_I("replicas", state_reply_int(n)),
@@ -183,11 +185,12 @@ replication_on_change(void *arg, bool up)
 /* ---- the interface ---- */
 
 struct replication *
-replication_new(struct state *s)
+replication_new(struct state *s, struct state_node *n)
 {
 	struct replication *r = mem_zalloc(sizeof(*r));
 
 	r->s = s;
+	r->master = n;
 	r->a = arena_new(REPLIES_MAX);
 	TAILQ_INIT(&r->pending);
 	TAILQ_INIT(&r->current);

@@ -313,6 +313,13 @@ void state_node_wait(struct state_node *n, const struct node_call *c);
 void state_node_break(struct state_node *n, const char *why);
 
 /*
+ * state_node_verify(n): It has too few replicas, which an old master has that
+ * came back during a failover: query the sentinels, if there are any and at
+ * most about once a second, and leave it when they name another server.
+ */
+void state_node_verify(struct state_node *n);
+
+/*
  * resp_put(out, args, n): Append a command in Redis' protocol.
  * resp_put_count(out, n), resp_put_args(out, args, n): The same in parts: the
  * number of arguments, then some of them.
@@ -342,13 +349,13 @@ void state_pauses_end(struct state *s);
 /* ---- replication.c ---- */
 
 /*
- * replication_new(s): Of one server, while there is no connection to it.
+ * replication_new(s, n): Of one server, while there is no connection to it.
  * replication_begin(r, a): Its connection was made, to the address a.
  * replication_end(r): It was closed: those that wait fail, from the loop.
  * replication_stop(r): The same at once.
  * replication_free(r): After its stop; NULL is allowed.
  */
-struct replication *replication_new(struct state *s);
+struct replication *replication_new(struct state *s, struct state_node *n);
 void replication_begin(struct replication *r, const struct redis_address *a);
 void replication_end(struct replication *r);
 void replication_stop(struct replication *r);

@@ -29,6 +29,7 @@ struct load {
 	struct writer w[FIBERS];
 	bool stopping;
 	int64_t goal;
+	int other; /* port of a master */
 };
 
 static void
@@ -221,6 +222,40 @@ TEST_T(sentinels_lose_nothing_acknowledged, 90)
 	ck_assert_uint_eq(tk_sentinels_master(&set), 1);
 	/* Without the waits, these would have been acknowledged. */
 	ck_assert_int_gt(load_end(&l), 0);
+}
+
+static bool
+load_has_another_master(void *arg)
+{
+	struct load *l = arg;
+	const struct redis_address *a = state_node_address(l->f.s->node);
+
+	return state_up(l->f.s) && a->port == l->other;
+}
+
+/*
+ * The old master goes on after a failover that its clients have not noticed,
+ * and remains a master until the sentinels demote it, which takes 8 s.  It has
+ * no replica; so they learn at once that there is another one.
+ */
+TEST_T(an_old_master_is_left, 90)
+{
+	static struct load l;
+	struct tk_sentinels set;
+
+	tk_sentinels_start(&set, 2, NULL);
+	load_connect(&l, set.url);
+	l.other = set.server[1].port;
+	tk_signal(&set.server[0].proc, SIGSTOP);
+	tk_sentinels_wait_master(&set, 1);
+	tk_signal(&set.server[0].proc, SIGCONT);
+	load_start(&l);
+	ck_assert(tk_loop_until(
+	    l.f.loop, load_has_another_master, &l, STATE_FIXTURE_WAIT_MS));
+	ck_assert(
+	    tk_redis_has(&set.server[0], "INFO replication", "role:master"));
+	(void)load_end(&l);
+	tk_sentinels_stop(&set);
 }
 
 TEST_T(a_cluster_loses_nothing_acknowledged, 90)
