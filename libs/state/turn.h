@@ -211,6 +211,9 @@ struct turn_ending {
 	struct str reply;    /* its turn_reply, JSON; absent: not stored */
 	struct str timeline; /* JSON; absent: none */
 	bool forget; /* it had no effect: the same input is not a retry */
+	/* For turn_leave(): the events follow those that were logged with the
+	 * turn's input; without it they are not logged. */
+	bool if_begun;
 	struct turn_events events;
 	/* Set: the instance of the turn that has become head by that (to be
 	 * woken); absent if none has. */

@@ -194,6 +194,7 @@ turn_leave(struct state *s, const struct turn_slot *p, struct turn_ending *end,
 	if (end->events.n > TURN_EVENTS_MAX)
 		return RC_INVALID;
 	turn_begin_ending(&c, &script_turn_leave, p, end);
+	call_num(&c, end->if_begun);
 	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
 	return turn_run_ending(s, &c, end, a);
 }

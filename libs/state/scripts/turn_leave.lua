@@ -1,8 +1,8 @@
 -- turn_leave: take a turn out of the queue and store its end.
 --
 -- KEYS: as lib_turn_queue
--- ARGV: entry (instance:turn), reply or '', timeline or '', void (0, 1),
---       events …
+-- ARGV: entry (instance:turn), reply or '', timeline or '', void (0, 1), 1: the
+--       events are logged only if the turn has begun, events …
 -- Result: {OK, the instance of the new head or nil, seq of the last event,
 --         whether a client follows the session},
 --         {NOENT} if it was not queued: the end is stored all the same
@@ -14,9 +14,11 @@
 local live, dead, head = scan_queue(ARGV[1])
 store_end(ARGV[2], ARGV[3], ARGV[4])
 local result = leave(ARGV[1], live, dead, head)
-if result[2] ~= nil and #ARGV > 4 then
+local logs = #ARGV > 5
+  and (ARGV[5] == '0' or call('HEXISTS', KEYS[5], 'begun') == 1)
+if result[2] ~= nil and logs then
   local s = open_session(KEYS[3])
-  result[3] = log_events(s, KEYS[4], 5, #ARGV - 4)
+  result[3] = log_events(s, KEYS[4], 6, #ARGV - 5)
   save_session(s)
   result[4] = is_followed(s)
 elseif result[2] ~= nil then

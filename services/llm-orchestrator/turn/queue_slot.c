@@ -300,6 +300,7 @@ slot_copy_ending(
 	if (o->release_bytes > SLOT_RELEASES_BYTES)
 		return;
 	to->forget = end->forget;
+	to->if_begun = end->if_begun;
 	to->reply = arena_str(l->a, end->reply);
 	to->timeline = arena_str(l->a, end->timeline);
 	to->events.json = l->events;

@@ -204,7 +204,9 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 	commit_set_reply(r, *rep);
 	commit_set_timeline(r, f != NULL ? "stopped" : "canceled");
 	r->ending.forget = !turn_has_effect(&r->turn);
-	/* A turn that was never announced has no events. */
+	/* A turn that was never announced has no events, unless it was
+	 * canceled; whether it was is not known when Redis did not reply. */
+	r->ending.if_begun = f != NULL;
 	if (r->announced || f == NULL) {
 		r->ending.events.n =
 		    reply_stream_finish(r, (struct str){ 0 }, r->final_events);

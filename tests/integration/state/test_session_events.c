@@ -323,6 +323,30 @@ TEST(a_dead_turn_is_logged_as_lost_by_one_that_leaves)
 	state_fixture_stop(&b);
 }
 
+/*
+ * Whether the turn's input was stored is not known when Redis did not reply:
+ * what ends a turn that has not begun is not logged then.
+ */
+TEST(an_end_may_be_logged_only_after_a_start)
+{
+	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
+	struct turn_ending end = { .reply = STR("{}"),
+		.if_begun = true,
+		.events = { abc, 1, -1, false } };
+	struct state_fixture b;
+
+	start(&b);
+	begin(&b, &a, 1);
+	enter(&b, &c);
+	OK(turn_leave(b.s, &c, &end, b.a));
+	ck_assert_int_eq(end.events.seq, 0);
+	ck_assert_int_eq(record_of(&b, "c").state, TURN_STATE_ENDED);
+	OK(turn_leave(b.s, &a, &end, b.a));
+	ck_assert_int_eq(end.events.seq, 2);
+	ck_assert_uint_eq(read_after(&b, 0).n, 2);
+	state_fixture_stop(&b);
+}
+
 static enum rc
 enter_input(struct state_fixture *b, const char *turn, const char *fingerprint,
     struct turn_entered *in)
