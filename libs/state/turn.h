@@ -110,13 +110,26 @@ enum rc turn_enter(struct state *s, const struct turn_slot *p,
     const struct turn_entry *e, struct arena *a,
     struct turn_entered *out) RC_CHECK;
 
+/* A turn in a queue, and the process that has put it there. */
+struct turn_named {
+	struct str instance, turn_id;
+};
+
+struct turn_position {
+	int64_t ahead;          /* turns before it; 0: run now */
+	struct turn_named head; /* the first one */
+};
+
 /*
- * turn_poll(s, p, ahead):
- * How many turns are ahead of a waiting one; turns of dead processes are
- * evicted first.  RC_NOENT if it is not queued any more.
+ * turn_poll(s, p, orphan, a, out):
+ * Where a waiting turn is; turns of dead processes are evicted first, and so is
+ * orphan (NULL: none), of which its caller knows that its process does not run
+ * it: an entry that was removed is there again if Redis has lost that.
+ * RC_NOENT if p is not queued any more.
  */
-enum rc turn_poll(
-    struct state *s, const struct turn_slot *p, int64_t *ahead) RC_CHECK;
+enum rc turn_poll(struct state *s, const struct turn_slot *p,
+    const struct turn_named *orphan, struct arena *a,
+    struct turn_position *out) RC_CHECK;
 
 /*
  * turn_check_head(s, p):

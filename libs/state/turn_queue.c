@@ -131,19 +131,31 @@ turn_enter(struct state *s, const struct turn_slot *p,
 }
 
 enum rc
-turn_poll(struct state *s, const struct turn_slot *p, int64_t *ahead)
+turn_poll(struct state *s, const struct turn_slot *p,
+    const struct turn_named *orphan, struct arena *a, struct turn_position *out)
 {
+	struct record_reader rd = { .a = a };
 	struct state_reply *r;
 	struct script_call c;
 	enum rc rc;
 
+	*out = (struct turn_position){ .ahead = -1 };
 	turn_call(&c, &script_turn_poll, p);
 	call_num(&c, TURN_ALIVE_MS);
-	rc = call_run(s, &c, 2, &r);
+	if (orphan != NULL)
+		call_tokens(&c, orphan->instance, ':', orphan->turn_id);
+	else
+		call_text(&c, STR(""), 0);
+	rc = call_run(s, &c, 4, &r);
 	/* What it writes need not last, and replicas are waited for later. */
 	if (rc == RC_UNREPLICATED)
 		rc = RC_OK;
-	*ahead = rc == RC_OK ? state_reply_int(state_reply_at(r, 1)) : -1;
+	if (rc == RC_OK) {
+		out->ahead = state_reply_int(state_reply_at(r, 1));
+		out->head.instance = record_id(&rd, state_reply_at(r, 2));
+		out->head.turn_id = record_id(&rd, state_reply_at(r, 3));
+		rc = record_end(&rd, c.keys[0]);
+	}
 	state_reply_free(r);
 	return rc;
 }

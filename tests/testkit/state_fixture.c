@@ -340,6 +340,18 @@ turn_fixture_enter(struct state *s, const struct turn_slot *p, int64_t *ahead)
 }
 
 enum rc
+turn_fixture_poll(struct state *s, const struct turn_slot *p, int64_t *ahead)
+{
+	struct arena *a = arena_new(4096);
+	struct turn_position at;
+	enum rc rc = turn_poll(s, p, NULL, a, &at);
+
+	*ahead = at.ahead;
+	arena_free(a);
+	return rc;
+}
+
+enum rc
 turn_fixture_append(struct state *s, const struct turn_slot *p,
     const struct str *json, size_t n)
 {

@@ -140,6 +140,8 @@ enum rc turn_fixture_alive(
     struct state *s, const struct turn_slot *p, int64_t ms);
 enum rc turn_fixture_enter(
     struct state *s, const struct turn_slot *p, int64_t *ahead);
+enum rc turn_fixture_poll(
+    struct state *s, const struct turn_slot *p, int64_t *ahead);
 enum rc turn_fixture_append(struct state *s, const struct turn_slot *p,
     const struct str *json, size_t n);
 enum rc turn_fixture_input(struct state *s, const struct turn_slot *p,

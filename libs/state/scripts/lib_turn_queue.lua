@@ -2,10 +2,10 @@
 --
 -- KEYS: turns, instance (of the caller), session, events, turn, …
 --
--- scan_queue(own): the entries (instance:turn) of live processes, as the
---                  caller is, those of dead ones, without the entry own, and
---                  the head.  It only reads, so that what fails there
---                  (lib_bucket) does so before a write.
+-- scan_queue(own, orphan): the entries (instance:turn) of live processes, as the
+--                  caller is, those of dead ones and the entry orphan, without
+--                  the entry own, and the head.  It only reads, so that what
+--                  fails there (lib_bucket) does so before a write.
 -- evict(dead):     remove those of dead ones and log them as lost.
 -- stay_alive(ms):  the caller's process is alive for at least this long.
 --
@@ -33,10 +33,10 @@ local function is_alive(entry)
   return key == KEYS[2] or call('EXISTS', key) == 1
 end
 
-local function scan_queue(own)
+local function scan_queue(own, orphan)
   local live, dead, all = {}, {}, call('LRANGE', queue, 0, -1)
   for _, entry in ipairs(all) do
-    if entry ~= own and is_alive(entry) then
+    if entry ~= own and entry ~= orphan and is_alive(entry) then
       live[#live + 1] = entry
     elseif entry ~= own then
       call('EXISTS', turn_key(turn_of(entry)))
@@ -50,7 +50,9 @@ local function end_lost(turn)
   local key = turn_key(turn)
   if call('EXISTS', key) == 0 then return end
   if call('HSETNX', key, 'end', '') == 0 then return end
-  if call('HGET', key, 'begun') then log_lost(KEYS[3], KEYS[4], turn, now_text) end
+  if call('HGET', key, 'begun') then
+    log_lost(KEYS[3], KEYS[4], turn, now_text)
+  end
 end
 
 local function evict(dead)

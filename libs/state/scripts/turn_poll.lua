@@ -1,20 +1,20 @@
--- turn_poll: how many turns are ahead of a waiting one.
+-- turn_poll: how many turns are ahead of a waiting one, and which is the head.
 --
 -- KEYS: as lib_turn_queue
--- ARGV: entry (instance:turn), alive (ms)
--- Result: {OK, turns ahead}, {NOENT}
+-- ARGV: entry (instance:turn), alive (ms), an entry that nobody runs, or ''
+-- Result: {OK, turns ahead, the head's instance and turn}, {NOENT}
 
 --@include lib_turn_queue
 
 -- A key of another type must fail before the first write.
 call('LLEN', queue)
 stay_alive(ARGV[2])
-local live, dead = scan_queue()
+local live, dead = scan_queue(nil, ARGV[3])
 evict(dead)
 for n, entry in ipairs(live) do
   if entry == ARGV[1] then
     call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
-    return { RC_OK, n - 1 }
+    return { RC_OK, n - 1, string.match(live[1], '^([^:]+):(.+)$') }
   end
 end
 return { RC_NOENT }

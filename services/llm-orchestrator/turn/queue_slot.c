@@ -21,6 +21,7 @@
 #include "state/turn.h"
 #include "svc/svc.h"
 #include "turn/commit_times.h"
+#include "turn/queue_head.h"
 #include "turn/turn_runner.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -98,10 +99,22 @@ slot_set_poll(struct turn_run *r)
 static void
 slot_poll(struct turn_run *r, size_t arg)
 {
-	enum rc rc = turn_poll(r->o->state, &r->slot, &r->ahead);
+	struct arena *a = arena_new(4096);
+	struct turn_position at;
+	struct turn_named orphan;
+	enum rc rc;
 
 	(void)arg;
-
+	rc = turn_poll(
+	    r->o->state, &r->slot, queue_head_orphan(r, &orphan), a, &at);
+	if (rc == RC_OK) {
+		r->ahead = at.ahead;
+		if (r->ahead > 0)
+			queue_head_see(r, &at.head);
+		else
+			queue_head_stop(r);
+	}
+	arena_free(a);
 	if (rc == RC_OK)
 		queue_slot_wait(r);
 	else if (rc == RC_NOENT || rc == RC_INVALID)
@@ -114,6 +127,14 @@ static void
 slot_on_poll(void *arg)
 {
 	turn_do(arg, slot_poll, 0);
+}
+
+void
+queue_slot_poll_now(struct turn_run *r)
+{
+	if (r->turn.phase == TURN_QUEUED && r->poll.pos != 0)
+		loop_timer_set(svc_loop(r->o->svc), &r->poll, clock_mono(),
+		    slot_on_poll, r);
 }
 
 void
@@ -221,8 +242,7 @@ slot_wake_local(struct orch *o, const struct turn_slot *p)
 		if (r->turn.phase != TURN_QUEUED || r->poll.pos == 0 ||
 		    !slot_same_session(r, p))
 			continue;
-		loop_timer_set(
-		    svc_loop(o->svc), &r->poll, clock_mono(), slot_on_poll, r);
+		queue_slot_poll_now(r);
 		return;
 	}
 }
@@ -288,6 +308,17 @@ queue_slot_free_releases(struct orch *o)
 
 	while ((l = TAILQ_FIRST(&o->releases)) != NULL)
 		slot_release_free(o, l);
+}
+
+bool
+queue_slot_is_deferred(const struct orch *o, struct str turn)
+{
+	const struct slot_release *l;
+
+	TAILQ_FOREACH (l, &o->releases, link)
+		if (str_eq(l->slot.turn_id, turn))
+			return true;
+	return false;
 }
 
 /* Copies the ending as far as the limits allow. */

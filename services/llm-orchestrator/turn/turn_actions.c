@@ -5,6 +5,7 @@
 #include "handlers.h"
 #include "reply/reply_stream.h"
 #include "tools/tool_catalog.h"
+#include "turn/queue_head.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"
@@ -12,6 +13,7 @@
 static void
 actions_release(struct turn_run *r)
 {
+	queue_head_stop(r);
 	reply_stream_free(r);
 	turn_trace_free(r);
 	tool_catalog_free(r->facts.tools);

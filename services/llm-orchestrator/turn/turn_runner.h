@@ -22,6 +22,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
+#include "core/id.h"
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
@@ -103,6 +104,14 @@ struct turn_facts {
 	struct wall filter_deadline;
 };
 
+/* The turn that a waiting one waits for (queue_head.h). */
+struct queue_head {
+	char instance[ID_MAX + 1], turn_id[ID_MAX + 1]; /* "": not known */
+	struct mono checked; /* seen first, or its process was queried last */
+	uint64_t request;    /* to its process; 0: none */
+	bool orphan;         /* its process does not run it */
+};
+
 struct turn_run {
 	TAILQ_ENTRY(turn_run) link;
 	struct orch *o;
@@ -117,6 +126,7 @@ struct turn_run {
 	struct str input;   /* turn that stored the same input; absent: none */
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
+	struct queue_head head; /* while it waits */
 	bool entered;          /* it has a queue slot, or may have one */
 	bool given;            /* the facts are those of the request */
 	bool begun;            /* its input was stored with its slot */

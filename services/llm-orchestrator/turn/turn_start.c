@@ -25,7 +25,7 @@
 
 /* ---- requests about a running turn ---- */
 
-struct turn_named {
+struct control_target {
 	struct str turn_id, user_id;
 };
 
@@ -64,7 +64,7 @@ control_reject(struct orch *o, struct bus_msg *m, enum rc rc, const char *text)
  */
 static struct turn_run *
 control_find(struct orch *o, struct bus_msg *m, enum rc rc,
-    const struct wire_err *err, const struct turn_named *named)
+    const struct wire_err *err, const struct control_target *named)
 {
 	char text[WIRE_ERR_TEXT_MAX];
 	struct turn_run *r;
@@ -95,7 +95,7 @@ control_cancel(struct orch *o, struct bus_msg *m)
 	enum rc rc = wire_decode(&wire_turn_cancel_request_desc,
 	    bus_msg_data(m), o->scratch, &q, &err);
 	r = control_find(
-	    o, m, rc, &err, &(struct turn_named){ q.turn_id, q.user_id });
+	    o, m, rc, &err, &(struct control_target){ q.turn_id, q.user_id });
 	if (r == NULL)
 		return;
 	rep = (struct wire_turn_cancel_reply){ .turn_id = r->slot.turn_id,
@@ -123,8 +123,12 @@ control_show(struct orch *o, struct bus_msg *m)
 
 	enum rc rc = wire_decode(&wire_turn_show_request_desc, bus_msg_data(m),
 	    o->scratch, &q, &err);
+	if (rc == RC_OK && queue_slot_is_deferred(o, q.turn_id)) {
+		control_reject(o, m, RC_RETRY, "its end is not stored yet");
+		return;
+	}
 	r = control_find(
-	    o, m, rc, &err, &(struct turn_named){ .turn_id = q.turn_id });
+	    o, m, rc, &err, &(struct control_target){ .turn_id = q.turn_id });
 	if (r == NULL)
 		return;
 	wall_format(r->started, 0, started);

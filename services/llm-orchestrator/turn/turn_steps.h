@@ -66,6 +66,14 @@ void queue_slot_leave(struct turn_run *r);
 void queue_slot_left(struct turn_run *r);
 
 /*
+ * queue_slot_poll_now(r): Where r is in the queue, if it waits for its next
+ *                         poll.
+ * queue_slot_is_deferred(o, turn): Its slot is still to be released.
+ */
+void queue_slot_poll_now(struct turn_run *r);
+bool queue_slot_is_deferred(const struct orch *o, struct str turn);
+
+/*
  * queue_slot_on_wake(o, m):        Another process has ended a turn; one of
  * ours may be next. queue_slot_on_tick(o):           Every second: the
  * process's liveness key, deferred releases, commit times.  Schedules itself.

@@ -231,6 +231,108 @@ TEST_T(a_cancel_works_while_queued_and_running, 90)
 	orch_fixture_stop(&b);
 }
 
+/* ---- turns that nobody runs ---- */
+
+/*
+ * Put a turn of a process, which lives, into the queue of s1, as it is there
+ * again when Redis has lost that it ended.
+ */
+static void
+put_back(struct orch_fixture *b, const char *instance, const char *turn)
+{
+	const struct turn_slot p = { { STR("u1"), STR("s1") }, str_of(instance),
+		str_of(turn) };
+	struct turn_entry e = { .trace_id = STR("x") };
+	struct turn_entered in;
+	unsigned bucket;
+
+	ck_assert_int_eq(turn_enter(b->state, &p, &e, b->arena, &in), RC_OK);
+	ck_assert_int_eq(in.ahead, 0);
+	ck_assert_int_eq(state_bucket(p.key.user_id, &bucket), RC_OK);
+	ck_assert_int_eq(
+	    turn_alive(b->state, p.instance, &bucket, 1, 60000), RC_OK);
+}
+
+/* Run a turn; who becomes its process. */
+static void
+run_turn(struct orch_fixture *b, const char *text, char who[64])
+{
+	struct orch_turn t;
+
+	orch_model_reply(&b->model, text, NULL);
+	orch_turn_start(&t, b, text);
+	orch_ck_completed(&t, .reply = text, .executed = "", .failed = "");
+	snprintf(who, 64, "%s", orch_text(t.end, "instance"));
+	orch_turn_close(&t);
+}
+
+TEST_T(a_turn_that_its_process_does_not_run_holds_up_none, 60)
+{
+	struct orch_fixture b;
+	char who[64];
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	run_turn(&b, "一", who);
+	put_back(&b, who, "back");
+	run_turn(&b, "二", who);
+	ck_assert_int_eq(orch_turn_stored(&b, "back").state, TURN_STATE_LOST);
+	orch_fixture_stop(&b);
+}
+
+TEST_T(a_turn_that_another_process_does_not_run_holds_up_none, 90)
+{
+	struct orch_fixture b;
+	char first[64], who[64], turn[16];
+	int i = 0;
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	run_turn(&b, "一", first);
+	orch_fixture_spawn(&b, 1);
+	/* Until the second process takes a turn. */
+	do {
+		snprintf(turn, sizeof(turn), "back-%d", i++);
+		put_back(&b, first, turn);
+		run_turn(&b, "二", who);
+		ck_assert_int_eq(
+		    orch_turn_stored(&b, turn).state, TURN_STATE_LOST);
+	} while (strcmp(who, first) == 0);
+	orch_fixture_stop(&b);
+}
+
+/* One that is run is waited for, for longer than until it is asked for. */
+TEST_T(a_turn_that_another_process_runs_is_waited_for, 90)
+{
+	struct orch_fixture b;
+	struct orch_turn slow, t[4];
+
+	orch_fixture_start(&b, 1);
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	/* A call of 2.5 s, a body that does not answer for 2 s, and another. */
+	orch_peers_set(&b.peers, body, BODY_MUTE);
+	orch_model_reply_after(&b.model, NULL, "[[\"nod\",\"{}\"]]", 2500);
+	orch_model_reply_after(&b.model, "慢", NULL, 2500);
+	orch_turn_start(&slow, &b, "一");
+	while (orch_model_requests(&b.model) < 1)
+		orch_turn_next(&slow, 20);
+	orch_fixture_spawn(&b, 1);
+	for (size_t i = 0; i < 4; i++) {
+		orch_model_reply(&b.model, "快", NULL);
+		orch_turn_start(&t[i], &b, "二");
+		orch_turn_wait_entered(&t[i]);
+	}
+	orch_ck_completed(
+	    &slow, .reply = NULL, .executed = "", .failed = "nod");
+	orch_turn_close(&slow);
+	for (size_t i = 0; i < 4; i++) {
+		orch_ck_completed(
+		    &t[i], .reply = "快", .executed = "", .failed = "");
+		orch_turn_close(&t[i]);
+	}
+	orch_fixture_stop(&b);
+}
+
 TEST_T(another_users_turn_cannot_be_canceled, 60)
 {
 	struct orch_fixture b;

@@ -253,7 +253,7 @@ TEST(a_deleted_session_has_no_turns)
 	/* The turn that ran cannot write to it. */
 	IS(RC_CONFLICT, turn_check_head(b.s, &p));
 	IS(RC_CONFLICT, turn_fixture_append(b.s, &p, &STR("2"), 1));
-	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
+	IS(RC_NOENT, turn_fixture_poll(b.s, &p, &ahead));
 	OK(session_read(b.s, &key, b.a, &out));
 	ck_assert(!out.known);
 	/* A later session of that id is another conversation. */

@@ -286,7 +286,7 @@ TEST(a_dead_turn_is_logged_as_lost)
 	run(&b, "DEL soul:instance:{b1009}:gone:1");
 	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
 	enter(&b, &a);
-	OK(turn_poll(b.s, &a, &ahead));
+	OK(turn_fixture_poll(b.s, &a, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	page = read_after(&b, 1);
 	ck_assert_uint_eq(page.n, 1);

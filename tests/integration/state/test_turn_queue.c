@@ -27,7 +27,7 @@ TEST(one_at_a_time_in_order)
 		ck_assert_int_eq(ahead, (int64_t)i);
 	}
 	for (i = 0; i < NELEM(p); i++) {
-		OK(turn_poll(b.s, &p[i], &ahead));
+		OK(turn_fixture_poll(b.s, &p[i], &ahead));
 		ck_assert_int_eq(ahead, (int64_t)i);
 		IS(i == 0 ? RC_OK : RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
@@ -39,7 +39,7 @@ TEST(one_at_a_time_in_order)
 	OK(turn_fixture_leave(b.s, &p[2], b.a, &next));
 	ck_text(next, NULL);
 	OK(turn_check_head(b.s, &p[1]));
-	OK(turn_poll(b.s, &p[3], &ahead));
+	OK(turn_fixture_poll(b.s, &p[3], &ahead));
 	ck_assert_int_eq(ahead, 1);
 	OK(turn_fixture_leave(b.s, &p[1], b.a, &next));
 	ck_text(next, "实例");
@@ -47,7 +47,7 @@ TEST(one_at_a_time_in_order)
 	ck_text(next, NULL);
 	for (i = 0; i < NELEM(p); i++) {
 		IS(RC_NOENT, turn_fixture_leave(b.s, &p[i], b.a, &next));
-		IS(RC_NOENT, turn_poll(b.s, &p[i], &ahead));
+		IS(RC_NOENT, turn_fixture_poll(b.s, &p[i], &ahead));
 		IS(RC_CONFLICT, turn_check_head(b.s, &p[i]));
 	}
 	state_fixture_stop(&b);
@@ -87,7 +87,7 @@ TEST(a_full_queue_and_a_duplicate_are_rejected)
 	}
 	p = slot("i1", "more");
 	IS(RC_RETRY, turn_fixture_enter(b.s, &p, &ahead));
-	IS(RC_NOENT, turn_poll(b.s, &p, &ahead));
+	IS(RC_NOENT, turn_fixture_poll(b.s, &p, &ahead));
 	p = slot("i1", "t3");
 	IS(RC_CONFLICT, turn_fixture_enter(b.s, &p, &ahead));
 	p = slot("i2", "t0"); /* also of another process */
@@ -135,6 +135,41 @@ die(struct state_fixture *b, const char *instance)
 	ck_assert_int_eq(INT_OF(b, STR("DEL"), str_of(text)), 1);
 }
 
+/*
+ * A turn that has left is in the queue again, as after a failover that lost
+ * that, and its process lives: who waits names it.
+ */
+TEST(a_turn_that_nobody_runs_is_evicted)
+{
+	struct turn_slot back = slot("i1", "回合"), next = slot("i2", "b"),
+			 last = slot("i1", "c");
+	struct turn_position at;
+	struct turn_record rec;
+	struct state_fixture b;
+	int64_t ahead;
+
+	state_fixture_start(&b);
+	OK(turn_fixture_enter(b.s, &back, &ahead));
+	OK(turn_fixture_enter(b.s, &next, &ahead));
+	OK(turn_fixture_enter(b.s, &last, &ahead));
+	OK(turn_poll(b.s, &next, NULL, b.a, &at));
+	ck_assert_int_eq(at.ahead, 1);
+	ck_text(at.head.instance, "i1");
+	ck_text(at.head.turn_id, "回合");
+	OK(turn_poll(b.s, &next, &at.head, b.a, &at));
+	ck_assert_int_eq(at.ahead, 0);
+	ck_text(at.head.turn_id, "b");
+	OK(turn_check_head(b.s, &next));
+	IS(RC_CONFLICT, turn_check_head(b.s, &back));
+	OK(turn_record_read(b.s, key.user_id, back.turn_id, b.a, &rec));
+	ck_assert_int_eq(rec.state, TURN_STATE_LOST);
+	/* Another turn of that process stays, and one that is gone is none. */
+	OK(turn_poll(b.s, &last,
+	    &(struct turn_named){ back.instance, back.turn_id }, b.a, &at));
+	ck_assert_int_eq(at.ahead, 1);
+	state_fixture_stop(&b);
+}
+
 TEST(dead_processes_are_evicted)
 {
 	struct turn_slot d1 = slot("dead1", "a"), d2 = slot("dead2", "b");
@@ -151,20 +186,20 @@ TEST(dead_processes_are_evicted)
 	OK(turn_fixture_enter(b.s, &d3, &ahead));
 	OK(turn_fixture_enter(b.s, &last, &ahead));
 	ck_assert_int_eq(ahead, 4);
-	OK(turn_poll(b.s, &live, &ahead));
+	OK(turn_fixture_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 2);
 	die(&b, "dead1");
 	die(&b, "dead2");
 	/* All at a time, whether head or waiting. */
-	OK(turn_poll(b.s, &last, &ahead));
+	OK(turn_fixture_poll(b.s, &last, &ahead));
 	ck_assert_int_eq(ahead, 1);
-	OK(turn_poll(b.s, &live, &ahead));
+	OK(turn_fixture_poll(b.s, &live, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	OK(turn_check_head(b.s, &live));
 	/* It was only slow: it cannot write any more. */
 	IS(RC_CONFLICT, turn_check_head(b.s, &d1));
 	IS(RC_CONFLICT, turn_fixture_append(b.s, &d1, &STR("1"), 1));
-	IS(RC_NOENT, turn_poll(b.s, &d1, &ahead));
+	IS(RC_NOENT, turn_fixture_poll(b.s, &d1, &ahead));
 	IS(RC_NOENT, turn_fixture_leave(b.s, &d1, b.a, &next));
 	OK(turn_check_head(b.s, &live));
 	state_fixture_stop(&b);
@@ -232,7 +267,7 @@ is_head(void *arg)
 	struct waiting_turn *w = arg;
 	int64_t ahead;
 
-	OK(turn_poll(w->b->s, &w->p, &ahead));
+	OK(turn_fixture_poll(w->b->s, &w->p, &ahead));
 	return ahead == 0;
 }
 
@@ -255,13 +290,13 @@ TEST(a_process_without_a_sign_of_life_is_dead)
 
 	/* Polling marks a process as alive, without turn_alive() too. */
 	DO(&b, STR("PEXPIRE"), STR("soul:instance:{b0562}:live:1"), STR("500"));
-	OK(turn_poll(b.s, &w.p, &ahead));
+	OK(turn_fixture_poll(b.s, &w.p, &ahead));
 	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{b0562}:live:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS - 500);
 	ck_assert_int_le(ttl, TURN_ALIVE_MS);
 	/* Entering and polling do not shorten the time. */
 	OK(turn_fixture_alive(b.s, &w.p, 60000));
-	OK(turn_poll(b.s, &w.p, &ahead));
+	OK(turn_fixture_poll(b.s, &w.p, &ahead));
 	ttl = INT_OF(&b, STR("PTTL"), STR("soul:instance:{b0562}:live:1"));
 	ck_assert_int_gt(ttl, TURN_ALIVE_MS);
 	IS(RC_INVALID, turn_alive(b.s, STR(""), &bucket, 1, 1000));
@@ -301,7 +336,7 @@ TEST(garbage_in_the_queue_is_evicted)
 
 	DO(&b, STR("SET"), q, STR("x"));
 	IS(RC_INVALID, turn_fixture_enter(b.s, &p, &ahead));
-	IS(RC_INVALID, turn_poll(b.s, &p, &ahead));
+	IS(RC_INVALID, turn_fixture_poll(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_check_head(b.s, &p));
 	IS(RC_INVALID, turn_fixture_append(b.s, &p, &STR("1"), 1));
 	IS(RC_INVALID, turn_fixture_leave(b.s, &p, b.a, &next));

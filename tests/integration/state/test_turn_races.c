@@ -34,7 +34,7 @@ is_head(void *arg)
 {
 	struct turn *t = arg;
 
-	OK(turn_poll(t->r->s, &t->p, &t->ahead));
+	OK(turn_fixture_poll(t->r->s, &t->p, &t->ahead));
 	return t->ahead == 0;
 }
 

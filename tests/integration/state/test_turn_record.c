@@ -321,7 +321,7 @@ TEST(a_turn_needs_a_soul)
 	start(&b);
 	OK(soul_delete(b.s, key.user_id, STR("灵魂"), NULL));
 	IS(RC_NOENT, enter_with(&b, &a, &in));
-	IS(RC_NOENT, turn_poll(b.s, &a, &ahead));
+	IS(RC_NOENT, turn_fixture_poll(b.s, &a, &ahead));
 	OK(turn_fixture_enter(b.s, &w, &ahead));
 	ck_assert_int_eq(ahead, 0);
 	IS(RC_NOENT, turn_fixture_input(b.s, &w, &two_new, &input));
