@@ -224,13 +224,14 @@ struct session_events {
 };
 
 /*
- * session_events_read(s, k, after, a, out):
+ * session_events_read(s, k, after, stored, a, out):
  * The stored events with a seq above after.  Those between after and the first
- * one returned have been removed.  RC_UNREPLICATED: too few replicas have them;
- * none is returned.
+ * one returned have been removed.  With stored they count when replicas have
+ * them, as if they were logged now: RC_UNREPLICATED, and none is returned.
  */
 enum rc session_events_read(struct state *s, const struct session_key *k,
-    int64_t after, struct arena *a, struct session_events *out) RC_CHECK;
+    int64_t after, bool stored, struct arena *a,
+    struct session_events *out) RC_CHECK;
 
 /*
  * session_events_newest(s, k, seq): The newest event's; 0: none yet.

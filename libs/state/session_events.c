@@ -39,7 +39,7 @@ session_events_parse(const struct state_reply *l, struct arena *a,
 
 enum rc
 session_events_read(struct state *s, const struct session_key *k, int64_t after,
-    struct arena *a, struct session_events *out)
+    bool stored, struct arena *a, struct session_events *out)
 {
 	struct state_reply *r;
 	struct state_mark mark;
@@ -64,7 +64,7 @@ session_events_read(struct state *s, const struct session_key *k, int64_t after,
 		    state_reply_at(r, 3), a, out, c.keys[1]);
 	}
 	/* Who logged them may still be waiting for replicas, or have failed. */
-	if (rc == RC_OK && out->n > 0)
+	if (rc == RC_OK && stored && out->n > 0)
 		rc = state_wait_replicated(s, mark, 0);
 	if (rc != RC_OK)
 		*out = (struct session_events){ 0 };

@@ -211,7 +211,8 @@ orch_events_read(struct orch_fixture *b, const char *session)
 
 	arena_reset(b->arena);
 	ck_assert_int_eq(
-	    session_events_read(b->state, &k, 0, b->arena, &page), RC_OK);
+	    session_events_read(b->state, &k, 0, false, b->arena, &page),
+	    RC_OK);
 	ck_assert(!page.more);
 	for (size_t i = 0; i < page.n; i++) {
 		const struct session_event *e = &page.item[i];

@@ -145,6 +145,23 @@ turn_recovery_abandon(struct chat_turn *t, const char *why)
 	arena_free(a);
 }
 
+/* It has ended, but that may be lost yet. */
+static void
+turn_recovery_fail_unreplicated(struct chat_turn *t)
+{
+	struct str text = arena_printf(svc_call_arena(t->c),
+	    "what could be done was done, but is not stored safely: too few "
+	    "replicas of Redis have it; before you send it again, see GET "
+	    "/v1/turns/%s",
+	    t->id);
+
+	turn_recovery_stop_waiting(t);
+	chat_turn_fail(t,
+	    &(struct svc_error){ rc_http_status(RC_UNREPLICATED),
+		rc_name(RC_UNREPLICATED),
+		text.p != NULL ? text.p : "it is not stored safely" });
+}
+
 /* A record that cannot be read is retried. */
 static void
 turn_recovery_poll(struct chat_turn *t)
@@ -160,6 +177,8 @@ turn_recovery_poll(struct chat_turn *t)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 	else if (t->why != NULL)
 		turn_recovery_abandon(t, t->why);
+	else if (rc == RC_UNREPLICATED)
+		turn_recovery_fail_unreplicated(t);
 	else if (rc != RC_OK)
 		turn_recovery_schedule(t);
 	else if (!rec.known)

@@ -260,8 +260,9 @@ follower_send_next(struct follower *f, struct arena *a, bool *more)
 	/* Live events would overtake the page. */
 	f->lagging = true;
 	f->missed = false;
-	rc = session_events_read(
-	    set->state, &f->ch->key, f->position.last, a, &page);
+	/* The end of a run comes with its reply, or its record. */
+	rc = session_events_read(set->state, &f->ch->key, f->position.last,
+	    f->run_id[0] == '\0', a, &page);
 	if (f->closed)
 		return RC_NOENT;
 	f->lagging = f->queued;

@@ -100,3 +100,25 @@ TEST_T(a_stream_ends_as_the_turn_does, 60)
 	}
 	replicated_close();
 }
+
+/*
+ * A chat that repeats another one whose end is stored, but not safely: its
+ * process may still be waiting for replicas.
+ */
+TEST_T(a_stored_end_that_is_not_replicated_is_503, 60)
+{
+	replicated_open();
+	gw_conversation_send(&k, "", GW_CHAT_BODY);
+	gw_run_begin(&k.r, &k.b, "s1", "first");
+	tk_signal(&replica.proc, SIGSTOP);
+	gw_run_end(&k.r);
+	gw_turn_reply(&k.b, &k.t, "repeated", ",\"first\":\"first\"");
+	gw_conversation_response(&k, 503);
+	gw_check_error(&k.a, 503,
+	    "what could be done was done, but is not stored safely: too few "
+	    "replicas of Redis have it; before you send it again, see GET "
+	    "/v1/turns/first");
+	tk_signal(&replica.proc, SIGCONT);
+	tk_redis_wait_replica(&k.b.redis, &replica);
+	replicated_close();
+}

@@ -138,7 +138,8 @@ TEST_T(expired_events_are_reported_by_one_warning, 60)
 	gateway_fixture_start_alone(&b, NULL);
 	write_log(N);
 	ck_assert_int_eq(
-	    session_events_read(b.db.s, &r.p.key, 0, b.db.arena, &page), RC_OK);
+	    session_events_read(b.db.s, &r.p.key, 0, false, b.db.arena, &page),
+	    RC_OK);
 	first = page.item[0].seq;
 	ck_assert_int_gt(first, 3);
 	open_at(&s, 2, false);

@@ -231,8 +231,8 @@ fiber_leaves(void *arg)
 		    v->f->s, p.key.user_id, p.turn_id, v->f->a, &v->rec);
 		break;
 	case QUEUE_READ_EVENTS:
-		v->rc =
-		    session_events_read(v->f->s, &p.key, 0, v->f->a, &v->page);
+		v->rc = session_events_read(
+		    v->f->s, &p.key, 0, true, v->f->a, &v->page);
 		break;
 	}
 	v->ended = true;

@@ -51,7 +51,7 @@ read_after(struct state_fixture *b, int64_t after)
 {
 	struct session_events page;
 
-	OK(session_events_read(b->s, &key, after, b->a, &page));
+	OK(session_events_read(b->s, &key, after, false, b->a, &page));
 	return page;
 }
 
