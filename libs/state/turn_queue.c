@@ -139,13 +139,14 @@ turn_poll(struct state *s, const struct turn_slot *p,
 	struct script_call c;
 	enum rc rc;
 
-	*out = (struct turn_position){ .ahead = -1 };
 	turn_call(&c, &script_turn_poll, p);
 	call_num(&c, TURN_ALIVE_MS);
 	if (orphan != NULL)
 		call_tokens(&c, orphan->instance, ':', orphan->turn_id);
 	else
 		call_text(&c, STR(""), 0);
+	/* The orphan may be the head that *out has from the poll before. */
+	*out = (struct turn_position){ .ahead = -1 };
 	rc = call_run(s, &c, 4, &r);
 	/* What it writes need not last, and replicas are waited for later. */
 	if (rc == RC_UNREPLICATED)

@@ -127,14 +127,14 @@ struct turn_run {
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
 	struct queue_head head; /* while it waits */
-	bool entered;          /* it has a queue slot, or may have one */
-	bool given;            /* the facts are those of the request */
-	bool begun;            /* its input was stored with its slot */
-	struct str left_open;  /* if begun: by turns before; absent: nothing */
-	bool acting;           /* recorded: a body may act */
-	bool announced;        /* its start event was appended, or may be */
-	bool model_last;       /* the last event was the model's */
-	bool append_uncertain; /* an append timed out */
+	bool entered;           /* it has a queue slot, or may have one */
+	bool given;             /* the facts are those of the request */
+	bool begun;             /* its input was stored with its slot */
+	struct str left_open;   /* if begun: by turns before; absent: nothing */
+	bool acting;            /* recorded: a body may act */
+	bool announced;         /* its start event was appended, or may be */
+	bool model_last;        /* the last event was the model's */
+	bool append_uncertain;  /* an append timed out */
 	struct wall started;
 	struct mono start;
 	struct turn_facts facts;
