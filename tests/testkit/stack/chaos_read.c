@@ -93,6 +93,7 @@ struct client_reader {
 	const struct chaos_ended *of;
 	size_t at; /* of the stream */
 	bool complete;
+	int status;
 	char **turns;
 	size_t n_turns;
 };
@@ -135,26 +136,37 @@ on_events(void *arg, struct str so_far)
 	return !x->complete;
 }
 
-static void
-client_read_events(struct chaos_client *c, const struct chaos_ended *of)
+/* Whether the stream began, or was rejected for good. */
+static bool
+client_reads_events(void *arg)
 {
-	struct client_reader x = { .c = c, .of = of };
+	struct client_reader *x = arg;
 	char path[120];
 	struct chaos_http r = { .method = "GET",
 		.path = path,
 		.timeout_ms = CHAOS_CALL_MS / 4,
 		.more = on_events,
-		.arg = &x };
-	char text[300];
-	size_t i;
-	int status;
+		.arg = x };
 
 	snprintf(path, sizeof(path),
-	    "/v1/sessions/%s/events?user_id=%s&cursor=0", of->session, c->user);
-	status = chaos_http(c->port, &r, &c->out);
+	    "/v1/sessions/%s/events?user_id=%s&cursor=0", x->of->session,
+	    x->c->user);
+	x->status = chaos_http(x->c->port, &r, &x->c->out);
+	return x->at > 0 || (x->status != 429 && x->status != 503);
+}
+
+static void
+client_read_events(struct chaos_client *c, const struct chaos_ended *of)
+{
+	struct client_reader x = { .c = c, .of = of };
+	char text[300];
+	size_t i;
+
+	(void)tk_until(client_reads_events, &x, READ_MS);
 	if (!x.complete) {
-		snprintf(text, sizeof(text), "%s ends before %s: %d", path,
-		    of->last, status);
+		snprintf(text, sizeof(text),
+		    "the events of %s end before %s: %d",
+		    of->session, of->last, x.status);
 		chaos_wrong(c->h, chaos_now(), text);
 	}
 	for (i = 0; i < x.n_turns; i++) {
