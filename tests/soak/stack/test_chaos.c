@@ -121,7 +121,7 @@ TEST_T(one_redis, TEST_S)
  * A replica has what is acknowledged: a failover loses none of it, if the old
  * master comes back after it.
  */
-TEST_T(sentinels, TEST_S)
+TEST_T(sentinels_one_replica_confirms, TEST_S)
 {
 	static const struct stack_opts o = { .no_mqtt_capture = true,
 		.metered = true,
@@ -136,7 +136,7 @@ TEST_T(sentinels, TEST_S)
  * All replicas have it: masters may come back at any time, which makes two of
  * them for a while.
  */
-TEST_T(sentinels_and_all_replicas, TEST_S)
+TEST_T(sentinels_all_replicas_confirm, TEST_S)
 {
 	static const struct stack_opts o = { .no_mqtt_capture = true,
 		.metered = true,

@@ -165,8 +165,8 @@ client_read_events(struct chaos_client *c, const struct chaos_ended *of)
 	(void)tk_until(client_reads_events, &x, READ_MS);
 	if (!x.complete) {
 		snprintf(text, sizeof(text),
-		    "the events of %s end before %s: %d",
-		    of->session, of->last, x.status);
+		    "the events of %s end before %s: %d", of->session, of->last,
+		    x.status);
 		chaos_wrong(c->h, chaos_now(), text);
 	}
 	for (i = 0; i < x.n_turns; i++) {
