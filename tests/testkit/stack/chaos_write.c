@@ -11,6 +11,8 @@
 #include "testkit/stack/chaos_client.h"
 
 #define PROFILE_KEYS 3
+/* A session can be ended within this time, faults included. */
+#define END_MS 120000
 
 int
 client_request(struct chaos_client *c, const char *method, const char *path,
@@ -197,18 +199,18 @@ client_delete_session(struct chaos_client *c)
 void
 client_end_session(struct chaos_client *c)
 {
-	int i;
+	int64_t until = chaos_now() + END_MS;
 
 	if (!c->unknown && client_random(c, 6) == 0) {
 		client_delete_session(c);
 		return;
 	}
-	/* It runs when those before it have ended. */
-	for (i = 0; i < 20; i++) {
+	/* It runs when those before it have ended, and Redis has replicas. */
+	do {
 		if (client_turn(c, c->session, "再见", CLIENT_STREAM)) {
 			client_add_ended(c, c->session);
 			return;
 		}
-	}
+	} while (chaos_now() < until);
 	chaos_wrong(c->h, chaos_now(), "a session cannot be ended");
 }
