@@ -213,6 +213,7 @@ struct session_event {
 	/* A turn whose process died, so that it has no end. */
 	struct str lost_turn;
 	struct wall lost_at;
+	bool lost_acted; /* turn_mark_acting() had returned RC_OK for it */
 };
 
 struct session_events {

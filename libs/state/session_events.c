@@ -10,7 +10,7 @@
 #include "state/state_internal.h"
 
 /* Elements of the script's reply for one event. */
-#define EVENT_ELEMENTS 4
+#define EVENT_ELEMENTS 5
 
 static enum rc
 session_events_parse(const struct state_reply *l, struct arena *a,
@@ -31,6 +31,8 @@ session_events_parse(const struct state_reply *l, struct arena *a,
 			.lost_turn = record_id(&rd, state_reply_at(l, at + 2)),
 			.lost_at = { record_num(
 			    &rd, state_reply_at(l, at + 3)) },
+			.lost_acted =
+			    record_num(&rd, state_reply_at(l, at + 4)) != 0,
 		};
 	}
 	out->n = rd.rc == RC_OK ? n : 0;

@@ -354,9 +354,27 @@ check_assign(struct check *c)
 	map_free(seen);
 }
 
+/* Whether the turn of an attempt was completed, so that none was lost with it.
+ */
+static bool
+check_was_completed(const struct chaos *h, int attempt)
+{
+	const struct chaos_in *x = &h->inputs[h->attempts[attempt].input];
+	const struct chaos_turn *t;
+	size_t i;
+
+	for (i = 0; i < x->n_turns; i++) {
+		t = h->turns[x->turns[i]];
+		if (t->attempt == attempt && strcmp(t->state, "completed") == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A command of attempt m->attempt, and how attempt a of the same input ended:
- * a may have been a retry that reported on the turn of an earlier attempt.
+ * a may have been a retry that reported on the turn of an earlier attempt, or
+ * whose own turn was lost before it found that.
  */
 static void
 check_against_end(struct check *c, const struct chaos_command *m, int a)
@@ -365,6 +383,9 @@ check_against_end(struct check *c, const struct chaos_command *m, int a)
 	int64_t end = x->end_at + CHAOS_SLACK_MS;
 
 	if (m->attempt > a || !x->ended || x->end == CHAOS_OPEN)
+		return;
+	if (x->end == CHAOS_LOST && m->attempt != a &&
+	    check_was_completed(c->h, m->attempt))
 		return;
 	if (x->end == CHAOS_LOST)
 		check_wrong(c, x->input,

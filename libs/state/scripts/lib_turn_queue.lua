@@ -50,8 +50,9 @@ local function end_lost(turn)
   local key = turn_key(turn)
   if call('EXISTS', key) == 0 then return end
   if call('HSETNX', key, 'end', '') == 0 then return end
-  if call('HGET', key, 'begun') then
-    log_lost(KEYS[3], KEYS[4], turn, now_text)
+  local fields = call('HMGET', key, 'begun', 'acting')
+  if fields[1] then
+    log_lost(KEYS[3], KEYS[4], turn, now_text, fields[2])
   end
 end
 

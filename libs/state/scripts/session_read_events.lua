@@ -3,7 +3,7 @@
 -- KEYS: session, events
 -- ARGV: the seq before the page, the most events, the most bytes
 -- Result: {OK, newest seq, more (0, 1), {seq, JSON or nil, lost turn or nil, at
---         (ms), …}}
+--         (ms), acted (0, 1), …}}
 
 --@idempotent
 --@include lib_record
@@ -25,7 +25,8 @@ local function add(entry)
   n = n + 1
   after = string.match(entry[1], '-(%d+)$')
   for _, value in ipairs({ tonumber(after), fields.e or false,
-    fields.lost or false, tonumber(fields.at or '') or 0 }) do
+    fields.lost or false, tonumber(fields.at or '') or 0,
+    fields.acted == '1' and 1 or 0 }) do
     page[#page + 1] = value
   end
   return true

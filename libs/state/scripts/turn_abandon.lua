@@ -25,5 +25,7 @@ end
 call('HSET', turn, 'end', ARGV[7 + acting])
 if acting == 0 then call('HSET', turn, 'void', '1') end
 call('PEXPIRE', turn, TURN_TTL_MS)
-if fields[3] then log_lost(KEYS[3], KEYS[4], ARGV[2], now_text) end
+if fields[3] then
+  log_lost(KEYS[3], KEYS[4], ARGV[2], now_text, fields[2])
+end
 return { RC_OK, false, acting }

@@ -17,6 +17,7 @@
 #include "handlers.h"
 #include "state/session.h"
 #include "state/terminal.h"
+#include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"

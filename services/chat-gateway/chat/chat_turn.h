@@ -23,12 +23,9 @@ struct svc_error;
 struct trace;
 struct turn_record;
 
-/* The error of a lost turn; the second text if the body may have acted. */
+/* The error of a lost turn; its texts are those of fcmp_event_lost(). */
 #define TURN_LOST_STATUS 502
 #define TURN_LOST_CODE   "turn_lost"
-#define TURN_LOST_TEXT   "the turn was lost"
-
-#define TURN_LOST_ACTED "the turn was lost; an action may have been carried out"
 
 struct chat_turn {
 	struct gateway *g;

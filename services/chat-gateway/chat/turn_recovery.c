@@ -12,6 +12,7 @@
 #include "gateway.h"
 #include "state/session.h"
 #include "state/turn.h"
+#include "streams/fcmp_event_view.h"
 #include "streams/session_follower.h"
 #include "svc/svc.h"
 #include "wire/wire.h"

@@ -81,11 +81,11 @@ fcmp_event_encode_failed(const struct fcmp_event_origin *p, struct str code,
 }
 
 enum rc
-fcmp_event_lost(
-    const struct fcmp_event_origin *p, struct buf *text, struct fcmp_event *out)
+fcmp_event_lost(const struct fcmp_event_origin *p, bool acted, struct buf *text,
+    struct fcmp_event *out)
 {
-	return fcmp_event_encode_failed(
-	    p, STR("TURN_LOST"), STR("the turn was lost"), text, out);
+	return fcmp_event_encode_failed(p, STR("TURN_LOST"),
+	    acted ? STR(TURN_LOST_ACTED) : STR(TURN_LOST_TEXT), text, out);
 }
 
 enum rc

@@ -45,8 +45,13 @@ struct fcmp_event_origin {
 	struct wall at;
 };
 
+/* The error of a lost turn; the second one if the body may have acted. */
+#define TURN_LOST_TEXT  "the turn was lost"
+#define TURN_LOST_ACTED "the turn was lost; an action may have been carried out"
+
 /*
- * fcmp_event_lost(p, text, out):       The run failed with its process.
+ * fcmp_event_lost(p, acted, text, out): The run failed with its process; a body
+ *                                      may have acted for it.
  * fcmp_event_expired(p, text, out):    Events up to p->seq are no longer
  *                                      stored.
  * fcmp_event_final(p, rep, text, out): The reply's text, from the turn's
@@ -54,8 +59,8 @@ struct fcmp_event_origin {
  * record. *out is in text, which is reset first.  RC_INVALID or RC_TOOBIG if it
  * cannot be encoded.
  */
-enum rc fcmp_event_lost(const struct fcmp_event_origin *p, struct buf *text,
-    struct fcmp_event *out) RC_CHECK;
+enum rc fcmp_event_lost(const struct fcmp_event_origin *p, bool acted,
+    struct buf *text, struct fcmp_event *out) RC_CHECK;
 enum rc fcmp_event_expired(const struct fcmp_event_origin *p, struct buf *text,
     struct fcmp_event *out) RC_CHECK;
 enum rc fcmp_event_final(const struct fcmp_event_origin *p,

@@ -223,7 +223,7 @@ follower_decode_item(
 
 	arena_reset(set->item_arena);
 	if (item->json.p == NULL)
-		return fcmp_event_lost(&p, &set->text, e);
+		return fcmp_event_lost(&p, item->lost_acted, &set->text, e);
 	return fcmp_event_decode_stored(
 	    item->seq, item->json, &set->text, set->item_arena, e);
 }

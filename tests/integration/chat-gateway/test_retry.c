@@ -163,6 +163,25 @@ TEST(a_streamed_retry_of_a_lost_turn_reports_it)
 	gw_conversation_close(&k);
 }
 
+/* The event of the lost turn says so, as the error of a response does. */
+TEST(a_stream_tells_that_a_lost_turn_may_have_acted)
+{
+	json_t *j;
+
+	start_first_turn();
+	ck_assert_int_eq(turn_mark_acting(k.b.db.s, &first.p), RC_OK);
+	send_retry(GW_CHAT_STREAMED);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, 1, STARTED);
+	gw_run_kill(&first);
+	j = tk_sse_take(&k.s, 2, FAILED);
+	ck_assert_str_eq(tk_text(j, "data.error.message"),
+	    "the turn was lost; an action may have been carried out");
+	json_decref(j);
+	gw_conversation_end(&k);
+	gw_conversation_close(&k);
+}
+
 /* ---- lost replies ---- */
 
 /* After 6 s of silence the record is read. */

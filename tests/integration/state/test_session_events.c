@@ -292,6 +292,7 @@ TEST(a_dead_turn_is_logged_as_lost)
 	ck_assert_uint_eq(page.n, 1);
 	ck_assert(page.item[0].json.p == NULL);
 	ck_text(page.item[0].lost_turn, "d");
+	ck_assert(!page.item[0].lost_acted);
 	ck_assert_int_le(page.item[0].lost_at.ms, state_fixture_now(&b));
 	ck_assert_int_gt(
 	    page.item[0].lost_at.ms, state_fixture_now(&b) - 60000);
@@ -311,6 +312,7 @@ TEST(a_dead_turn_is_logged_as_lost_by_one_that_leaves)
 
 	start(&b);
 	begin(&b, &dead, 1);
+	OK(turn_mark_acting(b.s, &dead));
 	enter(&b, &a);
 	run(&b, "DEL soul:instance:{b1009}:gone:1");
 	OK(turn_leave(b.s, &a, &end, b.a));
@@ -318,6 +320,7 @@ TEST(a_dead_turn_is_logged_as_lost_by_one_that_leaves)
 	page = read_after(&b, 1);
 	ck_assert_uint_eq(page.n, 2);
 	ck_text(page.item[0].lost_turn, "d");
+	ck_assert(page.item[0].lost_acted);
 	ck_assert_int_eq(page.item[1].seq, 3);
 	ck_assert_int_eq(record_of(&b, "d").state, TURN_STATE_LOST);
 	state_fixture_stop(&b);

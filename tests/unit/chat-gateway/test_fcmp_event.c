@@ -94,8 +94,11 @@ TEST(generated_events_are_valid)
 		    .reply = STR("好") } };
 
 	setup();
-	check_event(fcmp_event_lost(&origin, &text, &e),
-	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\"");
+	check_event(fcmp_event_lost(&origin, false, &text, &e),
+	    "\"error\":{\"category\":\"runtime\",\"code\":\"TURN_LOST\","
+	    "\"message\":\"the turn was lost\"");
+	check_event(fcmp_event_lost(&origin, true, &text, &e),
+	    "\"the turn was lost; an action may have been carried out\"");
 	check_event(
 	    fcmp_event_expired(&origin, &text, &e), "\"code\":\"EVENTS_GONE\"");
 	check_event(

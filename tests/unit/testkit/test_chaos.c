@@ -477,6 +477,23 @@ TEST(a_lost_turn_without_a_command_must_not_act_before)
 	ck_wrong("was lost without a command, but lamp received r1");
 }
 
+/* Its client gave it up, and tried again; that turn was lost. */
+TEST(a_retry_may_be_lost_after_a_turn_that_acted_and_was_completed)
+{
+	int input, first, second;
+
+	begin();
+	input = chaos_input(h, 0, "s", BODY);
+	first = sent(0, input);
+	ended(20, first, CHAOS_OPEN, NULL);
+	commanded(10, first, "r1");
+	second = sent(1000, input);
+	ended(2000, second, CHAOS_LOST, NULL);
+	recorded("t", "completed", first);
+	events("t", true);
+	ck_sound();
+}
+
 TEST(a_lost_turn_must_not_act_afterwards)
 {
 	int attempt;
