@@ -176,7 +176,7 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
-	@SAN=$(SAN) TEST_LIMIT=7200 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \
+	@SAN=$(SAN) TEST_LIMIT=14400 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
 
 # Needs a Docker engine, or root to start one.
