@@ -2,10 +2,10 @@
 --
 -- KEYS: turns, instance (of the caller), session, events, turn, …
 --
--- scan_queue(own, orphan): the entries (instance:turn) of live processes, as the
---                  caller is, those of dead ones and the entry orphan, without
---                  the entry own, and the head.  It only reads, so that what
---                  fails there (lib_bucket) does so before a write.
+-- scan_queue(own, orphan): the entries (instance:turn) of live processes, as
+--                  the caller is, those of dead ones and the entry orphan,
+--                  without the entry own, and the head.  It only reads, so
+--                  that what fails there (lib_bucket) does so before a write.
 -- evict(dead):     remove those of dead ones and log them as lost.
 -- stay_alive(ms):  the caller's process is alive for at least this long.
 --
