@@ -354,14 +354,20 @@ check_assign(struct check *c)
 	map_free(seen);
 }
 
-/* Whether the turn of an attempt was completed, so that none was lost with it.
+/*
+ * Whether it is known what became of the turn of an attempt, which acted: it
+ * was completed, or is reported as lost after that.
  */
 static bool
-check_was_completed(const struct chaos *h, int attempt)
+check_is_settled(const struct chaos *h, int attempt)
 {
 	const struct chaos_in *x = &h->inputs[h->attempts[attempt].input];
 	const struct chaos_turn *t;
 	size_t i;
+
+	for (i = 0; i < x->n_attempts; i++)
+		if (h->attempts[x->attempts[i]].end == CHAOS_LOST_ACTED)
+			return true;
 
 	for (i = 0; i < x->n_turns; i++) {
 		t = h->turns[x->turns[i]];
@@ -385,7 +391,7 @@ check_against_end(struct check *c, const struct chaos_command *m, int a)
 	if (m->attempt > a || !x->ended || x->end == CHAOS_OPEN)
 		return;
 	if (x->end == CHAOS_LOST && m->attempt != a &&
-	    check_was_completed(c->h, m->attempt))
+	    check_is_settled(c->h, m->attempt))
 		return;
 	if (x->end == CHAOS_LOST)
 		check_wrong(c, x->input,

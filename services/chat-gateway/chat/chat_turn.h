@@ -49,6 +49,7 @@ struct chat_turn {
 	/* Of a streamed turn. */
 	bool stream;
 	bool begun;                /* the first event has been sent */
+	bool has_final;            /* so has that with the reply's text */
 	struct follower *follower; /* NULL: closed */
 	int64_t sent;              /* seq of the last event */
 	/*

@@ -40,6 +40,8 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 	if (rc == RC_OK) {
 		t->begun = true;
 		t->sent = e->seq;
+		t->has_final |=
+		    e->type == WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL;
 		rc = gateway_stream_send(t->c, e);
 	}
 	return rc;
@@ -148,6 +150,26 @@ turn_sse_is_unreplicated(const struct wire_turn_reply *rep)
 	    str_eq(rep->error.code, str_of(rc_name(RC_UNREPLICATED)));
 }
 
+/*
+ * The reply's text, if its event was not sent: live events that a failover has
+ * lost had the same numbers.
+ */
+static enum rc
+turn_sse_send_final(struct chat_turn *t, const struct wire_turn_reply *rep)
+{
+	const struct fcmp_event_origin p = { t->end_seq - 1, str_of(t->id),
+		t->key.session_id, clock_wall() };
+	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct fcmp_event e;
+	enum rc rc;
+
+	rc = fcmp_event_final(&p, rep, &text, &e);
+	if (rc == RC_OK)
+		rc = turn_sse_send(t, &e);
+	buf_free(&text);
+	return rc;
+}
+
 /* The end that was held back, unless it is not stored safely. */
 static void
 turn_sse_end_held(struct chat_turn *t, const struct wire_turn_reply *rep)
@@ -160,6 +182,8 @@ turn_sse_end_held(struct chat_turn *t, const struct wire_turn_reply *rep)
 
 	if (turn_sse_is_unreplicated(rep))
 		rc = fcmp_event_end(&p, rep, &text, &e);
+	else if (rep->has_response && !t->has_final)
+		rc = turn_sse_send_final(t, rep);
 	if (rc == RC_OK)
 		rc = turn_sse_send(t, &e);
 	svc_stream_end(chat_turn_release(t), rc);

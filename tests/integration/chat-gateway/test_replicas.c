@@ -122,3 +122,30 @@ TEST_T(a_stored_end_that_is_not_replicated_is_503, 60)
 	tk_redis_wait_replica(&k.b.redis, &replica);
 	replicated_close();
 }
+
+/*
+ * A failover loses events that clients have seen live; those of the turn's end
+ * get their numbers.
+ */
+TEST_T(a_stream_has_the_reply_in_spite_of_lost_events, 60)
+{
+	char json[1024];
+	json_t *j;
+
+	replicated_open();
+	gw_conversation_begin(&k, "", GW_CHAT_STREAMED);
+	tk_sse_begun(&k.s);
+	tk_sse_is(&k.s, k.r.seq, STARTED);
+	gw_run_event(&k.r, json, sizeof(json), DELTA,
+	    "{\"message_id\":\"m\",\"text_delta\":\"lost\"}");
+	gw_run_publish(&k.r, k.r.seq + 1, json);
+	tk_sse_is(&k.s, k.r.seq + 1, DELTA);
+	gw_run_end(&k.r);
+	gw_turn_complete(&k.b, &k.t);
+	j = tk_sse_take(&k.s, k.r.seq - 1, FINAL);
+	ck_assert_str_eq(tk_text(j, "data.text"), "好的。");
+	json_decref(j);
+	tk_sse_is(&k.s, k.r.seq, COMPLETED);
+	gw_conversation_end(&k);
+	replicated_close();
+}

@@ -494,6 +494,22 @@ TEST(a_retry_may_be_lost_after_a_turn_that_acted_and_was_completed)
 	ck_sound();
 }
 
+/* The third try finds that the first one's turn was lost, too. */
+TEST(a_retry_may_be_lost_after_a_turn_that_acted_and_was_lost)
+{
+	int input, first, second;
+
+	begin();
+	input = chaos_input(h, 0, "s", BODY);
+	first = sent(0, input);
+	ended(20, first, CHAOS_OPEN, NULL);
+	commanded(10, first, "r1");
+	second = sent(1000, input);
+	ended(2000, second, CHAOS_LOST, NULL);
+	ended(2100, sent(2050, input), CHAOS_LOST_ACTED, NULL);
+	ck_sound();
+}
+
 TEST(a_lost_turn_must_not_act_afterwards)
 {
 	int attempt;
