@@ -135,52 +135,52 @@ struct soul_terminal {
 struct soul_due {
 	struct str user_id, soul_id;
 	struct soul_state state; /* as of soul_state_get() */
-	int64_t next;            /* when it is due next, Unix ms */
-	int64_t claim_ends;      /* it is due then unless it is done */
 	struct soul_terminal *terminal;
 	size_t n;
 };
 
-/* A bucket to be claimed from. */
+/* A bucket to be claimed from, and the claim. */
 struct soul_tick_bucket {
 	unsigned number;
 	/* Result: ms until more is due there; -1: no soul of it ticks; 0 also
 	 * if the claim has failed. */
 	int64_t in_ms;
+	size_t n;           /* result: souls that were claimed */
+	int64_t next;       /* result: when those are due next, Unix ms */
+	int64_t claim_ends; /* result: they are due then unless they are done */
 };
 
-/* Souls of one bucket's claim, buckets of one call, souls to be done. */
+/* Souls of one bucket's claim, buckets of one call, claims to be done. */
 #define SOUL_TICK_CLAIM_MAX   128
 #define SOUL_TICK_BUCKETS_MAX 64
-#define SOUL_TICK_DONE_MAX    (SOUL_TICK_CLAIM_MAX * SOUL_TICK_BUCKETS_MAX)
+#define SOUL_TICK_DONE_MAX    1024
 
 struct soul_tick {
 	int64_t interval_ms;
 	struct soul_tick_bucket *bucket; /* at most SOUL_TICK_BUCKETS_MAX */
 	size_t n_buckets;
 	/* Claimed before and done now, at most SOUL_TICK_DONE_MAX. */
-	const struct soul_due *done;
+	const struct soul_tick_bucket *done;
 	size_t n_done;
 };
 
 /*
  * soul_tick_claim(s, t, a, list, n):
- * In one round trip: the souls of t->done are due next at their next, and souls
- * of t->bucket whose tick is due by Redis' clock are claimed.  A claim lasts
- * half an interval; if it is not done by then (its process died), the soul is
- * due.  Each bucket has a fixed offset within the interval, at which all its
- * souls are due; missed ticks are skipped.  *list has their present terminals;
- * a soul without one is not due until one of its terminals comes online.  Any
- * number of processes may claim; each due tick is claimed once.  After an
- * error *list has what is known to be claimed; what does not fit a misses this
- * tick.
+ * In one round trip: the souls of the claims t->done are due next at their
+ * next, and souls of t->bucket whose tick is due by Redis' clock are claimed.
+ * A claim lasts half an interval; if it is not done by then (its process died),
+ * the soul is due.  Each bucket has a fixed offset within the interval, at
+ * which all its souls are due; missed ticks are skipped.  *list has their
+ * present terminals; a soul without one is not due until one of its terminals
+ * comes online.  Any number of processes may claim; each due tick is claimed
+ * once.  After an error *list has what is known to be claimed; what does not
+ * fit a misses this tick.
  */
 enum rc soul_tick_claim(struct state *s, const struct soul_tick *t,
     struct arena *a, struct soul_due **list, size_t *n) RC_CHECK;
 
-/* soul_tick_done(s, list, n): n (≤ SOUL_TICK_DONE_MAX) claimed souls are done.
- */
+/* soul_tick_done(s, done, n): n (≤ SOUL_TICK_DONE_MAX) claims are done. */
 enum rc soul_tick_done(
-    struct state *s, const struct soul_due *list, size_t n) RC_CHECK;
+    struct state *s, const struct soul_tick_bucket *done, size_t n) RC_CHECK;
 
 #endif /* !STATE_SOUL_H */

@@ -136,8 +136,8 @@ soul_cas_args(const struct soul_state *st, struct soul_cas_args *a,
 }
 
 /*
- * How many of st one script can swap: those without a log; in a cluster, of one
- * bucket.  An id that is not valid gets its error later.
+ * How many of st one script can swap: in a cluster, those of one bucket.  An id
+ * that is not valid gets its error later.
  */
 static size_t
 soul_cas_run(const struct state *s, const struct soul_state *st, size_t n)
@@ -145,36 +145,74 @@ soul_cas_run(const struct state *s, const struct soul_state *st, size_t n)
 	unsigned first = 0, bucket = 0;
 	size_t i;
 
-	for (i = 0; i < n && i < CAS_MAX && st[i].log.p == NULL; i++) {
+	if (s->cluster == NULL)
+		return n < CAS_MAX ? n : CAS_MAX;
+	for (i = 0; i < n && i < CAS_MAX; i++) {
 		if (state_bucket(st[i].user_id, &bucket) != RC_OK)
 			bucket = STATE_BUCKETS;
 		if (i == 0)
 			first = bucket;
-		if (bucket != first && s->cluster != NULL)
+		if (bucket != first)
 			break;
 	}
 	return i;
 }
 
-/* n states without a log, of one bucket. */
+/* What one script swaps. */
+struct soul_cas {
+	size_t n, n_logs;
+	struct soul_cas_args *args; /* n */
+	char (*log_keys)[STATE_KEY_MAX];
+	struct str *keys; /* states, then logs */
+	struct str *argv; /* SOUL_CAS_HEAD, then 3 of each */
+};
+
+#define SOUL_CAS_HEAD 3
+
+static enum rc
+soul_cas_put(struct soul_cas *c, size_t i, const struct soul_state *st)
+{
+	struct str *argv = &c->argv[SOUL_CAS_HEAD + 3 * i];
+	enum rc rc = soul_cas_args(st, &c->args[i], &c->keys[i], argv);
+
+	argv[2] = STR("");
+	if (rc != RC_OK || st->log.p == NULL)
+		return rc;
+	if (st->log.n > SOUL_LOG_ENTRY_MAX)
+		return RC_TOOBIG;
+	argv[2] = st->log;
+	rc = soul_state_key(st, KEY_SOUL_LOG, c->log_keys[c->n_logs],
+	    &c->keys[c->n + c->n_logs]);
+	c->n_logs++;
+	return rc;
+}
+
+/* n states, in a cluster of one bucket. */
 static enum rc
 soul_cas_queue(struct state_pipe *p, const struct soul_state *st, size_t n)
 {
-	struct soul_cas_args *a = mem_alloc(n * sizeof(*a));
-	struct str *keys = mem_calloc(n, sizeof(*keys));
-	struct str *argv = mem_calloc(2 * n, sizeof(*argv));
+	char num[SOUL_CAS_HEAD][STR_NUM_MAX];
+	struct soul_cas c = { .n = n,
+		.args = mem_alloc(n * sizeof(*c.args)),
+		.log_keys = mem_alloc(n * sizeof(*c.log_keys)),
+		.keys = mem_calloc(2 * n, sizeof(*c.keys)),
+		.argv = mem_calloc(SOUL_CAS_HEAD + 3 * n, sizeof(*c.argv)) };
 	enum rc rc = RC_OK;
 	size_t i;
 
+	c.argv[0] = str_num((int64_t)n, num[0]);
+	c.argv[1] = str_num(SOUL_LOG_MAX, num[1]);
+	c.argv[2] = str_num(SOUL_LOG_MS, num[2]);
 	for (i = 0; rc == RC_OK && i < n; i++)
-		rc = soul_cas_args(&st[i], &a[i], &keys[i], &argv[2 * i]);
+		rc = soul_cas_put(&c, i, &st[i]);
 	if (rc == RC_OK)
 		rc = state_pipe_eval(p,
-		    &(struct state_call){
-			&script_soul_state_swap, keys, n, argv, 2 * n });
-	free(a);
-	free(keys);
-	free(argv);
+		    &(struct state_call){ &script_soul_state_swap, c.keys,
+			n + c.n_logs, c.argv, SOUL_CAS_HEAD + 3 * n });
+	free(c.args);
+	free(c.log_keys);
+	free(c.keys);
+	free(c.argv);
 	return rc;
 }
 
@@ -202,18 +240,7 @@ soul_cas_call(
 	return c->rc;
 }
 
-static enum rc
-soul_cas_queue_logged(struct state_pipe *p, const struct soul_state *st)
-{
-	struct soul_cas_args a;
-	struct script_call c;
-	enum rc rc;
-
-	rc = soul_cas_call(st, &a, &c);
-	return rc == RC_OK ? call_queue(p, &c) : rc;
-}
-
-/* The reply of the script for n of st, or of the one with a log. */
+/* The reply of the script for n of st. */
 static enum rc
 soul_cas_read(struct state_pipe *p, size_t at, const struct soul_state *st,
     size_t n, bool *won)
@@ -222,13 +249,9 @@ soul_cas_read(struct state_pipe *p, size_t at, const struct soul_state *st,
 	enum rc rc = state_pipe_reply(p, at, &r);
 	size_t i;
 
-	if (rc == RC_INVALID) {
+	if (rc == RC_INVALID)
 		record_log_invalid(st->soul_id, state_reply_str(r));
-		return st->log.p != NULL ? RC_OK : rc;
-	}
-	if (rc == RC_OK && st->log.p != NULL)
-		won[0] = state_reply_int(r) != 0;
-	for (i = 0; rc == RC_OK && st->log.p == NULL && i < n; i++)
+	for (i = 0; rc == RC_OK && i < n; i++)
 		won[i] = state_reply_int(state_reply_at(r, i)) == 1;
 	return rc;
 }
@@ -243,19 +266,13 @@ soul_state_cas_trip(struct state *s, struct state_pipe *p,
 
 	for (i = 0; rc == RC_OK && i < n; i += part) {
 		part = soul_cas_run(s, st + i, n - i);
-		if (part > 0) {
-			rc = soul_cas_queue(p, st + i, part);
-		} else {
-			part = 1;
-			rc = soul_cas_queue_logged(p, &st[i]);
-		}
+		rc = soul_cas_queue(p, st + i, part);
 	}
 	if (rc != RC_OK)
 		return rc;
 	run = state_pipe_run(p);
 	for (i = 0; i < n; i += part) {
 		part = soul_cas_run(s, st + i, n - i);
-		part = part > 0 ? part : 1;
 		one = soul_cas_read(p, at++, st + i, part, won + i);
 		if (rc == RC_OK)
 			rc = one;

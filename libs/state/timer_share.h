@@ -13,8 +13,8 @@
  * tells.  One that has no timer is polled once per sweep, at its own moment of
  * it, or when a hint comes that it has one now.
  *
- * All functions run on the loop thread; those of one t by one fiber at a time,
- * but for timer_share_hint().
+ * All functions run on the loop thread; timer_share_renew() of one t in one
+ * fiber at a time.  Several buckets may be polled at a time.
  */
 #ifndef STATE_TIMER_SHARE_H
 #define STATE_TIMER_SHARE_H

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "testkit/testkit.h"
 
@@ -40,6 +41,17 @@ double
 tk_now_ns(void)
 {
 	return ns_of(CLOCK_MONOTONIC);
+}
+
+void
+tk_print_load(void)
+{
+	double load;
+
+	if (getloadavg(&load, 1) == 1)
+		printf("load average of the machine, this program included: "
+		       "%.1f of %ld cores\n",
+		    load, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 double

@@ -21,6 +21,9 @@ double tk_median(double *v, size_t n);
 double tk_now_ns(void);
 double tk_cpu_us(pid_t pid);
 
+/* tk_print_load(): Print how busy the machine has been in the last minute. */
+void tk_print_load(void);
+
 /* Rounds of one measurement. */
 #define TK_ROUNDS_MAX 64
 

@@ -233,3 +233,99 @@ TEST_T(engines_without_souls_run_few_scripts, 60)
 	ck_assert_int_le(n, QUIET_CALLS);
 	emotion_fixture_stop(&b);
 }
+
+/* ---- what ticks cost ---- */
+
+/* As dense as 50,000 souls in 1,024 buckets. */
+#define COST_USERS 20
+#define COST_SOULS 50
+#define COST_MS    (4 * INTERVAL_MS)
+
+/* What an engine has done. */
+struct cost {
+	long long ticks, batches, trips, commands;
+};
+
+static struct cost
+cost_of(const struct tk_service *engine)
+{
+	return (struct cost){
+		tk_service_metric(engine, "soul_emotion_ticks_total"),
+		tk_service_metric(engine, "soul_emotion_tick_batches_total"),
+		tk_service_metric(engine, "state_call_seconds_count"),
+		tk_service_metric(engine, "state_commands_total"),
+	};
+}
+
+struct cost_wait {
+	const struct tk_service *engine;
+	long long ticks;
+};
+
+static bool
+has_ticked(void *arg)
+{
+	const struct cost_wait *w = arg;
+
+	return cost_of(w->engine).ticks >= w->ticks;
+}
+
+/* A user's souls, each with a body. */
+static void
+create_users_souls(struct emotion_fixture *b, const char *user)
+{
+	char soul[32], body[32];
+	int i;
+
+	for (i = 0; i < COST_SOULS; i++) {
+		snprintf(soul, sizeof(soul), "%s-s%d", user, i);
+		snprintf(body, sizeof(body), "%s-t%d", user, i);
+		emotion_fixture_soul_of(b, soul, "ENTP", user);
+		emotion_fixture_bind(b, body, user, soul);
+		emotion_fixture_online(b, body, true);
+	}
+}
+
+/*
+ * A batch waits for Redis twice: for its claim, with which earlier ones are
+ * done, and for its save.  A bucket is a command in the claim and one when it
+ * is done, however many souls it has, and a save is one.  Besides, the
+ * membership is renewed every second, and buckets without souls are polled.
+ */
+TEST_T(a_thousand_ticks_cost_few_calls, 90)
+{
+	struct emotion_fixture b;
+	struct cost_wait w = { &b.engine[0], 0 };
+	struct cost from, to;
+	long long seconds, most;
+	struct mono until;
+	char user[16];
+	int i;
+
+	emotion_fixture_start(&b, 1, NULL);
+	for (i = 0; i < COST_USERS; i++) {
+		snprintf(user, sizeof(user), "u%d", i);
+		create_users_souls(&b, user);
+	}
+	/* The first tick of a soul reads its type. */
+	w.ticks = cost_of(w.engine).ticks + 2 * COST_USERS * COST_SOULS;
+	ck_assert(tk_until(has_ticked, &w, 2 * EMOTION_FIXTURE_MS));
+	from = cost_of(&b.engine[0]);
+	until = mono_add_ms(clock_mono(), COST_MS);
+	ck_assert(tk_until(has_passed, &until, 2 * COST_MS));
+	to = cost_of(&b.engine[0]);
+	to.ticks -= from.ticks;
+	to.batches -= from.batches;
+	to.trips -= from.trips;
+	to.commands -= from.commands;
+	printf("%lld ticks: %lld batches, %lld round trips, %lld commands\n",
+	    to.ticks, to.batches, to.trips, to.commands);
+	seconds = COST_MS / 1000 + 2;
+	ck_assert_int_ge(to.ticks, 2 * COST_USERS * COST_SOULS);
+	ck_assert_int_le(to.trips, 2 * to.batches + seconds);
+	/* Of the 1,024 buckets, a sweep of 30 s polls each one time. */
+	most = 3 * COST_USERS * (to.ticks / (COST_USERS * COST_SOULS) + 2) +
+	    seconds * (1024 / 30 + 1 + 10);
+	ck_assert_int_le(to.commands, most);
+	emotion_fixture_stop(&b);
+}

@@ -119,7 +119,7 @@ TEST_T(souls_and_terminals_of_users_in_all_slots, 120)
 TEST_T(souls_tick_in_all_slots, 120)
 {
 	struct timer_share_opts o = { .role = "ticks", .sweep_ms = 30000 };
-	struct soul_tick_bucket bucket[USERS];
+	struct soul_tick_bucket bucket[USERS], done[USERS];
 	struct soul_tick t = {
 		.interval_ms = 3000, .bucket = bucket, .n_buckets = USERS
 	};
@@ -163,8 +163,10 @@ TEST_T(souls_tick_in_all_slots, 120)
 		ck_assert_int_eq(st[i].version, 2);
 	while (claimed < USERS) {
 		OK(soul_tick_claim(x.f.s, &t, x.f.a, &list, &n));
-		t.done = list;
-		t.n_done = n;
+		t.done = done;
+		for (i = 0, t.n_done = 0; i < USERS; i++)
+			if (bucket[i].n > 0)
+				done[t.n_done++] = bucket[i];
 		claimed += n;
 	}
 	OK(soul_tick_done(x.f.s, t.done, t.n_done));

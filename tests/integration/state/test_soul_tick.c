@@ -125,13 +125,14 @@ TEST(a_tick_has_a_fixed_offset)
 		OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
 		ck_assert_uint_eq(n, 1);
 		ck_text(list[0].user_id, "u");
-		ck_assert_int_eq(list[0].next % 3000, offset);
+		ck_assert_uint_eq(c.bucket.n, 1);
+		ck_assert_int_eq(c.bucket.next % 3000, offset);
 		ck_assert_int_le(c.bucket.in_ms, 3000);
-		OK(soul_tick_done(b.s, list, n));
-		ck_assert_int_eq(due(&b, "s"), list[0].next);
+		OK(soul_tick_done(b.s, &c.bucket, 1));
+		ck_assert_int_eq(due(&b, "s"), c.bucket.next);
 		now = state_fixture_now(&b);
-		ck_assert_int_le(list[0].next, now + 3000);
-		ck_assert_int_gt(list[0].next, now - 1000);
+		ck_assert_int_le(c.bucket.next, now + 3000);
+		ck_assert_int_gt(c.bucket.next, now - 1000);
 	}
 	due_at(&b, "s", state_fixture_now(&b) + 60000);
 	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
@@ -145,7 +146,8 @@ TEST(a_tick_has_a_fixed_offset)
 /* A claim of a dead process lasts half an interval. */
 TEST(a_claim_that_is_not_done_ends)
 {
-	struct soul_due *list, *second;
+	struct soul_tick_bucket first;
+	struct soul_due *list;
 	struct claims c;
 	int64_t now;
 	struct state_fixture b;
@@ -156,23 +158,25 @@ TEST(a_claim_that_is_not_done_ends)
 	OK(terminal_fixture_put_online(b.s, &b.w, STR("s"), true, NULL));
 	due_at(&b, "s", 1);
 	now = state_fixture_now(&b);
-	claim(&b, &list, &n);
+	OK(soul_tick_claim(b.s, every(&c, 3000), b.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
+	first = c.bucket;
+	ck_assert_int_eq(due(&b, "s"), first.claim_ends);
 	ck_assert_int_ge(due(&b, "s"), now + 1500);
 	ck_assert_int_le(due(&b, "s"), state_fixture_now(&b) + 1500);
 	/* Done with the next claim, in the same round trip. */
 	(void)every(&c, 3000);
-	c.t.done = list;
-	c.t.n_done = n;
-	OK(soul_tick_claim(b.s, &c.t, b.a, &second, &n));
+	c.t.done = &first;
+	c.t.n_done = 1;
+	OK(soul_tick_claim(b.s, &c.t, b.a, &list, &n));
 	ck_assert_uint_eq(n, 0);
-	ck_assert_int_eq(due(&b, "s"), list[0].next);
+	ck_assert_int_eq(due(&b, "s"), first.next);
 	/* A soul that stopped ticking meanwhile does not come back. */
 	DO(&b, STR("ZREM"), STR(TICKS), STR("u:s"));
-	OK(soul_tick_done(b.s, list, 1));
+	OK(soul_tick_done(b.s, &first, 1));
 	ck_assert_int_eq(due(&b, "s"), -1);
 	c.t.n_done = SOUL_TICK_DONE_MAX + 1;
-	IS(RC_INVALID, soul_tick_claim(b.s, &c.t, b.a, &second, &n));
+	IS(RC_INVALID, soul_tick_claim(b.s, &c.t, b.a, &list, &n));
 	state_fixture_stop(&b);
 }
 
