@@ -38,12 +38,13 @@ used(const struct tk_proc *p)
 static void
 bodies(int n)
 {
-	const char *why = fleet_obstacle(n, 1);
+	int brokers = 1;
+	const char *why = fleet_obstacle(n, &brokers);
 
 	if (why != NULL)
 		printf("skipped: %d bodies: %s\n", n, why);
 	else
-		fleet_measure(n, 1);
+		fleet_measure(n, brokers);
 }
 
 TEST_T(a_thousand_bodies, 300)

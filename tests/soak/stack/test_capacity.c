@@ -1,6 +1,7 @@
 /*
- * A hundred thousand bodies at five brokers on one machine: how long until all
- * are known, and what that takes at rest.  make bench has 1,000 and 10,000.
+ * A hundred thousand bodies at five brokers on one machine, or at more where a
+ * process may not have enough open files: how long until all are known, and
+ * what that takes at rest.  make bench has 1,000 and 10,000.
  */
 #include <stdio.h>
 
@@ -11,11 +12,12 @@
 
 TEST_T(a_hundred_thousand_bodies, 3600)
 {
-	const char *why = fleet_obstacle(BODIES, BROKERS);
+	int brokers = BROKERS;
+	const char *why = fleet_obstacle(BODIES, &brokers);
 
 	if (why != NULL) {
 		printf("skipped: %d bodies: %s\n", BODIES, why);
 		return;
 	}
-	fleet_measure(BODIES, BROKERS);
+	fleet_measure(BODIES, brokers);
 }
