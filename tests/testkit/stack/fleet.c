@@ -355,6 +355,7 @@ fleet_measure(int bodies, int brokers)
 	    (long long)mono_diff_ms(clock_mono(), began));
 	rest = fleet_rest(brokers);
 	fleet_print(&rest, bodies);
+	(void)fflush(stdout);
 	fleet_bind(1, SOULS);
 	ticks = fleet_rest(brokers);
 	fleet_print_ticks(&rest, &ticks, SOULS);
