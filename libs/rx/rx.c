@@ -70,6 +70,7 @@ struct rx_scratch {
 	size_t steps; /* left */
 	size_t every; /* steps between two reads of the clock */
 	struct budget time;
+	bool exceeded; /* rx_scratch_take_exceeded() */
 };
 
 /* ---- ECMA 262 ---- */
@@ -693,6 +694,15 @@ rx_scratch_free(struct rx_scratch *s)
 	free(s);
 }
 
+bool
+rx_scratch_take_exceeded(struct rx_scratch *s)
+{
+	bool exceeded = s->exceeded;
+
+	s->exceeded = false;
+	return exceeded;
+}
+
 static int
 rx_match_code(const pcre2_code *code, struct rx_scratch *s,
     pcre2_match_context *c, struct str text, size_t from)
@@ -812,6 +822,8 @@ rx_find(const struct rx *r, struct rx_scratch *s, struct str text, size_t from,
 	int n = rx_find_fast(r, s, text, from);
 	if (n < 0 && rx_match_rc(n) == RC_TOOBIG)
 		n = rx_find_slow(r, s, text, from);
+	if (n < 0 && rx_match_rc(n) == RC_TOOBIG)
+		s->exceeded = true;
 	if (n < 0)
 		return rx_match_rc(n);
 	if (m != NULL)

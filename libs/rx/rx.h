@@ -64,6 +64,13 @@ struct rx_scratch *rx_scratch_new(void);
 void rx_scratch_free(struct rx_scratch *s);
 
 /*
+ * rx_scratch_take_exceeded(s):
+ * Whether a match with s has exceeded a limit of work or time since the last
+ * call: another time it may not.
+ */
+bool rx_scratch_take_exceeded(struct rx_scratch *s);
+
+/*
  * rx_find(r, s, text, from, m):
  * The first match that starts at byte from, the start of a code point, or
  * later. RC_NOENT if there is none, RC_TOOBIG if a limit was exceeded or text

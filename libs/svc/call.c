@@ -200,13 +200,16 @@ svc_stream_end(struct svc_call *c, enum rc rc)
 }
 
 /* A reply that breaks its schema is a bug; it is not sent. */
-static enum rc
-call_encode(const struct svc_call *c, const void *msg, struct buf *out)
+enum rc
+svc_encode(const struct svc_call *c, const void *msg, struct buf *out)
 {
 	const struct svc_route *r = c->endpoint->route;
 	struct wire_err err;
 	enum rc rc;
 
+	buf_init(out, c->http != NULL ? HTTPD_RESPONSE_MAX : WIRE_MESSAGE_MAX);
+	/* Most replies fit. */
+	(void)buf_reserve(out, REPLY_BYTES);
 	rc = wire_encode(r->reply, msg, out, &err);
 	if (rc != RC_OK)
 		log_error("svc.reply_invalid", LOG_S("route", r->name),
@@ -217,12 +220,12 @@ call_encode(const struct svc_call *c, const void *msg, struct buf *out)
 void
 svc_progress(struct svc_call *c, const void *msg)
 {
-	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
+	struct buf out;
 	enum rc rc;
 
 	if (c->msg == NULL || !bus_msg_wants_reply(c->msg))
 		return;
-	rc = call_encode(c, msg, &out);
+	rc = svc_encode(c, msg, &out);
 	if (rc == RC_OK)
 		rc = bus_reply_partial(c->msg, buf_str(&out));
 	if (rc != RC_OK)
@@ -240,19 +243,20 @@ svc_done(struct svc_call *c)
 }
 
 void
+svc_reply_encoded(struct svc_call *c, struct str json)
+{
+	call_end(c, (struct call_outcome){ RC_OK, 200, NULL }, json);
+}
+
+void
 svc_reply(struct svc_call *c, const void *msg)
 {
-	struct buf out =
-	    BUF_INIT(c->http != NULL ? HTTPD_RESPONSE_MAX : WIRE_MESSAGE_MAX);
+	struct buf out;
 
-	/* Most replies fit. */
-	(void)buf_reserve(&out, REPLY_BYTES);
-	if (call_encode(c, msg, &out) != RC_OK) {
-		buf_free(&out);
+	if (svc_encode(c, msg, &out) == RC_OK)
+		svc_reply_encoded(c, buf_str(&out));
+	else
 		svc_fail(c, RC_BUG, "the reply could not be encoded");
-		return;
-	}
-	call_end(c, (struct call_outcome){ RC_OK, 200, NULL }, buf_str(&out));
 	buf_free(&out);
 }
 

@@ -337,6 +337,19 @@ void svc_done(struct svc_call *c);
 void svc_reply(struct svc_call *c, const void *msg);
 
 /*
+ * svc_encode(c, msg, out):
+ * Make *out what svc_reply() would send, to be freed by the caller.  A message
+ * that breaks the schema is logged, and an error.
+ *
+ * svc_reply_encoded(c, json):
+ * Reply what svc_encode() has made, for this call or an earlier one of its
+ * route, and end c.
+ */
+enum rc svc_encode(
+    const struct svc_call *c, const void *msg, struct buf *out) RC_CHECK;
+void svc_reply_encoded(struct svc_call *c, struct str json);
+
+/*
  * svc_fail(c, rc, text):
  * Reply {"error": text, "code": rc_name(rc), "trace_id"} with the status of rc,
  * and end c.

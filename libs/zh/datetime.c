@@ -293,6 +293,7 @@ datetime_find(
 	r.local.holidays = &holidays;
 	r.local.now = zone_local_of(now.zone, now.now);
 	r.local.today = local_day(r.local.now);
+	r.local.is_used = now.is_used;
 	while (at < text.n && count < max) {
 		token_scan_from(&r.scan, text, at);
 		/* Later tokens are scanned again with their context. */
@@ -312,5 +313,7 @@ datetime_find(
 		at = r.scan.is_last && t >= r.scan.tok + r.scan.ntok ? text.n
 								     : t->start;
 	}
+	if (count > 0 && now.is_used != NULL)
+		*now.is_used = true;
 	return count;
 }

@@ -42,6 +42,11 @@ enum datetime_grain {
 struct datetime_now {
 	struct wall now;
 	const struct zone *zone;
+	/*
+	 * datetime_find() sets it to true unless its result is the same at any
+	 * other time, in any other zone; NULL: it is not asked.
+	 */
+	bool *is_used;
 };
 
 /* Where a repetition falls: every `every` units, within these bounds. */

@@ -667,6 +667,9 @@ instant_resolve(
 {
 	struct day_range d;
 
+	/* There may be no such day: it has passed, or the year has none. */
+	if (h.is_used != NULL)
+		*h.is_used = true;
 	if (!instant_resolve_date(m, h, &d))
 		return false;
 	out->at = 0;

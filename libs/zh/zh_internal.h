@@ -21,6 +21,7 @@ struct local_now {
 	int64_t now;   /* local seconds */
 	int64_t today; /* civil_days */
 	struct holiday_cache *holidays;
+	bool *is_used; /* as datetime_now's */
 };
 
 /* local_day(local): The day (civil_days) of a local second. */

@@ -425,7 +425,9 @@ filter_parse(struct filter_run_state *r)
 {
 	struct arena *a = r->m.a;
 	struct str locale = arena_str(a, r->req->locale);
-	struct datetime_now now = { r->env->now, r->env->zone };
+	struct datetime_now now = { .now = r->env->now,
+		.zone = r->env->zone,
+		.is_used = r->env->now_is_used };
 	enum rc rc;
 
 	r->utterance.uses_times = r->req->options.enable_time_parser;

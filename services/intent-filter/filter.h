@@ -7,6 +7,8 @@
 #ifndef INTENT_FILTER_FILTER_H
 #define INTENT_FILTER_FILTER_H
 
+#include <stdbool.h>
+
 #include "catalog/catalog.h"
 #include "core/arena.h"
 #include "core/clock.h"
@@ -26,6 +28,11 @@ struct filter_env {
 	const struct vocabulary *vocabulary;
 	const char *locale; /* of a command that has no letters */
 	struct skill_cache *skills;
+	/*
+	 * Set to true unless the response is the same at any other time but for
+	 * meta.now; NULL: it is not asked.
+	 */
+	bool *now_is_used;
 };
 
 /*

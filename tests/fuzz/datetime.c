@@ -70,7 +70,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct zone *zone;
-	struct datetime_now now = { { INT64_C(1771753200000) }, NULL };
+	struct datetime_now now = { .now = { INT64_C(1771753200000) } };
 	/* A copy, so that the sanitizer sees an overread. */
 	char *copy = mem_alloc(n + 1);
 	struct str text = { copy, n };

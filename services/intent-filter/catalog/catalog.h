@@ -94,6 +94,7 @@ struct catalog {
 	bool has_examples;
 	size_t bytes;                            /* approximate memory use */
 	struct catalog_cache_entry *cache_entry; /* the cache's; NULL: none */
+	uint64_t number; /* its cache has no other with it, ever; 0: in none */
 };
 
 /*

@@ -30,6 +30,7 @@ struct catalog_cache {
 	used; /* most recent first */
 	struct map *by_digest;
 	size_t bytes, max_bytes;
+	uint64_t last_number;
 	struct metric *hits, *misses, *size;
 };
 
@@ -241,6 +242,7 @@ catalog_cache_put(
 	e->key = catalog_key_dup(key);
 	e->bytes = cat->bytes + key.text.n;
 	(void)pthread_mutex_lock(&c->lock);
+	cat->number = ++c->last_number;
 	/* Another text that has this digest, by chance. */
 	older = map_put(c->by_digest, catalog_digest_str(&d), e);
 	if (older != NULL)

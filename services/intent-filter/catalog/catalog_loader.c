@@ -224,10 +224,10 @@ catalog_job_find(
 }
 
 static struct catalog_key
-catalog_loader_key(
-    const struct wire_intent_filter_request *req, const struct svc_call *c)
+catalog_loader_key(const struct wire_intent_filter_request *req,
+    const struct catalog_request *request)
 {
-	const struct catalog_source *src = svc_call_data(c);
+	const struct catalog_source *src = request->source;
 
 	if (req->has_catalog_ref)
 		return (struct catalog_key){ CATALOG_BY_HASH,
@@ -235,21 +235,46 @@ catalog_loader_key(
 	if (src != NULL && src->json.p != NULL)
 		return (struct catalog_key){ CATALOG_BY_TEXT, src->json };
 	return (struct catalog_key){ CATALOG_BY_TEXT,
-		catalog_request_find(svc_call_body(c)) };
+		catalog_request_find(svc_call_body(request->call)) };
+}
+
+struct catalog_finder
+catalog_loader_finder(struct catalog_loader *l, const struct svc_call *c)
+{
+	if (svc_call_on_worker(c))
+		return (struct catalog_finder){ l->cache, catalog_cache_borrow,
+			catalog_cache_return };
+	return (struct catalog_finder){ .cache = l->cache,
+		.find = catalog_cache_find };
+}
+
+static bool
+catalog_loader_decode_found(struct catalog_loader *l, struct svc_call *c,
+    struct catalog_source *src, struct wire_intent_filter_request *msg)
+{
+	if (catalog_request_decode_found(
+		svc_call_body(c), svc_call_arena(c), msg, src))
+		return true;
+	if (svc_call_on_worker(c))
+		catalog_cache_return(l->cache, src->catalog);
+	*src = (struct catalog_source){ .catalog = NULL };
+	return false;
 }
 
 bool
 catalog_loader_decode(struct catalog_loader *l, struct svc_call *c,
-    struct wire_intent_filter_request *msg)
+    struct catalog_source *src, struct wire_intent_filter_request *msg)
 {
 	struct arena *a = svc_call_arena(c);
-	struct catalog_source *src = arena_alloc(a, sizeof(*src));
+	struct str body = svc_call_body(c);
 
-	svc_call_set_data(c, src);
+	if (src->catalog != NULL)
+		return catalog_loader_decode_found(l, c, src, msg);
 	if (!svc_call_on_worker(c))
-		return catalog_request_decode(
-		    l->cache, svc_call_body(c), a, msg, src);
-	if (catalog_request_borrow(l->cache, svc_call_body(c), a, msg, src))
+		return src->json.p == NULL &&
+		    catalog_request_decode(l->cache, body, a, msg, src);
+	if (src->json.p == NULL &&
+	    catalog_request_borrow(l->cache, body, a, msg, src))
 		return true;
 	/* The loop has it compiled. */
 	if (src->json.p != NULL)
@@ -258,10 +283,12 @@ catalog_loader_decode(struct catalog_loader *l, struct svc_call *c,
 }
 
 const struct catalog *
-catalog_loader_borrow(struct catalog_loader *l, struct svc_call *c)
+catalog_loader_borrow(
+    struct catalog_loader *l, const struct catalog_request *request)
 {
-	const struct wire_intent_filter_request *req = svc_call_request(c);
-	const struct catalog_source *src = svc_call_data(c);
+	const struct wire_intent_filter_request *req =
+	    svc_call_request(request->call);
+	const struct catalog_source *src = request->source;
 
 	if (src != NULL && src->catalog != NULL)
 		return src->catalog;
@@ -284,7 +311,7 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 {
 	const struct wire_intent_filter_request *req =
 	    svc_call_request(request.call);
-	const struct catalog_source *src = svc_call_data(request.call);
+	const struct catalog_source *src = request.source;
 	const struct catalog *cat;
 	struct catalog_digest id;
 	struct catalog_key key;
@@ -294,7 +321,7 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 		fn(arg, request, src->catalog);
 		return;
 	}
-	key = catalog_loader_key(req, request.call);
+	key = catalog_loader_key(req, &request);
 	if (!req->has_catalog_ref)
 		metric_add(l->decodes, 1);
 	cat = catalog_cache_find(l->cache, key);

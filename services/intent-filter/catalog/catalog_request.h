@@ -18,7 +18,17 @@
 /* What is known of a request's catalog before the request is decoded. */
 struct catalog_source {
 	struct str json;               /* of the request; absent: not found */
+	size_t containers;             /* objects and arrays in json */
 	const struct catalog *catalog; /* cached; NULL: not */
+};
+
+/* How catalogs are found. */
+struct catalog_finder {
+	struct catalog_cache *cache;
+	const struct catalog *(*find)(
+	    struct catalog_cache *c, struct catalog_key key);
+	void (*give_back)(/* NULL: what is found needs not */
+	    struct catalog_cache *c, const struct catalog *cat);
 };
 
 /*
@@ -40,6 +50,14 @@ bool catalog_request_decode(struct catalog_cache *c, struct str request,
 bool catalog_request_borrow(struct catalog_cache *c, struct str request,
     struct arena *a, struct wire_intent_filter_request *msg,
     struct catalog_source *src);
+
+/*
+ * catalog_request_decode_found(request, a, msg, src):
+ * The same where *src has been found: a catalog's text and all else, or the
+ * catalog that the request references.  False: anything is wrong.
+ */
+bool catalog_request_decode_found(struct str request, struct arena *a,
+    struct wire_intent_filter_request *msg, const struct catalog_source *src);
 
 /*
  * catalog_request_find(request):

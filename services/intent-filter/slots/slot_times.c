@@ -31,8 +31,9 @@ slot_times_parse_part(
 {
 	struct str part = { u->cmd.folded.p + start, end - start };
 
-	return datetime_find((struct datetime_now){ u->now, u->zone }, part,
-		   out, 1) > 0 &&
+	struct datetime_now now = { .now = u->now, .zone = u->zone };
+
+	return datetime_find(now, part, out, 1) > 0 &&
 	    out->confidence >= UTTERANCE_TIME_CONFIDENCE;
 }
 

@@ -43,7 +43,11 @@ struct utterance {
 	bool uses_times; /* whether times are entities and fill slots */
 };
 
-/* utterance_parse(u, now, v, a): Parse u->cmd.  RC_TOOBIG if a is full. */
+/*
+ * utterance_parse(u, now, v, a):
+ * Parse u->cmd.  RC_TOOBIG if a is full.  Unless it sets *now.is_used, u has no
+ * times, and only for a time of u is the reference time read later.
+ */
 enum rc utterance_parse(struct utterance *u, struct datetime_now now,
     const struct vocabulary *v, struct arena *a) RC_CHECK;
 

@@ -1,0 +1,164 @@
+/*
+ * Results by key, least recently used first out.
+ */
+#include "result/result_cache.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "core/map.h"
+#include "core/mem.h"
+
+/* Beside the texts: the entry, and its place in the map. */
+#define ENTRY_BYTES (sizeof(struct result_cache_entry) + 64)
+
+struct result_cache_entry {
+	TAILQ_ENTRY(result_cache_entry) link;
+	struct result result; /* its texts are in text */
+	struct str key;
+	size_t bytes;
+	char text[];
+};
+
+struct result_cache {
+	/* Guards all of it; a result is copied meanwhile, at most 16 KiB. */
+	pthread_mutex_t lock;
+	TAILQ_HEAD(result_cache_list, result_cache_entry)
+	used; /* most recent first */
+	struct map *by_key;
+	size_t bytes, max_bytes;
+	struct metric *reused, *size;
+};
+
+struct result_cache *
+result_cache_new(size_t max_bytes, struct metric_set *set)
+{
+	struct result_cache *c = mem_zalloc(sizeof(*c));
+
+	(void)pthread_mutex_init(&c->lock, NULL);
+	TAILQ_INIT(&c->used);
+	c->by_key = map_new();
+	c->max_bytes = max_bytes;
+	c->reused = metric_counter(set, "soul_intent_results_reused_total",
+	    "Requests whose result was in memory.", NULL);
+	c->size = metric_gauge(set, "soul_intent_results_bytes",
+	    "Memory of the results of earlier requests.", NULL);
+	return c;
+}
+
+static void
+result_cache_drop(struct result_cache *c, struct result_cache_entry *e)
+{
+	TAILQ_REMOVE(&c->used, e, link);
+	(void)map_del(c->by_key, e->key);
+	c->bytes -= e->bytes;
+	free(e);
+}
+
+void
+result_cache_free(struct result_cache *c)
+{
+	struct result_cache_entry *e;
+
+	if (c == NULL)
+		return;
+	while ((e = TAILQ_FIRST(&c->used)) != NULL)
+		result_cache_drop(c, e);
+	map_free(c->by_key);
+	(void)pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+size_t
+result_cache_bytes(struct result_cache *c)
+{
+	size_t bytes;
+
+	(void)pthread_mutex_lock(&c->lock);
+	bytes = c->bytes;
+	(void)pthread_mutex_unlock(&c->lock);
+	return bytes;
+}
+
+static bool
+result_copy(const struct result *r, struct arena *a, struct result *out)
+{
+	out->reply = r->reply;
+	out->reply.text = arena_str(a, r->reply.text);
+	out->zone = arena_str(a, r->zone);
+	return out->reply.text.p != NULL && out->zone.p != NULL;
+}
+
+bool
+result_cache_get(struct result_cache *c, const struct result_key *key,
+    struct arena *a, struct result *out)
+{
+	struct result_cache_entry *e;
+	bool is;
+
+	(void)pthread_mutex_lock(&c->lock);
+	e = map_get(c->by_key, key->text);
+	if (e == NULL && key->text_and_now.p != NULL)
+		e = map_get(c->by_key, key->text_and_now);
+	is = e != NULL && result_copy(&e->result, a, out);
+	if (is && TAILQ_FIRST(&c->used) != e) {
+		TAILQ_REMOVE(&c->used, e, link);
+		TAILQ_INSERT_HEAD(&c->used, e, link);
+	}
+	(void)pthread_mutex_unlock(&c->lock);
+	if (is)
+		metric_add(c->reused, 1);
+	return is;
+}
+
+static struct str
+result_cache_append(struct result_cache_entry *e, size_t *n, struct str s)
+{
+	char *at = e->text + *n;
+
+	memcpy(at, s.p, s.n);
+	*n += s.n;
+	return (struct str){ at, s.n };
+}
+
+static struct result_cache_entry *
+result_cache_make(struct str key, const struct result *r)
+{
+	size_t n = key.n + r->reply.text.n + r->zone.n;
+	struct result_cache_entry *e = mem_zalloc(sizeof(*e) + n);
+
+	/* The map has a copy of the key. */
+	e->bytes = ENTRY_BYTES + n + key.n;
+	e->result = *r;
+	n = 0;
+	e->key = result_cache_append(e, &n, key);
+	e->result.reply.text = result_cache_append(e, &n, r->reply.text);
+	e->result.zone = result_cache_append(e, &n, r->zone);
+	return e;
+}
+
+void
+result_cache_put(struct result_cache *c, struct str key, const struct result *r)
+{
+	struct result_cache_entry *e;
+
+	if (r->reply.text.n > RESULT_MAX)
+		return;
+	e = result_cache_make(key, r);
+	(void)pthread_mutex_lock(&c->lock);
+	/* Another thread may have been as fast. */
+	if (e->bytes <= c->max_bytes && map_get(c->by_key, key) == NULL) {
+		(void)map_put(c->by_key, e->key, e);
+		TAILQ_INSERT_HEAD(&c->used, e, link);
+		c->bytes += e->bytes;
+		while (c->bytes > c->max_bytes)
+			result_cache_drop(
+			    c, TAILQ_LAST(&c->used, result_cache_list));
+		metric_set(c->size, (int64_t)c->bytes);
+		e = NULL;
+	}
+	(void)pthread_mutex_unlock(&c->lock);
+	free(e);
+}
