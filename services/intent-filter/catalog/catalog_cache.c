@@ -5,10 +5,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/queue.h>
 
-#include "core/id.h"
 #include "core/map.h"
 #include "core/mem.h"
 
@@ -21,10 +19,8 @@ struct catalog_cache_entry {
 	struct catalog *catalog;
 };
 
-#define SEEDS 4
-
 struct catalog_cache {
-	uint64_t seed[SEEDS];
+	struct digest_seed seed;
 	pthread_mutex_t lock; /* guards what follows, and borrowed */
 	TAILQ_HEAD(entry_list, catalog_cache_entry)
 	used; /* most recent first */
@@ -36,46 +32,10 @@ struct catalog_cache {
 
 /* ---- keys ---- */
 
-static uint64_t
-catalog_digest_fold(uint64_t a, uint64_t b)
-{
-	__extension__ unsigned __int128 product = a;
-
-	product *= b;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/*
- * Multiplications by secret numbers.  SipHash, as maps have it, takes five
- * times as long: 0.2 ms for 1,000 intents.
- */
-struct catalog_digest
+struct digest
 catalog_cache_digest(const struct catalog_cache *c, struct catalog_key key)
 {
-	const uint64_t *seed = c->seed;
-	uint64_t h[2] = { seed[0], seed[1] }, w[4];
-	struct str s = key.text;
-
-	for (size_t i = 0; i < s.n; i += sizeof(w)) {
-		if (s.n - i < sizeof(w)) {
-			memset(w, 0, sizeof(w));
-			memcpy(w, s.p + i, s.n - i);
-		} else {
-			memcpy(w, s.p + i, sizeof(w));
-		}
-		h[0] = catalog_digest_fold(w[0] ^ seed[2], w[1] ^ h[0]);
-		h[1] = catalog_digest_fold(w[2] ^ seed[3], w[3] ^ h[1]);
-	}
-	return (struct catalog_digest){
-		.hash = catalog_digest_fold(h[0] ^ seed[2], h[1] ^ seed[3]),
-		.n = s.n << 1 | (key.kind == CATALOG_BY_HASH),
-	};
-}
-
-struct str
-catalog_digest_str(const struct catalog_digest *d)
-{
-	return (struct str){ (const char *)d, sizeof(*d) };
+	return digest_of(&c->seed, key.text, key.kind == CATALOG_BY_HASH);
 }
 
 struct catalog_key
@@ -107,7 +67,7 @@ catalog_cache_new(size_t max_bytes, struct metric_set *set)
 	(void)pthread_mutex_init(&c->lock, NULL);
 	TAILQ_INIT(&c->used);
 	c->by_digest = map_new();
-	id_random(c->seed, sizeof(c->seed));
+	digest_seed_init(&c->seed);
 	c->max_bytes = max_bytes;
 	c->hits = metric_counter(set, "soul_intent_catalog_hits_total",
 	    "Requests whose catalog was in the cache.", NULL);
@@ -140,9 +100,9 @@ catalog_cache_remove(struct catalog_cache *c, struct catalog_cache_entry *e)
 static void
 catalog_cache_evict(struct catalog_cache *c, struct catalog_cache_entry *e)
 {
-	struct catalog_digest d = catalog_cache_digest(c, e->key);
+	struct digest d = catalog_cache_digest(c, e->key);
 
-	(void)map_del(c->by_digest, catalog_digest_str(&d));
+	(void)map_del(c->by_digest, digest_str(&d));
 	catalog_cache_remove(c, e);
 }
 
@@ -165,11 +125,11 @@ catalog_cache_free(struct catalog_cache *c)
 static struct catalog_cache_entry *
 catalog_cache_take(struct catalog_cache *c, struct catalog_key key)
 {
-	struct catalog_digest d = catalog_cache_digest(c, key);
+	struct digest d = catalog_cache_digest(c, key);
 	struct catalog_cache_entry *e;
 
 	(void)pthread_mutex_lock(&c->lock);
-	e = map_get(c->by_digest, catalog_digest_str(&d));
+	e = map_get(c->by_digest, digest_str(&d));
 	if (e != NULL) {
 		e->borrowed++;
 		if (TAILQ_FIRST(&c->used) != e) {
@@ -235,7 +195,7 @@ catalog_cache_put(
     struct catalog_cache *c, struct catalog_key key, struct catalog *cat)
 {
 	struct catalog_cache_entry *e = mem_zalloc(sizeof(*e)), *older;
-	struct catalog_digest d = catalog_cache_digest(c, key);
+	struct digest d = catalog_cache_digest(c, key);
 
 	cat->cache_entry = e;
 	e->catalog = cat;
@@ -244,7 +204,7 @@ catalog_cache_put(
 	(void)pthread_mutex_lock(&c->lock);
 	cat->number = ++c->last_number;
 	/* Another text that has this digest, by chance. */
-	older = map_put(c->by_digest, catalog_digest_str(&d), e);
+	older = map_put(c->by_digest, digest_str(&d), e);
 	if (older != NULL)
 		catalog_cache_remove(c, older);
 	TAILQ_INSERT_HEAD(&c->used, e, link);

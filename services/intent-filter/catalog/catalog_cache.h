@@ -12,11 +12,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "catalog/catalog.h"
 #include "core/metric.h"
 #include "core/str.h"
+#include "text/digest.h"
 
 struct catalog_cache;
 
@@ -61,16 +61,10 @@ void catalog_cache_missed(struct catalog_cache *c);
 
 /*
  * catalog_cache_digest(c, key):
- * What stands for key in a map: equal for equal keys of c, and only by a rare
- * chance for others, which cannot be chosen.
+ * What stands for key in a map.
  */
-struct catalog_digest {
-	uint64_t hash;
-	uint64_t n; /* of the text, and the kind */
-};
-struct catalog_digest catalog_cache_digest(
+struct digest catalog_cache_digest(
     const struct catalog_cache *c, struct catalog_key key);
-struct str catalog_digest_str(const struct catalog_digest *d);
 
 /* catalog_key_eq(a, b): Whether both are the same. */
 bool catalog_key_eq(struct catalog_key a, struct catalog_key b);

@@ -44,8 +44,8 @@ STAILQ_HEAD(catalog_pending_list, catalog_pending);
 
 struct catalog_job {
 	struct catalog_loader *loader;
-	struct catalog_key key;   /* its text is owned */
-	struct catalog_digest id; /* of key */
+	struct catalog_key key; /* its text is owned */
+	struct digest id;       /* of key */
 	char *json; /* of a record; NULL: the intents of the first request */
 	size_t json_n;
 	const struct wire_intent *intents;
@@ -118,8 +118,8 @@ catalog_job_done(void *arg)
 	struct catalog_loader *l = j->loader;
 	struct catalog_pending *w;
 
-	if (map_get(l->jobs, catalog_digest_str(&j->id)) == j)
-		(void)map_del(l->jobs, catalog_digest_str(&j->id));
+	if (map_get(l->jobs, digest_str(&j->id)) == j)
+		(void)map_del(l->jobs, digest_str(&j->id));
 	if (j->rc == RC_OK)
 		catalog_cache_put(l->cache, j->key, j->made);
 	while ((w = STAILQ_FIRST(&j->pending)) != NULL) {
@@ -201,7 +201,7 @@ catalog_job_start(
 
 static struct catalog_job *
 catalog_job_new(
-    struct catalog_loader *l, struct catalog_key key, struct catalog_digest id)
+    struct catalog_loader *l, struct catalog_key key, struct digest id)
 {
 	struct catalog_job *j = mem_zalloc(sizeof(*j));
 
@@ -210,15 +210,15 @@ catalog_job_new(
 	j->id = id;
 	STAILQ_INIT(&j->pending);
 	/* One of another text with this digest is not shared any more. */
-	(void)map_put(l->jobs, catalog_digest_str(&j->id), j);
+	(void)map_put(l->jobs, digest_str(&j->id), j);
 	return j;
 }
 
 static struct catalog_job *
 catalog_job_find(
-    struct catalog_loader *l, struct catalog_key key, struct catalog_digest id)
+    struct catalog_loader *l, struct catalog_key key, struct digest id)
 {
-	struct catalog_job *j = map_get(l->jobs, catalog_digest_str(&id));
+	struct catalog_job *j = map_get(l->jobs, digest_str(&id));
 
 	return j != NULL && catalog_key_eq(j->key, key) ? j : NULL;
 }
@@ -313,7 +313,7 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 	    svc_call_request(request.call);
 	const struct catalog_source *src = request.source;
 	const struct catalog *cat;
-	struct catalog_digest id;
+	struct digest id;
 	struct catalog_key key;
 	struct catalog_job *j;
 

@@ -1,5 +1,6 @@
 /*
- * The values are found by scanning the reply, not by how it was encoded.
+ * The values are found by scanning the reply, not by how it was encoded; but
+ * what the encoder has written is valid, so that most of it is skipped.
  */
 #include "result/reply_template.h"
 
@@ -19,6 +20,18 @@ static bool
 template_scan_is(const struct wire_slice *s, struct str name)
 {
 	return !s->escaped && str_eq(s->key, name);
+}
+
+/* Objects and arrays need no look inside. */
+static enum rc
+template_scan_skip(
+    void *arg, const struct wire_slice *s, struct wire_slice_extent *x)
+{
+	(void)arg;
+	if ((s->value.p[0] != '{' && s->value.p[0] != '[') ||
+	    wire_slice_extent(s->value, x) != RC_OK)
+		return RC_NOENT;
+	return RC_OK;
 }
 
 static void
@@ -54,8 +67,10 @@ static bool
 template_scan_run(struct template_scan *scan, struct str reply)
 {
 	struct wire_slice_handler outer = { .each = template_scan_reply,
+		.known = template_scan_skip,
 		.arg = scan };
 	struct wire_slice_handler inner = { .each = template_scan_meta,
+		.known = template_scan_skip,
 		.arg = scan };
 
 	return wire_slice_each(reply, &outer) == RC_OK && scan->n == 2 &&

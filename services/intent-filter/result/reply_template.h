@@ -20,9 +20,9 @@ struct reply_template {
 
 /*
  * reply_template_make(reply, a, t):
- * The template of a reply, in memory of a.  RC_INVALID if it does not have
- * request_id, meta.latency_ms and meta.now, once each and in this order;
- * RC_TOOBIG if a is full.
+ * The template of a reply that was encoded here, in memory of a.  RC_INVALID if
+ * it does not have request_id, meta.latency_ms and meta.now, once each and in
+ * this order; RC_TOOBIG if a is full.
  */
 enum rc reply_template_make(
     struct str reply, struct arena *a, struct reply_template *t) RC_CHECK;

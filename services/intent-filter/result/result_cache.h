@@ -45,6 +45,13 @@ bool result_cache_get(struct result_cache *c, const struct result_key *key,
     struct arena *a, struct result *out);
 
 /*
+ * result_cache_wants(c, key):
+ * Whether a result with that key is worth storing: it was asked before, among
+ * the last some thousand keys.  What is said only once costs no more than this.
+ */
+bool result_cache_wants(struct result_cache *c, struct str key);
+
+/*
  * result_cache_put(c, key, r):
  * Store a copy of r, which must be the result of every request with that key:
  * the text or the text_and_now of a result_key.  No effect if the key has a

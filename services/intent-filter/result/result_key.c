@@ -1,5 +1,8 @@
 /*
- * One scan, which validates the text, finds the members to be left out.
+ * One scan finds the members to be left out.  It needs not validate the rest:
+ * if that has the bytes of a valid request, so has the whole, as what is left
+ * out is valid: the catalog has the bytes of a valid one, and the other two are
+ * checked.
  */
 #include "result/result_key.h"
 
@@ -53,8 +56,9 @@ key_scan_add_gap(struct key_scan *k, struct str value)
 		k->unusual = true;
 }
 
+/* Objects and arrays are skipped; the catalog must be known. */
 static enum rc
-key_scan_catalog(
+key_scan_container(
     void *arg, const struct wire_slice *s, struct wire_slice_extent *x)
 {
 	struct key_scan *k = arg;
@@ -62,9 +66,13 @@ key_scan_catalog(
 
 	if (s->escaped)
 		return RC_DENIED;
-	if (!str_eq(s->key, STR("intent_catalog")) || s->value.p[0] != '[')
+	if (s->value.p[0] != '{' && s->value.p[0] != '[')
 		return RC_NOENT;
-	if (src->json.p != NULL || wire_slice_extent(s->value, x) != RC_OK)
+	if (wire_slice_extent(s->value, x) != RC_OK)
+		return RC_DENIED;
+	if (!str_eq(s->key, STR("intent_catalog")) || s->value.p[0] != '[')
+		return RC_OK;
+	if (src->json.p != NULL)
 		return RC_DENIED;
 	if (k->request.n - x->n > CATALOG_REST_MAX)
 		return RC_TOOBIG;
@@ -168,7 +176,7 @@ result_key_read(struct str request, const struct catalog_finder *finder,
 		.finder = finder, .src = src, .key = key, .request = request
 	};
 	struct wire_slice_handler h = { .each = key_scan_member,
-		.known = key_scan_catalog,
+		.known = key_scan_container,
 		.arg = &k,
 		.max = CATALOG_REST_MAX };
 	enum rc rc;

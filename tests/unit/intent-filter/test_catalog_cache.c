@@ -122,12 +122,11 @@ TEST(texts_that_differ_in_one_bit_have_their_own_digests)
 		for (size_t bit = 0; bit < 8 * n; bit++) {
 			struct catalog_key key = { CATALOG_BY_TEXT,
 				{ text, n } };
-			struct catalog_digest d;
+			struct digest d;
 
 			text[bit / 8] ^= (char)(1 << bit % 8);
 			d = catalog_cache_digest(r.cache, key);
-			ck_assert_ptr_null(
-			    map_put(seen, catalog_digest_str(&d), seen));
+			ck_assert_ptr_null(map_put(seen, digest_str(&d), seen));
 			text[bit / 8] ^= (char)(1 << bit % 8);
 		}
 	map_free(seen);
