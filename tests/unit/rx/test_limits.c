@@ -82,6 +82,9 @@ TEST(hostile_patterns_end_within_the_limit)
 			double took = cpu_ms() - from;
 			ck_assert_msg(rc == hostile[i].rc, "%s: %d",
 			    hostile[i].pattern, rc);
+			ck_assert(rx_scratch_take_exceeded(s) ==
+			    (rc == RC_TOOBIG && t.n <= RX_TEXT_MAX));
+			ck_assert(!rx_scratch_take_exceeded(s));
 			ck_assert_msg(took < MOST_MS, "%s: %.1f ms",
 			    hostile[i].pattern, took);
 			double *w = &worst[t.n > 4096];

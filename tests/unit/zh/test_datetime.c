@@ -97,6 +97,50 @@ TEST(at_most_max_are_written)
 	zone_free(z);
 }
 
+/* Texts that have a time at some reference times only, or never. */
+static const struct {
+	const char *text;
+	bool uses_now;
+} uses_of_now[] = {
+	{ "打开灯", false },
+	{ "把亮度调到百分之五十", false },
+	{ "打开3号房间的灯", false },
+	{ "", false },
+	{ "turn on the light", false },
+	{ "五分钟后提醒我", true },
+	{ "跑十分钟", true },
+	{ "现在开灯", true },
+	{ "2月29日提醒我", true },
+	{ "2月30日提醒我", true },
+	{ "腊月三十提醒我", true },
+	{ "每天七点", true },
+	{ "三点到五点", true },
+};
+
+TEST(whether_the_reference_time_is_used_is_told)
+{
+	static const char *const times[] = { ZH_FIXTURE_NOW,
+		"2027-03-01T00:00:00+08:00", "2028-02-29T23:59:59+08:00",
+		"2031-12-31T12:00:00+08:00" };
+	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
+	struct datetime w[4];
+
+	for (size_t i = 0; i < NELEM(uses_of_now) * NELEM(times); i++) {
+		size_t at = i / NELEM(times);
+		struct datetime_now now =
+		    zh_fixture_now(z, times[i % NELEM(times)]);
+		bool used = false;
+		size_t n;
+
+		now.is_used = &used;
+		n = datetime_find(now, str_of(uses_of_now[at].text), w, 4);
+		ck_assert_msg(used == uses_of_now[at].uses_now, "%s at %s",
+		    uses_of_now[at].text, times[i % NELEM(times)]);
+		ck_assert(used || n == 0);
+	}
+	zone_free(z);
+}
+
 TEST(position_in_a_long_text_does_not_matter)
 {
 	static const char phrase[] = "下周四晚上九点半";
