@@ -287,7 +287,7 @@ filter_call_store(struct filter_app *app, struct svc_call *c, struct str reply,
 	struct result r = { .zone = str_of(zone_name(env->zone)) };
 
 	if (key.p != NULL && reply.n <= RESULT_MAX &&
-	    result_cache_wants(app->results, key) &&
+	    result_cache_admit(app->results, key) &&
 	    reply_template_make(reply, svc_call_arena(c), &r.reply) == RC_OK)
 		result_cache_put(app->results, key, &r);
 }

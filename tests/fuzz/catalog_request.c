@@ -1,6 +1,7 @@
 /*
  * Requests decoded without their catalog, beside the decoder: both accept the
- * same requests, and make the same of them.
+ * same requests, and make the same of them.  What has the key of a valid
+ * request is valid.
  *
  * The first byte chooses what is cached: fixed catalogs, or the request's own.
  */
@@ -13,6 +14,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "must.h"
+#include "result/result_key.h"
 #include "wire/wire.h"
 
 static const struct str request_catalogs[] = {
@@ -60,6 +62,64 @@ request_check_same(const struct wire_intent_filter_request *all,
 	buf_free(&b);
 }
 
+/* The request of a key, with another request_id and now. */
+static struct str
+request_of_key(const struct result_key *key, struct str catalog, struct buf *b)
+{
+	const char *gap;
+	struct str rest = { key->text.p + sizeof(uint64_t),
+		key->text.n - sizeof(uint64_t) };
+
+	buf_init(b, WIRE_MESSAGE_MAX);
+	while ((gap = memchr(rest.p, '\0', rest.n)) != NULL) {
+		struct str before = { rest.p, (size_t)(gap - rest.p) };
+		struct str name = str_trim(before);
+
+		buf_put_str(b, before);
+		name = str_trim((struct str){ name.p, name.n - 1 });
+		if (str_ends(name, STR("\"intent_catalog\"")))
+			buf_put_str(b, catalog);
+		else if (str_ends(name, STR("\"request_id\"")))
+			buf_puts(b, "\"~ /\"");
+		else
+			buf_puts(b, "\"2031-01-01T00:00:00Z\"");
+		rest.n -= before.n + 1;
+		rest.p = gap + 1;
+	}
+	buf_put_str(b, rest);
+	return buf_str(b);
+}
+
+static void
+request_check_key(
+    const struct catalog_finder *finder, struct str request, bool valid)
+{
+	struct wire_intent_filter_request all, msg = { 0 };
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct catalog_source src;
+	struct result_key key;
+	struct wire_err err;
+	struct buf b;
+	enum rc rc;
+
+	rc = result_key_read(request, finder, a, &src, &key);
+	must((rc == RC_OK) == (src.catalog != NULL));
+	/* With a NUL it is not valid, and its gaps are not found. */
+	if (rc == RC_OK && memchr(request.p, '\0', request.n) != NULL) {
+		must(!valid);
+	} else if (rc == RC_OK) {
+		rc = wire_decode(&wire_intent_filter_request_desc,
+		    request_of_key(&key, src.json, &b), a, &all, &err);
+		must((rc == RC_OK) == valid);
+		must(catalog_request_decode_found(request, a, &msg, &src) ==
+		    valid);
+		if (valid)
+			must(str_eq(msg.request_id, key.request_id));
+		buf_free(&b);
+	}
+	arena_free(a);
+}
+
 static void
 request_check(struct catalog_cache *c, struct str request, bool own)
 {
@@ -86,6 +146,9 @@ request_check(struct catalog_cache *c, struct str request, bool own)
 		must(is || catalog_request_find(request).n == request.n);
 	if (valid && src.json.p != NULL)
 		must(str_eq(src.json, catalog_request_find(request)));
+	request_check_key(
+	    &(struct catalog_finder){ .cache = c, .find = catalog_cache_find },
+	    request, valid);
 	arena_free(a);
 	arena_free(b);
 }

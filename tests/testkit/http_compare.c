@@ -2,6 +2,7 @@
 
 #include <civetweb.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,27 +96,46 @@ compare_exchange(struct tk_http *c, const char *text)
 	buf_drop(&c->in, n);
 }
 
+#define RUNNING_DIGITS 8
+
+/* No two requests of a run have the same number. */
+static void
+compare_write_running(const struct http_compare_target *t, char *text)
+{
+	static atomic_uint last;
+	char digits[16];
+
+	if (t->running == NULL)
+		return;
+	snprintf(digits, sizeof(digits), "%0*u", RUNNING_DIGITS,
+	    atomic_fetch_add(&last, 1) % 100000000);
+	memcpy(text + (t->running - t->request), digits, RUNNING_DIGITS);
+}
+
 static void *
 compare_client_main(void *arg)
 {
 	struct compare_client *me = arg;
 	struct tk_http c;
-	char get[128];
-	const char *text = me->t->request != NULL ? me->t->request : get;
+	char get[128], *text;
 
 	snprintf(get, sizeof(get), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n",
 	    me->t->path != NULL ? me->t->path : "/");
+	text = str_dup(str_of(me->t->request != NULL ? me->t->request : get));
 	tk_http_open(&c, me->t->port);
+	compare_write_running(me->t, text);
 	compare_exchange(&c, text);
 	struct mono end = mono_add_ms(clock_mono(), ROUND_MS);
 	struct mono before = clock_mono();
 	while (before.ns < end.ns && me->n < SAMPLE_MAX) {
+		compare_write_running(me->t, text);
 		compare_exchange(&c, text);
 		struct mono now = clock_mono();
 		me->ns[me->n++] = now.ns - before.ns;
 		before = now;
 	}
 	tk_http_close(&c);
+	free(text);
 	return NULL;
 }
 

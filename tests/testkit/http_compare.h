@@ -21,6 +21,11 @@ struct http_compare_target {
 	const char *name;
 	int port;
 	const char *request; /* the whole request; NULL: GET path */
+	/*
+	 * Of eight digits in request, each time another number; NULL: always
+	 * the same request.
+	 */
+	const char *running;
 	const char *path;
 	pid_t pid; /* of the server; 0: this process */
 	double rps[HTTP_COMPARE_ROUNDS], p50_us[HTTP_COMPARE_ROUNDS],

@@ -17,7 +17,7 @@
 #define ENTRY_BYTES (sizeof(struct result_cache_entry) + 64)
 
 /* Keys that are remembered by their digests; a power of 2. */
-#define ASKED_MAX 4096
+#define RECENT_MAX 4096
 
 struct result_cache_entry {
 	TAILQ_ENTRY(result_cache_entry) link;
@@ -37,7 +37,7 @@ struct result_cache {
 	struct digest_seed seed;
 	size_t bytes, max_bytes;
 	struct metric *reused, *size;
-	uint64_t asked[ASKED_MAX]; /* by their lowest bits; 0: none */
+	uint64_t recent[RECENT_MAX]; /* by their lowest bits; 0: none */
 };
 
 struct result_cache *
@@ -137,15 +137,15 @@ result_cache_get(struct result_cache *c, const struct result_key *key,
 }
 
 bool
-result_cache_wants(struct result_cache *c, struct str key)
+result_cache_admit(struct result_cache *c, struct str key)
 {
 	struct digest digest = digest_of(&c->seed, key, 0);
-	uint64_t *asked = &c->asked[digest.hash % ASKED_MAX];
+	uint64_t *recent = &c->recent[digest.hash % RECENT_MAX];
 	bool before;
 
 	(void)pthread_mutex_lock(&c->lock);
-	before = *asked == digest.hash;
-	*asked = digest.hash;
+	before = *recent == digest.hash;
+	*recent = digest.hash;
 	(void)pthread_mutex_unlock(&c->lock);
 	return before;
 }

@@ -45,11 +45,11 @@ bool result_cache_get(struct result_cache *c, const struct result_key *key,
     struct arena *a, struct result *out);
 
 /*
- * result_cache_wants(c, key):
+ * result_cache_admit(c, key):
  * Whether a result with that key is worth storing: it was asked before, among
  * the last some thousand keys.  What is said only once costs no more than this.
  */
-bool result_cache_wants(struct result_cache *c, struct str key);
+bool result_cache_admit(struct result_cache *c, struct str key);
 
 /*
  * result_cache_put(c, key, r):

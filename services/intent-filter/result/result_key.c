@@ -133,8 +133,9 @@ key_scan_find_ref(struct key_scan *k)
 }
 
 /*
- * The number, and the text with a NUL, which JSON has nowhere, in place of each
- * value that is left out; then another NUL and the request's now.
+ * The number, and the text with a NUL in place of each value that is left out;
+ * then another NUL and the request's now.  JSON has no NUL, and the scan ends
+ * at one in place of a value, so that no other text has this key.
  */
 static bool
 key_write(const struct key_scan *k, struct arena *a)

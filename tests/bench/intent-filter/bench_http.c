@@ -1,7 +1,8 @@
 /*
- * Throughput over HTTP: the protocol's request to an intent-filter process, and
- * the same command with a reference to its catalog, next to civetweb's bare
- * "hello".
+ * Throughput over HTTP: an intent-filter process next to civetweb's bare
+ * "hello": a command of the protocol's catalog that was said before, whose
+ * result is in memory; one that is always another; and the same with a
+ * reference to the catalog.
  */
 #include <civetweb.h>
 #include <signal.h>
@@ -12,36 +13,49 @@
 #include "testkit/http_compare.h"
 #include "testkit/intent_filter_load.h"
 
-#define PATH "/v1/intents/filter"
+#define PATH    "/v1/intents/filter"
+#define NUMBER  "00000000"
+#define COMMAND "帮我把" NUMBER "号房间的灯变成绿色"
 
-static struct str
-bench_post(struct arena *a, const char *body)
+/* The protocol's request with that command, which depends on no time. */
+static json_t *
+bench_request(void)
 {
-	return arena_printf(a,
+	json_t *r = filter_fixture_json(filter_fixture_protocol());
+
+	json_object_set_new(r, "command", json_string(COMMAND));
+	return r;
+}
+
+/* Takes over the reference. */
+static const char *
+bench_post(struct arena *a, json_t *request)
+{
+	char *body = json_dumps(request, JSON_COMPACT);
+	struct str s = arena_printf(a,
 	    "POST " PATH " HTTP/1.1\r\nHost: localhost\r\n"
 	    "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
 	    strlen(body), body);
+
+	free(body);
+	json_decref(request);
+	return s.p;
 }
 
 /* The protocol's catalog in a record, and its command with a reference. */
 static const char *
 bench_reference(struct filter_load *load, struct arena *a)
 {
-	json_t *r = filter_fixture_json(filter_fixture_protocol());
+	json_t *r = bench_request();
 	char *catalog =
 	    json_dumps(json_object_get(r, "intent_catalog"), JSON_COMPACT);
-	char *text;
 
 	filter_load_put_record(load, catalog, "h");
 	json_object_del(r, "intent_catalog");
 	json_object_set_new(r, "catalog_ref",
 	    json_pack("{s:s,s:s}", "terminal_id", "t1", "hash", "h"));
-	text = json_dumps(r, JSON_COMPACT);
-	struct str s = bench_post(a, text);
-	free(text);
 	free(catalog);
-	json_decref(r);
-	return s.p;
+	return bench_post(a, r);
 }
 
 static bool
@@ -54,7 +68,8 @@ bench_is_connected(void *arg)
 
 	tk_http_open(&c, t->port);
 	is = tk_http_puts(&c, t->request) && tk_http_read(&c, &a, 5000) &&
-	    a.status == 200;
+	    a.status == 200 &&
+	    strstr(buf_str(&a.body).p, "execute_intents") != NULL;
 	tk_response_free(&a);
 	tk_http_close(&c);
 	return is;
@@ -68,9 +83,10 @@ TEST_T(throughput_over_http, 120)
 	struct filter_load load;
 	struct http_compare_target t[] = {
 		{ .name = "bare civetweb", .path = "/hello" },
-		{ .name = "intent-filter",
-		    .request = bench_post(a, filter_fixture_protocol()).p },
-		{ .name = "  catalog by hash" },
+		{ .name = "said before" },
+		{ .name = "always another" },
+		{ .name = "  by hash" },
+		{ .name = "  by hash, another" },
 	};
 
 	tk_server_start(&nats, TK_NATS);
@@ -79,10 +95,15 @@ TEST_T(throughput_over_http, 120)
 	filter_fixture_start(&r, "filter", nats.url);
 	filter_load_start(&load, nats.url, redis.url);
 	struct mg_context *bare = http_compare_bare_start(&t[0].port);
-	t[1].port = t[2].port = r.s.http;
-	t[1].pid = t[2].pid = r.s.proc.pid;
-	t[2].request = bench_reference(&load, a);
-	ck_assert(tk_until(bench_is_connected, &t[2], FILTER_LOAD_MS));
+	t[1].request = t[2].request = bench_post(a, bench_request());
+	t[3].request = t[4].request = bench_reference(&load, a);
+	t[2].running = strstr(t[2].request, NUMBER);
+	t[4].running = strstr(t[4].request, NUMBER);
+	for (size_t i = 1; i < NELEM(t); i++) {
+		t[i].port = r.s.http;
+		t[i].pid = r.s.proc.pid;
+		ck_assert(tk_until(bench_is_connected, &t[i], FILTER_LOAD_MS));
+	}
 	http_compare_run(t, NELEM(t), 1);
 	http_compare_run(t, NELEM(t), 8);
 	http_compare_run(t, NELEM(t), HTTP_COMPARE_CLIENTS);

@@ -239,7 +239,7 @@ TEST(unusual_requests_have_no_key)
 	key_test_end(&t);
 }
 
-TEST(a_catalog_that_is_not_in_memory_is_told)
+TEST(a_catalog_that_is_not_cached_is_reported)
 {
 	struct key_test t;
 
@@ -356,20 +356,20 @@ TEST(a_result_is_found_by_its_key)
 	result_cache_free(c);
 }
 
-TEST(only_what_is_asked_again_is_wanted)
+TEST(only_repeated_keys_are_admitted)
 {
 	struct result_cache *c = result_cache_new(CACHE, NULL);
 	char key[32];
 
-	ck_assert(!result_cache_wants(c, STR("key")));
-	ck_assert(result_cache_wants(c, STR("key")));
-	ck_assert(result_cache_wants(c, STR("key")));
+	ck_assert(!result_cache_admit(c, STR("key")));
+	ck_assert(result_cache_admit(c, STR("key")));
+	ck_assert(result_cache_admit(c, STR("key")));
 	/* Forgotten after far more than are remembered. */
 	for (int i = 0; i < 200000; i++) {
 		snprintf(key, sizeof(key), "%d", i);
-		ck_assert(!result_cache_wants(c, str_of(key)));
+		ck_assert(!result_cache_admit(c, str_of(key)));
 	}
-	ck_assert(!result_cache_wants(c, STR("key")));
+	ck_assert(!result_cache_admit(c, STR("key")));
 	result_cache_free(c);
 }
 
@@ -440,7 +440,7 @@ cache_use(void *arg)
 		if (result_cache_get(c, &key, a, &r)) {
 			if (!str_eq(r.reply.text, key.text))
 				return c;
-		} else if (result_cache_wants(c, key.text)) {
+		} else if (result_cache_admit(c, key.text)) {
 			r = cache_result(text);
 			result_cache_put(c, key.text, &r);
 		}

@@ -117,7 +117,7 @@ static const struct {
 	{ "三点到五点", true },
 };
 
-TEST(whether_the_reference_time_is_used_is_told)
+TEST(use_of_the_reference_time_is_reported)
 {
 	static const char *const times[] = { ZH_FIXTURE_NOW,
 		"2027-03-01T00:00:00+08:00", "2028-02-29T23:59:59+08:00",
