@@ -181,17 +181,22 @@ TEST_T(turns_by_number_in_flight_and_orchestrators, 1200)
 	ck_assert_ptr_null(stack_end(&st));
 }
 
-/* Of a core for each orchestrator, so that nothing else is the limit. */
-#define SHARE_PERCENT 10
-#define SHARE_ROUNDS  3
+/*
+ * Of a core for each orchestrator, so that nothing else is the limit; and
+ * enough turns that none of them waits for one: each step of a turn waits until
+ * its orchestrator runs.
+ */
+#define SHARE_PERCENT   10
+#define SHARE_ROUNDS    3
+#define SHARE_IN_FLIGHT 256
 
 static double
 run_shared(int n, int round)
 {
 	char session[32];
 	struct turns_plan p = { .text = TURNS_DIRECT,
-		.n = turns_for(64),
-		.in_flight = 64,
+		.n = turns_for(SHARE_IN_FLIGHT),
+		.in_flight = SHARE_IN_FLIGHT,
 		.users = USERS,
 		.session = session };
 	struct turns_times t;
@@ -215,7 +220,7 @@ TEST_T(orchestrators_share_the_turns, 600)
 
 	start();
 	warm_up(USERS);
-	printf("direct, 64 in flight\n");
+	printf("direct, %d in flight\n", SHARE_IN_FLIGHT);
 	for (i = 0; i < SHARE_ROUNDS; i++) {
 		t[0] = tk_throttle_start(one->proc.pid, SHARE_PERCENT);
 		single[i] = run_shared(1, i);
