@@ -1,0 +1,110 @@
+/*
+ * ws: WebSocket connections to a server (RFC 6455), on its loop.
+ *
+ * Frames are read and written by the loop's thread: what a connection sends in
+ * one iteration leaves in one write.  Extensions are declined.  A peer that
+ * does not read loses frames, never delays others.  Loop thread only.
+ */
+#ifndef WS_WS_H
+#define WS_WS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/rc.h"
+#include "core/str.h"
+#include "http/head_reader.h"
+#include "ws/frame.h"
+
+struct loop;
+struct ws;
+struct ws_peer;
+
+/* How a connection has ended. */
+struct ws_end {
+	unsigned code; /* close code of either side; 1006: none was sent */
+	bool by_peer;  /* it closed first, or was disconnected */
+	char why[124]; /* in words, for logs; may be empty */
+};
+
+struct ws_handler {
+	/*
+	 * A client requests to open a WebSocket; its handshake is valid.  To be
+	 * followed, now or later, by ws_accept() or ws_reject().  h is valid
+	 * during the call.
+	 */
+	void (*on_request)(
+	    void *arg, struct ws_peer *p, const struct http_head *h);
+	/* A message.  data is valid during the call. */
+	void (*on_message)(
+	    void *arg, struct ws_peer *p, struct str data, bool binary);
+	/* There is room again, after ws_send() has returned RC_RETRY. */
+	void (*on_room)(void *arg, struct ws_peer *p);
+	/* The last call of a peer that has had its on_request(); it is freed
+	 * next.  Never from inside of ws_*(), but for ws_free(). */
+	void (*on_end)(void *arg, struct ws_peer *p, const struct ws_end *end);
+	void *arg;
+};
+
+struct ws_opts {
+	struct loop *loop;
+	const char *addr; /* "127.0.0.1:9014"; port 0: any */
+	struct ws_handler handler;
+	size_t connections_max; /* more get 503 */
+	size_t message_max;     /* bytes of a message that is read */
+	/* Of one peer, waiting to be sent; see ws_send(). */
+	size_t queue_bytes, queue_frames;
+	int64_t handshake_ms; /* until the request is whole */
+	int64_t ping_ms;      /* a ping when nothing has come for so long */
+	int64_t timeout_ms;   /* nothing has come: closed with 1001 */
+	int64_t stall_ms;     /* nothing was taken of a full queue: 1013 */
+};
+
+/*
+ * ws_new(o, out): Listen.  o is copied, its strings are not.  RC_INVALID:
+ * addr is no IPv4 address with a port; RC_DOWN: it cannot be listened on.
+ * ws_port(w): The port.
+ * ws_stop(w): Accept no more connections.
+ * ws_free(w): Close all connections at once; on_end() is called for each.  NULL
+ * is allowed.
+ */
+enum rc ws_new(const struct ws_opts *o, struct ws **out) RC_CHECK;
+int ws_port(const struct ws *w);
+void ws_stop(struct ws *w);
+void ws_free(struct ws *w);
+
+/* ws_count(w): Connections, handshakes included. */
+size_t ws_count(const struct ws *w);
+
+/*
+ * ws_accept(p, protocol): Open it; protocol is the subprotocol that is
+ * selected, absent: none. ws_reject(p, status, why): Respond with an HTTP
+ * status (400 to 599) and why, in words, and close.
+ */
+void ws_accept(struct ws_peer *p, struct str protocol);
+void ws_reject(struct ws_peer *p, int status, const char *why);
+
+/* ws_peer_set(p, arg), ws_peer_arg(p): The caller's pointer; NULL at first. */
+void ws_peer_set(struct ws_peer *p, void *arg);
+void *ws_peer_arg(const struct ws_peer *p);
+
+/* ws_peer_address(p): The address that is connected, as text. */
+const char *ws_peer_address(const struct ws_peer *p);
+
+/*
+ * ws_send(p, f): Send a frame, to which p takes a reference.  RC_RETRY: its
+ * queue is full, on_room() follows; RC_DOWN: it is not open.
+ */
+enum rc ws_send(struct ws_peer *p, struct frame *f) RC_CHECK;
+
+/* ws_pending(p): Bytes that are still to be sent. */
+size_t ws_pending(const struct ws_peer *p);
+
+/*
+ * ws_close(p, code, reason): What is queued is sent first.  Its messages are
+ * not read any more.  No-op if it is closing.
+ */
+void ws_close(struct ws_peer *p, unsigned code, struct str reason);
+
+#endif /* !WS_WS_H */

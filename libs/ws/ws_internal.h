@@ -1,0 +1,84 @@
+/*
+ * ws_internal: what the files of the library share.
+ */
+#ifndef WS_WS_INTERNAL_H
+#define WS_WS_INTERNAL_H
+
+#include <sys/queue.h>
+
+#include "core/buf.h"
+#include "core/loop.h"
+#include "ws/frame_reader.h"
+#include "ws/handshake.h"
+#include "ws/send_queue.h"
+#include "ws/ws.h"
+
+/* Bytes that one socket may read, and write, in an iteration of the loop. */
+#define WS_READ_MAX  (64UL * 1024)
+#define WS_WRITE_MAX (256UL * 1024)
+/* How long a closed connection may take to read its last bytes. */
+#define WS_LINGER_MS 2000
+/* Connections over the limit that get their 503. */
+#define WS_REJECTED_MAX 256
+#define WS_ADDRESS_MAX  22 /* "255.255.255.255:65535" */
+
+enum ws_phase {
+	WS_HEAD,    /* the request is being read */
+	WS_PENDING, /* it waits for ws_accept() or ws_reject() */
+	WS_OPEN,
+	WS_CLOSING, /* the last bytes are being sent */
+	WS_LINGER   /* they are, the peer is to close */
+};
+
+struct ws_peer {
+	TAILQ_ENTRY(ws_peer) link;
+	LIST_ENTRY(ws_peer) dirty; /* in the listener's list if is_dirty */
+	struct ws *w;
+	void *arg;
+	struct loop_fd watch;
+	struct loop_timer timer;
+	struct frame_reader *reader; /* NULL: before it is open */
+	struct buf head;             /* bytes of the request, and behind it */
+	struct buf response;         /* HTTP bytes still to be sent */
+	struct send_queue queue;
+	struct handshake handshake;
+	struct mono received; /* the last byte */
+	struct mono taken;    /* the last progress of sending */
+	struct ws_end end;
+	enum ws_phase phase;
+	bool is_dirty;
+	bool requested; /* on_request() was called */
+	bool wants_room;
+	bool close_received;
+	bool dead; /* to be freed at the end of the iteration */
+	char address[WS_ADDRESS_MAX];
+};
+
+struct ws {
+	struct ws_opts o;
+	struct loop_fd watch;
+	struct loop_timer pause; /* after descriptors have run out */
+	struct loop_deferred flush;
+	TAILQ_HEAD(, ws_peer) peers;
+	LIST_HEAD(, ws_peer) dirty; /* with something to send, or to free */
+	size_t n;
+	struct frame_reader_pool *pool;
+	int port;
+	bool stopped;
+	char bytes[WS_READ_MAX]; /* being read */
+};
+
+/*
+ * ws_peer_new(w, fd, address): A connection that was accepted.
+ * ws_peer_free(p): At once; on_end() is called if it has had its request.
+ */
+struct ws_peer *ws_peer_new(struct ws *w, int fd, const char *address);
+void ws_peer_free(struct ws_peer *p);
+
+/* ws_peer_flush(p): Send what is queued; p may be freed. */
+void ws_peer_flush(struct ws_peer *p);
+
+/* ws_flush_later(p): ws_peer_flush() at the end of the loop's iteration. */
+void ws_flush_later(struct ws_peer *p);
+
+#endif /* !WS_WS_INTERNAL_H */

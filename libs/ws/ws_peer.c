@@ -1,0 +1,530 @@
+/*
+ * ws_peer: one connection, from its request to its last byte.
+ *
+ * A socket that is closed with unread bytes resets the connection, and the peer
+ * may never see why it was closed: so the sending side is shut down first, and
+ * what still comes is read for a while.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+#include "ws/ws_internal.h"
+
+#define CODE_ABNORMAL 1006 /* is never sent */
+
+static void peer_on_timer(void *arg);
+
+/* ---- the end ---- */
+
+static void
+peer_set_end(struct ws_peer *p, unsigned code, bool by_peer, struct str why)
+{
+	if (p->end.code != 0)
+		return;
+	p->end.code = code;
+	p->end.by_peer = by_peer;
+	str_copy(why, p->end.why, sizeof(p->end.why));
+}
+
+/* It is freed at the end of the iteration, since callers may still use it. */
+static void
+peer_drop(struct ws_peer *p, bool by_peer, const char *why)
+{
+	peer_set_end(p, CODE_ABNORMAL, by_peer, str_of(why));
+	p->dead = true;
+	loop_fd_watch(p->w->o.loop, &p->watch, 0);
+	ws_flush_later(p);
+}
+
+static void
+peer_set_timer(struct ws_peer *p, struct mono at)
+{
+	loop_timer_set(p->w->o.loop, &p->timer, at, peer_on_timer, p);
+}
+
+static void
+peer_set_closing(struct ws_peer *p)
+{
+	p->phase = WS_CLOSING;
+	peer_set_timer(p, mono_add_ms(clock_mono(), WS_LINGER_MS));
+	ws_flush_later(p);
+}
+
+void
+ws_close(struct ws_peer *p, unsigned code, struct str reason)
+{
+	struct frame *f;
+
+	if (p->dead || p->phase >= WS_CLOSING)
+		return;
+	if (p->phase != WS_OPEN) {
+		ws_reject(p, 503, "the server closes");
+		return;
+	}
+	peer_set_end(p, code, false, reason);
+	f = frame_new_close(code, reason);
+	if (send_queue_put(&p->queue, f) != RC_OK)
+		peer_drop(p, false, "its queue is full");
+	else
+		peer_set_closing(p);
+	frame_unref(f);
+}
+
+/* ---- timers ---- */
+
+static struct mono
+mono_earlier(struct mono a, struct mono b)
+{
+	return a.ns < b.ns ? a : b;
+}
+
+/* An open connection: silent, or not reading. */
+static void
+peer_check(struct ws_peer *p, struct mono now)
+{
+	const struct ws_opts *o = &p->w->o;
+	struct mono silent = mono_add_ms(p->received, o->timeout_ms);
+	struct mono ping = mono_add_ms(p->received, o->ping_ms);
+	struct mono stalled = mono_add_ms(p->taken, o->stall_ms);
+	struct mono next = silent;
+	struct frame *f;
+
+	if (now.ns >= silent.ns) {
+		ws_close(p, WS_CLOSE_GOING_AWAY, STR("nothing was received"));
+		return;
+	}
+	if (p->queue.n > 0 && now.ns >= stalled.ns) {
+		ws_close(p, WS_CLOSE_TRY_LATER, STR("the client is too slow"));
+		return;
+	}
+	if (p->queue.n > 0)
+		next = mono_earlier(next, stalled);
+	if (now.ns >= ping.ns) {
+		f = frame_new(FRAME_PING, STR(""));
+		if (send_queue_put(&p->queue, f) == RC_OK)
+			ws_flush_later(p);
+		frame_unref(f);
+		ping = mono_add_ms(now, o->ping_ms);
+	}
+	peer_set_timer(p, mono_earlier(next, ping));
+}
+
+static void
+peer_on_timer(void *arg)
+{
+	struct ws_peer *p = arg;
+
+	switch (p->phase) {
+	case WS_HEAD:
+		ws_reject(p, 408, "the request was not sent in time");
+		break;
+	case WS_OPEN:
+		peer_check(p, clock_mono());
+		break;
+	case WS_PENDING:
+		break;
+	default:
+		peer_drop(p, true, "it did not close");
+	}
+}
+
+/* ---- the request ---- */
+
+static const char *
+status_text(int status)
+{
+	switch (status) {
+	case 400:
+		return "Bad Request";
+	case 401:
+		return "Unauthorized";
+	case 403:
+		return "Forbidden";
+	case 404:
+		return "Not Found";
+	case 405:
+		return "Method Not Allowed";
+	case 408:
+		return "Request Timeout";
+	case 409:
+		return "Conflict";
+	case 426:
+		return "Upgrade Required";
+	case 429:
+		return "Too Many Requests";
+	case 431:
+		return "Request Header Fields Too Large";
+	case 503:
+		return "Service Unavailable";
+	default:
+		return status < 500 ? "Bad Request" : "Internal Server Error";
+	}
+}
+
+void
+ws_reject(struct ws_peer *p, int status, const char *why)
+{
+	struct buf body = BUF_INIT(1024);
+	const char *extra = status == 426
+	    ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+	    : status == 429 || status == 503 ? "Retry-After: 1\r\n"
+	    : status == 405                  ? "Allow: GET\r\n"
+					     : "";
+
+	if (p->dead || p->phase >= WS_OPEN)
+		return;
+	/* why is ours: it needs no escaping. */
+	buf_printf(&body, "{\"error\":\"%s\"}", why);
+	buf_printf(&p->response,
+	    "HTTP/1.1 %d %s\r\n"
+	    "Content-Type: application/json\r\n"
+	    "Content-Length: %zu\r\n"
+	    "%sConnection: close\r\n\r\n",
+	    status, status_text(status), body.n, extra);
+	buf_put_str(&p->response, buf_str(&body));
+	buf_free(&body);
+	peer_set_end(p, CODE_ABNORMAL, false, str_of(why));
+	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
+	peer_set_closing(p);
+}
+
+static void
+peer_read_head(struct ws_peer *p)
+{
+	struct http_head h;
+	const char *why = "the request is invalid";
+	size_t used = 0;
+	enum rc rc = http_head_read(buf_str(&p->head), &h, &used, &why);
+
+	if (rc == RC_RETRY)
+		return;
+	if (rc != RC_OK) {
+		ws_reject(p, rc == RC_TOOBIG ? 431 : 400,
+		    rc == RC_TOOBIG ? "the request is too long" : why);
+		return;
+	}
+	handshake_check(&h, &p->handshake);
+	if (p->handshake.status != 101) {
+		ws_reject(p, p->handshake.status, p->handshake.why);
+		return;
+	}
+	/* Nothing is read until it is open. */
+	loop_fd_watch(p->w->o.loop, &p->watch, 0);
+	loop_timer_cancel(p->w->o.loop, &p->timer);
+	p->phase = WS_PENDING;
+	p->requested = true;
+	p->w->o.handler.on_request(p->w->o.handler.arg, p, &h);
+	buf_drop(&p->head, used);
+}
+
+/* ---- messages ---- */
+
+static bool
+peer_on_message(void *arg, struct str data, bool binary)
+{
+	struct ws_peer *p = arg;
+
+	if (p->phase == WS_OPEN)
+		p->w->o.handler.on_message(
+		    p->w->o.handler.arg, p, data, binary);
+	return !p->dead;
+}
+
+static bool
+peer_on_ping(void *arg, struct str data)
+{
+	struct ws_peer *p = arg;
+	struct frame *f;
+
+	if (p->phase != WS_OPEN)
+		return true;
+	f = frame_new(FRAME_PONG, data);
+	/* Only the last ping of several needs a pong. */
+	if (send_queue_put(&p->queue, f) == RC_OK)
+		ws_flush_later(p);
+	frame_unref(f);
+	return true;
+}
+
+static bool
+peer_on_pong(void *arg, struct str data)
+{
+	(void)arg;
+	(void)data;
+	return true;
+}
+
+static void
+peer_on_close(void *arg, unsigned code, struct str reason)
+{
+	struct ws_peer *p = arg;
+	struct frame *f;
+
+	p->close_received = true;
+	if (p->phase != WS_OPEN)
+		return;
+	peer_set_end(p, code, true, reason);
+	f = frame_new_close(code, STR(""));
+	if (send_queue_put(&p->queue, f) != RC_OK)
+		peer_drop(p, true, "its queue is full");
+	else
+		peer_set_closing(p);
+	frame_unref(f);
+}
+
+static void
+peer_feed(struct ws_peer *p, const char *data, size_t n)
+{
+	const char *why = NULL;
+	enum ws_close code = frame_reader_feed(p->reader, data, n, &why);
+
+	if (code != WS_CLOSE_NONE)
+		ws_close(p, code, str_of(why));
+}
+
+void
+ws_accept(struct ws_peer *p, struct str protocol)
+{
+	const struct ws_opts *o = &p->w->o;
+	const struct frame_reader_handler h = { peer_on_message, peer_on_ping,
+		peer_on_pong, peer_on_close, p };
+
+	if (p->dead || p->phase != WS_PENDING)
+		return;
+	handshake_write(&p->handshake, protocol, &p->response);
+	p->reader = frame_reader_new(p->w->pool, &h, o->message_max);
+	p->phase = WS_OPEN;
+	p->received = p->taken = clock_mono();
+	loop_fd_watch(o->loop, &p->watch, LOOP_READ);
+	peer_set_timer(p, mono_add_ms(p->received, o->ping_ms));
+	ws_flush_later(p);
+}
+
+/* ---- reading and writing ---- */
+
+static void
+peer_on_bytes(struct ws_peer *p, const char *data, size_t n)
+{
+	p->received = clock_mono();
+	if (p->phase == WS_HEAD) {
+		buf_put(&p->head, data, n);
+		peer_read_head(p);
+	} else if (p->reader != NULL) {
+		peer_feed(p, data, n);
+	}
+}
+
+static void
+peer_read(struct ws_peer *p)
+{
+	ssize_t n = recv(p->watch.fd, p->w->bytes, sizeof(p->w->bytes), 0);
+
+	if (n > 0)
+		peer_on_bytes(p, p->w->bytes, (size_t)n);
+	else if (n == 0)
+		peer_drop(p, true, "it was disconnected");
+	else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+		peer_drop(p, true, strerror(errno));
+	/* Both sides have closed, and all is sent. */
+	if (!p->dead && p->phase == WS_LINGER && p->close_received)
+		peer_drop(p, p->end.by_peer, "");
+}
+
+static void
+peer_on_fd(void *arg, unsigned events)
+{
+	struct ws_peer *p = arg;
+
+	if ((events & LOOP_READ) != 0)
+		peer_read(p);
+	if ((events & LOOP_WRITE) != 0 && !p->dead)
+		ws_flush_later(p);
+}
+
+/* The buffers to be written, HTTP first. */
+static size_t
+peer_iov(const struct ws_peer *p, struct iovec iov[1 + SEND_QUEUE_IOV])
+{
+	size_t n = 0;
+
+	if (p->response.n > 0)
+		iov[n++] = (struct iovec){ p->response.p, p->response.n };
+	return n + send_queue_iov(&p->queue, iov + n, WS_WRITE_MAX);
+}
+
+static void
+peer_sent(struct ws_peer *p, size_t n)
+{
+	size_t head = n < p->response.n ? n : p->response.n;
+
+	p->taken = clock_mono();
+	if (head > 0)
+		buf_drop(&p->response, head);
+	if (p->response.n == 0)
+		buf_free(&p->response);
+	if (n > head)
+		send_queue_sent(&p->queue, n - head);
+}
+
+static void
+peer_all_sent(struct ws_peer *p)
+{
+	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
+	if (p->phase == WS_OPEN && p->wants_room) {
+		p->wants_room = false;
+		p->w->o.handler.on_room(p->w->o.handler.arg, p);
+	}
+	if (p->phase != WS_CLOSING)
+		return;
+	p->phase = WS_LINGER;
+	if (p->close_received) {
+		peer_drop(p, p->end.by_peer, "");
+		return;
+	}
+	(void)shutdown(p->watch.fd, SHUT_WR);
+}
+
+/* Bytes that came with the request. */
+static void
+peer_feed_early(struct ws_peer *p)
+{
+	struct buf early = p->head;
+
+	buf_init(&p->head, 0);
+	peer_feed(p, early.p, early.n);
+	buf_free(&early);
+}
+
+/* Write as much as the socket takes, within the limit of an iteration.  Returns
+ * whether all was written. */
+static bool
+peer_write(struct ws_peer *p)
+{
+	struct iovec iov[1 + SEND_QUEUE_IOV];
+	struct msghdr m = { .msg_iov = iov };
+	size_t written = 0;
+	ssize_t n;
+
+	while (written < WS_WRITE_MAX) {
+		m.msg_iovlen = peer_iov(p, iov);
+		if (m.msg_iovlen == 0)
+			return true;
+		n = sendmsg(p->watch.fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n == -1 && errno != EAGAIN && errno != EWOULDBLOCK &&
+		    errno != EINTR)
+			peer_drop(p, true, strerror(errno));
+		if (n == -1)
+			return false;
+		peer_sent(p, (size_t)n);
+		written += (size_t)n;
+	}
+	return false;
+}
+
+void
+ws_peer_flush(struct ws_peer *p)
+{
+	if (p->phase == WS_OPEN && p->head.n > 0)
+		peer_feed_early(p);
+	if (p->dead || p->phase == WS_LINGER || p->phase == WS_PENDING)
+		return;
+	if (peer_write(p))
+		peer_all_sent(p);
+	else if (!p->dead)
+		loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ | LOOP_WRITE);
+}
+
+/* ---- the interface ---- */
+
+struct ws_peer *
+ws_peer_new(struct ws *w, int fd, const char *address)
+{
+	struct ws_peer *p = mem_zalloc(sizeof(*p));
+
+	p->w = w;
+	p->phase = WS_HEAD;
+	str_copy(str_of(address), p->address, sizeof(p->address));
+	/* The head's limit is http_head_read()'s; frames may follow it. */
+	buf_init(&p->head, HTTP_HEAD_MAX + WS_READ_MAX);
+	buf_init(&p->response, HTTP_HEAD_MAX);
+	send_queue_init(&p->queue, w->o.queue_bytes, w->o.queue_frames);
+	p->watch = (struct loop_fd){ .fd = fd, .fn = peer_on_fd, .arg = p };
+	TAILQ_INSERT_TAIL(&w->peers, p, link);
+	p->received = p->taken = clock_mono();
+	if (w->n++ >= w->o.connections_max) {
+		ws_reject(p, 503, "too many connections");
+		return p;
+	}
+	loop_fd_watch(w->o.loop, &p->watch, LOOP_READ);
+	peer_set_timer(p, mono_add_ms(p->received, w->o.handshake_ms));
+	return p;
+}
+
+void
+ws_peer_free(struct ws_peer *p)
+{
+	struct ws *w = p->w;
+
+	if (p->requested) {
+		peer_set_end(p, CODE_ABNORMAL, false, STR("the server stops"));
+		w->o.handler.on_end(w->o.handler.arg, p, &p->end);
+	}
+	if (p->is_dirty)
+		LIST_REMOVE(p, dirty);
+	TAILQ_REMOVE(&w->peers, p, link);
+	w->n--;
+	loop_timer_cancel(w->o.loop, &p->timer);
+	loop_fd_watch(w->o.loop, &p->watch, 0);
+	close(p->watch.fd);
+	frame_reader_free(p->reader);
+	send_queue_clear(&p->queue);
+	buf_free(&p->head);
+	buf_free(&p->response);
+	free(p);
+}
+
+void
+ws_peer_set(struct ws_peer *p, void *arg)
+{
+	p->arg = arg;
+}
+
+void *
+ws_peer_arg(const struct ws_peer *p)
+{
+	return p->arg;
+}
+
+const char *
+ws_peer_address(const struct ws_peer *p)
+{
+	return p->address;
+}
+
+enum rc
+ws_send(struct ws_peer *p, struct frame *f)
+{
+	enum rc rc;
+
+	if (p->dead || p->phase != WS_OPEN)
+		return RC_DOWN;
+	if (p->queue.n == 0)
+		p->taken = clock_mono();
+	rc = send_queue_put(&p->queue, f);
+	if (rc == RC_RETRY)
+		p->wants_room = true;
+	else
+		ws_flush_later(p);
+	return rc;
+}
+
+size_t
+ws_pending(const struct ws_peer *p)
+{
+	return p->queue.bytes;
+}

@@ -1,0 +1,374 @@
+/*
+ * WebSocket connections over real sockets: an echo server on a loop of its own
+ * thread, and a plain client.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/loop.h"
+#include "core/mem.h"
+#include "testkit/testkit.h"
+#include "testkit/ws_frames.h"
+#include "ws/ws.h"
+
+#define REPLY_MS  5000
+#define QUEUE_MAX (256UL * 1024)
+
+static const char upgrade[] = "GET /x HTTP/1.1\r\nHost: h\r\n"
+			      "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+			      "Sec-WebSocket-Version: 13\r\n"
+			      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+			      "\r\n";
+
+/* ---- the server ---- */
+
+struct echo {
+	struct loop *loop;
+	struct ws *ws;
+	pthread_t thread;
+	atomic_int ended, full;
+	atomic_uint code; /* of the last end */
+};
+
+static void
+echo_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
+{
+	(void)arg;
+	if (str_eq(h->target, STR("/denied")))
+		ws_reject(p, 403, "denied");
+	else
+		ws_accept(p, (struct str){ NULL, 0 });
+}
+
+static void
+echo_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
+{
+	struct frame *f = frame_new(binary ? FRAME_BINARY : FRAME_TEXT, data);
+	struct echo *e = arg;
+	int n = str_starts(data, STR("many")) ? 1000 : 1;
+
+	while (n-- > 0)
+		if (ws_send(p, f) == RC_RETRY)
+			atomic_fetch_add(&e->full, 1);
+	frame_unref(f);
+}
+
+static void
+echo_on_room(void *arg, struct ws_peer *p)
+{
+	(void)arg;
+	(void)p;
+}
+
+static void
+echo_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
+{
+	struct echo *e = arg;
+
+	(void)p;
+	atomic_store(&e->code, end->code);
+	atomic_fetch_add(&e->ended, 1);
+}
+
+static void *
+echo_main(void *arg)
+{
+	loop_run(((struct echo *)arg)->loop);
+	return NULL;
+}
+
+static void
+echo_start(struct echo *e, size_t connections)
+{
+	struct ws_opts o = { .addr = "127.0.0.1:0",
+		.handler = { echo_on_request, echo_on_message, echo_on_room,
+		    echo_on_end, e },
+		.connections_max = connections,
+		.message_max = WS_FRAMES_MESSAGE_MAX,
+		.queue_bytes = QUEUE_MAX,
+		.queue_frames = 1024,
+		.handshake_ms = 200,
+		.ping_ms = 300,
+		.timeout_ms = 900,
+		.stall_ms = 300 };
+
+	memset(e, 0, sizeof(*e));
+	e->loop = o.loop = loop_new(16);
+	ck_assert_int_eq(ws_new(&o, &e->ws), RC_OK);
+	ck_assert_int_eq(pthread_create(&e->thread, NULL, echo_main, e), 0);
+}
+
+static void
+echo_on_stop(void *arg)
+{
+	struct echo *e = arg;
+
+	ws_free(e->ws);
+	loop_stop(e->loop);
+}
+
+static void
+echo_stop(struct echo *e)
+{
+	ck_assert_int_eq(loop_post(e->loop, echo_on_stop, e), RC_OK);
+	pthread_join(e->thread, NULL);
+	loop_free(e->loop);
+}
+
+static bool
+echo_has_ended(void *arg)
+{
+	return atomic_load(&((struct echo *)arg)->ended) > 0;
+}
+
+/* ---- the client ---- */
+
+static int
+client_connect(const struct echo *e)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)ws_port(e->ws)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval tv = { REPLY_MS / 1000, 0 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ne(fd, -1);
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv));
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)(void *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+static void
+client_send(int fd, struct str s)
+{
+	ck_assert_int_eq(send(fd, s.p, s.n, MSG_NOSIGNAL), (ssize_t)s.n);
+}
+
+/* Until its end; a reset fails the test. */
+static void
+client_read_all(int fd, struct buf *b)
+{
+	char bytes[4096];
+	ssize_t n;
+
+	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+		buf_put(b, bytes, (size_t)n);
+	ck_assert_msg(n == 0, "%s", strerror(errno));
+}
+
+/* Remove and check the response to a valid handshake. */
+static void
+client_drop_response(struct buf *b)
+{
+	const char *end = memmem(b->p, b->n, "\r\n\r\n", 4);
+
+	ck_assert_ptr_nonnull(end);
+	ck_assert_int_eq(strncmp(b->p, "HTTP/1.1 101 ", 13), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(b->p, "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+	buf_drop(b, (size_t)(end + 4 - b->p));
+}
+
+/* The server's frames, as ws_frames_row has them; a close is an error's. */
+static void
+client_describe(struct buf *in, struct buf *out)
+{
+	while (in->n >= 2) {
+		const unsigned char *p = (const unsigned char *)in->p;
+		size_t head = 2, n = p[1];
+
+		ck_assert_uint_lt(n, 127);
+		if (n == 126) {
+			n = (size_t)p[2] << 8 | p[3];
+			head = 4;
+		}
+		ck_assert_uint_le(head + n, in->n);
+		struct str data = { in->p + head, n };
+		if (p[0] == 0x81)
+			ws_frames_put_seen(out, "text=", data);
+		else if (p[0] == 0x82)
+			ws_frames_put_seen(out, "binary=", data);
+		else if (p[0] == 0x8a)
+			ws_frames_put_seen(out, "ping=", data);
+		else if (p[0] == 0x88 && n >= 2)
+			buf_printf(out, "error=%u ",
+			    (unsigned)p[head] << 8 | p[head + 1]);
+		else
+			ck_assert_uint_eq(p[0], 0x88);
+		buf_drop(in, head + n);
+	}
+	ck_assert_uint_eq(in->n, 0);
+}
+
+/* What a client sees of an expected row: pongs get no reply, and a close frame
+ * that is replied to has the same code, if there was one. */
+static void
+expect_of(const char *row, struct buf *out)
+{
+	const char *end;
+
+	for (; *row != '\0'; row = end) {
+		/* A payload has no blank. */
+		end = strchr(row, ' ') + 1;
+		while (*end != '\0' && strncmp(end, "bytes ", 6) == 0)
+			end += 6;
+		if (strncmp(row, "pong=", 5) == 0 ||
+		    strncmp(row, "close=1005", 10) == 0)
+			continue;
+		if (strncmp(row, "close=", 6) == 0)
+			buf_printf(out, "error=%.4s ", row + 6);
+		else
+			buf_put(out, row, (size_t)(end - row));
+	}
+}
+
+/* ---- tests ---- */
+
+static void
+row_check(const struct echo *e, const struct ws_frames_row *row)
+{
+	struct buf in = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20),
+		   seen = BUF_INIT(1 << 20), expected = BUF_INIT(1 << 20);
+	bool closes = strstr(row->expected, "close=") != NULL ||
+	    strstr(row->expected, "error=") != NULL;
+	int fd = client_connect(e);
+
+	buf_puts(&out, upgrade);
+	ws_frames_put(&out, row->frames);
+	if (!closes && row->expected[0] != '\0')
+		ws_frames_put(&out, "88 \\0f\\a0");
+	client_send(fd, buf_str(&out));
+	/* A frame that is not whole: the connection ends. */
+	if (row->expected[0] == '\0')
+		ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
+	client_read_all(fd, &in);
+	client_drop_response(&in);
+	client_describe(&in, &seen);
+	expect_of(row->expected, &expected);
+	if (!closes && row->expected[0] != '\0')
+		buf_puts(&expected, "error=4000 ");
+	ck_assert_msg(str_eq(buf_str(&seen), buf_str(&expected)),
+	    "%s: %s, expected %s", row->frames, seen.n > 0 ? seen.p : "",
+	    expected.n > 0 ? expected.p : "");
+	close(fd);
+	buf_free(&in);
+	buf_free(&out);
+	buf_free(&seen);
+	buf_free(&expected);
+}
+
+TEST_T(frames_over_a_socket, 60)
+{
+	struct echo e;
+	size_t i;
+
+	echo_start(&e, 8);
+	for (i = 0; i < ws_frames_n; i++)
+		row_check(&e, &ws_frames_rows[i]);
+	echo_stop(&e);
+}
+
+static void
+http_check(struct echo *e, const char *request, const char *expected)
+{
+	struct buf in = BUF_INIT(1 << 20);
+	int fd = client_connect(e);
+
+	client_send(fd, str_of(request));
+	client_read_all(fd, &in);
+	ck_assert_msg(
+	    in.n > 0 && strncmp(in.p, expected, strlen(expected)) == 0,
+	    "%.20s: %s", request, in.n > 0 ? in.p : "nothing");
+	close(fd);
+	buf_free(&in);
+}
+
+TEST_T(other_requests_get_an_http_error, 30)
+{
+	struct echo e;
+
+	echo_start(&e, 8);
+	http_check(&e, "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 426 ");
+	http_check(&e, "POST / HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405 ");
+	http_check(&e, "GET /\r\n\r\n", "HTTP/1.1 400 ");
+	http_check(&e, "GET / HTTP/1.1\r\n", "HTTP/1.1 408 ");
+	http_check(&e,
+	    "GET /denied HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n"
+	    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+	    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+	    "HTTP/1.1 403 ");
+	echo_stop(&e);
+}
+
+TEST_T(too_many_connections_get_503, 30)
+{
+	struct echo e;
+	int fd;
+
+	echo_start(&e, 1);
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	http_check(&e, upgrade, "HTTP/1.1 503 ");
+	close(fd);
+	echo_stop(&e);
+}
+
+TEST_T(a_silent_client_is_pinged_and_closed, 30)
+{
+	struct buf in = BUF_INIT(1 << 20);
+	struct echo e;
+	int fd;
+
+	echo_start(&e, 8);
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	client_read_all(fd, &in);
+	client_drop_response(&in);
+	/* Pings, then 1001. */
+	ck_assert_uint_ge(in.n, 2 + 4);
+	ck_assert_int_eq(memcmp(in.p, "\x89\x00", 2), 0);
+	ck_assert_ptr_nonnull(memmem(in.p, in.n, "\x03\xe9", 2));
+	close(fd);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_GOING_AWAY);
+	buf_free(&in);
+	echo_stop(&e);
+}
+
+/* Text that is returned a thousand times, of 127 bytes. */
+#define MANY                                                                  \
+	"81 many------------------------------------------------------------" \
+	"---------------------------------------------------------------"
+/* Far more than the buffers of both sockets take. */
+#define SENT_MAX 50000
+
+TEST_T(a_client_that_does_not_read_is_closed, 30)
+{
+	struct buf out = BUF_INIT(1 << 20);
+	int fd, size = 4096, sent = 0;
+	struct pollfd w = { .events = POLLOUT };
+	struct echo e;
+
+	echo_start(&e, 8);
+	w.fd = fd = client_connect(&e);
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	client_send(fd, str_of(upgrade));
+	ws_frames_put(&out, MANY);
+	while (!echo_has_ended(&e) && poll(&w, 1, REPLY_MS) == 1 &&
+	    (w.revents & POLLOUT) != 0 && sent++ < SENT_MAX)
+		(void)send(fd, out.p, out.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_TRY_LATER);
+	ck_assert_int_gt(atomic_load(&e.full), 0);
+	close(fd);
+	buf_free(&out);
+	echo_stop(&e);
+}
