@@ -94,8 +94,8 @@ str_find(struct str s, struct str needle)
 	if (s.n < needle.n)
 		return -1;
 	/*
-	 * memmem() prepares for long texts.  Of Chinese characters the last
-	 * byte tells most.
+	 * memmem() prepares for long texts.  Chinese characters differ in
+	 * their last byte more than in their first.
 	 */
 	if (s.n > FIND_SHORT_MAX) {
 		at = memmem(s.p, s.n, needle.p, needle.n);

@@ -52,7 +52,7 @@ int str_cmp(struct str a, struct str b);
 /* str_hex_value(c): The value of a hexadecimal digit of either case, or -1. */
 int str_hex_value(char c);
 
-/* str_starts(s, prefix): Mostly the first byte tells. */
+/* str_starts(s, prefix): The first byte differs in most cases. */
 static inline bool
 str_starts(struct str s, struct str prefix)
 {
@@ -61,7 +61,7 @@ str_starts(struct str s, struct str prefix)
 		memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-/* str_ends(s, suffix): Mostly the last byte tells. */
+/* str_ends(s, suffix): The last byte differs in most cases. */
 static inline bool
 str_ends(struct str s, struct str suffix)
 {

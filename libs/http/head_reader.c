@@ -47,44 +47,15 @@ head_is_value(struct str s)
 	return true;
 }
 
-static struct str
-head_trim(struct str s)
-{
-	while (s.n > 0 && (s.p[0] == ' ' || s.p[0] == '\t')) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-		s.n--;
-	return s;
-}
-
-/* What is before the separator, which rest loses, too; rest absent: none. */
-static struct str
-head_split(struct str *rest, char separator)
-{
-	const char *at = memchr(rest->p, separator, rest->n);
-	struct str before = *rest;
-
-	if (at == NULL) {
-		*rest = (struct str){ NULL, 0 };
-		return before;
-	}
-	before.n = (size_t)(at - rest->p);
-	rest->p = at + 1;
-	rest->n -= before.n + 1;
-	return before;
-}
-
 static const char *
 head_read_request_line(struct http_head *h, struct str line)
 {
 	struct str rest = line;
 
-	h->method = head_split(&rest, ' ');
+	h->method = str_split(&rest, ' ');
 	if (rest.p == NULL || !head_is_token(h->method))
 		return "the method is invalid";
-	h->target = head_split(&rest, ' ');
+	h->target = str_split(&rest, ' ');
 	if (rest.p == NULL || !head_is_target(h->target))
 		return "the target must be a path";
 	if (str_eq(rest, STR("HTTP/1.1")))
@@ -98,12 +69,12 @@ static const char *
 head_read_field(struct http_head *h, struct str line)
 {
 	struct str value = line;
-	struct http_field f = { .name = head_split(&value, ':') };
+	struct header_field f = { .name = str_split(&value, ':') };
 
 	if (value.p == NULL || !head_is_token(f.name))
 		return "the name of a header field is invalid";
-	f.value = head_trim(value);
-	if (!head_is_value(f.value))
+	f.value = str_trim(value);
+	if (!head_is_value(value))
 		return "a header field has a control character";
 	h->field[h->n++] = f;
 	return NULL;
@@ -168,36 +139,4 @@ http_head_read(
 	}
 	*used = (size_t)(rest.p - data.p);
 	return RC_OK;
-}
-
-struct str
-http_head_find(const struct http_head *h, struct str name)
-{
-	size_t i;
-
-	for (i = 0; i < h->n; i++)
-		if (str_eq_nocase(h->field[i].name, name))
-			return h->field[i].value;
-	return (struct str){ NULL, 0 };
-}
-
-size_t
-http_head_count(const struct http_head *h, struct str name)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < h->n; i++)
-		n += str_eq_nocase(h->field[i].name, name);
-	return n;
-}
-
-bool
-http_list_next(struct str *list, struct str *item)
-{
-	while (list->p != NULL) {
-		*item = head_trim(head_split(list, ','));
-		if (item->n > 0)
-			return true;
-	}
-	return false;
 }

@@ -12,19 +12,16 @@
 
 #include "core/rc.h"
 #include "core/str.h"
+#include "http/header.h"
 
 /* Fields of one head, and bytes of it. */
 #define HTTP_FIELDS_MAX 64
 #define HTTP_HEAD_MAX   8192
 
-struct http_field {
-	struct str name, value; /* the value without white space around it */
-};
-
 struct http_head {
 	struct str method, target;
-	bool http11; /* otherwise HTTP/1.0 */
-	struct http_field field[HTTP_FIELDS_MAX];
+	bool http11;                                /* otherwise HTTP/1.0 */
+	struct header_field field[HTTP_FIELDS_MAX]; /* values are trimmed */
 	size_t n;
 };
 
@@ -36,16 +33,5 @@ struct http_head {
  */
 enum rc http_head_read(struct str data, struct http_head *h, size_t *used,
     const char **why) RC_CHECK;
-
-/* http_head_find(h, name): The first value of that name, or absent. */
-struct str http_head_find(const struct http_head *h, struct str name);
-
-/* http_head_count(h, name): How many fields have that name. */
-size_t http_head_count(const struct http_head *h, struct str name);
-
-/* http_list_next(list, item): The next item of a comma-separated list, without
- * white space; list becomes the rest.  False at its end.  Empty items are
- * skipped. */
-bool http_list_next(struct str *list, struct str *item);
 
 #endif /* !HTTP_HEAD_READER_H */

@@ -25,6 +25,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "core/trace.h"
+#include "http/header.h"
 #include "httpd/client_address.h"
 #include "httpd/cors.h"
 #include "httpd/httpd.h"
@@ -77,11 +78,6 @@ struct str uri_query(const struct uri *u, struct str name);
 
 /* ---- header of a request: request_read.c; pure ---- */
 
-struct header_field {
-	struct str name;
-	struct str value;
-};
-
 struct request_head {
 	int64_t length;  /* Content-Length, 0 without one */
 	bool chunked;    /* of unknown length */
@@ -102,17 +98,6 @@ struct request_head {
  */
 enum rc request_head_parse(struct request_head *h,
     const struct header_field *fields, size_t n, bool http11) RC_CHECK;
-
-/* header_find(fields, n, name): The first value of that name, or absent. */
-struct str header_find(
-    const struct header_field *fields, size_t n, struct str name);
-
-/* header_count(fields, n, name): How many fields have that name. */
-size_t header_count(
-    const struct header_field *fields, size_t n, struct str name);
-
-/* header_has_token(value, token): Whether a comma-separated list has token. */
-bool header_has_token(struct str value, struct str token);
 
 /* ---- routes: route.c; pure ---- */
 

@@ -118,13 +118,13 @@
  * message), job (to be published), active (ms), due (ms; identifies the idle
  * period), claims (of that period), last (number of the newest message), late
  * (what turns have left open), early (sumn:ms, when a summary of a long session
- * was requested), seq (of the newest event), kept (ms; when the events were
- * last given EVENTS_TTL_MS), follow (ms; until then a client reads events as
- * they come), bytes (of all messages), chars (sumn:last:characters of the
+ * was requested), seq (of the newest event), refreshed (ms; when the events
+ * were last given EVENTS_TTL_MS), follow (ms; until then a client reads events
+ * as they come), bytes (of all messages), chars (sumn:last:characters of the
  * messages after sumn; a count made for another sumn or last is ignored).
  * Messages: list: the newest at its end. Events: stream: 0-<seq>: e (JSON), or
- * lost (turn's token) and at (ms); expires. Retry: string: the turn's token;
- * expires; the key ends with the digest of the user's input.
+ * lost (turn's token), at (ms) and acted (0, 1); expires. Retry: string: the
+ * turn's token; expires; the key ends with the digest of the user's input.
  */
 #define SESSION_FORMAT           "1"
 #define KEY_SESSION_PRE          "soul:session:"

@@ -157,7 +157,7 @@ check_is_plain_ascii(struct str s)
 enum rc
 wire_check_utf8(struct str s, const struct wire_at *at)
 {
-	/* Mostly the first byte tells. */
+	/* The first byte differs in most cases. */
 	if (s.n == 0 || (s.p[0] > 0 && check_is_plain_ascii(s)))
 		return RC_OK;
 	if (str_utf8_count(s) < 0)

@@ -12,22 +12,30 @@
 #define KEY_LENGTH     24 /* 16 bytes in base64 */
 #define KEY_BYTES      16
 
+/* Whether one of the fields of that name has the token. */
 static bool
 handshake_has_token(
     const struct http_head *h, struct str name, struct str token)
 {
-	struct str list, item;
 	size_t i;
 
-	for (i = 0; i < h->n; i++) {
-		if (!str_eq_nocase(h->field[i].name, name))
-			continue;
-		list = h->field[i].value;
-		while (http_list_next(&list, &item))
-			if (str_eq_nocase(item, token))
-				return true;
-	}
+	for (i = 0; i < h->n; i++)
+		if (str_eq_nocase(h->field[i].name, name) &&
+		    header_has_token(h->field[i].value, token))
+			return true;
 	return false;
+}
+
+static struct str
+handshake_find(const struct http_head *h, struct str name)
+{
+	return header_find(h->field, h->n, name);
+}
+
+static size_t
+handshake_count(const struct http_head *h, struct str name)
+{
+	return header_count(h->field, h->n, name);
 }
 
 static bool
@@ -66,28 +74,28 @@ handshake_reject(struct handshake *out, int status, const char *why)
 void
 handshake_check(const struct http_head *h, struct handshake *out)
 {
-	struct str key = http_head_find(h, STR("Sec-WebSocket-Key"));
-	struct str version = http_head_find(h, STR("Sec-WebSocket-Version"));
+	struct str key = handshake_find(h, STR("Sec-WebSocket-Key"));
+	struct str version = handshake_find(h, STR("Sec-WebSocket-Version"));
 
 	*out = (struct handshake){ .status = 101 };
 	if (!str_eq(h->method, STR("GET")))
 		handshake_reject(out, 405, "the method must be GET");
 	else if (!h->http11)
 		handshake_reject(out, 400, "the version must be HTTP/1.1");
-	else if (http_head_count(h, STR("Host")) != 1)
+	else if (handshake_count(h, STR("Host")) != 1)
 		handshake_reject(out, 400, "there must be one Host");
-	else if (http_head_count(h, STR("Content-Length")) > 0 ||
-	    http_head_count(h, STR("Transfer-Encoding")) > 0)
+	else if (handshake_count(h, STR("Content-Length")) > 0 ||
+	    handshake_count(h, STR("Transfer-Encoding")) > 0)
 		handshake_reject(out, 400, "the request must not have a body");
 	else if (!handshake_has_token(h, STR("Upgrade"), STR("websocket")) ||
 	    !handshake_has_token(h, STR("Connection"), STR("Upgrade")))
 		handshake_reject(out, 426,
 		    "this address speaks WebSocket: send Upgrade: websocket "
 		    "and Connection: Upgrade");
-	else if (http_head_count(h, STR("Sec-WebSocket-Version")) != 1 ||
+	else if (handshake_count(h, STR("Sec-WebSocket-Version")) != 1 ||
 	    !str_eq(version, STR("13")))
 		handshake_reject(out, 426, "Sec-WebSocket-Version must be 13");
-	else if (http_head_count(h, STR("Sec-WebSocket-Key")) != 1 ||
+	else if (handshake_count(h, STR("Sec-WebSocket-Key")) != 1 ||
 	    !handshake_key_is_valid(key))
 		handshake_reject(
 		    out, 400, "Sec-WebSocket-Key must be 16 bytes in base64");
@@ -107,8 +115,11 @@ static bool
 offers_next(struct offers *o, struct str *item)
 {
 	for (;;) {
-		if (http_list_next(&o->list, item))
-			return true;
+		while (o->list.p != NULL) {
+			*item = str_trim(str_split(&o->list, ','));
+			if (item->n > 0)
+				return true;
+		}
 		while (o->field < o->h->n &&
 		    !str_eq_nocase(o->h->field[o->field].name,
 			STR("Sec-WebSocket-Protocol")))

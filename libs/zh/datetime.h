@@ -44,7 +44,7 @@ struct datetime_now {
 	const struct zone *zone;
 	/*
 	 * datetime_find() sets it to true unless its result is the same at any
-	 * other time, in any other zone; NULL: it is not asked.
+	 * other time, in any other zone; NULL: not wanted.
 	 */
 	bool *is_used;
 };

@@ -30,7 +30,7 @@ struct filter_env {
 	struct skill_cache *skills;
 	/*
 	 * Set to true unless the response is the same at any other time but for
-	 * meta.now; NULL: it is not asked.
+	 * meta.now; NULL: not wanted.
 	 */
 	bool *now_is_used;
 };

@@ -2,166 +2,24 @@
  * The route: reference time, time zone, ids and the catalog of a request.
  */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 
 #include "catalog/catalog_loader.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/log.h"
-#include "core/map.h"
 #include "core/mem.h"
 #include "core/zone.h"
 #include "filter.h"
 #include "handlers.h"
 #include "result/result_cache.h"
-#include "rx/rx.h"
+#include "scratch_pool.h"
 #include "slots/skill_cache.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "text/vocabulary.h"
 #include "wire/wire.h"
-
-/* ---- time zones by name, each loaded once ---- */
-
-#define NAME_MAX_BYTES 64
-#define ZONES_MAX      64 /* then all are dropped */
-
-struct zone_cache {
-	struct map *by_name;
-};
-
-static struct zone_cache *
-zone_cache_new(void)
-{
-	struct zone_cache *z = mem_zalloc(sizeof(*z));
-
-	z->by_name = map_new();
-	return z;
-}
-
-static void
-zone_cache_clear(struct zone_cache *z)
-{
-	struct zone *zone;
-	size_t pos = 0;
-
-	while ((zone = map_next(z->by_name, &pos, NULL)) != NULL)
-		zone_free(zone);
-	map_free(z->by_name);
-}
-
-static void
-zone_cache_free(struct zone_cache *z)
-{
-	if (z == NULL)
-		return;
-	zone_cache_clear(z);
-	free(z);
-}
-
-static enum rc
-zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
-{
-	struct zone *zone = map_get(z->by_name, name);
-	char text[NAME_MAX_BYTES + 1];
-	enum rc rc;
-
-	if (zone == NULL) {
-		if (name.n > NAME_MAX_BYTES)
-			return RC_INVALID;
-		str_copy(name, text, sizeof(text));
-		rc = zone_load(text, &zone);
-		if (rc != RC_OK)
-			return rc;
-		if (map_len(z->by_name) == ZONES_MAX) {
-			zone_cache_clear(z);
-			z->by_name = map_new();
-		}
-		(void)map_put(z->by_name, name, zone);
-	}
-	*out = zone;
-	return RC_OK;
-}
-
-/* ---- what one thread at a time uses ---- */
-
-/*
- * More are in use only while as many requests are matched at the same time;
- * those are freed afterwards.
- */
-#define SCRATCH_SPARE_MAX 8
-
-struct filter_scratch {
-	SLIST_ENTRY(filter_scratch) link;
-	struct rx_scratch *rx;
-	struct zone_cache *zones;
-	struct id_stock ids;
-};
-
-struct scratch_pool {
-	pthread_mutex_t lock;
-	SLIST_HEAD(, filter_scratch) spare;
-	size_t n_spare;
-};
-
-static void
-filter_scratch_free(struct filter_scratch *x)
-{
-	rx_scratch_free(x->rx);
-	zone_cache_free(x->zones);
-	free(x);
-}
-
-static struct filter_scratch *
-scratch_pool_take(struct scratch_pool *p)
-{
-	struct filter_scratch *x;
-
-	(void)pthread_mutex_lock(&p->lock);
-	x = SLIST_FIRST(&p->spare);
-	if (x != NULL) {
-		SLIST_REMOVE_HEAD(&p->spare, link);
-		p->n_spare--;
-	}
-	(void)pthread_mutex_unlock(&p->lock);
-	if (x == NULL) {
-		x = mem_zalloc(sizeof(*x));
-		x->rx = rx_scratch_new();
-		x->zones = zone_cache_new();
-	}
-	return x;
-}
-
-static void
-scratch_pool_return(struct scratch_pool *p, struct filter_scratch *x)
-{
-	bool spare;
-
-	(void)pthread_mutex_lock(&p->lock);
-	spare = p->n_spare < SCRATCH_SPARE_MAX;
-	if (spare) {
-		SLIST_INSERT_HEAD(&p->spare, x, link);
-		p->n_spare++;
-	}
-	(void)pthread_mutex_unlock(&p->lock);
-	if (!spare)
-		filter_scratch_free(x);
-}
-
-static void
-scratch_pool_end(struct scratch_pool *p)
-{
-	struct filter_scratch *x;
-
-	while ((x = SLIST_FIRST(&p->spare)) != NULL) {
-		SLIST_REMOVE_HEAD(&p->spare, link);
-		filter_scratch_free(x);
-	}
-	(void)pthread_mutex_destroy(&p->lock);
-}
 
 /* ---- the service ---- */
 
@@ -171,7 +29,7 @@ scratch_pool_end(struct scratch_pool *p)
 struct filter_app {
 	const struct filter_conf *conf;
 	struct catalog_loader *loader;
-	struct scratch_pool scratch;
+	struct scratch_pool *scratch;
 	struct vocabulary *vocabulary;
 	struct skill_cache *skills;
 	struct result_cache *results;
@@ -190,19 +48,18 @@ filter_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct filter_conf *conf = arg;
 	const char *why = NULL;
-	struct zone_cache *zones = zone_cache_new();
-	const struct zone *zone;
+	struct zone *zone = NULL;
 
 	(void)known;
 	if (conf->redis_url[0] != '\0')
 		why = state_url_error(conf->redis_url);
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
-	if (zone_cache_get(zones, str_of(conf->timezone), &zone) != RC_OK)
+	if (zone_load(conf->timezone, &zone) != RC_OK)
 		buf_puts(errors,
 		    "INTENT_FILTER_DEFAULT_TIMEZONE: it must be the IANA name "
 		    "of a time zone, as Asia/Shanghai\n");
-	zone_cache_free(zones);
+	zone_free(zone);
 }
 
 void *
@@ -212,7 +69,7 @@ filter_start(struct svc *s, const void *conf)
 	struct catalog_redis redis;
 
 	app->conf = conf;
-	(void)pthread_mutex_init(&app->scratch.lock, NULL);
+	app->scratch = scratch_pool_new();
 	app->vocabulary = vocabulary_new();
 	app->skills = skill_cache_new(SKILL_CACHE_BYTES);
 	app->results = result_cache_new(RESULT_CACHE_BYTES, svc_metrics(s));
@@ -232,7 +89,7 @@ filter_stop(void *arg)
 	struct filter_app *app = arg;
 
 	catalog_loader_free(app->loader);
-	scratch_pool_end(&app->scratch);
+	scratch_pool_free(app->scratch);
 	vocabulary_free(app->vocabulary);
 	skill_cache_free(app->skills);
 	result_cache_free(app->results);
@@ -346,10 +203,10 @@ filter_call_run(
     void *arg, struct catalog_request request, const struct catalog *cat)
 {
 	struct filter_app *app = arg;
-	struct filter_scratch *x = scratch_pool_take(&app->scratch);
+	struct filter_scratch *x = scratch_pool_take(app->scratch);
 
 	filter_call_match(app, request, cat, x);
-	scratch_pool_return(&app->scratch, x);
+	scratch_pool_return(app->scratch, x);
 }
 
 /* ---- a command that has been matched before ---- */
@@ -380,7 +237,7 @@ static void
 filter_call_reuse(struct filter_app *app, const struct filter_call *f,
     struct catalog_request request)
 {
-	struct filter_scratch *x = scratch_pool_take(&app->scratch);
+	struct filter_scratch *x = scratch_pool_take(app->scratch);
 	const struct zone *zone;
 
 	if (zone_cache_get(x->zones, f->result.zone, &zone) == RC_OK)
@@ -388,7 +245,7 @@ filter_call_reuse(struct filter_app *app, const struct filter_call *f,
 	else
 		svc_fail(request.call, RC_INVALID,
 		    "/timezone: is no longer known to this system");
-	scratch_pool_return(&app->scratch, x);
+	scratch_pool_return(app->scratch, x);
 }
 
 bool

@@ -25,7 +25,7 @@
 
 local function open_session(key, ...)
   local fields = redis.call('HMGET', key, 'v', 'last', 'sumn', 'bytes',
-    'chars', 'seq', 'due', 'follow', 'kept', ...)
+    'chars', 'seq', 'due', 'follow', 'refreshed', ...)
   local s = { key = key, known = fields[1] == SESSION_FORMAT, changes = {} }
   if not s.known then record(key, SESSION_FORMAT) end
   s.last, s.summarised = tonumber(fields[2] or '') or 0,
@@ -33,7 +33,7 @@ local function open_session(key, ...)
   s.bytes, s.chars = tonumber(fields[4] or '') or 0, fields[5]
   s.seq, s.due = tonumber(fields[6] or '') or 0, tonumber(fields[7] or '') or 0
   s.followed_until = tonumber(fields[8] or '') or 0
-  s.kept = tonumber(fields[9] or '') or 0
+  s.refreshed = tonumber(fields[9] or '') or 0
   s.more = { unpack(fields, 10) }
   return s
 end
@@ -107,9 +107,9 @@ local function log_events(s, events, from, n)
     log_event(events, s.seq + i, 'e', ARGV[from + i - 1])
   end
   -- Once a minute is enough: a command less for most turns.
-  if now - s.kept > EVENTS_TTL_MS / 60 then
+  if now - s.refreshed > EVENTS_TTL_MS / 60 then
     redis.call('PEXPIRE', events, "EVENTS_TTL_MS")
-    change(s, 'kept', now)
+    change(s, 'refreshed', now)
   end
   change(s, 'seq', s.seq + n)
   return s.seq

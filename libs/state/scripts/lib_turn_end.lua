@@ -33,6 +33,7 @@ local function store_end(reply, timeline, void)
     ending[#ending + 1], ending[#ending + 2] = 'void', '1'
   end
   call('HSET', turn, unpack(ending))
+  -- Its start has set the same lifetime; a minute less does not matter.
   if now - (tonumber(fields[4] or '') or 0) > TURN_TTL_MS / 60 then
     call('PEXPIRE', turn, TURN_TTL_MS)
   end

@@ -1,6 +1,6 @@
 /*
- * result_cache: the replies to commands that have been said before, by all that
- * they depend on (result_key), so that a repeated command is not matched again.
+ * result_cache: the replies to earlier commands, by all that they depend on
+ * (result_key), so that a repeated command is not matched a second time.
  *
  * Keys are compared as a whole.  Any thread.
  */
@@ -46,8 +46,9 @@ bool result_cache_get(struct result_cache *c, const struct result_key *key,
 
 /*
  * result_cache_admit(c, key):
- * Whether a result with that key is worth storing: it was asked before, among
- * the last some thousand keys.  What is said only once costs no more than this.
+ * Whether a result with that key is worth storing: it is among the last
+ * thousands of keys that this was called for.  Other keys cost no more than
+ * this.
  */
 bool result_cache_admit(struct result_cache *c, struct str key);
 

@@ -23,7 +23,7 @@ struct digest {
 /* digest_seed_init(s): Unpredictable. */
 void digest_seed_init(struct digest_seed *s);
 
-/* digest_of(s, text, kind): kind (0 or 1) tells apart texts of two kinds. */
+/* digest_of(s, text, kind): kind (0 or 1) separates texts of two kinds. */
 struct digest digest_of(
     const struct digest_seed *s, struct str text, unsigned kind);
 

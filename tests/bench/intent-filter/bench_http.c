@@ -1,7 +1,7 @@
 /*
  * Throughput over HTTP: an intent-filter process next to civetweb's bare
- * "hello": a command of the protocol's catalog that was said before, whose
- * result is in memory; one that is always another; and the same with a
+ * "hello": a repeated command of the protocol's catalog, whose
+ * result is in memory; one that is never the same; and both with a
  * reference to the catalog.
  */
 #include <civetweb.h>
@@ -83,10 +83,10 @@ TEST_T(throughput_over_http, 120)
 	struct filter_load load;
 	struct http_compare_target t[] = {
 		{ .name = "bare civetweb", .path = "/hello" },
-		{ .name = "said before" },
-		{ .name = "always another" },
+		{ .name = "repeated" },
+		{ .name = "distinct" },
 		{ .name = "  by hash" },
-		{ .name = "  by hash, another" },
+		{ .name = "  by hash, distinct" },
 	};
 
 	tk_server_start(&nats, TK_NATS);

@@ -187,7 +187,7 @@ TEST_T(a_repeated_command_has_the_same_reply, 60)
 	for (size_t i = 0; i < NELEM(commands); i++) {
 		bool failed;
 
-		/* It is not stored before it was asked twice. */
+		/* It is stored at the second request. */
 		first = command_test_send(&t, BY_HTTP, commands[i].request);
 		failed = strstr(first, "\"error\":") != NULL;
 		for (int n = 0; n < 2; n++)
