@@ -426,6 +426,16 @@ peer_write(struct ws_peer *p)
 	return false;
 }
 
+/* The socket takes no more for now, and the timer may be set for much later. */
+static void
+peer_set_stall_timer(struct ws_peer *p)
+{
+	struct mono stalled = mono_add_ms(p->taken, p->w->o.stall_ms);
+
+	if (p->phase == WS_OPEN && stalled.ns < p->timer.at.ns)
+		peer_set_timer(p, stalled);
+}
+
 void
 ws_peer_flush(struct ws_peer *p)
 {
@@ -433,10 +443,12 @@ ws_peer_flush(struct ws_peer *p)
 		peer_feed_early(p);
 	if (p->dead || p->phase == WS_LINGER || p->phase == WS_PENDING)
 		return;
-	if (peer_write(p))
+	if (peer_write(p)) {
 		peer_all_sent(p);
-	else if (!p->dead)
+	} else if (!p->dead) {
 		loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ | LOOP_WRITE);
+		peer_set_stall_timer(p);
+	}
 }
 
 /* ---- the interface ---- */

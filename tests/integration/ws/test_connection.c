@@ -360,7 +360,7 @@ TEST_T(a_client_that_does_not_read_is_closed, 30)
 	struct pollfd w = { .events = POLLOUT };
 	struct echo e;
 
-	echo_start(&e, (struct ws_opts){ .stall_ms = 300, .ping_ms = 100 });
+	echo_start(&e, (struct ws_opts){ .stall_ms = 300 });
 	w.fd = fd = client_connect(&e);
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
 	client_send(fd, str_of(upgrade));
