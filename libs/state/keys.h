@@ -122,9 +122,10 @@
  * were last given EVENTS_TTL_MS), follow (ms; until then a client reads events
  * as they come), bytes (of all messages), chars (sumn:last:characters of the
  * messages after sumn; a count made for another sumn or last is ignored).
- * Messages: list: the newest at its end. Events: stream: 0-<seq>: e (JSON), or
- * lost (turn's token), at (ms) and acted (0, 1); expires. Retry: string: the
- * turn's token; expires; the key ends with the digest of the user's input.
+ * Messages: list: the newest at its end. Events: stream: 0-<seq of the last>: e
+ * (JSON), …, or lost (turn's token), at (ms) and acted (0, 1); expires. Retry:
+ * string: the turn's token; expires; the key ends with the digest of the user's
+ * input.
  */
 #define SESSION_FORMAT           "1"
 #define KEY_SESSION_PRE          "soul:session:"
@@ -140,9 +141,13 @@
 #define SESSION_BYTES_MAX 8388608
 /* Messages that a script reads from the list at a time. */
 #define SESSION_CHUNK 32
-/* About how many events are stored, and for how long after the newest. */
+/*
+ * About how many events are stored, and for how long: an hour after
+ * the newest, but it is set once a minute, and not by the end of a turn that
+ * was no longer than TURN_LONG_MS.
+ */
 #define EVENTS_MAX    1000
-#define EVENTS_TTL_MS 3600000
+#define EVENTS_TTL_MS 4260000
 /* Events that a script reads from the stream at a time. */
 #define EVENTS_CHUNK 64
 /* For how long an input with the same text counts as a retry. */
@@ -165,8 +170,9 @@
 #define SESSIONS_MAX 1000
 
 /*
- * turn: list: instance:turn, tokens; string, in each bucket in which a process
- * has turns: expires with the process.
+ * turn: string: the queue's entries, instance:turn (tokens), each with a space
+ * after it; expires.  String, in each bucket in which a process has turns:
+ * expires with the process.
  * Record: hash: u s i (user, session, instance, tokens), trace, at (ms), begun
  * (1: its input is stored), input (token of the turn that stored the input),
  * acting (1: a terminal may have carried out an action), again (the retry key),
@@ -174,12 +180,16 @@
  * stored), end (the last turn_reply, JSON; empty: lost), tl (timeline, JSON),
  * commit (what storing the end took, us); expires.
  */
-#define TURN_FORMAT       "1"
-#define KEY_TURN_PRE      "soul:turn:"
-#define KEY_TURN          KEY_TURN_PRE "{#}:%:%"
+#define TURN_FORMAT  "1"
+#define KEY_TURN_PRE "soul:turn:"
+#define KEY_TURN     KEY_TURN_PRE "{#}:%:%"
+/* From its start on; one that took longer than TURN_LONG_MS gets TURN_TTL_MS at
+ * its end. */
+#define TURN_BEGUN_TTL_MS 4200000
 #define TURN_TTL_MS       3600000
+#define TURN_LONG_MS      600000
 #define KEY_TURNS_PRE     "soul:turns:"
-#define KEY_TURNS_POST    ":1"
+#define KEY_TURNS_POST    ":2"
 #define KEY_TURNS         KEY_TURNS_PRE "{#}:%:%" KEY_TURNS_POST
 #define KEY_INSTANCE_PRE  "soul:instance:"
 #define KEY_INSTANCE_POST ":1"

@@ -14,6 +14,8 @@ call_begin(struct script_call *c, const struct state_script *script)
 	c->n_args = 0;
 	c->n_nums = 0;
 	c->n_ids = 0;
+	c->packing = false;
+	c->n_packed = 0;
 }
 
 static void
@@ -77,13 +79,65 @@ call_key_of(
 		call_fail(c, rc);
 }
 
+/* ---- packed arguments: a sequence of MessagePack's values ---- */
+
+/* A value's first byte. */
+#define PACK_STR16 0xda /* two bytes of length follow */
+#define PACK_INT64 0xd3
+
+void
+call_pack(struct script_call *c)
+{
+	c->packing = true;
+}
+
+void
+call_pack_end(struct script_call *c)
+{
+	c->packing = false;
+	call_text(c, (struct str){ c->packed, c->n_packed }, SCRIPT_PACK_MAX);
+}
+
+/* The n low bytes of v, the highest first, after a value's first byte. */
+static void
+call_pack_head(struct script_call *c, unsigned char first, uint64_t v, size_t n)
+{
+	c->packed[c->n_packed++] = (char)first;
+	while (n-- > 0)
+		c->packed[c->n_packed++] = (char)(v >> (8 * n));
+}
+
+static void
+call_pack_text(struct script_call *c, struct str text)
+{
+	if (c->n_packed + 3 + text.n > SCRIPT_PACK_MAX) {
+		call_fail(c, RC_TOOBIG);
+		return;
+	}
+	call_pack_head(c, PACK_STR16, text.n, 2);
+	if (text.n > 0)
+		memcpy(c->packed + c->n_packed, text.p, text.n);
+	c->n_packed += text.n;
+}
+
+static void
+call_pack_num(struct script_call *c, int64_t v)
+{
+	if (c->n_packed + 1 + sizeof(v) > SCRIPT_PACK_MAX)
+		call_fail(c, RC_TOOBIG);
+	else
+		call_pack_head(c, PACK_INT64, (uint64_t)v, sizeof(v));
+}
+
 void
 call_text(struct script_call *c, struct str text, size_t max)
 {
-	if (c->n_args == SCRIPT_ARGS_MAX)
-		call_fail(c, RC_BUG);
-	else if (text.n > max)
+	if (text.n > max)
 		call_fail(c, RC_TOOBIG);
+	else if (c->packing)
+		call_pack_text(c, text);
+	else if (c->n_args == SCRIPT_ARGS_MAX)
+		call_fail(c, RC_BUG);
 	else
 		c->args[c->n_args++] = text;
 }
@@ -91,6 +145,10 @@ call_text(struct script_call *c, struct str text, size_t max)
 void
 call_num(struct script_call *c, int64_t v)
 {
+	if (c->packing) {
+		call_pack_num(c, v);
+		return;
+	}
 	if (c->n_nums == SCRIPT_NUMS_MAX) {
 		call_fail(c, RC_BUG);
 		return;
@@ -99,10 +157,13 @@ call_num(struct script_call *c, int64_t v)
 	c->n_nums++;
 }
 
-/* Room for the next argument made of ids. */
+/* Room for the next argument made of ids; local, of the same size, is enough
+ * for one that is packed. */
 static char *
-call_id_room(struct script_call *c)
+call_id_room(struct script_call *c, char *local)
 {
+	if (c->packing)
+		return local;
 	if (c->n_ids < SCRIPT_IDS_MAX)
 		return c->id_text[c->n_ids++];
 	call_fail(c, RC_BUG);
@@ -112,7 +173,7 @@ call_id_room(struct script_call *c)
 void
 call_token(struct script_call *c, struct str id)
 {
-	char *dst = call_id_room(c);
+	char local[sizeof(c->id_text[0])], *dst = call_id_room(c, local);
 
 	if (dst == NULL)
 		return;
@@ -125,7 +186,8 @@ call_token(struct script_call *c, struct str id)
 void
 call_tokens(struct script_call *c, struct str a, char sep, struct str b)
 {
-	char token[ID_TOKEN_MAX], *dst = call_id_room(c);
+	char local[sizeof(c->id_text[0])], *dst = call_id_room(c, local);
+	char token[ID_TOKEN_MAX];
 	size_t n;
 
 	if (dst == NULL)

@@ -76,9 +76,9 @@ session_append_fenced(struct state *s, const struct session_key *k,
 		call_tokens(&c, turn->instance, ':', turn->turn_id);
 	call_num(&c, SESSION_MESSAGES_MAX);
 	call_text(&c, SESSION_PENDING_ARG(new.pending), SESSION_TEXT_MAX);
+	call_num(&c, new.chars);
 	for (i = 0; i < new.n; i++)
 		call_text(&c, new.json[i], SESSION_TEXT_MAX);
-	call_num(&c, new.chars);
 	rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK && first != NULL)
 		*first = state_reply_int(state_reply_at(r, 1));

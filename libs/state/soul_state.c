@@ -369,6 +369,7 @@ soul_log_read(struct state *s, const struct soul_log_page *page,
 {
 	const struct str ids[] = { page->user_id, page->soul_id };
 	char text[STATE_KEY_MAX], from[STR_NUM_MAX], max[STR_NUM_MAX];
+	int64_t after = clock_wall().ms - SOUL_LOG_MS;
 	struct state_reply *r = NULL;
 	struct str key;
 	enum rc rc;
@@ -378,11 +379,14 @@ soul_log_read(struct state *s, const struct soul_log_page *page,
 	if (page->max == 0 || page->max > SOUL_LOG_MAX || page->since.ms < 0 ||
 	    page->since.ms == INT64_MAX)
 		return RC_INVALID;
+	/* Older ones are removed now and then. */
+	if (after < page->since.ms)
+		after = page->since.ms;
 	rc = state_key(text, KEY_SOUL_LOG, ids, NELEM(ids), &key);
 	if (rc == RC_OK)
 		rc = state_cmd(s,
 		    STATE_ARGS(STR("XREVRANGE"), key, STR("+"),
-			str_num(page->since.ms + 1, from), STR("COUNT"),
+			str_num(after + 1, from), STR("COUNT"),
 			str_num((int64_t)page->max, max)),
 		    &r);
 	if (rc == RC_OK)

@@ -53,7 +53,10 @@ struct turn_input {
 	int64_t idle_ms;
 };
 
-/* For how long turn_enter() and turn_poll() mark a process as alive. */
+/*
+ * For how long turn_enter() and turn_poll() mark a process as alive; at least
+ * two thirds of it are left then.
+ */
 #define TURN_ALIVE_MS 3000
 
 /*
@@ -223,7 +226,8 @@ enum rc turn_log_events_reply(
 struct turn_ending {
 	struct str reply;    /* its turn_reply, JSON; absent: not stored */
 	struct str timeline; /* JSON; absent: none */
-	bool forget; /* it had no effect: the same input is not a retry */
+	bool forget;     /* it had no effect: the same input is not a retry */
+	int64_t took_ms; /* for turn_finish(): since it entered the queue */
 	/* For turn_leave(): the events follow those that were logged with the
 	 * turn's input; without it they are not logged. */
 	bool if_begun;

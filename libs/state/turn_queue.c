@@ -52,7 +52,7 @@ turn_alive(struct state *s, struct str instance, const unsigned *buckets,
 }
 
 void
-turn_call(struct script_call *c, const struct state_script *script,
+turn_call_keys(struct script_call *c, const struct state_script *script,
     const struct turn_slot *p)
 {
 	const struct session_key *k = &p->key;
@@ -63,6 +63,13 @@ turn_call(struct script_call *c, const struct state_script *script,
 	call_key(c, KEY_SESSION, k->user_id, k->session_id);
 	call_key(c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
 	call_key(c, KEY_TURN, k->user_id, p->turn_id);
+}
+
+void
+turn_call(struct script_call *c, const struct state_script *script,
+    const struct turn_slot *p)
+{
+	turn_call_keys(c, script, p);
 	call_tokens(c, p->instance, ':', p->turn_id);
 }
 
@@ -94,34 +101,49 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 	return rd.rc != RC_OK ? rd.rc : rc;
 }
 
+static enum rc
+turn_call_enter(struct script_call *c, const struct turn_slot *p,
+    const struct turn_entry *e)
+{
+	const struct session_key *k = &p->key;
+
+	turn_call_keys(c, &script_turn_enter, p);
+	call_key(c, KEY_SESSION_RETRY, k->user_id, k->session_id);
+	call_key(c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
+	call_key_of(c, KEY_IDLE, k->user_id, STR_NONE);
+	call_key(c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
+	if (e->input != NULL)
+		call_key(c, KEY_SOUL, k->user_id, e->input->soul);
+	call_pack(c);
+	call_tokens(c, p->instance, ':', p->turn_id);
+	call_token(c, p->turn_id);
+	call_token(c, k->user_id);
+	call_token(c, k->session_id);
+	call_token(c, p->instance);
+	call_text(c, e->trace_id, ID_MAX);
+	call_num(c, TURN_ALIVE_MS);
+	call_num(c, TURN_QUEUE_MAX + 1); /* one more runs */
+	call_num(c, e->acting);
+	if (e->input != NULL &&
+	    turn_call_input(c, p, e->messages, e->input, e->events) != RC_OK)
+		return RC_INVALID;
+	call_pack_end(c);
+	call_text(c, e->fingerprint, TURN_FINGERPRINT_MAX);
+	if (e->input != NULL)
+		turn_call_texts(c, e->messages, e->events);
+	return RC_OK;
+}
+
 enum rc
 turn_enter(struct state *s, const struct turn_slot *p,
     const struct turn_entry *e, struct arena *a, struct turn_entered *out)
 {
-	const struct session_key *k = &p->key;
 	struct state_reply *r;
 	struct script_call c;
-	enum rc rc = RC_OK;
+	enum rc rc;
 
 	*out = (struct turn_entered){ .ahead = -1 };
-	turn_call(&c, &script_turn_enter, p);
-	call_key(&c, KEY_SESSION_RETRY, k->user_id, k->session_id);
-	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
-	call_key_of(&c, KEY_IDLE, k->user_id, STR_NONE);
-	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
-	call_token(&c, p->turn_id);
-	call_token(&c, k->user_id);
-	call_token(&c, k->session_id);
-	call_token(&c, p->instance);
-	call_text(&c, e->trace_id, ID_MAX);
-	call_text(&c, e->fingerprint, TURN_FINGERPRINT_MAX);
-	call_num(&c, TURN_ALIVE_MS);
-	call_num(&c, TURN_QUEUE_MAX + 1); /* one more runs */
-	call_num(&c, e->acting);
-	if (e->input != NULL) {
-		call_key(&c, KEY_SOUL, k->user_id, e->input->soul);
-		rc = turn_call_input(&c, p, e->messages, e->input, e->events);
-	}
+	rc = turn_call_enter(&c, p, e);
 	if (rc != RC_OK)
 		return rc;
 	rc = call_run(s, &c, 2, &r);

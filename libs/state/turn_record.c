@@ -50,12 +50,18 @@ turn_call_input(struct script_call *c, const struct turn_slot *p,
 	call_text(c, in->terminal, ID_MAX);
 	call_num(c, in->idle_ms);
 	call_tokens(c, k->user_id, ':', k->session_id);
-	call_text(c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
 	call_num(c, (int64_t)events->n);
-	turn_put_texts(c, events->json, events->n, SESSION_EVENT_MAX);
-	turn_put_texts(c, new->json, new->n, SESSION_TEXT_MAX);
 	call_num(c, new->chars);
 	return RC_OK;
+}
+
+void
+turn_call_texts(struct script_call *c, const struct session_new *new,
+    const struct turn_events *events)
+{
+	call_text(c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
+	turn_put_texts(c, events->json, events->n, SESSION_EVENT_MAX);
+	turn_put_texts(c, new->json, new->n, SESSION_TEXT_MAX);
 }
 
 static enum rc
@@ -78,9 +84,12 @@ turn_run_input(struct state *s, const struct turn_slot *p,
 	call_key(&c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
 	call_key(&c, KEY_SOUL, k->user_id, in->soul);
 	call_tokens(&c, p->instance, ':', p->turn_id);
+	call_pack(&c);
 	rc = turn_call_input(&c, p, new, in, events);
 	if (rc != RC_OK)
 		return rc;
+	call_pack_end(&c);
+	turn_call_texts(&c, new, events);
 	rc = call_run(s, &c, 3, &r);
 	events->seq =
 	    call_is_done(rc) ? state_reply_int(state_reply_at(r, 1)) : 0;
@@ -142,16 +151,6 @@ turn_log_events_reply(const struct state_pipe *pipe, size_t i, int64_t *seq)
 
 /* ---- its end ---- */
 
-static void
-turn_begin_ending(struct script_call *c, const struct state_script *script,
-    const struct turn_slot *p, const struct turn_ending *end)
-{
-	turn_call(c, script, p);
-	call_text(c, end->reply, SESSION_EVENT_MAX);
-	call_text(c, end->timeline, SESSION_EVENT_MAX);
-	call_num(c, end->forget);
-}
-
 static enum rc
 turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
     struct arena *a)
@@ -193,7 +192,10 @@ turn_leave(struct state *s, const struct turn_slot *p, struct turn_ending *end,
 
 	if (end->events.n > TURN_EVENTS_MAX)
 		return RC_INVALID;
-	turn_begin_ending(&c, &script_turn_leave, p, end);
+	turn_call(&c, &script_turn_leave, p);
+	call_text(&c, end->reply, SESSION_EVENT_MAX);
+	call_text(&c, end->timeline, SESSION_EVENT_MAX);
+	call_num(&c, end->forget);
 	call_num(&c, end->if_begun);
 	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
 	return turn_run_ending(s, &c, end, a);
@@ -208,14 +210,19 @@ turn_finish(struct state *s, const struct turn_slot *p,
 
 	if (!turn_can_append(new) || end->events.n > TURN_EVENTS_MAX)
 		return RC_INVALID;
-	turn_begin_ending(&c, &script_turn_finish, p, end);
+	turn_call_keys(&c, &script_turn_finish, p);
 	call_key(&c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
+	call_pack(&c);
+	call_tokens(&c, p->instance, ':', p->turn_id);
+	call_num(&c, end->forget);
+	call_num(&c, end->took_ms > TURN_LONG_MS);
 	call_num(&c, SESSION_MESSAGES_MAX);
-	call_text(&c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
 	call_num(&c, (int64_t)end->events.n);
-	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
-	turn_put_texts(&c, new->json, new->n, SESSION_TEXT_MAX);
 	call_num(&c, new->chars);
+	call_pack_end(&c);
+	call_text(&c, end->reply, SESSION_EVENT_MAX);
+	call_text(&c, end->timeline, SESSION_EVENT_MAX);
+	turn_call_texts(&c, new, &end->events);
 	return turn_run_ending(s, &c, end, a);
 }
 

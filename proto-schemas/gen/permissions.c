@@ -294,8 +294,8 @@ static const char redis_intro[] =
 static const char redis_migrate[] =
     "user migrate reset on " BASE " +eval +scan +client|list +type +del "
     "+exists +get +set +incr +rename +pexpire +hdel +hget +hkeys +hmget +hset "
-    "+hsetnx +hincrby +lindex +lrange +rpush +sadd +smembers +xadd +zadd "
-    "+zcard +zrange +zrem ~soul:*\n";
+    "+hsetnx +hincrby +lindex +lrange +pttl +rpush +sadd +smembers +xadd "
+    "+xrange +zadd +zcard +zrange +zrem ~soul:*\n";
 
 static bool
 redis_has(char *const *v, size_t n, const char *s)
@@ -354,10 +354,15 @@ redis_put_key(struct buf *b, const char *may, const char *key)
 {
 	buf_printf(b, " %s~", may);
 	for (const char *s = key; *s != '\0'; s++)
-		if (*s == '#')
-			buf_puts(b, "b*");
-		else
+		if (*s == '#') {
+			buf_puts(b, "b????");
+		} else if (*s == '%' && s[strspn(s, "%:0123456789")] == '\0') {
+			/* Redis tries each place for a star, but the last. */
+			buf_putc(b, '*');
+			return;
+		} else {
 			buf_putc(b, *s == '%' ? '*' : *s);
+		}
 	/* Such a key is a prefix. */
 	if (key[0] != '\0' && key[strlen(key) - 1] == ':')
 		buf_putc(b, '*');

@@ -9,7 +9,7 @@
 -- A binding stays only when the terminal gets its first identity, and only if
 -- it was made by the user the identity is for: a new identity has a new owner.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_credential_change
 

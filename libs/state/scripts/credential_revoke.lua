@@ -5,7 +5,7 @@
 -- Result: {OK, the previous user or nil, its soul or nil, now (ms)}, NOENT,
 --         AGAIN if it began too long ago
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_credential_change
 

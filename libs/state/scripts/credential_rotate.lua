@@ -4,7 +4,7 @@
 -- ARGV: when it began (ms), hash ('': none)
 -- Result: OK, NOENT, AGAIN if it began too long ago
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_credential_change
 

@@ -6,7 +6,7 @@
 -- A change that has not ended for so long that it never will may have been
 -- made: it counts.
 
---@include lib_clock
+--@include lib_now
 
 local call = redis.call
 local dead = call('ZRANGEBYSCORE', KEYS[1], '-inf',

@@ -90,9 +90,43 @@ function expand(script, piece,    i, line, lib) {
 		} else if (line == "--@idempotent" && piece == script) {
 			idempotent[script] = 1
 		} else if (line !~ /^[ \t]*(--.*)?$/) {
-			put(script, constants(script, line))
+			code[++n_code] = constants(script, line)
 		}
 	}
+}
+# How many lines contain the name as a word.
+function uses(name,    i, n) {
+	n = 0
+	for (i = 1; i <= n_code; i++)
+		n += (" " code[i] " ") ~ ("[^A-Za-z0-9_]" name "[^A-Za-z0-9_]")
+	return n
+}
+# Leave out the functions of libraries that the script does not use: each would be
+# made anew whenever it runs.
+function drop_unused(    i, name, dropped) {
+	do {
+		dropped = 0
+		for (i = 1; i <= n_code; i++) {
+			if (code[i] !~ /^local function /)
+				continue
+			name = code[i]
+			gsub(/^local function |[(].*$/, "", name)
+			if (uses(name) > 1)
+				continue
+			dropped = 1
+			while (code[i] != "end")
+				code[i++] = ""
+			code[i] = ""
+		}
+	} while (dropped)
+}
+function put_script(script,    i) {
+	n_code = 0
+	expand(script, script)
+	drop_unused()
+	for (i = 1; i <= n_code; i++)
+		if (code[i] != "")
+			put(script, code[i])
 }
 END {
 	if (failed)
@@ -111,7 +145,7 @@ END {
 		lua = out "/lua/" names[k] ".lua"
 		print "extern const struct state_script script_" names[k] ";" >header
 		print "\nconst struct state_script script_" names[k] " = {" >source
-		expand(names[k], names[k])
+		put_script(names[k])
 		print "\t,\"" digest(lua) "\"," >source
 		print "\t" (names[k] in idempotent ? "true" : "false") >source
 		print "};" >source

@@ -1,8 +1,9 @@
 -- lib_clock: the time by Redis' clock.
 --
--- now:      milliseconds since 1970.
--- now_text: the same as a string, which costs less as an argument of a command.
+-- clock(): milliseconds since 1970.  As an argument of a command a text costs
+--          less, string.format('%d', now).
 
-local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
-local now_text = string.format('%d', now)
+local function clock()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+end

@@ -1,6 +1,6 @@
 -- lib_credential_change: the second step of a change of an identity.
 --
--- Needs lib_clock.
+-- Needs lib_now.
 --
 -- is_late(began): whether it began (ms) so long ago that others may count on
 -- its having failed.

@@ -1,6 +1,6 @@
 -- lib_memory_tombstone: forgotten ids stay forgotten for a while.
 --
--- Needs lib_clock and lib_memory.
+-- Needs lib_now and lib_memory.
 --
 -- add_tombstone(id, ttl, max): for ttl ms, and at most max of them.
 

@@ -11,7 +11,7 @@
 -- parent(path):  nil at the top.
 -- set(path, ms, value): nil, nil removes it.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local call, profile = redis.call, KEYS[1]

@@ -1,6 +1,6 @@
 -- lib_soul_deleting: deletions that were not completed.
 --
--- Needs lib_clock.
+-- Needs lib_now.
 --
 -- deletions_left(key): the souls (tokens) whose deletion began so long ago that
 -- nobody completes it any more.

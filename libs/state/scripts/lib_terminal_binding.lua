@@ -3,7 +3,7 @@
 -- set_binding(key, user, soul): tokens; false: none.  A record that held
 -- nothing but the binding is deleted.  Returns the previous user and soul.
 --
--- Needs lib_clock.
+-- Needs lib_now.
 
 local function set_binding(key, user, soul)
   local fields = redis.call('HMGET', key, 'u', 's', 'bg')

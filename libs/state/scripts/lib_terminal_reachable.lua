@@ -4,7 +4,7 @@
 -- ARGV: ttl (ms), broker or '' (any), …
 -- reachable: true if it is.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local known = record(KEYS[1], TERMINAL_FORMAT)

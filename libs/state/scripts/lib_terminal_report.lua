@@ -18,7 +18,7 @@
 --
 -- Whatever may fail (a key of another type) comes before the first write.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local format = TERMINAL_FORMAT

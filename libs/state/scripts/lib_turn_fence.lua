@@ -5,6 +5,7 @@
 --
 -- Ends the script with {CONFLICT} unless the entry is the head.
 
-if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then
+local turns = redis.call('GET', KEYS[1])
+if not turns or string.sub(turns, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
   return { RC_CONFLICT }
 end

@@ -4,7 +4,7 @@
 -- ARGV: id, for how long (ms), the most tombstones
 -- Result: OK
 
---@include lib_clock
+--@include lib_now
 --@include lib_memory
 --@include lib_memory_tombstone
 

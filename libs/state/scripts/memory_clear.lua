@@ -3,7 +3,7 @@
 -- KEYS: as lib_memory
 -- Result: {OK, how many, not counting superseded ones}
 
---@include lib_clock
+--@include lib_now
 --@include lib_memory
 
 local n = call('HLEN', KEYS[2])

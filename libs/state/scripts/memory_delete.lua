@@ -5,7 +5,7 @@
 --       tombstones
 -- Result: OK, NOENT
 
---@include lib_clock
+--@include lib_now
 --@include lib_memory
 --@include lib_memory_tombstone
 

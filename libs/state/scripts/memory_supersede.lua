@@ -6,7 +6,7 @@
 --       among the items
 -- Result: OK, NOENT, CONFLICT if it was forgotten or superseded before
 
---@include lib_clock
+--@include lib_now
 --@include lib_memory
 --@include lib_memory_tombstone
 --@include lib_memory_forgotten

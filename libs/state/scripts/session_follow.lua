@@ -7,7 +7,7 @@
 -- Written when less than half of the time is left, because a script that only
 -- reads costs no flush of the append-only file.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local key, ttl = KEYS[1], tonumber(ARGV[1])

@@ -7,7 +7,7 @@
 -- Computed keys: the sessions.  One not of our format is no longer due.
 
 --@include lib_bucket
---@include lib_clock
+--@include lib_now
 
 local idle, claimed = KEYS[1], {}
 local members = redis.call('ZRANGEBYSCORE', idle, '-inf', now, 'LIMIT', 0,

@@ -4,7 +4,7 @@
 -- ARGV: due, user:session (tokens), from now (ms)
 -- Result: OK, CONFLICT if the claim is no longer valid
 
---@include lib_clock
+--@include lib_now
 
 local call, idle, member = redis.call, KEYS[2], ARGV[2]
 if tonumber(call('HGET', KEYS[1], 'due') or '') ~= tonumber(ARGV[1])

@@ -6,7 +6,7 @@
 --
 -- A session claimed for its length, before it was idle, is due when it is.
 
---@include lib_clock
+--@include lib_now
 
 local due = tonumber(redis.call('HGET', KEYS[1], 'due') or '')
 if due ~= tonumber(ARGV[1]) then return RC_OK end

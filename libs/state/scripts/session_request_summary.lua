@@ -4,7 +4,7 @@
 -- ARGV: messages, characters (either makes it long), user:session (tokens)
 -- Result: {OK, 1 if it was requested, else 0}
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local call, key, messages = redis.call, KEYS[1], KEYS[2]

@@ -5,12 +5,12 @@
 -- Result: OK
 -- Computed keys: see lib_session_active.
 
---@include lib_clock
+--@include lib_now
 --@include lib_session
 --@include lib_session_active
 
 local s = open_session(KEYS[1])
 set_active(s, { idle = KEYS[2], sessions = KEYS[3] }, ARGV[1], ARGV[2],
-  ARGV[3], ARGV[4])
+  tonumber(ARGV[3]), ARGV[4])
 save_session(s)
 return RC_OK

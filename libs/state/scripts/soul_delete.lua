@@ -8,7 +8,7 @@
 -- Repeated it is OK until the deletion was completed, which the entry of the
 -- user's deletions stands for.
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local call, soul = redis.call, ARGV[2]

@@ -11,7 +11,7 @@
 -- than what it does.  What is no string does not exist for MGET, and what is no
 -- log is left as it is.
 
---@include lib_clock
+--@include lib_now
 
 local call, sub, n = redis.call, string.sub, tonumber(ARGV[1])
 local stored = call('MGET', unpack(KEYS, 1, n))

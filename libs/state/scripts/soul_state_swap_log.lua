@@ -6,6 +6,8 @@
 -- Result: 1 if it was set, 2 if the turn's record says so, too; else the string
 --         that is stored, or nil
 
+-- One command trims the log: by age at each 16th version, else by length.
+
 --@include lib_clock
 
 local call = redis.call
@@ -13,8 +15,11 @@ local fields = KEYS[3] and call('HMGET', KEYS[3], 'v', 'end') or {}
 local stored = call('GET', KEYS[1])
 if not stored or string.sub(stored, 1, 9) ~= ARGV[1] then return stored end
 call('SET', KEYS[1], ARGV[2])
-call('XADD', KEYS[2], 'MAXLEN', ARGV[4], '*', 'e', ARGV[3])
-call('XTRIM', KEYS[2], 'MINID', now - tonumber(ARGV[5]))
+local by, limit = 'MAXLEN', ARGV[4]
+if string.byte(ARGV[1], 9) % 16 == 0 then
+  by, limit = 'MINID', string.format('%d', clock() - tonumber(ARGV[5]))
+end
+call('XADD', KEYS[2], by, limit, '*', 'e', ARGV[3])
 call('PEXPIRE', KEYS[2], ARGV[5])
 if not fields[1] or fields[2] then return 1 end
 call('HSET', KEYS[3], 'saved', '1')

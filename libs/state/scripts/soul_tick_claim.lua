@@ -12,7 +12,7 @@
 -- ticking.  Scores are texts, because Redis formats each number.
 
 --@include lib_bucket
---@include lib_clock
+--@include lib_now
 --@include lib_read
 
 local call, match = redis.call, string.match

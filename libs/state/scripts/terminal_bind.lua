@@ -5,7 +5,7 @@
 -- Result: {OK, the previous soul or nil}, CONFLICT, AGAIN if it began too long
 --         ago: then nobody may rely on what it has recorded before
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_terminal_binding
 

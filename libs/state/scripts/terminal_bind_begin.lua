@@ -6,7 +6,7 @@
 --         {souls whose deletion was not completed}}, NOENT, AGAIN if the user
 --         has too many
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_soul_deleting
 

@@ -9,7 +9,7 @@
 -- Computed keys: the terminals of the soul before.
 
 --@include lib_bucket
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_body
 

@@ -4,7 +4,7 @@
 -- Result: {OK, {terminal, entry, …}, {souls whose deletion was not completed}}
 
 --@idempotent
---@include lib_clock
+--@include lib_now
 --@include lib_soul_deleting
 
 local all = redis.call('HGETALL', KEYS[1])

@@ -7,7 +7,7 @@
 -- Computed keys: the terminals of the entry's soul.
 
 --@include lib_bucket
---@include lib_clock
+--@include lib_now
 
 local call, entry = redis.call, ARGV[3]
 local soul, at = string.match(entry, '^(%S+) (%d+)$')

@@ -5,7 +5,7 @@
 -- Result: {OK, known, present, {fields}, bytes of the catalog}
 
 --@idempotent
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 local known = record(KEYS[1], TERMINAL_FORMAT)

@@ -6,7 +6,7 @@
 --         until when it is present (ms; 0: it is not), now (ms)}
 
 --@idempotent
---@include lib_clock
+--@include lib_now
 --@include lib_record
 
 record(KEYS[1], TERMINAL_FORMAT)

@@ -5,7 +5,7 @@
 -- Result: {OK, the soul, now (ms)}, NOENT, DENIED, CONFLICT if it is bound to
 --         another soul
 
---@include lib_clock
+--@include lib_now
 --@include lib_record
 --@include lib_terminal_binding
 

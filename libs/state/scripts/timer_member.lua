@@ -4,7 +4,7 @@
 -- ARGV: member, for how long from now (ms; 0: end it)
 -- Result: {OK, {members}}
 
---@include lib_clock
+--@include lib_now
 
 local call, key, ttl = redis.call, KEYS[1], tonumber(ARGV[2])
 call('ZADD', key, now + ttl, ARGV[1])

@@ -2,9 +2,9 @@
 --
 -- KEYS: turns
 -- ARGV: entry (instance:turn)
--- Result: OK, CONFLICT
+-- Result: OK, {CONFLICT}
 
 --@idempotent
+--@include lib_turn_fence
 
-if redis.call('LINDEX', KEYS[1], 0) == ARGV[1] then return RC_OK end
-return RC_CONFLICT
+return RC_OK

@@ -11,14 +11,14 @@
 --@include lib_turn_queue
 --@include lib_turn_end
 
-local live, dead, head = scan_queue(ARGV[1])
-store_end(ARGV[2], ARGV[3], ARGV[4])
-local result = leave(ARGV[1], live, dead, head)
+local live, dead, head, queued = scan_queue(ARGV[1])
+store_end(ARGV[2], ARGV[3], tonumber(ARGV[4]), true)
+local result = leave(live, dead, head, queued)
 local logs = #ARGV > 5
   and (ARGV[5] == '0' or call('HEXISTS', KEYS[5], 'begun') == 1)
 if result[2] ~= nil and logs then
   local s = open_session(KEYS[3])
-  result[3] = log_events(s, KEYS[4], 6, #ARGV - 5)
+  result[3] = log_events(s, KEYS[4], 6, #ARGV - 5, clock())
   save_session(s)
   result[4] = is_followed(s)
 elseif result[2] ~= nil then

@@ -8,6 +8,6 @@
 --@include lib_turn_fence
 
 local s = open_session(KEYS[2])
-local seq = log_events(s, KEYS[3], 2, #ARGV - 1)
+local seq = log_events(s, KEYS[3], 2, #ARGV - 1, clock())
 save_session(s)
 return { RC_OK, seq }

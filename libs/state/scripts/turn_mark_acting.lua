@@ -2,12 +2,13 @@
 --
 -- KEYS: turns, instance, session, events, turn
 -- ARGV: entry (instance:turn)
--- Result: OK, CONFLICT unless it is the head
+-- Result: OK, {CONFLICT} unless it is the head
 --
 -- The mark is written once, because a script that only reads costs no flush of
 -- the append-only file.
 
-if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return RC_CONFLICT end
+--@include lib_turn_fence
+
 local turn = KEYS[5]
 if redis.call('EXISTS', turn) == 1
   and redis.call('HEXISTS', turn, 'acting') == 0 then

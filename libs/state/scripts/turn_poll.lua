@@ -6,14 +6,15 @@
 
 --@include lib_turn_queue
 
--- A key of another type must fail before the first write.
-call('LLEN', queue)
-stay_alive(ARGV[2])
 local live, dead = scan_queue(nil, ARGV[3])
-evict(dead)
+stay_alive(ARGV[2])
+if #dead > 0 then
+  save_queue(live)
+  end_lost(dead)
+end
 for n, entry in ipairs(live) do
   if entry == ARGV[1] then
-    call('PEXPIRE', queue, TURN_QUEUE_TTL_MS)
+    call('PEXPIRE', queue, "TURN_QUEUE_TTL_MS")
     return { RC_OK, n - 1, string.match(live[1], '^([^:]+):(.+)$') }
   end
 end

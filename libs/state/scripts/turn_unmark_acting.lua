@@ -2,8 +2,9 @@
 --
 -- KEYS: turns, instance, session, events, turn
 -- ARGV: entry (instance:turn)
--- Result: OK, CONFLICT unless it is the head
+-- Result: OK, {CONFLICT} unless it is the head
 
-if redis.call('LINDEX', KEYS[1], 0) ~= ARGV[1] then return RC_CONFLICT end
+--@include lib_turn_fence
+
 redis.call('HDEL', KEYS[5], 'acting')
 return RC_OK

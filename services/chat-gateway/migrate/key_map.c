@@ -27,7 +27,7 @@ static const struct {
 	[RECORD_RETRY] = { "inputs, to find retries",
 	    { "soul:session:{%:%}:retry:1:", "soul:retry:{#}:%:%:1:" }, false },
 	[RECORD_QUEUE] = { "queues of turns",
-	    { "soul:session:{%:%}:turns:1", "soul:turns:{#}:%:%:1" }, false },
+	    { "soul:session:{%:%}:turns:1", "soul:turns:{#}:%:%:2" }, false },
 	[RECORD_TURN] = { "turns", { "soul:turn:{%}", "soul:turn:{#}:%:%" },
 	    true },
 	[RECORD_INSTANCE] = { "processes with turns",

@@ -305,6 +305,11 @@ pass_end_page(void *arg, const struct str *keys, size_t n)
 			if (p->m->from == FORMAT_2)
 				rc = pass_end_bindings(p, keys[i], &k);
 			break;
+		case RECORD_EVENTS:
+			if (p->m->from == FORMAT_2)
+				rc = pass_eval(p, script_events_back, &keys[i],
+				    1, NULL, 0);
+			break;
 		case RECORD_DELETING:
 			pair[1] = pass_sibling(
 			    p, &k, RECORD_USER_TERMINALS, FORMAT_2);

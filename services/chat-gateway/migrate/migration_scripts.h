@@ -169,15 +169,24 @@ static const char script_terminal[] =
 		"return {}\n";
 
 /*
- * KEYS: a queue, its session and events; ARGV: what stands before and after the
- * token in the keys of its turns.  Its processes are gone: their turns end as
- * the next turn of the session would have ended them.
+ * KEYS: a queue (a list in format 1, else a string), its session and events;
+ * ARGV: what stands before and after the token in the keys of its turns.  Its
+ * processes are gone: their turns end as the next turn of the session would
+ * have ended them.
  */
 static const char script_queue[] = SCRIPT_HEAD
     "local t = call('TIME')\n"
     "local now = string.format('%.0f', t[1] * 1000\n"
     "  + math.floor(t[2] / 1000))\n"
-    "for _, entry in ipairs(call('LRANGE', KEYS[1], 0, -1)) do\n"
+    "local entries = {}\n"
+    "if call('TYPE', KEYS[1]).ok == 'list' then\n"
+    "  entries = call('LRANGE', KEYS[1], 0, -1)\n"
+    "else\n"
+    "  for entry in string.gmatch(call('GET', KEYS[1]) or '', '[^ ]+') do\n"
+    "    entries[#entries + 1] = entry\n"
+    "  end\n"
+    "end\n"
+    "for _, entry in ipairs(entries) do\n"
     "  local id = string.match(entry, ':(.+)$') or ''\n"
     "  local turn = ARGV[1] .. id .. ARGV[2]\n"
     "  if call('EXISTS', turn) == 1 and call('HSETNX', turn, 'end', '') == 1\n"
@@ -190,6 +199,31 @@ static const char script_queue[] = SCRIPT_HEAD
     "  end\n"
     "end\n"
     "call('DEL', KEYS[1])\n"
+    "return {}\n";
+
+/*
+ * KEYS: events of a session.  In format 2 an entry may have several, with the
+ * number of the last; in format 1 each has its own.
+ */
+static const char script_events_back[] = SCRIPT_HEAD
+    "local list, several = call('XRANGE', KEYS[1], '-', '+'), false\n"
+    "for _, entry in ipairs(list) do\n"
+    "  several = several or entry[2][1] == 'e' and #entry[2] > 2\n"
+    "end\n"
+    "if not several then return {} end\n"
+    "local ttl = call('PTTL', KEYS[1])\n"
+    "call('DEL', KEYS[1])\n"
+    "for _, entry in ipairs(list) do\n"
+    "  local values, seq = entry[2], string.match(entry[1], '-(%d+)$')\n"
+    "  for i = 2, values[1] == 'e' and #values or 0, 2 do\n"
+    "    call('XADD', KEYS[1],\n"
+    "      string.format('0-%d', seq - (#values - i) / 2), 'e', values[i])\n"
+    "  end\n"
+    "  if values[1] ~= 'e' then\n"
+    "    call('XADD', KEYS[1], entry[1], unpack(values))\n"
+    "  end\n"
+    "end\n"
+    "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
     "return {}\n";
 
 /* KEYS: idle sessions, and for each the set of its bucket; ARGV: score, member,

@@ -142,8 +142,10 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 static void
 commit_begin_ending(struct turn_run *r)
 {
-	r->ending =
-	    (struct turn_ending){ .events = { .json = r->final_events } };
+	r->ending = (struct turn_ending){
+		.events = { .json = r->final_events },
+		.took_ms = mono_diff_ms(clock_mono(), r->start),
+	};
 	if (r->turn.overflow)
 		reply_stream_warn(r, "CALLS_LEFT_OUT",
 		    "some calls of the model were left out");

@@ -185,8 +185,43 @@ TEST(turns_of_dead_processes_end_as_lost)
 	    INT_OF(&f, STR("XLEN"), STR("soul:events:{b0478}:u1:s1:1")), 3);
 	ck_assert_int_eq(
 	    INT_OF(&f, STR("EXISTS"), STR("soul:session:{u1:s1}:turns:1"),
-		STR("soul:turns:{b0478}:u1:s1:1")),
+		STR("soul:turns:{b0478}:u1:s1:2")),
 	    0);
+	state_fixture_stop(&f);
+}
+
+TEST(each_event_has_an_entry_of_its_own_in_format_1)
+{
+	const struct str one = STR("soul:session:{u1:s1}:events:1");
+
+	migration_begin();
+	OK(migration_go(FORMAT_1, 0));
+	DO(&f, STR("XADD"), STR("soul:events:{b0478}:u1:s1:1"), STR("0-5"),
+	    STR("e"), STR("a"), STR("e"), STR("b"), STR("e"), STR("c"));
+	OK(migration_go(FORMAT_2, 0));
+	ck_assert_int_eq(INT_OF(&f, STR("XLEN"), one), 5);
+	ck_assert_int_gt(INT_OF(&f, STR("PTTL"), one), 0);
+	ck_assert_int_eq(INT_OF(&f, STR("XDEL"), one, STR("0-1"), STR("0-2"),
+			     STR("0-3"), STR("0-4"), STR("0-5")),
+	    5);
+	state_fixture_stop(&f);
+}
+
+TEST(a_queue_of_format_2_ends_as_well)
+{
+	migration_begin();
+	OK(migration_go(FORMAT_1, 0));
+	DO(&f, STR("SET"), STR("soul:turns:{b0478}:u1:s1:2"),
+	    STR("i1:t5 i1:t6 "));
+	DO(&f, STR("HSET"), STR("soul:turn:{b0478}:u1:t5"), STR("v"), STR("1"),
+	    STR("u"), STR("u1"), STR("s"), STR("s1"), STR("begun"), STR("1"));
+	OK(migration_go(FORMAT_2, 0));
+	state_fixture_expect(
+	    &f, "", STATE_ARGS(STR("HGET"), STR("soul:turn:{t5}"), STR("end")));
+	ck_assert_int_eq(
+	    INT_OF(&f, STR("XLEN"), STR("soul:session:{u1:s1}:events:1")), 3);
+	ck_assert_int_eq(
+	    INT_OF(&f, STR("EXISTS"), STR("soul:turns:{b0478}:u1:s1:2")), 0);
 	state_fixture_stop(&f);
 }
 

@@ -18,7 +18,7 @@ static const struct turn_slot waiting = { { STR_INIT("u"), STR_INIT("s") },
 /* Everything there is in the bucket; the last one is moved first. */
 static const char *const keys[] = { "soul:session:{b0562}:u:s",
 	"soul:messages:{b0562}:u:s", "soul:events:{b0562}:u:s:1",
-	"soul:turns:{b0562}:u:s:1", "soul:turn:{b0562}:u:a",
+	"soul:turns:{b0562}:u:s:2", "soul:turn:{b0562}:u:a",
 	"soul:turn:{b0562}:u:b", "soul:soul:{b0562}:u:soul",
 	"soul:instance:{b0562}:i:1", "soul:idle:{b0562}:1",
 	"soul:user:{b0562}:u:sessions:1", "soul:instance:{b0562}:j:1" };

@@ -312,6 +312,42 @@ TEST(a_log_goes_with_the_changes)
 	state_fixture_stop(&b);
 }
 
+TEST(a_log_of_single_changes_is_bounded)
+{
+	const struct str log = terminal_fixture_key(KEY_SOUL_LOG, "u", "s");
+	struct soul_log_page page = {
+		.user_id = STR("u"), .soul_id = STR("s"), .max = SOUL_LOG_MAX
+	};
+	struct soul_log_entry *list;
+	struct state_fixture b;
+	int64_t length;
+	bool won;
+	size_t n;
+
+	state_fixture_start(&b);
+	make(b.s, "s");
+	/* It is not shown, even before it is removed. */
+	DO(&b, STR("XADD"), log, STR("1-1"), STR("e"), STR("old"));
+	for (int64_t i = 1; i < SOUL_LOG_MAX + 20; i++) {
+		struct soul_state st = { .user_id = STR("u"),
+			.soul_id = STR("s"),
+			.version = i,
+			.bytes = STR("x"),
+			.log = STR("e") };
+
+		OK(soul_state_swap(b.s, &st, b.a, &won));
+		ck_assert(won);
+		length = INT_OF(&b, STR("XLEN"), log);
+		ck_assert_int_le(length, i < 16 ? i + 1 : i);
+		ck_assert_int_le(length, SOUL_LOG_MAX + 1);
+		OK(soul_log_read(b.s, &page, b.a, &list, &n));
+		ck_assert_int_eq(
+		    (int64_t)n, i < SOUL_LOG_MAX ? i : SOUL_LOG_MAX);
+	}
+	ck_assert_int_gt(INT_OF(&b, STR("PTTL"), log), 0);
+	state_fixture_stop(&b);
+}
+
 TEST(a_log_is_bounded)
 {
 	char text[SOUL_LOG_MAX + 20][8];

@@ -309,32 +309,29 @@ TEST(a_process_without_a_sign_of_life_is_dead)
 
 TEST(garbage_in_the_queue_is_evicted)
 {
-	static const char *const bad[] = { "", "x", ":", ":x", "gone:x",
-		"no token:y" };
-	const struct str q = STR("soul:turns:{b0562}:u:~cyAx:1");
+	const struct str q = STR("soul:turns:{b0562}:u:~cyAx:2");
 	struct turn_slot p = slot("i1", "a");
 	struct str next;
 	int64_t ahead;
 	struct state_fixture b;
-	size_t i;
 
 	state_fixture_start(&b);
-	for (i = 0; i < NELEM(bad); i++)
-		DO(&b, STR("RPUSH"), q, str_of(bad[i]));
+	DO(&b, STR("SET"), q, STR("  x : :x gone:x no%token:y"));
 	OK(turn_fixture_enter(b.s, &p, &ahead));
 	ck_assert_int_eq(ahead, 0);
-	DO(&b, STR("RPUSH"), q, STR("x"));
+	DO(&b, STR("APPEND"), q, STR("x"));
 	OK(turn_fixture_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
 	/* An instance that is alive and has no name. */
 	OK(turn_fixture_enter(b.s, &p, &ahead));
-	DO(&b, STR("RPUSH"), q, STR("no token:y"));
-	DO(&b, STR("SET"), STR("soul:instance:{b0562}:no token:1"), STR("1"));
+	DO(&b, STR("APPEND"), q, STR("no%token:y "));
+	DO(&b, STR("SET"), STR("soul:instance:{b0562}:no%token:1"), STR("1"));
 	IS(RC_INVALID, turn_fixture_leave(b.s, &p, b.a, &next));
 	ck_text(next, NULL);
 
-	DO(&b, STR("SET"), q, STR("x"));
+	DO(&b, STR("DEL"), q);
+	DO(&b, STR("RPUSH"), q, STR("x"));
 	IS(RC_INVALID, turn_fixture_enter(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_fixture_poll(b.s, &p, &ahead));
 	IS(RC_INVALID, turn_check_head(b.s, &p));

@@ -107,7 +107,7 @@ TEST_T(turns_do_not_overlap, 120)
 	state_fixture_expect(&r, "160", STATE_ARGS(STR("GET"), STR("count")));
 	ck_assert_uint_eq(pairs(&r), 2 * PEERS * ROUNDS);
 	ck_assert_int_eq(
-	    INT_OF(&r, STR("EXISTS"), STR("soul:turns:{b0562}:u:s:1")), 0);
+	    INT_OF(&r, STR("EXISTS"), STR("soul:turns:{b0562}:u:s:2")), 0);
 	state_fixture_stop(&r);
 }
 

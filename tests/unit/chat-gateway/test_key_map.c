@@ -32,7 +32,7 @@ static const struct {
 	    { "soul:session:{" ADA ":s1}:retry:1:" DIGEST,
 		"soul:retry:{b0171}:" ADA ":s1:1:" DIGEST } },
 	{ RECORD_QUEUE, "",
-	    { "soul:session:{u1:s1}:turns:1", "soul:turns:{b0478}:u1:s1:1" } },
+	    { "soul:session:{u1:s1}:turns:1", "soul:turns:{b0478}:u1:s1:2" } },
 	{ RECORD_TURN, "u1", { "soul:turn:{t1}", "soul:turn:{b0478}:u1:t1" } },
 	{ RECORD_TURN, ADA,
 	    { "soul:turn:{t1}", "soul:turn:{b0171}:" ADA ":t1" } },
