@@ -159,6 +159,17 @@ static const struct {
 	    NULL },
 };
 
+/* As in deploy/compose.yaml. */
+static const char *const nats_env[] = { "GOGC=400", NULL };
+
+static const char *const *
+server_env(enum tk_server_kind kind)
+{
+	if (kind == TK_REDIS)
+		return tk_meter_env();
+	return kind == TK_NATS ? nats_env : NULL;
+}
+
 static void
 server_launch(struct tk_server *s)
 {
@@ -183,8 +194,7 @@ server_launch(struct tk_server *s)
 		mosquitto_args(&a, s->kind == TK_MOSQUITTO_PERSISTENT);
 		break;
 	}
-	tk_spawn(
-	    &s->proc, name, a.v, s->kind == TK_REDIS ? tk_meter_env() : NULL);
+	tk_spawn(&s->proc, name, a.v, server_env(s->kind));
 }
 
 static bool
