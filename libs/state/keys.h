@@ -37,9 +37,9 @@
 /*
  * terminal: hash: on (0, 1), seen (ms), b (broker's id), e:<broker's id>
  * (epoch), sv sk hint (skills), cv ct ch (catalog), u s (binding, tokens), bg
- * (its generation: ms, rises), ref:<o h s c r> (last rejected report of a
- * kind), gone (1: its identity was revoked).  Results: string: first byte, JSON
- * or note; expires.
+ * (its generation: ms, rises), ps (the user's soul before it, token), ref:<o h
+ * s c r> (last rejected report of a kind), gone (1: its identity was revoked).
+ * Results: string: first byte, JSON or note; expires.
  */
 #define TERMINAL_FORMAT "2"
 #define KEY_TERMINAL    "soul:terminal:{%}"

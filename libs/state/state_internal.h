@@ -580,6 +580,7 @@ struct binding_begun {
 /* What a terminal's record says; tokens, "" if it is not bound. */
 struct binding_record {
 	char user[ID_TOKEN_MAX], soul[ID_TOKEN_MAX];
+	char before[ID_TOKEN_MAX]; /* the user's soul before; empty: none */
 	char generation[STR_NUM_MAX];
 	char broker[ID_MAX + 1];
 	/* It is present until then (ms); 0: it is not; -1: not known. */

@@ -77,8 +77,10 @@ binding_read(struct state *s, struct str terminal, int64_t ttl_ms,
 	call_begin(&c, &script_terminal_read_binding);
 	call_key(&c, KEY_TERMINAL, terminal, STR_NONE);
 	call_num(&c, ttl_ms);
-	rc = call_run(s, &c, 7, &r);
+	rc = call_run(s, &c, 8, &r);
 	if (rc == RC_OK) {
+		str_copy(state_reply_str(state_reply_at(r, 7)), out->before,
+		    sizeof(out->before));
 		str_copy(state_reply_str(state_reply_at(r, 1)), out->user,
 		    sizeof(out->user));
 		str_copy(state_reply_str(state_reply_at(r, 2)), out->soul,
@@ -238,8 +240,9 @@ binding_apply(struct state *s, struct binding_syncing *y,
 		rc = binding_unset_end(s, y->terminal, &y->previous);
 	if (rc != RC_OK || now->user[0] == '\0')
 		return rc;
-	rc = binding_end(
-	    s, y->terminal, now, same_user ? y->previous.soul : "", y->ticks);
+	/* Who binds knows the soul before; who completes it asks the record. */
+	rc = binding_end(s, y->terminal, now,
+	    same_user ? y->previous.soul : now->before, y->ticks);
 	if (rc != RC_NOENT)
 		return rc;
 	memcpy(y->deleted, now->soul, sizeof(y->deleted));

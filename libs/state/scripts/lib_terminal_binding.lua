@@ -11,8 +11,12 @@ local function set_binding(key, user, soul)
   if user then
     redis.call('HSET', key, 'v', TERMINAL_FORMAT, 'u', user, 's', soul,
       'bg', generation)
+    -- Who completes the binding must know whose entry goes.
+    if fields[1] == user and fields[2] and fields[2] ~= soul then
+      redis.call('HSET', key, 'ps', fields[2])
+    end
   elseif fields[1] or fields[2] then
-    redis.call('HDEL', key, 'u', 's', 'bg')
+    redis.call('HDEL', key, 'u', 's', 'bg', 'ps')
     if redis.call('HLEN', key) == 1 then
       redis.call('DEL', key)
     else

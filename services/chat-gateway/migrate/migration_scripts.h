@@ -163,7 +163,7 @@ static const char script_terminal[] =
     SCRIPT_HEAD "for _, key in ipairs(KEYS) do\n"
 		"  if redis.pcall('HGET', key, 'v') == ARGV[1] then\n"
 		"    call('HSET', key, 'v', ARGV[2])\n"
-		"    if ARGV[2] == '1' then call('HDEL', key, 'bg') end\n"
+		"    if ARGV[2] == '1' then call('HDEL', key, 'bg', 'ps') end\n"
 		"  end\n"
 		"end\n"
 		"return {}\n";

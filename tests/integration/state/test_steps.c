@@ -191,8 +191,10 @@ TEST(a_change_of_souls_that_ends_after_the_record_is_completed)
 	ck_assert(begun.existed);
 	OK(binding_set(b.s, &to, begun.at, false, previous));
 	ck_assert_str_eq(previous, "s1");
+	ck_assert_int_eq(bodies(&b, "s1"), 1);
 	OK(terminal_fixture_put_online(b.s, &b.w, body, true, NULL));
 	ck_assert_int_eq(bodies(&b, "s2"), 1);
+	ck_assert_int_eq(bodies(&b, "s1"), 0);
 	/* The other soul does not tick for it. */
 	OK(state_bucket(alice, &bucket.number));
 	DO(&b, STR("ZADD"), terminal_fixture_key(KEY_TICKS, "alice", NULL),
