@@ -155,10 +155,12 @@ sentinel_start(struct tk_sentinels *s, size_t i, const char *user)
 		    "sentinel sentinel-user %s\n"
 		    "sentinel sentinel-pass sentinel-secret\n",
 		    user, user);
+	/* A busy machine stands still for a second, and a failover from a
+	 * master that is alive may lose what one of two replicas has. */
 	snprintf(text, sizeof(text),
 	    "port %d\nbind 127.0.0.1\ndir %s\n"
 	    "sentinel monitor soul 127.0.0.1 %d 2\n"
-	    "sentinel down-after-milliseconds soul 700\n"
+	    "sentinel down-after-milliseconds soul 2500\n"
 	    "sentinel failover-timeout soul 5000\n%s",
 	    x->port, tk_dir(), s->server[0].port, login);
 	snprintf(conf, sizeof(conf), "%s/sentinel-%d.conf", tk_dir(), x->port);
