@@ -208,13 +208,20 @@ log_put_time(struct line *l)
 	(void)log_put(l, text, strlen(text));
 }
 
+bool
+log_wants(enum log_level level)
+{
+	return (int)level >=
+	    atomic_load_explicit(&log_min, memory_order_relaxed);
+}
+
 void
 log_event(enum log_level level, const char *ev, const struct log_kv *kv)
 {
 	struct line l;
 	ssize_t sent;
 
-	if ((int)level < atomic_load_explicit(&log_min, memory_order_relaxed))
+	if (!log_wants(level))
 		return;
 	l.n = 0;
 	l.max = PAIRS_MAX;

@@ -67,8 +67,14 @@ struct log_kv {
  */
 void log_event(enum log_level level, const char *ev, const struct log_kv *kv);
 
-#define LOG_EVENT(level, ev, ...) \
-	log_event((level), (ev), (const struct log_kv[]){ __VA_ARGS__ })
+/* log_wants(level): Whether events of that level are written. */
+bool log_wants(enum log_level level);
+
+/* The pairs are not evaluated for an event that is not written. */
+#define LOG_EVENT(level, ev, ...)                                       \
+	(log_wants(level) ? log_event((level), (ev),                    \
+				(const struct log_kv[]){ __VA_ARGS__ }) \
+			  : (void)0)
 #define log_debug(...) LOG_EVENT(LOG_DEBUG, __VA_ARGS__, { 0 })
 #define log_info(...)  LOG_EVENT(LOG_INFO, __VA_ARGS__, { 0 })
 #define log_warn(...)  LOG_EVENT(LOG_WARN, __VA_ARGS__, { 0 })

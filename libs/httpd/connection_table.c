@@ -159,7 +159,8 @@ table_match_requests(struct connection_table *t, struct httpd *h)
 		if (o == NULL)
 			continue;
 		o->served = true;
-		o->body = r->body_since;
+		o->body.ns =
+		    atomic_load_explicit(&r->body_since, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&h->lock);
 }

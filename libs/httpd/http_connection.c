@@ -16,6 +16,7 @@ struct exchange {
 	struct httpd *h;
 	struct mg_connection *c;
 	struct httpd_req *r;
+	struct mono start;
 	struct response response;
 	struct buf json;   /* body of an error */
 	bool disconnected; /* the client */
@@ -161,7 +162,7 @@ exchange_check_limits(struct exchange *s)
 
 	if (admission == NULL)
 		return true;
-	int64_t ms = admission_check_rate(admission, &r->client, clock_mono());
+	int64_t ms = admission_check_rate(admission, &r->client, s->start);
 	if (ms > 0)
 		return exchange_reject_limit(s, SERVER_RATE, ms);
 	r->admitted = admission_enter(admission, &r->client);
@@ -212,7 +213,7 @@ exchange_read_body(struct exchange *s)
 		return true;
 	if (r->head.length > HTTPD_BODY_MAX)
 		return exchange_reject_body(s, RC_TOOBIG);
-	enum rc rc = request_read_body(s->h, r, s->c);
+	enum rc rc = request_read_body(s->h, r, s->c, s->start);
 	if (rc != RC_OK)
 		return exchange_reject_body(s, rc);
 	s->unread = false;
@@ -230,7 +231,8 @@ exchange_skip_body(struct exchange *s)
 
 	if (s->unread && !head->expect && !head->chunked &&
 	    head->length <= SKIP_MAX)
-		s->unread = request_read_body(s->h, s->r, s->c) != RC_OK;
+		s->unread =
+		    request_read_body(s->h, s->r, s->c, s->start) != RC_OK;
 }
 
 static bool
@@ -315,7 +317,8 @@ exchange_dispatch(struct exchange *s)
 {
 	struct httpd_req *r = s->r;
 
-	r->due = mono_add_ms(clock_mono(), s->h->timeout_ms);
+	r->start = clock_mono();
+	r->due = mono_add_ms(r->start, s->h->timeout_ms);
 	r->deadline.ms = clock_wall().ms + s->h->timeout_ms;
 	request_ref(r);
 	if (r->route->direct) {
@@ -383,14 +386,16 @@ exchange_await_response(struct exchange *s)
 }
 
 static void
-exchange_log(const struct exchange *s, struct mono start)
+exchange_log(const struct exchange *s, int64_t ns)
 {
 	const struct httpd_req *r = s->r;
 
+	if (!log_wants(LOG_DEBUG))
+		return;
 	log_trace_set(r->trace.trace_id);
 	log_debug("http.request", LOG_V("method", r->method),
 	    LOG_V("path", r->path), LOG_I("status", s->response.status),
-	    LOG_I("us", mono_diff_ns(clock_mono(), start) / 1000));
+	    LOG_I("us", ns / 1000));
 	log_trace_set("");
 }
 
@@ -400,36 +405,63 @@ exchange_log(const struct exchange *s, struct mono start)
  * knowing whether it was handled.
  */
 static bool
-exchange_was_slow(struct mono start)
+exchange_was_slow(const struct exchange *s, struct mono now)
 {
-	return mono_diff_ms(clock_mono(), start) >= SERVER_IDLE_MS;
+	return mono_diff_ms(now, s->start) >= SERVER_IDLE_MS;
+}
+
+/* The wall clock is read once for a request. */
+static struct wall
+exchange_wall(const struct exchange *s, struct mono now)
+{
+	const struct httpd_req *r = s->r;
+
+	if (r->deadline.ms == 0)
+		return clock_wall();
+	return (struct wall){ r->deadline.ms - s->h->timeout_ms +
+		mono_diff_ms(now, r->start) };
+}
+
+/* Send the response or stream; *now is before, then after it. */
+static void
+exchange_send(struct exchange *s, bool stream, struct mono *now)
+{
+	if (s->unread || atomic_load(&s->h->stopping) ||
+	    exchange_was_slow(s, *now))
+		s->response.close = true;
+	s->response.now = exchange_wall(s, *now);
+	if (stream) {
+		s->response.status = s->r->status;
+		response_send_stream(s->h, s->r, s->c);
+	} else if (s->disconnected || !response_send(s->c, &s->response)) {
+		mg_disable_connection_keep_alive(s->c);
+	}
+	*now = clock_mono();
 }
 
 int
-http_connection_serve(struct httpd *h, struct mg_connection *c)
+http_connection_serve(
+    struct httpd *h, struct mg_connection *c, struct mono *end)
 {
-	struct exchange s = {
-		.h = h, .c = c, .r = request_new(h), .json = BUF_INIT(4096)
-	};
-	struct mono start = clock_mono();
+	struct exchange s = { .h = h,
+		.c = c,
+		.r = request_new(h),
+		.start = clock_mono(),
+		.json = BUF_INIT(4096) };
 
 	request_read_peer(s.r, c);
 	server_enter(h, s.r);
 	s.response.trace = &s.r->trace;
 	s.response.date = &s.r->date;
+	s.response.sent = &s.r->sent;
 	s.response.cors = &h->cors;
 	bool stream = exchange_prepare(&s) && exchange_dispatch(&s) &&
 	    exchange_await_response(&s);
-	if (s.unread || atomic_load(&h->stopping) || exchange_was_slow(start))
-		s.response.close = true;
-	if (stream) {
-		s.response.status = s.r->status;
-		response_send_stream(h, s.r, c);
-	} else if (s.disconnected || !response_send(c, &s.response)) {
-		mg_disable_connection_keep_alive(c);
-	}
-	exchange_log(&s, start);
-	server_count(h, s.r->route, s.response.status, start);
+	*end = clock_mono();
+	exchange_send(&s, stream, end);
+	int64_t ns = mono_diff_ns(*end, s.start);
+	exchange_log(&s, ns);
+	server_count(h, s.r->route, s.response.status, ns);
 	/* A client that waited for "100 Continue" sends no body now. */
 	if (s.unread && !s.disconnected && !s.r->head.expect)
 		request_discard_body(h, s.r, c);
@@ -448,6 +480,7 @@ http_connection_fail(
     struct httpd *h, struct mg_connection *c, int status, const char *text)
 {
 	struct buf json = BUF_INIT(4096);
+	struct buf sent = BUF_INIT(RESPONSE_JOINED_MAX);
 	struct response_date date = { .n = 0 };
 	struct trace trace;
 	struct mono start = clock_mono();
@@ -460,9 +493,12 @@ http_connection_fail(
 		.body = buf_str(&json),
 		.trace = &trace,
 		.date = &date,
+		.now = clock_wall(),
+		.sent = &sent,
 		.cors = &h->cors,
 		.allow_origin = cors_allow(&h->cors, (struct str){ 0 }),
 		.close = true });
+	buf_free(&sent);
 	buf_free(&json);
-	server_count(h, NULL, status, start);
+	server_count(h, NULL, status, mono_diff_ns(clock_mono(), start));
 }

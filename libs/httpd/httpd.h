@@ -171,6 +171,8 @@ bool httpd_req_is_cross_origin(const struct httpd_req *r);
 struct str httpd_req_address(const struct httpd_req *r);
 /* The caller's trace (traceparent) or a new one. */
 const struct trace *httpd_req_trace(const struct httpd_req *r);
+/* When it was passed to its handler. */
+struct mono httpd_req_start(const struct httpd_req *r);
 /* When the response becomes 504. */
 struct wall httpd_req_deadline(const struct httpd_req *r);
 

@@ -23,6 +23,7 @@
 #include "core/loop.h"
 #include "core/metric.h"
 #include "core/rc.h"
+#include "core/spare.h"
 #include "core/str.h"
 #include "core/trace.h"
 #include "http/header.h"
@@ -166,13 +167,14 @@ struct httpd_req {
 	struct client_addr client; /* without text where it is not needed */
 	struct str allow_origin;   /* see cors_allow() */
 	struct wall deadline;
-	struct mono due; /* the same by the other clock */
+	struct mono due;   /* the same by the other clock */
+	struct mono start; /* of the handler */
 
-	/* Of the worker; guarded by the server's lock. */
-	TAILQ_ENTRY(httpd_req) link;
-	struct mono body_due;   /* 0: not reading */
-	struct mono body_since; /* 0: not reading */
-	bool admitted;          /* by admission_enter() */
+	/* Of the worker. */
+	TAILQ_ENTRY(httpd_req) link; /* guarded by the server's lock */
+	_Atomic int64_t body_due;    /* as of struct mono; 0: not reading */
+	_Atomic int64_t body_since;  /* 0: not reading */
+	bool admitted;               /* by admission_enter() */
 	int remote_port;
 	char remote_addr[CLIENT_ADDR_TEXT_MAX];
 
@@ -185,7 +187,7 @@ struct httpd_req {
 	const char *challenge; /* httpd_challenge(), or NULL */
 
 	_Atomic int refs;
-	_Atomic bool responded; /* not REQUEST_OPEN; read without the lock */
+	_Atomic int seen; /* state, to be read without the lock */
 
 	/* Guarded by the lock, as out is. */
 	enum request_state state;
@@ -209,7 +211,8 @@ struct httpd_req {
 	pthread_cond_t changed;
 	struct buf out;
 	struct buf body;
-	char *text; /* storage of the views above */
+	struct buf sent; /* of the worker: header, and a small body */
+	char *text;      /* storage of the views above */
 	size_t cap_text;
 	struct header_field *fields;
 	size_t cap_fields;
@@ -217,6 +220,12 @@ struct httpd_req {
 	struct id_stock ids;
 	struct response_date date;
 };
+
+/* A body up to this size is sent in one write with its header. */
+#define RESPONSE_BODY_JOINED_MAX 65536
+#define RESPONSE_HEAD_MAX        2048
+#define RESPONSE_JOINED_MAX \
+	((size_t)RESPONSE_HEAD_MAX + RESPONSE_BODY_JOINED_MAX)
 
 /*
  * request_new(h): An empty request with one reference, the worker's.
@@ -331,9 +340,9 @@ struct httpd {
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */
 	TAILQ_HEAD(, httpd_req) active;
-	TAILQ_HEAD(, httpd_req) spare; /* ended ones, the last first */
-	size_t nspare;
 	bool closing;
+
+	struct spare spare; /* ended requests */
 
 	struct loop_timer reaper; /* of the loop */
 
@@ -348,11 +357,12 @@ void server_enter(struct httpd *h, struct httpd_req *r);
 void server_leave(struct httpd *h, struct httpd_req *r);
 
 /*
- * server_count(h, route, status, start):
- * Count a request that has ended; route is NULL if none was found.
+ * server_count(h, route, status, ns):
+ * Count a request that has ended and took ns nanoseconds; route is NULL if none
+ * was found.
  */
-void server_count(struct httpd *h, const struct httpd_route *route, int status,
-    struct mono start);
+void server_count(
+    struct httpd *h, const struct httpd_route *route, int status, int64_t ns);
 
 /* ---- reading a request: request_read.c ---- */
 
@@ -369,12 +379,12 @@ enum rc request_read_head(
     struct httpd_req *r, struct mg_connection *c, const char **why) RC_CHECK;
 
 /*
- * request_read_body(h, r, c):
+ * request_read_body(h, r, c, now):
  * RC_TOOBIG over HTTPD_BODY_MAX, RC_TIMEOUT if it does not arrive in time,
  * RC_INVALID if it ends early or its chunks are broken.
  */
-enum rc request_read_body(
-    struct httpd *h, struct httpd_req *r, struct mg_connection *c) RC_CHECK;
+enum rc request_read_body(struct httpd *h, struct httpd_req *r,
+    struct mg_connection *c, struct mono now) RC_CHECK;
 
 /*
  * request_discard_body(h, r, c):
@@ -388,10 +398,11 @@ void request_discard_body(
 /* ---- serving a connection: http_connection.c ---- */
 
 /*
- * http_connection_serve(h, c): Serve the request that c has read, from its
- * header to the last byte of the response; return the status.
+ * http_connection_serve(h, c, end): Serve the request that c has read, from its
+ * header to the last byte of the response, at *end; return the status.
  */
-int http_connection_serve(struct httpd *h, struct mg_connection *c);
+int http_connection_serve(
+    struct httpd *h, struct mg_connection *c, struct mono *end);
 
 /*
  * http_connection_fail(h, c, status, text):
@@ -414,6 +425,8 @@ struct response {
 	struct str body;
 	const struct trace *trace;
 	struct response_date *date; /* the last one, or n is 0 */
+	struct wall now;            /* of Date */
+	struct buf *sent;           /* empty; may keep its memory */
 	bool close;
 	bool head_only; /* the request was a HEAD */
 };
@@ -581,7 +594,7 @@ void reaper_shutdown_all(struct httpd *h);
 
 /*
  * reaper_body_begin(h, r, now, ms), reaper_body_end(h, r):
- * Worker: r's body is being read, for ms at most; it no longer is.
+ * Worker: r's body is being read, from now on for ms at most; it no longer is.
  */
 void reaper_body_begin(
     struct httpd *h, struct httpd_req *r, struct mono now, int64_t ms);

@@ -153,12 +153,13 @@ static void
 reaper_find_expired(struct httpd *h, struct mono now, struct reaper_peers *out)
 {
 	struct httpd_req *r;
+	int64_t due;
 
 	out->n = 0;
 	pthread_mutex_lock(&h->lock);
 	TAILQ_FOREACH (r, &h->active, link) {
-		if (out->n < h->workers && r->body_due.ns != 0 &&
-		    r->body_due.ns <= now.ns &&
+		due = atomic_load_explicit(&r->body_due, memory_order_relaxed);
+		if (out->n < h->workers && due != 0 && due <= now.ns &&
 		    reaper_peer_of(r, &out->all[out->n]))
 			out->n++;
 	}
@@ -205,17 +206,15 @@ reaper_body_begin(
 	if (ms > h->timeout_ms)
 		ms = h->timeout_ms;
 	atomic_fetch_add(&h->receiving, 1);
-	pthread_mutex_lock(&h->lock);
-	r->body_since = now;
-	r->body_due = mono_add_ms(r->body_since, ms);
-	pthread_mutex_unlock(&h->lock);
+	atomic_store_explicit(&r->body_since, now.ns, memory_order_relaxed);
+	atomic_store_explicit(
+	    &r->body_due, mono_add_ms(now, ms).ns, memory_order_relaxed);
 }
 
 void
 reaper_body_end(struct httpd *h, struct httpd_req *r)
 {
-	pthread_mutex_lock(&h->lock);
-	r->body_due = r->body_since = (struct mono){ 0 };
-	pthread_mutex_unlock(&h->lock);
+	atomic_store_explicit(&r->body_due, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->body_since, 0, memory_order_relaxed);
 	atomic_fetch_sub(&h->receiving, 1);
 }

@@ -14,12 +14,28 @@
 
 /* ---- target ---- */
 
+/* How many bytes at p stand for themselves, as mostly all of them do. */
+static size_t
+uri_plain(const char *p, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (p[i] <= 0 || p[i] > '~' || p[i] == '%' || p[i] == '+')
+			break;
+	return i;
+}
+
 enum rc
 uri_decode(char *p, size_t n, bool plus, struct str *out)
 {
-	size_t from, to = 0;
+	size_t from = uri_plain(p, n), to = from;
 
-	for (from = 0; from < n; from++) {
+	if (from == n) {
+		*out = (struct str){ p, n };
+		return RC_OK;
+	}
+	for (; from < n; from++) {
 		char c = p[from];
 		if (c == '%') {
 			if (n - from < 3)
@@ -126,11 +142,7 @@ uri_query(const struct uri *u, struct str name)
 /* After which time a full inbox is retried. */
 #define INBOX_MS 10
 
-/*
- * Ended requests whose memory is reused, and how much each may keep.  More are
- * served at a time while handlers wait; those allocate.
- */
-#define SPARE_MAX   8
+/* How much memory an ended request may keep in each buffer for the next. */
 #define SPARE_BYTES 65536
 
 static struct httpd_req *
@@ -146,21 +158,15 @@ request_alloc(void)
 	pthread_mutex_init(&r->lock, NULL);
 	buf_init(&r->body, HTTPD_BODY_MAX);
 	buf_init(&r->out, HTTPD_RESPONSE_MAX);
+	buf_init(&r->sent, RESPONSE_JOINED_MAX);
 	return r;
 }
 
 struct httpd_req *
 request_new(struct httpd *h)
 {
-	struct httpd_req *r;
+	struct httpd_req *r = spare_take(&h->spare);
 
-	pthread_mutex_lock(&h->lock);
-	r = TAILQ_FIRST(&h->spare);
-	if (r != NULL) {
-		TAILQ_REMOVE(&h->spare, r, link);
-		h->nspare--;
-	}
-	pthread_mutex_unlock(&h->lock);
 	if (r == NULL)
 		r = request_alloc();
 	r->refs = 1;
@@ -174,6 +180,7 @@ request_free(struct httpd_req *r)
 	pthread_mutex_destroy(&r->lock);
 	buf_free(&r->body);
 	buf_free(&r->out);
+	buf_free(&r->sent);
 	free(r->fields);
 	free(r->text);
 	free(r);
@@ -186,28 +193,22 @@ request_reset(struct httpd_req *r)
 	memset(r, 0, offsetof(struct httpd_req, lock));
 	buf_reset(&r->out);
 	buf_reset(&r->body);
+	buf_reset(&r->sent);
 	r->uri.nsegments = r->uri.npairs = 0;
 }
 
 void
 request_end(struct httpd *h, struct httpd_req *r)
 {
-	bool spare = false;
-
 	if (atomic_fetch_sub(&r->refs, 1) > 1)
 		return;
-	if (r->out.cap <= SPARE_BYTES && r->body.cap <= SPARE_BYTES) {
+	if (r->out.cap <= SPARE_BYTES && r->body.cap <= SPARE_BYTES &&
+	    r->sent.cap <= SPARE_BYTES) {
 		request_reset(r);
-		pthread_mutex_lock(&h->lock);
-		spare = h->nspare < SPARE_MAX;
-		if (spare) {
-			TAILQ_INSERT_HEAD(&h->spare, r, link);
-			h->nspare++;
-		}
-		pthread_mutex_unlock(&h->lock);
+		if (spare_put(&h->spare, r))
+			return;
 	}
-	if (!spare)
-		request_free(r);
+	request_free(r);
 }
 
 void
@@ -215,10 +216,8 @@ request_free_spare(struct httpd *h)
 {
 	struct httpd_req *r;
 
-	while ((r = TAILQ_FIRST(&h->spare)) != NULL) {
-		TAILQ_REMOVE(&h->spare, r, link);
+	while ((r = spare_take(&h->spare)) != NULL)
 		request_free(r);
-	}
 }
 
 void
@@ -277,9 +276,12 @@ httpd_on_end(struct httpd_req *r, void (*fn)(void *arg), void *arg)
 void
 request_ended(struct httpd_req *r)
 {
-	pthread_mutex_lock(&r->lock);
-	r->ended = true;
-	pthread_mutex_unlock(&r->lock);
+	/* With one reference, the handler has none and calls nothing. */
+	if (atomic_load(&r->refs) > 1) {
+		pthread_mutex_lock(&r->lock);
+		r->ended = true;
+		pthread_mutex_unlock(&r->lock);
+	}
 	if (r->on_end != NULL)
 		r->on_end(r->on_end_arg);
 }
@@ -354,6 +356,12 @@ request_next_poll(const struct httpd_req *r, struct mono until, int64_t ms)
 	return r->abort_watched && mono_diff_ns(poll, until) < 0 ? poll : until;
 }
 
+static int
+request_seen(const struct httpd_req *r)
+{
+	return atomic_load_explicit(&r->seen, memory_order_acquire);
+}
+
 enum rc
 request_wait(struct httpd_req *r, enum request_state *state)
 {
@@ -361,8 +369,13 @@ request_wait(struct httpd_req *r, enum request_state *state)
 
 	/* A quick handler responds before this thread would be asleep: yielding
 	 * to it costs less than to sleep and be woken. */
-	for (int i = 0; i < YIELDS && !atomic_load(&r->responded); i++)
+	for (int i = 0; i < YIELDS && request_seen(r) == REQUEST_OPEN; i++)
 		sched_yield();
+	/* It does not change any more. */
+	if (request_seen(r) == REQUEST_RESPONDED) {
+		*state = REQUEST_RESPONDED;
+		return RC_OK;
+	}
 	pthread_mutex_lock(&r->lock);
 	while (r->state == REQUEST_OPEN && !r->closing) {
 		struct mono until = request_next_poll(r, r->due, POLL_MS);
@@ -495,6 +508,12 @@ const struct trace *
 httpd_req_trace(const struct httpd_req *r)
 {
 	return &r->trace;
+}
+
+struct mono
+httpd_req_start(const struct httpd_req *r)
+{
+	return r->start;
 }
 
 struct wall

@@ -268,42 +268,54 @@ request_read_head(
 	return head_parse_uri(r, path, params, why);
 }
 
-/* How many bytes to read next; 0: the body is complete. */
+/* How many bytes to read next; 0: the body has all it may have. */
 static size_t
 body_next_chunk(const struct httpd_req *r)
 {
-	if (r->head.chunked)
-		return BODY_CHUNK;
-	size_t left = (size_t)r->head.length - r->body.n;
+	size_t all = r->head.chunked ? r->body.max : (size_t)r->head.length;
+	size_t left = all - r->body.n;
+
 	return left < BODY_CHUNK ? left : BODY_CHUNK;
+}
+
+/* A chunked body that is as large as it may be must end there. */
+static enum rc
+body_read_end(struct mg_connection *c)
+{
+	char more;
+	int n = mg_read(c, &more, 1);
+
+	if (n < 0)
+		return RC_INVALID;
+	return n == 0 ? RC_OK : RC_TOOBIG;
 }
 
 static enum rc
 body_read(struct httpd_req *r, struct mg_connection *c)
 {
-	char chunk[BODY_CHUNK];
 	size_t want;
 
 	while ((want = body_next_chunk(r)) > 0) {
-		int n = mg_read(c, chunk, want);
+		if (!buf_reserve(&r->body, want))
+			return RC_TOOBIG;
+		int n = mg_read(c, r->body.p + r->body.n, want);
 		if (n < 0 || (n == 0 && !r->head.chunked))
 			return RC_INVALID;
 		if (n == 0)
-			break;
-		buf_put(&r->body, chunk, (size_t)n);
-		if (buf_rc(&r->body) != RC_OK)
-			return RC_TOOBIG;
+			return RC_OK;
+		r->body.n += (size_t)n;
+		r->body.p[r->body.n] = '\0';
 		if ((size_t)n < want && !r->head.chunked)
 			return RC_INVALID;
 	}
-	return RC_OK;
+	return r->head.chunked ? body_read_end(c) : RC_OK;
 }
 
 enum rc
-request_read_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c)
+request_read_body(struct httpd *h, struct httpd_req *r, struct mg_connection *c,
+    struct mono start)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
-	struct mono start = clock_mono();
 
 	if (r->head.expect &&
 	    mg_write(c, go_on, sizeof(go_on) - 1) < (int)sizeof(go_on) - 1)

@@ -47,7 +47,8 @@ response_commit(struct httpd_req *r, int status, const char *type)
 	r->retry_after_s = response_retry_after(r, status);
 	str_copy(str_of(type), r->type, sizeof(r->type));
 	r->state = REQUEST_RESPONDED;
-	atomic_store(&r->responded, true);
+	atomic_store_explicit(
+	    &r->seen, REQUEST_RESPONDED, memory_order_release);
 }
 
 /* Signal after unlocking: otherwise the worker would wait for the lock. */
@@ -128,9 +129,6 @@ httpd_respond_error(struct httpd_req *r, enum rc rc, const char *text)
 
 /* ---- writing to the connection ---- */
 
-/* A body up to this size is sent in one write with its header. */
-#define JOIN_MAX 65536
-#define HEAD_MAX 2048
 /* What most heads need. */
 #define HEAD_BYTES 512
 /* Bytes of one write, between which SERVER_SEND_MS is checked. */
@@ -216,15 +214,15 @@ response_make_date(struct buf *b, time_t now)
 
 /* It is the same for a second. */
 static void
-response_put_date(struct buf *b, struct response_date *last)
+response_put_date(struct buf *b, struct response_date *last, struct wall now)
 {
-	time_t now = (time_t)(clock_wall().ms / 1000);
+	time_t at = (time_t)(now.ms / 1000);
 
-	if (last->n == 0 || last->at != now) {
+	if (last->n == 0 || last->at != at) {
 		struct buf text = BUF_INIT(sizeof(last->text));
 
-		response_make_date(&text, now);
-		last->at = now;
+		response_make_date(&text, at);
+		last->at = at;
 		last->n = text.n;
 		if (text.n > 0)
 			memcpy(last->text, text.p, text.n);
@@ -234,17 +232,17 @@ response_put_date(struct buf *b, struct response_date *last)
 }
 
 static void
-response_put_head(struct buf *b, struct mg_connection *c, int status,
-    const struct trace *trace, struct response_date *date)
+response_put_head(
+    struct buf *b, struct mg_connection *c, const struct response *a)
 {
 	char parent[TRACE_PARENT_MAX];
 
 	buf_puts(b, "HTTP/1.1 ");
-	response_put_number(b, (uint64_t)status, 3);
+	response_put_number(b, (uint64_t)a->status, 3);
 	buf_putc(b, ' ');
-	response_put_header(b, "", mg_get_response_code_text(c, status));
-	response_put_date(b, date);
-	trace_format(trace, parent);
+	response_put_header(b, "", mg_get_response_code_text(c, a->status));
+	response_put_date(b, a->date, a->now);
+	trace_format(a->trace, parent);
 	response_put_header(b, "traceparent: ", parent);
 }
 
@@ -267,50 +265,47 @@ response_put_challenge(struct buf *b, const char *error)
 bool
 response_send(struct mg_connection *c, const struct response *a)
 {
-	struct buf b = BUF_INIT(HEAD_MAX + JOIN_MAX);
-	bool ok;
+	struct buf *b = a->sent;
+	bool joined = a->body.n <= RESPONSE_BODY_JOINED_MAX;
 
 	/* civetweb closes the connection after the request. */
 	if (a->close)
 		mg_disable_connection_keep_alive(c);
-	(void)buf_reserve(
-	    &b, HEAD_BYTES + (a->body.n <= JOIN_MAX ? a->body.n : 0));
-	response_put_head(&b, c, a->status, a->trace, a->date);
+	(void)buf_reserve(b, HEAD_BYTES + (joined ? a->body.n : 0));
+	response_put_head(b, c, a);
 	if (response_has_body(a->status)) {
-		if (a->type[0] != '\0')
-			response_put_header(&b, "Content-Type: ", a->type);
-		response_put_number_header(&b, "Content-Length: ", a->body.n);
-		buf_puts(&b, "Cache-Control: no-store\r\n");
+		if (a->type[0] != '\0') {
+			buf_puts(b, "Content-Type: ");
+			buf_puts(b, a->type);
+			buf_puts(b, "\r\n");
+		}
+		response_put_number_header(b, "Content-Length: ", a->body.n);
+		buf_puts(b, "Cache-Control: no-store\r\n");
 	}
-	cors_write(a->cors, a->allow_origin, &b);
+	cors_write(a->cors, a->allow_origin, b);
 	if (a->methods != NULL)
-		cors_write_preflight(a->methods, &b);
+		cors_write_preflight(a->methods, b);
 	if (a->allow != NULL)
-		response_put_header(&b, "Allow: ", a->allow);
+		response_put_header(b, "Allow: ", a->allow);
 	if (a->status == 401 || a->challenge != NULL)
-		response_put_challenge(&b, a->challenge);
+		response_put_challenge(b, a->challenge);
 	if (a->retry_after_s > 0)
 		response_put_number_header(
-		    &b, "Retry-After: ", (uint64_t)a->retry_after_s);
+		    b, "Retry-After: ", (uint64_t)a->retry_after_s);
 	if (a->close) {
-		buf_puts(&b, "Connection: close\r\n\r\n");
+		buf_puts(b, "Connection: close\r\n\r\n");
 	} else {
-		buf_puts(&b, "Connection: keep-alive\r\n");
+		buf_puts(b, "Connection: keep-alive\r\n");
 		response_put_number_header(
-		    &b, "Keep-Alive: timeout=", SERVER_IDLE_MS / 1000);
-		buf_puts(&b, "\r\n");
+		    b, "Keep-Alive: timeout=", SERVER_IDLE_MS / 1000);
+		buf_puts(b, "\r\n");
 	}
-	if (!response_has_body(a->status) || a->head_only) {
-		ok = response_write_all(c, buf_str(&b));
-	} else if (a->body.n <= JOIN_MAX) {
-		buf_put_str(&b, a->body);
-		ok = response_write_all(c, buf_str(&b));
-	} else {
-		ok = response_write_all(c, buf_str(&b)) &&
-		    response_write_all(c, a->body);
-	}
-	buf_free(&b);
-	return ok;
+	if (!response_has_body(a->status) || a->head_only)
+		return response_write_all(c, buf_str(b));
+	if (joined)
+		buf_put_str(b, a->body);
+	return response_write_all(c, buf_str(b)) &&
+	    (joined || response_write_all(c, a->body));
 }
 
 /* Send bytes of a stream, as one chunk if chunked. */
@@ -338,9 +333,13 @@ static bool
 stream_send_head(
     const struct httpd *h, struct mg_connection *c, struct httpd_req *r)
 {
-	struct buf b = BUF_INIT(HEAD_MAX);
+	struct buf b = BUF_INIT(RESPONSE_HEAD_MAX);
 
-	response_put_head(&b, c, 200, &r->trace, &r->date);
+	response_put_head(&b, c,
+	    &(struct response){ .status = 200,
+		.trace = &r->trace,
+		.date = &r->date,
+		.now = clock_wall() });
 	response_put_header(&b, "Content-Type: ",
 	    r->lines ? "application/x-ndjson" : "text/event-stream");
 	cors_write(&h->cors, r->allow_origin, &b);

@@ -93,7 +93,7 @@ server_leave(struct httpd *h, struct httpd_req *r)
 {
 	pthread_mutex_lock(&h->lock);
 	TAILQ_REMOVE(&h->active, r, link);
-	if (TAILQ_EMPTY(&h->active))
+	if (h->closing && TAILQ_EMPTY(&h->active))
 		pthread_cond_signal(&h->none);
 	pthread_mutex_unlock(&h->lock);
 	metric_change(h->busy_gauge, -1);
@@ -101,8 +101,8 @@ server_leave(struct httpd *h, struct httpd_req *r)
 }
 
 void
-server_count(struct httpd *h, const struct httpd_route *route, int status,
-    struct mono start)
+server_count(
+    struct httpd *h, const struct httpd_route *route, int status, int64_t ns)
 {
 	size_t i = route != NULL ? (size_t)(route - h->routes) : h->nroutes;
 	struct server_row *row = &h->rows[i];
@@ -110,8 +110,7 @@ server_count(struct httpd *h, const struct httpd_route *route, int status,
 
 	if (class >= 2 && class < (int)NELEM(row->by_class))
 		metric_add(row->by_class[class], 1);
-	metric_observe(
-	    row->seconds, (double)mono_diff_ns(clock_mono(), start) / 1e9);
+	metric_observe(row->seconds, (double)ns / 1e9);
 }
 
 /* ---- options ---- */
@@ -214,11 +213,12 @@ server_of(const struct mg_connection *c)
 static int
 server_on_request(struct mg_connection *c)
 {
-	int status = http_connection_serve(server_of(c), c);
 	int64_t *since = mg_get_user_connection_data(c);
+	struct mono end;
+	int status = http_connection_serve(server_of(c), c, &end);
 
 	if (since != NULL)
-		*since = clock_mono().ns;
+		*since = end.ns;
 	return status;
 }
 
@@ -335,7 +335,6 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	pthread_mutex_init(&h->lock, NULL);
 	pthread_cond_init(&h->none, NULL);
 	TAILQ_INIT(&h->active);
-	TAILQ_INIT(&h->spare);
 	server_metrics_init(h, o->metrics);
 	if (o->rate_per_s > 0 || o->per_address > 0)
 		h->admission =

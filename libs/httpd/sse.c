@@ -16,7 +16,8 @@ stream_start(struct httpd_req *r, int status, enum stream_form stream_form)
 	pthread_mutex_lock(&r->lock);
 	if (r->state == REQUEST_OPEN && !r->abandoned) {
 		r->state = REQUEST_STREAM;
-		atomic_store(&r->responded, true);
+		atomic_store_explicit(
+		    &r->seen, REQUEST_STREAM, memory_order_release);
 		r->status = status;
 		r->raw = stream_form == FORM_RAW ||
 		    stream_form == FORM_RAW_PERSISTENT;

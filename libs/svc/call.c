@@ -30,7 +30,8 @@ struct call_decoded {
 };
 
 void
-svc_call_init(struct svc_call *c, struct svc_endpoint *endpoint)
+svc_call_init(
+    struct svc_call *c, struct svc_endpoint *endpoint, struct mono start)
 {
 	c->endpoint = endpoint;
 	c->msg = NULL;
@@ -43,7 +44,7 @@ svc_call_init(struct svc_call *c, struct svc_endpoint *endpoint)
 	c->streaming = false;
 	c->authenticated = false;
 	c->check = NULL;
-	c->start = clock_mono();
+	c->start = start;
 }
 
 static struct svc_call *
@@ -60,7 +61,7 @@ call_new(struct svc_endpoint *endpoint)
 		c = mem_zalloc(sizeof(*c));
 		c->arena = arena_new(WIRE_ARENA_MAX);
 	}
-	svc_call_init(c, endpoint);
+	svc_call_init(c, endpoint, clock_mono());
 	TAILQ_INSERT_TAIL(&s->open, c, link);
 	s->nopen++;
 	return c;
@@ -630,6 +631,12 @@ struct wall
 svc_call_deadline(const struct svc_call *c)
 {
 	return c->deadline;
+}
+
+struct mono
+svc_call_start(const struct svc_call *c)
+{
+	return c->start;
 }
 
 const struct trace *

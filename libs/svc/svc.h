@@ -145,14 +145,21 @@ struct svc_def {
 	 */
 	bool (*decode)(void *app, struct svc_call *c, void *msg);
 	/*
+	 * On a worker, before decode(): end c at once, by what its body is,
+	 * with at most 16 KiB of stack.  False: c has not ended; decode() is
+	 * called next, and has svc_call_data().  May be NULL.
+	 */
+	bool (*reply_early)(void *app, struct svc_call *c);
+	/*
 	 * The routes are pure functions: a request over HTTP is decoded,
 	 * handled and encoded on the HTTP worker that has read it, without a
-	 * way through the loop.  Then fn and decode() run in parallel with
-	 * themselves and with the loop.  They use the call, by the functions
-	 * below that do not stream, and of the service only what is constant or
-	 * locked for a moment; no Redis, no NATS, nothing that suspends a
-	 * fiber.  fn ends the call before it returns, or leaves it to the loop
-	 * (svc_call_to_loop()).  Their stack is that of a fiber.
+	 * way through the loop.  Then fn, reply_early() and decode() run in
+	 * parallel with themselves and with the loop.  They use the call, by
+	 * the functions below that do not stream, and of the service only what
+	 * is constant or locked for a moment; no Redis, no NATS, nothing that
+	 * suspends a fiber.  fn ends the call before it returns, or leaves it
+	 * to the loop (svc_call_to_loop()).  The stack of fn and decode() is
+	 * that of a fiber.
 	 *
 	 * Metrics, the trace and error texts are the same on both ways; so are
 	 * the limits of connections and addresses, which httpd has.  The
@@ -289,6 +296,8 @@ enum rc svc_call_on_abort(
 /* Memory that lives as long as the call. */
 struct arena *svc_call_arena(struct svc_call *c);
 
+/* When it arrived. */
+struct mono svc_call_start(const struct svc_call *c);
 /* When the caller stops waiting for the reply. */
 struct wall svc_call_deadline(const struct svc_call *c);
 

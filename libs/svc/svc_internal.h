@@ -252,14 +252,15 @@ void svc_call_from_msg(void *endpoint, struct bus_msg *m);
 void svc_call_from_http(void *endpoint, struct httpd_req *r);
 
 /*
- * svc_call_init(c, endpoint): All of c but link, arena and caller.
+ * svc_call_init(c, endpoint, start): All of c but link, arena and caller.
  * svc_call_set_http(c, r): It came over HTTP.
  *
  * svc_call_serve_on_worker(c):
  * Decode the request of c and call its handler, on an HTTP worker; false: c is
  * for the loop.
  */
-void svc_call_init(struct svc_call *c, struct svc_endpoint *endpoint);
+void svc_call_init(
+    struct svc_call *c, struct svc_endpoint *endpoint, struct mono start);
 void svc_call_set_http(struct svc_call *c, struct httpd_req *r);
 bool svc_call_serve_on_worker(struct svc_call *c);
 

@@ -1,35 +1,24 @@
 /*
  * worker_call: requests that are served on the HTTP worker that has read them.
  */
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/spare.h"
 #include "svc/svc_internal.h"
 #include "wire/wire.h"
 
-/*
- * Ended calls whose memory is reused.  More run at a time only if some have
- * been interrupted, and those then allocate.
- */
-#define SPARE_MAX 8
-
+/* Ended calls, whose memory is reused. */
 struct svc_worker_calls {
-	pthread_mutex_t lock;
-	struct svc_calls spare; /* the last used first: its memory is cached */
-	size_t nspare;
+	struct spare spare;
 };
 
 struct svc_worker_calls *
 svc_worker_calls_new(void)
 {
-	struct svc_worker_calls *w = mem_zalloc(sizeof(*w));
-
-	(void)pthread_mutex_init(&w->lock, NULL);
-	TAILQ_INIT(&w->spare);
-	return w;
+	return mem_zalloc(sizeof(struct svc_worker_calls));
 }
 
 static void
@@ -46,26 +35,16 @@ svc_worker_calls_free(struct svc_worker_calls *w)
 
 	if (w == NULL)
 		return;
-	while ((c = TAILQ_FIRST(&w->spare)) != NULL) {
-		TAILQ_REMOVE(&w->spare, c, link);
+	while ((c = spare_take(&w->spare)) != NULL)
 		worker_call_free(c);
-	}
-	(void)pthread_mutex_destroy(&w->lock);
 	free(w);
 }
 
 static struct svc_call *
 worker_call_take(struct svc_worker_calls *w)
 {
-	struct svc_call *c;
+	struct svc_call *c = spare_take(&w->spare);
 
-	(void)pthread_mutex_lock(&w->lock);
-	c = TAILQ_FIRST(&w->spare);
-	if (c != NULL) {
-		TAILQ_REMOVE(&w->spare, c, link);
-		w->nspare--;
-	}
-	(void)pthread_mutex_unlock(&w->lock);
 	if (c == NULL) {
 		c = mem_zalloc(sizeof(*c));
 		c->arena = arena_new(WIRE_ARENA_MAX);
@@ -76,17 +55,8 @@ worker_call_take(struct svc_worker_calls *w)
 static void
 worker_call_return(struct svc_worker_calls *w, struct svc_call *c)
 {
-	bool spare;
-
 	arena_reset(c->arena);
-	(void)pthread_mutex_lock(&w->lock);
-	spare = w->nspare < SPARE_MAX;
-	if (spare) {
-		TAILQ_INSERT_HEAD(&w->spare, c, link);
-		w->nspare++;
-	}
-	(void)pthread_mutex_unlock(&w->lock);
-	if (!spare)
+	if (!spare_put(&w->spare, c))
 		worker_call_free(c);
 }
 
@@ -114,8 +84,17 @@ worker_call_run(void *arg)
 {
 	struct worker_call *w = arg;
 
-	log_trace_set(w->c->trace.trace_id);
 	w->served = svc_call_serve_on_worker(w->c);
+}
+
+/* Whether the service has answered c without decoding it. */
+static bool
+worker_call_reply_early(struct svc_call *c)
+{
+	const struct svc *s = c->endpoint->svc;
+
+	return s->def->reply_early != NULL && svc_call_body(c).n > 0 &&
+	    s->def->reply_early(s->app, c);
 }
 
 bool
@@ -123,16 +102,19 @@ svc_worker_call(void *arg, struct httpd_req *r)
 {
 	struct svc_endpoint *e = arg;
 	struct svc *s = e->svc;
-	struct worker_call w;
+	struct worker_call w = { .served = true };
 
 	if (!atomic_load(&s->started) || !worker_call_is_allowed(e, r))
 		return false;
 	w.c = worker_call_take(s->worker_calls);
-	svc_call_init(w.c, e);
+	svc_call_init(w.c, e, httpd_req_start(r));
 	w.c->on_worker = true;
 	svc_call_set_http(w.c, r);
+	log_trace_set(w.c->trace.trace_id);
 	/* A worker's own stack has 100 KiB, a schema may recurse deeper. */
-	fiber_call(worker_call_run, &w);
+	if (!worker_call_reply_early(w.c))
+		fiber_call(worker_call_run, &w);
+	log_trace_set("");
 	worker_call_return(s->worker_calls, w.c);
 	return w.served;
 }

@@ -37,6 +37,12 @@ void filter_stop(void *app);
  */
 bool filter_decode(void *app, struct svc_call *c, void *msg);
 
+/*
+ * filter_reply_early(app, c): As svc_def.reply_early(): reply to a command that
+ * has been matched before.
+ */
+bool filter_reply_early(void *app, struct svc_call *c);
+
 /* on_filter(app, c): Reply to one intent_filter_request. */
 void on_filter(void *app, struct svc_call *c);
 

@@ -1,6 +1,5 @@
 /*
  * intent-filter: which of a terminal's intents a command means, if any.
- *
  *	nats	soul.rpc.intent.filter
  *	http	POST /v1/intents/filter
  *	schemas	proto-schemas/intent_filter_{request,response}.schema.json
@@ -49,6 +48,7 @@ static const struct svc_def filter_def = {
 	.check = filter_check,
 	.start = filter_start,
 	.decode = filter_decode,
+	.reply_early = filter_reply_early,
 	.on_worker = true,
 	.stop = filter_stop,
 };

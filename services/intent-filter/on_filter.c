@@ -222,15 +222,14 @@ filter_call_fill(const struct filter_call *f, struct filter_scratch *x,
 	struct reply_values v = { .request_id =
 				      filter_request_id(f->key.request_id,
 					  &x->ids, svc_call_arena(c)) };
-	struct buf out = BUF_INIT(2 * RESULT_MAX);
+	struct buf *out = &x->reply;
 
 	wall_format(now, zone_offset_min(zone, now), now_text);
 	v.now = str_of(now_text);
 	v.latency_ms = filter_latency_ms(request.start);
-	(void)buf_reserve(&out, f->result.reply.text.n + 512);
-	reply_template_fill(&f->result.reply, &v, &out);
-	svc_reply_encoded(c, buf_str(&out));
-	buf_free(&out);
+	(void)buf_reserve(out, f->result.reply.text.n + 512);
+	reply_template_fill(&f->result.reply, &v, out);
+	svc_reply_encoded(c, buf_str(out));
 }
 
 static void
@@ -248,24 +247,46 @@ filter_call_reuse(struct filter_app *app, const struct filter_call *f,
 	scratch_pool_return(app->scratch, x);
 }
 
-bool
-filter_decode(void *arg, struct svc_call *c, void *msg)
+/* Find the catalog of c, which may be borrowed, or the whole result. */
+static struct filter_call *
+filter_call_new(struct filter_app *app, struct svc_call *c)
 {
-	struct filter_app *app = arg;
 	struct arena *a = svc_call_arena(c);
 	struct filter_call *f = arena_alloc(a, sizeof(*f));
 	struct catalog_finder finder = catalog_loader_finder(app->loader, c);
 
 	svc_call_set_data(c, f);
-	if (result_key_read(
-		svc_call_body(c), &finder, a, &f->source, &f->key) == RC_OK &&
-	    result_cache_get(app->results, &f->key, a, &f->result)) {
-		f->reused = true;
-		if (finder.give_back != NULL)
-			finder.give_back(finder.cache, f->source.catalog);
-		return true;
-	}
-	return catalog_loader_decode(app->loader, c, &f->source, msg);
+	f->reused = result_key_read(svc_call_body(c), &finder, a, &f->source,
+			&f->key) == RC_OK &&
+	    result_cache_get(app->results, &f->key, a, &f->result);
+	if (f->reused && finder.give_back != NULL)
+		finder.give_back(finder.cache, f->source.catalog);
+	return f;
+}
+
+bool
+filter_reply_early(void *arg, struct svc_call *c)
+{
+	struct filter_app *app = arg;
+	const struct filter_call *f = filter_call_new(app, c);
+
+	if (f->reused)
+		filter_call_reuse(app, f,
+		    (struct catalog_request){
+			.call = c, .start = svc_call_start(c) });
+	return f->reused;
+}
+
+bool
+filter_decode(void *arg, struct svc_call *c, void *msg)
+{
+	struct filter_app *app = arg;
+	struct filter_call *f = svc_call_data(c);
+
+	if (f == NULL)
+		f = filter_call_new(app, c);
+	return f->reused ||
+	    catalog_loader_decode(app->loader, c, &f->source, msg);
 }
 
 static void

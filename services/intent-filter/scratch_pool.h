@@ -5,17 +5,16 @@
 #ifndef INTENT_FILTER_SCRATCH_POOL_H
 #define INTENT_FILTER_SCRATCH_POOL_H
 
-#include <sys/queue.h>
-
+#include "core/buf.h"
 #include "core/id.h"
 #include "rx/rx.h"
 #include "zone_cache.h"
 
 struct filter_scratch {
-	SLIST_ENTRY(filter_scratch) link; /* private */
 	struct rx_scratch *rx;
 	struct zone_cache *zones;
 	struct id_stock ids;
+	struct buf reply; /* empty */
 };
 
 struct scratch_pool;

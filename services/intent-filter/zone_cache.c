@@ -10,6 +10,7 @@
 
 struct zone_cache {
 	struct map *by_name;
+	const struct zone *last; /* the next request's, mostly */
 };
 
 struct zone_cache *
@@ -30,6 +31,7 @@ zone_cache_clear(struct zone_cache *z)
 	while ((zone = map_next(z->by_name, &pos, NULL)) != NULL)
 		zone_free(zone);
 	map_free(z->by_name);
+	z->last = NULL;
 }
 
 void
@@ -44,10 +46,15 @@ zone_cache_free(struct zone_cache *z)
 enum rc
 zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
 {
-	struct zone *zone = map_get(z->by_name, name);
 	char text[NAME_MAX_BYTES + 1];
+	struct zone *zone;
 	enum rc rc;
 
+	if (z->last != NULL && str_eq(name, str_of(zone_name(z->last)))) {
+		*out = z->last;
+		return RC_OK;
+	}
+	zone = map_get(z->by_name, name);
 	if (zone == NULL) {
 		if (name.n > NAME_MAX_BYTES)
 			return RC_INVALID;
@@ -61,6 +68,6 @@ zone_cache_get(struct zone_cache *z, struct str name, const struct zone **out)
 		}
 		(void)map_put(z->by_name, name, zone);
 	}
-	*out = zone;
+	*out = z->last = zone;
 	return RC_OK;
 }

@@ -146,9 +146,13 @@ request_check(struct catalog_cache *c, struct str request, bool own)
 		must(is || catalog_request_find(request).n == request.n);
 	if (valid && src.json.p != NULL)
 		must(str_eq(src.json, catalog_request_find(request)));
-	request_check_key(
-	    &(struct catalog_finder){ .cache = c, .find = catalog_cache_find },
-	    request, valid);
+	for (int i = 0; i < 2; i++)
+		request_check_key(
+		    &(struct catalog_finder){ .cache = c,
+			.find = catalog_cache_find,
+			.find_start =
+			    i == 0 ? NULL : catalog_cache_find_start },
+		    request, valid);
 	arena_free(a);
 	arena_free(b);
 }

@@ -13,8 +13,8 @@
 #include "testkit/http.h"
 #include "testkit/testkit.h"
 
-#define ROUND_MS   500
-#define SAMPLE_MAX 200000 /* latencies of one client and round */
+#define ROUND_MS   100
+#define SAMPLE_MAX 50000 /* latencies of one client and round */
 
 struct compare_client {
 	const struct http_compare_target *t;
@@ -185,27 +185,39 @@ compare_round(struct http_compare_target *t, size_t clients, int round)
 	t->p99_us[round] = (double)ns[n - 1 - n / 100] / 1e3;
 }
 
+/* Of the two figures of a round, between which other load hardly changes. */
+static double
+compare_ratio(
+    const struct http_compare_target *t, const struct http_compare_target *base)
+{
+	double ratio[HTTP_COMPARE_ROUNDS];
+
+	for (int round = 0; round < HTTP_COMPARE_ROUNDS; round++)
+		ratio[round] = t->rps[round] / base->rps[round];
+	return tk_median(ratio, HTTP_COMPARE_ROUNDS);
+}
+
 void
 http_compare_run(struct http_compare_target *t, size_t n, size_t clients)
 {
-	double base = 0, base_cpu = 0;
+	double base_cpu = 0;
 
 	for (int round = 0; round < HTTP_COMPARE_ROUNDS; round++)
 		for (size_t i = 0; i < n; i++)
 			compare_round(&t[i], clients, round);
+	for (size_t i = 0; i < n; i++)
+		t[i].ratio = compare_ratio(&t[i], &t[0]);
 	printf(
 	    "%zu keep-alive connection%s:\n", clients, clients == 1 ? "" : "s");
 	for (size_t i = 0; i < n; i++) {
 		double rps = tk_median(t[i].rps, HTTP_COMPARE_ROUNDS),
 		       cpu = tk_median(t[i].cpu_us, HTTP_COMPARE_ROUNDS);
-		if (i == 0) {
-			base = rps;
+		if (i == 0)
 			base_cpu = cpu;
-		}
 		printf("  %-18s %7.0f req/s  p50 %6.1f us  p99 %7.1f us  "
 		       "cpu %5.1f us  ratio %.2f, by cpu %.2f\n",
 		    t[i].name, rps, tk_median(t[i].p50_us, HTTP_COMPARE_ROUNDS),
 		    tk_median(t[i].p99_us, HTTP_COMPARE_ROUNDS), cpu,
-		    rps / base, base_cpu / cpu);
+		    t[i].ratio, base_cpu / cpu);
 	}
 }

@@ -12,7 +12,7 @@
 
 #define HTTP_COMPARE_BODY    "{\"hello\":\"world\"}"
 #define HTTP_COMPARE_WORKERS 64
-#define HTTP_COMPARE_ROUNDS  5
+#define HTTP_COMPARE_ROUNDS  25
 #define HTTP_COMPARE_CLIENTS 32
 
 struct mg_context;
@@ -32,6 +32,7 @@ struct http_compare_target {
 	    p99_us[HTTP_COMPARE_ROUNDS];
 	double
 	    cpu_us[HTTP_COMPARE_ROUNDS]; /* of one request, client and server */
+	double ratio;                    /* of rps, to that of the first one */
 };
 
 /*

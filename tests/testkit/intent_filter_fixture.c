@@ -241,6 +241,8 @@ filter_fixture_spawn(
 
 	tk_env_put(&e, "NATS_URL=%s", nats_url);
 	tk_env_put(&e, "REDIS_URL=%s", r->redis != NULL ? r->redis : "");
+	if (r->redis_ms > 0)
+		tk_env_put(&e, "REDIS_TIMEOUT_MS=%d", r->redis_ms);
 	tk_service_spawn(&r->s, "intent-filter", name, &e);
 }
 

@@ -62,6 +62,7 @@ void filter_fixture_check_protocol(const json_t *r);
 struct filter_fixture {
 	struct tk_service s;
 	const char *redis; /* URL; NULL: none */
+	int redis_ms;      /* its timeout; 0: the default */
 };
 
 /*

@@ -4,27 +4,38 @@
 #include "catalog/catalog_cache.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "core/map.h"
 #include "core/mem.h"
 
+/*
+ * Texts are also found by their first bytes, of as many as there are slots:
+ * comparing a text takes a tenth of finding its end and its digest.
+ */
+#define START_BYTES 256
+#define STARTS_MAX  256 /* a power of 2 */
+
 struct catalog_cache_entry {
 	TAILQ_ENTRY(catalog_cache_entry) link;
-	struct catalog_key key; /* its text is owned */
+	struct catalog_key key;             /* its text is owned */
+	struct wire_slice_extent extent;    /* of a text */
+	struct catalog_cache_entry **start; /* its slot; NULL: it has none */
 	size_t bytes;
-	size_t borrowed; /* by how many */
-	bool evicted;    /* by the last that returns it it is freed */
+	_Atomic size_t refs; /* of the cache, and of each that has borrowed */
 	struct catalog *catalog;
 };
 
 struct catalog_cache {
 	struct digest_seed seed;
-	pthread_mutex_t lock; /* guards what follows, and borrowed */
+	pthread_mutex_t lock; /* guards what follows */
 	TAILQ_HEAD(entry_list, catalog_cache_entry)
 	used; /* most recent first */
 	struct map *by_digest;
+	struct catalog_cache_entry *starts[STARTS_MAX];
 	size_t bytes, max_bytes;
 	uint64_t last_number;
 	struct metric *hits, *misses, *size;
@@ -79,8 +90,10 @@ catalog_cache_new(size_t max_bytes, struct metric_set *set)
 }
 
 static void
-catalog_cache_free_entry(struct catalog_cache_entry *e)
+catalog_cache_unref(struct catalog_cache_entry *e)
 {
+	if (atomic_fetch_sub_explicit(&e->refs, 1, memory_order_acq_rel) > 1)
+		return;
 	catalog_free(e->catalog);
 	catalog_key_free(e->key);
 	free(e);
@@ -91,10 +104,9 @@ catalog_cache_remove(struct catalog_cache *c, struct catalog_cache_entry *e)
 {
 	TAILQ_REMOVE(&c->used, e, link);
 	c->bytes -= e->bytes;
-	if (e->borrowed > 0)
-		e->evicted = true;
-	else
-		catalog_cache_free_entry(e);
+	if (e->start != NULL && *e->start == e)
+		*e->start = NULL;
+	catalog_cache_unref(e);
 }
 
 static void
@@ -120,6 +132,31 @@ catalog_cache_free(struct catalog_cache *c)
 	free(c);
 }
 
+/* The slot of a text that begins with the bytes at rest; NULL: none. */
+static struct catalog_cache_entry **
+catalog_cache_start(struct catalog_cache *c, struct str rest)
+{
+	struct digest d;
+
+	if (rest.n < START_BYTES)
+		return NULL;
+	d = digest_of(&c->seed, (struct str){ rest.p, START_BYTES }, 0);
+	return &c->starts[d.hash % STARTS_MAX];
+}
+
+/* The lock is held. */
+static void
+catalog_cache_use(struct catalog_cache *c, struct catalog_cache_entry *e)
+{
+	(void)atomic_fetch_add_explicit(&e->refs, 1, memory_order_relaxed);
+	if (e->start != NULL)
+		*e->start = e;
+	if (TAILQ_FIRST(&c->used) != e) {
+		TAILQ_REMOVE(&c->used, e, link);
+		TAILQ_INSERT_HEAD(&c->used, e, link);
+	}
+}
+
 /* The lock is held meanwhile only to find the entry, not to compare its text.
  */
 static struct catalog_cache_entry *
@@ -130,27 +167,25 @@ catalog_cache_take(struct catalog_cache *c, struct catalog_key key)
 
 	(void)pthread_mutex_lock(&c->lock);
 	e = map_get(c->by_digest, digest_str(&d));
-	if (e != NULL) {
-		e->borrowed++;
-		if (TAILQ_FIRST(&c->used) != e) {
-			TAILQ_REMOVE(&c->used, e, link);
-			TAILQ_INSERT_HEAD(&c->used, e, link);
-		}
-	}
+	if (e != NULL)
+		catalog_cache_use(c, e);
 	(void)pthread_mutex_unlock(&c->lock);
 	return e;
 }
 
-static void
-catalog_cache_put_back(struct catalog_cache *c, struct catalog_cache_entry *e)
+static struct catalog_cache_entry *
+catalog_cache_take_start(struct catalog_cache *c, struct str rest)
 {
-	bool unused;
+	struct catalog_cache_entry **start = catalog_cache_start(c, rest), *e;
 
+	if (start == NULL)
+		return NULL;
 	(void)pthread_mutex_lock(&c->lock);
-	unused = --e->borrowed == 0 && e->evicted;
+	e = *start;
+	if (e != NULL)
+		catalog_cache_use(c, e);
 	(void)pthread_mutex_unlock(&c->lock);
-	if (unused)
-		catalog_cache_free_entry(e);
+	return e;
 }
 
 const struct catalog *
@@ -161,7 +196,7 @@ catalog_cache_borrow(struct catalog_cache *c, struct catalog_key key)
 	if (e == NULL)
 		return NULL;
 	if (!catalog_key_eq(e->key, key)) {
-		catalog_cache_put_back(c, e);
+		catalog_cache_unref(e);
 		return NULL;
 	}
 	metric_add(c->hits, 1);
@@ -171,7 +206,37 @@ catalog_cache_borrow(struct catalog_cache *c, struct catalog_key key)
 void
 catalog_cache_return(struct catalog_cache *c, const struct catalog *cat)
 {
-	catalog_cache_put_back(c, cat->cache_entry);
+	(void)c;
+	catalog_cache_unref(cat->cache_entry);
+}
+
+const struct catalog *
+catalog_cache_borrow_start(
+    struct catalog_cache *c, struct str rest, struct wire_slice_extent *x)
+{
+	struct catalog_cache_entry *e = catalog_cache_take_start(c, rest);
+
+	if (e == NULL)
+		return NULL;
+	if (e->key.text.n > rest.n ||
+	    memcmp(e->key.text.p, rest.p, e->key.text.n) != 0) {
+		catalog_cache_unref(e);
+		return NULL;
+	}
+	metric_add(c->hits, 1);
+	*x = e->extent;
+	return e->catalog;
+}
+
+const struct catalog *
+catalog_cache_find_start(
+    struct catalog_cache *c, struct str rest, struct wire_slice_extent *x)
+{
+	const struct catalog *cat = catalog_cache_borrow_start(c, rest, x);
+
+	if (cat != NULL)
+		catalog_cache_return(c, cat);
+	return cat;
 }
 
 const struct catalog *
@@ -201,6 +266,13 @@ catalog_cache_put(
 	e->catalog = cat;
 	e->key = catalog_key_dup(key);
 	e->bytes = cat->bytes + key.text.n;
+	e->refs = 1;
+	/* A text that is no array, as a whole request, has no slot. */
+	if (key.kind == CATALOG_BY_TEXT && key.text.n > 0 &&
+	    key.text.p[0] == '[' &&
+	    wire_slice_extent(key.text, &e->extent) == RC_OK &&
+	    e->extent.n == key.text.n)
+		e->start = catalog_cache_start(c, key.text);
 	(void)pthread_mutex_lock(&c->lock);
 	cat->number = ++c->last_number;
 	/* Another text that has this digest, by chance. */
@@ -208,6 +280,8 @@ catalog_cache_put(
 	if (older != NULL)
 		catalog_cache_remove(c, older);
 	TAILQ_INSERT_HEAD(&c->used, e, link);
+	if (e->start != NULL)
+		*e->start = e;
 	c->bytes += e->bytes;
 	while (c->bytes > c->max_bytes && TAILQ_NEXT(e, link) != NULL)
 		catalog_cache_evict(c, TAILQ_LAST(&c->used, entry_list));

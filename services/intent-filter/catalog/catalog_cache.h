@@ -17,6 +17,7 @@
 #include "core/metric.h"
 #include "core/str.h"
 #include "text/digest.h"
+#include "wire/slice.h"
 
 struct catalog_cache;
 
@@ -55,6 +56,17 @@ const struct catalog *catalog_cache_find(
 const struct catalog *catalog_cache_borrow(
     struct catalog_cache *c, struct catalog_key key);
 void catalog_cache_return(struct catalog_cache *c, const struct catalog *cat);
+
+/*
+ * catalog_cache_find_start(c, rest, x), catalog_cache_borrow_start(c, rest, x):
+ * The same for the catalog by text that rest begins with, without looking for
+ * its end: *x is its extent.  NULL: there is none, or another one with the same
+ * first bytes was used last; or it is short.
+ */
+const struct catalog *catalog_cache_find_start(
+    struct catalog_cache *c, struct str rest, struct wire_slice_extent *x);
+const struct catalog *catalog_cache_borrow_start(
+    struct catalog_cache *c, struct str rest, struct wire_slice_extent *x);
 
 /* catalog_cache_missed(c): Count a request whose catalog was not found. */
 void catalog_cache_missed(struct catalog_cache *c);

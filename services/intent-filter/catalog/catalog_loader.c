@@ -243,9 +243,10 @@ catalog_loader_finder(struct catalog_loader *l, const struct svc_call *c)
 {
 	if (svc_call_on_worker(c))
 		return (struct catalog_finder){ l->cache, catalog_cache_borrow,
-			catalog_cache_return };
+			catalog_cache_return, catalog_cache_borrow_start };
 	return (struct catalog_finder){ .cache = l->cache,
-		.find = catalog_cache_find };
+		.find = catalog_cache_find,
+		.find_start = catalog_cache_find_start };
 }
 
 static bool

@@ -142,7 +142,9 @@ catalog_request_borrow(struct catalog_cache *c, struct str request,
     struct catalog_source *src)
 {
 	struct catalog_search search = { .src = src,
-		.by = { c, catalog_cache_borrow, catalog_cache_return } };
+		.by = { .cache = c,
+		    .find = catalog_cache_borrow,
+		    .give_back = catalog_cache_return } };
 
 	if (catalog_request_search(&search, request, a, msg))
 		return true;

@@ -29,6 +29,9 @@ struct catalog_finder {
 	    struct catalog_cache *c, struct catalog_key key);
 	void (*give_back)(/* NULL: what is found needs not */
 	    struct catalog_cache *c, const struct catalog *cat);
+	/* By what the rest of a text begins with; NULL: not in that way. */
+	const struct catalog *(*find_start)(struct catalog_cache *c,
+	    struct str rest, struct wire_slice_extent *x);
 };
 
 /*

@@ -56,32 +56,42 @@ key_scan_add_gap(struct key_scan *k, struct str value)
 		k->unusual = true;
 }
 
+static enum rc
+key_scan_catalog(
+    struct key_scan *k, struct str rest, struct wire_slice_extent *x)
+{
+	struct catalog_source *src = k->src;
+	const struct catalog_finder *by = k->finder;
+
+	if (src->json.p != NULL)
+		return RC_DENIED;
+	if (by->find_start != NULL)
+		src->catalog = by->find_start(by->cache, rest, x);
+	if (src->catalog == NULL && wire_slice_extent(rest, x) != RC_OK)
+		return RC_DENIED;
+	if (k->request.n - x->n > CATALOG_REST_MAX)
+		return RC_TOOBIG;
+	src->json = (struct str){ rest.p, x->n };
+	src->containers = x->containers;
+	if (src->catalog == NULL)
+		src->catalog = by->find(by->cache,
+		    (struct catalog_key){ CATALOG_BY_TEXT, src->json });
+	key_scan_add_gap(k, src->json);
+	return src->catalog != NULL ? RC_OK : RC_CONFLICT;
+}
+
 /* Objects and arrays are skipped; the catalog must be known. */
 static enum rc
 key_scan_container(
     void *arg, const struct wire_slice *s, struct wire_slice_extent *x)
 {
-	struct key_scan *k = arg;
-	struct catalog_source *src = k->src;
-
 	if (s->escaped)
 		return RC_DENIED;
 	if (s->value.p[0] != '{' && s->value.p[0] != '[')
 		return RC_NOENT;
-	if (wire_slice_extent(s->value, x) != RC_OK)
-		return RC_DENIED;
-	if (!str_eq(s->key, STR("intent_catalog")) || s->value.p[0] != '[')
-		return RC_OK;
-	if (src->json.p != NULL)
-		return RC_DENIED;
-	if (k->request.n - x->n > CATALOG_REST_MAX)
-		return RC_TOOBIG;
-	src->json = (struct str){ s->value.p, x->n };
-	src->containers = x->containers;
-	src->catalog = k->finder->find(k->finder->cache,
-	    (struct catalog_key){ CATALOG_BY_TEXT, src->json });
-	key_scan_add_gap(k, src->json);
-	return src->catalog != NULL ? RC_OK : RC_CONFLICT;
+	if (str_eq(s->key, STR("intent_catalog")) && s->value.p[0] == '[')
+		return key_scan_catalog(arg, s->value, x);
+	return wire_slice_extent(s->value, x) == RC_OK ? RC_OK : RC_DENIED;
 }
 
 /* A member that is given twice, or not plain, is left to the decoder. */

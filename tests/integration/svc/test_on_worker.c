@@ -47,7 +47,7 @@ on_call(void *app, struct svc_call *c)
 	struct wire_error rep = { .error = loop ? STR("loop") : STR("worker") };
 
 	(void)app;
-	if (loop == svc_call_on_worker(c))
+	if (loop == svc_call_on_worker(c) || loop != (svc_call_data(c) == NULL))
 		abort();
 	if (str_eq(req->error, STR("to loop")) && svc_call_on_worker(c)) {
 		svc_call_to_loop(c);
@@ -62,6 +62,21 @@ on_call(void *app, struct svc_call *c)
 	svc_reply(c, &rep);
 }
 
+/* Before any other function, and on a worker only. */
+static bool
+toy_reply_early(void *app, struct svc_call *c)
+{
+	(void)app;
+	if (!svc_call_on_worker(c) || svc_call_data(c) != NULL)
+		abort();
+	if (str_find(svc_call_body(c), STR("answered")) >= 0) {
+		svc_reply(c, &(struct wire_error){ .error = STR("answer") });
+		return true;
+	}
+	svc_call_set_data(c, &toy_loop);
+	return false;
+}
+
 /* Takes large ones, and leaves those that say so to the loop. */
 static bool
 toy_decode(void *app, struct svc_call *c, void *msg)
@@ -69,6 +84,8 @@ toy_decode(void *app, struct svc_call *c, void *msg)
 	struct wire_error *req = msg;
 
 	(void)app;
+	if (svc_call_on_worker(c) && svc_call_data(c) != &toy_loop)
+		abort();
 	if (str_find(svc_call_body(c), STR("decode to loop")) >= 0 &&
 	    svc_call_on_worker(c)) {
 		svc_call_to_loop(c);
@@ -103,6 +120,7 @@ static const struct svc_def def = {
 	.nroutes = NELEM(routes),
 	.start = toy_start,
 	.decode = toy_decode,
+	.reply_early = toy_reply_early,
 	.on_worker = true,
 };
 
@@ -146,6 +164,8 @@ TEST(requests_run_where_they_can)
 	    "{\"error\":\"loop\"}");
 	ck_assert_str_eq(on_worker_call(&r, &a, local, "deep", 200),
 	    "{\"error\":\"worker\"}");
+	ck_assert_str_eq(on_worker_call(&r, &a, local, "answered", 200),
+	    "{\"error\":\"answer\"}");
 	/* A large one that the service does not decode. */
 	ck_assert_str_eq(
 	    on_worker_call(&r, &a, local, large, 200), "{\"error\":\"loop\"}");
@@ -159,9 +179,9 @@ TEST(requests_run_where_they_can)
 	natsMsg_Destroy(m);
 	/* Each is counted once. */
 	ck_assert(svc_fixture_has_metric(
-	    &r, "soul_requests_total{route=\"quick\",code=\"ok\"} 7\n"));
+	    &r, "soul_requests_total{route=\"quick\",code=\"ok\"} 8\n"));
 	ck_assert(svc_fixture_has_metric(
-	    &r, "soul_request_duration_seconds_count{route=\"quick\"} 7\n"));
+	    &r, "soul_request_duration_seconds_count{route=\"quick\"} 8\n"));
 	free(large);
 	tk_response_free(&a);
 	svc_fixture_stop(&r);

@@ -275,3 +275,112 @@ TEST(a_borrowed_catalog_outlives_its_eviction)
 	ck_assert_int_eq(cache_test_hits(&r), 4);
 	cache_test_end(&r);
 }
+
+/* ---- by what a text begins with ---- */
+
+#define LONG_BYTES 300
+
+static void
+cache_test_put(struct cache_test *r, const char *text)
+{
+	struct catalog *made;
+	struct wire_err err;
+
+	ck_assert_int_eq(
+	    catalog_new(STR("[{\"id\":\"a\"}]"), &made, &err), RC_OK);
+	catalog_cache_put(r->cache,
+	    (struct catalog_key){ CATALOG_BY_TEXT, str_of(text) }, made);
+}
+
+/* An array whose first bytes are those of all others. */
+static const char *
+cache_test_long(struct arena *a, const char *end)
+{
+	char name[LONG_BYTES + 1];
+
+	memset(name, 'x', LONG_BYTES);
+	name[LONG_BYTES] = '\0';
+	return arena_printf(a, "[{\"id\":\"a\",\"name\":\"%s\"}%s]", name, end)
+	    .p;
+}
+
+static const struct catalog *
+cache_test_start_of(
+    struct cache_test *r, const char *text, struct wire_slice_extent *x)
+{
+	return catalog_cache_find_start(
+	    r->cache, arena_printf(r->a, "%s,\"now\":1}", text), x);
+}
+
+TEST(a_catalog_is_found_by_what_a_text_begins_with)
+{
+	struct cache_test r;
+	struct wire_slice_extent x = { 0 };
+	const struct catalog *cat;
+
+	cache_test_start(&r, 1 << 20);
+	const char *one = cache_test_long(r.a, "");
+	const char *two = cache_test_long(r.a, ",{\"id\":\"]\"}");
+	ck_assert_ptr_null(cache_test_start_of(&r, one, &x));
+	cache_test_put(&r, one);
+	cat = cache_test_start_of(&r, one, &x);
+	ck_assert_ptr_nonnull(cat);
+	ck_assert_uint_eq(x.n, strlen(one));
+	ck_assert_uint_eq(x.containers, 2);
+	ck_assert_ptr_eq(cat,
+	    catalog_cache_find(
+		r.cache, (struct catalog_key){ CATALOG_BY_TEXT, str_of(one) }));
+	ck_assert_int_eq(cache_test_hits(&r), 2);
+	/* One that differs later, and one that ends earlier. */
+	ck_assert_ptr_null(cache_test_start_of(&r, two, &x));
+	ck_assert_ptr_null(catalog_cache_find_start(
+	    r.cache, (struct str){ one, strlen(one) - 1 }, &x));
+	ck_assert_int_eq(cache_test_hits(&r), 2);
+	/* Of two, the last one that was used. */
+	cache_test_put(&r, two);
+	ck_assert_ptr_nonnull(cache_test_start_of(&r, two, &x));
+	ck_assert_uint_eq(x.n, strlen(two));
+	ck_assert_uint_eq(x.containers, 3);
+	ck_assert_ptr_null(cache_test_start_of(&r, one, &x));
+	ck_assert_ptr_eq(cat,
+	    catalog_cache_find(
+		r.cache, (struct catalog_key){ CATALOG_BY_TEXT, str_of(one) }));
+	ck_assert_ptr_eq(cache_test_start_of(&r, one, &x), cat);
+	ck_assert_ptr_null(cache_test_start_of(&r, two, &x));
+	cache_test_end(&r);
+}
+
+TEST(only_long_arrays_are_found_by_what_a_text_begins_with)
+{
+	struct cache_test r;
+	struct wire_slice_extent x = { 0 };
+
+	cache_test_start(&r, 1 << 20);
+	cache_test_put(&r, "[{\"id\":\"a\"}]");
+	ck_assert_ptr_null(cache_test_start_of(&r, "[{\"id\":\"a\"}]", &x));
+	/* A request as a whole, which is the key if it hides its catalog. */
+	const char *request =
+	    arena_printf(r.a, "{\"a\":%s}", cache_test_long(r.a, "")).p;
+	cache_test_put(&r, request);
+	ck_assert_ptr_null(cache_test_start_of(&r, request, &x));
+	cache_test_end(&r);
+}
+
+TEST(an_evicted_catalog_is_not_found_by_its_start)
+{
+	struct cache_test r;
+	struct wire_slice_extent x = { 0 };
+	const struct catalog *cat;
+
+	/* There is room for one. */
+	cache_test_start(&r, 1);
+	const char *one = cache_test_long(r.a, "");
+	cache_test_put(&r, one);
+	cat = catalog_cache_borrow_start(r.cache, str_of(one), &x);
+	ck_assert_ptr_nonnull(cat);
+	cache_test_put(&r, "[{\"id\":\"b\"}]");
+	ck_assert_ptr_null(cache_test_start_of(&r, one, &x));
+	ck_assert_uint_eq(cat->n, 1);
+	catalog_cache_return(r.cache, cat);
+	cache_test_end(&r);
+}

@@ -44,8 +44,9 @@ key_test_start(struct key_test *t)
 {
 	*t = (struct key_test){ .catalogs = catalog_cache_new(CACHE, NULL),
 		.a = arena_new(WIRE_ARENA_MAX) };
-	t->finder = (struct catalog_finder){ t->catalogs, catalog_cache_borrow,
-		catalog_cache_return };
+	t->finder = (struct catalog_finder){ .cache = t->catalogs,
+		.find = catalog_cache_borrow,
+		.give_back = catalog_cache_return };
 	key_test_put(t, CATALOG_BY_TEXT, CATALOG);
 	key_test_put(t, CATALOG_BY_TEXT, OTHER);
 	key_test_put(t, CATALOG_BY_HASH, "h");
