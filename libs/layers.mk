@@ -20,7 +20,7 @@ USES_bus   := core wire tls
 USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
 USES_auth  := core wire
-USES_svc   := core wire auth bus httpd
+USES_svc   := core wire auth bus http httpd ws
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
