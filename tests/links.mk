@@ -77,6 +77,8 @@ PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
+LINKS_fuzz_ws_head := ws
+LINKS_fuzz_ws_frame := ws
 # Messages published by bodies.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 	address.c reports/snapshot_parse.c credentials/password_file.c \
