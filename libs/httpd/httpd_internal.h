@@ -27,7 +27,7 @@
 #include "core/trace.h"
 #include "http/client_address.h"
 #include "http/header.h"
-#include "http/uri.h"
+#include "http/target.h"
 #include "httpd/cors.h"
 #include "httpd/httpd.h"
 

@@ -65,6 +65,18 @@ config_is_of_requests(const char *name)
 	    str_starts(str_of(name), STR("STREAMS_PER_"));
 }
 
+static size_t
+config_select(const struct svc_def *def, const struct conf_opt *opts, size_t n,
+    struct conf_opt *dst)
+{
+	size_t i, selected = 0;
+
+	for (i = 0; i < n; i++)
+		if (def->ws == NULL || !config_is_of_requests(opts[i].env))
+			dst[selected++] = opts[i];
+	return selected;
+}
+
 size_t
 svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 {
@@ -142,12 +154,8 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 	size_t skip = def->no_bus ? NATS_OPTS_N : 0;
 	size_t n =
 	    svc_def_has_http(def) ? SVC_OPTS_N : SVC_OPTS_N - AUTH_OPTS_N;
-	size_t i, kept;
 
-	for (i = skip, kept = 0; i < n; i++)
-		if (def->ws == NULL || !config_is_of_requests(opts[i].env))
-			dst[kept++] = opts[i];
-	return kept;
+	return config_select(def, opts + skip, n - skip, dst);
 }
 
 bool

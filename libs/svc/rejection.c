@@ -65,7 +65,7 @@ svc_rejections_free(struct svc_rejections *r)
 }
 
 void
-svc_rejection_note(struct svc *s, const struct rejection_place *at,
+svc_rejection_note(struct svc *s, const struct rejection_context *at,
     const struct rejection *why)
 {
 	struct svc_rejections *r = s->access->rejections;
@@ -98,7 +98,7 @@ void
 svc_rejection_send(struct svc_call *c, const struct rejection *why)
 {
 	svc_rejection_note(c->endpoint->svc,
-	    &(struct rejection_place){ .route = c->endpoint->route->name,
+	    &(struct rejection_context){ .route = c->endpoint->route->name,
 		.address = svc_call_address(c),
 		.who = svc_call_caller(c),
 		.trace = svc_call_trace(c) },

@@ -433,7 +433,7 @@ struct svc_rejections *svc_rejections_new(struct metric_set *m);
 void svc_rejections_free(struct svc_rejections *r);
 
 /* Where a client was rejected, and whom. */
-struct rejection_place {
+struct rejection_context {
 	const char *route;
 	struct str address;
 	const struct auth_caller *who; /* NULL: not known */
@@ -448,7 +448,7 @@ struct rejection_place {
  * events are limited to one a second for each address, ten for all; each has
  * the number of those left out since.
  */
-void svc_rejection_note(struct svc *s, const struct rejection_place *at,
+void svc_rejection_note(struct svc *s, const struct rejection_context *at,
     const struct rejection *why);
 void svc_rejection_send(struct svc_call *c, const struct rejection *why);
 

@@ -59,7 +59,7 @@ listener_reject(struct svc_ws_listener *l, struct ws_peer *p,
 	if (trace_parse(head_find(&h, STR("traceparent")), &trace) != RC_OK)
 		trace_new(&trace);
 	svc_rejection_note(l->svc,
-	    &(struct rejection_place){ .route = l->def->name,
+	    &(struct rejection_context){ .route = l->def->name,
 		.address = str_of(ws_peer_address(p)),
 		.who = who,
 		.trace = &trace },

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "identity.h"
+#include "client_identity.h"
 
 struct directory;
 

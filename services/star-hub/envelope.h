@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client_identity.h"
 #include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "identity.h"
 
 struct arena;
 

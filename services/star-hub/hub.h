@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "client_identity.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/loop.h"
 #include "core/metric.h"
 #include "directory.h"
 #include "hub_text.h"
-#include "identity.h"
 #include "room.h"
 #include "throttle.h"
 #include "ws/ws.h"
@@ -130,9 +130,9 @@ void client_close(struct client *c, unsigned code, struct str reason);
  * Queue a frame.  RC_RETRY: its queue is full, or the memory of all queues is;
  * RC_DOWN: it is closing.
  *
- * client_drop(h, c): A broadcast was not sent to it, which it is told with its
- * next frame.
- * client_send_dropped(h, c): Tell it; false: not possible yet.
+ * client_drop(h, c): A broadcast was not sent to it, which an event reports
+ * before its next frame.
+ * client_send_dropped(h, c): Send that event; false: not possible yet.
  */
 enum rc client_send(struct hub *h, struct client *c, struct frame *f) RC_CHECK;
 void client_drop(struct hub *h, struct client *c);
@@ -168,9 +168,9 @@ void heartbeats_stop(struct hub *h);
 /* ---- presence.c ---- */
 
 /*
- * presence_joined(h, c, key): Tell the environment of key about c.
+ * presence_joined(h, c, key): Notify the environment of key about c.
  * presence_left(h, c, key, reason): The same.
- * presence_environment(h, c, reason): Tell the members that their environment
+ * presence_environment(h, c, reason): Notify the members that their environment
  * c is up, with NULL, or down.
  */
 void presence_joined(struct hub *h, const struct client *c, struct str key);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client_identity.h"
 #include "core/buf.h"
 #include "core/str.h"
-#include "identity.h"
 
 enum hub_error {
 	HUB_ERROR_VALIDATION,

@@ -64,12 +64,12 @@ message_frame(struct hub *h, const struct client *c, const struct envelope *e)
 {
 	const struct str none = { NULL, 0 };
 	/* Some clients read no more bytes than a message may have. */
-	bool fits =
+	bool has_room =
 	    e->text.n + TIMESTAMP_BYTES <= (size_t)h->conf->message_bytes;
 	struct frame *f;
 
 	envelope_write(e, envelope_is_from(e, &c->identity) ? none : c->sender,
-	    fits && !e->has_timestamp ? hub_now(h) : none, &h->out);
+	    has_room && !e->has_timestamp ? hub_now(h) : none, &h->out);
 	f = frame_new(FRAME_TEXT, buf_str(&h->out));
 	buf_reset(&h->out);
 	return f;

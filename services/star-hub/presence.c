@@ -1,6 +1,6 @@
 /*
- * presence: environments are told who joins and leaves, and members whether
- * their environment is up.
+ * presence: events to environments about who joins and leaves, and to members
+ * about their environment.
  */
 #include "hub.h"
 #include "wire/out.h"

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
+#include "client_identity.h"
 #include "envelope.h"
-#include "identity.h"
 
 enum recipient_kind {
 	RECIPIENT_HUB,

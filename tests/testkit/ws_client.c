@@ -77,7 +77,7 @@ tk_ws_open(struct tk_ws *c, int port, const char *path, const char *headers)
 {
 	struct buf out = BUF_INIT(65536);
 	const char *end;
-	int status;
+	int64_t status;
 
 	*c = (struct tk_ws){ .fd = client_connect(port) };
 	buf_init(&c->in, IN_MAX);
@@ -93,18 +93,20 @@ tk_ws_open(struct tk_ws *c, int port, const char *path, const char *headers)
 	while ((end = client_head_end(c)) == NULL)
 		ck_assert_msg(client_read(c, TK_WS_MS), "no response");
 	ck_assert_int_eq(strncmp(c->in.p, "HTTP/1.1 ", 9), 0);
-	status = atoi(c->in.p + 9);
+	ck_assert_int_eq(
+	    str_to_i64((struct str){ c->in.p + 9, 3 }, 100, 599, &status),
+	    RC_OK);
 	if (status == 101)
 		ck_assert_ptr_null(
 		    memmem(c->in.p, (size_t)(end - c->in.p), "Extensions", 10));
 	buf_drop(&c->in, (size_t)(end + 4 - c->in.p));
 	if (status == 101)
-		return status;
+		return 101;
 	while (client_read(c, TK_WS_MS))
 		;
 	buf_put_str(&c->msg, buf_str(&c->in));
 	buf_putc(&c->msg, '\0');
-	return status;
+	return (int)status;
 }
 
 void

@@ -65,7 +65,7 @@ TEST(paths_and_ids_are_checked_before_the_upgrade)
 	star_stop(&f);
 }
 
-TEST(the_error_says_which_rule)
+TEST(the_error_names_the_rule)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws c;
@@ -190,7 +190,7 @@ TEST(classes_are_separate_name_spaces)
 	star_stop(&f);
 }
 
-TEST(presence_is_told_to_the_environment)
+TEST(environments_are_notified_of_presence)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws env, agent, new;
@@ -218,7 +218,7 @@ TEST(presence_is_told_to_the_environment)
 	star_stop(&f);
 }
 
-TEST(members_are_told_of_their_environment)
+TEST(members_are_notified_of_their_environment)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws env, agent;
@@ -227,7 +227,8 @@ TEST(members_are_told_of_their_environment)
 	star_open(&f, &agent, "/env/demo_world/agent/agent_001");
 	star_open(&f, &env, "/env/demo_world");
 	star_expect_has(&agent,
-	    "\"event\":\"environment_up\",\"data\":{\"env_id\":\"demo_world\"}");
+	    "\"event\":\"environment_up\",\"data\":{\"env_id\":"
+	    "\"demo_world\"}");
 	tk_ws_close(&env);
 	star_expect_has(&agent,
 	    "\"event\":\"environment_down\",\"data\":{\"env_id\":"

@@ -1,9 +1,9 @@
 /*
- * uri: the target of an HTTP request: the segments of its path, and its query.
- * Pure.
+ * target: the target of an HTTP request: the segments of its path, and its
+ * query. Pure.
  */
-#ifndef HTTP_URI_H
-#define HTTP_URI_H
+#ifndef HTTP_TARGET_H
+#define HTTP_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,4 +52,4 @@ enum rc uri_split_query(struct uri *u, char *p, size_t n) RC_CHECK;
 /* uri_query(u, name): The first value of that name; absent if there is none. */
 struct str uri_query(const struct uri *u, struct str name);
 
-#endif /* !HTTP_URI_H */
+#endif /* !HTTP_TARGET_H */

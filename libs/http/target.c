@@ -1,7 +1,7 @@
 /*
- * uri: decoding never lengthens a text, so it is done in place.
+ * target: decoding never lengthens a text, so it is done in place.
  */
-#include "http/uri.h"
+#include "http/target.h"
 
 #include <stdbool.h>
 

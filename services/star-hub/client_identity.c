@@ -1,9 +1,9 @@
-#include "identity.h"
+#include "client_identity.h"
 
 #include <string.h>
 
 #include "core/mem.h"
-#include "http/uri.h"
+#include "http/target.h"
 
 const struct str client_class_names[CLASS_N] = {
 	[CLASS_AGENT] = STR_INIT("agent"),

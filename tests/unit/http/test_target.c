@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "http/uri.h"
+#include "http/target.h"
 #include "testkit/testkit.h"
 
 static char uri_buffer[4096];

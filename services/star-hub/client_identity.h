@@ -1,9 +1,9 @@
 /*
- * identity: who a client is: tenant, class and id; an agent's identity includes
- * its environment.  Classes are separate name spaces.  Pure.
+ * client_identity: who a client is: tenant, class and id; an agent's identity
+ * includes its environment.  Classes are separate name spaces.  Pure.
  */
-#ifndef STAR_HUB_IDENTITY_H
-#define STAR_HUB_IDENTITY_H
+#ifndef STAR_HUB_CLIENT_IDENTITY_H
+#define STAR_HUB_CLIENT_IDENTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,4 +64,4 @@ struct str identity_key(const struct identity *i, char dst[IDENTITY_KEY_MAX]);
 struct str identity_env_key(
     struct str tenant, struct str env, char dst[IDENTITY_KEY_MAX]);
 
-#endif /* !STAR_HUB_IDENTITY_H */
+#endif /* !STAR_HUB_CLIENT_IDENTITY_H */
