@@ -1,7 +1,7 @@
 #include "testkit/ws_client.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +55,10 @@ client_connect(int port)
 		.sin_port = htons((uint16_t)port),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct timeval tv = { TK_WS_MS / 1000, 0 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 
 	ck_assert_int_ne(fd, -1);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	ck_assert_int_eq(
 	    connect(fd, (struct sockaddr *)(void *)&to, sizeof(to)), 0);
