@@ -77,6 +77,7 @@ PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
+$(B)/tests/testkit/star_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_fuzz_ws_head := ws
 LINKS_fuzz_ws_frame := ws
 # Messages published by bodies.

@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arena.h"
+#include "core/mem.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
+
 void
 star_start(struct star_fixture *f, const char *const more[])
 {
@@ -64,12 +69,49 @@ star_send(
 	tk_ws_send(c, star_envelope(text, sizeof(text), from, to, payload));
 }
 
+static void *
+schema_decode(struct arena *a, const struct wire_desc *d, struct str json)
+{
+	void *msg = arena_alloc(a, wire_desc_size(d));
+	struct wire_err err;
+	char why[256];
+	enum rc rc = wire_decode(d, json, a, msg, &err);
+
+	if (rc != RC_OK)
+		wire_err_text(&err, why, sizeof(why));
+	ck_assert_msg(rc == RC_OK, "%s: %s: %.*s", wire_desc_name(d),
+	    rc != RC_OK ? why : "", STR_ARG(json));
+	return msg;
+}
+
+/* What the hub itself sends is what the schemas say. */
+static void
+schema_check(const char *msg)
+{
+	struct arena *a = arena_new(8UL * 1024 * 1024);
+	const struct wire_star_envelope *e =
+	    schema_decode(a, &wire_star_envelope_desc, str_of(msg));
+	const struct wire_desc *d = &wire_star_outcome_desc;
+
+	if (str_eq(e->sender.id, STR("hub"))) {
+		if (e->type == WIRE_STAR_ENVELOPE_TYPE_HEARTBEAT)
+			d = &wire_star_heartbeat_desc;
+		else if (e->type == WIRE_STAR_ENVELOPE_TYPE_ERROR)
+			d = &wire_star_error_desc;
+		else if (str_starts(e->payload, STR("{\"type\":\"event\"")))
+			d = &wire_star_event_desc;
+		schema_decode(a, d, e->payload);
+	}
+	arena_free(a);
+}
+
 const char *
 star_next(struct tk_ws *c)
 {
 	const char *msg = tk_ws_next(c, TK_WS_MS);
 
 	ck_assert_msg(msg != NULL, "no message; close code %u", c->code);
+	schema_check(msg);
 	return msg;
 }
 
