@@ -68,7 +68,7 @@ TEST(errors_name_what_is_wrong)
 	star_stop(&f);
 }
 
-TEST(an_error_is_never_answered)
+TEST(an_error_gets_no_error)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws c;
@@ -87,6 +87,9 @@ TEST(an_error_is_never_answered)
 	star_stop(&f);
 }
 
+#define FIRST  TO_WORLD(",\"payload\":1}")
+#define SECOND TO_WORLD(",\"payload\":{ \"x\": [ ] }}")
+
 TEST(a_batch_is_handled_in_order)
 {
 	struct star_fixture f = { 0 };
@@ -96,11 +99,10 @@ TEST(a_batch_is_handled_in_order)
 	star_start(&f, STAR_QUIET);
 	star_open(&f, &env, "/env/demo_world");
 	star_open(&f, &c, "/env/demo_world/agent/agent_001");
-	tk_ws_send(&c,
-	    " [ " TO_WORLD(",\"payload\":1}") " , " TO_WORLD(
-		"}") ", 7, []," TO_WORLD(",\"payload\":{ \"x\": [ ] }}") " ]\n");
-	star_expect(&env, TO_WORLD(",\"payload\":1}"));
-	star_expect(&env, TO_WORLD(",\"payload\":{ \"x\": [ ] }}"));
+	tk_ws_send(
+	    &c, " [ " FIRST " , " TO_WORLD("}") ", 7, []," SECOND " ]\n");
+	star_expect(&env, FIRST);
+	star_expect(&env, SECOND);
 	msg = star_expect_error(&c, "VALIDATION_ERROR", "validation_error");
 	ck_assert_ptr_nonnull(strstr(msg, "\"seq\":2,"));
 	ck_assert_ptr_nonnull(strstr(msg, "[\"/payload: is missing\"]"));

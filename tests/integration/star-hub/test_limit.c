@@ -1,6 +1,6 @@
 /*
- * Floods and slow readers: who sends too much is told so, and who does not read
- * harms itself only.
+ * Floods and slow readers: who sends too much gets errors, and who does not
+ * read harms itself only.
  */
 #include <stdio.h>
 #include <string.h>

@@ -56,7 +56,7 @@ target_describe(const char *target, char *dst, size_t size)
 	const char *why = NULL;
 	int status;
 
-	strcpy(work, target);
+	(void)snprintf(work, sizeof(work), "%s", target);
 	status = identity_of_target(work, strlen(work), &i, &why);
 	if (status != 0) {
 		ck_assert_ptr_nonnull(why);

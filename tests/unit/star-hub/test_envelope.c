@@ -64,8 +64,8 @@ TEST(what_is_wrong_has_a_path)
 		  "\"payload\":1}",
 		    "/sender/id: is missing|/sender/type: is missing|"
 		    "/recipient/id: is missing|/recipient/type: is missing|" },
-		{ "{\"type\":\"message\",\"sender\":{\"id\":1,\"type\":\"agent\"}"
-		  ",\"recipient\":{\"id\":\"\",\"type\":7,\"env\":1},"
+		{ "{\"type\":\"message\",\"sender\":{\"id\":1,\"type\":"
+		  "\"agent\"},\"recipient\":{\"id\":\"\",\"type\":7,\"env\":1},"
 		  "\"payload\":1}",
 		    "/sender/id: must be a string that is not empty|"
 		    "/recipient/id: must be a string that is not empty|"
@@ -184,24 +184,25 @@ TEST(a_message_is_forwarded_byte_for_byte)
 
 TEST(depth_and_size_have_limits)
 {
-	char *text = mem_alloc(4096);
 	struct envelope_errors errors;
 	struct envelope e;
 	int depth, i;
 
 	for (depth = 63; depth <= 64; depth++) {
-		strcpy(text,
+		struct buf b = BUF_INIT(4096);
+
+		buf_puts(&b,
 		    "{\"type\":\"message\",\"sender\":" A ",\"recipient\":" E
 		    ",\"payload\":");
 		for (i = 0; i < depth; i++)
-			strcat(text, "[");
+			buf_putc(&b, '[');
 		for (i = 0; i < depth; i++)
-			strcat(text, "]");
-		strcat(text, "}");
-		ck_assert_int_eq(read_text(text, &e, &errors),
+			buf_putc(&b, ']');
+		buf_putc(&b, '}');
+		ck_assert_int_eq(read_text(b.p, &e, &errors),
 		    depth == 63 ? RC_OK : RC_INVALID);
+		buf_free(&b);
 	}
-	free(text);
 	ck_assert_int_eq(
 	    envelope_read(STR(OK), sizeof(OK) - 1, arena, &e, &errors), RC_OK);
 	ck_assert_int_eq(
