@@ -153,7 +153,7 @@ TEST(asyncapi_has_bindings_and_replies)
 	    "        retain: true\n");
 	has(text,
 	    "  ws_w_sends:\n    action: send\n    channel:\n"
-	    "      \"$ref\": \"#/channels/ws_w\"\n");
+	    "      $ref: \"#/channels/ws_w\"\n");
 	has(text, "    address: \"s.{user}\"\n");
 	has(text, "    parameters:\n      user: {}\n");
 	has(text, "  nats_ask_reply:\n    address: null\n");
