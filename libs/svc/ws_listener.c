@@ -37,7 +37,8 @@ struct svc_ws_listener {
 	struct rate *handshakes; /* of addresses; NULL: unlimited */
 	LIST_HEAD(, ws_check) checks;
 	struct loop_timer drain;
-	size_t portion; /* of a drain */
+	struct mono drain_began;
+	size_t closing, connections; /* that a drain has closed, of so many */
 };
 
 /* ---- rejecting ---- */
@@ -302,12 +303,28 @@ svc_ws_listener(struct svc *s)
 	return s->ws != NULL ? s->ws->ws : NULL;
 }
 
+/* How many should be closed by now, if a drain is spread over its time. */
+static size_t
+listener_drain_due(const struct svc_ws_listener *l)
+{
+	int64_t all = l->svc->conf.drain_timeout_ms - DRAIN_SPARE_MS;
+	int64_t ms = mono_diff_ms(clock_mono(), l->drain_began) + DRAIN_MS;
+
+	if (ms >= all)
+		return l->connections;
+	return l->connections * (size_t)ms / (size_t)all;
+}
+
 static void
 listener_drain_some(void *arg)
 {
 	struct svc_ws_listener *l = arg;
+	size_t due = listener_drain_due(l), n = DRAIN_LEAST;
 
-	if (ws_close_some(l->ws, l->portion, WS_CLOSE_GOING_AWAY,
+	if (due > l->closing + n)
+		n = due - l->closing;
+	l->closing += n;
+	if (ws_close_some(l->ws, n, WS_CLOSE_GOING_AWAY,
 		str_of(l->def->drain_reason)) > 0)
 		loop_timer_set(l->svc->loop, &l->drain,
 		    mono_add_ms(clock_mono(), DRAIN_MS), listener_drain_some,
@@ -318,15 +335,12 @@ void
 svc_ws_drain(struct svc *s)
 {
 	struct svc_ws_listener *l = s->ws;
-	int64_t ms = s->conf.drain_timeout_ms - DRAIN_SPARE_MS;
-	size_t times = ms > DRAIN_MS ? (size_t)(ms / DRAIN_MS) : 1;
 
 	if (l == NULL)
 		return;
 	ws_stop(l->ws);
-	l->portion = ws_count(l->ws) / times + 1;
-	if (l->portion < DRAIN_LEAST)
-		l->portion = DRAIN_LEAST;
+	l->drain_began = clock_mono();
+	l->connections = ws_count(l->ws);
 	listener_drain_some(l);
 }
 
