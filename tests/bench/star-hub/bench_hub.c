@@ -5,6 +5,7 @@
  *	route	100 pairs of an agent and its environment, 16 messages in
  *		flight each
  *	fan-out	an environment's event to 500 agents
+ *	stall	round trips of a pair, beside a client that has stopped reading
  *	idle	resident memory of a connection
  */
 #include <stdio.h>
@@ -25,10 +26,10 @@
 #define READERS   500
 #define EVENTS    400
 #define AHEAD     16
+#define TRIPS     4000
 #define IDLE      9000
 #define ROUNDS    5
 #define ENDS_MAX  1000
-#define LIMIT     20000
 
 /* ---- the bare relay ---- */
 
@@ -318,11 +319,76 @@ TEST_T(bench_fanout, 300)
 	star_stop(&s.f);
 }
 
+/* ---- a client that does not read ---- */
+
+struct stall {
+	struct sides s;
+	struct tk_ws env, agent, other, slow;
+	double us[TRIPS];
+};
+
+#define WORLD "environment:demo_world"
+#define OTHER "environment:other_world"
+
+/*
+ * Round trips of the pair, while another environment sends to a client: one
+ * that has stopped reading and whose queue is full, or nobody.  The 99th
+ * percentile.
+ */
+static double
+stall_p99(struct stall *t, const char *to)
+{
+	static char payload[4096];
+	double began;
+	int i;
+
+	memset(payload, 'x', sizeof(payload) - 1);
+	payload[0] = payload[sizeof(payload) - 2] = '"';
+	for (i = 0; i < TRIPS; i++) {
+		star_send(&t->other, OTHER, to, payload);
+		began = tk_now_ns();
+		star_send(&t->agent, "agent:agent_001", WORLD, "1");
+		(void)tk_ws_next(&t->env, TK_WS_MS);
+		star_send(&t->env, WORLD, "agent:agent_001", "2");
+		(void)tk_ws_next(&t->agent, TK_WS_MS);
+		t->us[i] = (tk_now_ns() - began) / 1e3;
+		while (tk_ws_next(&t->other, 0) != NULL)
+			;
+	}
+	tk_sort(t->us, TRIPS);
+	return t->us[TRIPS * 99 / 100];
+}
+
+TEST_T(bench_stall, 300)
+{
+	static struct stall t;
+	double us[2][ROUNDS];
+	int i;
+
+	sides_start(&t.s);
+	star_open(&t.s.f, &t.env, "/env/demo_world");
+	star_open(&t.s.f, &t.agent, "/env/demo_world/agent/agent_001");
+	star_open(&t.s.f, &t.other, "/env/other_world");
+	/* Nobody reads of it; it is closed for that after 10 s. */
+	for (i = 0; i < ROUNDS; i++) {
+		star_open(&t.s.f, &t.slow, "/env/other_world/agent/agent_002");
+		us[0][i] = stall_p99(&t, "agent:nobody");
+		us[1][i] = stall_p99(&t, "agent:agent_002");
+		tk_ws_close(&t.slow);
+	}
+	printf("p99 of a round trip of a live pair: %.0f us beside a stalled "
+	       "client, %.0f us without, ratio %.2f\n",
+	    tk_median(us[1], ROUNDS), tk_median(us[0], ROUNDS),
+	    tk_median(us[1], ROUNDS) / tk_median(us[0], ROUNDS));
+	tk_print_load();
+	star_stop(&t.s.f);
+}
+
 /* ---- idle connections ---- */
 
 TEST_T(bench_idle, 300)
 {
-	struct rlimit files = { LIMIT, LIMIT };
+	struct rlimit files;
 	struct star_fixture f = { 0 };
 	struct ws_load l;
 	struct sides s;
@@ -331,6 +397,8 @@ TEST_T(bench_idle, 300)
 	char path[64];
 	int i;
 
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
 	star_start(&f, TK_ENV("STAR_HEARTBEAT_MS=2000"));
 	s.f = f;
