@@ -1,9 +1,11 @@
 #include "testkit/ws_load.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "core/mem.h"
 #include "testkit/testkit.h"
@@ -20,6 +22,20 @@ ws_load_start(struct ws_load *l, size_t max)
 	l->max = max;
 	l->epfd = epoll_create1(EPOLL_CLOEXEC);
 	ck_assert_int_ne(l->epfd, -1);
+}
+
+void
+ws_load_free(struct ws_load *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		close(l->end[i].fd);
+		buf_free(&l->end[i].frame);
+		buf_free(&l->end[i].in);
+	}
+	free(l->end);
+	close(l->epfd);
 }
 
 /* A masked frame of this message. */

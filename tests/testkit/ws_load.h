@@ -21,8 +21,12 @@ struct ws_load {
 	int epfd;
 };
 
-/* ws_load_start(l, max): For at most max clients. */
+/*
+ * ws_load_start(l, max): For at most max clients.
+ * ws_load_free(l): Disconnect them.
+ */
 void ws_load_start(struct ws_load *l, size_t max);
+void ws_load_free(struct ws_load *l);
 
 /* ws_load_add(l, fd, text): An open connection that sends text, of 126 to 65535
  * bytes; NULL: nothing.  fd is owned. */

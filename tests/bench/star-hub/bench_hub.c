@@ -316,6 +316,8 @@ TEST_T(bench_fanout, 300)
 	sides_print("a delivery of an event to 500 agents", &f,
 	    (double)EVENTS * READERS);
 	tk_print_load();
+	for (k = 0; k < 2; k++)
+		ws_load_free(&l[k]);
 	star_stop(&s.f);
 }
 
@@ -424,5 +426,6 @@ TEST_T(bench_idle, 300)
 	printf("with a heartbeat every 2 s: %.3f cores\n",
 	    (tk_cpu_us(f.hub.proc.pid) - us) * 1e3 / (tk_now_ns() - ns));
 	tk_print_load();
+	ws_load_free(&l);
 	star_stop(&f);
 }
