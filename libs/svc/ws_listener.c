@@ -51,13 +51,12 @@ head_find(const struct http_head *h, struct str name)
 
 static void
 listener_reject(struct svc_ws_listener *l, struct ws_peer *p,
-    const struct auth_caller *who, const struct rejection *why)
+    const struct http_head *h, const struct auth_caller *who,
+    const struct rejection *why)
 {
 	struct trace trace;
-	struct http_head h;
 
-	ws_peer_head(p, &h);
-	if (trace_parse(head_find(&h, STR("traceparent")), &trace) != RC_OK)
+	if (trace_parse(head_find(h, STR("traceparent")), &trace) != RC_OK)
 		trace_new(&trace);
 	svc_rejection_note(l->svc,
 	    &(struct rejection_context){ .route = l->def->name,
@@ -122,11 +121,12 @@ listener_permits_page(const struct svc_ws_listener *l, struct ws_peer *p,
 
 static bool
 listener_is_over(struct svc_ws_listener *l, struct ws_peer *p,
-    struct rate *rate, struct str key, const struct auth_caller *who)
+    const struct http_head *h, struct rate *rate, struct str key,
+    const struct auth_caller *who)
 {
 	if (rate == NULL || rate_take(rate, key, clock_mono()) == 0)
 		return false;
-	listener_reject(l, p, who,
+	listener_reject(l, p, h, who,
 	    &(struct rejection){ REJECTION_RATE, 429, "rate_limited",
 		"too many connections are opened", NULL });
 	return true;
@@ -158,47 +158,52 @@ listener_on_caller(
 
 	LIST_REMOVE(check, link);
 	free(check);
-	if (p == NULL)
+	/* A drain may have closed it meanwhile. */
+	if (p == NULL || !ws_peer_head(p, &h))
 		return;
 	if (rc == RC_DENIED) {
-		listener_reject(l, p, NULL,
+		listener_reject(l, p, &h, NULL,
 		    &(struct rejection){
 			REJECTION_TOKEN, 401, "unauthenticated", why, NULL });
 	} else if (rc != RC_OK) {
 		ws_reject(p, 503, why);
 	} else if ((l->def->roles & 1U << who->role) == 0) {
-		listener_reject(l, p, who,
+		listener_reject(l, p, &h, who,
 		    &(struct rejection){ REJECTION_ROLE, 403,
 			rc_name(RC_DENIED),
 			"the role of the access token may not do this", NULL });
-	} else if (!listener_is_over(l, p, l->svc->access->tokens,
+	} else if (!listener_is_over(l, p, &h, l->svc->access->tokens,
 		       (struct str){
 			   (const char *)&who->key, sizeof(who->key) },
 		       who)) {
-		ws_peer_head(p, &h);
 		l->def->on_request(l->svc->app, p, &h, who);
 	}
 }
 
+struct ws_check_start {
+	struct ws_check *check;
+	struct str token;
+};
+
+/* In a fiber, since a terminal may have to be looked up. */
 static void
 listener_check(void *arg)
 {
-	struct ws_check *check = arg;
-	struct http_head h;
+	const struct ws_check_start *start = arg;
 
-	ws_peer_head(check->peer, &h);
-	auth_check(check->l->svc->access->auth, head_token(&h),
-	    listener_on_caller, check);
+	auth_check(start->check->l->svc->access->auth, start->token,
+	    listener_on_caller, start->check);
 }
 
 static void
 listener_authenticate(
     struct svc_ws_listener *l, struct ws_peer *p, const struct http_head *h)
 {
+	struct ws_check_start start = { .token = head_token(h) };
 	struct ws_check *check;
 
-	if (head_token(h).p == NULL) {
-		listener_reject(l, p, NULL,
+	if (start.token.p == NULL) {
+		listener_reject(l, p, h, NULL,
 		    &(struct rejection){ REJECTION_NO_TOKEN, 401,
 			"unauthenticated",
 			"an access token is needed: one header Authorization: "
@@ -210,7 +215,8 @@ listener_authenticate(
 	check->l = l;
 	check->peer = p;
 	LIST_INSERT_HEAD(&l->checks, check, link);
-	fiber_start(listener_check, check);
+	start.check = check;
+	fiber_start(listener_check, &start);
 }
 
 /* ---- events of the listener ---- */
@@ -222,7 +228,7 @@ listener_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 
 	if (!listener_permits_page(l, p, h) ||
 	    listener_is_over(
-		l, p, l->handshakes, str_of(ws_peer_address(p)), NULL))
+		l, p, h, l->handshakes, str_of(ws_peer_address(p)), NULL))
 		return;
 	if (l->svc->access == NULL)
 		l->def->on_request(l->svc->app, p, h, NULL);

@@ -95,10 +95,10 @@ void *ws_peer_arg(const struct ws_peer *p);
 
 /*
  * ws_peer_head(p, h):
- * The request of p, which was not accepted or rejected yet; strings of h are
- * valid until then.
+ * The request of p; strings of h are valid until it is accepted or rejected.
+ * False: it was already, or is closed.
  */
-void ws_peer_head(const struct ws_peer *p, struct http_head *h);
+bool ws_peer_head(const struct ws_peer *p, struct http_head *h) RC_CHECK;
 
 /*
  * ws_peer_address(p):

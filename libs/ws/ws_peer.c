@@ -176,6 +176,17 @@ status_text(int status)
 	}
 }
 
+/* A text of ours, which has no control characters, inside of JSON. */
+static void
+peer_put_text(struct buf *b, const char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_putc(b, '\\');
+		buf_putc(b, *s);
+	}
+}
+
 void
 ws_reject(struct ws_peer *p, int status, const char *why)
 {
@@ -188,8 +199,9 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 
 	if (p->dead || p->phase >= WS_OPEN)
 		return;
-	/* why is ours: it needs no escaping. */
-	buf_printf(&body, "{\"error\":\"%s\"}", why);
+	buf_puts(&body, "{\"error\":\"");
+	peer_put_text(&body, why);
+	buf_puts(&body, "\"}");
 	buf_printf(&p->response,
 	    "HTTP/1.1 %d %s\r\n"
 	    "Content-Type: application/json\r\n"
@@ -594,16 +606,14 @@ ws_peer_address(const struct ws_peer *p)
 	return p->address.text;
 }
 
-void
+bool
 ws_peer_head(const struct ws_peer *p, struct http_head *h)
 {
 	const char *why;
 	size_t used;
 
-	/* It was read before, with success. */
-	if (p->phase != WS_PENDING ||
-	    http_head_read(buf_str(&p->head), h, &used, &why) != RC_OK)
-		abort();
+	return !p->dead && p->phase == WS_PENDING &&
+	    http_head_read(buf_str(&p->head), h, &used, &why) == RC_OK;
 }
 
 enum rc

@@ -44,7 +44,7 @@ echo_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 {
 	(void)arg;
 	if (str_eq(h->target, STR("/denied")))
-		ws_reject(p, 403, "denied");
+		ws_reject(p, 403, "it is \"denied\"");
 	else
 		ws_accept(p, (struct str){ NULL, 0 });
 }
@@ -305,7 +305,9 @@ TEST_T(other_requests_get_an_http_error, 30)
 	    "GET /denied HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n"
 	    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 	    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-	    "HTTP/1.1 403 ");
+	    "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
+	    "Content-Length: 28\r\nConnection: close\r\n\r\n"
+	    "{\"error\":\"it is \\\"denied\\\"\"}");
 	echo_stop(&e);
 	echo_start(&e, (struct ws_opts){ .handshake_ms = 200 });
 	http_check(&e, "GET / HTTP/1.1\r\n", "HTTP/1.1 408 ");
