@@ -20,7 +20,7 @@ USES_bus   := core wire tls
 USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
 USES_auth  := core wire
-USES_svc   := core wire auth bus httpd
+USES_svc   := core wire auth bus http httpd ws
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
@@ -53,6 +53,7 @@ USES_memory-worker    := core wire bus state httpc llm svc
 USES_mqtt-bridge      := core rx wire bus state mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
+USES_star-hub         := core wire auth http ws svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.

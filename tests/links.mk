@@ -77,6 +77,13 @@ PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
+$(B)/tests/testkit/star_fixture.o: | $(GEN)/wire/msgs.h
+SRC_fuzz_envelope := $(addprefix services/star-hub/,\
+	client_identity.c envelope.c recipient.c)
+LINKS_fuzz_envelope := http wire core
+build/fuzz/tests/fuzz/envelope.o: private CPPFLAGS += -iquote services/star-hub
+LINKS_fuzz_ws_head := ws
+LINKS_fuzz_ws_frame := ws
 # Messages published by bodies.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 	address.c reports/snapshot_parse.c credentials/password_file.c \

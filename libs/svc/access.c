@@ -15,7 +15,9 @@
 /* Tokens and terminals whose rate is tracked. */
 #define RATE_KEYS 16384
 /* Checking a forged signature costs time: one thread bounds that. */
-#define THREADS     1
+#define THREADS 1
+/* Checks of WebSocket clients that may wait for it. */
+#define WS_CHECKS   4096
 #define LOG_EVERY_S 10
 #define BEARER      "Bearer "
 #define US_NS       1000
@@ -36,8 +38,9 @@ svc_access_start(struct svc *s)
 		return RC_OK;
 	a = mem_zalloc(sizeof(*a));
 	a->svc = s;
-	/* At most one check for each connection. */
-	a->workers = worker_new(s->loop, THREADS, (size_t)conf->http_workers);
+	/* At most one check for each connection of HTTP. */
+	a->workers = worker_new(s->loop, THREADS,
+	    (size_t)conf->http_workers + (s->def->ws != NULL ? WS_CHECKS : 0));
 	o = svc_access_auth_opts(conf);
 	o.loop = s->loop;
 	o.workers = a->workers;
@@ -82,7 +85,7 @@ svc_auth(struct svc *s)
 static void
 access_reject(struct svc_call *c, const struct rejection *why)
 {
-	svc_rejection_send(c->endpoint->svc->access->rejections, c, why);
+	svc_rejection_send(c, why);
 }
 
 static void

@@ -51,18 +51,21 @@ svc_audit(struct svc *s, const struct wire_audit *e, const struct trace *trace)
 }
 
 void
+svc_audit_set_caller(struct wire_audit *e, const struct auth_caller *who)
+{
+	if (who == NULL)
+		return;
+	e->has_role = true;
+	e->role = audit_roles[who->role];
+	e->tenant = who->tenant;
+	e->caller_id =
+	    who->role == WIRE_ROLE_TERMINAL ? who->terminal_id : who->user;
+}
+
+void
 svc_audit_call(struct svc_call *c, struct wire_audit *e)
 {
-	const struct auth_caller *who = svc_call_caller(c);
-
-	if (who != NULL) {
-		e->has_role = true;
-		e->role = audit_roles[who->role];
-		e->tenant = who->tenant;
-		e->caller_id = who->role == WIRE_ROLE_TERMINAL
-		    ? who->terminal_id
-		    : who->user;
-	}
+	svc_audit_set_caller(e, svc_call_caller(c));
 	e->address = svc_call_address(c);
 	svc_audit(c->endpoint->svc, e, svc_call_trace(c));
 }

@@ -54,7 +54,27 @@ config_http_workers(const struct svc_def *def)
 {
 	if (def->http_workers != NULL)
 		return def->http_workers;
-	return svc_def_has_http(def) ? "128" : "32";
+	return svc_def_has_http(def) && def->ws == NULL ? "128" : "32";
+}
+
+/* What WebSocket connections have not. */
+static bool
+config_is_of_requests(const char *name)
+{
+	return str_starts(str_of(name), STR("RATE_COST_")) ||
+	    str_starts(str_of(name), STR("STREAMS_PER_"));
+}
+
+static size_t
+config_select(const struct svc_def *def, const struct conf_opt *opts, size_t n,
+    struct conf_opt *dst)
+{
+	size_t i, selected = 0;
+
+	for (i = 0; i < n; i++)
+		if (def->ws == NULL || !config_is_of_requests(opts[i].env))
+			dst[selected++] = opts[i];
+	return selected;
 }
 
 size_t
@@ -121,8 +141,7 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 		    "burst of requests per address" },
 		{ "HTTP_PER_ADDRESS", CONF_INT,
 		    CONF_AT(svc_conf, http_per_address), "0", 0, 4096,
-		    "concurrent connections per address; 0: half of "
-		    "HTTP_WORKERS" },
+		    "concurrent connections per address; 0: half of all" },
 		STREAMS_OPTS,
 		{ "TRUSTED_PROXIES", CONF_STR,
 		    CONF_AT(svc_conf, trusted_proxies), "", 0, 0,
@@ -136,14 +155,16 @@ svc_conf_opts(const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N])
 	size_t n =
 	    svc_def_has_http(def) ? SVC_OPTS_N : SVC_OPTS_N - AUTH_OPTS_N;
 
-	memcpy(dst, opts + skip, (n - skip) * sizeof(*opts));
-	return n - skip;
+	return config_select(def, opts + skip, n - skip, dst);
 }
 
 bool
 svc_def_has_http(const struct svc_def *def)
 {
 	size_t i;
+
+	if (def->ws != NULL)
+		return true;
 
 	for (i = 0; i < def->nroutes; i++) {
 		if (def->routes[i].path != NULL)

@@ -64,40 +64,45 @@ svc_rejections_free(struct svc_rejections *r)
 	free(r);
 }
 
-static void
-rejection_report(
-    struct svc_rejections *r, struct svc_call *c, const struct rejection *why)
+void
+svc_rejection_note(struct svc *s, const struct rejection_context *at,
+    const struct rejection *why)
 {
-	const char *route = c->endpoint->route->name;
-	struct str address = svc_call_address(c);
-	struct wire_audit e = { .action = svc_call_caller(c) == NULL
+	struct svc_rejections *r = s->access->rejections;
+	struct wire_audit e = { .action = at->who == NULL
 		    ? WIRE_AUDIT_ACTION_LOGIN_REFUSED
 		    : WIRE_AUDIT_ACTION_ACCESS_DENIED,
-		.route = str_of(route),
+		.route = str_of(at->route),
+		.address = at->address,
 		.reason = str_of(rejection_reasons[why->reason]),
 		.has_count = true,
 		.count = 1 + r->missed };
 	struct mono now = clock_mono();
 
-	if (rate_take(r->each, address, now) > 0 ||
+	metric_add(r->by_reason[why->reason], 1);
+	if (rate_take(r->each, at->address, now) > 0 ||
 	    rate_take(r->all, STR(""), now) > 0) {
 		r->missed++;
 		return;
 	}
 	log_warn("auth.rejected",
 	    LOG_S("reason", rejection_reasons[why->reason]),
-	    LOG_V("address", address), LOG_S("route", route),
+	    LOG_V("address", at->address), LOG_S("route", at->route),
 	    LOG_S("why", why->text), LOG_I("left_out", r->missed));
 	r->missed = 0;
-	svc_audit_call(c, &e);
+	svc_audit_set_caller(&e, at->who);
+	svc_audit(s, &e, at->trace);
 }
 
 void
-svc_rejection_send(
-    struct svc_rejections *r, struct svc_call *c, const struct rejection *why)
+svc_rejection_send(struct svc_call *c, const struct rejection *why)
 {
-	metric_add(r->by_reason[why->reason], 1);
-	rejection_report(r, c, why);
+	svc_rejection_note(c->endpoint->svc,
+	    &(struct rejection_context){ .route = c->endpoint->route->name,
+		.address = svc_call_address(c),
+		.who = svc_call_caller(c),
+		.trace = svc_call_trace(c) },
+	    why);
 	if (why->challenge != NULL)
 		httpd_challenge(c->http, why->challenge);
 	svc_fail_as(

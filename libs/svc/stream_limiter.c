@@ -15,7 +15,7 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "httpd/client_address.h"
+#include "http/client_address.h"
 #include "svc/audit.h"
 #include "svc/svc_internal.h"
 #include "wire/msgs.h"

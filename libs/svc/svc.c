@@ -11,6 +11,7 @@
 #include "core/mem.h"
 #include "core/url.h"
 #include "svc/svc_internal.h"
+#include "svc/svc_ws.h"
 
 struct loop *
 svc_loop(struct svc *s)
@@ -108,7 +109,8 @@ void
 svc_drain_step(struct svc *s)
 {
 	if (!atomic_load(&s->draining) || !s->drained || s->nopen > 0 ||
-	    svc_events_hold(s) || (s->http != NULL && httpd_busy(s->http) > 0))
+	    svc_events_hold(s) || !svc_ws_is_empty(s) ||
+	    (s->http != NULL && httpd_busy(s->http) > 0))
 		return;
 	loop_stop(s->loop);
 }
@@ -149,6 +151,7 @@ svc_drain(struct svc *s)
 	atomic_store(&s->draining, true);
 	if (s->http != NULL)
 		httpd_stop(s->http);
+	svc_ws_drain(s);
 	s->drain_by = mono_add_ms(clock_mono(), s->conf.drain_timeout_ms);
 	if (s->bus != NULL)
 		bus_drain(s->bus, svc_on_drained, s);
@@ -226,6 +229,8 @@ svc_start(struct svc *s)
 		rc = bus_new(&o, &s->bus);
 	if (rc == RC_OK)
 		rc = svc_endpoints_start(s);
+	if (rc == RC_OK)
+		rc = svc_ws_start(s);
 	if (rc != RC_OK) {
 		log_error("svc.start_failed", LOG_RC(rc));
 		return rc == RC_DOWN ? SVC_EXIT_TAKEN : SVC_EXIT_FAILED;
@@ -238,7 +243,10 @@ svc_start(struct svc *s)
 		svc_events_ensure_stream(s);
 	atomic_store(&s->started, true);
 	log_info("svc.started", LOG_S("version", svc_version()),
-	    LOG_I("http_port", s->http != NULL ? httpd_port(s->http) : 0),
+	    LOG_I("http_port",
+		s->http != NULL     ? httpd_port(s->http)
+		    : s->ws != NULL ? ws_port(svc_ws_listener(s))
+				    : 0),
 	    LOG_I("admin_port", httpd_port(s->admin)));
 	return 0;
 }
@@ -252,6 +260,7 @@ svc_stop(struct svc *s)
 {
 	httpd_free(s->admin);
 	httpd_free(s->http);
+	svc_ws_free(s);
 	svc_stream_limiter_free(s->stream_limiter);
 	loop_timer_cancel(s->loop, &s->poll);
 	worker_free(s->decoders);
@@ -261,6 +270,7 @@ svc_stop(struct svc *s)
 	bus_free(s->bus);
 	svc_events_free(s);
 	svc_access_stop(s);
+	svc_ws_forget(s);
 	loop_free(s->loop);
 	svc_endpoints_free(s);
 	metric_set_free(s->metrics);

@@ -43,6 +43,7 @@ struct bus;
 struct bus_opts;
 struct svc;
 struct svc_call;
+struct svc_ws;
 struct wire_desc;
 
 /*
@@ -119,6 +120,7 @@ struct svc_def {
 	size_t conf_size; /* of the struct that opts fill */
 	const struct svc_route *routes;
 	size_t nroutes;
+	const struct svc_ws *ws; /* WebSocket at HTTP_ADDR; NULL: none */
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;
 	/*

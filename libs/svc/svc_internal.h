@@ -20,6 +20,8 @@
 #include "httpd/httpd.h"
 #include "svc/svc.h"
 
+struct wire_audit;
+
 /* The options every service has. */
 struct svc_conf {
 	const char *nats_url;
@@ -108,6 +110,7 @@ struct svc {
 	size_t nopen, nspare;
 	struct svc_events *events;                 /* NULL: none was sent yet */
 	struct svc_access *access;                 /* NULL: no authentication */
+	struct svc_ws_listener *ws;                /* NULL: def->ws is */
 	struct svc_stream_limiter *stream_limiter; /* NULL: no HTTP routes */
 	atomic_bool started;
 	atomic_bool draining;
@@ -127,14 +130,14 @@ struct bus_opts svc_bus_opts(
 
 /* ---- config.c ---- */
 
-/* svc_def_has_http(def): Whether one of its routes is on HTTP. */
+/* svc_def_has_http(def): Whether it serves anything at HTTP_ADDR. */
 bool svc_def_has_http(const struct svc_def *def);
 
 /*
  * svc_conf_opts(def, dst):
  * The options every service has, with def's default addresses, and their
- * number: those of NATS are left out without NATS, those of access control
- * without HTTP routes.
+ * number: those of NATS are left out without NATS, those of access control if
+ * nothing is at HTTP_ADDR, those of requests without HTTP routes.
  */
 size_t svc_conf_opts(
     const struct svc_def *def, struct conf_opt dst[SVC_OPTS_N]);
@@ -430,13 +433,44 @@ struct rejection {
 struct svc_rejections *svc_rejections_new(struct metric_set *m);
 void svc_rejections_free(struct svc_rejections *r);
 
+/* Where a client was rejected, and whom. */
+struct rejection_context {
+	const char *route;
+	struct str address;
+	const struct auth_caller *who; /* NULL: not known */
+	const struct trace *trace;
+};
+
 /*
- * svc_rejection_send(r, c, why):
+ * svc_rejection_note(s, at, why): All of svc_rejection_send() but the response.
+ *
+ * svc_rejection_send(c, why):
  * Count it, log it, send an audit event, respond and end c.  Log lines and
  * events are limited to one a second for each address, ten for all; each has
  * the number of those left out since.
  */
-void svc_rejection_send(
-    struct svc_rejections *r, struct svc_call *c, const struct rejection *why);
+void svc_rejection_note(struct svc *s, const struct rejection_context *at,
+    const struct rejection *why);
+void svc_rejection_send(struct svc_call *c, const struct rejection *why);
+
+/* ---- audit.c ---- */
+
+/* svc_audit_set_caller(e, who): e's role, tenant and caller; NULL: none. */
+void svc_audit_set_caller(struct wire_audit *e, const struct auth_caller *who);
+
+/* ---- ws_listener.c; no-ops without def->ws ---- */
+
+/*
+ * svc_ws_start(s): Listen.
+ * svc_ws_drain(s): Accept nothing more, and close all, in portions.
+ * svc_ws_is_empty(s): Whether no connection is left.
+ * svc_ws_free(s): Close all at once, before the service's state is freed.
+ * svc_ws_forget(s): The rest, after svc_access_stop().
+ */
+enum rc svc_ws_start(struct svc *s) RC_CHECK;
+void svc_ws_drain(struct svc *s);
+bool svc_ws_is_empty(const struct svc *s);
+void svc_ws_free(struct svc *s);
+void svc_ws_forget(struct svc *s);
 
 #endif /* !SVC_SVC_INTERNAL_H */

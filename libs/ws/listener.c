@@ -67,7 +67,8 @@ listener_on_pause_end(void *arg)
 static bool
 listener_accept(struct ws *w)
 {
-	char address[WS_ADDRESS_MAX], host[INET_ADDRSTRLEN];
+	char host[INET_ADDRSTRLEN];
+	struct client_addr address;
 	struct sockaddr_in from;
 	socklen_t n = sizeof(from);
 	int one = 1, fd;
@@ -88,9 +89,9 @@ listener_accept(struct ws *w)
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	inet_ntop(AF_INET, &from.sin_addr, host, sizeof(host));
-	snprintf(address, sizeof(address), "%s:%u", host,
-	    (unsigned)ntohs(from.sin_port));
-	(void)ws_peer_new(w, fd, address);
+	if (client_addr_parse(str_of(host), &address) != RC_OK)
+		abort();
+	(void)ws_peer_new(w, fd, &address);
 	return true;
 }
 
@@ -143,10 +144,14 @@ ws_new(const struct ws_opts *o, struct ws **out)
 		return rc;
 	w = mem_zalloc(sizeof(*w));
 	w->o = *o;
+	if (o->proxies != NULL)
+		w->proxies = *o->proxies;
+	w->by_address = tally_new();
 	TAILQ_INIT(&w->peers);
 	LIST_INIT(&w->dirty);
 	rc = listener_open(w, &sa);
 	if (rc != RC_OK) {
+		tally_free(w->by_address);
 		free(w);
 		return rc;
 	}
@@ -165,6 +170,31 @@ size_t
 ws_count(const struct ws *w)
 {
 	return w->n;
+}
+
+size_t
+ws_pending_all(const struct ws *w)
+{
+	return w->pending;
+}
+
+size_t
+ws_close_some(struct ws *w, size_t n, unsigned code, struct str reason)
+{
+	struct ws_peer *p;
+	size_t left = 0;
+
+	TAILQ_FOREACH (p, &w->peers, link) {
+		if (p->dead || p->phase >= WS_CLOSING)
+			continue;
+		if (n > 0) {
+			ws_close(p, code, reason);
+			n--;
+		} else {
+			left++;
+		}
+	}
+	return left;
 }
 
 void
@@ -190,6 +220,7 @@ ws_free(struct ws *w)
 		ws_peer_free(p);
 	loop_defer_cancel(w->o.loop, &w->flush);
 	frame_reader_pool_free(w->pool);
+	tally_free(w->by_address);
 	free(w);
 }
 

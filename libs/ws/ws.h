@@ -14,6 +14,7 @@
 
 #include "core/rc.h"
 #include "core/str.h"
+#include "http/client_address.h"
 #include "http/head_reader.h"
 #include "ws/frame.h"
 
@@ -32,7 +33,7 @@ struct ws_handler {
 	/*
 	 * A client requests to open a WebSocket; its handshake is valid.  To be
 	 * followed, now or later, by ws_accept() or ws_reject().  h is valid
-	 * during the call.
+	 * during the call; its strings until then.
 	 */
 	void (*on_request)(
 	    void *arg, struct ws_peer *p, const struct http_head *h);
@@ -52,7 +53,10 @@ struct ws_opts {
 	const char *addr; /* "127.0.0.1:9014"; port 0: any */
 	struct ws_handler handler;
 	size_t connections_max; /* more get 503 */
-	size_t message_max;     /* bytes of a message that is read */
+	size_t per_address;     /* of a client; more get 429; 0: unlimited */
+	/* Whose X-Forwarded-For counts; copied.  NULL: nobody's. */
+	const struct proxy_nets *proxies;
+	size_t message_max; /* bytes of a message that is read */
 	/* Of one peer, waiting to be sent; see ws_send(). */
 	size_t queue_bytes, queue_frames;
 	int64_t handshake_ms; /* until the request is whole */
@@ -89,7 +93,18 @@ void ws_reject(struct ws_peer *p, int status, const char *why);
 void ws_peer_set(struct ws_peer *p, void *arg);
 void *ws_peer_arg(const struct ws_peer *p);
 
-/* ws_peer_address(p): The address that is connected, as text. */
+/*
+ * ws_peer_head(p, h):
+ * The request of p; strings of h are valid until it is accepted or rejected.
+ * False: it was already, or is closed.
+ */
+bool ws_peer_head(const struct ws_peer *p, struct http_head *h) RC_CHECK;
+
+/*
+ * ws_peer_address(p):
+ * The client's address, as text: the one that is connected, or what a trusted
+ * proxy says.
+ */
 const char *ws_peer_address(const struct ws_peer *p);
 
 /*
@@ -106,5 +121,18 @@ size_t ws_pending(const struct ws_peer *p);
  * not read any more.  No-op if it is closing.
  */
 void ws_close(struct ws_peer *p, unsigned code, struct str reason);
+
+/*
+ * ws_close_some(w, n, code, reason):
+ * ws_close() n connections that are not closing yet.  Returns how many are left
+ * of those.
+ */
+size_t ws_close_some(struct ws *w, size_t n, unsigned code, struct str reason);
+
+/*
+ * ws_pending_all(w): The bytes that all connections have to send, each by
+ * itself: a frame of several counts for each.
+ */
+size_t ws_pending_all(const struct ws *w);
 
 #endif /* !WS_WS_H */

@@ -8,6 +8,7 @@
 
 #include "core/buf.h"
 #include "core/loop.h"
+#include "core/map.h"
 #include "ws/frame_reader.h"
 #include "ws/handshake.h"
 #include "ws/send_queue.h"
@@ -20,7 +21,6 @@
 #define WS_LINGER_MS 2000
 /* Connections over the limit that get their 503. */
 #define WS_REJECTED_MAX 256
-#define WS_ADDRESS_MAX  22 /* "255.255.255.255:65535" */
 
 enum ws_phase {
 	WS_HEAD,    /* the request is being read */
@@ -39,6 +39,7 @@ struct ws_peer {
 	struct loop_timer timer;
 	struct frame_reader *reader; /* NULL: before it is open */
 	struct buf head;             /* bytes of the request, and behind it */
+	size_t head_used;            /* of the request; 0: not whole */
 	struct buf response;         /* HTTP bytes still to be sent */
 	struct send_queue queue;
 	struct handshake handshake;
@@ -50,8 +51,9 @@ struct ws_peer {
 	bool requested; /* on_request() was called */
 	bool wants_room;
 	bool close_received;
-	bool dead; /* to be freed at the end of the iteration */
-	char address[WS_ADDRESS_MAX];
+	bool dead;    /* to be freed at the end of the iteration */
+	bool counted; /* in the listener's by_address */
+	struct client_addr address;
 };
 
 struct ws {
@@ -61,7 +63,9 @@ struct ws {
 	struct loop_deferred flush;
 	TAILQ_HEAD(, ws_peer) peers;
 	LIST_HEAD(, ws_peer) dirty; /* with something to send, or to free */
-	size_t n;
+	size_t n, pending;
+	struct tally *by_address; /* connections, by the key of the client's */
+	struct proxy_nets proxies;
 	struct frame_reader_pool *pool;
 	int port;
 	bool stopped;
@@ -69,10 +73,12 @@ struct ws {
 };
 
 /*
- * ws_peer_new(w, fd, address): A connection that was accepted.
+ * ws_peer_new(w, fd, address): A connection that was accepted; address is the
+ * one that is connected.
  * ws_peer_free(p): At once; on_end() is called if it has had its request.
  */
-struct ws_peer *ws_peer_new(struct ws *w, int fd, const char *address);
+struct ws_peer *ws_peer_new(
+    struct ws *w, int fd, const struct client_addr *address);
 void ws_peer_free(struct ws_peer *p);
 
 /* ws_peer_flush(p): Send what is queued; p may be freed. */

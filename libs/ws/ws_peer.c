@@ -41,6 +41,16 @@ peer_drop(struct ws_peer *p, bool by_peer, const char *why)
 	ws_flush_later(p);
 }
 
+static enum rc
+peer_queue(struct ws_peer *p, struct frame *f)
+{
+	enum rc rc = send_queue_put(&p->queue, f);
+
+	if (rc == RC_OK)
+		p->w->pending += f->bytes.n;
+	return rc;
+}
+
 static void
 peer_set_timer(struct ws_peer *p, struct mono at)
 {
@@ -68,7 +78,7 @@ ws_close(struct ws_peer *p, unsigned code, struct str reason)
 	}
 	peer_set_end(p, code, false, reason);
 	f = frame_new_close(code, reason);
-	if (send_queue_put(&p->queue, f) != RC_OK)
+	if (peer_queue(p, f) != RC_OK)
 		peer_drop(p, false, "its queue is full");
 	else
 		peer_set_closing(p);
@@ -106,7 +116,7 @@ peer_check(struct ws_peer *p, struct mono now)
 		next = mono_earlier(next, stalled);
 	if (now.ns >= ping.ns) {
 		f = frame_new(FRAME_PING, STR(""));
-		if (send_queue_put(&p->queue, f) == RC_OK)
+		if (peer_queue(p, f) == RC_OK)
 			ws_flush_later(p);
 		frame_unref(f);
 		ping = mono_add_ms(now, o->ping_ms);
@@ -166,6 +176,17 @@ status_text(int status)
 	}
 }
 
+/* A text of ours, which has no control characters, inside of JSON. */
+static void
+peer_put_text(struct buf *b, const char *s)
+{
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			buf_putc(b, '\\');
+		buf_putc(b, *s);
+	}
+}
+
 void
 ws_reject(struct ws_peer *p, int status, const char *why)
 {
@@ -178,8 +199,9 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 
 	if (p->dead || p->phase >= WS_OPEN)
 		return;
-	/* why is ours: it needs no escaping. */
-	buf_printf(&body, "{\"error\":\"%s\"}", why);
+	buf_puts(&body, "{\"error\":\"");
+	peer_put_text(&body, why);
+	buf_puts(&body, "\"}");
 	buf_printf(&p->response,
 	    "HTTP/1.1 %d %s\r\n"
 	    "Content-Type: application/json\r\n"
@@ -191,6 +213,60 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 	peer_set_end(p, CODE_ABNORMAL, false, str_of(why));
 	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
 	peer_set_closing(p);
+}
+
+/* ---- the client's address ---- */
+
+static struct str
+peer_address_key(const struct ws_peer *p)
+{
+	return (struct str){ (const char *)p->address.key, p->address.nkey };
+}
+
+static void
+peer_uncount(struct ws_peer *p)
+{
+	if (p->counted)
+		tally_decrement(p->w->by_address, peer_address_key(p));
+	p->counted = false;
+}
+
+/* Count p for its client; false: it was rejected. */
+static bool
+peer_count(struct ws_peer *p)
+{
+	struct ws *w = p->w;
+	struct str key = peer_address_key(p);
+
+	if (w->o.per_address == 0)
+		return true;
+	if (tally_count(w->by_address, key) >= w->o.per_address) {
+		ws_reject(p, 429, "too many connections of this address");
+		return false;
+	}
+	tally_increment(w->by_address, key);
+	p->counted = true;
+	return true;
+}
+
+static bool
+peer_is_proxy(const struct ws_peer *p)
+{
+	return proxy_nets_contain(&p->w->proxies, p->address.addr);
+}
+
+/* Behind a proxy the client is known with the request only. */
+static bool
+peer_find_client(struct ws_peer *p, const struct http_head *h)
+{
+	struct client_addr direct = p->address;
+
+	if (!peer_is_proxy(p))
+		return true;
+	if (client_addr_find(&p->address, str_of(direct.text), &p->w->proxies,
+		h->field, h->n) != RC_OK)
+		p->address = direct;
+	return peer_count(p);
 }
 
 static void
@@ -213,13 +289,15 @@ peer_read_head(struct ws_peer *p)
 		ws_reject(p, p->handshake.status, p->handshake.why);
 		return;
 	}
+	if (!peer_find_client(p, &h))
+		return;
 	/* Nothing is read until it is open. */
 	loop_fd_watch(p->w->o.loop, &p->watch, 0);
 	loop_timer_cancel(p->w->o.loop, &p->timer);
 	p->phase = WS_PENDING;
 	p->requested = true;
+	p->head_used = used;
 	p->w->o.handler.on_request(p->w->o.handler.arg, p, &h);
-	buf_drop(&p->head, used);
 }
 
 /* ---- messages ---- */
@@ -245,7 +323,7 @@ peer_on_ping(void *arg, struct str data)
 		return true;
 	f = frame_new(FRAME_PONG, data);
 	/* Only the last ping of several needs a pong. */
-	if (send_queue_put(&p->queue, f) == RC_OK)
+	if (peer_queue(p, f) == RC_OK)
 		ws_flush_later(p);
 	frame_unref(f);
 	return true;
@@ -270,7 +348,7 @@ peer_on_close(void *arg, unsigned code, struct str reason)
 		return;
 	peer_set_end(p, code, true, reason);
 	f = frame_new_close(code, STR(""));
-	if (send_queue_put(&p->queue, f) != RC_OK)
+	if (peer_queue(p, f) != RC_OK)
 		peer_drop(p, true, "its queue is full");
 	else
 		peer_set_closing(p);
@@ -297,6 +375,10 @@ ws_accept(struct ws_peer *p, struct str protocol)
 	if (p->dead || p->phase != WS_PENDING)
 		return;
 	handshake_write(&p->handshake, protocol, &p->response);
+	buf_drop(&p->head, p->head_used);
+	if (p->head.n == 0)
+		buf_free(&p->head);
+	p->head_used = 0;
 	p->reader = frame_reader_new(p->w->pool, &h, o->message_max);
 	p->phase = WS_OPEN;
 	p->received = p->taken = clock_mono();
@@ -367,8 +449,10 @@ peer_sent(struct ws_peer *p, size_t n)
 		buf_drop(&p->response, head);
 	if (p->response.n == 0)
 		buf_free(&p->response);
-	if (n > head)
+	if (n > head) {
 		send_queue_sent(&p->queue, n - head);
+		p->w->pending -= n - head;
+	}
 }
 
 static void
@@ -454,13 +538,13 @@ ws_peer_flush(struct ws_peer *p)
 /* ---- the interface ---- */
 
 struct ws_peer *
-ws_peer_new(struct ws *w, int fd, const char *address)
+ws_peer_new(struct ws *w, int fd, const struct client_addr *address)
 {
 	struct ws_peer *p = mem_zalloc(sizeof(*p));
 
 	p->w = w;
 	p->phase = WS_HEAD;
-	str_copy(str_of(address), p->address, sizeof(p->address));
+	p->address = *address;
 	/* The head's limit is http_head_read()'s; frames may follow it. */
 	buf_init(&p->head, HTTP_HEAD_MAX + WS_READ_MAX);
 	buf_init(&p->response, HTTP_HEAD_MAX);
@@ -472,6 +556,8 @@ ws_peer_new(struct ws *w, int fd, const char *address)
 		ws_reject(p, 503, "too many connections");
 		return p;
 	}
+	if (!peer_is_proxy(p) && !peer_count(p))
+		return p;
 	loop_fd_watch(w->o.loop, &p->watch, LOOP_READ);
 	peer_set_timer(p, mono_add_ms(p->received, w->o.handshake_ms));
 	return p;
@@ -490,6 +576,8 @@ ws_peer_free(struct ws_peer *p)
 		LIST_REMOVE(p, dirty);
 	TAILQ_REMOVE(&w->peers, p, link);
 	w->n--;
+	w->pending -= p->queue.bytes;
+	peer_uncount(p);
 	loop_timer_cancel(w->o.loop, &p->timer);
 	loop_fd_watch(w->o.loop, &p->watch, 0);
 	close(p->watch.fd);
@@ -515,7 +603,17 @@ ws_peer_arg(const struct ws_peer *p)
 const char *
 ws_peer_address(const struct ws_peer *p)
 {
-	return p->address;
+	return p->address.text;
+}
+
+bool
+ws_peer_head(const struct ws_peer *p, struct http_head *h)
+{
+	const char *why;
+	size_t used;
+
+	return !p->dead && p->phase == WS_PENDING &&
+	    http_head_read(buf_str(&p->head), h, &used, &why) == RC_OK;
 }
 
 enum rc
@@ -527,7 +625,7 @@ ws_send(struct ws_peer *p, struct frame *f)
 		return RC_DOWN;
 	if (p->queue.n == 0)
 		p->taken = clock_mono();
-	rc = send_queue_put(&p->queue, f);
+	rc = peer_queue(p, f);
 	if (rc == RC_RETRY)
 		p->wants_room = true;
 	else

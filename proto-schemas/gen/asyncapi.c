@@ -158,6 +158,39 @@ asyncapi_add_topic(struct doc *d, const json_t *e)
 		json_object_get(e, "retain")));
 }
 
+/* One of the two directions of a path. */
+static void
+asyncapi_add_frames(struct doc *d, const json_t *e, const char *name,
+    const char *member, const char *action)
+{
+	const json_t *list = json_object_get(e, member);
+	const json_t *channel = json_object_get(d->channels, name);
+	json_t *messages = json_array();
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *m = json_string_value(json_array_get(list, i));
+		asyncapi_link_message(d, channel, m);
+		(void)json_array_append_new(messages,
+		    asyncapi_ref(
+			"channels", gen_printf("%s/messages/%s", name, m)));
+	}
+	(void)json_object_set_new(d->operations,
+	    gen_printf("%s_%s", name, member),
+	    json_pack("{s:s, s:o, s:O, s:O, s:o}", "action", action, "channel",
+		asyncapi_ref("channels", name), "x-owner",
+		json_object_get(e, "owner"), "x-section",
+		json_object_get(e, "section"), "messages", messages));
+}
+
+static void
+asyncapi_add_path(struct doc *d, const json_t *e)
+{
+	char *name = gen_printf("ws_%s", gen_of(e, "name"));
+	(void)json_object_set_new(d->channels, name,
+	    asyncapi_new_channel("star", e, gen_of(e, "path")));
+	asyncapi_add_frames(d, e, name, "receives", "receive");
+	asyncapi_add_frames(d, e, name, "sends", "send");
+}
+
 void
 gen_asyncapi(struct gen *g, struct buf *b)
 {
@@ -167,19 +200,23 @@ gen_asyncapi(struct gen *g, struct buf *b)
 	json_t *e;
 	json_array_foreach (json_object_get(g->iface, "mqtt"), i, e)
 		asyncapi_add_topic(&d, e);
+	json_array_foreach (json_object_get(g->iface, "ws"), i, e)
+		asyncapi_add_path(&d, e);
 	json_array_foreach (json_object_get(g->iface, "nats"), i, e)
 		asyncapi_add_subject(&d, e);
-	json_t *servers = json_pack("{s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}",
-	    "mqtt", "host", "localhost:1883", "protocol", "mqtt", "description",
+	json_t *servers = json_pack(
+	    "{s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "mqtt",
+	    "host", "localhost:1883", "protocol", "mqtt", "description",
 	    "The broker that terminals connect to.", "nats", "host",
 	    "localhost:4222", "protocol", "nats", "description",
-	    "The bus between the services.");
+	    "The bus between the services.", "star", "host", "localhost:9014",
+	    "protocol", "ws", "description", "The hub of the Star Protocol.");
 	json_t *doc = json_pack(
 	    "{s:s, s:{s:s, s:s, s:s}, s:s, s:o, s:o, s:o, s:{s:o, s:o}}",
 	    "asyncapi", "3.0.0", "info", "title", "Soul", "version",
 	    GEN_PROTOCOL, "description",
-	    "The MQTT topics and NATS subjects of Soul, as the server sees "
-	    "them. Generated from the schemas.",
+	    "The MQTT topics, NATS subjects and WebSocket paths of Soul, "
+	    "as the server sees them. Generated from the schemas.",
 	    "defaultContentType", "application/json", "servers", servers,
 	    "channels", d.channels, "operations", d.operations, "components",
 	    "messages", d.messages, "schemas", d.schemas);

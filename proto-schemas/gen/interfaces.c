@@ -78,6 +78,16 @@ static const struct member iface_mqtt[] = {
 	{ "section", JSON_STRING, 0 },
 	{ NULL, JSON_NULL, 0 },
 };
+static const struct member iface_ws[] = {
+	{ "name", JSON_STRING, UNIQUE },
+	{ "path", JSON_STRING, UNIQUE },
+	{ "owner", JSON_STRING, 0 },
+	{ "receives", JSON_ARRAY, 0 },
+	{ "sends", JSON_ARRAY, 0 },
+	{ "description", JSON_STRING, 0 },
+	{ "section", JSON_STRING, 0 },
+	{ NULL, JSON_NULL, 0 },
+};
 static const struct member iface_events[] = {
 	{ "type", JSON_STRING, UNIQUE },
 	{ "payload", JSON_STRING, MESSAGE },
@@ -297,13 +307,40 @@ iface_check_mqtt(struct where w, const json_t *list, size_t i)
 		gen_fail(gen_down(w, "qos", NULL), "must be 0 or 1");
 }
 
+/* A list of messages. */
+static void
+iface_check_messages(const struct gen *g, struct where at, const json_t *entry,
+    const char *member)
+{
+	const json_t *list = json_object_get(entry, member);
+	struct where w = gen_down(at, member, NULL);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		const struct gen_file *f =
+		    name != NULL ? gen_file_find(g, name) : NULL;
+		if (f == NULL || !f->message)
+			gen_fail(gen_item(w, i), "there is no such message");
+	}
+}
+
+static void
+iface_check_ws(
+    const struct gen *g, struct where w, const json_t *list, size_t i)
+{
+	const json_t *e = json_array_get(list, i);
+	w = gen_item(w, i);
+	iface_check_template(w, e, "path", NULL);
+	iface_check_messages(g, w, e, "receives");
+	iface_check_messages(g, w, e, "sends");
+}
+
 void
 gen_iface_load(struct gen *g)
 {
-	static const char *const sections[] = { "http", "nats", "mqtt",
+	static const char *const sections[] = { "http", "nats", "mqtt", "ws",
 		"events", "streams", "peers", "redis", NULL };
 	static const struct member *const members[] = { iface_http, iface_nats,
-		iface_mqtt, iface_events, iface_streams, iface_peers,
+		iface_mqtt, iface_ws, iface_events, iface_streams, iface_peers,
 		iface_redis };
 	struct where top = { gen_printf("%s/interfaces.json", g->dir), "" };
 	if (access(top.file, F_OK) != 0) {
@@ -320,6 +357,9 @@ gen_iface_load(struct gen *g)
 	for (size_t s = 0; sections[s] != NULL; s++) {
 		const json_t *list = json_object_get(g->iface, sections[s]);
 		struct where w = gen_down(top, sections[s], NULL);
+		/* Few suites have any. */
+		if (list == NULL && members[s] == iface_ws)
+			continue;
 		iface_check_list(g, w, list, members[s]);
 		for (size_t i = 0; i < json_array_size(list); i++) {
 			if (members[s] == iface_http)
@@ -328,6 +368,8 @@ gen_iface_load(struct gen *g)
 				iface_check_nats(w, list, i);
 			else if (members[s] == iface_mqtt)
 				iface_check_mqtt(w, list, i);
+			else if (members[s] == iface_ws)
+				iface_check_ws(g, w, list, i);
 		}
 	}
 	gen_access_check(g, top);

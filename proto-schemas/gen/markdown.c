@@ -176,6 +176,37 @@ markdown_put_mqtt(struct buf *b, const json_t *list)
 }
 
 static void
+markdown_put_links(struct buf *b, const json_t *entry, const char *member)
+{
+	const json_t *list = json_object_get(entry, member);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		buf_printf(b, "%s [%s](#%s)", i > 0 ? "," : "", name, name);
+	}
+	buf_puts(b, " |");
+}
+
+static void
+markdown_put_ws(struct buf *b, const json_t *list)
+{
+	size_t i;
+	json_t *e;
+	buf_puts(b,
+	    "\n## WebSocket\n\n| path | service | it receives | it sends | § "
+	    "| |\n| --- | --- | --- | --- | --- | --- |\n");
+	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
+		buf_puts(b, "|");
+		markdown_put_code(b, gen_of(e, "path"));
+		markdown_put_cell(b, gen_of(e, "owner"));
+		markdown_put_links(b, e, "receives");
+		markdown_put_links(b, e, "sends");
+		markdown_put_cell(b, gen_of(e, "section"));
+		markdown_put_cell(b, gen_of(e, "description"));
+		buf_putc(b, '\n');
+	}
+}
+
+static void
 markdown_put_events(struct buf *b, const json_t *list)
 {
 	size_t i;
@@ -318,6 +349,7 @@ gen_markdown(struct gen *g, struct buf *b)
 	markdown_put_http(b, json_object_get(g->iface, "http"));
 	markdown_put_nats(b, json_object_get(g->iface, "nats"));
 	markdown_put_mqtt(b, json_object_get(g->iface, "mqtt"));
+	markdown_put_ws(b, json_object_get(g->iface, "ws"));
 	markdown_put_events(b, json_object_get(g->iface, "events"));
 	gen_markdown_records(g, b);
 	buf_puts(b, "\n## Messages\n");

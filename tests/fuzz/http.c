@@ -8,7 +8,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "core/trace.h"
-#include "httpd/client_address.h"
+#include "http/client_address.h"
 #include "httpd/cors.h"
 #include "httpd/httpd_internal.h"
 #include "must.h"

@@ -16,7 +16,7 @@
 #include "testkit/testkit_internal.h"
 
 #define LOG_TAIL  4096
-#define PATHS_MAX 256
+#define PATHS_MAX 512
 
 static char dir[PATH_MAX];
 static char *paths[PATHS_MAX];

@@ -19,7 +19,7 @@
 
 static const char *const programs[] = { "chat-gateway", "intent-filter",
 	"emotion-engine", "llm-orchestrator", "memory-worker", "mqtt-bridge",
-	"llm-sim", "body-sim" };
+	"llm-sim", "body-sim", "star-hub" };
 
 /* The output, freed by the caller, and the exit code. */
 static char *

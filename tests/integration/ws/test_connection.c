@@ -44,7 +44,7 @@ echo_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 {
 	(void)arg;
 	if (str_eq(h->target, STR("/denied")))
-		ws_reject(p, 403, "denied");
+		ws_reject(p, 403, "it is \"denied\"");
 	else
 		ws_accept(p, (struct str){ NULL, 0 });
 }
@@ -305,7 +305,9 @@ TEST_T(other_requests_get_an_http_error, 30)
 	    "GET /denied HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\n"
 	    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 	    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-	    "HTTP/1.1 403 ");
+	    "HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
+	    "Content-Length: 28\r\nConnection: close\r\n\r\n"
+	    "{\"error\":\"it is \\\"denied\\\"\"}");
 	echo_stop(&e);
 	echo_start(&e, (struct ws_opts){ .handshake_ms = 200 });
 	http_check(&e, "GET / HTTP/1.1\r\n", "HTTP/1.1 408 ");
@@ -375,5 +377,78 @@ TEST_T(a_client_that_does_not_read_is_closed, 30)
 	ck_assert_int_gt(atomic_load(&e.full), 0);
 	close(fd);
 	buf_free(&out);
+	echo_stop(&e);
+}
+
+/* A client behind a proxy that says it is this one; NULL: no proxy. */
+static int
+client_open_for(const struct echo *e, const char *address)
+{
+	struct buf out = BUF_INIT(4096);
+	int fd = client_connect(e);
+	char c;
+
+	buf_put(&out, upgrade, sizeof(upgrade) - 1 - 2);
+	if (address != NULL)
+		buf_printf(&out, "X-Forwarded-For: %s\r\n", address);
+	buf_puts(&out, "\r\n");
+	client_send(fd, buf_str(&out));
+	/* "HTTP/1.1 1" or another status. */
+	while (out.n > 0) {
+		ck_assert_int_eq(recv(fd, &c, 1, 0), 1);
+		buf_reset(&out);
+		if (c == ' ') {
+			ck_assert_int_eq(recv(fd, &c, 1, 0), 1);
+			break;
+		}
+		buf_putc(&out, c);
+	}
+	buf_free(&out);
+	if (c == '1')
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static bool
+echo_has_room(void *arg)
+{
+	int fd = client_open_for(arg, NULL);
+
+	if (fd != -1)
+		close(fd);
+	return fd != -1;
+}
+
+TEST_T(connections_of_an_address_are_limited, 30)
+{
+	struct echo e;
+	int a, b;
+
+	echo_start(&e, (struct ws_opts){ .per_address = 2 });
+	a = client_open_for(&e, NULL);
+	b = client_open_for(&e, NULL);
+	ck_assert(a != -1 && b != -1);
+	http_check(&e, upgrade, "HTTP/1.1 429 ");
+	close(a);
+	ck_assert(tk_until(echo_has_room, &e, REPLY_MS));
+	close(b);
+	echo_stop(&e);
+}
+
+TEST_T(a_proxy_tells_whose_connections_are_limited, 30)
+{
+	struct proxy_nets nets;
+	struct echo e;
+	int a, b;
+
+	ck_assert_int_eq(proxy_nets_parse(STR("127.0.0.1"), &nets), RC_OK);
+	echo_start(&e, (struct ws_opts){ .per_address = 1, .proxies = &nets });
+	a = client_open_for(&e, "192.0.2.1");
+	b = client_open_for(&e, "192.0.2.2");
+	ck_assert(a != -1 && b != -1);
+	ck_assert_int_eq(client_open_for(&e, "192.0.2.1"), -1);
+	close(a);
+	close(b);
 	echo_stop(&e);
 }

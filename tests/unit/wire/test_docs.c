@@ -26,6 +26,9 @@
 	"\"queue\":\"g\","                                                     \
 	"\"request\":\"x\",\"reply\":\"error\",\"deadline_ms\":5,"             \
 	"\"description\":\"Ask.\",\"section\":\"3\"}],"                        \
+	"\"ws\":[{\"name\":\"w\",\"path\":\"/w/{id}\",\"owner\":\"o\","        \
+	"\"receives\":[\"x\"],\"sends\":[\"x\",\"error\"],"                    \
+	"\"description\":\"W.\",\"section\":\"6\"}],"                          \
 	"\"mqtt\":[{\"name\":\"say\","                                         \
 	"\"topic\":\"{prefix}/terminal/{terminal}/say\",\"from\":\"body\","    \
 	"\"qos\":1,\"retain\":true,\"message\":\"x\","                         \
@@ -92,6 +95,9 @@ TEST(markdown_has_channels_and_members)
 	has(text,
 	    "| `{prefix}/terminal/{terminal}/say` | body | 1 | yes | "
 	    "[x](#x) | 4 | Say. |\n");
+	has(text,
+	    "| `/w/{id}` | o | [x](#x) | [x](#x), [error](#error) | 6 | W. "
+	    "|\n");
 	has(text, "| `hush` | p | [x](#x) | Hush. |\n");
 	has(text, "| `S` | ask | o | p | – | Kept. |\n");
 	has(text, "| `r:{<a>}:` | hash | p | o | HGET | HSET | R. |\n");
@@ -145,6 +151,9 @@ TEST(asyncapi_has_bindings_and_replies)
 	has(text,
 	    "    bindings:\n      mqtt:\n        qos: 1\n"
 	    "        retain: true\n");
+	has(text,
+	    "  ws_w_sends:\n    action: send\n    channel:\n"
+	    "      $ref: \"#/channels/ws_w\"\n");
 	has(text, "    address: \"s.{user}\"\n");
 	has(text, "    parameters:\n      user: {}\n");
 	has(text, "  nats_ask_reply:\n    address: null\n");

@@ -158,8 +158,10 @@ check_literals(const json_t *all, const char *path)
 			is = is || matches(at, n, of(e, "subject")) ||
 			    (of(e, "listens") != NULL &&
 				matches(at, n, of(e, "listens")));
-		/* Delivery subjects of streams; names of measurements. */
+		/* Delivery subjects of streams; a WebSocket subprotocol; names
+		 * of measurements. */
 		is = is || strncmp(at, "soul.deliver.", 13) == 0 ||
+		    strncmp(at, "soul.bearer.", 12) == 0 ||
 		    memchr(at + 5, '.', n - 5) == NULL;
 		ck_assert_msg(is, "%s: \"%.*s\" is no subject of the table",
 		    path, (int)n, at);

@@ -2,8 +2,8 @@
  * The client's address: parsing, networks of trusted proxies, X-Forwarded-For.
  * Pure.
  */
-#ifndef HTTPD_CLIENT_ADDRESS_H
-#define HTTPD_CLIENT_ADDRESS_H
+#ifndef HTTP_CLIENT_ADDRESS_H
+#define HTTP_CLIENT_ADDRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,4 +67,4 @@ enum rc client_addr_find(struct client_addr *p, struct str direct,
     const struct proxy_nets *nets, const struct header_field *fields,
     size_t n) RC_CHECK;
 
-#endif /* !HTTPD_CLIENT_ADDRESS_H */
+#endif /* !HTTP_CLIENT_ADDRESS_H */

@@ -2,11 +2,13 @@
  * A client can write anything into X-Forwarded-For; only entries that trusted
  * proxies have appended count, so the list is read from its end.
  */
+#include "http/client_address.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
 
-#include "httpd/httpd_internal.h"
+#include "http/header.h"
 
 static enum rc
 addr_parse_v4(struct str s, uint32_t *addr)

@@ -1,7 +1,8 @@
 /* Addresses, networks, X-Forwarded-For. */
 #include "core/buf.h"
 #include "core/mem.h"
-#include "httpd/httpd_internal.h"
+#include "http/client_address.h"
+#include "http/header.h"
 #include "testkit/testkit.h"
 
 static struct client_addr p;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "httpd/httpd_internal.h"
+#include "http/target.h"
 #include "testkit/testkit.h"
 
 static char uri_buffer[4096];

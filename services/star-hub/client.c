@@ -1,0 +1,272 @@
+/*
+ * client: one open connection: what it is sent.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/log.h"
+#include "core/mem.h"
+#include "hub.h"
+#include "wire/out.h"
+
+/* The largest queue is looked for at most so often. */
+#define SHED_MS 100
+#define SHED_S  30
+
+static char *
+client_put_text(char *p, struct str s, struct str *out)
+{
+	*out = (struct str){ s.p != NULL ? p : NULL, s.n };
+	memcpy(p, s.n > 0 ? s.p : "", s.n);
+	return p + s.n;
+}
+
+/* All texts of a client are in one block. */
+static void
+client_set_texts(struct client *c, const struct identity *i, struct str user)
+{
+	struct buf sender = BUF_INIT(4096);
+	struct wire_out o = { .b = &sender };
+	char *p;
+
+	wire_out_object(&o);
+	wire_out_key(&o, STR("id"));
+	wire_out_str(&o, i->id);
+	wire_out_key(&o, STR("type"));
+	wire_out_str(&o, client_class_names[i->class]);
+	wire_out_object_end(&o);
+	c->text = p =
+	    mem_alloc(i->tenant.n + i->env.n + i->id.n + user.n + sender.n + 1);
+	c->identity.class = i->class;
+	p = client_put_text(p, i->tenant, &c->identity.tenant);
+	p = client_put_text(p, i->env, &c->identity.env);
+	p = client_put_text(p, i->id, &c->identity.id);
+	p = client_put_text(p, user, &c->user);
+	(void)client_put_text(p, buf_str(&sender), &c->sender);
+	buf_free(&sender);
+}
+
+struct client *
+client_new(
+    struct hub *h, struct ws_peer *p, const struct identity *i, struct str user)
+{
+	struct client *c = mem_zalloc(sizeof(*c));
+	size_t n, k;
+
+	c->peer = p;
+	client_set_texts(c, i, user);
+	c->nrooms = i->class == CLASS_AGENT ? 1
+	    : i->class == CLASS_HUMAN       ? HUB_ENVIRONMENTS_MAX
+					    : 0;
+	n = c->nrooms;
+	if (n > 0)
+		c->rooms = mem_calloc(n, sizeof(*c->rooms));
+	for (k = 0; k < n; k++)
+		c->rooms[k].client = c;
+	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
+	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	return c;
+}
+
+void
+client_free(struct client *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->naddressed; i++)
+		free(c->addressed[i]);
+	free(c->addressed);
+	free(c->rooms);
+	free(c->text);
+	free(c);
+}
+
+void
+client_close(struct client *c, unsigned code, struct str reason)
+{
+	c->closing = true;
+	ws_close(c->peer, code, reason);
+}
+
+/* ---- sending ---- */
+
+/* Close whom most waits for. */
+static void
+client_shed_largest(struct hub *h)
+{
+	static struct log_rate rate;
+	struct mono now = clock_mono();
+	struct client *c, *largest = NULL;
+	int64_t missed;
+
+	if (h->shed_at.ns != 0 && mono_diff_ms(now, h->shed_at) < SHED_MS)
+		return;
+	h->shed_at = now;
+	TAILQ_FOREACH (c, &h->clients, link)
+		if (!c->closing &&
+		    (largest == NULL ||
+			ws_pending(c->peer) > ws_pending(largest->peer)))
+			largest = c;
+	if (largest == NULL)
+		return;
+	metric_add(h->metrics.shed, 1);
+	if (log_every(&rate, SHED_S, &missed))
+		log_warn("star.memory",
+		    LOG_I("bytes", (int64_t)ws_pending_all(h->ws)),
+		    LOG_I("largest", (int64_t)ws_pending(largest->peer)),
+		    LOG_I("missed", missed));
+	client_close(largest, WS_CLOSE_TRY_LATER,
+	    STR("the hub has too much to send, most of it to you"));
+}
+
+static bool
+client_memory_is_over(const struct hub *h, size_t n)
+{
+	return ws_pending_all(h->ws) + n >
+	    (size_t)h->conf->memory_mib * 1024 * 1024;
+}
+
+enum rc
+client_send(struct hub *h, struct client *c, struct frame *f)
+{
+	if (c->closing)
+		return RC_DOWN;
+	if (c->dropped > 0 && !client_send_dropped(h, c))
+		return RC_RETRY;
+	if (client_memory_is_over(h, f->bytes.n)) {
+		client_shed_largest(h);
+		return RC_RETRY;
+	}
+	return ws_send(c->peer, f);
+}
+
+bool
+client_send_text(struct hub *h, struct client *c)
+{
+	struct frame *f = frame_new(FRAME_TEXT, buf_str(&h->out));
+	enum rc rc = client_send(h, c, f);
+
+	frame_unref(f);
+	buf_reset(&h->out);
+	return rc == RC_OK;
+}
+
+void
+client_drop(struct hub *h, struct client *c)
+{
+	c->dropped++;
+	metric_add(h->metrics.dropped, 1);
+}
+
+bool
+client_send_dropped(struct hub *h, struct client *c)
+{
+	struct buf text = BUF_INIT(4096);
+	struct wire_out o = { .b = &text };
+	struct frame *f;
+	enum rc rc;
+
+	if (c->dropped == 0)
+		return true;
+	hub_message_begin(&o, "message", &c->identity);
+	hub_event_begin(&o, ++h->events, "messages_dropped");
+	wire_out_key(&o, STR("count"));
+	wire_out_i64(&o, (int64_t)c->dropped);
+	hub_event_end(&o);
+	hub_message_end(&o, hub_now(h));
+	f = frame_new(FRAME_TEXT, buf_str(&text));
+	rc = ws_send(c->peer, f);
+	frame_unref(f);
+	buf_free(&text);
+	if (rc == RC_OK)
+		c->dropped = 0;
+	return rc == RC_OK;
+}
+
+void
+client_fail(struct hub *h, struct client *c, const struct hub_failure *f)
+{
+	metric_add(h->metrics.errors[f->error], 1);
+	hub_error_write(f, &c->identity, hub_now(h), &h->out);
+	if (!client_send_text(h, c) && !c->closing)
+		client_drop(h, c);
+}
+
+static void
+heartbeat_put(struct wire_out *o, const char *key, struct str value)
+{
+	wire_out_key(o, str_of(key));
+	wire_out_str(o, value);
+}
+
+void
+client_heartbeat(struct hub *h, struct client *c)
+{
+	struct wire_out o = { .b = &h->out };
+	struct str now = hub_now(h);
+
+	hub_message_begin(&o, "heartbeat", &c->identity);
+	wire_out_object(&o);
+	heartbeat_put(&o, "timestamp", now);
+	heartbeat_put(&o, "server_status",
+	    h->draining ? STR("draining") : STR("running"));
+	heartbeat_put(&o, "ping", STR("pong"));
+	/* As version 1 of the hub has them. */
+	wire_out_key(&o, STR("pong"));
+	wire_out_bool(&o, true);
+	heartbeat_put(&o, "status", STR("connected"));
+	heartbeat_put(&o, "server_time", now);
+	heartbeat_put(&o, "client_id", c->identity.id);
+	heartbeat_put(&o, "client_type", client_class_names[c->identity.class]);
+	heartbeat_put(&o, "hub", str_of(h->name));
+	wire_out_object_end(&o);
+	hub_message_end(&o, now);
+	(void)client_send_text(h, c);
+}
+
+/* ---- environments of a client ---- */
+
+struct str
+client_env_key(const struct client *c, char dst[IDENTITY_KEY_MAX])
+{
+	return identity_env_key(c->identity.tenant, c->identity.env, dst);
+}
+
+struct room_member *
+client_membership(const struct hub *h, const struct client *c, struct str key)
+{
+	const struct room *room = rooms_find(h->rooms, key);
+	size_t i;
+
+	for (i = 0; room != NULL && i < c->nrooms; i++)
+		if (c->rooms[i].room == room)
+			return &c->rooms[i];
+	return NULL;
+}
+
+bool
+client_has_addressed(const struct client *c, struct str key)
+{
+	size_t i;
+
+	for (i = 0; i < c->naddressed; i++)
+		if (str_eq(str_of(c->addressed[i]), key))
+			return true;
+	return false;
+}
+
+void
+client_address(struct client *c, struct str key)
+{
+	if (client_has_addressed(c, key))
+		return;
+	if (c->addressed == NULL)
+		c->addressed = mem_calloc(HUB_ENVIRONMENTS_MAX, sizeof(char *));
+	/* The oldest goes. */
+	if (c->naddressed == HUB_ENVIRONMENTS_MAX) {
+		free(c->addressed[0]);
+		memmove(c->addressed, c->addressed + 1,
+		    --c->naddressed * sizeof(char *));
+	}
+	c->addressed[c->naddressed++] = str_dup(key);
+}

@@ -1,0 +1,41 @@
+/*
+ * handlers: the life of the hub, and what clients do.
+ */
+#ifndef STAR_HUB_HANDLERS_H
+#define STAR_HUB_HANDLERS_H
+
+#include <stdbool.h>
+
+#include "core/conf.h"
+#include "hub.h"
+
+struct auth_caller;
+struct envelope;
+struct ws_opts;
+
+/* The service's options. */
+#define HUB_OPTS_N 14
+extern const struct conf_opt hub_opts[HUB_OPTS_N];
+
+/* hub_check, hub_start, hub_drain, hub_stop: As in struct svc_def. */
+void hub_check(const void *conf, struct buf *errors, struct buf *known);
+void *hub_start(struct svc *s, const void *conf);
+void hub_drain(void *app);
+void hub_stop(void *app);
+
+/* As in struct svc_ws. */
+void hub_limits(const void *conf, struct ws_opts *o);
+void on_connect(void *app, struct ws_peer *p, const struct http_head *h,
+    const struct auth_caller *who);
+void on_message(void *app, struct ws_peer *p, struct str data, bool binary);
+void on_room(void *app, struct ws_peer *p);
+void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
+
+/*
+ * on_command(h, c, e, f):
+ * A message to the hub.  False: it is wrong, as f says, which the caller sends.
+ */
+bool on_command(struct hub *h, struct client *c, const struct envelope *e,
+    struct hub_failure *f);
+
+#endif /* !STAR_HUB_HANDLERS_H */

@@ -1,0 +1,301 @@
+/*
+ * hub: its configuration and its life.
+ */
+#include "hub.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "core/conf.h"
+#include "core/id.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "handlers.h"
+#include "svc/svc.h"
+#include "svc/svc_ws.h"
+
+#define CONNECTIONS 20000
+/* Descriptors of all else. */
+#define FILES_SPARE 256
+/* Texts of one message: ids with escapes. */
+#define ARENA_BYTES (64UL * 1024)
+#define OUT_BYTES   (4UL * 1024 * 1024)
+#define MIB         (1024UL * 1024)
+
+const struct conf_opt hub_opts[HUB_OPTS_N] = {
+	{ "STAR_CONNECTIONS", CONF_INT, CONF_AT(hub_conf, connections), "0", 0,
+	    1000000,
+	    "concurrent connections; 0: 20000, or what the limit of open "
+	    "files allows" },
+	{ "STAR_HANDSHAKE_MS", CONF_INT, CONF_AT(hub_conf, handshake_ms),
+	    "5000", 100, 60000, "time until a handshake is complete, ms" },
+	{ "STAR_RATE", CONF_INT, CONF_AT(hub_conf, rate), "2000", 1, 1000000,
+	    "messages per second of a connection" },
+	{ "STAR_RATE_BURST", CONF_INT, CONF_AT(hub_conf, rate_burst), "4000", 1,
+	    1000000, "burst of messages of a connection" },
+	{ "STAR_BROADCAST_RATE", CONF_INT, CONF_AT(hub_conf, broadcast_rate),
+	    "200", 1, 1000000,
+	    "broadcasts per second, and their burst, of a connection" },
+	{ "STAR_QUEUE_BYTES", CONF_INT, CONF_AT(hub_conf, queue_bytes),
+	    "262144", 4096, 16777216,
+	    "bytes that wait for a connection to read" },
+	{ "STAR_STALL_MS", CONF_INT, CONF_AT(hub_conf, stall_ms), "10000", 100,
+	    600000,
+	    "a connection that reads nothing for so long is closed, ms" },
+	{ "STAR_MEMORY_MIB", CONF_INT, CONF_AT(hub_conf, memory_mib), "1024", 1,
+	    1048576, "memory limit of all queues, MiB" },
+	{ "STAR_MESSAGE_BYTES", CONF_INT, CONF_AT(hub_conf, message_bytes),
+	    "1048576", 1024, 1048576, "bytes of a message" },
+	{ "STAR_HEARTBEAT_MS", CONF_INT, CONF_AT(hub_conf, heartbeat_ms),
+	    "30000", 100, 600000, "interval of heartbeats and pings, ms" },
+	{ "STAR_TIMEOUT_MS", CONF_INT, CONF_AT(hub_conf, timeout_ms), "60000",
+	    200, 1200000,
+	    "a connection that sends nothing for so long is closed, ms" },
+	{ "STAR_SENDER", CONF_STR, CONF_AT(hub_conf, sender), "rewrite", 0, 0,
+	    "a sender that is not the connection's: rewrite it, or refuse "
+	    "the message" },
+	{ "STAR_PRESENCE", CONF_BOOL, CONF_AT(hub_conf, presence), "on", 0, 0,
+	    "events about who joins and leaves" },
+	{ "STAR_GLOBAL_BROADCAST", CONF_STR,
+	    CONF_AT(hub_conf, global_broadcast), "", 0, 0,
+	    "environments may send to all of their tenant: on, off; empty: "
+	    "on without authentication" },
+};
+
+/* ---- configuration ---- */
+
+/* The most files that this process may open. */
+static size_t
+hub_files_max(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_max < FILES_SPARE)
+		return FILES_SPARE;
+	return l.rlim_max > 1048576 ? 1048576 : (size_t)l.rlim_max;
+}
+
+static size_t
+hub_connections(const struct hub_conf *conf)
+{
+	size_t most = hub_files_max() - FILES_SPARE;
+
+	if (conf->connections > 0)
+		return (size_t)conf->connections;
+	return most < CONNECTIONS ? most : CONNECTIONS;
+}
+
+void
+hub_check(const void *arg, struct buf *errors, struct buf *known)
+{
+	const struct hub_conf *conf = arg;
+	const struct str global = str_of(conf->global_broadcast);
+
+	(void)known;
+	if ((size_t)conf->connections + FILES_SPARE > hub_files_max() &&
+	    conf->connections > 0)
+		buf_printf(errors,
+		    "STAR_CONNECTIONS: the hard limit of open files allows "
+		    "%zu: raise it (ulimit -Hn), or use less\n",
+		    hub_files_max() - FILES_SPARE);
+	if (conf->timeout_ms <= conf->heartbeat_ms)
+		buf_puts(errors,
+		    "STAR_TIMEOUT_MS: must be over STAR_HEARTBEAT_MS, since "
+		    "idle clients only send pongs\n");
+	if (!str_eq(str_of(conf->sender), STR("rewrite")) &&
+	    !str_eq(str_of(conf->sender), STR("refuse")))
+		buf_puts(errors, "STAR_SENDER: use rewrite or refuse\n");
+	if (global.n > 0 && !str_eq(global, STR("on")) &&
+	    !str_eq(global, STR("off")))
+		buf_puts(errors,
+		    "STAR_GLOBAL_BROADCAST: use on or off, or leave it "
+		    "empty\n");
+}
+
+void
+hub_limits(const void *arg, struct ws_opts *o)
+{
+	const struct hub_conf *conf = arg;
+
+	o->connections_max = hub_connections(conf);
+	o->message_max = (size_t)conf->message_bytes;
+	o->queue_bytes = (size_t)conf->queue_bytes;
+	o->queue_frames = HUB_QUEUE_FRAMES;
+	o->handshake_ms = conf->handshake_ms;
+	o->ping_ms = conf->heartbeat_ms;
+	o->timeout_ms = conf->timeout_ms;
+	o->stall_ms = conf->stall_ms;
+}
+
+/* As many files as connections need; the hard limit was checked. */
+static void
+hub_raise_files(const struct hub_conf *conf)
+{
+	rlim_t n = hub_connections(conf) + FILES_SPARE;
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) != 0 || l.rlim_cur >= n)
+		return;
+	l.rlim_cur = n < l.rlim_max ? n : l.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &l) != 0)
+		log_warn("star.files", LOG_I("wanted", (int64_t)n));
+}
+
+/* ---- metrics ---- */
+
+static struct metric *
+hub_counter(struct hub *h, const char *name, const char *help,
+    const char *label, const char *value)
+{
+	char labels[96];
+
+	(void)snprintf(labels, sizeof(labels), "%s=\"%s\"", label, value);
+	return metric_counter(svc_metrics(h->svc), name, help, labels);
+}
+
+static void
+hub_class_metrics(struct hub *h, enum client_class class)
+{
+	static const char *const how[HUB_HOWS] = { "local", "room", "hub" };
+	const char *name = client_class_names[class].p;
+	char labels[96];
+	int i;
+
+	(void)snprintf(labels, sizeof(labels), "class=\"%s\"", name);
+	h->metrics.clients[class] = metric_gauge(svc_metrics(h->svc),
+	    "soul_star_clients", "Clients that are connected.", labels);
+	for (i = 0; i < HUB_HOWS; i++) {
+		(void)snprintf(labels, sizeof(labels),
+		    "class=\"%s\",how=\"%s\"", name, how[i]);
+		h->metrics.messages[class][i] = metric_counter(
+		    svc_metrics(h->svc), "soul_star_messages_total",
+		    "Messages of clients that were delivered, by their "
+		    "class.",
+		    labels);
+	}
+}
+
+static void
+hub_make_metrics(struct hub *h)
+{
+	struct hub_metrics *m = &h->metrics;
+	struct metric_set *set = svc_metrics(h->svc);
+	int i;
+
+	for (i = 0; i < CLASS_HUB; i++)
+		hub_class_metrics(h, (enum client_class)i);
+	m->deliveries = metric_counter(set, "soul_star_deliveries_total",
+	    "Broadcasts times their recipients.", NULL);
+	for (i = 0; i < HUB_ERROR_N; i++)
+		m->errors[i] = hub_counter(h, "soul_star_errors_total",
+		    "Errors that were sent to clients.", "code",
+		    hub_error_code((enum hub_error)i));
+	m->dropped = hub_counter(h, "soul_star_dropped_total",
+	    "Frames that a client did not get, or clients that were closed "
+	    "for it.",
+	    "reason", "slow");
+	m->shed = hub_counter(h, "soul_star_dropped_total",
+	    "Frames that a client did not get, or clients that were closed "
+	    "for it.",
+	    "reason", "memory");
+	m->route_seconds = metric_histogram(set, "soul_star_route_seconds",
+	    "Time from reading a frame to queueing it for its recipients.",
+	    NULL);
+	m->rejected = metric_counter(set, "soul_star_rejected_total",
+	    "Connections that were rejected for their path, id or a limit.",
+	    NULL);
+}
+
+/* ---- life ---- */
+
+struct str
+hub_now(struct hub *h)
+{
+	int64_t ms = clock_wall().ms;
+
+	if (ms != h->now_ms) {
+		h->now_ms = ms;
+		hub_timestamp(ms, h->timestamp);
+	}
+	return str_of(h->timestamp);
+}
+
+static void
+hub_set_name(struct hub *h)
+{
+	unsigned char random[4];
+	char hex[2 * sizeof(random) + 1], host[64] = "hub";
+
+	if (gethostname(host, sizeof(host)) != 0)
+		str_copy(STR("hub"), host, sizeof(host));
+	host[sizeof(host) - 1] = '\0';
+	id_random(random, sizeof(random));
+	id_hex(random, sizeof(random), hex);
+	(void)snprintf(h->name, sizeof(h->name), "%s-%s", host, hex);
+}
+
+static void
+hub_set_limits(struct hub *h)
+{
+	const struct hub_conf *conf = h->conf;
+
+	h->messages = throttle_limit_of(conf->rate, conf->rate_burst);
+	h->bytes = throttle_limit_of(HUB_BYTES_PER_S, HUB_BYTES_PER_S);
+	h->broadcasts =
+	    throttle_limit_of(conf->broadcast_rate, conf->broadcast_rate);
+	h->deliveries =
+	    throttle_limit_of(HUB_DELIVERIES_PER_S, HUB_DELIVERIES_PER_S);
+	h->rewrite = str_eq(str_of(conf->sender), STR("rewrite"));
+	h->global = conf->global_broadcast[0] == '\0'
+	    ? svc_auth(h->svc) == NULL
+	    : str_eq(str_of(conf->global_broadcast), STR("on"));
+}
+
+void *
+hub_start(struct svc *s, const void *conf)
+{
+	struct hub *h = mem_zalloc(sizeof(*h));
+
+	h->svc = s;
+	h->loop = svc_loop(s);
+	h->ws = svc_ws_listener(s);
+	h->conf = conf;
+	h->since = clock_mono();
+	h->directory = directory_new();
+	h->rooms = rooms_new();
+	h->arena = arena_new(ARENA_BYTES);
+	buf_init(&h->out, OUT_BYTES);
+	TAILQ_INIT(&h->clients);
+	hub_raise_files(conf);
+	hub_set_name(h);
+	hub_set_limits(h);
+	hub_make_metrics(h);
+	heartbeats_start(h);
+	log_info("star.started", LOG_S("hub", h->name),
+	    LOG_I("connections", (int64_t)hub_connections(conf)),
+	    LOG_I("global_broadcast", h->global));
+	return h;
+}
+
+void
+hub_drain(void *app)
+{
+	struct hub *h = app;
+
+	h->draining = true;
+}
+
+void
+hub_stop(void *app)
+{
+	struct hub *h = app;
+
+	heartbeats_stop(h);
+	directory_free(h->directory);
+	rooms_free(h->rooms);
+	arena_free(h->arena);
+	buf_free(&h->out);
+	free(h);
+}

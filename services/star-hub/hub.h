@@ -1,0 +1,194 @@
+/*
+ * hub: what all handlers share: clients, rooms, limits, metrics.
+ */
+#ifndef STAR_HUB_HUB_H
+#define STAR_HUB_HUB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "client_identity.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/loop.h"
+#include "core/metric.h"
+#include "directory.h"
+#include "hub_text.h"
+#include "room.h"
+#include "throttle.h"
+#include "ws/ws.h"
+
+struct svc;
+
+/* Frames of one client that wait to be sent. */
+#define HUB_QUEUE_FRAMES 1024
+/* Messages of a batch, and environments that a human is in or has addressed. */
+#define HUB_BATCH_MAX        256
+#define HUB_ENVIRONMENTS_MAX 16
+/* Members of an environment, and environments of a tenant. */
+#define HUB_MEMBERS_MAX 10000
+#define HUB_TENANT_MAX  10000
+/* Bytes of one connection per second, and deliveries of all broadcasts. */
+#define HUB_BYTES_PER_S      (8 * 1024 * 1024)
+#define HUB_DELIVERIES_PER_S 500000
+/* So many seconds with a message over the rate, of so many: closed. */
+#define HUB_STRIKES   3
+#define HUB_STRIKES_S 10
+
+struct hub_conf {
+	int64_t connections;
+	int64_t handshake_ms;
+	int64_t rate, rate_burst;
+	int64_t broadcast_rate;
+	int64_t queue_bytes, stall_ms;
+	int64_t memory_mib;
+	int64_t message_bytes;
+	int64_t heartbeat_ms, timeout_ms;
+	const char *sender;
+	const char *global_broadcast;
+	bool presence;
+};
+
+/* An open connection. */
+struct client {
+	TAILQ_ENTRY(client) link; /* by the next heartbeat */
+	struct ws_peer *peer;     /* NULL: it has ended */
+	struct identity identity; /* strings are in text */
+	struct str sender;        /* as JSON; in text */
+	char *text;
+	uint64_t seq; /* of its last message */
+	struct throttle messages, bytes, broadcasts;
+	struct mono strike[HUB_STRIKES]; /* the last ones; 0: none */
+	uint64_t dropped; /* broadcasts that it missed since its last frame */
+	struct mono heartbeat;
+	struct room_member *rooms; /* one, or HUB_ENVIRONMENTS_MAX of a human */
+	size_t nrooms;
+	char **addressed; /* of a human: keys of environments; NULL: none */
+	size_t naddressed;
+	struct str user;   /* of its access token; in text; absent: none */
+	struct wall until; /* when that expires; 0: never */
+	bool held;         /* it holds its identity */
+	bool closing;      /* its messages do not count any more */
+};
+
+TAILQ_HEAD(client_list, client);
+
+enum hub_how { HUB_LOCAL, HUB_ROOM, HUB_TO_HUB, HUB_HOWS };
+
+struct hub_metrics {
+	struct metric *clients[CLASS_HUB];
+	struct metric *messages[CLASS_HUB][HUB_HOWS];
+	struct metric *deliveries;
+	struct metric *errors[HUB_ERROR_N];
+	struct metric *dropped;
+	struct metric *shed;
+	struct metric *route_seconds;
+	struct metric *rejected;
+};
+
+struct hub {
+	struct svc *svc;
+	struct loop *loop;
+	struct ws *ws;
+	const struct hub_conf *conf;
+	char name[80];
+	struct mono since;
+	struct directory *directory;
+	struct rooms *rooms;
+	struct client_list clients; /* the next heartbeat first */
+	struct loop_timer heartbeat;
+	struct throttle_limit messages, bytes, broadcasts, deliveries;
+	struct throttle delivered;
+	struct mono shed_at; /* the last time */
+	struct arena *arena; /* of the message that is handled */
+	struct buf out;      /* the frame that is being written */
+	int64_t now_ms;      /* of the timestamp */
+	char timestamp[HUB_TIMESTAMP_MAX];
+	struct hub_metrics metrics;
+	uint64_t events; /* that the hub has made */
+	bool global, rewrite, draining;
+};
+
+/* hub_now(h): The timestamp of now, valid until the next call. */
+struct str hub_now(struct hub *h);
+
+/* ---- client.c ---- */
+
+/*
+ * client_new(h, p, i, user): Of a peer that is accepted; i and user are copied.
+ * client_free(c): It is in no room, and not in h->clients.
+ * client_close(c, code, reason): Its messages do not count any more.
+ */
+struct client *client_new(struct hub *h, struct ws_peer *p,
+    const struct identity *i, struct str user);
+void client_free(struct client *c);
+void client_close(struct client *c, unsigned code, struct str reason);
+
+/*
+ * client_send(h, c, f):
+ * Queue a frame.  RC_RETRY: its queue is full, or the memory of all queues is;
+ * RC_DOWN: it is closing.
+ *
+ * client_drop(h, c): A broadcast was not sent to it, which an event reports
+ * before its next frame.
+ * client_send_dropped(h, c): Send that event; false: not possible yet.
+ */
+enum rc client_send(struct hub *h, struct client *c, struct frame *f) RC_CHECK;
+void client_drop(struct hub *h, struct client *c);
+bool client_send_dropped(struct hub *h, struct client *c);
+
+/* client_send_text(h, c): Send h->out, and reset it; false: it was not. */
+bool client_send_text(struct hub *h, struct client *c);
+
+/* client_fail(h, c, f): Send an error. */
+void client_fail(struct hub *h, struct client *c, const struct hub_failure *f);
+
+/* client_heartbeat(h, c): Send a heartbeat. */
+void client_heartbeat(struct hub *h, struct client *c);
+
+/* client_env_key(c, dst): The key of the room of an agent or environment. */
+struct str client_env_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
+
+/* client_membership(c, key): Of the room of key; NULL: c is not in it. */
+struct room_member *client_membership(
+    const struct hub *h, const struct client *c, struct str key);
+
+/* client_address(c, key), client_has_addressed(c, key): That a human has
+ * written to an environment. */
+void client_address(struct client *c, struct str key);
+bool client_has_addressed(const struct client *c, struct str key);
+
+/* ---- heartbeat.c ---- */
+
+/* heartbeats_start(h), heartbeats_stop(h): Of all clients. */
+void heartbeats_start(struct hub *h);
+void heartbeats_stop(struct hub *h);
+
+/* ---- presence.c ---- */
+
+/*
+ * presence_joined(h, c, key): Notify the environment of key about c.
+ * presence_left(h, c, key, reason): The same.
+ * presence_environment(h, c, reason): Notify the members that their environment
+ * c is up, with NULL, or down.
+ */
+void presence_joined(struct hub *h, const struct client *c, struct str key);
+void presence_left(
+    struct hub *h, const struct client *c, struct str key, const char *reason);
+void presence_environment(
+    struct hub *h, const struct client *c, const char *reason);
+
+/* ---- broadcast.c ---- */
+
+/*
+ * broadcast_room(h, key, audience, from, f): Send f to the members of a room of
+ * a class (CLASS_HUB: any) but from.  Returns to how many it was sent.
+ * broadcast_all(h, audience, from, f): To all of from's tenant.
+ */
+size_t broadcast_room(struct hub *h, struct str key, enum client_class audience,
+    const struct client *from, struct frame *f);
+size_t broadcast_all(struct hub *h, enum client_class audience,
+    const struct client *from, struct frame *f);
+
+#endif /* !STAR_HUB_HUB_H */

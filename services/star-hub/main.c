@@ -1,0 +1,44 @@
+/*
+ * star-hub: the hub of the Star Protocol 1.0: agents, environments and humans
+ * connect by WebSocket and send each other messages.
+ *
+ *	ws	/env/{env_id}, /env/{env_id}/agent/{agent_id},
+ *		/human/{human_id}
+ */
+#include "core/conf.h"
+#include "handlers.h"
+#include "svc/svc.h"
+#include "svc/svc_ws.h"
+#include "wire/iface.h"
+
+static const struct svc_ws hub_ws = {
+	.name = "star",
+	.roles = 1U << WIRE_ROLE_OWNER | 1U << WIRE_ROLE_OPERATOR,
+	.limits = hub_limits,
+	.on_request = on_connect,
+	.on_message = on_message,
+	.on_room = on_room,
+	.on_end = on_end,
+	.drain_reason = "restart, resume at once",
+};
+static const struct svc_def hub_def = {
+	.name = "star-hub",
+	.summary = "connects agents, environments and humans",
+	.http_addr = "127.0.0.1:9014",
+	.admin_addr = "127.0.0.1:9122",
+	.no_bus = true,
+	.opts = hub_opts,
+	.nopts = HUB_OPTS_N,
+	.conf_size = sizeof(struct hub_conf),
+	.ws = &hub_ws,
+	.check = hub_check,
+	.start = hub_start,
+	.drain = hub_drain,
+	.stop = hub_stop,
+};
+
+int
+main(int argc, char *argv[])
+{
+	return svc_main(&hub_def, argc, argv);
+}

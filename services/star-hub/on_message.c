@@ -1,0 +1,356 @@
+/*
+ * on_message: a frame of a client: one message, or a batch, each to its
+ * recipients.
+ */
+#include "core/log.h"
+#include "core/mem.h"
+#include "envelope.h"
+#include "handlers.h"
+#include "permission.h"
+#include "recipient.h"
+#include "wire/slice.h"
+
+/* Bytes of a timestamp as a member. */
+#define TIMESTAMP_BYTES 40
+
+/* ---- failures ---- */
+
+static bool
+fail_as(struct hub_failure *f, enum hub_error error, const char *message)
+{
+	f->error = error;
+	f->message = message;
+	return false;
+}
+
+static bool
+fail_validation(struct hub_failure *f, const char *error)
+{
+	f->error = HUB_ERROR_VALIDATION;
+	f->validation_error = error;
+	return false;
+}
+
+/* At most one a second; enough of them close the connection. */
+static void
+message_strike(struct client *c, struct mono now)
+{
+	struct mono *s = c->strike;
+	size_t i;
+
+	if (s[0].ns != 0 && mono_diff_ms(now, s[0]) < 1000)
+		return;
+	for (i = HUB_STRIKES - 1; i > 0; i--)
+		s[i] = s[i - 1];
+	s[0] = now;
+	if (s[HUB_STRIKES - 1].ns != 0 &&
+	    mono_diff_ms(now, s[HUB_STRIKES - 1]) < HUB_STRIKES_S * 1000)
+		client_close(c, WS_CLOSE_POLICY,
+		    STR("too much was sent, for several seconds"));
+}
+
+static bool
+fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
+{
+	message_strike(c, now);
+	f->retry_after_ms = ms;
+	return fail_as(f, HUB_ERROR_RATE, NULL);
+}
+
+/* ---- delivery ---- */
+
+static struct frame *
+message_frame(struct hub *h, const struct client *c, const struct envelope *e)
+{
+	const struct str none = { NULL, 0 };
+	/* Some clients read no more bytes than a message may have. */
+	bool has_room =
+	    e->text.n + TIMESTAMP_BYTES <= (size_t)h->conf->message_bytes;
+	struct frame *f;
+
+	envelope_write(e, envelope_is_from(e, &c->identity) ? none : c->sender,
+	    has_room && !e->has_timestamp ? hub_now(h) : none, &h->out);
+	f = frame_new(FRAME_TEXT, buf_str(&h->out));
+	buf_reset(&h->out);
+	return f;
+}
+
+static void
+message_count(struct hub *h, const struct client *c, enum hub_how how)
+{
+	metric_add(h->metrics.messages[c->identity.class][how], 1);
+}
+
+/* What the two have to do with each other; r->global is set. */
+static void
+message_relate(struct hub *h, const struct client *c, const struct client *to,
+    struct relation *r)
+{
+	const struct client *human = to, *other = c;
+	char text[IDENTITY_KEY_MAX];
+	struct str key;
+
+	if (c->identity.class == CLASS_HUMAN) {
+		human = c;
+		other = to;
+	} else if (to->identity.class != CLASS_HUMAN) {
+		return;
+	}
+	key = client_env_key(other, text);
+	r->member = client_membership(h, human, key) != NULL;
+	r->addressed = client_has_addressed(human, key);
+}
+
+static enum hub_error
+message_missing(const struct client *c, const struct recipient *to)
+{
+	return to->to.class == CLASS_ENVIRONMENT &&
+		c->identity.class == CLASS_AGENT &&
+		str_eq(to->to.id, c->identity.env)
+	    ? HUB_ERROR_ENVIRONMENT
+	    : HUB_ERROR_TARGET;
+}
+
+static bool
+message_to_client(struct hub *h, struct client *c, const struct envelope *e,
+    const struct recipient *r, struct hub_failure *f)
+{
+	struct relation relation = { .global = h->global };
+	char text[IDENTITY_KEY_MAX];
+	struct str key = identity_key(&r->to, text);
+	struct client *to =
+	    key.p != NULL ? directory_find(h->directory, key) : NULL;
+	struct frame *frame;
+	const char *why;
+	enum rc rc;
+
+	if (to == NULL)
+		return fail_as(f, message_missing(c, r), NULL);
+	message_relate(h, c, to, &relation);
+	why = permission_check(&c->identity, r, &relation);
+	if (why != NULL)
+		return fail_as(f, HUB_ERROR_PERMISSION, why);
+	frame = message_frame(h, c, e);
+	rc = client_send(h, to, frame);
+	frame_unref(frame);
+	if (rc == RC_RETRY)
+		return fail_as(f, HUB_ERROR_SLOW, NULL);
+	if (rc != RC_OK)
+		return fail_as(f, message_missing(c, r), NULL);
+	if (c->identity.class == CLASS_HUMAN &&
+	    to->identity.class == CLASS_ENVIRONMENT)
+		client_address(c, key);
+	message_count(h, c, HUB_LOCAL);
+	return true;
+}
+
+/* To a human that has no environment the empty one is nobody's. */
+static bool
+message_to_room(struct hub *h, struct client *c, const struct envelope *e,
+    const struct recipient *r, struct hub_failure *f)
+{
+	const struct relation relation = { .global = h->global };
+	const char *why = permission_check(&c->identity, r, &relation);
+	struct mono now = clock_mono();
+	char text[IDENTITY_KEY_MAX];
+	struct frame *frame;
+	struct str key;
+	size_t n;
+	int64_t ms;
+
+	if (why != NULL)
+		return fail_as(f, HUB_ERROR_PERMISSION, why);
+	key = identity_env_key(c->identity.tenant, r->to.env, text);
+	n = r->kind == RECIPIENT_ALL ? ws_count(h->ws)
+				     : room_count(rooms_find(h->rooms, key));
+	if (r->kind == RECIPIENT_ROOM && n == 0 &&
+	    (key.p == NULL || directory_find(h->directory, key) == NULL))
+		return fail_as(f, HUB_ERROR_ENVIRONMENT, NULL);
+	ms = throttle_take(&c->broadcasts, &h->broadcasts, 1, now);
+	if (ms == 0)
+		ms = throttle_take(
+		    &h->delivered, &h->deliveries, (int64_t)n, now);
+	if (ms > 0)
+		return fail_rate(c, f, ms, now);
+	frame = message_frame(h, c, e);
+	if (r->kind == RECIPIENT_ALL)
+		(void)broadcast_all(h, r->audience, c, frame);
+	else
+		(void)broadcast_room(h, key, r->audience, c, frame);
+	frame_unref(frame);
+	message_count(h, c, HUB_ROOM);
+	return true;
+}
+
+/* ---- one message ---- */
+
+static void
+message_context(
+    const struct hub *h, const struct client *c, struct recipient_context *x)
+{
+	size_t i;
+
+	*x = (struct recipient_context){ .from = &c->identity,
+		.global = h->global };
+	if (c->identity.class != CLASS_HUMAN)
+		return;
+	for (i = 0; i < c->nrooms; i++) {
+		if (c->rooms[i].room == NULL)
+			continue;
+		x->environments++;
+		x->environment = room_env(c->rooms[i].room);
+	}
+}
+
+static bool
+message_route(struct hub *h, struct client *c, const struct envelope *e,
+    struct hub_failure *f)
+{
+	struct recipient_context x;
+	struct recipient r;
+	const char *error;
+
+	message_context(h, c, &x);
+	error = recipient_of(&e->recipient, &x, &r);
+	if (error != NULL)
+		return fail_validation(f, error);
+	switch (r.kind) {
+	case RECIPIENT_HUB:
+		message_count(h, c, HUB_TO_HUB);
+		/* There is nothing to do about a client's error. */
+		return e->type == ENVELOPE_ERROR || on_command(h, c, e, f);
+	case RECIPIENT_CLIENT:
+		return message_to_client(h, c, e, &r, f);
+	case RECIPIENT_ROOM:
+	case RECIPIENT_ALL:
+		return message_to_room(h, c, e, &r, f);
+	default:
+		return fail_as(f, HUB_ERROR_TARGET, NULL);
+	}
+}
+
+static bool
+message_by_type(struct hub *h, struct client *c, const struct envelope *e,
+    struct hub_failure *f)
+{
+	if (!h->rewrite && !envelope_is_from(e, &c->identity))
+		return fail_as(f, HUB_ERROR_PERMISSION,
+		    "the sender is not this connection's identity");
+	switch (e->type) {
+	case ENVELOPE_HEARTBEAT:
+		message_count(h, c, HUB_TO_HUB);
+		client_heartbeat(h, c);
+		return true;
+	case ENVELOPE_AUTHENTICATE:
+		return fail_validation(f,
+		    "/type: authenticate is not needed: the connection is "
+		    "open");
+	default:
+		return message_route(h, c, e, f);
+	}
+}
+
+static void
+message_handle(
+    struct hub *h, struct client *c, struct str text, struct mono now)
+{
+	struct hub_failure f = { .seq = ++c->seq };
+	struct envelope_errors errors;
+	struct envelope e;
+	enum rc rc;
+	int64_t ms;
+	bool done;
+
+	arena_reset(h->arena);
+	rc = envelope_read(
+	    text, (size_t)h->conf->message_bytes, h->arena, &e, &errors);
+	f.message_id = e.message_id;
+	ms = throttle_take(&c->messages, &h->messages, 1, now);
+	if (ms > 0) {
+		done = fail_rate(c, &f, ms, now);
+	} else if (rc != RC_OK) {
+		done = fail_as(&f,
+		    errors.unknown_class ? HUB_ERROR_CLASS
+					 : HUB_ERROR_VALIDATION,
+		    NULL);
+		f.validation_errors = errors.text;
+		f.nvalidation_errors = errors.n;
+	} else {
+		done = message_by_type(h, c, &e, &f);
+	}
+	/* An error is never answered with an error. */
+	if (!done && e.type != ENVELOPE_ERROR)
+		client_fail(h, c, &f);
+	else if (!done)
+		metric_add(h->metrics.errors[f.error], 1);
+}
+
+/* ---- batches ---- */
+
+struct batch {
+	struct str text[HUB_BATCH_MAX];
+	size_t n; /* may be more than there is room for */
+};
+
+static void
+batch_on_element(void *arg, const struct wire_slice *s)
+{
+	struct batch *b = arg;
+
+	if (b->n < HUB_BATCH_MAX)
+		b->text[b->n] = s->value;
+	b->n++;
+}
+
+static void
+batch_handle(struct hub *h, struct client *c, struct str text, struct mono now)
+{
+	const char *error = NULL;
+	struct hub_failure f = { 0 };
+	struct batch b;
+	size_t i;
+
+	b.n = 0;
+	if (envelope_members(text, batch_on_element, &b) != RC_OK)
+		error = "/: is not valid JSON";
+	else if (b.n == 0)
+		error = "/: has no message";
+	else if (b.n > HUB_BATCH_MAX)
+		error = "/: has more than 256 messages";
+	if (error != NULL) {
+		f.seq = ++c->seq;
+		(void)fail_validation(&f, error);
+		client_fail(h, c, &f);
+		return;
+	}
+	for (i = 0; i < b.n && !c->closing; i++)
+		message_handle(h, c, b.text[i], now);
+}
+
+void
+on_message(void *app, struct ws_peer *p, struct str data, bool binary)
+{
+	struct hub *h = app;
+	struct client *c = ws_peer_arg(p);
+	struct mono now = clock_mono();
+	struct str text = str_trim(data);
+	struct hub_failure f = { 0 };
+	int64_t ms;
+
+	/* A binary frame is JSON, too. */
+	(void)binary;
+	if (c->closing)
+		return;
+	ms = throttle_take(&c->bytes, &h->bytes, (int64_t)data.n, now);
+	if (ms > 0) {
+		f.seq = ++c->seq;
+		(void)fail_rate(c, &f, ms, now);
+		client_fail(h, c, &f);
+	} else if (text.n > 0 && text.p[0] == '[') {
+		batch_handle(h, c, text, now);
+	} else {
+		message_handle(h, c, text, now);
+	}
+	metric_observe(h->metrics.route_seconds,
+	    (double)mono_diff_ns(clock_mono(), now) / 1e9);
+}

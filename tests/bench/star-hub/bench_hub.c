@@ -1,0 +1,431 @@
+/*
+ * Processor time of the hub beside a bare relay on libs/ws, which reads no
+ * envelopes, with the same load generator in the same run:
+ *
+ *	route	100 pairs of an agent and its environment, 16 messages in
+ *		flight each
+ *	fan-out	an environment's event to 500 agents
+ *	stall	round trips of a pair, beside a client that has stopped reading
+ *	idle	resident memory of a connection
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "core/loop.h"
+#include "core/mem.h"
+#include "testkit/figures.h"
+#include "testkit/star_fixture.h"
+#include "testkit/ws_load.h"
+#include "ws/ws.h"
+
+#define PAIRS     100
+#define ENDS      (2 * PAIRS)
+#define IN_FLIGHT 16
+#define MESSAGES  200000
+#define READERS   500
+#define EVENTS    400
+#define AHEAD     16
+#define TRIPS     4000
+#define IDLE      9000
+#define ROUNDS    5
+#define ENDS_MAX  1000
+
+/* ---- the bare relay ---- */
+
+/* "/<n>": to the other one of a pair; "/all": to all others. */
+struct relay {
+	struct ws_peer *end[ENDS_MAX];
+};
+
+static void
+relay_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
+{
+	struct relay *r = arg;
+	struct str name = { h->target.p + 1, h->target.n - 1 };
+	int64_t i = ENDS_MAX - 1;
+
+	if (!str_eq(name, STR("all")))
+		ck_assert_int_eq(str_to_i64(name, 0, ENDS_MAX - 2, &i), RC_OK);
+	r->end[i] = p;
+	ws_peer_set(p, &r->end[i]);
+	ws_accept(p, (struct str){ NULL, 0 });
+}
+
+static void
+relay_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
+{
+	struct relay *r = arg;
+	size_t i = (size_t)((struct ws_peer **)ws_peer_arg(p) - r->end), k;
+	struct frame *f = frame_new(FRAME_TEXT, data);
+	bool all = i == ENDS_MAX - 1;
+
+	(void)binary;
+	for (k = all ? 0 : i ^ 1; k < (all ? i : (i ^ 1) + 1); k++)
+		if (r->end[k] != NULL)
+			(void)!ws_send(r->end[k], f);
+	frame_unref(f);
+}
+
+static void
+relay_on_room(void *arg, struct ws_peer *p)
+{
+	(void)arg;
+	(void)p;
+}
+
+static void
+relay_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
+{
+	(void)arg;
+	(void)end;
+	*(struct ws_peer **)ws_peer_arg(p) = NULL;
+}
+
+static int
+relay_main(void *port)
+{
+	static struct relay r;
+	char addr[32];
+	struct loop *loop = loop_new(16);
+	const struct ws_opts o = { .loop = loop,
+		.addr = addr,
+		.handler = { relay_on_request, relay_on_message, relay_on_room,
+		    relay_on_end, &r },
+		.connections_max = ENDS_MAX,
+		.message_max = 1 << 20,
+		.queue_bytes = 262144,
+		.queue_frames = 1024,
+		.handshake_ms = 60000,
+		.ping_ms = 600000,
+		.timeout_ms = 1200000,
+		.stall_ms = 600000 };
+	struct ws *w;
+
+	(void)snprintf(addr, sizeof(addr), "127.0.0.1:%d", *(int *)port);
+	if (ws_new(&o, &w) != RC_OK)
+		return 1;
+	loop_run(loop);
+	return 0;
+}
+
+static bool
+relay_is_open(void *port)
+{
+	return tk_port_open(*(int *)port);
+}
+
+/* ---- both ---- */
+
+struct sides {
+	struct star_fixture f;
+	struct tk_proc relay;
+	int port;
+};
+
+static void
+sides_start(struct sides *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->port = tk_port();
+	tk_fork(&s->relay, "relay", relay_main, &s->port);
+	star_start(&s->f,
+	    TK_ENV("STAR_PRESENCE=off", "STAR_RATE=1000000",
+		"STAR_RATE_BURST=1000000", "STAR_BROADCAST_RATE=1000000",
+		"STAR_HEARTBEAT_MS=600000", "STAR_TIMEOUT_MS=1200000"));
+	ck_assert(tk_until(relay_is_open, &s->port, TK_WS_MS));
+}
+
+/* Connect to one of them, which then sends text (NULL: nothing). */
+static void
+sides_add(const struct sides *s, bool hub, struct ws_load *l, const char *path,
+    const char *text)
+{
+	struct tk_ws c;
+
+	ck_assert_int_eq(
+	    tk_ws_open(&c, hub ? s->f.hub.http : s->port, path, NULL), 101);
+	if (hub)
+		star_next(&c);
+	ws_load_add(l, c.fd, text);
+	buf_free(&c.in);
+	buf_free(&c.msg);
+}
+
+static double
+sides_cpu_us(const struct sides *s, bool hub)
+{
+	return tk_cpu_us(hub ? s->f.hub.proc.pid : s->relay.pid);
+}
+
+/* Medians of rounds: index 0 is the relay's, 1 the hub's. */
+struct sides_figures {
+	double us[2][ROUNDS], seconds[2][ROUNDS];
+};
+
+static void
+sides_print(const char *what, struct sides_figures *f, double n)
+{
+	static const char *const names[] = { "bare relay", "star-hub" };
+	double us[2];
+	int k;
+
+	printf("%s\n", what);
+	for (k = 1; k >= 0; k--) {
+		us[k] = tk_median(f->us[k], ROUNDS);
+		printf("  %-10s %8.2f us of CPU each, %9.0f/s\n", names[k],
+		    us[k], n / tk_median(f->seconds[k], ROUNDS));
+	}
+	printf("  ratio      %8.2f\n", us[1] / us[0]);
+}
+
+#define EVENT(type, name)                                                     \
+	"{\"type\":\"" type "\",\"" type "\":\"" name                         \
+	"\",\"id\":\"action_12345\",\"parameters\":{\"direction\":\"north\"," \
+	"\"distance\":2.5}}"
+
+/* ---- routed messages ---- */
+
+static void
+route_connect(const struct sides *s, bool hub, struct ws_load *l)
+{
+	char path[128], text[512], agent[64], env[64];
+	int i;
+
+	ws_load_start(l, ENDS);
+	for (i = 0; i < ENDS; i++) {
+		bool is_agent = i % 2 == 1;
+
+		(void)snprintf(
+		    env, sizeof(env), "environment:world_%03d", i / 2);
+		(void)snprintf(agent, sizeof(agent), "agent:agent_%03d", i / 2);
+		if (hub)
+			(void)snprintf(path, sizeof(path),
+			    is_agent ? "/env/world_%03d/agent/agent_%03d"
+				     : "/env/world_%03d",
+			    i / 2, i / 2);
+		else
+			(void)snprintf(path, sizeof(path), "/%d", i);
+		sides_add(s, hub, l, path,
+		    star_envelope(text, sizeof(text), is_agent ? agent : env,
+			is_agent ? env : agent, EVENT("action", "move")));
+	}
+}
+
+/* Each message that comes is followed by one back, until so many were sent. */
+static void
+route_on_frames(void *arg, struct ws_load *l, size_t i, size_t n)
+{
+	size_t *sent = arg;
+	size_t back = *sent + n <= MESSAGES ? n : MESSAGES - *sent;
+
+	ws_load_send(&l->end[i], back);
+	*sent += back;
+}
+
+static void
+route_run(struct ws_load *l)
+{
+	size_t received = 0, sent = PAIRS * IN_FLIGHT;
+	int i;
+
+	for (i = 1; i < ENDS; i += 2)
+		ws_load_send(&l->end[i], IN_FLIGHT);
+	while (received < MESSAGES)
+		received += ws_load_read(l, route_on_frames, &sent);
+	ck_assert_uint_eq(received, MESSAGES);
+}
+
+TEST_T(bench_route, 300)
+{
+	struct sides_figures f;
+	struct ws_load l[2];
+	struct sides s;
+	int i, k;
+
+	sides_start(&s);
+	for (k = 0; k < 2; k++)
+		route_connect(&s, k == 1, &l[k]);
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < 2; k++) {
+			double us = sides_cpu_us(&s, k), ns = tk_now_ns();
+
+			route_run(&l[k]);
+			f.us[k][i] = (sides_cpu_us(&s, k) - us) / MESSAGES;
+			f.seconds[k][i] = (tk_now_ns() - ns) / 1e9;
+		}
+	sides_print("a routed message, 100 pairs, 16 in flight", &f, MESSAGES);
+	tk_print_load();
+	star_stop(&s.f);
+}
+
+/* ---- fan-out ---- */
+
+static void
+fanout_connect(const struct sides *s, bool hub, struct ws_load *l)
+{
+	char path[128], text[512];
+	int i;
+
+	ws_load_start(l, READERS + 1);
+	star_envelope(text, sizeof(text), "environment:demo_world", "agent:*",
+	    EVENT("event", "world_update"));
+	sides_add(s, hub, l, hub ? "/env/demo_world" : "/all", text);
+	for (i = 0; i < READERS; i++) {
+		(void)snprintf(path, sizeof(path),
+		    hub ? "/env/demo_world/agent/agent_%03d" : "/%d", i);
+		sides_add(s, hub, l, path, NULL);
+	}
+}
+
+static void
+fanout_run(struct ws_load *l)
+{
+	size_t received = 0, sent = AHEAD, due;
+
+	ws_load_send(&l->end[0], AHEAD);
+	while (received < (size_t)EVENTS * READERS) {
+		received += ws_load_read(l, NULL, NULL);
+		due = received / READERS + AHEAD;
+		due = due < EVENTS ? due : EVENTS;
+		if (due > sent)
+			ws_load_send(&l->end[0], due - sent);
+		sent = due > sent ? due : sent;
+	}
+}
+
+TEST_T(bench_fanout, 300)
+{
+	struct sides_figures f;
+	struct ws_load l[2];
+	struct sides s;
+	int i, k;
+
+	sides_start(&s);
+	for (k = 0; k < 2; k++)
+		fanout_connect(&s, k == 1, &l[k]);
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < 2; k++) {
+			double us = sides_cpu_us(&s, k), ns = tk_now_ns();
+
+			fanout_run(&l[k]);
+			f.us[k][i] = (sides_cpu_us(&s, k) - us) /
+			    ((double)EVENTS * READERS);
+			f.seconds[k][i] = (tk_now_ns() - ns) / 1e9;
+		}
+	sides_print("a delivery of an event to 500 agents", &f,
+	    (double)EVENTS * READERS);
+	tk_print_load();
+	for (k = 0; k < 2; k++)
+		ws_load_free(&l[k]);
+	star_stop(&s.f);
+}
+
+/* ---- a client that does not read ---- */
+
+struct stall {
+	struct sides s;
+	struct tk_ws env, agent, other, slow;
+	double us[TRIPS];
+};
+
+#define WORLD "environment:demo_world"
+#define OTHER "environment:other_world"
+
+/*
+ * Round trips of the pair, while another environment sends to a client: one
+ * that has stopped reading and whose queue is full, or nobody.  The 99th
+ * percentile.
+ */
+static double
+stall_p99(struct stall *t, const char *to)
+{
+	static char payload[4096];
+	double began;
+	int i;
+
+	memset(payload, 'x', sizeof(payload) - 1);
+	payload[0] = payload[sizeof(payload) - 2] = '"';
+	for (i = 0; i < TRIPS; i++) {
+		star_send(&t->other, OTHER, to, payload);
+		began = tk_now_ns();
+		star_send(&t->agent, "agent:agent_001", WORLD, "1");
+		(void)tk_ws_next(&t->env, TK_WS_MS);
+		star_send(&t->env, WORLD, "agent:agent_001", "2");
+		(void)tk_ws_next(&t->agent, TK_WS_MS);
+		t->us[i] = (tk_now_ns() - began) / 1e3;
+		while (tk_ws_next(&t->other, 0) != NULL)
+			;
+	}
+	tk_sort(t->us, TRIPS);
+	return t->us[TRIPS * 99 / 100];
+}
+
+TEST_T(bench_stall, 300)
+{
+	static struct stall t;
+	double us[2][ROUNDS];
+	int i;
+
+	sides_start(&t.s);
+	star_open(&t.s.f, &t.env, "/env/demo_world");
+	star_open(&t.s.f, &t.agent, "/env/demo_world/agent/agent_001");
+	star_open(&t.s.f, &t.other, "/env/other_world");
+	/* Nobody reads of it; it is closed for that after 10 s. */
+	for (i = 0; i < ROUNDS; i++) {
+		star_open(&t.s.f, &t.slow, "/env/other_world/agent/agent_002");
+		us[0][i] = stall_p99(&t, "agent:nobody");
+		us[1][i] = stall_p99(&t, "agent:agent_002");
+		tk_ws_close(&t.slow);
+	}
+	printf("p99 of a round trip of a live pair: %.0f us beside a stalled "
+	       "client, %.0f us without, ratio %.2f\n",
+	    tk_median(us[1], ROUNDS), tk_median(us[0], ROUNDS),
+	    tk_median(us[1], ROUNDS) / tk_median(us[0], ROUNDS));
+	tk_print_load();
+	star_stop(&t.s.f);
+}
+
+/* ---- idle connections ---- */
+
+TEST_T(bench_idle, 300)
+{
+	struct rlimit files;
+	struct star_fixture f = { 0 };
+	struct ws_load l;
+	struct sides s;
+	double us, ns;
+	long before;
+	char path[64];
+	int i;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	star_start(&f, TK_ENV("STAR_HEARTBEAT_MS=2000"));
+	s.f = f;
+	ws_load_start(&l, IDLE);
+	before = tk_proc_status(f.hub.proc.pid, "VmRSS");
+	ns = tk_now_ns();
+	us = tk_cpu_us(f.hub.proc.pid);
+	for (i = 0; i < IDLE; i++) {
+		(void)snprintf(
+		    path, sizeof(path), "/env/demo_world/agent/agent_%05d", i);
+		sides_add(&s, true, &l, path, NULL);
+	}
+	printf("%d connections: %.2f KiB of resident memory each; %.0f us of "
+	       "CPU to open one\n",
+	    IDLE,
+	    (double)(tk_proc_status(f.hub.proc.pid, "VmRSS") - before) / IDLE,
+	    (tk_cpu_us(f.hub.proc.pid) - us) / IDLE);
+	ns = tk_now_ns();
+	us = tk_cpu_us(f.hub.proc.pid);
+	/* Heartbeats, 15 times as often as by default. */
+	while (tk_now_ns() - ns < 10e9)
+		(void)ws_load_read(&l, NULL, NULL);
+	printf("with a heartbeat every 2 s: %.3f cores\n",
+	    (tk_cpu_us(f.hub.proc.pid) - us) * 1e3 / (tk_now_ns() - ns));
+	tk_print_load();
+	ws_load_free(&l);
+	star_stop(&f);
+}

@@ -1,0 +1,174 @@
+#include "testkit/star_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/arena.h"
+#include "core/mem.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
+
+void
+star_start(struct star_fixture *f, const char *const more[])
+{
+	struct tk_env e = { 0 };
+
+	tk_env_list(&e, more);
+	tk_env_put(&e, "HTTP_WORKERS=24");
+	tk_service_start(&f->hub, "star-hub", "star-hub", &e);
+}
+
+void
+star_stop(struct star_fixture *f)
+{
+	tk_service_end(&f->hub);
+}
+
+void
+star_open(const struct star_fixture *f, struct tk_ws *c, const char *path)
+{
+	int status = tk_ws_open(c, f->hub.http, path, NULL);
+
+	ck_assert_msg(status == 101, "%s: %d %s", path, status,
+	    c->msg.n > 0 ? c->msg.p : "");
+	star_expect_has(c, "{\"type\":\"heartbeat\",");
+}
+
+static void
+party_put(struct buf *b, const char *party)
+{
+	const char *id = strchr(party, ':') + 1;
+
+	buf_printf(b, "{\"id\":\"%s\",\"type\":\"%.*s\"}", id,
+	    (int)(id - 1 - party), party);
+}
+
+const char *
+star_envelope(char *dst, size_t size, const char *from, const char *to,
+    const char *payload)
+{
+	struct buf b = BUF_INIT(size - 1);
+
+	buf_puts(&b, "{\"type\":\"message\",\"sender\":");
+	party_put(&b, from);
+	buf_puts(&b, ",\"recipient\":");
+	party_put(&b, to);
+	buf_printf(&b, ",\"payload\":%s}", payload);
+	ck_assert_int_eq(buf_rc(&b), RC_OK);
+	memcpy(dst, b.p, b.n + 1);
+	buf_free(&b);
+	return dst;
+}
+
+void
+star_send(
+    struct tk_ws *c, const char *from, const char *to, const char *payload)
+{
+	char text[65536];
+
+	tk_ws_send(c, star_envelope(text, sizeof(text), from, to, payload));
+}
+
+static void *
+schema_decode(struct arena *a, const struct wire_desc *d, struct str json)
+{
+	void *msg = arena_alloc(a, wire_desc_size(d));
+	struct wire_err err;
+	char why[256];
+	enum rc rc = wire_decode(d, json, a, msg, &err);
+
+	if (rc != RC_OK)
+		wire_err_text(&err, why, sizeof(why));
+	ck_assert_msg(rc == RC_OK, "%s: %s: %.*s", wire_desc_name(d),
+	    rc != RC_OK ? why : "", STR_ARG(json));
+	return msg;
+}
+
+/* What the hub itself sends is what the schemas say. */
+static void
+schema_check(const char *msg)
+{
+	struct arena *a = arena_new(8UL * 1024 * 1024);
+	const struct wire_star_envelope *e =
+	    schema_decode(a, &wire_star_envelope_desc, str_of(msg));
+	const struct wire_desc *d = &wire_star_outcome_desc;
+
+	if (str_eq(e->sender.id, STR("hub"))) {
+		if (e->type == WIRE_STAR_ENVELOPE_TYPE_HEARTBEAT)
+			d = &wire_star_heartbeat_desc;
+		else if (e->type == WIRE_STAR_ENVELOPE_TYPE_ERROR)
+			d = &wire_star_error_desc;
+		else if (str_starts(e->payload, STR("{\"type\":\"event\"")))
+			d = &wire_star_event_desc;
+		schema_decode(a, d, e->payload);
+	}
+	arena_free(a);
+}
+
+const char *
+star_next(struct tk_ws *c)
+{
+	const char *msg = tk_ws_next(c, TK_WS_MS);
+
+	ck_assert_msg(msg != NULL, "no message; close code %u", c->code);
+	schema_check(msg);
+	return msg;
+}
+
+void
+star_expect(struct tk_ws *c, const char *text)
+{
+	const char *msg = star_next(c);
+	size_t n = strlen(text) - 1;
+
+	/* ,"timestamp":"2026-02-22T17:40:00.123Z"} */
+	ck_assert_msg(strncmp(msg, text, n) == 0 &&
+		(strcmp(msg + n, "}") == 0 ||
+		    (strlen(msg + n) == 40 &&
+			strncmp(msg + n, ",\"timestamp\":\"20", 16) == 0 &&
+			strcmp(msg + n + 37, "Z\"}") == 0)),
+	    "%s\nexpected %s", msg, text);
+}
+
+void
+star_expect_message(
+    struct tk_ws *c, const char *from, const char *to, const char *payload)
+{
+	char text[65536];
+
+	star_expect(c, star_envelope(text, sizeof(text), from, to, payload));
+}
+
+const char *
+star_expect_has(struct tk_ws *c, const char *text)
+{
+	const char *msg = star_next(c);
+
+	ck_assert_msg(strstr(msg, text) != NULL, "%s\nhas no %s", msg, text);
+	return msg;
+}
+
+const char *
+star_expect_error(struct tk_ws *c, const char *code, const char *type)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text),
+	    "\"payload\":{\"error_code\":\"%s\",\"error_type\":\"%s\",", code,
+	    type);
+	return star_expect_has(c, text);
+}
+
+void
+star_idle(struct tk_ws *c, const char *who)
+{
+	struct buf b = BUF_INIT(4096);
+
+	buf_puts(&b, "{\"type\":\"heartbeat\",\"sender\":");
+	party_put(&b, who);
+	buf_puts(&b,
+	    ",\"recipient\":{\"id\":\"hub\",\"type\":\"hub\"},\"payload\":{}}");
+	tk_ws_send(c, b.p);
+	buf_free(&b);
+	star_expect_has(c, "{\"type\":\"heartbeat\",");
+}

@@ -1,0 +1,57 @@
+/*
+ * star_fixture: a star-hub, and clients of it.
+ */
+#ifndef TESTKIT_STAR_FIXTURE_H
+#define TESTKIT_STAR_FIXTURE_H
+
+#include "testkit/service.h"
+#include "testkit/ws_client.h"
+
+struct star_fixture {
+	struct tk_service hub;
+};
+
+/* Settings of a hub that tells nobody who joins and leaves. */
+#define STAR_QUIET TK_ENV("STAR_PRESENCE=off")
+
+/* star_start(f, more): Zero f before; more are settings, NULL: none. */
+void star_start(struct star_fixture *f, const char *const more[]);
+void star_stop(struct star_fixture *f);
+
+/* star_open(f, c, path): Connect, and read the first heartbeat. */
+void star_open(const struct star_fixture *f, struct tk_ws *c, const char *path);
+
+/*
+ * star_envelope(dst, size, from, to, payload): A message; from and to are
+ * "agent:agent_001", payload is JSON.  Returns dst.
+ */
+const char *star_envelope(char *dst, size_t size, const char *from,
+    const char *to, const char *payload);
+
+/* star_send(c, from, to, payload): Send it. */
+void star_send(
+    struct tk_ws *c, const char *from, const char *to, const char *payload);
+
+/*
+ * star_next(c): The next message, which must come.
+ * star_expect(c, text): It is text, but for the timestamp that the hub adds at
+ * its end.
+ * star_expect_message(c, from, to, payload): The same of star_envelope().
+ * star_expect_error(c, code, type): It is an error with these.  Returns it.
+ * star_expect_has(c, text): text is in it.  Returns it.
+ */
+const char *star_next(struct tk_ws *c);
+void star_expect(struct tk_ws *c, const char *text);
+void star_expect_message(
+    struct tk_ws *c, const char *from, const char *to, const char *payload);
+const char *star_expect_error(
+    struct tk_ws *c, const char *code, const char *type);
+const char *star_expect_has(struct tk_ws *c, const char *text);
+
+/*
+ * star_idle(c, who): All that c sent is handled, and nothing waits for c: its
+ * heartbeat is replied to, and nothing comes before.
+ */
+void star_idle(struct tk_ws *c, const char *who);
+
+#endif /* !TESTKIT_STAR_FIXTURE_H */
