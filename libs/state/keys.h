@@ -224,4 +224,28 @@
 #define PROFILE_FORMAT "1"
 #define KEY_PROFILE    "soul:profile:{#}:%"
 
+/*
+ * star: client: hash: hub, gen (rises with each claim), user, session, since
+ * (ms), seq (of an environment: its newest event); expires once it is released.
+ * Room: hash: "<class>/<name>" of a member: "<hub> <gen>".  Events: stream:
+ * 0-<seq>: c (cursor's generation), e (envelope, JSON); expires.  A client, and
+ * the room and events of an environment, are in the bucket of the tenant, class
+ * and name.  Hub: string: expires with it; set: its rooms, "<tenant>/<env>",
+ * and at least those: a hint.
+ */
+#define STAR_FORMAT     "1"
+#define KEY_STAR_CLIENT "soul:star:client:{#}:%:%:%"
+#define KEY_STAR_ROOM   "soul:star:room:{#}:%:%:1"
+#define KEY_STAR_EVENTS "soul:star:events:{#}:%:%:1"
+#define KEY_STAR_HUB    "soul:star:hub:{%}:1"
+#define KEY_STAR_ROOMS  "soul:star:hub:{%}:rooms:1"
+/* An identity stays its user's for this long after it was released. */
+#define STAR_OWNED_MS 86400000
+/* Members of a room. */
+#define STAR_ROOM_MAX 10000
+/* How long an environment's events last after the newest. */
+#define STAR_EVENTS_TTL_MS 3600000
+/* Events that a script reads at a time. */
+#define STAR_EVENTS_CHUNK 100
+
 #endif /* !STATE_KEYS_H */

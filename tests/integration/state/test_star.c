@@ -1,0 +1,309 @@
+/* Star: identities, hubs, rooms, events of an environment. */
+#include "state/keys.h"
+#include "state/star.h"
+#include "state/state_internal.h"
+#include "testkit/state_fixture.h"
+
+STATE_FIXTURE_ON_CLUSTER
+
+#define AGENT_TOKEN "~bWFycy9hZ2VudF8wMDE"
+#define AGENT_KEY                         \
+	key_in("acme:agent:" AGENT_TOKEN, \
+	    "soul:star:client:", ":acme:agent:" AGENT_TOKEN)
+#define MARS_EVENTS \
+	key_in("acme:environment:mars", "soul:star:events:", ":acme:mars:1")
+
+static const struct star_identity agent = { STR_INIT("acme"), STR_INIT("agent"),
+	STR_INIT("mars/agent_001") };
+static const struct star_identity mars_id = { STR_INIT("acme"),
+	STR_INIT("environment"), STR_INIT("mars") };
+static const struct star_room mars = { STR_INIT("acme"), STR_INIT("mars") };
+
+/* A key of the bucket of tokens, which are those of an identity. */
+static struct str
+key_in(const char *tokens, const char *before, const char *after)
+{
+	static char text[STATE_KEY_MAX];
+	char tag[BUCKET_TAG_MAX];
+
+	snprintf(text, sizeof(text), "%s{%.*s}%s", before,
+	    STR_ARG(bucket_tag(bucket_of_token(str_of(tokens)), tag)), after);
+	return str_of(text);
+}
+
+static struct star_claim
+claim(struct state_fixture *b, const struct star_identity *id, const char *hub)
+{
+	struct star_claim c = {
+		.hub = str_of(hub), .user = STR("alice"), .session = STR("s1")
+	};
+
+	OK(star_claim(b->s, id, &c, b->a));
+	return c;
+}
+
+static struct star_member
+member(const char *name, const char *hub, int64_t gen)
+{
+	return (struct star_member){ STR("agent"), str_of(name),
+		{ str_of(hub), gen } };
+}
+
+TEST(the_newest_claim_holds_an_identity)
+{
+	struct star_holder h;
+	struct state_fixture b;
+	struct star_claim c;
+
+	state_fixture_start(&b);
+	IS(RC_NOENT, star_find(b.s, &agent, b.a, &h));
+	c = claim(&b, &agent, "h1");
+	ck_assert_int_eq(c.gen, 1);
+	ck_assert_ptr_null(c.before.hub.p);
+	c = claim(&b, &agent, "h2");
+	ck_assert_int_eq(c.gen, 2);
+	ck_text(c.before.hub, "h1");
+	ck_assert_int_eq(c.before.gen, 1);
+	ck_text(c.session_before, "s1");
+	/* The end of the older connection changes nothing. */
+	h = (struct star_holder){ STR("h1"), 1 };
+	IS(RC_CONFLICT, star_release(b.s, &agent, &h));
+	h = (struct star_holder){ STR("h1"), 2 };
+	IS(RC_CONFLICT, star_release(b.s, &agent, &h));
+	OK(star_find(b.s, &agent, b.a, &h));
+	ck_text(h.hub, "h2");
+	ck_assert_int_eq(h.gen, 2);
+	OK(star_release(b.s, &agent, &h));
+	IS(RC_NOENT, star_find(b.s, &agent, b.a, &h));
+	/* Generations go on. */
+	ck_assert_int_eq(claim(&b, &agent, "h1").gen, 3);
+	state_fixture_stop(&b);
+}
+
+TEST(an_identity_stays_its_users_for_a_day)
+{
+	struct star_claim c = {
+		.hub = STR("h1"), .user = STR("bob"), .session = STR("s2")
+	};
+	struct star_holder h = { STR("h1"), 1 };
+	struct star_identity other = agent;
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	claim(&b, &agent, "h1");
+	IS(RC_DENIED, star_claim(b.s, &agent, &c, b.a));
+	OK(star_release(b.s, &agent, &h));
+	IS(RC_DENIED, star_claim(b.s, &agent, &c, b.a));
+	ck_assert_int_gt(INT_OF(&b, STR("PTTL"), AGENT_KEY), 0);
+	/* Another tenant, class or environment is another identity. */
+	other.tenant = STR("other");
+	OK(star_claim(b.s, &other, &c, b.a));
+	other = agent;
+	other.class = STR("human");
+	OK(star_claim(b.s, &other, &c, b.a));
+	other = agent;
+	other.name = STR("venus/agent_001");
+	OK(star_claim(b.s, &other, &c, b.a));
+	state_fixture_stop(&b);
+}
+
+TEST(a_hub_is_alive_while_it_renews_that)
+{
+	const struct star_room venus = { STR("acme"), STR("venus / \xc3\xa9") };
+	struct star_room *rooms;
+	struct state_fixture b;
+	bool alive;
+	size_t n;
+
+	state_fixture_start(&b);
+	OK(star_hub_alive(b.s, STR("h1"), &alive));
+	ck_assert(!alive);
+	OK(star_hub_renew(b.s, STR("h1"), 60000));
+	OK(star_hub_alive(b.s, STR("h1"), &alive));
+	ck_assert(alive);
+	OK(star_hub_end(b.s, STR("h1")));
+	OK(star_hub_alive(b.s, STR("h1"), &alive));
+	ck_assert(!alive);
+	IS(RC_INVALID, star_hub_renew(b.s, STR("h1"), 0));
+
+	OK(star_hub_add_room(b.s, STR("h1"), &mars));
+	OK(star_hub_add_room(b.s, STR("h1"), &mars));
+	OK(star_hub_add_room(b.s, STR("h1"), &venus));
+	OK(star_hub_drop_room(b.s, STR("h1"), &mars));
+	OK(star_hub_rooms(b.s, STR("h1"), b.a, &rooms, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(rooms[0].tenant, "acme");
+	ck_assert(str_eq(rooms[0].name, venus.name));
+	OK(star_hub_rooms(b.s, STR("h2"), b.a, &rooms, &n));
+	ck_assert_uint_eq(n, 0);
+	state_fixture_stop(&b);
+}
+
+TEST(an_older_claim_never_replaces_a_member)
+{
+	struct star_member one = member("a", "h1", 1), two;
+	struct star_member *list;
+	struct state_fixture b;
+	bool new;
+	size_t n;
+
+	two = member("a", "h2", 2);
+	state_fixture_start(&b);
+	OK(star_room_join(b.s, &mars, &one, &new));
+	ck_assert(new);
+	OK(star_room_join(b.s, &mars, &two, &new));
+	ck_assert(!new);
+	IS(RC_CONFLICT, star_room_join(b.s, &mars, &one, &new));
+	IS(RC_NOENT, star_room_leave(b.s, &mars, &one));
+	OK(star_room_read(b.s, &mars, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(list[0].class, "agent");
+	ck_text(list[0].name, "a");
+	ck_text(list[0].holder.hub, "h2");
+	ck_assert_int_eq(list[0].holder.gen, 2);
+	OK(star_room_leave(b.s, &mars, &two));
+	OK(star_room_read(b.s, &mars, b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	state_fixture_stop(&b);
+}
+
+TEST(each_member_of_a_dead_hub_is_removed_by_one)
+{
+	struct star_member *list;
+	struct state_fixture b;
+	bool new;
+	size_t n;
+
+	state_fixture_start(&b);
+	OK(star_room_join(b.s, &mars,
+	    &(struct star_member){
+		STR("agent"), STR("a/b c"), { STR("h1"), 1 } },
+	    &new));
+	OK(star_room_join(b.s, &mars,
+	    &(struct star_member){ STR("human"), STR("a"), { STR("h2"), 7 } },
+	    &new));
+	OK(star_room_sweep(b.s, &mars, STR("h1"), b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(list[0].name, "a/b c");
+	ck_assert_int_eq(list[0].holder.gen, 1);
+	OK(star_room_sweep(b.s, &mars, STR("h1"), b.a, &list, &n));
+	ck_assert_uint_eq(n, 0);
+	OK(star_room_read(b.s, &mars, b.a, &list, &n));
+	ck_assert_uint_eq(n, 1);
+	ck_text(list[0].class, "human");
+	state_fixture_stop(&b);
+}
+
+TEST(a_room_has_a_limit)
+{
+	struct star_member m = member("one", "h1", 1);
+	struct state_fixture b;
+	bool new;
+
+	state_fixture_start(&b);
+	DO(&b, STR("EVAL"),
+	    STR("for i = 1, tonumber(ARGV[1]) do redis.call('HSET', KEYS[1], "
+		"i, 'h 1') end"),
+	    STR("1"),
+	    key_in("acme:environment:mars", "soul:star:room:", ":acme:mars:1"),
+	    STR("10000"));
+	IS(RC_RETRY, star_room_join(b.s, &mars, &m, &new));
+	state_fixture_stop(&b);
+}
+
+/* ---- events ---- */
+
+static void
+append(struct state_fixture *b, const struct star_claim *c, int64_t first,
+    const struct str *json, size_t n, enum rc want)
+{
+	const struct star_events e = { .holder = { c->hub, c->gen },
+		.first = first,
+		.json = json,
+		.n = n,
+		.retain = 1000 };
+
+	IS(want, star_events_append(b->s, &mars, &e));
+}
+
+TEST(events_are_numbered_over_generations)
+{
+	const struct str json[] = { STR_INIT("{1}"), STR_INIT("{2}"),
+		STR_INIT("{3}") };
+	struct star_page p = { .after = 0, .max = 100 };
+	struct star_claim one, two;
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	one = claim(&b, &mars_id, "h1");
+	ck_assert_int_eq(one.seq, 0);
+	append(&b, &one, 1, json, 3, RC_OK);
+	two = claim(&b, &mars_id, "h2");
+	ck_assert_int_eq(two.seq, 3);
+	/* The older holder can add nothing. */
+	append(&b, &one, 4, json, 1, RC_CONFLICT);
+	append(&b, &two, 4, json, 2, RC_OK);
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert_uint_eq(p.n, 5);
+	ck_assert_int_eq(p.newest, 5);
+	ck_assert(!p.more && !p.gap);
+	ck_assert_int_eq(p.event[2].seq, 3);
+	ck_assert_int_eq(p.event[2].gen, 1);
+	ck_text(p.event[2].json, "{3}");
+	ck_assert_int_eq(p.event[3].gen, 2);
+	p = (struct star_page){ .after = 3, .max = 1 };
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert_uint_eq(p.n, 1);
+	ck_assert_int_eq(p.event[0].seq, 4);
+	ck_assert(p.more && !p.gap);
+	state_fixture_stop(&b);
+}
+
+TEST(expired_events_are_a_gap)
+{
+	const struct str json = STR("{}");
+	struct star_page p = { .after = 1, .max = 100 };
+	struct state_fixture b;
+	struct star_claim c;
+
+	state_fixture_start(&b);
+	c = claim(&b, &mars_id, "h1");
+	for (int64_t i = 1; i <= 3; i++)
+		append(&b, &c, i, &json, 1, RC_OK);
+	DO(&b, STR("XTRIM"), MARS_EVENTS, STR("MAXLEN"), STR("1"));
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert_uint_eq(p.n, 1);
+	ck_assert(p.gap);
+	p = (struct star_page){ .after = 2, .max = 100 };
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert(!p.gap);
+	DO(&b, STR("DEL"), MARS_EVENTS);
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert_uint_eq(p.n, 0);
+	ck_assert(p.gap);
+	p = (struct star_page){ .after = 3, .max = 100 };
+	OK(star_events_read(b.s, &mars, b.a, &p));
+	ck_assert(!p.gap);
+	state_fixture_stop(&b);
+}
+
+TEST(what_is_no_record_is_rejected)
+{
+	struct star_claim c = {
+		.hub = STR("h1"), .user = STR("alice"), .session = STR("")
+	};
+	struct star_page p = { .after = -1, .max = 1 };
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	IS(RC_INVALID, star_claim(b.s, &agent, &c, b.a));
+	claim(&b, &agent, "h1");
+	DO(&b, STR("HSET"), AGENT_KEY, STR("v"), STR("9"));
+	c.session = STR("s");
+	IS(RC_INVALID, star_claim(b.s, &agent, &c, b.a));
+	IS(RC_INVALID, star_events_read(b.s, &mars, b.a, &p));
+	p.after = 0;
+	p.max = 0;
+	IS(RC_INVALID, star_events_read(b.s, &mars, b.a, &p));
+	state_fixture_stop(&b);
+}
