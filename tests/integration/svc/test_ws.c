@@ -148,7 +148,7 @@ TEST(pages_of_cors_origins_connect)
 
 /* Tokens of an owner and of an operator, who may not connect here. */
 static void
-toy_fork_with_tokens(struct svc_fixture *r, const char *more)
+toy_fork_with_tokens(struct svc_fixture *r, const char *one, const char *two)
 {
 	static const struct tk_token tokens[] = {
 		{ "owner-0123456789abcdef0123456789",
@@ -161,7 +161,7 @@ toy_fork_with_tokens(struct svc_fixture *r, const char *more)
 
 	tk_tokens_write(path, tokens, NELEM(tokens));
 	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
-	toy_fork(r, TK_ENV(setting, more));
+	toy_fork(r, TK_ENV(setting, one, two));
 }
 
 #define OWNER "owner-0123456789abcdef0123456789"
@@ -171,7 +171,7 @@ TEST(a_token_is_needed_in_a_header_or_subprotocol)
 	struct svc_fixture r = { 0 };
 	struct tk_ws c;
 
-	toy_fork_with_tokens(&r, "RATE_ADDRESS_BURST=400");
+	toy_fork_with_tokens(&r, NULL, NULL);
 	expect_status(&r, NULL, 401);
 	expect_status(&r, "Authorization: Bearer wrong-0123456789\r\n", 401);
 	expect_status(&r, "Authorization: Basic " OWNER "\r\n", 401);
@@ -195,7 +195,7 @@ TEST(with_tokens_an_address_has_a_limit)
 	struct svc_fixture r = { 0 };
 	struct tk_ws a, b;
 
-	toy_fork_with_tokens(&r, "HTTP_PER_ADDRESS=2");
+	toy_fork_with_tokens(&r, "HTTP_PER_ADDRESS=2", NULL);
 	toy_open(&r, &a, "Authorization: Bearer " OWNER "\r\n", "/x?y alice");
 	toy_open(&r, &b, "Authorization: Bearer " OWNER "\r\n", "/x?y alice");
 	expect_status(&r, "Authorization: Bearer " OWNER "\r\n", 429);
@@ -208,7 +208,8 @@ TEST(handshakes_of_an_address_have_a_rate)
 {
 	struct svc_fixture r = { 0 };
 
-	toy_fork_with_tokens(&r, "RATE_ADDRESS_BURST=2");
+	toy_fork_with_tokens(
+	    &r, "RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=2");
 	expect_status(&r, NULL, 401);
 	expect_status(&r, NULL, 401);
 	expect_status(&r, NULL, 429);
