@@ -7,7 +7,7 @@
 
 struct directory {
 	struct map *by_class[CLASS_N];
-	struct tally *environments; /* of a tenant */
+	struct tally *by_tenant[CLASS_N];
 };
 
 struct directory *
@@ -16,9 +16,10 @@ directory_new(void)
 	struct directory *d = mem_zalloc(sizeof(*d));
 	int c;
 
-	for (c = 0; c < CLASS_N; c++)
+	for (c = 0; c < CLASS_N; c++) {
 		d->by_class[c] = map_new();
-	d->environments = tally_new();
+		d->by_tenant[c] = tally_new();
+	}
 	return d;
 }
 
@@ -29,9 +30,10 @@ directory_free(struct directory *d)
 
 	if (d == NULL)
 		return;
-	for (c = 0; c < CLASS_N; c++)
+	for (c = 0; c < CLASS_N; c++) {
 		map_free(d->by_class[c]);
-	tally_free(d->environments);
+		tally_free(d->by_tenant[c]);
+	}
 	free(d);
 }
 
@@ -61,8 +63,8 @@ directory_put(struct directory *d, const struct identity *i, void *client)
 	void *old =
 	    map_put(d->by_class[i->class], identity_key(i, text), client);
 
-	if (old == NULL && i->class == CLASS_ENVIRONMENT)
-		tally_increment(d->environments, i->tenant);
+	if (old == NULL)
+		tally_increment(d->by_tenant[i->class], i->tenant);
 	return old;
 }
 
@@ -76,20 +78,14 @@ directory_remove(
 	if (map_get(d->by_class[i->class], key) != client)
 		return;
 	map_del(d->by_class[i->class], key);
-	if (i->class == CLASS_ENVIRONMENT)
-		tally_decrement(d->environments, i->tenant);
+	tally_decrement(d->by_tenant[i->class], i->tenant);
 }
 
 size_t
-directory_count(const struct directory *d, enum client_class class)
+directory_count(
+    const struct directory *d, enum client_class class, struct str tenant)
 {
-	return map_len(d->by_class[class]);
-}
-
-size_t
-directory_environments(const struct directory *d, struct str tenant)
-{
-	return tally_count(d->environments, tenant);
+	return tally_count(d->by_tenant[class], tenant);
 }
 
 void *

@@ -32,11 +32,9 @@ void *directory_put(
 void directory_remove(
     struct directory *d, const struct identity *i, const void *client);
 
-/* directory_count(d, class): The clients of a class. */
-size_t directory_count(const struct directory *d, enum client_class class);
-
-/* directory_environments(d, tenant): The environments of a tenant. */
-size_t directory_environments(const struct directory *d, struct str tenant);
+/* directory_count(d, class, tenant): The clients of a class and tenant. */
+size_t directory_count(
+    const struct directory *d, enum client_class class, struct str tenant);
 
 /*
  * directory_next(d, class, pos):

@@ -207,9 +207,10 @@ static bool
 command_get_server_stats(struct command_run *r)
 {
 	const struct hub *h = r->h;
-	size_t agents = directory_count(h->directory, CLASS_AGENT);
-	size_t envs = directory_count(h->directory, CLASS_ENVIRONMENT);
-	size_t humans = directory_count(h->directory, CLASS_HUMAN);
+	const struct str tenant = r->c->identity.tenant;
+	size_t agents = directory_count(h->directory, CLASS_AGENT, tenant);
+	size_t envs = directory_count(h->directory, CLASS_ENVIRONMENT, tenant);
+	size_t humans = directory_count(h->directory, CLASS_HUMAN, tenant);
 
 	command_begin(r);
 	command_put_count(r, "active_connections", agents + envs + humans);

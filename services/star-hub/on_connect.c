@@ -56,7 +56,8 @@ connect_limit_error(const struct hub *h, const struct identity *i)
 	char text[IDENTITY_KEY_MAX];
 
 	if (i->class == CLASS_ENVIRONMENT &&
-	    directory_environments(h->directory, i->tenant) >= HUB_TENANT_MAX)
+	    directory_count(h->directory, CLASS_ENVIRONMENT, i->tenant) >=
+		HUB_TENANT_MAX)
 		return "too many environments are connected";
 	if (i->class == CLASS_AGENT &&
 	    room_count(rooms_find(h->rooms,

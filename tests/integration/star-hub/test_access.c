@@ -76,6 +76,12 @@ TEST(a_tenant_sees_its_own_clients_only)
 	star_expect_has(&env,
 	    "{\"environments\":[{\"id\":\"demo_world\",\"client_count\":0,"
 	    "\"up\":true}]}");
+	star_send(&env, "environment:demo_world", "hub:hub",
+	    "{\"type\":\"stream\",\"id\":\"q\",\"stream\":"
+	    "\"get_server_stats\"}");
+	star_expect_has(&env,
+	    "\"active_connections\":1,\"active_agents\":0,"
+	    "\"active_environments\":1,");
 	star_idle(&a, "agent:agent_001");
 	tk_ws_close(&env);
 	tk_ws_close(&other);

@@ -65,16 +65,16 @@ TEST(the_newest_holds_an_identity)
 
 	ck_assert_ptr_null(directory_put(d, &env, &a));
 	ck_assert_ptr_eq(directory_put(d, &env, &b), &a);
-	ck_assert_uint_eq(directory_environments(d, STR("t")), 1);
+	ck_assert_uint_eq(directory_count(d, CLASS_ENVIRONMENT, STR("t")), 1);
 	/* The end of the older one. */
 	directory_remove(d, &env, &a);
 	ck_assert_ptr_eq(directory_find(d, identity_key(&env, text)), &b);
-	ck_assert_uint_eq(directory_count(d, CLASS_ENVIRONMENT), 1);
+	ck_assert_uint_eq(directory_count(d, CLASS_ENVIRONMENT, STR("t")), 1);
 	ck_assert_ptr_eq(directory_next(d, CLASS_ENVIRONMENT, &pos), &b);
 	ck_assert_ptr_null(directory_next(d, CLASS_ENVIRONMENT, &pos));
 	directory_remove(d, &env, &b);
 	ck_assert_ptr_null(directory_find(d, identity_key(&env, text)));
-	ck_assert_uint_eq(directory_environments(d, STR("t")), 0);
+	ck_assert_uint_eq(directory_count(d, CLASS_ENVIRONMENT, STR("t")), 0);
 	ck_assert_ptr_null(directory_find(d, STR("nonsense")));
 	directory_free(d);
 }
