@@ -69,8 +69,8 @@ void filter_replicas_run(struct filter_replicas *s, size_t n);
 
 /*
  * filter_replicas_kill(s, i):
- * Kill one that has pending requests: it is stopped first, and killed after the
- * others have replied to some more, so that its share is pending in it.
+ * Kill one and start it anew, until it had a request pending, which was sent a
+ * second time.
  */
 void filter_replicas_kill(struct filter_replicas *s, int i);
 

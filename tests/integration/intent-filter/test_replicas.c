@@ -17,15 +17,18 @@ TEST_T(a_killed_replica_loses_no_request, 120)
 	struct filter_replicas s;
 
 	filter_replicas_start(&s);
-	s.load.to_send = REQUESTS;
+	/* Enough for one to be sent a second time, however long that takes. */
+	s.load.to_send = SIZE_MAX;
 	filter_replicas_run(&s, REQUESTS / 4);
 	filter_replicas_kill(&s, 1);
+	filter_replicas_run(&s, REQUESTS / 4);
+	s.load.to_send = 0;
 	ck_assert(tk_loop_until(
 	    s.load.loop, filter_load_is_done, &s.load, 4 * FILTER_LOAD_MS));
 	ck_assert_msg(s.load.bad == 0, "%zu failed, one of them with %s",
 	    s.load.bad, rc_name(s.load.worst));
-	ck_assert_uint_eq(s.load.good, REQUESTS);
-	printf("%d requests, %lld sent a second time\n", REQUESTS,
+	ck_assert_uint_ge(s.load.good, REQUESTS / 2);
+	printf("%zu requests, %lld sent a second time\n", s.load.good,
 	    (long long)filter_load_retries(&s.load));
 	filter_replicas_stop(&s);
 }

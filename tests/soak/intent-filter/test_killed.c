@@ -21,10 +21,6 @@ TEST_T(replicas_are_killed_repeatedly, 1800)
 		for (size_t n = 0; n < REPLIES; n += REPLIES / 10)
 			filter_replicas_run(&s, REPLIES / 10);
 		filter_replicas_kill(&s, at);
-		filter_fixture_spawn(
-		    &s.r[at], filter_replica_name(at), s.nats.url);
-		ck_assert(tk_loop_until(
-		    s.load.loop, tk_service_ready, &s.r[at].s, FILTER_LOAD_MS));
 		ck_assert_msg(s.load.bad == 0, "%zu failed, one with %s",
 		    s.load.bad, rc_name(s.load.worst));
 	}
