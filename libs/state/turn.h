@@ -240,6 +240,8 @@ struct turn_ending {
 	struct session_length length;
 	bool length_known;
 	bool soul_saved; /* set by turn_finish(): see soul_state.turn_id */
+	/* Set by turn_finish(): session_request_summary() would do nothing. */
+	bool summary_requested;
 };
 
 /*

@@ -164,6 +164,7 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 	end->events.followed = false;
 	end->length_known = false;
 	end->soul_saved = false;
+	end->summary_requested = false;
 	rc = call_run(s, c, 3, &r);
 	if (call_is_done(rc)) {
 		end->length = (struct session_length){
@@ -171,8 +172,10 @@ turn_run_ending(struct state *s, struct script_call *c, struct turn_ending *end,
 			state_reply_int(state_reply_at(r, 5)),
 		};
 		end->length_known =
-		    state_reply_len(r) == 7 && end->length.chars >= 0;
+		    state_reply_len(r) == 8 && end->length.chars >= 0;
 		end->soul_saved = state_reply_int(state_reply_at(r, 6)) != 0;
+		end->summary_requested =
+		    state_reply_int(state_reply_at(r, 7)) != 0;
 		end->next = record_id(&rd, state_reply_at(r, 1));
 		end->events.seq = state_reply_int(state_reply_at(r, 2));
 		end->events.followed =

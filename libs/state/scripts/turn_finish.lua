@@ -6,7 +6,8 @@
 --       reply, timeline, pending, events …, messages …
 -- Result: {OK, the instance of the new head or nil, seq of the last event,
 --         whether a client follows the session, messages and characters since
---         the summary (-1: not known), whether the soul's state is stored},
+--         the summary (-1: not known), whether the soul's state is stored,
+--         whether a summary of these messages was requested lately},
 --         {CONFLICT}
 
 --@include lib_session
@@ -16,7 +17,7 @@
 local entry, void, late, max, n, new_chars = cmsgpack.unpack(ARGV[1])
 local live, dead, head, queued = scan_queue(entry)
 if head ~= entry then return { RC_CONFLICT } end
-local s = open_session(KEYS[3])
+local s = open_session(KEYS[3], 'early')
 local _, since, chars = append(s, KEYS[6], max, 5 + n, new_chars)
 set_pending(s, ARGV[4])
 local seq = log_events(s, KEYS[4], 5, n, late == 1 and clock())
@@ -25,4 +26,5 @@ local saved = store_end(ARGV[2], ARGV[3], void, late == 1)
 local result = leave(live, dead, head, queued)
 result[3], result[4] = seq, is_followed(s)
 result[5], result[6], result[7] = since, chars, saved
+result[8] = is_summary_requested(s, s.fields[10])
 return result

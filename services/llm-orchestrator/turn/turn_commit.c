@@ -340,9 +340,10 @@ commit_end_call(struct turn_run *r, const struct wire_turn_reply *rep)
 static bool
 commit_may_be_long(const struct orch *o, const struct turn_ending *end)
 {
-	return !end->length_known ||
-	    end->length.messages >= o->conf->long_messages ||
-	    end->length.chars >= o->conf->long_chars;
+	return !end->summary_requested &&
+	    (!end->length_known ||
+		end->length.messages >= o->conf->long_messages ||
+		end->length.chars >= o->conf->long_chars);
 }
 
 /* Request a summary of a long session, in the background. */

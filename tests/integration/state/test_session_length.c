@@ -75,6 +75,40 @@ TEST(messages_or_characters_make_a_session_long)
 	}
 }
 
+static bool
+finish_turn(struct state_fixture *b, const char *turn)
+{
+	const struct turn_slot p = { key, STR("i"), str_of(turn) };
+	struct turn_ending end = { .summary_requested = true };
+	struct str json = CHARS;
+	int64_t ahead;
+
+	OK(turn_fixture_enter(b->s, &p, &ahead));
+	OK(turn_finish(b->s, &p,
+	    &(struct session_new){ .json = &json, .n = 1, .chars = 10 }, &end,
+	    b->a));
+	return end.summary_requested;
+}
+
+/* So that nobody requests what has been requested. */
+TEST(the_end_of_a_turn_tells_of_a_request)
+{
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	ck_assert(!finish_turn(&b, "t1"));
+	ck_assert(request_summary(&b));
+	ck_assert(finish_turn(&b, "t2"));
+	ck_assert(!request_summary(&b));
+	/* It is repeated after a minute, and for other messages. */
+	DO(&b, STR("HSET"), SESSION, STR("early"), STR("0:1"));
+	ck_assert(!finish_turn(&b, "t3"));
+	ck_assert(request_summary(&b));
+	DO(&b, STR("HSET"), SESSION, STR("sumn"), STR("2"));
+	ck_assert(!finish_turn(&b, "t4"));
+	state_fixture_stop(&b);
+}
+
 /* It is claimed immediately, and becomes idle all the same. */
 TEST(claimed_now_and_idle_later)
 {
