@@ -205,8 +205,8 @@ star_hub_end(struct state *s, struct str hub)
 }
 
 static enum rc
-star_hub_change(struct state *s, struct str command, struct str hub,
-    const struct star_room *room)
+star_hub_change(
+    struct state *s, bool add, struct str hub, const struct star_room *room)
 {
 	const struct str ids[] = { room->tenant, room->name };
 	char text[STATE_KEY_MAX], tokens[STAR_TEXT_MAX];
@@ -216,23 +216,24 @@ star_hub_change(struct state *s, struct str command, struct str hub,
 	rc = star_hub_key(text, KEY_STAR_ROOMS, hub, &key);
 	if (rc == RC_OK)
 		rc = star_tokens(ids, NELEM(ids), tokens);
-	if (rc == RC_OK)
-		rc = state_cmd(
-		    s, STATE_ARGS(command, key, str_of(tokens)), NULL);
-	return rc;
+	if (rc != RC_OK)
+		return rc;
+	return add
+	    ? state_cmd(s, STATE_ARGS(STR("SADD"), key, str_of(tokens)), NULL)
+	    : state_cmd(s, STATE_ARGS(STR("SREM"), key, str_of(tokens)), NULL);
 }
 
 enum rc
 star_hub_add_room(struct state *s, struct str hub, const struct star_room *room)
 {
-	return star_hub_change(s, STR("SADD"), hub, room);
+	return star_hub_change(s, true, hub, room);
 }
 
 enum rc
 star_hub_drop_room(
     struct state *s, struct str hub, const struct star_room *room)
 {
-	return star_hub_change(s, STR("SREM"), hub, room);
+	return star_hub_change(s, false, hub, room);
 }
 
 /* The id of a token. */
