@@ -227,11 +227,11 @@
 /*
  * star: client: hash: hub, gen (rises with each claim), user, session, since
  * (ms), seq (of an environment: its newest event); expires once it is released.
- * Room: hash: "<class>/<name>" of a member: "<hub> <gen>".  Events: stream:
- * 0-<seq>: c (cursor's generation), e (envelope, JSON); expires.  A client, and
- * the room and events of an environment, are in the bucket of the tenant, class
- * and name.  Hub: string: expires with it; set: its rooms, "<tenant>/<env>",
- * and at least those: a hint.
+ * Room: hash: "<class>:<name>" of a member: "<hub> <gen>", tokens.  Events:
+ * stream: 0-<seq>: c (cursor's generation), e (envelope, JSON); expires.  A
+ * client, and the room and events of an environment, are in the bucket of the
+ * tenant, class and name.  Hub: string: expires with it; set: its rooms,
+ * "<tenant>:<env>" (tokens), and perhaps some more.
  */
 #define STAR_FORMAT     "1"
 #define KEY_STAR_CLIENT "soul:star:client:{#}:%:%:%"

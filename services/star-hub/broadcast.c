@@ -18,7 +18,7 @@ broadcast_send(struct hub *h, struct client *c, enum client_class audience,
 	return rc == RC_OK;
 }
 
-size_t
+void
 broadcast_room(struct hub *h, struct str key, enum client_class audience,
     const struct client *from, struct frame *f)
 {
@@ -29,10 +29,9 @@ broadcast_room(struct hub *h, struct str key, enum client_class audience,
 		sent +=
 		    broadcast_send(h, room_client(room, i), audience, from, f);
 	metric_add(h->metrics.deliveries, (int64_t)sent);
-	return sent;
 }
 
-size_t
+void
 broadcast_all(struct hub *h, enum client_class audience,
     const struct client *from, struct frame *f)
 {
@@ -46,5 +45,4 @@ broadcast_all(struct hub *h, enum client_class audience,
 			if (str_eq(c->identity.tenant, from->identity.tenant))
 				sent += broadcast_send(h, c, audience, from, f);
 	metric_add(h->metrics.deliveries, (int64_t)sent);
-	return sent;
 }

@@ -192,13 +192,6 @@ client_fail(struct hub *h, struct client *c, const struct hub_failure *f)
 		client_drop(h, c);
 }
 
-static void
-heartbeat_put(struct wire_out *o, const char *key, struct str value)
-{
-	wire_out_key(o, str_of(key));
-	wire_out_str(o, value);
-}
-
 void
 client_heartbeat(struct hub *h, struct client *c)
 {
@@ -207,18 +200,18 @@ client_heartbeat(struct hub *h, struct client *c)
 
 	hub_message_begin(&o, "heartbeat", &c->identity);
 	wire_out_object(&o);
-	heartbeat_put(&o, "timestamp", now);
-	heartbeat_put(&o, "server_status",
+	hub_put(&o, "timestamp", now);
+	hub_put(&o, "server_status",
 	    h->draining ? STR("draining") : STR("running"));
-	heartbeat_put(&o, "ping", STR("pong"));
+	hub_put(&o, "ping", STR("pong"));
 	/* As version 1 of the hub has them. */
 	wire_out_key(&o, STR("pong"));
 	wire_out_bool(&o, true);
-	heartbeat_put(&o, "status", STR("connected"));
-	heartbeat_put(&o, "server_time", now);
-	heartbeat_put(&o, "client_id", c->identity.id);
-	heartbeat_put(&o, "client_type", client_class_names[c->identity.class]);
-	heartbeat_put(&o, "hub", str_of(h->name));
+	hub_put(&o, "status", STR("connected"));
+	hub_put(&o, "server_time", now);
+	hub_put(&o, "client_id", c->identity.id);
+	hub_put(&o, "client_type", client_class_names[c->identity.class]);
+	hub_put(&o, "hub", str_of(h->name));
 	wire_out_object_end(&o);
 	hub_message_end(&o, now);
 	(void)client_send_text(h, c);
@@ -256,7 +249,7 @@ client_has_addressed(const struct client *c, struct str key)
 }
 
 void
-client_address(struct client *c, struct str key)
+client_add_addressed(struct client *c, struct str key)
 {
 	if (client_has_addressed(c, key))
 		return;

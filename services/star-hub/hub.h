@@ -154,9 +154,9 @@ struct str client_env_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
 struct room_member *client_membership(
     const struct hub *h, const struct client *c, struct str key);
 
-/* client_address(c, key), client_has_addressed(c, key): That a human has
+/* client_add_addressed(c, key), client_has_addressed(c, key): That a human has
  * written to an environment. */
-void client_address(struct client *c, struct str key);
+void client_add_addressed(struct client *c, struct str key);
 bool client_has_addressed(const struct client *c, struct str key);
 
 /* ---- heartbeat.c ---- */
@@ -183,12 +183,12 @@ void presence_environment(
 
 /*
  * broadcast_room(h, key, audience, from, f): Send f to the members of a room of
- * a class (CLASS_HUB: any) but from.  Returns to how many it was sent.
+ * a class (CLASS_HUB: any) but from.
  * broadcast_all(h, audience, from, f): To all of from's tenant.
  */
-size_t broadcast_room(struct hub *h, struct str key, enum client_class audience,
+void broadcast_room(struct hub *h, struct str key, enum client_class audience,
     const struct client *from, struct frame *f);
-size_t broadcast_all(struct hub *h, enum client_class audience,
+void broadcast_all(struct hub *h, enum client_class audience,
     const struct client *from, struct frame *f);
 
 #endif /* !STAR_HUB_HUB_H */

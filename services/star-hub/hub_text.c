@@ -42,8 +42,8 @@ hub_error_code(enum hub_error e)
 	return hub_error_rows[e].code;
 }
 
-static void
-text_put(struct wire_out *o, const char *key, struct str value)
+void
+hub_put(struct wire_out *o, const char *key, struct str value)
 {
 	wire_out_key(o, str_of(key));
 	wire_out_str(o, value);
@@ -55,8 +55,8 @@ text_put_party(
 {
 	wire_out_key(o, str_of(key));
 	wire_out_object(o);
-	text_put(o, "id", id);
-	text_put(o, "type", client_class_names[class]);
+	hub_put(o, "id", id);
+	hub_put(o, "type", client_class_names[class]);
 	wire_out_object_end(o);
 }
 
@@ -65,7 +65,7 @@ hub_message_begin(
     struct wire_out *o, const char *type, const struct identity *to)
 {
 	wire_out_object(o);
-	text_put(o, "type", str_of(type));
+	hub_put(o, "type", str_of(type));
 	text_put_party(o, "sender", STR("hub"), CLASS_HUB);
 	if (to != NULL)
 		text_put_party(o, "recipient", to->id, to->class);
@@ -77,7 +77,7 @@ hub_message_begin(
 void
 hub_message_end(struct wire_out *o, struct str timestamp)
 {
-	text_put(o, "timestamp", timestamp);
+	hub_put(o, "timestamp", timestamp);
 	wire_out_object_end(o);
 }
 
@@ -88,9 +88,9 @@ hub_event_begin(struct wire_out *o, uint64_t n, const char *event)
 
 	(void)snprintf(id, sizeof(id), "hub-%llu", (unsigned long long)n);
 	wire_out_object(o);
-	text_put(o, "type", STR("event"));
-	text_put(o, "id", str_of(id));
-	text_put(o, "event", str_of(event));
+	hub_put(o, "type", STR("event"));
+	hub_put(o, "id", str_of(id));
+	hub_put(o, "event", str_of(event));
 	wire_out_key(o, STR("data"));
 	wire_out_object(o);
 }
@@ -129,7 +129,7 @@ text_put_details(
 		wire_out_key(o, STR("retry_after_ms"));
 		wire_out_i64(o, f->retry_after_ms);
 	}
-	text_put(o, "suggested_action", str_of(action));
+	hub_put(o, "suggested_action", str_of(action));
 	wire_out_object_end(o);
 }
 
@@ -142,9 +142,9 @@ hub_error_write(const struct hub_failure *f, const struct identity *to,
 
 	hub_message_begin(&o, "error", to);
 	wire_out_object(&o);
-	text_put(&o, "error_code", str_of(row->code));
-	text_put(&o, "error_type", str_of(row->type));
-	text_put(&o, "message",
+	hub_put(&o, "error_code", str_of(row->code));
+	hub_put(&o, "error_type", str_of(row->type));
+	hub_put(&o, "message",
 	    str_of(f->message != NULL ? f->message : row->message));
 	text_put_details(&o, f, row->suggested_action);
 	wire_out_object_end(&o);

@@ -40,6 +40,9 @@ struct hub_failure {
 
 struct wire_out;
 
+/* hub_put(o, key, value): A member of an object, a text. */
+void hub_put(struct wire_out *o, const char *key, struct str value);
+
 /*
  * hub_message_begin(o, type, to): An envelope of the hub up to its payload's
  * value, which is to follow; to NULL: all members.

@@ -145,8 +145,7 @@ command_end(struct command_run *r)
 static void
 command_put(struct command_run *r, const char *key, struct str value)
 {
-	wire_out_key(&r->o, str_of(key));
-	wire_out_str(&r->o, value);
+	hub_put(&r->o, key, value);
 }
 
 static void

@@ -139,7 +139,7 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 		return fail_as(f, message_missing(c, r), NULL);
 	if (c->identity.class == CLASS_HUMAN &&
 	    to->identity.class == CLASS_ENVIRONMENT)
-		client_address(c, key);
+		client_add_addressed(c, key);
 	message_count(h, c, HUB_LOCAL);
 	return true;
 }
@@ -174,9 +174,9 @@ message_to_room(struct hub *h, struct client *c, const struct envelope *e,
 		return fail_rate(c, f, ms, now);
 	frame = message_frame(h, c, e);
 	if (r->kind == RECIPIENT_ALL)
-		(void)broadcast_all(h, r->audience, c, frame);
+		broadcast_all(h, r->audience, c, frame);
 	else
-		(void)broadcast_room(h, key, r->audience, c, frame);
+		broadcast_room(h, key, r->audience, c, frame);
 	frame_unref(frame);
 	message_count(h, c, HUB_ROOM);
 	return true;

@@ -5,13 +5,6 @@
 #include "hub.h"
 #include "wire/out.h"
 
-static void
-presence_put(struct wire_out *o, const char *key, struct str value)
-{
-	wire_out_key(o, str_of(key));
-	wire_out_str(o, value);
-}
-
 /* reason NULL: without. */
 static void
 presence_send_environment(struct hub *h, const struct client *c, struct str key,
@@ -24,11 +17,10 @@ presence_send_environment(struct hub *h, const struct client *c, struct str key,
 		return;
 	hub_message_begin(&o, "message", &env->identity);
 	hub_event_begin(&o, ++h->events, event);
-	presence_put(&o,
-	    c->identity.class == CLASS_AGENT ? "agent_id" : "human_id",
+	hub_put(&o, c->identity.class == CLASS_AGENT ? "agent_id" : "human_id",
 	    c->identity.id);
 	if (reason != NULL)
-		presence_put(&o, "reason", str_of(reason));
+		hub_put(&o, "reason", str_of(reason));
 	hub_event_end(&o);
 	hub_message_end(&o, hub_now(h));
 	if (!client_send_text(h, env) && !env->closing)
@@ -64,13 +56,13 @@ presence_environment(struct hub *h, const struct client *c, const char *reason)
 	hub_message_begin(&o, "message", NULL);
 	hub_event_begin(&o, ++h->events,
 	    reason == NULL ? "environment_up" : "environment_down");
-	presence_put(&o, "env_id", c->identity.id);
+	hub_put(&o, "env_id", c->identity.id);
 	if (reason != NULL)
-		presence_put(&o, "reason", str_of(reason));
+		hub_put(&o, "reason", str_of(reason));
 	hub_event_end(&o);
 	hub_message_end(&o, hub_now(h));
 	f = frame_new(FRAME_TEXT, buf_str(&h->out));
 	buf_reset(&h->out);
-	(void)broadcast_room(h, client_env_key(c, text), CLASS_HUB, c, f);
+	broadcast_room(h, client_env_key(c, text), CLASS_HUB, c, f);
 	frame_unref(f);
 }

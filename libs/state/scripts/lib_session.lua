@@ -15,9 +15,6 @@
 -- set_pending(s, text): what turns have left open (field late); '-': leave it
 -- as it is, '': delete it.
 --
--- is_summary_requested(s, early): 1, a summary of the session was requested
--- lately (field early; false: never), and it has none of these messages; or 0.
---
 -- log_events(s, events, from, n, now): add n events, ARGV[from], …, to the log.
 -- Returns the seq of the last; 0 if there are none or the session does not
 -- exist.  Without now it does not change when the log expires.
@@ -101,13 +98,6 @@ local function append(s, messages, max, from, added_chars)
   change(s, 'bytes', format('%d', math.max(bytes, 0)))
   local since, chars = count_characters(s, n, added_chars)
   return s.last - n + 1, since, chars
-end
-
-local function is_summary_requested(s, early)
-  if not early then return 0 end
-  local requested_for, at = string.match(early, '^(%d+):(%d+)$')
-  return tonumber(requested_for or '') == s.summarised
-    and clock() - tonumber(at) < SUMMARY_RETRY_MS and 1 or 0
 end
 
 local function set_pending(s, text)

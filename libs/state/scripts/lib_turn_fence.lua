@@ -5,7 +5,6 @@
 --
 -- Ends the script with {CONFLICT} unless the entry is the head.
 
-local turns = redis.call('GET', KEYS[1])
-if not turns or string.sub(turns, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
-  return { RC_CONFLICT }
-end
+--@include lib_turn_head
+
+if not is_head(KEYS[1], ARGV[1]) then return { RC_CONFLICT } end

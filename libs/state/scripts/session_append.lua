@@ -6,12 +6,10 @@
 -- Result: {OK, number of the first}, {CONFLICT}
 
 --@include lib_session
+--@include lib_turn_head
 
-if ARGV[1] ~= '' then
-  local turns = redis.call('GET', KEYS[3]) or ''
-  if string.sub(turns, 1, #ARGV[1] + 1) ~= ARGV[1] .. ' ' then
-    return { RC_CONFLICT }
-  end
+if ARGV[1] ~= '' and not is_head(KEYS[3], ARGV[1]) then
+  return { RC_CONFLICT }
 end
 local s = open_session(KEYS[1])
 local first = append(s, KEYS[2], tonumber(ARGV[2]), 5,

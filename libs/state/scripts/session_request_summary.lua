@@ -6,6 +6,7 @@
 
 --@include lib_now
 --@include lib_record
+--@include lib_session_early
 
 local call, key, messages = redis.call, KEYS[1], KEYS[2]
 if not record(key, SESSION_FORMAT) then return { RC_OK, 0 } end
@@ -41,9 +42,7 @@ local function is_long()
 end
 
 if not is_long() then return { RC_OK, 0 } end
-local requested_for, at = string.match(fields[3] or '', '^(%d+):(%d+)$')
-if tonumber(requested_for or '') == summarised
-  and now - tonumber(at) < SUMMARY_RETRY_MS then
+if fields[3] and is_requested(fields[3], summarised, now) then
   return { RC_OK, 0 }
 end
 call('HSET', key, 'early', string.format('%.0f:%.0f', summarised, now))

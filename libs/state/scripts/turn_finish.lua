@@ -11,6 +11,7 @@
 --         {CONFLICT}
 
 --@include lib_session
+--@include lib_session_early
 --@include lib_turn_queue
 --@include lib_turn_end
 
@@ -26,5 +27,6 @@ local saved = store_end(ARGV[2], ARGV[3], void, late == 1)
 local result = leave(live, dead, head, queued)
 result[3], result[4] = seq, is_followed(s)
 result[5], result[6], result[7] = since, chars, saved
-result[8] = is_summary_requested(s, s.fields[10])
+local early = s.fields[10]
+result[8] = early and is_requested(early, s.summarised, clock()) and 1 or 0
 return result

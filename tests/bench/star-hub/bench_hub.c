@@ -163,6 +163,23 @@ struct sides_figures {
 	double us[2][ROUNDS], seconds[2][ROUNDS];
 };
 
+/* Rounds of both, one after the other; n messages each. */
+static void
+sides_measure(const struct sides *s, struct ws_load l[2],
+    void (*run)(struct ws_load *l), double n, struct sides_figures *f)
+{
+	int i, k;
+
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < 2; k++) {
+			double us = sides_cpu_us(s, k), ns = tk_now_ns();
+
+			run(&l[k]);
+			f->us[k][i] = (sides_cpu_us(s, k) - us) / n;
+			f->seconds[k][i] = (tk_now_ns() - ns) / 1e9;
+		}
+}
+
 static void
 sides_print(const char *what, struct sides_figures *f, double n)
 {
@@ -241,19 +258,12 @@ TEST_T(bench_route, 300)
 	struct sides_figures f;
 	struct ws_load l[2];
 	struct sides s;
-	int i, k;
+	int k;
 
 	sides_start(&s);
 	for (k = 0; k < 2; k++)
 		route_connect(&s, k == 1, &l[k]);
-	for (i = 0; i < ROUNDS; i++)
-		for (k = 0; k < 2; k++) {
-			double us = sides_cpu_us(&s, k), ns = tk_now_ns();
-
-			route_run(&l[k]);
-			f.us[k][i] = (sides_cpu_us(&s, k) - us) / MESSAGES;
-			f.seconds[k][i] = (tk_now_ns() - ns) / 1e9;
-		}
+	sides_measure(&s, l, route_run, MESSAGES, &f);
 	sides_print("a routed message, 100 pairs, 16 in flight", &f, MESSAGES);
 	tk_print_load();
 	star_stop(&s.f);
@@ -299,20 +309,12 @@ TEST_T(bench_fanout, 300)
 	struct sides_figures f;
 	struct ws_load l[2];
 	struct sides s;
-	int i, k;
+	int k;
 
 	sides_start(&s);
 	for (k = 0; k < 2; k++)
 		fanout_connect(&s, k == 1, &l[k]);
-	for (i = 0; i < ROUNDS; i++)
-		for (k = 0; k < 2; k++) {
-			double us = sides_cpu_us(&s, k), ns = tk_now_ns();
-
-			fanout_run(&l[k]);
-			f.us[k][i] = (sides_cpu_us(&s, k) - us) /
-			    ((double)EVENTS * READERS);
-			f.seconds[k][i] = (tk_now_ns() - ns) / 1e9;
-		}
+	sides_measure(&s, l, fanout_run, (double)EVENTS * READERS, &f);
 	sides_print("a delivery of an event to 500 agents", &f,
 	    (double)EVENTS * READERS);
 	tk_print_load();
