@@ -53,7 +53,7 @@ USES_memory-worker    := core wire bus state httpc llm svc
 USES_mqtt-bridge      := core rx wire bus state mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
-USES_star-hub         := core wire auth http ws svc
+USES_star-hub         := core wire auth bus state http ws svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.

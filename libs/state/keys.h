@@ -226,19 +226,22 @@
 
 /*
  * star: client: hash: hub, gen (rises with each claim), user, session, since
- * (ms), seq (of an environment: its newest event); expires once it is released.
- * Room: hash: "<class>:<name>" of a member: "<hub> <gen>", tokens.  Events:
- * stream: 0-<seq>: c (cursor's generation), e (envelope, JSON); expires.  A
- * client, and the room and events of an environment, are in the bucket of the
- * tenant, class and name.  Hub: string: expires with it; set: its rooms,
- * "<tenant>:<env>" (tokens), and perhaps some more.
+ * (ms), seq (of an environment: its newest event); expires, sooner once it is
+ * released.  Room: hash: "<class>:<name>" of a member, no tokens: "<hub>
+ * <gen>". Events: stream: 0-<seq>: c (cursor's generation), e (envelope, JSON);
+ * expires. A client, and the room and events of an environment, are in the
+ * bucket of the tenant, class and name.  Hubs: sorted set: by the time (ms) of
+ * their newest renewal; 0: dead.  Of one: set: its rooms, "<tenant>:<env>"
+ * (tokens), and perhaps some more.
  */
 #define STAR_FORMAT     "1"
 #define KEY_STAR_CLIENT "soul:star:client:{#}:%:%:%"
 #define KEY_STAR_ROOM   "soul:star:room:{#}:%:%:1"
 #define KEY_STAR_EVENTS "soul:star:events:{#}:%:%:1"
-#define KEY_STAR_HUB    "soul:star:hub:{%}:1"
+#define KEY_STAR_HUBS   "soul:star:hubs:1"
 #define KEY_STAR_ROOMS  "soul:star:hub:{%}:rooms:1"
+/* A claim that is not extended, as one of a dead hub, expires. */
+#define STAR_CLAIM_MS 172800000
 /* An identity stays its user's for this long after it was released. */
 #define STAR_OWNED_MS 86400000
 /* Members of a room. */

@@ -11,6 +11,8 @@
 
 #define STAR_ENVIRONMENT STR("environment")
 #define STAR_TEXT_MAX    (3 * ID_TOKEN_MAX)
+/* Bytes of a member: "<class>:<name>". */
+#define STAR_MEMBER_MAX 256
 
 /* ---- keys ---- */
 
@@ -126,6 +128,19 @@ star_release(struct state *s, const struct star_identity *id,
 }
 
 enum rc
+star_extend(struct state *s, const struct star_identity *id,
+    const struct star_holder *h)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_star_extend);
+	star_call_client(&c, id);
+	call_token(&c, h->hub);
+	call_num(&c, h->gen);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
 star_find(struct state *s, const struct star_identity *id, struct arena *a,
     struct star_holder *out)
 {
@@ -156,52 +171,85 @@ star_hub_key(char dst[STATE_KEY_MAX], const char *pattern, struct str hub,
 	return state_key(dst, pattern, &hub, 1, out);
 }
 
-enum rc
-star_hub_renew(struct state *s, struct str hub, int64_t ttl_ms)
+/* The hubs of the set. */
+static enum rc
+star_read_hubs(const struct state_reply *all, struct arena *a, struct str key,
+    struct star_hub **list, size_t *n)
 {
-	char text[STATE_KEY_MAX], num[STR_NUM_MAX];
-	struct str key;
+	struct record_reader rd = { .a = a };
+	size_t i, len = state_reply_len(all) / 2;
 	enum rc rc;
 
-	if (ttl_ms <= 0)
-		return RC_INVALID;
-	rc = star_hub_key(text, KEY_STAR_HUB, hub, &key);
+	*list = arena_alloc(a, len * sizeof(**list));
+	if (*list == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < len; i++) {
+		(*list)[i].name = record_id(&rd, state_reply_at(all, 2 * i));
+		(*list)[i].dead = str_eq(
+		    state_reply_str(state_reply_at(all, 2 * i + 1)), STR("0"));
+	}
+	rc = record_end(&rd, key);
 	if (rc == RC_OK)
-		rc = state_cmd(s,
-		    STATE_ARGS(STR("SET"), key, STR("1"), STR("PX"),
-			str_num(ttl_ms, num)),
-		    NULL);
+		*n = len;
 	return rc;
 }
 
 enum rc
-star_hub_alive(struct state *s, struct str hub, bool *alive)
+star_hub_renew(struct state *s, struct star_renewal *r, struct arena *a)
 {
-	char text[STATE_KEY_MAX];
-	struct state_reply *r = NULL;
+	struct state_reply *reply;
+	struct script_call c;
+	enum rc rc;
+
+	r->n = 0;
+	if (r->ttl_ms <= 0)
+		return RC_INVALID;
+	call_begin(&c, &script_star_hub_renew);
+	call_key(&c, KEY_STAR_HUBS, STR_NONE, STR_NONE);
+	call_token(&c, r->hub);
+	call_num(&c, r->ttl_ms);
+	call_num(&c, r->first);
+	call_num(&c, r->judges);
+	rc = call_run(s, &c, 2, &reply);
+	if (call_is_done(rc)) {
+		enum rc read = star_read_hubs(
+		    state_reply_at(reply, 1), a, c.keys[0], &r->list, &r->n);
+
+		if (read != RC_OK)
+			rc = read;
+	}
+	state_reply_free(reply);
+	return rc;
+}
+
+static enum rc
+star_hub_set(struct state *s, bool dead, struct str hub)
+{
+	char text[STATE_KEY_MAX], token[ID_TOKEN_MAX];
 	struct str key;
 	enum rc rc;
 
-	*alive = false;
-	rc = star_hub_key(text, KEY_STAR_HUB, hub, &key);
+	rc = state_key(text, KEY_STAR_HUBS, NULL, 0, &key);
 	if (rc == RC_OK)
-		rc = state_cmd(s, STATE_ARGS(STR("EXISTS"), key), &r);
-	if (rc == RC_OK)
-		*alive = state_reply_int(r) == 1;
-	state_reply_free(r);
-	return rc;
+		rc = id_token(hub, token);
+	if (rc != RC_OK)
+		return rc;
+	return dead
+	    ? state_cmd(s,
+		  STATE_ARGS(STR("ZADD"), key, STR("0"), str_of(token)), NULL)
+	    : state_cmd(s, STATE_ARGS(STR("ZREM"), key, str_of(token)), NULL);
 }
 
 enum rc
 star_hub_end(struct state *s, struct str hub)
 {
-	char text[STATE_KEY_MAX];
-	struct str key;
-	enum rc rc;
+	return star_hub_set(s, true, hub);
+}
 
-	rc = star_hub_key(text, KEY_STAR_HUB, hub, &key);
-	return rc == RC_OK ? state_cmd(s, STATE_ARGS(STR("DEL"), key), NULL)
-			   : rc;
+enum rc
+star_hub_forget(struct state *s, struct str hub)
+{
+	return star_hub_set(s, false, hub);
 }
 
 static enum rc
@@ -283,10 +331,30 @@ out:
 
 /* ---- rooms ---- */
 
+/* Its field, in dst, and its claim. */
+static void
+star_call_member(struct script_call *c, const struct star_member *m,
+    char dst[STAR_MEMBER_MAX])
+{
+	size_t n = m->class.n + m->name.n + 1;
+
+	if (n > STAR_MEMBER_MAX) {
+		c->rc = RC_INVALID;
+		return;
+	}
+	memcpy(dst, m->class.p, m->class.n);
+	dst[m->class.n] = ':';
+	memcpy(dst + m->class.n + 1, m->name.p, m->name.n);
+	call_text(c, (struct str){ dst, n }, STAR_MEMBER_MAX);
+	call_token(c, m->holder.hub);
+	call_num(c, m->holder.gen);
+}
+
 enum rc
 star_room_join(struct state *s, const struct star_room *room,
     const struct star_member *m, bool *new)
 {
+	char member[STAR_MEMBER_MAX];
 	struct state_reply *r;
 	struct script_call c;
 	enum rc rc;
@@ -294,9 +362,7 @@ star_room_join(struct state *s, const struct star_room *room,
 	*new = false;
 	call_begin(&c, &script_star_room_join);
 	star_call_room(&c, KEY_STAR_ROOM, room);
-	call_tokens(&c, m->class, ':', m->name);
-	call_token(&c, m->holder.hub);
-	call_num(&c, m->holder.gen);
+	star_call_member(&c, m, member);
 	call_num(&c, STAR_ROOM_MAX);
 	rc = call_run(s, &c, 2, &r);
 	if (call_is_done(rc))
@@ -309,13 +375,12 @@ enum rc
 star_room_leave(
     struct state *s, const struct star_room *room, const struct star_member *m)
 {
+	char member[STAR_MEMBER_MAX];
 	struct script_call c;
 
 	call_begin(&c, &script_star_room_leave);
 	star_call_room(&c, KEY_STAR_ROOM, room);
-	call_tokens(&c, m->class, ':', m->name);
-	call_token(&c, m->holder.hub);
-	call_num(&c, m->holder.gen);
+	star_call_member(&c, m, member);
 	return call_run(s, &c, 1, NULL);
 }
 
@@ -323,8 +388,12 @@ static void
 star_read_member(struct record_reader *rd, struct str member, struct str entry,
     struct star_member *out)
 {
-	out->class = star_read_token(rd, str_split(&member, ':'));
-	out->name = star_read_token(rd, member);
+	const struct state_reply whole = { .kind = STATE_STR, .s = member };
+
+	/* Both are a copy's. */
+	member = record_text(rd, &whole);
+	out->class = str_split(&member, ':');
+	out->name = member;
 	out->holder.hub = star_read_token(rd, str_split(&entry, ' '));
 	if (str_to_i64(entry, 1, INT64_MAX, &out->holder.gen) != RC_OK &&
 	    rd->rc == RC_OK)

@@ -3,7 +3,7 @@
  *
  * An identity has one holder at a time: the hub that claimed it last.  Each
  * claim has a generation that rises, and what an older one still does changes
- * nothing.  A hub is alive while it renews that; the claims of one that is not
+ * nothing.  A hub is alive while it renews that; the claims of one that is dead
  * do not count, and its members are removed from rooms by the other hubs.
  *
  * Everything here is a call (state.h).
@@ -37,8 +37,10 @@ struct star_holder {
 
 struct star_claim {
 	struct str hub, user, session; /* ids */
-	/* Set: the claim's generation, who held the identity before, and with
-	 * which session; and the seq of an environment's newest event. */
+	/* Set: the claim's generation, over all before and not below the time
+	 * in ms, so that it rises even if Redis has lost some; who held the
+	 * identity before, and with which session; and the seq of an
+	 * environment's newest event. */
 	int64_t gen;
 	struct star_holder before;
 	struct str session_before; /* absent: none */
@@ -61,23 +63,47 @@ enum rc star_release(struct state *s, const struct star_identity *id,
     const struct star_holder *h) RC_CHECK;
 
 /*
+ * star_extend(s, id, h):
+ * A claim expires after STAR_CLAIM_MS (keys.h) unless it is extended.
+ * RC_CONFLICT, RC_NOENT: as star_release().
+ */
+enum rc star_extend(struct state *s, const struct star_identity *id,
+    const struct star_holder *h) RC_CHECK;
+
+/*
  * star_find(s, id, a, out):
- * Its holder, whose hub may be dead (star_hub_alive()); RC_NOENT: nobody.
+ * Its holder, whose hub may be dead (star_hub_renew()); RC_NOENT: nobody.
  */
 enum rc star_find(struct state *s, const struct star_identity *id,
     struct arena *a, struct star_holder *out) RC_CHECK;
 
 /* ---- hubs ---- */
 
+struct star_hub {
+	struct str name;
+	bool dead;
+};
+
+struct star_renewal {
+	struct str hub; /* an id; never used again by another process */
+	int64_t ttl_ms;
+	bool first;  /* it is new: no renewal was done before */
+	bool judges; /* hubs that have not renewed for ttl_ms are dead */
+	/* Set: all hubs, dead ones until they are forgotten. */
+	struct star_hub *list;
+	size_t n;
+};
+
 /*
- * star_hub_renew(s, hub, ttl_ms): It is alive for ttl_ms.
- * star_hub_alive(s, hub, alive): Whether it is.
- * star_hub_end(s, hub): It is not any more.
+ * star_hub_renew(s, r, a): It is alive for ttl_ms; the list is in a.
+ * RC_CONFLICT: it is dead, as others have decided, which is for ever.
+ * star_hub_end(s, hub): It is dead.
+ * star_hub_forget(s, hub): A dead one: there is nothing left of it.
  */
 enum rc star_hub_renew(
-    struct state *s, struct str hub, int64_t ttl_ms) RC_CHECK;
-enum rc star_hub_alive(struct state *s, struct str hub, bool *alive) RC_CHECK;
+    struct state *s, struct star_renewal *r, struct arena *a) RC_CHECK;
 enum rc star_hub_end(struct state *s, struct str hub) RC_CHECK;
+enum rc star_hub_forget(struct state *s, struct str hub) RC_CHECK;
 
 /*
  * The rooms in which a hub has members, and perhaps some more; for those who

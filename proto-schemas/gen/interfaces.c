@@ -274,8 +274,8 @@ iface_check_nats(struct where w, const json_t *list, size_t i)
 	static const char *const kinds[] = { "request", "publish", "event",
 		"job", "stream", NULL };
 	static const char *const tokens[] = { "broker", "terminal",
-		"request_id", "turn_id", "instance", "user", "session", "type",
-		"key", "kind", NULL };
+		"request_id", "turn_id", "instance", "hub", "user", "session",
+		"type", "key", "kind", NULL };
 	const json_t *e = json_array_get(list, i);
 	w = gen_item(w, i);
 	iface_check_one_of(w, e, "kind", kinds);

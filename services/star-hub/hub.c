@@ -12,7 +12,9 @@
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "core/worker.h"
 #include "handlers.h"
+#include "state/state.h"
 #include "svc/svc.h"
 #include "svc/svc_ws.h"
 
@@ -25,6 +27,12 @@
 #define MIB         (1024UL * 1024)
 
 const struct conf_opt hub_opts[HUB_OPTS_N] = {
+	{ "REDIS_URL", CONF_URL, CONF_AT(hub_conf, redis_url),
+	    "redis://127.0.0.1:6379", 0, 0,
+	    "Redis URL, including any password" },
+	STATE_CONF_OPTS(hub_conf, redis),
+	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(hub_conf, redis_timeout_ms),
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
 	{ "STAR_CONNECTIONS", CONF_INT, CONF_AT(hub_conf, connections), "0", 0,
 	    1000000,
 	    "concurrent connections; 0: 20000, or what the limit of open "
@@ -92,8 +100,11 @@ hub_check(const void *arg, struct buf *errors, struct buf *known)
 {
 	const struct hub_conf *conf = arg;
 	const struct str global = str_of(conf->global_broadcast);
+	const char *error = state_url_error(conf->redis_url);
 
 	(void)known;
+	if (error != NULL)
+		buf_printf(errors, "REDIS_URL: %s\n", error);
 	if ((size_t)conf->connections + FILES_SPARE > hub_files_max() &&
 	    conf->connections > 0)
 		buf_printf(errors,
@@ -253,6 +264,31 @@ hub_set_limits(struct hub *h)
 	    : str_eq(str_of(conf->global_broadcast), STR("on"));
 }
 
+static bool
+hub_redis_up(void *arg)
+{
+	return state_up(arg);
+}
+
+static enum rc
+hub_connect(struct hub *h)
+{
+	const struct state_opts o = { .loop = h->loop,
+		.workers = h->workers,
+		.url = h->conf->redis_url,
+		.conf = &h->conf->redis,
+		.name = "star-hub",
+		.deadline_ms = (int)h->conf->redis_timeout_ms,
+		.on_format = svc_end_unusable,
+		.arg = h->svc,
+		.metrics = svc_metrics(h->svc) };
+	enum rc rc = state_new(&o, &h->state);
+
+	if (rc == RC_OK)
+		svc_require(h->svc, "redis", hub_redis_up, h->state);
+	return rc;
+}
+
 void *
 hub_start(struct svc *s, const void *conf)
 {
@@ -261,6 +297,8 @@ hub_start(struct svc *s, const void *conf)
 	h->svc = s;
 	h->loop = svc_loop(s);
 	h->ws = svc_ws_listener(s);
+	h->bus = svc_bus(s);
+	h->workers = worker_new(h->loop, 1, 16);
 	h->conf = conf;
 	h->since = clock_mono();
 	h->directory = directory_new();
@@ -272,6 +310,11 @@ hub_start(struct svc *s, const void *conf)
 	hub_set_name(h);
 	hub_set_limits(h);
 	hub_make_metrics(h);
+	/* The URL was checked. */
+	if (hub_connect(h) != RC_OK) {
+		hub_stop(h);
+		return NULL;
+	}
 	heartbeats_start(h);
 	log_info("star.started", LOG_S("hub", h->name),
 	    LOG_I("connections", (int64_t)hub_connections(conf)),
@@ -293,6 +336,8 @@ hub_stop(void *app)
 	struct hub *h = app;
 
 	heartbeats_stop(h);
+	state_free(h->state);
+	worker_free(h->workers);
 	directory_free(h->directory);
 	rooms_free(h->rooms);
 	arena_free(h->arena);

@@ -16,10 +16,14 @@
 #include "directory.h"
 #include "hub_text.h"
 #include "room.h"
+#include "state/state_conf.h"
 #include "throttle.h"
 #include "ws/ws.h"
 
+struct bus;
+struct state;
 struct svc;
+struct worker_pool;
 
 /* Frames of one client that wait to be sent. */
 #define HUB_QUEUE_FRAMES 1024
@@ -37,6 +41,9 @@ struct svc;
 #define HUB_STRIKES_S 10
 
 struct hub_conf {
+	const char *redis_url;
+	struct state_conf redis;
+	int64_t redis_timeout_ms;
 	int64_t connections;
 	int64_t handshake_ms;
 	int64_t rate, rate_burst;
@@ -91,6 +98,9 @@ struct hub {
 	struct svc *svc;
 	struct loop *loop;
 	struct ws *ws;
+	struct bus *bus;
+	struct worker_pool *workers;
+	struct state *state;
 	const struct hub_conf *conf;
 	char name[80];
 	struct mono since;

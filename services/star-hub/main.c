@@ -4,6 +4,8 @@
  *
  *	ws	/env/{env_id}, /env/{env_id}/agent/{agent_id},
  *		/human/{human_id}
+ *	nats	soul.star.hub.<hub>, soul.star.directory,
+ *		soul.star.takeover.<hub>, soul.star.query: hubs among themselves
  */
 #include "core/conf.h"
 #include "handlers.h"
@@ -26,7 +28,6 @@ static const struct svc_def hub_def = {
 	.summary = "connects agents, environments and humans",
 	.http_addr = "127.0.0.1:9014",
 	.admin_addr = "127.0.0.1:9122",
-	.no_bus = true,
 	.opts = hub_opts,
 	.nopts = HUB_OPTS_N,
 	.conf_size = sizeof(struct hub_conf),

@@ -13,7 +13,13 @@ star_start(struct star_fixture *f, const char *const more[])
 {
 	struct tk_env e = { 0 };
 
+	if (f->nats.port == 0) {
+		tk_server_start(&f->nats, TK_NATS);
+		tk_server_start(&f->redis, TK_REDIS);
+	}
 	tk_env_list(&e, more);
+	tk_env_put(&e, "NATS_URL=%s", f->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", f->redis.url);
 	tk_env_put(&e, "HTTP_WORKERS=24");
 	tk_service_start(&f->hub, "star-hub", "star-hub", &e);
 }

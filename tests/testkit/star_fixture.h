@@ -1,5 +1,5 @@
 /*
- * star_fixture: a star-hub, and clients of it.
+ * star_fixture: a star-hub with its servers, and clients of it.
  */
 #ifndef TESTKIT_STAR_FIXTURE_H
 #define TESTKIT_STAR_FIXTURE_H
@@ -8,6 +8,7 @@
 #include "testkit/ws_client.h"
 
 struct star_fixture {
+	struct tk_server nats, redis;
 	struct tk_service hub;
 };
 
