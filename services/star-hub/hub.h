@@ -123,7 +123,7 @@ struct hub {
 /* hub_now(h): The timestamp of now, valid until the next call. */
 struct str hub_now(struct hub *h);
 
-/* ---- client.c ---- */
+/* ---- hub_client.c ---- */
 
 /*
  * client_new(h, p, i, user): Of a peer that is accepted; i and user are copied.

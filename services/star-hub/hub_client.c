@@ -1,5 +1,5 @@
 /*
- * client: one open connection: what it is sent.
+ * hub_client: one open connection: what it is sent.
  */
 #include <stdio.h>
 #include <stdlib.h>
