@@ -112,6 +112,7 @@ bus_notify_state(struct bus *b, bool up)
 {
 	struct bus_listener *l;
 
+	b->connections += up;
 	TAILQ_FOREACH (l, &b->listeners, link)
 		if (l->on_state != NULL)
 			l->on_state(l, up);
@@ -372,6 +373,12 @@ bus_free(struct bus *b)
 	bus_pending_free(b);
 	bus_free_texts(b);
 	free(b);
+}
+
+uint64_t
+bus_connections(const struct bus *b)
+{
+	return b->connections;
 }
 
 bool

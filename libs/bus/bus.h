@@ -143,6 +143,13 @@ void bus_free(struct bus *b);
 bool bus_up(const struct bus *b);
 
 /*
+ * bus_connections(b):
+ * How often it has connected: if that has changed, messages to subscriptions
+ * may have been missed.
+ */
+uint64_t bus_connections(const struct bus *b);
+
+/*
  * Message callback: fn owns m and ends it with bus_reply(), bus_reply_error()
  * or bus_msg_free(), now or later.
  */

@@ -343,6 +343,7 @@ struct bus {
 	struct bus_metrics metric;
 
 	_Atomic bool up;
+	uint64_t connections;
 	_Atomic bool silent; /* bus_jetstream_silent() */
 	enum bus_state state;
 	struct bus_conn *conn; /* NULL unless confirming or up */

@@ -100,6 +100,7 @@ star_claim(struct state *s, const struct star_identity *id,
 	call_token(&call, c->hub);
 	call_token(&call, c->user);
 	call_token(&call, c->session);
+	call_num(&call, c->any_user);
 	rc = call_run(s, &call, 6, &r);
 	if (call_is_done(rc)) {
 		c->gen = state_reply_int(state_reply_at(r, 1));
@@ -501,8 +502,8 @@ star_read_page(const struct state_reply *r, struct arena *a,
 			.json =
 			    record_text(&rd, state_reply_at(list, 3 * i + 2)),
 		};
-	/* Seqs have no hole, so what is missing has expired. */
-	p->gap = n > 0 ? p->event[0].seq > p->after + 1 : p->newest > p->after;
+	p->gap = n > 0 ? p->event[n - 1].seq - p->after > (int64_t)n
+		       : p->newest > p->after;
 	p->n = rd.rc == RC_OK ? n : 0;
 	return record_end(&rd, key);
 }
@@ -524,7 +525,7 @@ star_events_read(struct state *s, const struct star_room *room, struct arena *a,
 	star_call_room(&c, KEY_STAR_EVENTS, room);
 	call_num(&c, p->after);
 	call_num(&c, (int64_t)p->max);
-	call_num(&c, STAR_PAGE_BYTES);
+	call_num(&c, (int64_t)(p->bytes > 0 ? p->bytes : STAR_PAGE_BYTES));
 	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK)
 		rc = star_read_page(r, a, p, c.keys[0]);

@@ -37,6 +37,7 @@ struct star_holder {
 
 struct star_claim {
 	struct str hub, user, session; /* ids */
+	bool any_user; /* it may belong to another user, whose it stays */
 	/* Set: the claim's generation, over all before and not below the time
 	 * in ms, so that it rises even if Redis has lost some; who held the
 	 * identity before, and with which session; and the seq of an
@@ -179,12 +180,14 @@ struct star_event {
 struct star_page {
 	int64_t after; /* seq of the event before the page */
 	size_t max;
+	size_t bytes; /* at most, but for one event; 0: STAR_PAGE_BYTES */
 	/* Set: in the caller's arena. */
 	struct star_event *event;
 	size_t n;
 	int64_t newest; /* seq */
 	bool more;
-	bool gap; /* events after the one before the page have expired */
+	bool gap; /* some of it, or right before it, have expired or were never
+		     stored */
 };
 
 /* star_events_read(s, room, a, p): One page, of at most STAR_PAGE_BYTES. */

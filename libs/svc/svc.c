@@ -105,14 +105,36 @@ svc_release(struct svc *s)
 	svc_drain_step(s);
 }
 
+static void
+svc_on_drained(void *arg)
+{
+	struct svc *s = arg;
+
+	s->drained = true;
+	svc_drain_step(s);
+}
+
+static void
+svc_drain_bus(struct svc *s)
+{
+	if (s->bus_draining)
+		return;
+	s->bus_draining = true;
+	if (s->bus != NULL)
+		bus_drain(s->bus, svc_on_drained, s);
+	else
+		s->drained = true;
+}
+
 void
 svc_drain_step(struct svc *s)
 {
-	if (!atomic_load(&s->draining) || !s->drained || s->nopen > 0 ||
-	    svc_events_hold(s) || !svc_ws_is_empty(s) ||
+	if (!atomic_load(&s->draining) || s->nopen > 0 || !svc_ws_is_empty(s) ||
 	    (s->http != NULL && httpd_busy(s->http) > 0))
 		return;
-	loop_stop(s->loop);
+	svc_drain_bus(s);
+	if (s->drained && !svc_events_hold(s))
+		loop_stop(s->loop);
 }
 
 /*
@@ -136,15 +158,6 @@ svc_drain_poll(void *arg)
 }
 
 static void
-svc_on_drained(void *arg)
-{
-	struct svc *s = arg;
-
-	s->drained = true;
-	svc_drain_step(s);
-}
-
-static void
 svc_drain(struct svc *s)
 {
 	log_info("svc.draining", LOG_I("open", s->nopen));
@@ -153,10 +166,9 @@ svc_drain(struct svc *s)
 		httpd_stop(s->http);
 	svc_ws_drain(s);
 	s->drain_by = mono_add_ms(clock_mono(), s->conf.drain_timeout_ms);
-	if (s->bus != NULL)
-		bus_drain(s->bus, svc_on_drained, s);
-	else
-		s->drained = true;
+	/* WebSocket clients are served until they have gone. */
+	if (s->def->ws == NULL)
+		svc_drain_bus(s);
 	if (s->def->drain != NULL)
 		s->def->drain(s->app);
 	svc_drain_poll(s);

@@ -114,7 +114,7 @@ struct svc {
 	struct svc_stream_limiter *stream_limiter; /* NULL: no HTTP routes */
 	atomic_bool started;
 	atomic_bool draining;
-	bool drained;
+	bool bus_draining, drained; /* the bus */
 	int exit_code;
 	struct mono drain_by;
 	struct loop_timer poll; /* while draining */

@@ -54,6 +54,15 @@ frame_new_close(unsigned code, struct str reason)
 	    FRAME_CLOSE, (struct str){ payload, 2 + strlen(payload + 2) });
 }
 
+struct str
+frame_payload(const struct frame *f)
+{
+	size_t n = (unsigned char)f->bytes.p[1];
+	size_t head = n < 126 ? 2 : n == 126 ? 4 : HEAD_MAX;
+
+	return (struct str){ f->bytes.p + head, f->bytes.n - head };
+}
+
 struct frame *
 frame_ref(struct frame *f)
 {

@@ -36,6 +36,9 @@ struct frame {
 struct frame *frame_new(enum frame_kind kind, struct str data);
 struct frame *frame_new_close(unsigned code, struct str reason);
 
+/* frame_payload(f): Its data. */
+struct str frame_payload(const struct frame *f);
+
 /* frame_ref(f): One more reference; returns f. */
 struct frame *frame_ref(struct frame *f);
 

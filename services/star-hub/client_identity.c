@@ -154,3 +154,30 @@ identity_env_key(struct str tenant, struct str env, char dst[IDENTITY_KEY_MAX])
 
 	return identity_key(&i, dst);
 }
+
+enum rc
+identity_parse(struct str key, struct identity *out)
+{
+	struct str class;
+	int c;
+
+	*out = (struct identity){ .class = CLASS_N };
+	out->tenant = str_split(&key, '/');
+	class = str_split(&key, '/');
+	out->env = str_split(&key, '/');
+	out->id = key;
+	for (c = 0; c < CLASS_HUB; c++)
+		if (class.n == 1 && class.p[0] == client_class_names[c].p[0])
+			out->class = (enum client_class)c;
+	if (out->class == CLASS_N || out->id.p == NULL ||
+	    str_find(out->id, STR("/")) >= 0 ||
+	    (out->class == CLASS_AGENT) != (out->env.n > 0) ||
+	    out->tenant.n > 64 || out->env.n > STAR_ID_BYTES ||
+	    out->id.n > STAR_ID_BYTES || identity_id_error(out->id) != NULL)
+		return RC_INVALID;
+	if (out->class == CLASS_ENVIRONMENT)
+		out->env = out->id;
+	else if (out->class == CLASS_HUMAN)
+		out->env = (struct str){ NULL, 0 };
+	return RC_OK;
+}

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/rc.h"
 #include "core/str.h"
 
 /* Code points of an id, and bytes of one at most. */
@@ -63,5 +64,11 @@ bool identity_equal(const struct identity *a, const struct identity *b);
 struct str identity_key(const struct identity *i, char dst[IDENTITY_KEY_MAX]);
 struct str identity_env_key(
     struct str tenant, struct str env, char dst[IDENTITY_KEY_MAX]);
+
+/*
+ * identity_parse(key, out): The identity of identity_key(); strings point into
+ * key.  RC_INVALID: it is none.
+ */
+enum rc identity_parse(struct str key, struct identity *out) RC_CHECK;
 
 #endif /* !STAR_HUB_CLIENT_IDENTITY_H */

@@ -246,9 +246,20 @@ envelope_is_from(const struct envelope *e, const struct identity *me)
 	    (e->sender.env.p == NULL || str_eq(e->sender.env, me->env));
 }
 
+/* A text without anything to be escaped. */
+static void
+envelope_put_text(struct buf *out, const char *key, struct str text)
+{
+	if (text.p == NULL)
+		return;
+	buf_puts(out, key);
+	buf_put_str(out, text);
+	buf_putc(out, '"');
+}
+
 void
 envelope_write(const struct envelope *e, struct str sender,
-    struct str timestamp, struct buf *out)
+    struct str timestamp, struct str cursor, struct buf *out)
 {
 	const char *end = e->text.p + e->text.n - 1;
 	const char *rest = e->text.p;
@@ -259,10 +270,8 @@ envelope_write(const struct envelope *e, struct str sender,
 		rest = e->sender.raw.p + e->sender.raw.n;
 	}
 	buf_put(out, rest, (size_t)(end - rest));
-	if (timestamp.p != NULL && !e->has_timestamp) {
-		buf_puts(out, ",\"timestamp\":\"");
-		buf_put_str(out, timestamp);
-		buf_putc(out, '"');
-	}
+	if (!e->has_timestamp)
+		envelope_put_text(out, ",\"timestamp\":\"", timestamp);
+	envelope_put_text(out, ",\"cursor\":\"", cursor);
 	buf_putc(out, '}');
 }

@@ -69,12 +69,13 @@ enum rc envelope_read(struct str text, size_t max, struct arena *a,
 bool envelope_is_from(const struct envelope *e, const struct identity *me);
 
 /*
- * envelope_write(e, sender, timestamp, out):
- * Append e, with sender in place of its own (absent: its own stays), and with
- * a timestamp if it has none (absent: without).
+ * envelope_write(e, sender, timestamp, cursor, out):
+ * Append e, with sender in place of its own (absent: its own stays), with a
+ * timestamp if it has none (absent: without), and with a cursor (absent:
+ * without).
  */
 void envelope_write(const struct envelope *e, struct str sender,
-    struct str timestamp, struct buf *out);
+    struct str timestamp, struct str cursor, struct buf *out);
 
 /*
  * envelope_members(json, each, arg):

@@ -1,7 +1,7 @@
 /*
  * heartbeat: one to each client now and then, and what is due by then.
  */
-#include "hub.h"
+#include "claims.h"
 
 static void heartbeat_on_timer(void *arg);
 
@@ -30,11 +30,12 @@ heartbeat_on_timer(void *arg)
 		TAILQ_REMOVE(&h->clients, c, link);
 		TAILQ_INSERT_TAIL(&h->clients, c, link);
 		c->heartbeat = mono_add_ms(now, h->conf->heartbeat_ms);
+		claims_extend(h->claims, c);
 		if (c->until.ms != 0 && c->until.ms <= wall.ms)
 			client_close(c, WS_CLOSE_POLICY,
 			    STR("the access token has expired"));
 		else
-			client_heartbeat(h, c);
+			client_heartbeat(h, c, NULL);
 	}
 	heartbeat_set_timer(h);
 }

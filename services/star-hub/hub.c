@@ -3,17 +3,21 @@
  */
 #include "hub.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "claims.h"
+#include "cluster/peers.h"
 #include "core/conf.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/worker.h"
 #include "handlers.h"
+#include "state/star.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "svc/svc_ws.h"
@@ -70,6 +74,11 @@ const struct conf_opt hub_opts[HUB_OPTS_N] = {
 	    CONF_AT(hub_conf, global_broadcast), "", 0, 0,
 	    "environments may send to all of their tenant: on, off; empty: "
 	    "on without authentication" },
+	{ "STAR_RESUME_MS", CONF_INT, CONF_AT(hub_conf, resume_ms), "30000", 0,
+	    600000,
+	    "a client may come back to its session for so long, ms; 0: never" },
+	{ "STAR_HISTORY", CONF_INT, CONF_AT(hub_conf, history), "1000", 0,
+	    100000, "broadcasts of an environment that are stored; 0: none" },
 };
 
 /* ---- configuration ---- */
@@ -169,7 +178,8 @@ hub_counter(struct hub *h, const char *name, const char *help,
 static void
 hub_class_metrics(struct hub *h, enum client_class class)
 {
-	static const char *const how[HUB_HOWS] = { "local", "room", "hub" };
+	static const char *const how[HUB_HOWS] = { "local", "remote", "room",
+		"hub" };
 	const char *name = client_class_names[class].p;
 	char labels[96];
 	int i;
@@ -192,6 +202,8 @@ static void
 hub_make_metrics(struct hub *h)
 {
 	struct hub_metrics *m = &h->metrics;
+	static const char *const claims[HUB_CLAIMS] = { "new", "replaced",
+		"resumed" };
 	struct metric_set *set = svc_metrics(h->svc);
 	int i;
 
@@ -214,6 +226,23 @@ hub_make_metrics(struct hub *h)
 	m->route_seconds = metric_histogram(set, "soul_star_route_seconds",
 	    "Time from reading a frame to queueing it for its recipients.",
 	    NULL);
+	for (i = 0; i < HUB_CLAIMS; i++)
+		m->claims[i] = hub_counter(h, "soul_star_claims_total",
+		    "Identities that clients have claimed.", "how", claims[i]);
+	m->hubs = metric_gauge(
+	    set, "soul_star_hubs", "Hubs that are alive, this one too.", NULL);
+	m->remote_seconds = metric_histogram(set, "soul_star_remote_seconds",
+	    "Time from sending a message to another hub to its confirmation.",
+	    NULL);
+	m->unconfirmed = metric_gauge(set, "soul_star_unconfirmed",
+	    "Messages that other hubs have not confirmed yet.", NULL);
+	m->lookups = metric_counter(set, "soul_star_lookups_total",
+	    "Clients that were looked for in Redis.", NULL);
+	m->directory_misses =
+	    metric_counter(set, "soul_star_directory_misses_total",
+		"Clients that Redis did not have either.", NULL);
+	m->gaps = metric_counter(set, "soul_star_history_gaps_total",
+	    "Requests for events of which some had expired.", NULL);
 	m->rejected = metric_counter(set, "soul_star_rejected_total",
 	    "Connections that were rejected for their path, id or a limit.",
 	    NULL);
@@ -233,15 +262,21 @@ hub_now(struct hub *h)
 	return str_of(h->timestamp);
 }
 
-static void
+void
 hub_set_name(struct hub *h)
 {
+	char *p;
+
 	unsigned char random[4];
 	char hex[2 * sizeof(random) + 1], host[64] = "hub";
 
 	if (gethostname(host, sizeof(host)) != 0)
 		str_copy(STR("hub"), host, sizeof(host));
-	host[sizeof(host) - 1] = '\0';
+	/* It is a part of subjects. */
+	host[48] = '\0';
+	for (p = host; *p != '\0'; p++)
+		if (!isalnum((unsigned char)*p) && *p != '-')
+			*p = '-';
 	id_random(random, sizeof(random));
 	id_hex(random, sizeof(random), hex);
 	(void)snprintf(h->name, sizeof(h->name), "%s-%s", host, hex);
@@ -306,12 +341,20 @@ hub_start(struct svc *s, const void *conf)
 	h->arena = arena_new(ARENA_BYTES);
 	buf_init(&h->out, OUT_BYTES);
 	TAILQ_INIT(&h->clients);
+	TAILQ_INIT(&h->queued);
+	TAILQ_INIT(&h->claiming);
+	TAILQ_INIT(&h->detached);
 	hub_raise_files(conf);
 	hub_set_name(h);
 	hub_set_limits(h);
 	hub_make_metrics(h);
 	/* The URL was checked. */
 	if (hub_connect(h) != RC_OK) {
+		hub_stop(h);
+		return NULL;
+	}
+	h->claims = claims_new(h);
+	if (peers_new(h, &h->peers) != RC_OK) {
 		hub_stop(h);
 		return NULL;
 	}
@@ -328,6 +371,17 @@ hub_drain(void *app)
 	struct hub *h = app;
 
 	h->draining = true;
+	claims_drain(h->claims);
+}
+
+/* The other hubs need not wait until it is overdue. */
+static void
+hub_end(struct hub *h)
+{
+	enum rc rc = star_hub_end(h->state, str_of(h->name));
+
+	if (rc != RC_OK && rc != RC_UNREPLICATED)
+		log_warn("star.not_ended", LOG_RC(rc));
 }
 
 void
@@ -336,6 +390,14 @@ hub_stop(void *app)
 	struct hub *h = app;
 
 	heartbeats_stop(h);
+	if (h->peers != NULL) {
+		peers_stop(h->peers);
+		hub_end(h);
+	}
+	/* Fibers that wait end here. */
+	state_stop(h->state);
+	claims_free(h->claims);
+	peers_free(h->peers);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

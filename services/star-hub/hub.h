@@ -9,12 +9,16 @@
 #include <sys/queue.h>
 
 #include "client_identity.h"
+#include "cluster/remote.h"
+#include "cluster/roster.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/id.h"
 #include "core/loop.h"
 #include "core/metric.h"
 #include "directory.h"
 #include "hub_text.h"
+#include "replay.h"
 #include "room.h"
 #include "state/state_conf.h"
 #include "throttle.h"
@@ -55,12 +59,40 @@ struct hub_conf {
 	const char *sender;
 	const char *global_broadcast;
 	bool presence;
+	int64_t resume_ms;
+	int64_t history;
 };
 
-/* An open connection. */
+/* Room for a cursor, "<gen>-<seq>", and a session's id, NUL included. */
+#define HUB_CURSOR_MAX  48
+#define HUB_SESSION_MAX ID_HEX32_MAX
+
+enum client_phase {
+	CLIENT_CLAIMING, /* its identity; what is for it waits in its replay */
+	CLIENT_OPEN,
+	CLIENT_DETACHED, /* it may resume; the same */
+	CLIENT_ENDED
+};
+
+/* A client that is connected, or was a moment ago. */
 struct client {
-	TAILQ_ENTRY(client) link; /* by the next heartbeat */
-	struct ws_peer *peer;     /* NULL: it has ended */
+	TAILQ_ENTRY(client)
+	link;                 /* open: by the next heartbeat; claiming, and
+				 detached: in order */
+	struct ws_peer *peer; /* NULL: it has ended */
+	enum client_phase phase;
+	unsigned commands; /* that wait */
+	unsigned refs;     /* of fibers, and messages that are not confirmed */
+	int64_t gen;       /* of its claim; 0: none yet */
+	char session[HUB_SESSION_MAX];
+	struct replay replay;
+	size_t waiting, waiting_bytes; /* frames that were not sent */
+	struct mono detached_until;
+	const char *left_reason;  /* when that is over */
+	struct mono extended;     /* its claim */
+	struct roster *roster;    /* of an environment */
+	int64_t cursor;           /* seq of its newest broadcast */
+	struct history *history;  /* broadcasts to be stored; NULL: none */
 	struct identity identity; /* strings are in text */
 	struct str sender;        /* as JSON; in text */
 	char *text;
@@ -76,12 +108,27 @@ struct client {
 	struct str user;   /* of its access token; in text; absent: none */
 	struct wall until; /* when that expires; 0: never */
 	bool held;         /* it holds its identity */
+	bool operator;     /* its id may be any user's */
+	bool drain_waits;  /* for it */
 	bool closing;      /* its messages do not count any more */
+	/* Of the request; resume_session is empty: not wanted. */
+	char resume_session[HUB_SESSION_MAX];
+	int64_t resume_last; /* frames that it has */
+	char **rejoin;       /* keys of rooms that it was in */
+	size_t nrejoin;
+	int64_t after_cursor; /* events that it has; -1: not wanted */
 };
 
 TAILQ_HEAD(client_list, client);
 
-enum hub_how { HUB_LOCAL, HUB_ROOM, HUB_TO_HUB, HUB_HOWS };
+enum hub_how { HUB_LOCAL, HUB_REMOTE, HUB_ROOM, HUB_TO_HUB, HUB_HOWS };
+
+enum hub_claim {
+	HUB_CLAIM_NEW,
+	HUB_CLAIM_REPLACED,
+	HUB_CLAIM_RESUMED,
+	HUB_CLAIMS
+};
 
 struct hub_metrics {
 	struct metric *clients[CLASS_HUB];
@@ -92,7 +139,15 @@ struct hub_metrics {
 	struct metric *shed;
 	struct metric *route_seconds;
 	struct metric *rejected;
+	struct metric *claims[HUB_CLAIMS];
+	struct metric *hubs;
+	struct metric *remote_seconds;
+	struct metric *unconfirmed;
+	struct metric *lookups, *directory_misses;
+	struct metric *gaps;
 };
+
+struct peers;
 
 struct hub {
 	struct svc *svc;
@@ -107,6 +162,10 @@ struct hub {
 	struct directory *directory;
 	struct rooms *rooms;
 	struct client_list clients; /* the next heartbeat first */
+	struct client_list queued, claiming, detached; /* not open */
+	struct peers *peers;
+	struct claims *claims;
+	size_t replay_bytes; /* of all clients */
 	struct loop_timer heartbeat;
 	struct throttle_limit messages, bytes, broadcasts, deliveries;
 	struct throttle delivered;
@@ -120,31 +179,44 @@ struct hub {
 	bool global, rewrite, draining;
 };
 
+/* hub_set_name(h): A new one, as another process has. */
+void hub_set_name(struct hub *h);
+
 /* hub_now(h): The timestamp of now, valid until the next call. */
 struct str hub_now(struct hub *h);
 
 /* ---- hub_client.c ---- */
 
 /*
- * client_new(h, p, i, user): Of a peer that is accepted; i and user are copied.
- * client_free(c): It is in no room, and not in h->clients.
+ * client_new(p, i, user): Of a peer that is accepted; i and user are copied.
+ *     It is in no list, and has one reference.
+ * client_ref(c), client_unref(h, c): The last one frees it: it has ended then.
  * client_close(c, code, reason): Its messages do not count any more.
+ * client_key(c, dst): Its identity_key().
  */
-struct client *client_new(struct hub *h, struct ws_peer *p,
-    const struct identity *i, struct str user);
-void client_free(struct client *c);
+struct client *client_new(
+    struct ws_peer *p, const struct identity *i, struct str user);
+struct client *client_ref(struct client *c);
+void client_unref(struct hub *h, struct client *c);
 void client_close(struct client *c, unsigned code, struct str reason);
+struct str client_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
 
 /*
- * client_send(h, c, f):
- * Queue a frame.  RC_RETRY: its queue is full, or the memory of all queues is;
- * RC_DOWN: it is closing.
+ * client_send(h, c, f, seq):
+ * Queue a frame, of a broadcast with a cursor its seq, else 0.  RC_RETRY: its
+ * queue is full, or the memory of all queues is; RC_DOWN: it is closing.
+ *
+ * client_open(h, c): It is open: send what waits of its replay.
+ * client_forget_replay(h, c): Free it.
  *
  * client_drop(h, c): A broadcast was not sent to it, which an event reports
  * before its next frame.
  * client_send_dropped(h, c): Send that event; false: not possible yet.
  */
-enum rc client_send(struct hub *h, struct client *c, struct frame *f) RC_CHECK;
+enum rc client_send(
+    struct hub *h, struct client *c, struct frame *f, int64_t seq) RC_CHECK;
+void client_open(struct hub *h, struct client *c, uint64_t has);
+void client_forget_replay(struct hub *h, struct client *c);
 void client_drop(struct hub *h, struct client *c);
 bool client_send_dropped(struct hub *h, struct client *c);
 
@@ -154,8 +226,19 @@ bool client_send_text(struct hub *h, struct client *c);
 /* client_fail(h, c, f): Send an error. */
 void client_fail(struct hub *h, struct client *c, const struct hub_failure *f);
 
-/* client_heartbeat(h, c): Send a heartbeat. */
-void client_heartbeat(struct hub *h, struct client *c);
+/*
+ * client_heartbeat(h, c, first): Send a heartbeat; first: the first of its
+ * connection, with more about that; else NULL.  It is no frame of the session.
+ */
+struct client_beginning {
+	bool wanted, resumed; /* to resume */
+	int64_t lost;         /* frames, if it was not; -1: not known */
+	/* Events follow that were broadcast before; some before them have
+	 * expired; there are more. */
+	bool history, gap, more;
+};
+void client_heartbeat(
+    struct hub *h, struct client *c, const struct client_beginning *first);
 
 /* client_env_key(c, dst): The key of the room of an agent or environment. */
 struct str client_env_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
@@ -178,27 +261,110 @@ void heartbeats_stop(struct hub *h);
 /* ---- presence.c ---- */
 
 /*
- * presence_joined(h, c, key): Notify the environment of key about c.
- * presence_left(h, c, key, reason): The same.
- * presence_environment(h, c, reason): Notify the members that their environment
- * c is up, with NULL, or down.
+ * presence_member(h, env, member, event, reason): Notify an environment of this
+ * hub about a member (its key); event is without the class: "joined".  reason
+ * NULL: without.
+ * presence_environment(h, key, reason): Notify the members here that the
+ * environment of key is up, with NULL, or down.
  */
-void presence_joined(struct hub *h, const struct client *c, struct str key);
-void presence_left(
-    struct hub *h, const struct client *c, struct str key, const char *reason);
-void presence_environment(
-    struct hub *h, const struct client *c, const char *reason);
+void presence_member(struct hub *h, struct client *env, struct str member,
+    const char *event, const char *reason);
+void presence_environment(struct hub *h, struct str key, const char *reason);
+
+/* ---- membership.c ---- */
+
+/*
+ * membership_enter(h, m, key, resumed): m's client joins the room of key, of
+ *     which its environment is told, wherever that is; Redis knows.
+ * membership_exit(h, m, reason): The opposite; Redis is told later.
+ * membership_exit_all(h, c, reason).
+ * membership_detached(h, c): Its environments are told.
+ */
+void membership_enter(
+    struct hub *h, struct room_member *m, struct str key, bool resumed);
+void membership_exit(struct hub *h, struct room_member *m, const char *reason);
+void membership_exit_all(struct hub *h, struct client *c, const char *reason);
+void membership_detached(struct hub *h, const struct client *c);
+
+/*
+ * What is known of a member (its key) of the environment of key, which is told
+ * if it is here.
+ */
+void membership_entered(struct hub *h, struct str key, struct str member,
+    struct peer *peer, int64_t gen);
+void membership_resumed(struct hub *h, struct str key, struct str member,
+    struct peer *peer, int64_t gen);
+void membership_exited(struct hub *h, struct str key, struct str member,
+    int64_t gen, const char *reason);
+void membership_was_detached(
+    struct hub *h, struct str key, struct str member, int64_t gen);
+
+/*
+ * environment_came(h, key, peer, gen), environment_went(h, key, gen, reason):
+ * An environment is at a hub (NULL: this one), or nowhere; its members here are
+ * told.
+ */
+void environment_came(
+    struct hub *h, struct str key, struct peer *peer, int64_t gen);
+void environment_went(
+    struct hub *h, struct str key, int64_t gen, const char *reason);
+
+/*
+ * membership_load(h, env): Compare what an environment was told with Redis, and
+ *     tell it what differs.
+ * membership_load_all(h): All of this hub, and where the environments of the
+ *     members here are.
+ * membership_forget_peer(h, p): What was at that hub is not.
+ */
+void membership_load(struct hub *h, struct client *env);
+void membership_load_all(struct hub *h);
+void membership_forget_peer(struct hub *h, const struct peer *p);
+
+/* ---- session.c ---- */
+
+/*
+ * session_resume(h, c, old, first):
+ * c continues the session whose frames are old's, which is empty then; or it
+ * begins anew, as first says.
+ * session_resume_here(h, c, old, first): That of old, and its rooms.
+ * session_rejoin(c, key, addressed): c was in the room of key before, or has
+ * written to it.
+ */
+void session_resume(struct hub *h, struct client *c, struct replay *old,
+    struct client_beginning *first);
+void session_resume_here(struct hub *h, struct client *c, struct client *old,
+    struct client_beginning *first);
+void session_rejoin(struct client *c, struct str key, bool addressed);
+
+/* ---- history.c ---- */
+
+/*
+ * history_cursor(env, dst): The next cursor of env's broadcasts.
+ * history_store(h, env, json): Store the broadcast with that cursor, soon.
+ * history_flush_all(h): What Redis did not take before.
+ * history_free(env).
+ *
+ * history_catch_up(h, c, first): Events of c's environment after the one that
+ *     it has go before the frames that wait for it; in a fiber.
+ */
+struct str history_cursor(struct client *env, char dst[HUB_CURSOR_MAX]);
+void history_store(struct hub *h, struct client *env, struct str json);
+void history_flush_all(struct hub *h);
+void history_free(struct client *env);
+void history_catch_up(
+    struct hub *h, struct client *c, struct client_beginning *first);
 
 /* ---- broadcast.c ---- */
 
 /*
- * broadcast_room(h, key, audience, from, f): Send f to the members of a room of
- * a class (CLASS_HUB: any) but from.
- * broadcast_all(h, audience, from, f): To all of from's tenant.
+ * broadcast_here(h, key, audience, f, seq): Send f to the members of a room of
+ * a class (CLASS_HUB: any) that are at this hub; seq as client_send().
+ * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
+ * from.
  */
-void broadcast_room(struct hub *h, struct str key, enum client_class audience,
-    const struct client *from, struct frame *f);
-void broadcast_all(struct hub *h, enum client_class audience,
-    const struct client *from, struct frame *f);
+void broadcast_here(struct hub *h, struct str key, enum client_class audience,
+    struct frame *f, int64_t seq);
+void broadcast_here_all(struct hub *h, struct str tenant,
+    enum client_class audience, const struct client *from, struct frame *f);
 
 #endif /* !STAR_HUB_HUB_H */

@@ -47,13 +47,14 @@ client_set_texts(struct client *c, const struct identity *i, struct str user)
 }
 
 struct client *
-client_new(
-    struct hub *h, struct ws_peer *p, const struct identity *i, struct str user)
+client_new(struct ws_peer *p, const struct identity *i, struct str user)
 {
 	struct client *c = mem_zalloc(sizeof(*c));
 	size_t n, k;
 
 	c->peer = p;
+	c->refs = 1;
+	c->after_cursor = -1;
 	client_set_texts(c, i, user);
 	c->nrooms = i->class == CLASS_AGENT ? 1
 	    : i->class == CLASS_HUMAN       ? HUB_ENVIRONMENTS_MAX
@@ -63,22 +64,40 @@ client_new(
 		c->rooms = mem_calloc(n, sizeof(*c->rooms));
 	for (k = 0; k < n; k++)
 		c->rooms[k].client = c;
-	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
-	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	return c;
+}
+
+struct client *
+client_ref(struct client *c)
+{
+	c->refs++;
 	return c;
 }
 
 void
-client_free(struct client *c)
+client_unref(struct hub *h, struct client *c)
 {
 	size_t i;
 
+	if (--c->refs > 0)
+		return;
+	client_forget_replay(h, c);
+	history_free(c);
 	for (i = 0; i < c->naddressed; i++)
 		free(c->addressed[i]);
+	for (i = 0; i < c->nrejoin; i++)
+		free(c->rejoin[i]);
+	free(c->rejoin);
 	free(c->addressed);
 	free(c->rooms);
 	free(c->text);
 	free(c);
+}
+
+struct str
+client_key(const struct client *c, char dst[IDENTITY_KEY_MAX])
+{
+	return identity_key(&c->identity, dst);
 }
 
 void
@@ -122,14 +141,57 @@ client_shed_largest(struct hub *h)
 static bool
 client_memory_is_over(const struct hub *h, size_t n)
 {
-	return ws_pending_all(h->ws) + n >
+	return ws_pending_all(h->ws) + h->replay_bytes + n >
 	    (size_t)h->conf->memory_mib * 1024 * 1024;
 }
 
-enum rc
-client_send(struct hub *h, struct client *c, struct frame *f)
+static void
+client_put_replay(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 {
-	if (c->closing)
+	size_t before = c->replay.bytes;
+
+	replay_put(&c->replay, f, seq);
+	h->replay_bytes += c->replay.bytes - before;
+}
+
+void
+client_forget_replay(struct hub *h, struct client *c)
+{
+	h->replay_bytes -= c->replay.bytes;
+	replay_clear(&c->replay);
+}
+
+/* To a client that is not there yet, or for a moment. */
+static enum rc
+client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+{
+	if (c->waiting == REPLAY_FRAMES ||
+	    c->waiting_bytes + f->bytes.n > REPLAY_BYTES)
+		return RC_RETRY;
+	c->waiting++;
+	c->waiting_bytes += f->bytes.n;
+	client_put_replay(h, c, f, seq);
+	return RC_OK;
+}
+
+/* What a session counts. */
+static enum rc
+client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+{
+	enum rc rc;
+
+	if (c->phase != CLIENT_OPEN)
+		return client_wait(h, c, f, seq);
+	rc = ws_send(c->peer, f);
+	if (rc == RC_OK && h->conf->resume_ms > 0)
+		client_put_replay(h, c, f, seq);
+	return rc;
+}
+
+enum rc
+client_send(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+{
+	if (c->closing || c->phase == CLIENT_ENDED)
 		return RC_DOWN;
 	if (c->dropped > 0 && !client_send_dropped(h, c))
 		return RC_RETRY;
@@ -137,14 +199,33 @@ client_send(struct hub *h, struct client *c, struct frame *f)
 		client_shed_largest(h);
 		return RC_RETRY;
 	}
-	return ws_send(c->peer, f);
+	return client_put(h, c, f, seq);
+}
+
+void
+client_open(struct hub *h, struct client *c, uint64_t has)
+{
+	uint64_t n = has + 1;
+	enum rc rc = RC_OK;
+
+	/* All fit: a queue has room for a replay. */
+	if (n < c->replay.first)
+		n = c->replay.first;
+	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
+		rc = ws_send(c->peer, replay_at(&c->replay, n)->frame);
+	if (rc != RC_OK)
+		client_close(c, WS_CLOSE_TRY_LATER,
+		    STR("too much waits for this client"));
+	c->waiting = c->waiting_bytes = 0;
+	if (h->conf->resume_ms == 0)
+		client_forget_replay(h, c);
 }
 
 bool
 client_send_text(struct hub *h, struct client *c)
 {
 	struct frame *f = frame_new(FRAME_TEXT, buf_str(&h->out));
-	enum rc rc = client_send(h, c, f);
+	enum rc rc = client_send(h, c, f, 0);
 
 	frame_unref(f);
 	buf_reset(&h->out);
@@ -175,7 +256,7 @@ client_send_dropped(struct hub *h, struct client *c)
 	hub_event_end(&o);
 	hub_message_end(&o, hub_now(h));
 	f = frame_new(FRAME_TEXT, buf_str(&text));
-	rc = ws_send(c->peer, f);
+	rc = client_put(h, c, f, 0);
 	frame_unref(f);
 	buf_free(&text);
 	if (rc == RC_OK)
@@ -192,12 +273,52 @@ client_fail(struct hub *h, struct client *c, const struct hub_failure *f)
 		client_drop(h, c);
 }
 
+static void
+heartbeat_put_flag(struct wire_out *o, const char *key, bool is)
+{
+	wire_out_key(o, str_of(key));
+	wire_out_bool(o, is);
+}
+
+static void
+heartbeat_put_beginning(struct hub *h, const struct client *c,
+    const struct client_beginning *first, struct wire_out *o)
+{
+	if (h->conf->resume_ms > 0) {
+		hub_put(o, "session", str_of(c->session));
+		wire_out_key(o, STR("resume"));
+		wire_out_object(o);
+		wire_out_key(o, STR("ms"));
+		wire_out_i64(o, h->conf->resume_ms);
+		wire_out_key(o, STR("frames"));
+		wire_out_i64(o, REPLAY_FRAMES);
+		wire_out_object_end(o);
+	}
+	if (first->wanted) {
+		heartbeat_put_flag(o, "resumed", first->resumed);
+		if (!first->resumed)
+			wire_out_key(o, STR("lost"));
+		if (!first->resumed && first->lost >= 0)
+			wire_out_i64(o, first->lost);
+		else if (!first->resumed)
+			wire_out_str(o, STR("unknown"));
+	}
+	if (first->history) {
+		heartbeat_put_flag(o, "gap", first->gap);
+		heartbeat_put_flag(o, "more", first->more);
+	}
+}
+
 void
-client_heartbeat(struct hub *h, struct client *c)
+client_heartbeat(
+    struct hub *h, struct client *c, const struct client_beginning *first)
 {
 	struct wire_out o = { .b = &h->out };
 	struct str now = hub_now(h);
+	struct frame *f;
 
+	if (c->phase != CLIENT_OPEN || c->closing)
+		return;
 	hub_message_begin(&o, "heartbeat", &c->identity);
 	wire_out_object(&o);
 	hub_put(&o, "timestamp", now);
@@ -205,16 +326,22 @@ client_heartbeat(struct hub *h, struct client *c)
 	    h->draining ? STR("draining") : STR("running"));
 	hub_put(&o, "ping", STR("pong"));
 	/* As version 1 of the hub has them. */
-	wire_out_key(&o, STR("pong"));
-	wire_out_bool(&o, true);
+	heartbeat_put_flag(&o, "pong", true);
 	hub_put(&o, "status", STR("connected"));
 	hub_put(&o, "server_time", now);
 	hub_put(&o, "client_id", c->identity.id);
 	hub_put(&o, "client_type", client_class_names[c->identity.class]);
 	hub_put(&o, "hub", str_of(h->name));
+	if (first != NULL)
+		heartbeat_put_beginning(h, c, first, &o);
 	wire_out_object_end(&o);
 	hub_message_end(&o, now);
-	(void)client_send_text(h, c);
+	f = frame_new(FRAME_TEXT, buf_str(&h->out));
+	buf_reset(&h->out);
+	/* One that has no room for it gets the next. */
+	if (ws_send(c->peer, f) != RC_OK)
+		log_debug("star.heartbeat", LOG_V("id", c->identity.id));
+	frame_unref(f);
 }
 
 /* ---- environments of a client ---- */

@@ -31,6 +31,13 @@ static const struct hub_error_row hub_error_rows[HUB_ERROR_N] = {
 	[HUB_ERROR_SLOW] = { "CONNECTION_ERROR", "recipient_slow",
 	    "the recipient does not read fast enough: not delivered",
 	    "send less to it, and this again later" },
+	[HUB_ERROR_UNREACHABLE] = { "CONNECTION_ERROR", "hub_unreachable",
+	    "the hub of the recipient cannot be reached: not delivered",
+	    "send this again later" },
+	[HUB_ERROR_UNKNOWN] = { "CONNECTION_LOST", "delivery_unknown",
+	    "the recipient's hub has not confirmed this: it may have been "
+	    "delivered, or not",
+	    "find out from the recipient before you send this again" },
 	[HUB_ERROR_RATE] = { "RATE_LIMITED", "rate_limited",
 	    "too much was sent: not delivered",
 	    "wait for retry_after_ms, and send this again" },

@@ -3,31 +3,15 @@
  */
 #include <stdio.h>
 
+#include "command.h"
+#include "core/fiber.h"
 #include "core/mem.h"
-#include "envelope.h"
 #include "handlers.h"
-#include "wire/out.h"
 #include "wire/slice.h"
 
-/* Bytes of a list in a reply; what does not fit is left out. */
-#define LIST_BYTES (768UL * 1024)
-#define VERSION    "1.0"
+#define VERSION "1.0"
 
-/* A payload; values are as written, absent: not there. */
-struct command {
-	struct str type, stream, stream_type, action, id, data;
-};
-
-struct command_run {
-	struct hub *h;
-	struct client *c;
-	const struct envelope *e;
-	struct hub_failure *f;
-	struct command p;
-	struct wire_out o;
-};
-
-static bool
+bool
 command_fail(struct command_run *r, enum hub_error error, const char *message)
 {
 	r->f->error = error;
@@ -35,7 +19,7 @@ command_fail(struct command_run *r, enum hub_error error, const char *message)
 	return false;
 }
 
-static bool
+bool
 command_invalid(struct command_run *r, const char *error)
 {
 	r->f->validation_error = error;
@@ -81,7 +65,7 @@ search_on_member(void *arg, const struct wire_slice *s)
 }
 
 /* As written; absent: there is none. */
-static struct str
+struct str
 command_member(struct str json, struct str key)
 {
 	struct member_search m = { .key = key };
@@ -93,7 +77,7 @@ command_member(struct str json, struct str key)
 }
 
 /* The text of a JSON string; absent: it is none. */
-static struct str
+struct str
 command_text(struct command_run *r, struct str json)
 {
 	struct str s = { NULL, 0 };
@@ -105,31 +89,39 @@ command_text(struct command_run *r, struct str json)
 
 /* ---- the reply ---- */
 
+/* That of the request, or its message's, or a new one. */
 static void
+command_set_reply_id(struct command_run *r)
+{
+	char text[40];
+
+	if (r->p.id.p != NULL && r->p.id.n <= ENVELOPE_MESSAGE_ID_MAX) {
+		r->reply_id = r->p.id;
+	} else if (r->f->message_id.p != NULL) {
+		r->reply_id = r->f->message_id;
+	} else {
+		(void)snprintf(text, sizeof(text), "\"hub-%llu\"",
+		    (unsigned long long)++r->h->events);
+		r->reply_id = arena_str(r->h->arena, str_of(text));
+	}
+}
+
+void
 command_begin(struct command_run *r)
 {
-	char id[32];
-
+	buf_reset(&r->h->out);
 	r->o = (struct wire_out){ .b = &r->h->out };
 	hub_message_begin(&r->o, "message", &r->c->identity);
 	wire_out_object(&r->o);
 	wire_out_key(&r->o, STR("type"));
 	wire_out_str(&r->o, STR("outcome"));
 	wire_out_key(&r->o, STR("id"));
-	if (r->p.id.p != NULL && r->p.id.n <= ENVELOPE_MESSAGE_ID_MAX) {
-		wire_out_raw(&r->o, r->p.id);
-	} else if (r->e->message_id.p != NULL) {
-		wire_out_raw(&r->o, r->e->message_id);
-	} else {
-		(void)snprintf(id, sizeof(id), "hub-%llu",
-		    (unsigned long long)++r->h->events);
-		wire_out_str(&r->o, str_of(id));
-	}
+	wire_out_raw(&r->o, r->reply_id);
 	wire_out_key(&r->o, STR("outcome"));
 	wire_out_object(&r->o);
 }
 
-static bool
+bool
 command_end(struct command_run *r)
 {
 	wire_out_object_end(&r->o);
@@ -142,86 +134,72 @@ command_end(struct command_run *r)
 	return true;
 }
 
-static void
+void
 command_put(struct command_run *r, const char *key, struct str value)
 {
 	hub_put(&r->o, key, value);
 }
 
-static void
+void
 command_put_count(struct command_run *r, const char *key, size_t n)
 {
 	wire_out_key(&r->o, str_of(key));
 	wire_out_i64(&r->o, (int64_t)n);
 }
 
-static void
+void
 command_put_flag(struct command_run *r, const char *key, bool is)
 {
 	wire_out_key(&r->o, str_of(key));
 	wire_out_bool(&r->o, is);
 }
 
-/* ---- requests ---- */
+/* ---- requests that wait ---- */
 
 static void
-command_put_environment(struct command_run *r, const struct client *env)
+command_in_fiber(void *arg)
 {
-	char text[IDENTITY_KEY_MAX];
+	struct command_run *r = arg;
+	struct hub *h = r->h;
+	struct client *c = r->c;
+	struct arena *a = r->arena;
 
-	wire_out_object(&r->o);
-	command_put(r, "id", env->identity.id);
-	command_put_count(r, "client_count",
-	    room_count(rooms_find(r->h->rooms, client_env_key(env, text))));
-	command_put_flag(r, "up", true);
-	wire_out_object_end(&r->o);
+	if (!r->fn(r))
+		client_fail(h, c, r->f);
+	c->commands--;
+	client_unref(h, c);
+	arena_free(a);
 }
 
-static bool
-command_get_environments(struct command_run *r)
+bool
+command_later(struct command_run *r, command_fn fn)
 {
-	const struct client *env;
-	size_t pos = 0;
-	bool all = true;
+	struct arena *a;
+	struct command_run *later;
 
-	command_begin(r);
-	wire_out_key(&r->o, STR("environments"));
-	wire_out_array(&r->o);
-	while ((env = directory_next(
-		    r->h->directory, CLASS_ENVIRONMENT, &pos)) != NULL) {
-		if (!str_eq(env->identity.tenant, r->c->identity.tenant))
-			continue;
-		if (r->h->out.n > LIST_BYTES)
-			all = false;
-		else
-			command_put_environment(r, env);
+	if (r->c->commands == COMMAND_WAITING_MAX) {
+		r->f->retry_after_ms = 100;
+		return command_fail(r, HUB_ERROR_RATE, NULL);
 	}
-	wire_out_array_end(&r->o);
-	if (!all)
-		command_put_flag(r, "truncated", true);
-	return command_end(r);
+	r->c->commands++;
+	a = arena_new(8192);
+	later = arena_alloc(a, sizeof(*later));
+	*later = *r;
+	later->arena = a;
+	later->fn = fn;
+	later->c = client_ref(r->c);
+	later->p = (struct command){ 0 };
+	later->reply_id = arena_str(a, r->reply_id);
+	later->env = arena_str(a, r->env);
+	later->key = arena_str(a, r->key);
+	later->failure = *r->f;
+	later->failure.message_id = arena_str(a, r->f->message_id);
+	later->f = &later->failure;
+	fiber_start(command_in_fiber, later);
+	return true;
 }
 
-static bool
-command_get_server_stats(struct command_run *r)
-{
-	const struct hub *h = r->h;
-	const struct str tenant = r->c->identity.tenant;
-	size_t agents = directory_count(h->directory, CLASS_AGENT, tenant);
-	size_t envs = directory_count(h->directory, CLASS_ENVIRONMENT, tenant);
-	size_t humans = directory_count(h->directory, CLASS_HUMAN, tenant);
-
-	command_begin(r);
-	command_put_count(r, "active_connections", agents + envs + humans);
-	command_put_count(r, "active_agents", agents);
-	command_put_count(r, "active_environments", envs);
-	command_put_count(r, "active_humans", humans);
-	command_put_count(r, "active_env_count", envs);
-	command_put_count(
-	    r, "uptime_ms", (size_t)mono_diff_ms(clock_mono(), h->since));
-	command_put(r, "hub", str_of(h->name));
-	return command_end(r);
-}
+/* ---- requests that need nothing from elsewhere ---- */
 
 struct version_search {
 	size_t n;
@@ -259,133 +237,6 @@ command_version_negotiate(struct command_run *r)
 	return command_end(r);
 }
 
-/* The environment whose members are wanted; absent: none. */
-static struct str
-command_env(struct command_run *r)
-{
-	struct str env =
-	    command_text(r, command_member(r->p.data, STR("env_id")));
-	size_t i;
-
-	if (env.p != NULL || r->c->identity.class != CLASS_HUMAN)
-		return env.p != NULL ? env : r->c->identity.env;
-	for (i = 0; i < r->c->nrooms; i++)
-		if (r->c->rooms[i].room != NULL)
-			return room_env(r->c->rooms[i].room);
-	return env;
-}
-
-static bool
-command_get_members(struct command_run *r)
-{
-	char text[IDENTITY_KEY_MAX];
-	struct str env = command_env(r);
-	struct str key = identity_env_key(r->c->identity.tenant, env, text);
-	const struct room *room;
-	const struct client *m;
-	size_t i, n;
-
-	if (key.p == NULL ||
-	    (!str_eq(env, r->c->identity.env) &&
-		client_membership(r->h, r->c, key) == NULL))
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "the members of an environment are for those in it");
-	room = rooms_find(r->h->rooms, key);
-	n = room_count(room);
-	command_begin(r);
-	command_put(r, "env_id", env);
-	command_put_flag(r, "up", directory_find(r->h->directory, key) != NULL);
-	command_put_count(r, "count", n);
-	wire_out_key(&r->o, STR("members"));
-	wire_out_array(&r->o);
-	for (i = 0; i < n && r->h->out.n <= LIST_BYTES; i++) {
-		m = room_client(room, i);
-		wire_out_object(&r->o);
-		command_put(r, "id", m->identity.id);
-		command_put(r, "type", client_class_names[m->identity.class]);
-		wire_out_object_end(&r->o);
-	}
-	wire_out_array_end(&r->o);
-	if (i < n)
-		command_put_flag(r, "truncated", true);
-	return command_end(r);
-}
-
-/* The key of the environment that a human names to join or leave it; absent:
- * f says what is wrong. */
-static struct str
-command_human_env(
-    struct command_run *r, char text[IDENTITY_KEY_MAX], struct str *env)
-{
-	*env = command_text(r, command_member(r->p.data, STR("env_id")));
-	if (r->c->identity.class != CLASS_HUMAN) {
-		(void)command_fail(r, HUB_ERROR_PERMISSION,
-		    "only humans join and leave environments");
-		return (struct str){ NULL, 0 };
-	}
-	if (env->p == NULL || identity_id_error(*env) != NULL) {
-		(void)command_invalid(r,
-		    "/payload/data/env_id: must be the id of an "
-		    "environment");
-		return (struct str){ NULL, 0 };
-	}
-	return identity_env_key(r->c->identity.tenant, *env, text);
-}
-
-static bool
-command_joined(struct command_run *r, struct str env, const char *status)
-{
-	command_begin(r);
-	command_put(r, "status", STR("success"));
-	command_put(r, "message", str_of(status));
-	command_put(r, "env_id", env);
-	return command_end(r);
-}
-
-static bool
-command_join(struct command_run *r)
-{
-	char text[IDENTITY_KEY_MAX];
-	struct str env, key = command_human_env(r, text, &env);
-	struct client *c = r->c;
-	size_t i;
-
-	if (key.p == NULL)
-		return false;
-	if (client_membership(r->h, c, key) != NULL)
-		return command_joined(r, env, "joined");
-	if (directory_find(r->h->directory, key) == NULL)
-		return command_fail(r, HUB_ERROR_ENVIRONMENT, NULL);
-	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
-		;
-	if (i == c->nrooms)
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "a human is in 16 environments at most: leave one first");
-	if (room_count(rooms_find(r->h->rooms, key)) >= HUB_MEMBERS_MAX)
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "the environment has too many members");
-	room_join(r->h->rooms, key, &c->rooms[i]);
-	presence_joined(r->h, c, key);
-	return command_joined(r, env, "joined");
-}
-
-static bool
-command_leave(struct command_run *r)
-{
-	char text[IDENTITY_KEY_MAX];
-	struct str env, key = command_human_env(r, text, &env);
-	struct room_member *m;
-
-	if (key.p == NULL)
-		return false;
-	m = client_membership(r->h, r->c, key);
-	if (m != NULL) {
-		room_leave(m);
-		presence_left(r->h, r->c, key, "closed");
-	}
-	return command_joined(r, env, "left");
-}
-
 static bool
 command_admin(struct command_run *r)
 {
@@ -416,6 +267,7 @@ static const struct command_row command_rows[] = {
 	{ STR_INIT("get_members"), command_get_members },
 	{ STR_INIT("join_environment"), command_join },
 	{ STR_INIT("leave_environment"), command_leave },
+	{ STR_INIT("get_history"), command_get_history },
 	{ STR_INIT("admin_command"), command_admin },
 };
 
@@ -440,12 +292,13 @@ bool
 on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f)
 {
-	struct command_run r = { .h = h, .c = c, .e = e, .f = f };
+	struct command_run r = { .h = h, .c = c, .f = f };
 	struct str type;
 
 	if (e->payload.p[0] != '{' ||
 	    envelope_members(e->payload, command_on_member, &r.p) != RC_OK)
 		return command_invalid(&r, "/payload: must be an object");
+	command_set_reply_id(&r);
 	type = command_text(&r, r.p.type);
 	if (str_eq(type, STR("stream")))
 		return command_stream(&r);

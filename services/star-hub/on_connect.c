@@ -1,51 +1,14 @@
 /*
- * on_connect: connections begin and end: identities, rooms, presence.
+ * on_connect: connections begin and end.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "auth/auth.h"
+#include "claims.h"
+#include "cluster/peers.h"
 #include "core/log.h"
-#include "core/mem.h"
 #include "handlers.h"
 #include "http/head_reader.h"
-#include "ws/handshake.h"
-
-/* Of a connection whose identity a newer one holds. */
-#define CLOSE_REPLACED 4409
-#define SUBPROTOCOL    STR("star.v1")
-
-/* ---- rooms ---- */
-
-static void
-connect_leave_rooms(struct hub *h, struct client *c, const char *reason)
-{
-	char text[IDENTITY_KEY_MAX];
-	struct str key;
-	size_t i;
-
-	for (i = 0; i < c->nrooms; i++) {
-		if (c->rooms[i].room == NULL)
-			continue;
-		key = identity_env_key(
-		    c->identity.tenant, room_env(c->rooms[i].room), text);
-		room_leave(&c->rooms[i]);
-		presence_left(h, c, key, reason);
-	}
-}
-
-/* c does not hold its identity any more. */
-static void
-connect_release(struct hub *h, struct client *c, const char *reason)
-{
-	if (!c->held)
-		return;
-	c->held = false;
-	directory_remove(h->directory, &c->identity, c);
-	metric_change(h->metrics.clients[c->identity.class], -1);
-	connect_leave_rooms(h, c, reason);
-	if (c->identity.class == CLASS_ENVIRONMENT)
-		presence_environment(h, c, reason);
-}
 
 /* ---- the beginning ---- */
 
@@ -53,63 +16,13 @@ connect_release(struct hub *h, struct client *c, const char *reason)
 static const char *
 connect_limit_error(const struct hub *h, const struct identity *i)
 {
-	char text[IDENTITY_KEY_MAX];
-
+	if (h->draining)
+		return "this hub restarts: connect again";
 	if (i->class == CLASS_ENVIRONMENT &&
 	    directory_count(h->directory, CLASS_ENVIRONMENT, i->tenant) >=
 		HUB_TENANT_MAX)
 		return "too many environments are connected";
-	if (i->class == CLASS_AGENT &&
-	    room_count(rooms_find(h->rooms,
-		identity_env_key(i->tenant, i->env, text))) >= HUB_MEMBERS_MAX)
-		return "the environment has too many members";
 	return NULL;
-}
-
-/* The newest connection of an identity holds it. */
-static void
-connect_claim(struct hub *h, struct client *c)
-{
-	struct client *old = directory_put(h->directory, &c->identity, c);
-
-	metric_change(h->metrics.clients[c->identity.class], 1);
-	c->held = true;
-	if (old == NULL)
-		return;
-	old->held = false;
-	metric_change(h->metrics.clients[c->identity.class], -1);
-	connect_leave_rooms(h, old, "replaced");
-	if (c->identity.class == CLASS_ENVIRONMENT)
-		presence_environment(h, old, "replaced");
-	client_close(
-	    old, CLOSE_REPLACED, STR("replaced by a newer connection"));
-}
-
-static void
-connect_enter(struct hub *h, struct client *c)
-{
-	char text[IDENTITY_KEY_MAX];
-	struct str key;
-
-	if (c->identity.class == CLASS_ENVIRONMENT) {
-		presence_environment(h, c, NULL);
-	} else if (c->identity.class == CLASS_AGENT) {
-		key = client_env_key(c, text);
-		room_join(h->rooms, key, &c->rooms[0]);
-		presence_joined(h, c, key);
-	}
-}
-
-static bool
-connect_is_of_another(const struct hub *h, const struct identity *i,
-    const struct auth_caller *who)
-{
-	char text[IDENTITY_KEY_MAX];
-	const struct client *c =
-	    directory_find(h->directory, identity_key(i, text));
-
-	return who != NULL && who->role != WIRE_ROLE_OPERATOR && c != NULL &&
-	    !str_eq(c->user, who->user);
 }
 
 static void
@@ -119,12 +32,78 @@ connect_reject(struct hub *h, struct ws_peer *p, int status, const char *why)
 	ws_reject(p, status, why);
 }
 
+static bool
+connect_is_session(struct str s)
+{
+	size_t i;
+
+	for (i = 0; i < s.n; i++)
+		if (str_hex_value(s.p[i]) < 0)
+			return false;
+	return s.n == HUB_SESSION_MAX - 1;
+}
+
+/* "<gen>-<seq>", of which the seq counts over generations. */
+static bool
+connect_read_cursor(struct str s, int64_t *seq)
+{
+	int64_t gen;
+
+	return str_to_i64(str_split(&s, '-'), 0, INT64_MAX, &gen) == RC_OK &&
+	    s.p != NULL && str_to_i64(s, 0, INT64_MAX, seq) == RC_OK;
+}
+
+/* NULL, or what is wrong with the parameters; others are ignored. */
+static const char *
+connect_read_query(struct client *c, struct str query)
+{
+	struct str value, name;
+
+	while (query.p != NULL) {
+		value = str_split(&query, '&');
+		name = str_split(&value, '=');
+		if (str_eq(name, STR("session"))) {
+			if (!connect_is_session(value))
+				return "session is not one of this hub";
+			str_copy(value, c->resume_session,
+			    sizeof(c->resume_session));
+		} else if (str_eq(name, STR("last"))) {
+			if (str_to_i64(value, 0, INT64_MAX, &c->resume_last) !=
+			    RC_OK)
+				return "last is not a number of frames";
+		} else if (str_eq(name, STR("cursor"))) {
+			if (!connect_read_cursor(value, &c->after_cursor))
+				return "cursor is not one of an event";
+		}
+	}
+	return NULL;
+}
+
+static void
+connect_begin(struct hub *h, struct client *c, struct str query)
+{
+	const char *why = connect_read_query(c, query);
+
+	if (why != NULL) {
+		connect_reject(h, c->peer, 400, why);
+		return;
+	}
+	if (h->conf->resume_ms == 0)
+		c->resume_session[0] = '\0';
+	if (c->resume_session[0] != '\0')
+		memcpy(c->session, c->resume_session, sizeof(c->session));
+	else
+		id_hex32(c->session);
+	claims_begin(h->claims, c);
+}
+
 void
 on_connect(void *app, struct ws_peer *p, const struct http_head *head,
     const struct auth_caller *who)
 {
 	struct hub *h = app;
 	const struct str none = { NULL, 0 };
+	struct str query = head->target;
 	struct identity i;
 	struct client *c;
 	const char *why;
@@ -146,18 +125,14 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 		connect_reject(h, p, 503, why);
 		return;
 	}
-	if (connect_is_of_another(h, &i, who)) {
-		connect_reject(h, p, 403, "the id is of another user");
-		return;
-	}
-	c = client_new(h, p, &i, who != NULL ? who->user : none);
-	if (who != NULL)
+	c = client_new(p, &i, who != NULL ? who->user : none);
+	if (who != NULL) {
 		c->until = who->until;
+		c->operator= who->role == WIRE_ROLE_OPERATOR;
+	}
 	ws_peer_set(p, c);
-	connect_claim(h, c);
-	ws_accept(p, handshake_offers(head, SUBPROTOCOL) ? SUBPROTOCOL : none);
-	client_heartbeat(h, c);
-	connect_enter(h, c);
+	(void)str_split(&query, '?');
+	connect_begin(h, c, query);
 }
 
 /* ---- the end ---- */
@@ -172,18 +147,39 @@ connect_end_reason(const struct hub *h, const struct ws_end *end)
 	return end->code == WS_CLOSE_GOING_AWAY ? "timeout" : "kicked";
 }
 
+/* Not if either side wanted this end. */
+static bool
+connect_may_resume(const struct hub *h, const struct ws_end *end)
+{
+	if (h->conf->resume_ms == 0 || (h->draining && h->peers->n == 0))
+		return false;
+	if (end->by_peer)
+		return end->code != WS_CLOSE_NORMAL;
+	return end->code != WS_CLOSE_POLICY;
+}
+
 void
 on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 {
 	struct hub *h = app;
 	struct client *c = ws_peer_arg(p);
+	const char *reason = connect_end_reason(h, end);
+	bool was_open = c->phase == CLIENT_OPEN;
 
-	c->closing = true;
-	connect_release(h, c, connect_end_reason(h, end));
-	TAILQ_REMOVE(&h->clients, c, link);
 	log_debug("star.end", LOG_V("id", c->identity.id),
 	    LOG_I("code", (int64_t)end->code), LOG_S("why", end->why));
-	client_free(c);
+	c->peer = NULL;
+	if (was_open) {
+		TAILQ_REMOVE(&h->clients, c, link);
+		c->phase = CLIENT_ENDED;
+	}
+	if (was_open && c->held && connect_may_resume(h, end)) {
+		c->closing = false;
+		claims_detach(h->claims, c, reason);
+	} else if (was_open) {
+		claims_end(h->claims, c, reason);
+	}
+	client_unref(h, c);
 }
 
 void

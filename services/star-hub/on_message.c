@@ -2,6 +2,7 @@
  * on_message: a frame of a client: one message, or a batch, each to its
  * recipients.
  */
+#include "cluster/peers.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "envelope.h"
@@ -59,20 +60,20 @@ fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 
 /* ---- delivery ---- */
 
-static struct frame *
-message_frame(struct hub *h, const struct client *c, const struct envelope *e)
+/* Into h->out. */
+static struct str
+message_write(struct hub *h, const struct client *c, const struct envelope *e,
+    struct str cursor)
 {
 	const struct str none = { NULL, 0 };
 	/* Some clients read no more bytes than a message may have. */
 	bool has_room =
 	    e->text.n + TIMESTAMP_BYTES <= (size_t)h->conf->message_bytes;
-	struct frame *f;
 
-	envelope_write(e, envelope_is_from(e, &c->identity) ? none : c->sender,
-	    has_room && !e->has_timestamp ? hub_now(h) : none, &h->out);
-	f = frame_new(FRAME_TEXT, buf_str(&h->out));
 	buf_reset(&h->out);
-	return f;
+	envelope_write(e, envelope_is_from(e, &c->identity) ? none : c->sender,
+	    has_room ? hub_now(h) : none, cursor, &h->out);
+	return buf_str(&h->out);
 }
 
 static void
@@ -81,24 +82,28 @@ message_count(struct hub *h, const struct client *c, enum hub_how how)
 	metric_add(h->metrics.messages[c->identity.class][how], 1);
 }
 
-/* What the two have to do with each other; r->global is set. */
+/*
+ * What the two have to do with each other; r->global is set.  What a human of
+ * another hub has, that hub checks.
+ */
 static void
-message_relate(struct hub *h, const struct client *c, const struct client *to,
-    struct relation *r)
+message_relate(struct hub *h, const struct client *c, const struct identity *i,
+    const struct client *to, struct relation *r)
 {
-	const struct client *human = to, *other = c;
+	const struct identity *other = &c->identity;
+	const struct client *human = to;
 	char text[IDENTITY_KEY_MAX];
 	struct str key;
 
 	if (c->identity.class == CLASS_HUMAN) {
 		human = c;
-		other = to;
-	} else if (to->identity.class != CLASS_HUMAN) {
+		other = i;
+	} else if (i->class != CLASS_HUMAN) {
 		return;
 	}
-	key = client_env_key(other, text);
-	r->member = client_membership(h, human, key) != NULL;
-	r->addressed = client_has_addressed(human, key);
+	key = identity_env_key(other->tenant, other->env, text);
+	r->member = human == NULL || client_membership(h, human, key) != NULL;
+	r->addressed = human == NULL || client_has_addressed(human, key);
 }
 
 static enum hub_error
@@ -117,31 +122,97 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 {
 	struct relation relation = { .global = h->global };
 	char text[IDENTITY_KEY_MAX];
-	struct str key = identity_key(&r->to, text);
+	struct str key = identity_key(&r->to, text), bytes;
 	struct client *to =
 	    key.p != NULL ? directory_find(h->directory, key) : NULL;
+	const struct str none = { NULL, 0 };
 	struct frame *frame;
 	const char *why;
 	enum rc rc;
 
-	if (to == NULL)
+	if (key.p == NULL)
 		return fail_as(f, message_missing(c, r), NULL);
-	message_relate(h, c, to, &relation);
+	message_relate(h, c, &r->to, to, &relation);
 	why = permission_check(&c->identity, r, &relation);
 	if (why != NULL)
 		return fail_as(f, HUB_ERROR_PERMISSION, why);
-	frame = message_frame(h, c, e);
-	rc = client_send(h, to, frame);
-	frame_unref(frame);
-	if (rc == RC_RETRY)
-		return fail_as(f, HUB_ERROR_SLOW, NULL);
-	if (rc != RC_OK)
-		return fail_as(f, message_missing(c, r), NULL);
 	if (c->identity.class == CLASS_HUMAN &&
-	    to->identity.class == CLASS_ENVIRONMENT)
+	    r->to.class == CLASS_ENVIRONMENT)
 		client_add_addressed(c, key);
-	message_count(h, c, HUB_LOCAL);
-	return true;
+	bytes = message_write(h, c, e, none);
+	message_count(h, c, to != NULL ? HUB_LOCAL : HUB_REMOTE);
+	if (to == NULL) {
+		remote_route(h->peers,
+		    outgoing_new(client_ref(c), f->seq, f->message_id, key),
+		    bytes);
+		buf_reset(&h->out);
+		return true;
+	}
+	frame = frame_new(FRAME_TEXT, bytes);
+	buf_reset(&h->out);
+	rc = client_send(h, to, frame, 0);
+	frame_unref(frame);
+	if (rc == RC_OK)
+		return true;
+	return fail_as(
+	    f, rc == RC_RETRY ? HUB_ERROR_SLOW : message_missing(c, r), NULL);
+}
+
+/* To the hubs that have members, or all of them. */
+static void
+message_to_peers(struct hub *h, struct client *c, struct link_record *r,
+    const struct hub_failure *f)
+{
+	const struct str none = { NULL, 0 };
+	char text[IDENTITY_KEY_MAX];
+	struct outgoing *o;
+	struct peer *p;
+	enum rc rc;
+
+	r->from = client_key(c, text);
+	TAILQ_FOREACH (p, &h->peers->list, link) {
+		if (r->seq > 0 && !roster_has(c->roster, p))
+			continue;
+		o = outgoing_new(client_ref(c), f->seq, f->message_id, none);
+		rc = peer_send(p, r, o);
+		if (rc != RC_OK)
+			outgoing_fail(h->peers, o,
+			    rc == RC_RETRY ? HUB_ERROR_SLOW
+					   : HUB_ERROR_UNREACHABLE);
+	}
+}
+
+static void
+message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
+    const struct recipient *r, struct link_record *out,
+    const struct hub_failure *f)
+{
+	char cursor[HUB_CURSOR_MAX];
+	struct str text = { NULL, 0 };
+	struct frame *frame;
+
+	/* Only those to all its members are what an environment went through.
+	 */
+	if (r->kind == RECIPIENT_ROOM && c->roster != NULL &&
+	    str_eq(r->to.env, c->identity.env)) {
+		text = history_cursor(c, cursor);
+		out->gen = c->gen;
+		out->seq = c->cursor;
+	}
+	out->bytes = message_write(h, c, e, text);
+	out->audience = r->audience;
+	frame = frame_new(FRAME_TEXT, out->bytes);
+	buf_reset(&h->out);
+	if (r->kind == RECIPIENT_ALL)
+		broadcast_here_all(h, out->to, r->audience, c, frame);
+	else
+		broadcast_here(h, out->to, r->audience, frame, out->seq);
+	/* Events that follow use the buffer. */
+	out->bytes = frame_payload(frame);
+	if (out->seq > 0 && h->conf->history > 0)
+		history_store(h, c, out->bytes);
+	message_to_peers(h, c, out, f);
+	frame_unref(frame);
 }
 
 /* To a human that has no environment the empty one is nobody's. */
@@ -151,20 +222,23 @@ message_to_room(struct hub *h, struct client *c, const struct envelope *e,
 {
 	const struct relation relation = { .global = h->global };
 	const char *why = permission_check(&c->identity, r, &relation);
+	struct link_record out = {
+		.kind = r->kind == RECIPIENT_ALL ? LINK_ALL : LINK_ROOM
+	};
 	struct mono now = clock_mono();
 	char text[IDENTITY_KEY_MAX];
-	struct frame *frame;
-	struct str key;
 	size_t n;
 	int64_t ms;
 
 	if (why != NULL)
 		return fail_as(f, HUB_ERROR_PERMISSION, why);
-	key = identity_env_key(c->identity.tenant, r->to.env, text);
+	out.to = r->kind == RECIPIENT_ALL
+	    ? c->identity.tenant
+	    : identity_env_key(c->identity.tenant, r->to.env, text);
 	n = r->kind == RECIPIENT_ALL ? ws_count(h->ws)
-				     : room_count(rooms_find(h->rooms, key));
-	if (r->kind == RECIPIENT_ROOM && n == 0 &&
-	    (key.p == NULL || directory_find(h->directory, key) == NULL))
+				     : room_count(rooms_find(h->rooms, out.to));
+	if (r->kind == RECIPIENT_ROOM && n == 0 && h->peers->n == 0 &&
+	    (out.to.p == NULL || directory_find(h->directory, out.to) == NULL))
 		return fail_as(f, HUB_ERROR_ENVIRONMENT, NULL);
 	ms = throttle_take(&c->broadcasts, &h->broadcasts, 1, now);
 	if (ms == 0)
@@ -172,12 +246,7 @@ message_to_room(struct hub *h, struct client *c, const struct envelope *e,
 		    &h->delivered, &h->deliveries, (int64_t)n, now);
 	if (ms > 0)
 		return fail_rate(c, f, ms, now);
-	frame = message_frame(h, c, e);
-	if (r->kind == RECIPIENT_ALL)
-		broadcast_all(h, r->audience, c, frame);
-	else
-		broadcast_room(h, key, r->audience, c, frame);
-	frame_unref(frame);
+	message_broadcast(h, c, e, r, &out, f);
 	message_count(h, c, HUB_ROOM);
 	return true;
 }
@@ -239,7 +308,7 @@ message_by_type(struct hub *h, struct client *c, const struct envelope *e,
 	switch (e->type) {
 	case ENVELOPE_HEARTBEAT:
 		message_count(h, c, HUB_TO_HUB);
-		client_heartbeat(h, c);
+		client_heartbeat(h, c, NULL);
 		return true;
 	case ENVELOPE_AUTHENTICATE:
 		return fail_validation(f,
@@ -340,6 +409,9 @@ on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 	/* A binary frame is JSON, too. */
 	(void)binary;
 	if (c->closing)
+		return;
+	/* Others may have taken over its identity. */
+	if (peers_is_late(h->peers, now))
 		return;
 	ms = throttle_take(&c->bytes, &h->bytes, (int64_t)data.n, now);
 	if (ms > 0) {

@@ -1,24 +1,29 @@
 /*
- * presence: events to environments about who joins and leaves, and to members
- * about their environment.
+ * presence: events to environments about their members, and to members about
+ * their environment.
  */
+#include <stdio.h>
+
 #include "hub.h"
 #include "wire/out.h"
 
-/* reason NULL: without. */
-static void
-presence_send_environment(struct hub *h, const struct client *c, struct str key,
+void
+presence_member(struct hub *h, struct client *env, struct str member,
     const char *event, const char *reason)
 {
-	struct client *env = directory_find(h->directory, key);
 	struct wire_out o = { .b = &h->out };
+	struct identity i;
+	char name[32];
+	bool agent;
 
-	if (!h->conf->presence || env == NULL)
+	if (!h->conf->presence || identity_parse(member, &i) != RC_OK)
 		return;
+	agent = i.class == CLASS_AGENT;
+	(void)snprintf(
+	    name, sizeof(name), "%s_%s", agent ? "agent" : "human", event);
 	hub_message_begin(&o, "message", &env->identity);
-	hub_event_begin(&o, ++h->events, event);
-	hub_put(&o, c->identity.class == CLASS_AGENT ? "agent_id" : "human_id",
-	    c->identity.id);
+	hub_event_begin(&o, ++h->events, name);
+	hub_put(&o, agent ? "agent_id" : "human_id", i.id);
 	if (reason != NULL)
 		hub_put(&o, "reason", str_of(reason));
 	hub_event_end(&o);
@@ -28,41 +33,24 @@ presence_send_environment(struct hub *h, const struct client *c, struct str key,
 }
 
 void
-presence_joined(struct hub *h, const struct client *c, struct str key)
+presence_environment(struct hub *h, struct str key, const char *reason)
 {
-	presence_send_environment(h, c, key,
-	    c->identity.class == CLASS_AGENT ? "agent_joined" : "human_joined",
-	    NULL);
-}
-
-void
-presence_left(
-    struct hub *h, const struct client *c, struct str key, const char *reason)
-{
-	presence_send_environment(h, c, key,
-	    c->identity.class == CLASS_AGENT ? "agent_left" : "human_left",
-	    reason);
-}
-
-void
-presence_environment(struct hub *h, const struct client *c, const char *reason)
-{
-	char text[IDENTITY_KEY_MAX];
 	struct wire_out o = { .b = &h->out };
+	struct identity env;
 	struct frame *f;
 
-	if (!h->conf->presence)
+	if (!h->conf->presence || identity_parse(key, &env) != RC_OK)
 		return;
 	hub_message_begin(&o, "message", NULL);
 	hub_event_begin(&o, ++h->events,
 	    reason == NULL ? "environment_up" : "environment_down");
-	hub_put(&o, "env_id", c->identity.id);
+	hub_put(&o, "env_id", env.id);
 	if (reason != NULL)
 		hub_put(&o, "reason", str_of(reason));
 	hub_event_end(&o);
 	hub_message_end(&o, hub_now(h));
 	f = frame_new(FRAME_TEXT, buf_str(&h->out));
 	buf_reset(&h->out);
-	broadcast_room(h, client_env_key(c, text), CLASS_HUB, c, f);
+	broadcast_here(h, key, CLASS_HUB, f, 0);
 	frame_unref(f);
 }

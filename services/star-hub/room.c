@@ -13,6 +13,7 @@ struct room {
 	char *key;
 	struct room_member **member;
 	size_t n, cap;
+	struct room_place place;
 };
 
 struct rooms {
@@ -92,6 +93,32 @@ room_env(const struct room *r)
 	while (rest.p != NULL)
 		part = str_split(&rest, '/');
 	return part;
+}
+
+struct str
+room_key(const struct room *r)
+{
+	return str_of(r->key);
+}
+
+struct room_place *
+room_place(struct room *r)
+{
+	return &r->place;
+}
+
+bool
+room_is_of(const struct room *r, struct str tenant)
+{
+	struct str rest = str_of(r->key);
+
+	return str_eq(str_split(&rest, '/'), tenant);
+}
+
+struct room *
+rooms_next(const struct rooms *r, size_t *pos)
+{
+	return map_next(r->by_key, pos, NULL);
 }
 
 size_t

@@ -5,7 +5,9 @@
 #ifndef STAR_HUB_ROOM_H
 #define STAR_HUB_ROOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/str.h"
 
@@ -18,6 +20,14 @@ struct room_member {
 	void *client;      /* the owner's */
 	struct room *room; /* private: NULL: in none */
 	size_t at;         /* private */
+};
+
+struct peer;
+
+/* Where the environment of a room is. */
+struct room_place {
+	struct peer *peer; /* NULL: at this hub, or nowhere */
+	int64_t gen;       /* of its claim; 0: nowhere, as far as is known */
 };
 
 /* rooms_new(), rooms_free(r): Empty, and only when it is. */
@@ -37,6 +47,17 @@ void room_leave(struct room_member *m);
 
 /* room_env(r): The id of its environment. */
 struct str room_env(const struct room *r);
+
+/* room_key(r): The key of its environment.  room_place(r): The caller's to set;
+ * nowhere at first. */
+struct str room_key(const struct room *r);
+struct room_place *room_place(struct room *r);
+
+/* rooms_next(r, pos): Iterate: *pos starts at 0; NULL at the end. */
+struct room *rooms_next(const struct rooms *r, size_t *pos);
+
+/* room_is_of(r, tenant): Whether it is in a tenant. */
+bool room_is_of(const struct room *r, struct str tenant);
 
 /* room_count(r), room_client(r, i): The clients; NULL has none.  Their order
  * changes when one leaves. */

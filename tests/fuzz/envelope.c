@@ -65,7 +65,7 @@ check_forwarded(struct arena *a, const struct envelope *e)
 	struct envelope same;
 
 	envelope_write(e, STR("{\"id\":\"me\",\"type\":\"agent\"}"),
-	    STR("2025-08-19T10:30:00.000Z"), &out);
+	    STR("2025-08-19T10:30:00.000Z"), STR("1-2"), &out);
 	must(envelope_read(buf_str(&out), MAX, a, &same, &errors) == RC_OK ||
 	    out.n > MAX);
 	if (out.n <= MAX) {
@@ -76,8 +76,8 @@ check_forwarded(struct arena *a, const struct envelope *e)
 		must(same.type == e->type && same.has_timestamp);
 	}
 	buf_reset(&out);
-	envelope_write(
-	    e, (struct str){ NULL, 0 }, (struct str){ NULL, 0 }, &out);
+	envelope_write(e, (struct str){ NULL, 0 }, (struct str){ NULL, 0 },
+	    (struct str){ NULL, 0 }, &out);
 	must(str_eq(buf_str(&out), e->text));
 	buf_free(&out);
 }

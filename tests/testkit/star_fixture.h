@@ -22,6 +22,9 @@ void star_stop(struct star_fixture *f);
 /* star_open(f, c, path): Connect, and read the first heartbeat. */
 void star_open(const struct star_fixture *f, struct tk_ws *c, const char *path);
 
+/* star_leave(c): Close it as one that does not come back. */
+void star_leave(struct tk_ws *c);
+
 /*
  * star_envelope(dst, size, from, to, payload): A message; from and to are
  * "agent:agent_001", payload is JSON.  Returns dst.

@@ -229,7 +229,7 @@ TEST(members_are_notified_of_their_environment)
 	star_expect_has(&agent,
 	    "\"event\":\"environment_up\",\"data\":{\"env_id\":"
 	    "\"demo_world\"}");
-	tk_ws_close(&env);
+	star_leave(&env);
 	star_expect_has(&agent,
 	    "\"event\":\"environment_down\",\"data\":{\"env_id\":"
 	    "\"demo_world\",\"reason\":\"closed\"}");

@@ -103,6 +103,12 @@ TEST(an_identity_stays_its_users_for_a_day)
 	IS(RC_DENIED, star_claim(b.s, &agent, &c, b.a));
 	OK(star_release(b.s, &agent, &h));
 	IS(RC_DENIED, star_claim(b.s, &agent, &c, b.a));
+	c.any_user = true;
+	OK(star_claim(b.s, &agent, &c, b.a));
+	c.any_user = false;
+	IS(RC_DENIED, star_claim(b.s, &agent, &c, b.a));
+	h = (struct star_holder){ STR("h1"), claim(&b, &agent, "h1").gen };
+	OK(star_release(b.s, &agent, &h));
 	ck_assert_int_gt(INT_OF(&b, STR("PTTL"), AGENT_KEY), 0);
 	/* Another tenant, class or environment is another identity. */
 	other.tenant = STR("other");

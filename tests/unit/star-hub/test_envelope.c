@@ -148,21 +148,25 @@ TEST(a_message_is_forwarded_byte_for_byte)
 {
 	static const struct {
 		const char *in;
-		const char *sender, *timestamp; /* NULL: absent */
+		/* NULL: absent */
+		const char *sender, *timestamp, *cursor;
 		const char *out;
 	} rows[] = {
-		{ OK, NULL, NULL, OK },
-		{ " " OK "\n", NULL, NULL, OK },
-		{ OK, NULL, "now",
+		{ OK, NULL, NULL, NULL, OK },
+		{ " " OK "\n", NULL, NULL, NULL, OK },
+		{ OK, NULL, "now", NULL,
 		    "{\"type\":\"message\",\"sender\":" A ",\"recipient\":" E
 		    ",\"payload\":1,\"timestamp\":\"now\"}" },
-		{ OK, "X", NULL,
+		{ OK, "X", NULL, NULL,
 		    "{\"type\":\"message\",\"sender\":X,\"recipient\":" E
 		    ",\"payload\":1}" },
+		{ OK, NULL, "now", "1-2",
+		    "{\"type\":\"message\",\"sender\":" A ",\"recipient\":" E
+		    ",\"payload\":1,\"timestamp\":\"now\",\"cursor\":\"1-2\"}" },
 		{ "{ \"payload\" : {\"a\":\t[1 , 2.50]} , \"timestamp\":null,"
 		  "\"recipient\" : " E ",\"type\":\"message\", \"sender\" : "
 		  "{ \"id\":\"x\", \"type\":\"hub\" }  }",
-		    "X", "now",
+		    "X", "now", NULL,
 		    "{ \"payload\" : {\"a\":\t[1 , 2.50]} , "
 		    "\"timestamp\":null,\"recipient\" : " E
 		    ",\"type\":\"message\", \"sender\" : X  }" },
@@ -175,8 +179,8 @@ TEST(a_message_is_forwarded_byte_for_byte)
 		struct buf b = BUF_INIT(4096);
 
 		ck_assert_int_eq(read_text(rows[i].in, &e, &errors), RC_OK);
-		envelope_write(
-		    &e, str_of(rows[i].sender), str_of(rows[i].timestamp), &b);
+		envelope_write(&e, str_of(rows[i].sender),
+		    str_of(rows[i].timestamp), str_of(rows[i].cursor), &b);
 		ck_assert_str_eq(b.p, rows[i].out);
 		buf_free(&b);
 	}

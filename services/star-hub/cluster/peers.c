@@ -1,0 +1,302 @@
+/*
+ * peers: the life of this hub and of the others: renewals, and their end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus/bus.h"
+#include "claims.h"
+#include "cluster/peers.h"
+#include "core/fiber.h"
+#include "core/log.h"
+#include "core/mem.h"
+#include "state/star.h"
+#include "svc/svc.h"
+#include "wire/subjects.h"
+#include "ws/ws.h"
+
+#define ARENA_BYTES (256UL * 1024)
+/* Bytes of records that wait to be sent, one message of NATS at most. */
+#define OUT_BYTES (BUS_PAYLOAD_MAX + LINK_RECORD_MAX)
+
+static void peers_on_renew(void *arg);
+static enum rc peers_subscribe(struct peers *c);
+
+/* ---- others ---- */
+
+struct peer *
+peers_find(const struct peers *c, struct str name)
+{
+	struct peer *p;
+
+	TAILQ_FOREACH (p, &c->list, link)
+		if (str_eq(str_of(p->name), name))
+			return p;
+	return NULL;
+}
+
+struct peer *
+peers_add(struct peers *c, struct str name)
+{
+	struct peer *p = peers_find(c, name);
+	char subject[128];
+
+	if (p != NULL)
+		return p;
+	p = mem_zalloc(sizeof(*p));
+	p->peers = c;
+	p->name = str_dup(name);
+	(void)snprintf(
+	    subject, sizeof(subject), WIRE_SUBJECT_FMT_STAR_LINK, p->name);
+	p->subject = str_dup(str_of(subject));
+	p->messages = peer_link_new();
+	buf_init(&p->out, OUT_BYTES);
+	buf_init(&p->part, OUT_BYTES);
+	p->listed = true;
+	TAILQ_INSERT_TAIL(&c->list, p, link);
+	c->n++;
+	metric_set(c->hub->metrics.hubs, (int64_t)c->n + 1);
+	log_info("star.hub_up", LOG_S("hub", p->name));
+	return p;
+}
+
+static void
+peer_free(struct peer *p)
+{
+	struct peers *c = p->peers;
+
+	loop_defer_cancel(c->hub->loop, &p->flush);
+	loop_timer_cancel(c->hub->loop, &p->confirm);
+	TAILQ_REMOVE(&c->list, p, link);
+	c->n--;
+	peer_link_free(p->messages);
+	buf_free(&p->out);
+	buf_free(&p->part);
+	free(p->subject);
+	free(p->name);
+	free(p);
+}
+
+/* What it had is nobody's now. */
+static void
+peer_died(struct peer *p)
+{
+	struct peers *c = p->peers;
+
+	log_warn("star.hub_down", LOG_S("hub", p->name));
+	peer_end(p);
+	remote_forget(c, p);
+	membership_forget_peer(c->hub, p);
+	peer_free(p);
+	metric_set(c->hub->metrics.hubs, (int64_t)c->n + 1);
+}
+
+/* ---- this hub ---- */
+
+/* Others have declared it dead, or may have: nothing is its any more. */
+static void
+peers_begin_anew(struct peers *c)
+{
+	struct hub *h = c->hub;
+
+	log_error("star.was_dead", LOG_S("hub", h->name),
+	    LOG_S("why",
+		"this process stood still, or did not reach Redis, for so long "
+		"that the other hubs took over: all clients are closed"));
+	claims_drop_all(h->claims);
+	c->first = true;
+}
+
+bool
+peers_is_late(struct peers *c, struct mono now)
+{
+	if (mono_diff_ms(now, c->ticked) < PEERS_TTL_MS)
+		return false;
+	c->ticked = now;
+	peers_begin_anew(c);
+	return true;
+}
+
+static void
+peers_read_list(struct peers *c, const struct star_renewal *r)
+{
+	struct str own = str_of(c->hub->name);
+	struct peer *p, *next;
+	size_t i;
+
+	TAILQ_FOREACH (p, &c->list, link)
+		p->listed = false;
+	for (i = 0; i < r->n; i++) {
+		if (r->list[i].dead || str_eq(r->list[i].name, own))
+			continue;
+		peers_add(c, r->list[i].name)->listed = true;
+	}
+	for (p = TAILQ_FIRST(&c->list); p != NULL; p = next) {
+		next = TAILQ_NEXT(p, link);
+		if (!p->listed)
+			peer_died(p);
+		else
+			peer_check_overdue(p);
+	}
+}
+
+/*
+ * Nobody is judged until this hub has renewed for as long as the others have
+ * time to: after an outage of Redis all look dead.
+ */
+enum rc
+peers_refresh(struct peers *c)
+{
+	struct hub *h = c->hub;
+	struct mono now = clock_mono();
+	struct star_renewal r = { .hub = str_of(h->name),
+		.ttl_ms = PEERS_TTL_MS,
+		.first = c->first,
+		.judges = c->steady.ns != 0 &&
+		    mono_diff_ms(now, c->steady) > PEERS_TTL_MS };
+	struct arena *a = arena_new(ARENA_BYTES);
+	size_t i;
+	enum rc rc;
+
+	rc = star_hub_renew(h->state, &r, a);
+	if (rc == RC_UNREPLICATED)
+		rc = RC_OK;
+	if (rc == RC_OK) {
+		c->first = false;
+		c->renewed = clock_mono();
+		if (c->steady.ns == 0)
+			c->steady = c->renewed;
+		peers_read_list(c, &r);
+		for (i = 0; i < r.n; i++)
+			if (r.list[i].dead)
+				dead_hub_sweep(c, r.list[i].name);
+	} else if (rc == RC_CONFLICT) {
+		peers_begin_anew(c);
+		hub_set_name(h);
+		if (peers_subscribe(c) != RC_OK)
+			log_error("star.subscriptions");
+	} else {
+		c->steady = (struct mono){ 0 };
+	}
+	arena_free(a);
+	return rc;
+}
+
+static void
+peers_renew_in_fiber(void *arg)
+{
+	struct peers *c = arg;
+	static struct log_rate rate;
+	int64_t missed;
+	enum rc rc = peers_refresh(c);
+
+	if (rc != RC_OK && !c->stopped && log_every(&rate, 10, &missed))
+		log_warn(
+		    "star.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
+	history_flush_all(c->hub);
+	c->renewing = false;
+}
+
+static void
+peers_on_renew(void *arg)
+{
+	struct peers *c = arg;
+	struct mono now = clock_mono();
+	uint64_t connections = bus_connections(c->hub->bus);
+
+	(void)peers_is_late(c, now);
+	c->ticked = now;
+	loop_timer_set(c->hub->loop, &c->renew,
+	    mono_add_ms(now, PEERS_RENEW_MS), peers_on_renew, c);
+	if (connections != c->connections) {
+		c->connections = connections;
+		notice_put(c, &(struct link_record){ .kind = LINK_SYNC });
+		notice_sync(c);
+	}
+	if (!c->renewing) {
+		c->renewing = true;
+		fiber_start(peers_renew_in_fiber, c);
+	}
+}
+
+/* ---- its life ---- */
+
+/* Its name is in two of the subjects. */
+static enum rc
+peers_subscribe(struct peers *c)
+{
+	struct hub *h = c->hub;
+	char link[128], takeover[128];
+	const struct {
+		const char *subject;
+		bus_msg_fn fn;
+	} rows[PEERS_SUBS] = {
+		{ link, peer_on_message },
+		{ takeover, takeover_on_message },
+		{ WIRE_SUBJECT_STAR_DIRECTORY, notice_on_message },
+		{ WIRE_SUBJECT_STAR_QUERY, query_on_message },
+	};
+	size_t i;
+	enum rc rc = RC_OK;
+
+	(void)snprintf(link, sizeof(link), WIRE_SUBJECT_FMT_STAR_LINK, h->name);
+	(void)snprintf(takeover, sizeof(takeover),
+	    WIRE_SUBJECT_FMT_STAR_TAKEOVER, h->name);
+	for (i = 0; i < PEERS_SUBS && rc == RC_OK; i++) {
+		bus_unsubscribe(c->sub[i]);
+		c->sub[i] = NULL;
+		rc = bus_subscribe(
+		    h->bus, rows[i].subject, NULL, rows[i].fn, c, &c->sub[i]);
+	}
+	return rc;
+}
+
+enum rc
+peers_new(struct hub *h, struct peers **out)
+{
+	struct peers *c = mem_zalloc(sizeof(*c));
+	enum rc rc;
+
+	c->hub = h;
+	TAILQ_INIT(&c->list);
+	c->remotes = remotes_new();
+	buf_init(&c->notices, OUT_BYTES);
+	c->first = true;
+	c->connections = bus_connections(h->bus);
+	c->ticked = clock_mono();
+	h->peers = c;
+	rc = peers_subscribe(c);
+	peers_on_renew(c);
+	*out = c;
+	return rc;
+}
+
+void
+peers_stop(struct peers *c)
+{
+	c->stopped = true;
+	loop_timer_cancel(c->hub->loop, &c->renew);
+}
+
+void
+peers_free(struct peers *c)
+{
+	struct peer *p;
+	size_t i;
+
+	if (c == NULL)
+		return;
+	loop_timer_cancel(c->hub->loop, &c->renew);
+	loop_defer_cancel(c->hub->loop, &c->flush);
+	for (i = 0; i < PEERS_SUBS; i++)
+		bus_unsubscribe(c->sub[i]);
+	remote_forget(c, NULL);
+	while ((p = TAILQ_FIRST(&c->list)) != NULL) {
+		peer_end(p);
+		peer_free(p);
+	}
+	remotes_free(c->remotes);
+	buf_free(&c->notices);
+	free(c);
+}

@@ -1,0 +1,197 @@
+/*
+ * peers: the other hubs: which are alive, what is sent to them, and what
+ * comes from them.
+ *
+ * Hubs tell each other by notices who joins and leaves, which corrects what
+ * each knows; Redis decides.  Messages to a client of another hub are numbered
+ * and confirmed, so that a sender is told of each that may be lost.
+ */
+#ifndef STAR_HUB_PEERS_PEERS_H
+#define STAR_HUB_PEERS_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "cluster/link_record.h"
+#include "cluster/peer_link.h"
+#include "cluster/remote.h"
+#include "core/arena.h"
+#include "core/buf.h"
+#include "core/loop.h"
+#include "core/rc.h"
+#include "hub.h"
+
+struct bus_msg;
+struct bus_sub;
+
+/* A hub that renews nothing for so long is dead. */
+#define PEERS_TTL_MS   3000
+#define PEERS_RENEW_MS 500
+/* A message without a confirmation for so long may be lost. */
+#define PEERS_CONFIRM_MAX_MS 3000
+/* Confirmations are sent after so long, or so many messages. */
+#define PEERS_CONFIRM_MS 20
+#define PEERS_CONFIRM_N  256
+/* Bytes of one message of NATS, beyond which records are sent. */
+#define PEERS_BATCH_BYTES (256UL * 1024)
+
+#define PEERS_SUBS 4
+
+/* Another hub. */
+struct peer {
+	TAILQ_ENTRY(peer) link;
+	struct peers *peers;
+	char *name;
+	char *subject;
+	struct peer_link *messages;
+	struct buf out; /* records of this iteration */
+	struct loop_deferred flush;
+	struct loop_timer confirm;
+	int64_t confirmed; /* of its messages */
+	struct buf part;   /* of its next record's bytes */
+	bool listed;       /* by the newest renewal */
+};
+TAILQ_HEAD(peer_list, peer);
+
+struct peers {
+	struct hub *hub;
+	struct peer_list list;
+	size_t n;
+	struct remotes *remotes;
+	size_t lookups; /* fibers */
+	size_t moving;  /* identities that have an "after" */
+	struct buf notices;
+	struct loop_deferred flush;
+	struct loop_timer renew;
+	struct bus_sub *sub[PEERS_SUBS];
+	bool renewing, first, sweeping;
+	/* When a renewal was successful; since when all were. */
+	struct mono renewed, steady;
+	struct mono ticked;   /* the last one of its timer */
+	uint64_t connections; /* of the bus, when it was last looked at */
+	bool stopped;
+};
+
+/* ---- peers.c ---- */
+
+/*
+ * peers_new(h, out): Begin to renew; RC_INVALID: it cannot listen.
+ * peers_stop(c): It renews no more, and looks nobody up.
+ * peers_free(c): NULL is allowed.
+ */
+enum rc peers_new(struct hub *h, struct peers **out) RC_CHECK;
+void peers_stop(struct peers *c);
+void peers_free(struct peers *c);
+
+/*
+ * peers_is_late(c, now):
+ * Whether this process stood still for so long that others may have declared it
+ * dead; all clients are closed then, before anything is delivered.
+ */
+bool peers_is_late(struct peers *c, struct mono now);
+
+/*
+ * peers_find(c, name): NULL: no hub of that name is known to be alive.
+ * peers_add(c, name): It, or a new one, of which was just heard.
+ * peers_refresh(c): Renew now, so that the list of hubs is new; in a fiber.
+ */
+struct peer *peers_find(const struct peers *c, struct str name);
+struct peer *peers_add(struct peers *c, struct str name);
+enum rc peers_refresh(struct peers *c) RC_CHECK;
+
+/* ---- peer_send.c ---- */
+
+/*
+ * peer_put(p, r): Send a record.
+ * peer_send(p, r, o): Send a message with the next number; o is p's until it
+ *     is confirmed.  RC_RETRY: too many are not; RC_DOWN: NATS is not
+ *     connected.  o is the caller's then.
+ * peer_end(p): It is dead: all that is not confirmed may be lost.
+ * peer_check_overdue(p): The same for what was not confirmed in time.
+ * notice_put(c, r): Send a record to all hubs.
+ */
+void peer_put(struct peer *p, const struct link_record *r);
+enum rc peer_send(
+    struct peer *p, struct link_record *r, struct outgoing *o) RC_CHECK;
+void peer_end(struct peer *p);
+void peer_check_overdue(struct peer *p);
+void notice_put(struct peers *c, const struct link_record *r);
+
+/*
+ * outgoing_fail(c, o, error): Tell its sender, and free it.
+ * outgoing_end(c, o): Free it.
+ */
+void outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error);
+void outgoing_end(struct peers *c, struct outgoing *o);
+
+/* ---- peer_receive.c ---- */
+
+/* peer_on_message(arg, m): A bus_msg_fn of this hub's own subject; arg is the
+ * peers. */
+void peer_on_message(void *arg, struct bus_msg *m);
+
+/* ---- notice.c ---- */
+
+/*
+ * notice_on_message(arg, m): A bus_msg_fn of all hubs.
+ * notice_send_client(c, kind, client, reason): About its claim.
+ * notice_environment_peers(c, p): p is dead, or NULL: notices may be missing:
+ *     find out again about the environments of the rooms here.
+ */
+void notice_on_message(void *arg, struct bus_msg *m);
+void notice_send_client(struct peers *c, enum link_kind kind,
+    const struct client *client, const char *reason);
+void notice_sync(struct peers *c);
+
+/* ---- remote_route.c ---- */
+
+/*
+ * remote_route(c, o, bytes): Send bytes to the client o->to, which is not at
+ *     this hub; o's sender is told if it is not possible.
+ * remote_returned(c, o, bytes): p did not have the client.
+ * remote_joined(c, key, p, gen), remote_left(c, key, gen): Notices; p NULL: at
+ *     this hub.
+ * remote_peer_done(c, p): Something is confirmed; or p is dead.
+ * remote_forget(c, p): All that is at p; NULL: all.
+ *
+ * remote_locate(c, key, a, out): Where the client of key is; in a fiber.
+ *     RC_NOENT: nowhere; *out NULL: at this hub.
+ */
+struct remote_place {
+	struct peer *peer;
+	int64_t gen;
+};
+void remote_route(struct peers *c, struct outgoing *o, struct str bytes);
+void remote_returned(struct peers *c, struct outgoing *o, struct str bytes);
+void remote_joined(
+    struct peers *c, struct str key, struct peer *p, int64_t gen);
+void remote_left(struct peers *c, struct str key, int64_t gen);
+void remote_peer_done(struct peers *c, const struct peer *p);
+void remote_forget(struct peers *c, const struct peer *p);
+enum rc remote_locate(struct peers *c, struct str key, struct arena *a,
+    struct remote_place *out) RC_CHECK;
+
+/* ---- takeover.c ---- */
+
+/*
+ * takeover_on_message(arg, m): A bus_msg_fn: another hub wants a session.
+ * takeover_request(c, client, before, first): Get what client's session at the
+ *     hub before still has; in a fiber.
+ */
+void takeover_on_message(void *arg, struct bus_msg *m);
+void takeover_request(struct peers *c, struct client *client, struct str before,
+    struct client_beginning *first);
+
+/* ---- query.c ---- */
+
+/* query_on_message(arg, m): A bus_msg_fn: what is at this hub. */
+void query_on_message(void *arg, struct bus_msg *m);
+
+/* ---- dead_hub.c ---- */
+
+/* dead_hub_sweep(c, name): Remove its members from Redis' rooms; in a fiber. */
+void dead_hub_sweep(struct peers *c, struct str name);
+
+#endif /* !STAR_HUB_PEERS_PEERS_H */

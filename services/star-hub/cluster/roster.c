@@ -1,0 +1,195 @@
+#include "cluster/roster.h"
+
+#include <stdlib.h>
+
+#include "core/map.h"
+#include "core/mem.h"
+
+/* Hubs with members. */
+struct roster_hub {
+	const struct peer *peer;
+	size_t n;
+};
+
+struct roster {
+	struct map *by_key;
+	struct roster_hub *hub;
+	size_t nhubs;
+	unsigned load;
+	/* While it loads: claims that have left since. */
+	struct map *exited;
+};
+
+struct roster *
+roster_new(void)
+{
+	struct roster *r = mem_zalloc(sizeof(*r));
+
+	r->by_key = map_new();
+	return r;
+}
+
+void
+roster_free(struct roster *r)
+{
+	struct roster_member *m;
+	size_t pos = 0;
+
+	if (r == NULL)
+		return;
+	while ((m = map_next(r->by_key, &pos, NULL)) != NULL)
+		free(m);
+	map_free(r->by_key);
+	roster_load_end(r);
+	free(r->hub);
+	free(r);
+}
+
+static void
+roster_count_hub(struct roster *r, const struct peer *peer)
+{
+	size_t i;
+
+	for (i = 0; i < r->nhubs && r->hub[i].peer != peer; i++)
+		;
+	if (i == r->nhubs) {
+		r->hub = mem_realloc(r->hub, ++r->nhubs * sizeof(*r->hub));
+		r->hub[i] = (struct roster_hub){ peer, 0 };
+	}
+	r->hub[i].n++;
+}
+
+static void
+roster_uncount_hub(struct roster *r, const struct peer *peer)
+{
+	size_t i;
+
+	for (i = 0; r->hub[i].peer != peer; i++)
+		;
+	if (--r->hub[i].n == 0)
+		r->hub[i] = r->hub[--r->nhubs];
+}
+
+int64_t
+roster_put(struct roster *r, struct str key, struct peer *peer, int64_t gen)
+{
+	struct roster_member *m = map_get(r->by_key, key);
+	int64_t before;
+
+	if (m == NULL) {
+		m = mem_zalloc(sizeof(*m));
+		map_put(r->by_key, key, m);
+	} else if (m->gen > gen) {
+		return m->gen;
+	} else {
+		roster_uncount_hub(r, m->peer);
+	}
+	before = m->gen;
+	m->peer = peer;
+	m->gen = gen;
+	m->load = r->load;
+	roster_count_hub(r, peer);
+	return before;
+}
+
+static void
+roster_note_exit(struct roster *r, struct str key, int64_t gen)
+{
+	int64_t *exited;
+
+	if (r->exited == NULL)
+		return;
+	exited = mem_alloc(sizeof(*exited));
+	*exited = gen;
+	free(map_put(r->exited, key, exited));
+}
+
+bool
+roster_remove(struct roster *r, struct str key, int64_t gen)
+{
+	struct roster_member *m = map_get(r->by_key, key);
+
+	roster_note_exit(r, key, gen);
+	if (m == NULL || m->gen != gen)
+		return false;
+	map_del(r->by_key, key);
+	roster_uncount_hub(r, m->peer);
+	free(m);
+	return true;
+}
+
+int64_t
+roster_gen(const struct roster *r, struct str key)
+{
+	const struct roster_member *m = map_get(r->by_key, key);
+
+	return m != NULL ? m->gen : 0;
+}
+
+enum rc
+roster_load_begin(struct roster *r)
+{
+	if (r->exited != NULL)
+		return RC_RETRY;
+	r->exited = map_new();
+	r->load++;
+	return RC_OK;
+}
+
+int64_t
+roster_load(struct roster *r, struct str key, struct peer *peer, int64_t gen)
+{
+	const int64_t *exited = map_get(r->exited, key);
+
+	if (exited != NULL && *exited >= gen)
+		return gen;
+	return roster_put(r, key, peer, gen);
+}
+
+struct roster_member *
+roster_load_stale(const struct roster *r, size_t *pos, struct str *key)
+{
+	struct roster_member *m;
+
+	do
+		m = map_next(r->by_key, pos, key);
+	while (m != NULL && m->load == r->load);
+	return m;
+}
+
+void
+roster_load_end(struct roster *r)
+{
+	int64_t *exited;
+	size_t pos = 0;
+
+	if (r->exited == NULL)
+		return;
+	while ((exited = map_next(r->exited, &pos, NULL)) != NULL)
+		free(exited);
+	map_free(r->exited);
+	r->exited = NULL;
+}
+
+size_t
+roster_count(const struct roster *r)
+{
+	return map_len(r->by_key);
+}
+
+bool
+roster_has(const struct roster *r, const struct peer *peer)
+{
+	size_t i;
+
+	for (i = 0; i < r->nhubs; i++)
+		if (r->hub[i].peer == peer)
+			return true;
+	return false;
+}
+
+struct roster_member *
+roster_next(const struct roster *r, size_t *pos, struct str *key)
+{
+	return map_next(r->by_key, pos, key);
+}

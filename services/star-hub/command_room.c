@@ -1,0 +1,294 @@
+/*
+ * command_room: requests about the environments that a client is in.
+ */
+#include <stdio.h>
+
+#include "claims.h"
+#include "cluster/peers.h"
+#include "command.h"
+#include "core/mem.h"
+#include "records.h"
+#include "state/star.h"
+
+#define ROOM_ARENA    (16UL * 1024 * 1024)
+#define HISTORY_LIMIT 100
+
+static bool
+command_unreachable(struct command_run *r)
+{
+	return command_fail(r, HUB_ERROR_UNREACHABLE,
+	    "Redis cannot be reached: nothing was done");
+}
+
+/* ---- an environment ---- */
+
+/* The environment that is meant; absent: none. */
+static struct str
+command_env(struct command_run *r)
+{
+	struct str env =
+	    command_text(r, command_member(r->p.data, STR("env_id")));
+	size_t i;
+
+	if (env.p != NULL || r->c->identity.class != CLASS_HUMAN)
+		return env.p != NULL ? env : r->c->identity.env;
+	for (i = 0; i < r->c->nrooms; i++)
+		if (r->c->rooms[i].room != NULL)
+			return room_env(r->c->rooms[i].room);
+	return env;
+}
+
+/* One that the client is in, into r->env and r->key, which is in text. */
+static bool
+command_own_env(struct command_run *r, char text[IDENTITY_KEY_MAX])
+{
+	r->env = command_env(r);
+	r->key = identity_env_key(r->c->identity.tenant, r->env, text);
+	if (r->key.p != NULL &&
+	    (str_eq(r->env, r->c->identity.env) ||
+		client_membership(r->h, r->c, r->key) != NULL))
+		return true;
+	return command_fail(r, HUB_ERROR_PERMISSION,
+	    "what is in an environment is for those in it");
+}
+
+static void
+command_put_members(
+    struct command_run *r, const struct star_member *list, size_t n)
+{
+	size_t i;
+
+	wire_out_key(&r->o, STR("members"));
+	wire_out_array(&r->o);
+	for (i = 0; i < n && r->h->out.n <= COMMAND_LIST_BYTES; i++) {
+		wire_out_object(&r->o);
+		command_put(r, "id", list[i].name);
+		command_put(r, "type", list[i].class);
+		wire_out_object_end(&r->o);
+	}
+	wire_out_array_end(&r->o);
+	if (i < n)
+		command_put_flag(r, "truncated", true);
+}
+
+static bool
+command_members_in_fiber(struct command_run *r)
+{
+	struct arena *a = arena_new(ROOM_ARENA);
+	struct star_member *list;
+	struct remote_place at;
+	struct record_room room;
+	size_t i, n, alive = 0;
+	enum rc rc, up = RC_OK;
+
+	record_room(r->c->identity.tenant, r->env, &room);
+	rc = star_room_read(r->h->state, &room.star, a, &list, &n);
+	if (rc == RC_OK)
+		up = remote_locate(r->h->peers, r->key, a, &at);
+	if (rc != RC_OK || (up != RC_OK && up != RC_NOENT)) {
+		arena_free(a);
+		return command_unreachable(r);
+	}
+	for (i = 0; i < n; i++)
+		if (str_eq(list[i].holder.hub, str_of(r->h->name)) ||
+		    peers_find(r->h->peers, list[i].holder.hub) != NULL)
+			list[alive++] = list[i];
+	command_begin(r);
+	command_put(r, "env_id", r->env);
+	command_put_flag(r, "up", up == RC_OK);
+	command_put_count(r, "count", alive);
+	command_put_members(r, list, alive);
+	arena_free(a);
+	return command_end(r);
+}
+
+bool
+command_get_members(struct command_run *r)
+{
+	char text[IDENTITY_KEY_MAX];
+
+	return command_own_env(r, text) &&
+	    command_later(r, command_members_in_fiber);
+}
+
+/* ---- its history ---- */
+
+static void
+command_put_cursor(
+    struct command_run *r, const char *key, int64_t gen, int64_t seq)
+{
+	char text[HUB_CURSOR_MAX];
+
+	(void)snprintf(
+	    text, sizeof(text), "%lld-%lld", (long long)gen, (long long)seq);
+	command_put(r, key, str_of(text));
+}
+
+static bool
+command_history_in_fiber(struct command_run *r)
+{
+	struct star_page page = { .after = r->after,
+		.max = (size_t)r->limit,
+		.bytes = COMMAND_LIST_BYTES };
+	struct arena *a = arena_new(ROOM_ARENA);
+	struct record_room room;
+	enum rc rc;
+	size_t i;
+
+	record_room(r->c->identity.tenant, r->env, &room);
+	rc = star_events_read(r->h->state, &room.star, a, &page);
+	if (rc != RC_OK) {
+		arena_free(a);
+		return command_unreachable(r);
+	}
+	metric_add(r->h->metrics.gaps, page.gap);
+	command_begin(r);
+	command_put(r, "env_id", r->env);
+	command_put_flag(r, "gap", page.gap);
+	command_put_flag(r, "more", page.more);
+	if (page.n > 0)
+		command_put_cursor(r, "cursor", page.event[page.n - 1].gen,
+		    page.event[page.n - 1].seq);
+	wire_out_key(&r->o, STR("events"));
+	wire_out_array(&r->o);
+	for (i = 0; i < page.n; i++)
+		wire_out_raw(&r->o, page.event[i].json);
+	wire_out_array_end(&r->o);
+	arena_free(a);
+	return command_end(r);
+}
+
+bool
+command_get_history(struct command_run *r)
+{
+	struct str after =
+	    command_text(r, command_member(r->p.data, STR("after")));
+	struct str limit = command_member(r->p.data, STR("limit"));
+	char text[IDENTITY_KEY_MAX];
+
+	if (!command_own_env(r, text))
+		return false;
+	if (after.p != NULL) {
+		(void)str_split(&after, '-');
+		if (str_to_i64(after, 0, INT64_MAX, &r->after) != RC_OK)
+			return command_invalid(r,
+			    "/payload/data/after: must be the cursor of an "
+			    "event");
+	}
+	r->limit = HISTORY_LIMIT;
+	if (limit.p != NULL &&
+	    str_to_i64(limit, 1, HISTORY_LIMIT, &r->limit) != RC_OK)
+		return command_invalid(
+		    r, "/payload/data/limit: must be from 1 to 100");
+	return command_later(r, command_history_in_fiber);
+}
+
+/* ---- joining and leaving ---- */
+
+/* That a human names to join or leave it, into r->env and r->key, which is in
+ * text. */
+static bool
+command_human_env(struct command_run *r, char text[IDENTITY_KEY_MAX])
+{
+	r->env = command_text(r, command_member(r->p.data, STR("env_id")));
+	if (r->c->identity.class != CLASS_HUMAN)
+		return command_fail(r, HUB_ERROR_PERMISSION,
+		    "only humans join and leave environments");
+	if (r->env.p == NULL || identity_id_error(r->env) != NULL)
+		return command_invalid(r,
+		    "/payload/data/env_id: must be the id of an environment");
+	r->key = identity_env_key(r->c->identity.tenant, r->env, text);
+	return true;
+}
+
+static bool
+command_joined(struct command_run *r, const char *status)
+{
+	command_begin(r);
+	command_put(r, "status", STR("success"));
+	command_put(r, "message", str_of(status));
+	command_put(r, "env_id", r->env);
+	return command_end(r);
+}
+
+/* Redis has its membership; here nothing may have happened meanwhile. */
+static bool
+command_enter(struct command_run *r)
+{
+	struct client *c = r->c;
+	size_t i;
+
+	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
+		;
+	if (!c->held || i == c->nrooms ||
+	    client_membership(r->h, c, r->key) != NULL) {
+		if (client_membership(r->h, c, r->key) == NULL)
+			claims_leave(r->h->claims, c, r->key);
+		return command_joined(r, "joined");
+	}
+	membership_enter(r->h, &c->rooms[i], r->key, false);
+	return command_joined(r, "joined");
+}
+
+static bool
+command_join_in_fiber(struct command_run *r)
+{
+	struct hub *h = r->h;
+	struct star_member m =
+	    record_member(&r->c->identity, str_of(h->name), r->c->gen);
+	struct arena *a = arena_new(4096);
+	struct record_room room;
+	struct remote_place at;
+	enum rc rc;
+	bool new;
+
+	rc = remote_locate(h->peers, r->key, a, &at);
+	arena_free(a);
+	if (rc == RC_NOENT)
+		return command_fail(r, HUB_ERROR_ENVIRONMENT, NULL);
+	if (rc != RC_OK)
+		return command_unreachable(r);
+	record_room(r->c->identity.tenant, r->env, &room);
+	rc = star_hub_add_room(h->state, str_of(h->name), &room.star);
+	if (rc == RC_OK || rc == RC_UNREPLICATED)
+		rc = star_room_join(h->state, &room.star, &m, &new);
+	if (rc == RC_RETRY)
+		return command_fail(r, HUB_ERROR_PERMISSION,
+		    "the environment has too many members");
+	if (rc != RC_OK && rc != RC_UNREPLICATED)
+		return command_unreachable(r);
+	return command_enter(r);
+}
+
+bool
+command_join(struct command_run *r)
+{
+	char text[IDENTITY_KEY_MAX];
+	struct client *c = r->c;
+	size_t i;
+
+	if (!command_human_env(r, text))
+		return false;
+	if (client_membership(r->h, c, r->key) != NULL)
+		return command_joined(r, "joined");
+	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
+		;
+	if (i == c->nrooms)
+		return command_fail(r, HUB_ERROR_PERMISSION,
+		    "a human is in 16 environments at most: leave one first");
+	return command_later(r, command_join_in_fiber);
+}
+
+bool
+command_leave(struct command_run *r)
+{
+	char text[IDENTITY_KEY_MAX];
+	struct room_member *m;
+
+	if (!command_human_env(r, text))
+		return false;
+	m = client_membership(r->h, r->c, r->key);
+	if (m != NULL)
+		membership_exit(r->h, m, "closed");
+	return command_joined(r, "left");
+}

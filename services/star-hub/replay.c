@@ -1,0 +1,100 @@
+#include "replay.h"
+
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+#define REPLAY_FIRST 8
+
+static struct replay_entry *
+replay_entry_at(const struct replay *r, uint64_t n)
+{
+	return &r->entry[n & (r->cap - 1)];
+}
+
+static void
+replay_drop_first(struct replay *r)
+{
+	struct frame *f = replay_entry_at(r, r->first++)->frame;
+
+	r->bytes -= f->bytes.n;
+	frame_unref(f);
+}
+
+static void
+replay_grow(struct replay *r)
+{
+	struct replay_entry *old = r->entry;
+	size_t cap = r->cap;
+	uint64_t n;
+
+	r->cap = cap > 0 ? 2 * cap : REPLAY_FIRST;
+	r->entry = mem_calloc(r->cap, sizeof(*r->entry));
+	for (n = r->first; n < r->next; n++)
+		*replay_entry_at(r, n) = old[n & (cap - 1)];
+	free(old);
+}
+
+void
+replay_begin(struct replay *r, uint64_t n)
+{
+	r->first = r->next = n;
+}
+
+void
+replay_put(struct replay *r, struct frame *f, int64_t seq)
+{
+	if (r->next == 0)
+		r->first = r->next = 1;
+	while (r->first < r->next &&
+	    (r->next - r->first == REPLAY_FRAMES ||
+		r->bytes + f->bytes.n > REPLAY_BYTES))
+		replay_drop_first(r);
+	if (r->next - r->first == r->cap)
+		replay_grow(r);
+	*replay_entry_at(r, r->next++) =
+	    (struct replay_entry){ frame_ref(f), seq };
+	r->bytes += f->bytes.n;
+}
+
+void
+replay_clear(struct replay *r)
+{
+	while (r->first < r->next)
+		replay_drop_first(r);
+	free(r->entry);
+	r->entry = NULL;
+	r->cap = 0;
+}
+
+uint64_t
+replay_sent(const struct replay *r)
+{
+	return r->next > 0 ? r->next - 1 : 0;
+}
+
+bool
+replay_has_after(const struct replay *r, uint64_t n)
+{
+	return n <= replay_sent(r) && (n + 1 >= r->first || r->next == 0);
+}
+
+const struct replay_entry *
+replay_at(const struct replay *r, uint64_t n)
+{
+	return replay_entry_at(r, n);
+}
+
+void
+replay_move(struct replay *from, struct replay *to)
+{
+	struct replay own = *to;
+	uint64_t n;
+
+	*to = *from;
+	*from = (struct replay){ 0 };
+	for (n = own.first; n < own.next; n++)
+		replay_put(to, replay_entry_at(&own, n)->frame,
+		    replay_entry_at(&own, n)->seq);
+	replay_clear(&own);
+}

@@ -1,0 +1,55 @@
+/*
+ * replay: the newest frames of a session, for a client that reconnects; and
+ * those of a client that cannot be sent to yet.  Pure.
+ *
+ * Frames are numbered from 1 as they are sent on the session.
+ */
+#ifndef STAR_HUB_REPLAY_H
+#define STAR_HUB_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ws/frame.h"
+
+/* Frames, and their bytes, that are held. */
+#define REPLAY_FRAMES 256
+#define REPLAY_BYTES  (256UL * 1024)
+
+struct replay_entry {
+	struct frame *frame;
+	int64_t seq; /* of a broadcast with a cursor; else 0 */
+};
+
+/* Zero it at first. */
+struct replay {
+	struct replay_entry *entry; /* a ring */
+	size_t cap;                 /* a power of two */
+	uint64_t first, next;       /* numbers: 0 and 0 at first */
+	size_t bytes;
+};
+
+/*
+ * replay_begin(r, n): An empty one goes on with frame n.
+ * replay_put(r, f, seq): f is the next frame; the oldest that do not fit are
+ * forgotten.
+ * replay_clear(r): Forget all; numbers go on.
+ */
+void replay_begin(struct replay *r, uint64_t n);
+void replay_put(struct replay *r, struct frame *f, int64_t seq);
+void replay_clear(struct replay *r);
+
+/*
+ * replay_sent(r): Number of the newest frame; 0: none.
+ * replay_has_after(r, n): Whether all after n are held.
+ * replay_at(r, n): Frame n, which is held.
+ */
+uint64_t replay_sent(const struct replay *r);
+bool replay_has_after(const struct replay *r, uint64_t n);
+const struct replay_entry *replay_at(const struct replay *r, uint64_t n);
+
+/* replay_move(from, to): to becomes from, followed by its own frames. */
+void replay_move(struct replay *from, struct replay *to);
+
+#endif /* !STAR_HUB_REPLAY_H */
