@@ -113,6 +113,10 @@ const char *ws_peer_address(const struct ws_peer *p);
  */
 enum rc ws_send(struct ws_peer *p, struct frame *f) RC_CHECK;
 
+/* ws_peer_end(p): How it ends, once ws_send() returns RC_DOWN; NULL: it does
+ * not. */
+const struct ws_end *ws_peer_end(const struct ws_peer *p);
+
 /* ws_pending(p): Bytes that are still to be sent. */
 size_t ws_pending(const struct ws_peer *p);
 

@@ -633,6 +633,12 @@ ws_send(struct ws_peer *p, struct frame *f)
 	return rc;
 }
 
+const struct ws_end *
+ws_peer_end(const struct ws_peer *p)
+{
+	return p->end.code != 0 ? &p->end : NULL;
+}
+
 size_t
 ws_pending(const struct ws_peer *p)
 {

@@ -17,16 +17,38 @@ broadcast_send(struct hub *h, struct client *c, enum client_class audience,
 	return rc == RC_OK;
 }
 
+/*
+ * False: m has it.  Those right before it that m has not got, since they were
+ * lost on their way to this hub, are reported.
+ */
+static bool
+broadcast_is_new(struct hub *h, struct room_member *m, int64_t seq)
+{
+	int64_t missed = m->seq > 0 ? seq - m->seq - 1 : 0;
+
+	if (seq == 0)
+		return true;
+	if (seq <= m->seq)
+		return false;
+	m->seq = seq;
+	while (missed-- > 0)
+		client_drop(h, m->client);
+	return true;
+}
+
 void
 broadcast_here(struct hub *h, struct str key, enum client_class audience,
     struct frame *f, int64_t seq)
 {
 	const struct room *room = rooms_find(h->rooms, key);
 	size_t i, n = room_count(room), sent = 0;
+	struct room_member *m;
 
-	for (i = 0; i < n; i++)
-		sent +=
-		    broadcast_send(h, room_client(room, i), audience, f, seq);
+	for (i = 0; i < n; i++) {
+		m = room_member_at(room, i);
+		if (broadcast_is_new(h, m, seq))
+			sent += broadcast_send(h, m->client, audience, f, seq);
+	}
 	metric_add(h->metrics.deliveries, (int64_t)sent);
 }
 

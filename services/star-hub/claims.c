@@ -22,8 +22,7 @@
 /* While this hub drains, a client comes back at once, to another. */
 #define DRAIN_RESUME_MS 2000
 
-#define CLOSE_REPLACED 4409
-#define CLOSE_RESTART  1012
+#define CLOSE_RESTART 1012
 
 enum op_kind { OP_RELEASE, OP_LEAVE, OP_EXTEND };
 
@@ -200,23 +199,37 @@ claims_end(struct claims *s, struct client *c, const char *reason)
 	claims_drop_unconnected(s, c);
 }
 
-void
-claims_lost(
-    struct claims *s, struct client *c, unsigned code, struct str reason)
+/* Other hubs are told by who has it now. */
+static void
+claims_close(
+    struct claims *s, struct client *c, unsigned code, const char *reason)
 {
 	char key[IDENTITY_KEY_MAX];
 
-	if (!c->held)
-		return;
-	membership_exit_all(s->hub, c, "replaced");
 	claims_forget(s, c);
-	/* Other hubs are told by the newer one. */
 	if (c->identity.class == CLASS_ENVIRONMENT)
 		environment_went(
 		    s->hub, client_key(c, key), c->gen, "replaced");
 	if (c->phase == CLIENT_OPEN)
-		client_close(c, code, reason);
+		client_close(c, code, str_of(reason));
 	claims_drop_unconnected(s, c);
+}
+
+void
+claims_lost(
+    struct claims *s, struct client *c, unsigned code, const char *reason)
+{
+	if (!c->held)
+		return;
+	membership_exit_all(s->hub, c, "replaced");
+	claims_close(s, c, code, reason);
+}
+
+void
+claims_moved(struct claims *s, struct client *c)
+{
+	if (c->held)
+		claims_close(s, c, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
 }
 
 void
@@ -323,8 +336,10 @@ claim_replace_local(struct claims *s, struct client *old, struct client *c,
 	if (c->resume_session[0] != '\0' &&
 	    strcmp(old->session, c->session) == 0)
 		session_resume_here(s->hub, c, old, first);
-	claims_lost(
-	    s, old, CLOSE_REPLACED, STR("replaced by a newer connection"));
+	if (first->resumed)
+		claims_moved(s, old);
+	else
+		claims_lost(s, old, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
 }
 
 static void
@@ -348,7 +363,7 @@ claim_replace_remote(struct claims *s, const struct star_claim *claim,
 			.gen = c->gen,
 			.to = client_key(c, key),
 			.n = CLOSE_REPLACED,
-			.text = STR("replaced by a newer connection") });
+			.text = str_of(CLOSE_REPLACED_REASON) });
 }
 
 /* Redis knows that c is in the room of key.  RC_RETRY: it is full. */
@@ -378,7 +393,7 @@ claim_enter_rooms(
 {
 	char text[IDENTITY_KEY_MAX];
 	enum rc rc = RC_OK;
-	size_t i, n = 0;
+	size_t i;
 
 	if (c->identity.class == CLASS_AGENT) {
 		struct str key = client_env_key(c, text);
@@ -388,11 +403,11 @@ claim_enter_rooms(
 			membership_enter(
 			    s->hub, &c->rooms[0], key, first->resumed);
 	}
-	for (i = 0; i < c->nrejoin; i++)
+	for (i = 0; c->identity.class == CLASS_HUMAN && i < c->nrejoin; i++)
 		if (claim_enter_room(s, c, str_of(c->rejoin[i])) == RC_OK &&
 		    c->held)
 			membership_enter(
-			    s->hub, &c->rooms[n++], str_of(c->rejoin[i]), true);
+			    s->hub, &c->rooms[i], str_of(c->rejoin[i]), true);
 	if (rc != RC_OK)
 		claim_reject(s, c, 503,
 		    rc == RC_RETRY ? "the environment has too many members"

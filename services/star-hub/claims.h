@@ -8,6 +8,10 @@
 
 #include "hub.h"
 
+/* Of a connection whose identity a newer one has. */
+#define CLOSE_REPLACED        4409
+#define CLOSE_REPLACED_REASON "replaced by a newer connection"
+
 struct claims;
 
 /* claims_new(h), claims_free(c): NULL is allowed.  Fibers have ended. */
@@ -24,6 +28,7 @@ void claims_free(struct claims *c);
  *
  * claims_lost(s, c, code, reason):
  * A newer connection has it: close c.
+ * claims_moved(s, c): The same, which continues its session: it has not left.
  *
  * claims_detach(s, c, reason):
  * The connection of c has ended, but its client may come back for it; reason is
@@ -41,7 +46,8 @@ void claims_free(struct claims *c);
 void claims_begin(struct claims *s, struct client *c);
 void claims_end(struct claims *s, struct client *c, const char *reason);
 void claims_lost(
-    struct claims *s, struct client *c, unsigned code, struct str reason);
+    struct claims *s, struct client *c, unsigned code, const char *reason);
+void claims_moved(struct claims *s, struct client *c);
 void claims_detach(struct claims *s, struct client *c, const char *reason);
 void claims_drain(struct claims *s);
 void claims_extend(struct claims *s, struct client *c);

@@ -201,6 +201,8 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page)
 			replay_put(&c->replay, e->frame, e->seq);
 	}
 	replay_clear(&waiting);
+	if (newest > c->rooms[0].seq)
+		c->rooms[0].seq = newest;
 	h->replay_bytes += c->replay.bytes;
 }
 

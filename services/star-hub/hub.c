@@ -340,6 +340,7 @@ hub_start(struct svc *s, const void *conf)
 	h->rooms = rooms_new();
 	h->arena = arena_new(ARENA_BYTES);
 	buf_init(&h->out, OUT_BYTES);
+	buf_init(&h->message, OUT_BYTES);
 	TAILQ_INIT(&h->clients);
 	TAILQ_INIT(&h->queued);
 	TAILQ_INIT(&h->claiming);
@@ -404,5 +405,6 @@ hub_stop(void *app)
 	rooms_free(h->rooms);
 	arena_free(h->arena);
 	buf_free(&h->out);
+	buf_free(&h->message);
 	free(h);
 }

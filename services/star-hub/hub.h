@@ -172,6 +172,7 @@ struct hub {
 	struct mono shed_at; /* the last time */
 	struct arena *arena; /* of the message that is handled */
 	struct buf out;      /* the frame that is being written */
+	struct buf message;  /* of a client, that is being routed */
 	int64_t now_ms;      /* of the timestamp */
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
@@ -219,6 +220,10 @@ void client_open(struct hub *h, struct client *c, uint64_t has);
 void client_forget_replay(struct hub *h, struct client *c);
 void client_drop(struct hub *h, struct client *c);
 bool client_send_dropped(struct hub *h, struct client *c);
+
+/* client_may_resume(h, end): Whether a client may come back after this end of
+ * its connection: not if either side wanted it. */
+bool client_may_resume(const struct hub *h, const struct ws_end *end);
 
 /* client_send_text(h, c): Send h->out, and reset it; false: it was not. */
 bool client_send_text(struct hub *h, struct client *c);
@@ -327,14 +332,15 @@ void membership_forget_peer(struct hub *h, const struct peer *p);
  * c continues the session whose frames are old's, which is empty then; or it
  * begins anew, as first says.
  * session_resume_here(h, c, old, first): That of old, and its rooms.
- * session_rejoin(c, key, addressed): c was in the room of key before, or has
- * written to it.
+ * session_rejoin(c, key, addressed, seq): c was in the room of key before, and
+ * has its events up to seq; or it has written to it.
  */
 void session_resume(struct hub *h, struct client *c, struct replay *old,
     struct client_beginning *first);
 void session_resume_here(struct hub *h, struct client *c, struct client *old,
     struct client_beginning *first);
-void session_rejoin(struct client *c, struct str key, bool addressed);
+void session_rejoin(
+    struct client *c, struct str key, bool addressed, int64_t seq);
 
 /* ---- history.c ---- */
 

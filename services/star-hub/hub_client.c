@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cluster/peers.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "hub.h"
@@ -174,6 +175,25 @@ client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	return RC_OK;
 }
 
+bool
+client_may_resume(const struct hub *h, const struct ws_end *end)
+{
+	if (h->conf->resume_ms == 0 || (h->draining && h->peers->n == 0))
+		return false;
+	if (end->by_peer)
+		return end->code != WS_CLOSE_NORMAL;
+	return end->code != WS_CLOSE_POLICY;
+}
+
+/* Its connection ends, which the hub is told next. */
+static bool
+client_is_about_to_wait(const struct hub *h, const struct client *c)
+{
+	const struct ws_end *end = ws_peer_end(c->peer);
+
+	return c->held && end != NULL && client_may_resume(h, end);
+}
+
 /* What a session counts. */
 static enum rc
 client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
@@ -183,6 +203,8 @@ client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	if (c->phase != CLIENT_OPEN)
 		return client_wait(h, c, f, seq);
 	rc = ws_send(c->peer, f);
+	if (rc == RC_DOWN && client_is_about_to_wait(h, c))
+		return client_wait(h, c, f, seq);
 	if (rc == RC_OK && h->conf->resume_ms > 0)
 		client_put_replay(h, c, f, seq);
 	return rc;

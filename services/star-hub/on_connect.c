@@ -147,17 +147,6 @@ connect_end_reason(const struct hub *h, const struct ws_end *end)
 	return end->code == WS_CLOSE_GOING_AWAY ? "timeout" : "kicked";
 }
 
-/* Not if either side wanted this end. */
-static bool
-connect_may_resume(const struct hub *h, const struct ws_end *end)
-{
-	if (h->conf->resume_ms == 0 || (h->draining && h->peers->n == 0))
-		return false;
-	if (end->by_peer)
-		return end->code != WS_CLOSE_NORMAL;
-	return end->code != WS_CLOSE_POLICY;
-}
-
 void
 on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 {
@@ -173,7 +162,7 @@ on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 		TAILQ_REMOVE(&h->clients, c, link);
 		c->phase = CLIENT_ENDED;
 	}
-	if (was_open && c->held && connect_may_resume(h, end)) {
+	if (was_open && c->held && client_may_resume(h, end)) {
 		c->closing = false;
 		claims_detach(h->claims, c, reason);
 	} else if (was_open) {

@@ -60,7 +60,7 @@ fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 
 /* ---- delivery ---- */
 
-/* Into h->out. */
+/* Valid until the next. */
 static struct str
 message_write(struct hub *h, const struct client *c, const struct envelope *e,
     struct str cursor)
@@ -70,10 +70,10 @@ message_write(struct hub *h, const struct client *c, const struct envelope *e,
 	bool has_room =
 	    e->text.n + TIMESTAMP_BYTES <= (size_t)h->conf->message_bytes;
 
-	buf_reset(&h->out);
+	buf_reset(&h->message);
 	envelope_write(e, envelope_is_from(e, &c->identity) ? none : c->sender,
-	    has_room ? hub_now(h) : none, cursor, &h->out);
-	return buf_str(&h->out);
+	    has_room ? hub_now(h) : none, cursor, &h->message);
+	return buf_str(&h->message);
 }
 
 static void
@@ -145,11 +145,9 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 		remote_route(h->peers,
 		    outgoing_new(client_ref(c), f->seq, f->message_id, key),
 		    bytes);
-		buf_reset(&h->out);
 		return true;
 	}
 	frame = frame_new(FRAME_TEXT, bytes);
-	buf_reset(&h->out);
 	rc = client_send(h, to, frame, 0);
 	frame_unref(frame);
 	if (rc == RC_OK)
@@ -202,13 +200,10 @@ message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
 	out->bytes = message_write(h, c, e, text);
 	out->audience = r->audience;
 	frame = frame_new(FRAME_TEXT, out->bytes);
-	buf_reset(&h->out);
 	if (r->kind == RECIPIENT_ALL)
 		broadcast_here_all(h, out->to, r->audience, c, frame);
 	else
 		broadcast_here(h, out->to, r->audience, frame, out->seq);
-	/* Events that follow use the buffer. */
-	out->bytes = frame_payload(frame);
 	if (out->seq > 0 && h->conf->history > 0)
 		history_store(h, c, out->bytes);
 	message_to_peers(h, c, out, f);

@@ -75,6 +75,7 @@ room_leave(struct room_member *m)
 	if (room == NULL)
 		return;
 	m->room = NULL;
+	m->seq = 0;
 	room->member[m->at] = room->member[--room->n];
 	room->member[m->at]->at = m->at;
 	if (room->n > 0)
@@ -127,8 +128,8 @@ room_count(const struct room *r)
 	return r != NULL ? r->n : 0;
 }
 
-void *
-room_client(const struct room *r, size_t i)
+struct room_member *
+room_member_at(const struct room *r, size_t i)
 {
-	return r->member[i]->client;
+	return r->member[i];
 }

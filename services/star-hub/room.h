@@ -18,6 +18,7 @@ struct room;
  */
 struct room_member {
 	void *client;      /* the owner's */
+	int64_t seq;       /* the owner's: of the newest broadcast; 0: none */
 	struct room *room; /* private: NULL: in none */
 	size_t at;         /* private */
 };
@@ -59,9 +60,9 @@ struct room *rooms_next(const struct rooms *r, size_t *pos);
 /* room_is_of(r, tenant): Whether it is in a tenant. */
 bool room_is_of(const struct room *r, struct str tenant);
 
-/* room_count(r), room_client(r, i): The clients; NULL has none.  Their order
+/* room_count(r), room_member_at(r, i): The members; NULL has none.  Their order
  * changes when one leaves. */
 size_t room_count(const struct room *r);
-void *room_client(const struct room *r, size_t i);
+struct room_member *room_member_at(const struct room *r, size_t i);
 
 #endif /* !STAR_HUB_ROOM_H */

@@ -26,16 +26,17 @@ session_resume(struct hub *h, struct client *c, struct replay *old,
 }
 
 void
-session_rejoin(struct client *c, struct str key, bool addressed)
+session_rejoin(struct client *c, struct str key, bool addressed, int64_t seq)
 {
-	if (c->identity.class != CLASS_HUMAN)
-		return;
+	size_t n = c->nrejoin;
+
 	if (addressed) {
 		client_add_addressed(c, key);
 		return;
 	}
-	if (c->nrejoin == HUB_ENVIRONMENTS_MAX)
+	if (n == c->nrooms)
 		return;
+	c->rooms[n].seq = seq;
 	if (c->rejoin == NULL)
 		c->rejoin = mem_calloc(HUB_ENVIRONMENTS_MAX, sizeof(char *));
 	c->rejoin[c->nrejoin++] = str_dup(key);
@@ -52,8 +53,9 @@ session_resume_here(struct hub *h, struct client *c, struct client *old,
 		return;
 	h->replay_bytes -= bytes;
 	for (i = 0; i < old->naddressed; i++)
-		session_rejoin(c, str_of(old->addressed[i]), true);
+		session_rejoin(c, str_of(old->addressed[i]), true, 0);
 	for (i = 0; i < old->nrooms; i++)
 		if (old->rooms[i].room != NULL)
-			session_rejoin(c, room_key(old->rooms[i].room), false);
+			session_rejoin(c, room_key(old->rooms[i].room), false,
+			    old->rooms[i].seq);
 }

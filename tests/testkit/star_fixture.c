@@ -1,5 +1,6 @@
 #include "testkit/star_fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,36 +9,119 @@
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-void
-star_start(struct star_fixture *f, const char *const more[])
+struct tk_service *
+star_hub(struct star_fixture *f, int i)
+{
+	return i == 0 ? &f->hub : &f->more[i - 1];
+}
+
+static void
+hub_spawn(struct star_fixture *f, int i, const char *const more[])
 {
 	struct tk_env e = { 0 };
+	char name[16];
 
-	if (f->nats.port == 0) {
-		tk_server_start(&f->nats, TK_NATS);
-		tk_server_start(&f->redis, TK_REDIS);
-	}
+	(void)snprintf(
+	    name, sizeof(name), i == 0 ? "star-hub" : "star-hub-%d", i);
 	tk_env_list(&e, more);
 	tk_env_put(&e, "NATS_URL=%s", f->nats.url);
 	tk_env_put(&e, "REDIS_URL=%s", f->redis.url);
 	tk_env_put(&e, "HTTP_WORKERS=24");
-	tk_service_start(&f->hub, "star-hub", "star-hub", &e);
+	tk_service_spawn(star_hub(f, i), "star-hub", name, &e);
+}
+
+static void
+servers_start(struct star_fixture *f)
+{
+	if (f->nats.port != 0)
+		return;
+	tk_server_start(&f->nats, TK_NATS);
+	tk_server_start(&f->redis, TK_REDIS);
+}
+
+void
+star_start(struct star_fixture *f, const char *const more[])
+{
+	servers_start(f);
+	star_start_hub(f, 0, more);
+}
+
+void
+star_start_hub(struct star_fixture *f, int i, const char *const more[])
+{
+	hub_spawn(f, i, more);
+	tk_service_wait(star_hub(f, i));
+}
+
+struct known {
+	struct star_fixture *f;
+	int n;
+};
+
+static bool
+know_each_other(void *arg)
+{
+	struct known *k = arg;
+	int i;
+
+	for (i = 0; i < STAR_HUBS; i++)
+		if (star_hub(k->f, i)->proc.pid != 0 &&
+		    tk_service_metric(star_hub(k->f, i), "soul_star_hubs") !=
+			k->n)
+			return false;
+	return true;
+}
+
+void
+star_know_each_other(struct star_fixture *f, int n)
+{
+	struct known k = { f, n };
+
+	ck_assert(tk_until(know_each_other, &k, TK_WS_MS));
+}
+
+void
+star_start_hubs(struct star_fixture *f, int n, const char *const more[])
+{
+	int i;
+
+	servers_start(f);
+	for (i = 0; i < n; i++)
+		hub_spawn(f, i, more);
+	for (i = 0; i < n; i++)
+		tk_service_wait(star_hub(f, i));
+	star_know_each_other(f, n);
 }
 
 void
 star_stop(struct star_fixture *f)
 {
-	tk_service_end(&f->hub);
+	int i;
+
+	/* One after the other, each would wait for clients to come back. */
+	for (i = 0; i < STAR_HUBS; i++)
+		if (star_hub(f, i)->proc.pid > 0)
+			tk_signal(&star_hub(f, i)->proc, SIGTERM);
+	for (i = 0; i < STAR_HUBS; i++)
+		if (star_hub(f, i)->proc.pid > 0)
+			ck_assert_int_eq(
+			    tk_wait(&star_hub(f, i)->proc, 60000), 0);
 }
 
-void
-star_open(const struct star_fixture *f, struct tk_ws *c, const char *path)
+const char *
+star_open_at(struct star_fixture *f, int i, struct tk_ws *c, const char *path)
 {
-	int status = tk_ws_open(c, f->hub.http, path, NULL);
+	int status = tk_ws_open(c, star_hub(f, i)->http, path, NULL);
 
 	ck_assert_msg(status == 101, "%s: %d %s", path, status,
 	    c->msg.n > 0 ? c->msg.p : "");
-	star_expect_has(c, "{\"type\":\"heartbeat\",");
+	return star_expect_has(c, "{\"type\":\"heartbeat\",");
+}
+
+const char *
+star_open(struct star_fixture *f, struct tk_ws *c, const char *path)
+{
+	return star_open_at(f, 0, c, path);
 }
 
 void

@@ -7,20 +7,41 @@
 #include "testkit/service.h"
 #include "testkit/ws_client.h"
 
+#define STAR_HUBS 3
 struct star_fixture {
 	struct tk_server nats, redis;
-	struct tk_service hub;
+	struct tk_service hub; /* the first one */
+	struct tk_service more[STAR_HUBS - 1];
 };
 
 /* Settings of a hub that tells nobody who joins and leaves. */
 #define STAR_QUIET TK_ENV("STAR_PRESENCE=off")
 
-/* star_start(f, more): Zero f before; more are settings, NULL: none. */
+/*
+ * star_start(f, more): One hub.  Zero f before; more are settings, NULL: none.
+ * star_start_hubs(f, n, more): n hubs, that know each other.
+ * star_start_hub(f, i, more): One of them, alone or again.
+ * star_know_each_other(f, n): Wait until n hubs do.
+ * star_stop(f): All of them.
+ */
 void star_start(struct star_fixture *f, const char *const more[]);
+void star_start_hubs(struct star_fixture *f, int n, const char *const more[]);
+void star_start_hub(struct star_fixture *f, int i, const char *const more[]);
+void star_know_each_other(struct star_fixture *f, int n);
 void star_stop(struct star_fixture *f);
 
-/* star_open(f, c, path): Connect, and read the first heartbeat. */
-void star_open(const struct star_fixture *f, struct tk_ws *c, const char *path);
+/* star_hub(f, i): The i-th. */
+struct tk_service *star_hub(struct star_fixture *f, int i);
+
+/*
+ * star_open(f, c, path): Connect to the first hub, and read its heartbeat,
+ * which is returned.
+ * star_open_at(f, i, c, path): To the i-th.
+ */
+const char *star_open(
+    struct star_fixture *f, struct tk_ws *c, const char *path);
+const char *star_open_at(
+    struct star_fixture *f, int i, struct tk_ws *c, const char *path);
 
 /* star_leave(c): Close it as one that does not come back. */
 void star_leave(struct tk_ws *c);

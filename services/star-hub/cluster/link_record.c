@@ -20,7 +20,7 @@ static const struct {
 	{ LINK_KICK, "gtnx" },
 	{ LINK_JOINED, "gt" },
 	{ LINK_LEFT, "gtx" },
-	{ LINK_ENTERED, "gtf" },
+	{ LINK_ENTERED, "gtfs" },
 	{ LINK_EXITED, "gtfx" },
 	{ LINK_DETACHED, "gtf" },
 	{ LINK_RESUMED, "gtf" },

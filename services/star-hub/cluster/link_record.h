@@ -31,7 +31,8 @@ enum link_kind {
 	/* An older claim than gen of the identity to: close it with code n. */
 	LINK_KICK = 'K',
 	/* Notices: the claim gen of to began, ended; it is in the room from, or
-	 * no longer; its connection has ended but may be resumed; it was. */
+	 * no longer, with the seq of the newest event that it got, if it moves;
+	 * its connection has ended but may be resumed; it was. */
 	LINK_JOINED = 'J',
 	LINK_LEFT = 'L',
 	LINK_ENTERED = 'I',

@@ -221,7 +221,7 @@ receive_kick(struct peer *p, const struct link_record *r)
 	if (c == NULL || c->gen >= r->gen)
 		return;
 	str_copy(r->text, reason, sizeof(reason));
-	claims_lost(h->claims, c, (unsigned)r->n, str_of(reason));
+	claims_lost(h->claims, c, (unsigned)r->n, reason);
 }
 
 /* ---- records ---- */

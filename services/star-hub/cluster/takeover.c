@@ -11,8 +11,6 @@
 #include "core/log.h"
 #include "wire/subjects.h"
 
-#define CLOSE_REPLACED 4409
-
 /* ---- giving it away ---- */
 
 static void
@@ -20,12 +18,13 @@ takeover_put_rooms(const struct client *c, struct buf *out)
 {
 	size_t i;
 
-	for (i = 0; c->identity.class == CLASS_HUMAN && i < c->nrooms; i++)
+	for (i = 0; i < c->nrooms; i++)
 		if (c->rooms[i].room != NULL)
 			link_record_write(
 			    &(struct link_record){ .kind = LINK_ENTERED,
 				.gen = 1,
-				.from = room_key(c->rooms[i].room) },
+				.from = room_key(c->rooms[i].room),
+				.seq = c->rooms[i].seq },
 			    out);
 	for (i = 0; i < c->naddressed; i++)
 		link_record_write(&(struct link_record){ .kind = LINK_ENTERED,
@@ -52,7 +51,8 @@ takeover_put_frames(const struct client *c, uint64_t n, struct buf *out)
 	return true;
 }
 
-static void
+/* Whether it is moved. */
+static bool
 takeover_reply(struct hub *h, const struct link_record *r, struct buf *out)
 {
 	struct client *c = directory_find(h->directory, r->to);
@@ -62,7 +62,7 @@ takeover_reply(struct hub *h, const struct link_record *r, struct buf *out)
 	if (c == NULL || c->gen >= r->gen ||
 	    !str_eq(r->text, str_of(c->session))) {
 		link_record_write(&session, out);
-		return;
+		return false;
 	}
 	session.n = (int64_t)replay_sent(&c->replay);
 	session.text = STR("resumed");
@@ -70,10 +70,11 @@ takeover_reply(struct hub *h, const struct link_record *r, struct buf *out)
 	takeover_put_rooms(c, out);
 	if (replay_has_after(&c->replay, (uint64_t)r->n) &&
 	    takeover_put_frames(c, (uint64_t)r->n, out))
-		return;
+		return true;
 	buf_reset(out);
 	session.text = STR("lost");
 	link_record_write(&session, out);
+	return false;
 }
 
 void
@@ -92,11 +93,12 @@ takeover_on_message(void *arg, struct bus_msg *m)
 		bus_msg_free(m);
 		return;
 	}
-	takeover_reply(h, &r, &out);
 	client = directory_find(h->directory, r.to);
-	if (client != NULL && client->gen < r.gen)
-		claims_lost(h->claims, client, CLOSE_REPLACED,
-		    STR("replaced by a newer connection"));
+	if (takeover_reply(h, &r, &out))
+		claims_moved(h->claims, client);
+	else if (client != NULL && client->gen < r.gen)
+		claims_lost(
+		    h->claims, client, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
 	rc = bus_reply(m, buf_str(&out));
 	if (rc != RC_OK)
 		log_warn("star.takeover", LOG_RC(rc));
@@ -129,7 +131,7 @@ takeover_read(struct takeover *t, struct str in)
 		    str_eq(r.text, STR("resumed")))
 			replay_begin(&old, (uint64_t)c->resume_last + 1);
 		else if (r.kind == LINK_ENTERED)
-			session_rejoin(c, r.from, r.gen == 0);
+			session_rejoin(c, r.from, r.gen == 0, r.seq);
 		if (r.kind != LINK_FRAME || old.next == 0)
 			continue;
 		f = frame_new(FRAME_TEXT, r.bytes);

@@ -35,7 +35,7 @@ access_start(struct star_fixture *f)
 
 /* The status; of 101 the first heartbeat is read. */
 static int
-access_open(const struct star_fixture *f, struct tk_ws *c, const char *token,
+access_open(struct star_fixture *f, struct tk_ws *c, const char *token,
     const char *path)
 {
 	char header[256];

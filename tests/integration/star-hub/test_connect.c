@@ -8,7 +8,7 @@
 #include "testkit/star_fixture.h"
 
 static void
-connect_check(const struct star_fixture *f, const char *path, int status)
+connect_check(struct star_fixture *f, const char *path, int status)
 {
 	struct tk_ws c;
 	int is = tk_ws_open(&c, f->hub.http, path, NULL);

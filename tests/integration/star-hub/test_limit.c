@@ -217,7 +217,9 @@ TEST_T(a_reader_that_has_stopped_is_closed_with_1013, 60)
 {
 	struct stalled s;
 
-	stalled_start(&s, TK_ENV("STAR_PRESENCE=off", "STAR_STALL_MS=500"));
+	stalled_start(&s,
+	    TK_ENV(
+		"STAR_PRESENCE=off", "STAR_STALL_MS=500", "STAR_RESUME_MS=0"));
 	ck_assert(tk_until(stalled_is_closed, &s, 20000));
 	/* It reads on just in time to see why. */
 	ck_assert_uint_eq(tk_ws_end(&s.slow), 1013);

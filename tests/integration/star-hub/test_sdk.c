@@ -28,8 +28,8 @@ sdk_send(struct tk_ws *c, const char *from, const char *to, const char *payload)
 
 /* Connect and send the SDK's heartbeat. */
 static void
-sdk_open(const struct star_fixture *f, struct tk_ws *c, const char *path,
-    const char *me)
+sdk_open(
+    struct star_fixture *f, struct tk_ws *c, const char *path, const char *me)
 {
 	char text[512];
 

@@ -25,7 +25,9 @@ TEST(members_join_and_leave)
 		room_leave(&m[i]);
 	for (i = 0; i < room_count(room); i++) {
 		size_t k =
-		    (size_t)((struct room_member *)room_client(room, i) - m);
+		    (size_t)((struct room_member *)room_member_at(room, i)
+				 ->client -
+			m);
 
 		ck_assert(!seen[k] && k % 3 != 0);
 		seen[k] = true;

@@ -1,0 +1,380 @@
+/*
+ * A client comes back to its session, at any hub; and events that it missed.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "testkit/star_fixture.h"
+
+#define A   "agent:agent_001"
+#define B   "agent:agent_002"
+#define BOB "human:bob"
+#define ENV "environment:demo_world"
+
+#define AGENT_A "/env/demo_world/agent/agent_001"
+#define AGENT_B "/env/demo_world/agent/agent_002"
+
+/* A message with a number. */
+static const char *
+numbered(int i)
+{
+	static char text[96];
+
+	(void)snprintf(text, sizeof(text),
+	    "{\"type\":\"event\",\"id\":\"e%d\",\"event\":\"seen\"}", i);
+	return text;
+}
+
+static void
+expect_numbers(struct tk_ws *c, const char *to, int from, int n)
+{
+	int i;
+
+	for (i = from; i < from + n; i++)
+		star_expect_message(c, ENV, to, numbered(i));
+}
+
+static void
+send_numbers(struct tk_ws *c, const char *to, int from, int n)
+{
+	int i;
+
+	for (i = from; i < from + n; i++)
+		star_send(c, ENV, to, numbered(i));
+}
+
+/* The session in a heartbeat. */
+struct session {
+	char id[33];
+};
+
+static struct session
+session_of(const char *heartbeat)
+{
+	const char *at = strstr(heartbeat, "\"session\":\"");
+	struct session s;
+
+	ck_assert_ptr_nonnull(at);
+	(void)snprintf(
+	    s.id, sizeof(s.id), "%.32s", at + strlen("\"session\":\""));
+	return s;
+}
+
+/* Come back with n frames; the heartbeat is returned. */
+static const char *
+come_back(struct star_fixture *f, int hub, struct tk_ws *c, const char *path,
+    struct session s, int n)
+{
+	char text[256];
+
+	(void)snprintf(
+	    text, sizeof(text), "%s?session=%s&last=%d", path, s.id, n);
+	return star_open_at(f, hub, c, text);
+}
+
+/* It misses nothing, and nothing comes twice, at hub number back. */
+static void
+check_resumed(int back)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	const char *h;
+
+	star_start_hubs(&f, 2, NULL);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	s = session_of(star_open_at(&f, 1, &a, AGENT_A));
+	star_expect_has(&env, "\"agent_joined\"");
+	send_numbers(&env, A, 1, 3);
+	expect_numbers(&a, A, 1, 3);
+	tk_ws_close(&a);
+	star_expect_has(
+	    &env, "\"agent_detached\",\"data\":{\"agent_id\":\"agent_001\"}");
+	send_numbers(&env, A, 4, 2);
+	send_numbers(&env, "agent:*", 6, 1);
+	star_idle(&env, ENV);
+	h = come_back(&f, back, &a, AGENT_A, s, 2);
+	ck_assert_ptr_nonnull(strstr(h, "\"resumed\":true"));
+	star_expect_has(
+	    &env, "\"agent_resumed\",\"data\":{\"agent_id\":\"agent_001\"}");
+	send_numbers(&env, A, 7, 2);
+	/* The third one was on its way, as far as the client knows. */
+	expect_numbers(&a, A, 3, 3);
+	expect_numbers(&a, "agent:*", 6, 1);
+	expect_numbers(&a, A, 7, 2);
+	star_idle(&a, A);
+	star_leave(&a);
+	star_expect_has(&env, "\"agent_left\"");
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(a_session_goes_on_at_the_same_hub)
+{
+	check_resumed(1);
+}
+
+TEST(a_session_goes_on_at_another_hub)
+{
+	check_resumed(0);
+}
+
+TEST(a_human_that_comes_back_is_where_it_was)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, mars, bob;
+	struct session s;
+
+	star_start_hubs(&f, 2, NULL);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	star_open_at(&f, 0, &mars, "/env/mars");
+	s = session_of(star_open_at(&f, 0, &bob, "/human/bob"));
+	star_send(&bob, BOB, "hub:hub",
+	    "{\"type\":\"stream\",\"id\":\"q\",\"stream\":\"join_environment\","
+	    "\"data\":{\"env_id\":\"demo_world\"}}");
+	star_expect_has(&bob, "\"status\":\"success\"");
+	star_expect_has(&env, "\"human_joined\"");
+	star_send(&bob, BOB, "environment:mars", numbered(1));
+	star_expect_message(&mars, BOB, "environment:mars", numbered(1));
+	tk_ws_close(&bob);
+	star_expect_has(&env, "\"human_detached\"");
+	ck_assert_ptr_nonnull(strstr(
+	    come_back(&f, 1, &bob, "/human/bob", s, 1), "\"resumed\":true"));
+	star_expect_has(&env, "\"human_resumed\"");
+	send_numbers(&env, "human:*", 1, 1);
+	star_expect_message(&bob, ENV, "human:*", numbered(1));
+	star_send(&mars, "environment:mars", BOB, numbered(2));
+	star_expect_message(&bob, "environment:mars", BOB, numbered(2));
+	tk_ws_close(&bob);
+	tk_ws_close(&env);
+	tk_ws_close(&mars);
+	star_stop(&f);
+}
+
+TEST(a_session_that_is_over_begins_anew)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	const char *h;
+
+	star_start(&f, TK_ENV("STAR_RESUME_MS=300"));
+	star_open(&f, &env, "/env/demo_world");
+	h = star_open(&f, &a, AGENT_A);
+	ck_assert_ptr_nonnull(
+	    strstr(h, "\"resume\":{\"ms\":300,\"frames\":256}"));
+	s = session_of(h);
+	star_expect_has(&env, "\"agent_joined\"");
+	tk_ws_close(&a);
+	star_expect_has(&env, "\"agent_detached\"");
+	star_expect_has(&env,
+	    "\"agent_left\",\"data\":{\"agent_id\":\"agent_001\","
+	    "\"reason\":\"closed\"}");
+	ck_assert_ptr_nonnull(strstr(come_back(&f, 0, &a, AGENT_A, s, 0),
+	    "\"resumed\":false,\"lost\":\"unknown\""));
+	tk_ws_close(&a);
+	/* A close with 1000 does not come back. */
+	star_open(&f, &a, AGENT_A);
+	star_expect_has(&env, "\"agent_joined\"");
+	tk_ws_close(&env);
+	tk_ws_close(&a);
+	star_stop(&f);
+}
+
+TEST(more_than_is_held_is_lost)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	const char *h;
+	int i;
+
+	star_start_hubs(&f, 2, STAR_QUIET);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	s = session_of(star_open_at(&f, 0, &a, AGENT_A));
+	for (i = 1; i <= 300; i++) {
+		star_send(&env, ENV, A, numbered(i));
+		star_expect_message(&a, ENV, A, numbered(i));
+	}
+	tk_ws_close(&a);
+	h = come_back(&f, 1, &a, AGENT_A, s, 3);
+	ck_assert_ptr_nonnull(strstr(h, "\"resumed\":false,\"lost\":297"));
+	s = session_of(h);
+	/* The new session counts from 1. */
+	send_numbers(&env, A, 1, 2);
+	expect_numbers(&a, A, 1, 2);
+	tk_ws_close(&a);
+	h = come_back(&f, 0, &a, AGENT_A, s, 1);
+	ck_assert_ptr_nonnull(strstr(h, "\"resumed\":true"));
+	expect_numbers(&a, A, 2, 1);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(a_detached_client_takes_so_much_and_no_more)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+
+	star_start(&f, STAR_QUIET);
+	star_open(&f, &env, "/env/demo_world");
+	s = session_of(star_open(&f, &a, AGENT_A));
+	tk_ws_close(&a);
+	send_numbers(&env, A, 1, 257);
+	star_expect_error(&env, "CONNECTION_ERROR", "recipient_slow");
+	ck_assert_ptr_nonnull(
+	    strstr(come_back(&f, 0, &a, AGENT_A, s, 0), "\"resumed\":true"));
+	expect_numbers(&a, A, 1, 256);
+	star_idle(&a, A);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST_T(a_drained_hub_gives_its_sessions_away, 60)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	int n = 0;
+
+	star_start_hubs(&f, 2, STAR_QUIET);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	s = session_of(star_open_at(&f, 1, &a, AGENT_A));
+	send_numbers(&env, A, 1, 5);
+	tk_signal(&star_hub(&f, 1)->proc, SIGTERM);
+	while (tk_ws_next(&a, TK_WS_MS) != NULL)
+		n++;
+	ck_assert_uint_eq(a.code, 1001);
+	ck_assert_str_eq(a.reason, "restart, resume at once");
+	tk_ws_close(&a);
+	send_numbers(&env, A, 6, 2);
+	ck_assert_ptr_nonnull(
+	    strstr(come_back(&f, 0, &a, AGENT_A, s, 0), "\"resumed\":true"));
+	expect_numbers(&a, A, 1, 7);
+	star_idle(&a, A);
+	star_idle(&env, ENV);
+	printf("# %d of them came before the drain\n", n);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	ck_assert_int_eq(tk_wait(&star_hub(&f, 1)->proc, 60000), 0);
+	star_stop(&f);
+}
+
+TEST_T(messages_stay_in_order_while_their_recipient_moves, 60)
+{
+	enum { N = 400, EACH = 20 };
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	const char *h;
+	int i, at = 0, got = 0;
+
+	star_start_hubs(&f, 3, STAR_QUIET);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	s = session_of(star_open_at(&f, 1, &a, AGENT_A));
+	for (i = 1; i <= N; i += EACH) {
+		send_numbers(&env, A, i, EACH);
+		/* Some of them it reads, at a hub, before it moves on. */
+		expect_numbers(&a, A, got + 1, EACH / 2);
+		got += EACH / 2;
+		at = (at + 1) % 3;
+		tk_ws_close(&a);
+		h = come_back(&f, at, &a, AGENT_A, s, got);
+		ck_assert_ptr_nonnull(strstr(h, "\"resumed\":true"));
+		expect_numbers(&a, A, got + 1, EACH / 2);
+		got += EACH / 2;
+	}
+	star_idle(&a, A);
+	star_idle(&env, ENV);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+/* ---- events ---- */
+
+#define HISTORY(data)                                                    \
+	"{\"type\":\"stream\",\"id\":\"q1\",\"stream\":\"get_history\"," \
+	"\"data\":{" data "}}"
+
+TEST(events_that_were_missed_are_read_by_cursor)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a, b;
+	char cursor[64], path[160], request[160];
+	const char *at;
+
+	star_start_hubs(&f, 2, NULL);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	star_open_at(&f, 1, &a, AGENT_A);
+	star_expect_has(&env, "\"agent_joined\"");
+	send_numbers(&env, "agent:*", 1, 1);
+	at = star_expect_has(&a, "\"cursor\":\"");
+	at = strstr(at, "\"cursor\":\"") + strlen("\"cursor\":\"");
+	(void)snprintf(
+	    cursor, sizeof(cursor), "%.*s", (int)strcspn(at, "\""), at);
+	star_leave(&a);
+	star_expect_has(&env, "\"agent_left\"");
+	send_numbers(&env, "agent:*", 2, 3);
+	/* By a request, of another one. */
+	star_open_at(&f, 0, &b, AGENT_B);
+	star_expect_has(&env, "\"agent_joined\"");
+	(void)snprintf(request, sizeof(request),
+	    HISTORY("\"after\":\"%s\",\"limit\":2"), cursor);
+	star_send(&b, B, "hub:hub", request);
+	at = star_expect_has(&b, "\"gap\":false,\"more\":true,\"cursor\":\"");
+	ck_assert_ptr_nonnull(strstr(at, "\"id\":\"e2\""));
+	ck_assert_ptr_nonnull(strstr(at, "\"id\":\"e3\""));
+	ck_assert_ptr_null(strstr(at, "\"id\":\"e4\""));
+	star_send(&b, B, "hub:hub", HISTORY("\"after\":\"x\""));
+	star_expect_error(&b, "VALIDATION_ERROR", "validation_error");
+	/* When it connects, before what is new. */
+	(void)snprintf(path, sizeof(path), AGENT_A "?cursor=%s", cursor);
+	at = star_open_at(&f, 1, &a, path);
+	ck_assert_ptr_nonnull(strstr(at, "\"gap\":false,\"more\":false"));
+	star_expect_has(&env, "\"agent_joined\"");
+	send_numbers(&env, "agent:*", 5, 1);
+	expect_numbers(&a, "agent:*", 2, 4);
+	star_idle(&a, A);
+	tk_ws_close(&a);
+	tk_ws_close(&b);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(expired_events_are_reported_as_a_gap)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	const char *at;
+	int i;
+
+	star_start(&f,
+	    TK_ENV("STAR_PRESENCE=off", "STAR_HISTORY=1",
+		"STAR_BROADCAST_RATE=10000"));
+	star_open(&f, &env, "/env/demo_world");
+	for (i = 1; i <= 300; i++) {
+		star_send(&env, ENV, "agent:*", numbered(i));
+		if (i % 50 == 0)
+			star_idle(&env, ENV);
+	}
+	at = star_open(&f, &a, AGENT_A "?cursor=1-1");
+	ck_assert_ptr_nonnull(strstr(at, "\"gap\":true"));
+	tk_ws_close(&a);
+	ck_assert_int_eq(
+	    tk_ws_open(&a, f.hub.http, AGENT_A "?cursor=1", NULL), 400);
+	tk_ws_close(&a);
+	ck_assert_int_eq(
+	    tk_ws_open(&a, f.hub.http, AGENT_A "?session=xyz", NULL), 400);
+	tk_ws_close(&a);
+	ck_assert_int_eq(
+	    tk_ws_open(&a, f.hub.http, AGENT_A "?last=-1", NULL), 400);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
