@@ -1,9 +1,11 @@
-#include "claims.h"
+/*
+ * claims: identities of clients, from their connecting to their end.
+ */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -26,7 +28,7 @@
 
 enum op_kind { OP_RELEASE, OP_LEAVE, OP_EXTEND };
 
-/* What Redis is still to be told. */
+/* What Redis still has to hear of. */
 struct claim_op {
 	TAILQ_ENTRY(claim_op) link;
 	enum op_kind kind;
@@ -45,7 +47,7 @@ struct claims {
 
 static void claims_set_expiry(struct claims *s);
 
-/* ---- what Redis is told ---- */
+/* ---- what Redis hears of ---- */
 
 static void
 op_free(struct claim_op *op)
@@ -121,7 +123,7 @@ claims_run_ops(void *arg)
 }
 
 static void
-claims_tell(struct claims *s, enum op_kind kind, const struct client *c,
+claims_queue(struct claims *s, enum op_kind kind, const struct client *c,
     struct str room)
 {
 	struct claim_op *op = mem_zalloc(sizeof(*op));
@@ -139,7 +141,7 @@ claims_tell(struct claims *s, enum op_kind kind, const struct client *c,
 void
 claims_leave(struct claims *s, const struct client *c, struct str key)
 {
-	claims_tell(s, OP_LEAVE, c, key);
+	claims_queue(s, OP_LEAVE, c, key);
 }
 
 void
@@ -150,12 +152,12 @@ claims_extend(struct claims *s, struct client *c)
 	if (!c->held || mono_diff_ms(now, c->extended) < EXTEND_MS)
 		return;
 	c->extended = now;
-	claims_tell(s, OP_EXTEND, c, (struct str){ NULL, 0 });
+	claims_queue(s, OP_EXTEND, c, (struct str){ NULL, 0 });
 }
 
 /* ---- the end of a claim ---- */
 
-/* c holds nothing, and is in no room; nobody is told. */
+/* c holds nothing, and is in no room; nobody is notified. */
 static void
 claims_forget(struct claims *s, struct client *c)
 {
@@ -165,8 +167,8 @@ claims_forget(struct claims *s, struct client *c)
 	c->held = false;
 	directory_remove(h->directory, &c->identity, c);
 	metric_change(h->metrics.clients[c->identity.class], -1);
-	roster_free(c->roster);
-	c->roster = NULL;
+	member_set_free(c->members);
+	c->members = NULL;
 	for (i = 0; i < c->nrooms; i++)
 		room_leave(&c->rooms[i]);
 }
@@ -195,11 +197,11 @@ claims_end(struct claims *s, struct client *c, const char *reason)
 	membership_exit_all(s->hub, c, reason);
 	claims_forget(s, c);
 	notice_send_client(s->hub->peers, LINK_LEFT, c, reason);
-	claims_tell(s, OP_RELEASE, c, (struct str){ NULL, 0 });
+	claims_queue(s, OP_RELEASE, c, (struct str){ NULL, 0 });
 	claims_drop_unconnected(s, c);
 }
 
-/* Other hubs are told by who has it now. */
+/* Other hubs are notified by who has it now. */
 static void
 claims_close(
     struct claims *s, struct client *c, unsigned code, const char *reason)
@@ -476,7 +478,7 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 		(void)directory_put(h->directory, &c->identity, c);
 		metric_change(h->metrics.clients[c->identity.class], 1);
 		if (c->identity.class == CLASS_ENVIRONMENT)
-			c->roster = roster_new();
+			c->members = member_set_new();
 		remote_joined(h->peers, client_key(c, key), NULL, c->gen);
 		if (claim.before.hub.p != NULL && old == NULL)
 			claim_replace_remote(s, &claim, c, first);

@@ -68,6 +68,7 @@ bool command_later(struct command_run *r, command_fn fn);
 
 /* ---- command_room.c, command_list.c ---- */
 
+/* Requests, by their names. */
 bool command_get_members(struct command_run *r);
 bool command_join(struct command_run *r);
 bool command_leave(struct command_run *r);

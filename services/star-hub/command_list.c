@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "command.h"
 #include "core/fiber.h"
 #include "core/map.h"
@@ -127,7 +127,7 @@ listing_on_reply(void *arg, enum rc rc, struct str data)
 
 /* In a fiber.  All hubs reply, this one too. */
 static void
-listing_ask(struct hub *h, struct str tenant, struct listing *l)
+listing_request(struct hub *h, struct str tenant, struct listing *l)
 {
 	const struct bus_meta meta = { .deadline = { clock_wall().ms +
 					   WIRE_DEADLINE_MS_STAR_QUERY } };
@@ -181,7 +181,7 @@ command_environments_in_fiber(struct command_run *r)
 	size_t pos = 0;
 	bool all = true;
 
-	listing_ask(r->h, r->c->identity.tenant, &l);
+	listing_request(r->h, r->c->identity.tenant, &l);
 	command_begin(r);
 	wire_out_key(&r->o, STR("environments"));
 	wire_out_array(&r->o);
@@ -218,7 +218,7 @@ command_stats_in_fiber(struct command_run *r)
 	struct listing l = { 0 };
 	size_t agents, envs, humans;
 
-	listing_ask(r->h, r->c->identity.tenant, &l);
+	listing_request(r->h, r->c->identity.tenant, &l);
 	agents = l.clients[CLASS_AGENT];
 	envs = l.clients[CLASS_ENVIRONMENT];
 	humans = l.clients[CLASS_HUMAN];

@@ -3,10 +3,10 @@
  */
 #include <stdio.h>
 
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "command.h"
 #include "core/mem.h"
+#include "handlers.h"
 #include "records.h"
 #include "state/star.h"
 
@@ -76,7 +76,7 @@ command_members_in_fiber(struct command_run *r)
 {
 	struct arena *a = arena_new(ROOM_ARENA);
 	struct star_member *list;
-	struct remote_place at;
+	struct remote_location at;
 	struct record_room room;
 	size_t i, n, alive = 0;
 	enum rc rc, up = RC_OK;
@@ -238,7 +238,7 @@ command_join_in_fiber(struct command_run *r)
 	    record_member(&r->c->identity, str_of(h->name), r->c->gen);
 	struct arena *a = arena_new(4096);
 	struct record_room room;
-	struct remote_place at;
+	struct remote_location at;
 	enum rc rc;
 	bool new;
 

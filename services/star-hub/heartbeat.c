@@ -1,7 +1,7 @@
 /*
  * heartbeat: one to each client now and then, and what is due by then.
  */
-#include "claims.h"
+#include "handlers.h"
 
 static void heartbeat_on_timer(void *arg);
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"

@@ -9,8 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/conf.h"
 #include "core/id.h"
 #include "core/log.h"

@@ -9,8 +9,8 @@
 #include <sys/queue.h>
 
 #include "client_identity.h"
+#include "cluster/member_set.h"
 #include "cluster/remote.h"
-#include "cluster/roster.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/id.h"
@@ -88,13 +88,13 @@ struct client {
 	struct replay replay;
 	size_t waiting, waiting_bytes; /* frames that were not sent */
 	struct mono detached_until;
-	const char *left_reason;  /* when that is over */
-	struct mono extended;     /* its claim */
-	struct roster *roster;    /* of an environment */
-	int64_t cursor;           /* seq of its newest broadcast */
-	struct history *history;  /* broadcasts to be stored; NULL: none */
-	struct identity identity; /* strings are in text */
-	struct str sender;        /* as JSON; in text */
+	const char *left_reason;    /* when that is over */
+	struct mono extended;       /* its claim */
+	struct member_set *members; /* of an environment */
+	int64_t cursor;             /* seq of its newest broadcast */
+	struct history *history;    /* broadcasts to be stored; NULL: none */
+	struct identity identity;   /* strings are in text */
+	struct str sender;          /* as JSON; in text */
 	char *text;
 	uint64_t seq; /* of its last message */
 	struct throttle messages, bytes, broadcasts;
@@ -147,6 +147,7 @@ struct hub_metrics {
 	struct metric *gaps;
 };
 
+struct claims;
 struct peers;
 
 struct hub {
@@ -280,10 +281,10 @@ void presence_environment(struct hub *h, struct str key, const char *reason);
 
 /*
  * membership_enter(h, m, key, resumed): m's client joins the room of key, of
- *     which its environment is told, wherever that is; Redis knows.
- * membership_exit(h, m, reason): The opposite; Redis is told later.
+ *     which its environment is notified, wherever that is; Redis knows.
+ * membership_exit(h, m, reason): The opposite; Redis is updated later.
  * membership_exit_all(h, c, reason).
- * membership_detached(h, c): Its environments are told.
+ * membership_detached(h, c): Its environments are notified.
  */
 void membership_enter(
     struct hub *h, struct room_member *m, struct str key, bool resumed);
@@ -292,8 +293,8 @@ void membership_exit_all(struct hub *h, struct client *c, const char *reason);
 void membership_detached(struct hub *h, const struct client *c);
 
 /*
- * What is known of a member (its key) of the environment of key, which is told
- * if it is here.
+ * What is known of a member (its key) of the environment of key, which is
+ * notified if it is here.
  */
 void membership_entered(struct hub *h, struct str key, struct str member,
     struct peer *peer, int64_t gen);
@@ -307,7 +308,7 @@ void membership_was_detached(
 /*
  * environment_came(h, key, peer, gen), environment_went(h, key, gen, reason):
  * An environment is at a hub (NULL: this one), or nowhere; its members here are
- * told.
+ * notified.
  */
 void environment_came(
     struct hub *h, struct str key, struct peer *peer, int64_t gen);
@@ -315,7 +316,7 @@ void environment_went(
     struct hub *h, struct str key, int64_t gen, const char *reason);
 
 /*
- * membership_load(h, env): Compare what an environment was told with Redis, and
+ * membership_load(h, env): Compare what an environment knows with Redis, and
  *     tell it what differs.
  * membership_load_all(h): All of this hub, and where the environments of the
  *     members here are.
@@ -325,7 +326,58 @@ void membership_load(struct hub *h, struct client *env);
 void membership_load_all(struct hub *h);
 void membership_forget_peer(struct hub *h, const struct peer *p);
 
-/* ---- session.c ---- */
+/* ---- claims.c ---- */
+
+/*
+ * Identities that this hub's clients hold, as Redis knows them: a
+ * connection claims its identity in a fiber; Redis is updated about what has
+ * ended later, for as long as it takes.
+ */
+/* Of a connection whose identity a newer one has. */
+#define CLOSE_REPLACED        4409
+#define CLOSE_REPLACED_REASON "replaced by a newer connection"
+
+/* claims_new(h), claims_free(c): NULL is allowed.  Fibers have ended. */
+struct claims *claims_new(struct hub *h);
+void claims_free(struct claims *c);
+
+/*
+ * claims_begin(s, c):
+ * Claim c's identity; then its connection is accepted, or rejected.
+ *
+ * claims_end(s, c, reason):
+ * c does not hold it any more, of which environments are notified.  No-op if it
+ * has none.
+ *
+ * claims_lost(s, c, code, reason):
+ * A newer connection has it: close c.
+ * claims_moved(s, c): The same, which continues its session: it has not left.
+ *
+ * claims_detach(s, c, reason):
+ * The connection of c has ended, but its client may come back for it; reason is
+ * given if it does not.
+ *
+ * claims_drain(s): This hub drains: clients come back to another one soon, or
+ * never.
+ *
+ * claims_extend(s, c): Redis hears that c still holds it.
+ *
+ * claims_leave(s, c, key): Redis hears that c is not in the room of key.
+ *
+ * claims_drop_all(s): This hub has none: close all clients.
+ */
+void claims_begin(struct claims *s, struct client *c);
+void claims_end(struct claims *s, struct client *c, const char *reason);
+void claims_lost(
+    struct claims *s, struct client *c, unsigned code, const char *reason);
+void claims_moved(struct claims *s, struct client *c);
+void claims_detach(struct claims *s, struct client *c, const char *reason);
+void claims_drain(struct claims *s);
+void claims_extend(struct claims *s, struct client *c);
+void claims_leave(struct claims *s, const struct client *c, struct str key);
+void claims_drop_all(struct claims *s);
+
+/* ---- client_session.c ---- */
 
 /*
  * session_resume(h, c, old, first):

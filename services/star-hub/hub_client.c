@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "hub.h"
@@ -185,7 +185,7 @@ client_may_resume(const struct hub *h, const struct ws_end *end)
 	return end->code != WS_CLOSE_POLICY;
 }
 
-/* Its connection ends, which the hub is told next. */
+/* Its connection ends, of which the hub hears next. */
 static bool
 client_is_about_to_wait(const struct hub *h, const struct client *c)
 {

@@ -1,38 +1,38 @@
 /*
  * membership: who is in which environment, and what environments and members
- * are told about that.
+ * are notified of that.
  *
- * The hub of an environment has a roster of its members at all hubs, from
+ * The hub of an environment has a members of its members at all hubs, from
  * notices and, where those may be missing, from Redis.
  */
 #include <stdlib.h>
 
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "handlers.h"
 #include "records.h"
 #include "state/star.h"
 
 /* Of all members of an environment, and of where one is. */
-#define LOAD_ARENA  (16UL * 1024 * 1024)
-#define PLACE_ARENA (16UL * 1024)
+#define LOAD_ARENA     (16UL * 1024 * 1024)
+#define LOCATION_ARENA (16UL * 1024)
 
-static void membership_find_place(struct hub *h, struct str key);
+static void membership_find_location(struct hub *h, struct str key);
 
-/* ---- what an environment is told ---- */
+/* ---- what an environment hears of ---- */
 
 static struct client *
 membership_environment(const struct hub *h, struct str key)
 {
 	struct client *env = directory_find(h->directory, key);
 
-	return env != NULL && env->roster != NULL ? env : NULL;
+	return env != NULL && env->members != NULL ? env : NULL;
 }
 
 static void
-membership_tell_entered(struct hub *h, struct client *env, struct str member,
+membership_notify_entered(struct hub *h, struct client *env, struct str member,
     int64_t before, int64_t gen)
 {
 	if (before >= gen)
@@ -49,8 +49,8 @@ membership_entered(struct hub *h, struct str key, struct str member,
 	struct client *env = membership_environment(h, key);
 
 	if (env != NULL)
-		membership_tell_entered(h, env, member,
-		    roster_put(env->roster, member, peer, gen), gen);
+		membership_notify_entered(h, env, member,
+		    member_set_put(env->members, member, peer, gen), gen);
 }
 
 void
@@ -62,7 +62,7 @@ membership_resumed(struct hub *h, struct str key, struct str member,
 
 	if (env == NULL)
 		return;
-	before = roster_put(env->roster, member, peer, gen);
+	before = member_set_put(env->members, member, peer, gen);
 	if (before == 0)
 		presence_member(h, env, member, "joined", NULL);
 	else if (before < gen)
@@ -75,7 +75,7 @@ membership_exited(struct hub *h, struct str key, struct str member, int64_t gen,
 {
 	struct client *env = membership_environment(h, key);
 
-	if (env != NULL && roster_remove(env->roster, member, gen))
+	if (env != NULL && member_set_remove(env->members, member, gen))
 		presence_member(h, env, member, "left", reason);
 }
 
@@ -85,7 +85,7 @@ membership_was_detached(
 {
 	struct client *env = membership_environment(h, key);
 
-	if (env != NULL && roster_gen(env->roster, member) == gen)
+	if (env != NULL && member_set_gen(env->members, member) == gen)
 		presence_member(h, env, member, "detached", NULL);
 }
 
@@ -121,7 +121,7 @@ membership_enter(
 	else
 		membership_entered(h, key, member, NULL, c->gen);
 	if (room_count(m->room) == 1)
-		membership_find_place(h, key);
+		membership_find_location(h, key);
 }
 
 void
@@ -171,16 +171,16 @@ void
 environment_came(struct hub *h, struct str key, struct peer *peer, int64_t gen)
 {
 	struct room *room = rooms_find(h->rooms, key);
-	struct room_place *at;
+	struct room_location *at;
 
 	if (room == NULL)
 		return;
-	at = room_place(room);
+	at = room_location(room);
 	if (at->gen >= gen)
 		return;
 	if (at->gen > 0)
 		presence_environment(h, key, "replaced");
-	*at = (struct room_place){ peer, gen };
+	*at = (struct room_location){ peer, gen };
 	presence_environment(h, key, NULL);
 }
 
@@ -188,14 +188,14 @@ void
 environment_went(struct hub *h, struct str key, int64_t gen, const char *reason)
 {
 	struct room *room = rooms_find(h->rooms, key);
-	struct room_place *at;
+	struct room_location *at;
 
 	if (room == NULL)
 		return;
-	at = room_place(room);
+	at = room_location(room);
 	if (at->gen == 0 || at->gen > gen)
 		return;
-	*at = (struct room_place){ 0 };
+	*at = (struct room_location){ 0 };
 	presence_environment(h, key, reason);
 }
 
@@ -205,7 +205,7 @@ struct membership_load {
 	struct hub *hub;
 	struct client *env; /* with a reference */
 	char *key;          /* or of a room whose environment is looked for */
-	bool again;         /* what is known of the room may be wrong */
+	bool reload;        /* what is known of the room may be wrong */
 };
 
 /* Which hub has a member that Redis has; false: a dead one, or none. */
@@ -228,8 +228,8 @@ static void
 load_compare(struct hub *h, struct client *env, struct str room,
     const struct star_member *list, size_t n)
 {
-	struct roster *roster = env->roster;
-	const struct roster_member *stale;
+	struct member_set *members = env->members;
+	const struct set_member *stale;
 	char text[IDENTITY_KEY_MAX];
 	struct str member;
 	struct peer *peer;
@@ -240,13 +240,14 @@ load_compare(struct hub *h, struct client *env, struct str room,
 		if (member.p == NULL ||
 		    !load_find_peer(h, &list[i], member, &peer))
 			continue;
-		membership_tell_entered(h, env, member,
-		    roster_load(roster, member, peer, list[i].holder.gen),
+		membership_notify_entered(h, env, member,
+		    member_set_load(members, member, peer, list[i].holder.gen),
 		    list[i].holder.gen);
 	}
-	while ((stale = roster_load_stale(roster, &pos, &member)) != NULL) {
+	while (
+	    (stale = member_set_load_stale(members, &pos, &member)) != NULL) {
 		presence_member(h, env, member, "left", "closed");
-		(void)roster_remove(roster, member, stale->gen);
+		(void)member_set_remove(members, member, stale->gen);
 	}
 }
 
@@ -268,14 +269,14 @@ load_in_fiber(void *arg)
 	/* Hubs that have just started are to be known. */
 	if (rc == RC_OK && n > 0)
 		rc = peers_refresh(h->peers);
-	if (env->roster != NULL) {
+	if (env->members != NULL) {
 		if (rc == RC_OK)
 			load_compare(h, env, client_key(env, text), list, n);
-		roster_load_end(env->roster);
+		member_set_load_end(env->members);
 	}
 	if (rc != RC_OK)
 		log_warn(
-		    "star.roster", LOG_V("env", env->identity.id), LOG_RC(rc));
+		    "star.members", LOG_V("env", env->identity.id), LOG_RC(rc));
 	arena_free(a);
 	client_unref(h, env);
 	free(l);
@@ -286,7 +287,8 @@ membership_load(struct hub *h, struct client *env)
 {
 	struct membership_load *l;
 
-	if (env->roster == NULL || roster_load_begin(env->roster) != RC_OK)
+	if (env->members == NULL ||
+	    member_set_load_begin(env->members) != RC_OK)
 		return;
 	l = mem_zalloc(sizeof(*l));
 	l->hub = h;
@@ -295,13 +297,13 @@ membership_load(struct hub *h, struct client *env)
 }
 
 static void
-place_in_fiber(void *arg)
+location_in_fiber(void *arg)
 {
 	struct membership_load *l = arg;
 	struct hub *h = l->hub;
 	struct str key = str_of(l->key);
-	struct arena *a = arena_new(PLACE_ARENA);
-	struct remote_place at;
+	struct arena *a = arena_new(LOCATION_ARENA);
+	struct remote_location at;
 	struct room *room;
 	enum rc rc;
 
@@ -309,14 +311,15 @@ place_in_fiber(void *arg)
 	room = rooms_find(h->rooms, key);
 	if (room == NULL) {
 		rc = RC_NOENT;
-	} else if (rc == RC_OK && l->again) {
+	} else if (rc == RC_OK && l->reload) {
 		environment_came(h, key, at.peer, at.gen);
-	} else if (rc == RC_OK && room_place(room)->gen < at.gen) {
+	} else if (rc == RC_OK && room_location(room)->gen < at.gen) {
 		/* Who has just joined knows nothing that would change. */
-		*room_place(room) = (struct room_place){ at.peer, at.gen };
-	} else if (rc == RC_NOENT && l->again &&
-	    room_place(room)->peer != NULL) {
-		environment_went(h, key, room_place(room)->gen, "closed");
+		*room_location(room) =
+		    (struct room_location){ at.peer, at.gen };
+	} else if (rc == RC_NOENT && l->reload &&
+	    room_location(room)->peer != NULL) {
+		environment_went(h, key, room_location(room)->gen, "closed");
 	}
 	arena_free(a);
 	free(l->key);
@@ -324,20 +327,20 @@ place_in_fiber(void *arg)
 }
 
 static void
-membership_find_place(struct hub *h, struct str key)
+membership_find_location(struct hub *h, struct str key)
 {
 	const struct client *env = directory_find(h->directory, key);
 	struct membership_load *l;
 
 	if (env != NULL) {
-		*room_place(rooms_find(h->rooms, key)) =
-		    (struct room_place){ NULL, env->gen };
+		*room_location(rooms_find(h->rooms, key)) =
+		    (struct room_location){ NULL, env->gen };
 		return;
 	}
 	l = mem_zalloc(sizeof(*l));
 	l->hub = h;
 	l->key = str_dup(key);
-	fiber_start(place_in_fiber, l);
+	fiber_start(location_in_fiber, l);
 }
 
 /* All environments and rooms, one after the other. */
@@ -355,7 +358,7 @@ load_all_add(struct load_all *all, struct client *env, struct str key)
 	l->hub = all->hub;
 	l->env = env;
 	l->key = env == NULL ? str_dup(key) : NULL;
-	l->again = true;
+	l->reload = true;
 	if (all->n == all->cap) {
 		all->cap = all->cap > 0 ? 2 * all->cap : 64;
 		all->v = mem_realloc(all->v, all->cap * sizeof(void *));
@@ -373,7 +376,7 @@ load_all_in_fiber(void *arg)
 		if (all->v[i]->env != NULL)
 			load_in_fiber(all->v[i]);
 		else
-			place_in_fiber(all->v[i]);
+			location_in_fiber(all->v[i]);
 	}
 	free(all->v);
 	free(all);
@@ -390,8 +393,8 @@ membership_load_all(struct hub *h)
 	all->hub = h;
 	while ((env = directory_next(h->directory, CLASS_ENVIRONMENT, &pos)) !=
 	    NULL)
-		if (env->roster != NULL &&
-		    roster_load_begin(env->roster) == RC_OK)
+		if (env->members != NULL &&
+		    member_set_load_begin(env->members) == RC_OK)
 			load_all_add(all, client_ref(env), (struct str){ 0 });
 	for (pos = 0; (room = rooms_next(h->rooms, &pos)) != NULL;)
 		if (directory_find(h->directory, room_key(room)) == NULL)
@@ -405,15 +408,15 @@ static void
 membership_forget_members(
     struct hub *h, struct client *env, const struct peer *p)
 {
-	const struct roster_member *m;
+	const struct set_member *m;
 	struct str member;
 	size_t pos = 0;
 
-	while ((m = roster_next(env->roster, &pos, &member)) != NULL) {
+	while ((m = member_set_next(env->members, &pos, &member)) != NULL) {
 		if (m->peer != p)
 			continue;
 		presence_member(h, env, member, "left", "hub_down");
-		(void)roster_remove(env->roster, member, m->gen);
+		(void)member_set_remove(env->members, member, m->gen);
 	}
 }
 
@@ -426,10 +429,10 @@ membership_forget_peer(struct hub *h, const struct peer *p)
 
 	while ((env = directory_next(h->directory, CLASS_ENVIRONMENT, &pos)) !=
 	    NULL)
-		if (env->roster != NULL && roster_has(env->roster, p))
+		if (env->members != NULL && member_set_has(env->members, p))
 			membership_forget_members(h, env, p);
 	for (pos = 0; (room = rooms_next(h->rooms, &pos)) != NULL;)
-		if (room_place(room)->peer == p)
+		if (room_location(room)->peer == p)
 			environment_went(h, room_key(room),
-			    room_place(room)->gen, "hub_down");
+			    room_location(room)->gen, "hub_down");
 }

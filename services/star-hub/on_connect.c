@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "handlers.h"
 #include "http/head_reader.h"

@@ -2,7 +2,7 @@
  * on_message: a frame of a client: one message, or a batch, each to its
  * recipients.
  */
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "envelope.h"
@@ -169,7 +169,7 @@ message_to_peers(struct hub *h, struct client *c, struct link_record *r,
 
 	r->from = client_key(c, text);
 	TAILQ_FOREACH (p, &h->peers->list, link) {
-		if (r->seq > 0 && !roster_has(c->roster, p))
+		if (r->seq > 0 && !member_set_has(c->members, p))
 			continue;
 		o = outgoing_new(client_ref(c), f->seq, f->message_id, none);
 		rc = peer_send(p, r, o);
@@ -191,7 +191,7 @@ message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
 
 	/* Only those to all its members are what an environment went through.
 	 */
-	if (r->kind == RECIPIENT_ROOM && c->roster != NULL &&
+	if (r->kind == RECIPIENT_ROOM && c->members != NULL &&
 	    str_eq(r->to.env, c->identity.env)) {
 		text = history_cursor(c, cursor);
 		out->gen = c->gen;
@@ -406,7 +406,7 @@ on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 	if (c->closing)
 		return;
 	/* Others may have taken over its identity. */
-	if (peers_is_late(h->peers, now))
+	if (peers_is_overdue(h->peers, now))
 		return;
 	ms = throttle_take(&c->bytes, &h->bytes, (int64_t)data.n, now);
 	if (ms > 0) {

@@ -13,7 +13,7 @@ struct room {
 	char *key;
 	struct room_member **member;
 	size_t n, cap;
-	struct room_place place;
+	struct room_location location;
 };
 
 struct rooms {
@@ -102,10 +102,10 @@ room_key(const struct room *r)
 	return str_of(r->key);
 }
 
-struct room_place *
-room_place(struct room *r)
+struct room_location *
+room_location(struct room *r)
 {
-	return &r->place;
+	return &r->location;
 }
 
 bool

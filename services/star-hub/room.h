@@ -26,7 +26,7 @@ struct room_member {
 struct peer;
 
 /* Where the environment of a room is. */
-struct room_place {
+struct room_location {
 	struct peer *peer; /* NULL: at this hub, or nowhere */
 	int64_t gen;       /* of its claim; 0: nowhere, as far as is known */
 };
@@ -49,10 +49,10 @@ void room_leave(struct room_member *m);
 /* room_env(r): The id of its environment. */
 struct str room_env(const struct room *r);
 
-/* room_key(r): The key of its environment.  room_place(r): The caller's to set;
- * nowhere at first. */
+/* room_key(r): The key of its environment.  room_location(r): The caller's to
+ * set; nowhere at first. */
 struct str room_key(const struct room *r);
-struct room_place *room_place(struct room *r);
+struct room_location *room_location(struct room *r);
 
 /* rooms_next(r, pos): Iterate: *pos starts at 0; NULL at the end. */
 struct room *rooms_next(const struct rooms *r, size_t *pos);

@@ -4,7 +4,6 @@
 -- ARGV: hub, generation
 -- Result: OK, CONFLICT if it has been claimed since, NOENT
 
---@idempotent
 --@include lib_record
 
 local key = KEYS[1]

@@ -4,7 +4,7 @@
  * All others do this at the same time, and each step may be repeated; the last
  * is that the hub is forgotten.
  */
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "state/star.h"
 

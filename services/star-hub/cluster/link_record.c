@@ -15,7 +15,7 @@ static const struct {
 	{ LINK_ALL, "natfpl" },
 	{ LINK_PART, "l" },
 	{ LINK_DONE, "n" },
-	{ LINK_REFUSED, "nxl" },
+	{ LINK_REJECTED, "nxl" },
 	{ LINK_LOST, "ns" },
 	{ LINK_KICK, "gtnx" },
 	{ LINK_JOINED, "gt" },

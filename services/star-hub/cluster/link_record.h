@@ -2,8 +2,8 @@
  * link_record: what hubs tell each other: lines of tab-separated fields, some
  * of which are followed by bytes.  Pure.
  */
-#ifndef STAR_HUB_PEERS_LINK_RECORD_H
-#define STAR_HUB_PEERS_LINK_RECORD_H
+#ifndef STAR_HUB_CLUSTER_LINK_RECORD_H
+#define STAR_HUB_CLUSTER_LINK_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ enum link_kind {
 	/* All up to n are done; n is not delivered, with its bytes if they are
 	 * wanted again; from n to seq were never received. */
 	LINK_DONE = 'A',
-	LINK_REFUSED = 'R',
+	LINK_REJECTED = 'R',
 	LINK_LOST = 'X',
 	/* An older claim than gen of the identity to: close it with code n. */
 	LINK_KICK = 'K',
@@ -81,4 +81,4 @@ void link_record_write(const struct link_record *r, struct buf *out);
  */
 enum rc link_record_next(struct str *in, struct link_record *r) RC_CHECK;
 
-#endif /* !STAR_HUB_PEERS_LINK_RECORD_H */
+#endif /* !STAR_HUB_CLUSTER_LINK_RECORD_H */

@@ -2,7 +2,7 @@
  * notice: what hubs tell all others: who has joined, left, is in a room.
  */
 #include "bus/bus.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "core/mem.h"
 

@@ -2,8 +2,8 @@
  * peer_link: the numbered messages between two hubs: what was sent and is not
  * confirmed yet, and what was received.  Pure: the time is an argument.
  */
-#ifndef STAR_HUB_PEERS_PEER_LINK_H
-#define STAR_HUB_PEERS_PEER_LINK_H
+#ifndef STAR_HUB_CLUSTER_PEER_LINK_H
+#define STAR_HUB_CLUSTER_PEER_LINK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,4 +61,4 @@ size_t peer_link_count(const struct peer_link *l);
 bool peer_link_receive(struct peer_link *l, int64_t n, int64_t *missing);
 int64_t peer_link_received(const struct peer_link *l);
 
-#endif /* !STAR_HUB_PEERS_PEER_LINK_H */
+#endif /* !STAR_HUB_CLUSTER_PEER_LINK_H */

@@ -3,8 +3,7 @@
  * became of those that were sent to it.
  */
 #include "bus/bus.h"
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "permission.h"
 
@@ -68,25 +67,25 @@ receive_frame(struct peer *p, const struct link_record *r)
 }
 
 static void
-receive_refuse(
+receive_reject(
     struct peer *p, const struct link_record *r, enum hub_error error)
 {
-	const bool again = error == HUB_ERROR_TARGET;
-	struct link_record refused = { .kind = LINK_REFUSED,
+	const bool moved = error == HUB_ERROR_TARGET;
+	struct link_record rejected = { .kind = LINK_REJECTED,
 		.n = r->n,
-		.text = again                 ? STR("moved")
+		.text = moved                 ? STR("moved")
 		    : error == HUB_ERROR_SLOW ? STR("slow")
 					      : STR("denied") };
 
-	if (again) {
+	if (moved) {
 		if (r->prefix > 0) {
 			buf_put_str(&p->part, r->bytes);
-			refused.bytes = buf_str(&p->part);
+			rejected.bytes = buf_str(&p->part);
 		} else {
-			refused.bytes = r->bytes;
+			rejected.bytes = r->bytes;
 		}
 	}
-	peer_put(p, &refused);
+	peer_put(p, &rejected);
 }
 
 /* Whether a human may be written to is known here. */
@@ -122,21 +121,21 @@ receive_message(struct peer *p, const struct link_record *r)
 	if (!receive_numbered(p, r))
 		return;
 	if (to == NULL || to->gen != r->gen) {
-		receive_refuse(p, r, HUB_ERROR_TARGET);
+		receive_reject(p, r, HUB_ERROR_TARGET);
 		return;
 	}
 	if (!receive_is_permitted(h, r, to)) {
-		receive_refuse(p, r, HUB_ERROR_PERMISSION);
+		receive_reject(p, r, HUB_ERROR_PERMISSION);
 		return;
 	}
 	f = receive_frame(p, r);
 	rc = client_send(h, to, f, 0);
 	frame_unref(f);
 	if (rc == RC_RETRY)
-		receive_refuse(p, r, HUB_ERROR_SLOW);
+		receive_reject(p, r, HUB_ERROR_SLOW);
 	else if (rc != RC_OK)
 		/* It is closing: the next to claim it is not known yet. */
-		receive_refuse(p, r, HUB_ERROR_TARGET);
+		receive_reject(p, r, HUB_ERROR_TARGET);
 }
 
 static void
@@ -178,7 +177,7 @@ receive_done(struct peer *p, const struct link_record *r)
 }
 
 static void
-receive_refused(struct peer *p, const struct link_record *r)
+receive_rejected(struct peer *p, const struct link_record *r)
 {
 	struct peers *c = p->peers;
 	struct outgoing *o = peer_link_take(p->messages, r->n);
@@ -243,8 +242,8 @@ peer_receive(struct peer *p, const struct link_record *r)
 	case LINK_DONE:
 		receive_done(p, r);
 		break;
-	case LINK_REFUSED:
-		receive_refused(p, r);
+	case LINK_REJECTED:
+		receive_rejected(p, r);
 		break;
 	case LINK_LOST:
 		receive_lost(p, r);
@@ -270,7 +269,7 @@ peer_on_message(void *arg, struct bus_msg *m)
 	enum rc rc = RC_OK;
 
 	/* Clients that others may have taken over get nothing more. */
-	(void)peers_is_late(c, clock_mono());
+	(void)peers_is_overdue(c, clock_mono());
 	while (!c->stopped && (rc = link_record_next(&in, &r)) == RC_OK) {
 		if (r.kind == LINK_HUB)
 			p = peers_add(c, r.text);

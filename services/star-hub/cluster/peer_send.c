@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "bus/bus.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/log.h"
 #include "wire/subjects.h"
 

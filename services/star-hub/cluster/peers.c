@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -109,7 +108,7 @@ peers_begin_anew(struct peers *c)
 }
 
 bool
-peers_is_late(struct peers *c, struct mono now)
+peers_is_overdue(struct peers *c, struct mono now)
 {
 	if (mono_diff_ms(now, c->ticked) < PEERS_TTL_MS)
 		return false;
@@ -205,7 +204,7 @@ peers_on_renew(void *arg)
 	struct mono now = clock_mono();
 	uint64_t connections = bus_connections(c->hub->bus);
 
-	(void)peers_is_late(c, now);
+	(void)peers_is_overdue(c, now);
 	c->ticked = now;
 	loop_timer_set(c->hub->loop, &c->renew,
 	    mono_add_ms(now, PEERS_RENEW_MS), peers_on_renew, c);

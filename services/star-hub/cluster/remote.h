@@ -3,8 +3,8 @@
  * messages that wait until it does.  What is known is from Redis, and corrected
  * by notices; the oldest is forgotten.  Pure.
  */
-#ifndef STAR_HUB_PEERS_REMOTE_H
-#define STAR_HUB_PEERS_REMOTE_H
+#ifndef STAR_HUB_CLUSTER_REMOTE_H
+#define STAR_HUB_CLUSTER_REMOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ struct remote {
 	int64_t newest; /* number of the newest message to it, at peer */
 	/* Messages wait: it is looked up; or until what was sent to another
 	 * hub, up to a number, is done. */
-	bool looking;
+	bool finding;
 	struct peer *after;
 	int64_t after_n;
 	struct outgoing_list waiting;
@@ -94,4 +94,4 @@ struct remote *remotes_next(const struct remotes *r, const struct remote *e);
 bool remote_wait(struct remotes *r, struct remote *e, struct outgoing *o);
 struct outgoing *remote_take(struct remotes *r, struct remote *e);
 
-#endif /* !STAR_HUB_PEERS_REMOTE_H */
+#endif /* !STAR_HUB_CLUSTER_REMOTE_H */

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/mem.h"
 #include "records.h"
@@ -17,7 +17,7 @@
 #define LOOKUPS_MAX  256
 #define LOOKUP_ARENA (16UL * 1024)
 
-static void remote_look_up(struct peers *c, struct remote *e);
+static void remote_find(struct peers *c, struct remote *e);
 
 /* ---- sending ---- */
 
@@ -88,7 +88,7 @@ remote_flush(struct peers *c, struct remote *e)
 	struct client *here = directory_find(c->hub->directory, str_of(e->key));
 	struct outgoing *o;
 
-	if (e->looking)
+	if (e->finding)
 		return;
 	if (e->after != NULL &&
 	    !peer_link_is_done(e->after->messages, e->after_n))
@@ -140,8 +140,8 @@ remote_route(struct peers *c, struct outgoing *o, struct str bytes)
 		return;
 	}
 	remote_hold(c, e, o, bytes);
-	if (!remote_is_known(e) && !e->looking)
-		remote_look_up(c, e);
+	if (!remote_is_known(e) && !e->finding)
+		remote_find(c, e);
 }
 
 void
@@ -155,23 +155,23 @@ remote_returned(struct peers *c, struct outgoing *o, struct str bytes)
 	}
 	o->returned = true;
 	remote_hold(c, e, o, bytes);
-	/* A notice may have told where it is now. */
-	if (!e->looking && e->after == NULL)
-		remote_look_up(c, e);
+	/* A notice may have come of where it is now. */
+	if (!e->finding && e->after == NULL)
+		remote_find(c, e);
 }
 
 /* ---- finding ---- */
 
 enum rc
-remote_locate(
-    struct peers *c, struct str key, struct arena *a, struct remote_place *out)
+remote_locate(struct peers *c, struct str key, struct arena *a,
+    struct remote_location *out)
 {
 	struct hub *h = c->hub;
 	struct star_holder holder;
 	struct record_identity id;
 	enum rc rc;
 
-	*out = (struct remote_place){ 0 };
+	*out = (struct remote_location){ 0 };
 	rc = record_identity_of(key, &id);
 	if (rc == RC_OK)
 		rc = star_find(h->state, &id.star, a, &holder);
@@ -197,13 +197,13 @@ struct lookup {
 };
 
 static void
-remote_look_up_in_fiber(void *arg)
+remote_find_in_fiber(void *arg)
 {
 	struct lookup *l = arg;
 	struct peers *c = l->peers;
 	struct str key = str_of(l->key);
 	struct arena *a = arena_new(LOOKUP_ARENA);
-	struct remote_place at;
+	struct remote_location at;
 	struct outgoing *o;
 	struct remote *e;
 	enum rc rc;
@@ -215,14 +215,14 @@ remote_look_up_in_fiber(void *arg)
 	e = remotes_find(c->remotes, key);
 	free(l->key);
 	free(l);
-	e->looking = false;
+	e->finding = false;
 	if (rc != RC_OK && rc != RC_NOENT) {
 		while ((o = remote_take(c->remotes, e)) != NULL)
 			outgoing_fail(c, o, HUB_ERROR_UNREACHABLE);
 		remotes_forget(c->remotes, e);
 		return;
 	}
-	/* Unless a notice has told of a newer claim meanwhile. */
+	/* Unless a notice has come of a newer claim meanwhile. */
 	if (rc == RC_OK && at.gen >= e->gen) {
 		e->peer = at.peer;
 		e->gen = at.gen;
@@ -236,7 +236,7 @@ remote_look_up_in_fiber(void *arg)
 }
 
 static void
-remote_look_up(struct peers *c, struct remote *e)
+remote_find(struct peers *c, struct remote *e)
 {
 	struct lookup *l;
 	struct outgoing *o;
@@ -249,9 +249,9 @@ remote_look_up(struct peers *c, struct remote *e)
 	l = mem_zalloc(sizeof(*l));
 	l->peers = c;
 	l->key = str_dup(str_of(e->key));
-	e->looking = true;
+	e->finding = true;
 	c->lookups++;
-	fiber_start(remote_look_up_in_fiber, l);
+	fiber_start(remote_find_in_fiber, l);
 }
 
 /* ---- notices ---- */
@@ -318,8 +318,8 @@ remote_forget(struct peers *c, const struct peer *p)
 		e->missing_until = (struct mono){ 0 };
 		if (remotes_is_idle(e))
 			remotes_forget(c->remotes, e);
-		else if (!e->looking && e->after == NULL && e->peer == NULL)
-			remote_look_up(c, e);
+		else if (!e->finding && e->after == NULL && e->peer == NULL)
+			remote_find(c, e);
 		else
 			remote_flush(c, e);
 	}

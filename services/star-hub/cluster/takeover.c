@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "bus/bus.h"
-#include "claims.h"
-#include "cluster/peers.h"
+#include "cluster/handlers.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "wire/subjects.h"
@@ -88,7 +87,7 @@ takeover_on_message(void *arg, struct bus_msg *m)
 	struct client *client;
 	enum rc rc;
 
-	if (peers_is_late(c, clock_mono()) ||
+	if (peers_is_overdue(c, clock_mono()) ||
 	    link_record_next(&in, &r) != RC_OK || r.kind != LINK_TAKEOVER) {
 		bus_msg_free(m);
 		return;

@@ -133,7 +133,7 @@ TEST_T(a_hub_that_stood_still_delivers_nothing_more, 60)
 	star_stop(&f);
 }
 
-/* Both ways, until neither is told of an error. */
+/* Both ways, and neither gets an error. */
 static void
 expect_connected(struct tk_ws *env, struct tk_ws *a)
 {
@@ -213,7 +213,7 @@ TEST_T(without_redis_known_clients_go_on, 60)
 	tk_ws_close(&b);
 	star_send(&env, ENV, B, EVENT);
 	star_expect_error(&env, "CONNECTION_ERROR", "hub_unreachable");
-	/* It ends, which Redis is told when it is there again. */
+	/* It ends, of which Redis hears when it is there again. */
 	star_leave(&a);
 	tk_server_restart(&f.redis);
 	ck_assert(tk_until(is_bus_up, star_hub(&f, 0), TK_WS_MS));

@@ -107,7 +107,7 @@ TEST(an_identity_has_one_holder_in_all_hubs)
 TEST(an_environment_hears_of_members_at_all_hubs)
 {
 	struct star_fixture f = { 0 };
-	struct tk_ws env, a, b, again;
+	struct tk_ws env, a, b, newer;
 
 	star_start_hubs(&f, 2, NULL);
 	star_open_at(&f, 1, &a, AGENT_A);
@@ -123,7 +123,7 @@ TEST(an_environment_hears_of_members_at_all_hubs)
 	star_expect_has(&env,
 	    "\"agent_left\",\"data\":{\"agent_id\":\"agent_002\","
 	    "\"reason\":\"closed\"}");
-	star_open_at(&f, 0, &again, AGENT_A);
+	star_open_at(&f, 0, &newer, AGENT_A);
 	star_expect_has(&env,
 	    "\"agent_left\",\"data\":{\"agent_id\":\"agent_001\","
 	    "\"reason\":\"replaced\"}");
@@ -136,9 +136,9 @@ TEST(an_environment_hears_of_members_at_all_hubs)
 	star_expect_has(&a,
 	    "\"environment_down\",\"data\":{\"env_id\":\"demo_world\","
 	    "\"reason\":\"closed\"}");
-	star_expect_has(&again, "\"environment_down\"");
+	star_expect_has(&newer, "\"environment_down\"");
 	tk_ws_close(&a);
-	tk_ws_close(&again);
+	tk_ws_close(&newer);
 	star_stop(&f);
 }
 

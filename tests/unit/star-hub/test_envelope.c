@@ -162,7 +162,8 @@ TEST(a_message_is_forwarded_byte_for_byte)
 		    ",\"payload\":1}" },
 		{ OK, NULL, "now", "1-2",
 		    "{\"type\":\"message\",\"sender\":" A ",\"recipient\":" E
-		    ",\"payload\":1,\"timestamp\":\"now\",\"cursor\":\"1-2\"}" },
+		    ",\"payload\":1"
+		    ",\"timestamp\":\"now\",\"cursor\":\"1-2\"}" },
 		{ "{ \"payload\" : {\"a\":\t[1 , 2.50]} , \"timestamp\":null,"
 		  "\"recipient\" : " E ",\"type\":\"message\", \"sender\" : "
 		  "{ \"id\":\"x\", \"type\":\"hub\" }  }",

@@ -1,6 +1,6 @@
 /*
- * session: a client that comes back continues where it was: its frames, and the
- * rooms of a human.
+ * client_session: a client that comes back continues where it was: its frames,
+ * and the rooms of a human.
  */
 #include <stdlib.h>
 

@@ -4,10 +4,10 @@
  *
  * Hubs tell each other by notices who joins and leaves, which corrects what
  * each knows; Redis decides.  Messages to a client of another hub are numbered
- * and confirmed, so that a sender is told of each that may be lost.
+ * and confirmed, so that a sender hears of each that may be lost.
  */
-#ifndef STAR_HUB_PEERS_PEERS_H
-#define STAR_HUB_PEERS_PEERS_H
+#ifndef STAR_HUB_CLUSTER_HANDLERS_H
+#define STAR_HUB_CLUSTER_HANDLERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,11 +86,11 @@ void peers_stop(struct peers *c);
 void peers_free(struct peers *c);
 
 /*
- * peers_is_late(c, now):
+ * peers_is_overdue(c, now):
  * Whether this process stood still for so long that others may have declared it
  * dead; all clients are closed then, before anything is delivered.
  */
-bool peers_is_late(struct peers *c, struct mono now);
+bool peers_is_overdue(struct peers *c, struct mono now);
 
 /*
  * peers_find(c, name): NULL: no hub of that name is known to be alive.
@@ -149,7 +149,7 @@ void notice_sync(struct peers *c);
 
 /*
  * remote_route(c, o, bytes): Send bytes to the client o->to, which is not at
- *     this hub; o's sender is told if it is not possible.
+ *     this hub; o's sender gets an error if it is not possible.
  * remote_returned(c, o, bytes): p did not have the client.
  * remote_joined(c, key, p, gen), remote_left(c, key, gen): Notices; p NULL: at
  *     this hub.
@@ -159,7 +159,7 @@ void notice_sync(struct peers *c);
  * remote_locate(c, key, a, out): Where the client of key is; in a fiber.
  *     RC_NOENT: nowhere; *out NULL: at this hub.
  */
-struct remote_place {
+struct remote_location {
 	struct peer *peer;
 	int64_t gen;
 };
@@ -171,7 +171,7 @@ void remote_left(struct peers *c, struct str key, int64_t gen);
 void remote_peer_done(struct peers *c, const struct peer *p);
 void remote_forget(struct peers *c, const struct peer *p);
 enum rc remote_locate(struct peers *c, struct str key, struct arena *a,
-    struct remote_place *out) RC_CHECK;
+    struct remote_location *out) RC_CHECK;
 
 /* ---- takeover.c ---- */
 
@@ -194,4 +194,4 @@ void query_on_message(void *arg, struct bus_msg *m);
 /* dead_hub_sweep(c, name): Remove its members from Redis' rooms; in a fiber. */
 void dead_hub_sweep(struct peers *c, struct str name);
 
-#endif /* !STAR_HUB_PEERS_PEERS_H */
+#endif /* !STAR_HUB_CLUSTER_HANDLERS_H */

@@ -1,4 +1,4 @@
-#include "cluster/roster.h"
+#include "cluster/member_set.h"
 
 #include <stdlib.h>
 
@@ -6,33 +6,33 @@
 #include "core/mem.h"
 
 /* Hubs with members. */
-struct roster_hub {
+struct set_hub {
 	const struct peer *peer;
 	size_t n;
 };
 
-struct roster {
+struct member_set {
 	struct map *by_key;
-	struct roster_hub *hub;
+	struct set_hub *hub;
 	size_t nhubs;
 	unsigned load;
 	/* While it loads: claims that have left since. */
 	struct map *exited;
 };
 
-struct roster *
-roster_new(void)
+struct member_set *
+member_set_new(void)
 {
-	struct roster *r = mem_zalloc(sizeof(*r));
+	struct member_set *r = mem_zalloc(sizeof(*r));
 
 	r->by_key = map_new();
 	return r;
 }
 
 void
-roster_free(struct roster *r)
+member_set_free(struct member_set *r)
 {
-	struct roster_member *m;
+	struct set_member *m;
 	size_t pos = 0;
 
 	if (r == NULL)
@@ -40,13 +40,13 @@ roster_free(struct roster *r)
 	while ((m = map_next(r->by_key, &pos, NULL)) != NULL)
 		free(m);
 	map_free(r->by_key);
-	roster_load_end(r);
+	member_set_load_end(r);
 	free(r->hub);
 	free(r);
 }
 
 static void
-roster_count_hub(struct roster *r, const struct peer *peer)
+set_count_hub(struct member_set *r, const struct peer *peer)
 {
 	size_t i;
 
@@ -54,13 +54,13 @@ roster_count_hub(struct roster *r, const struct peer *peer)
 		;
 	if (i == r->nhubs) {
 		r->hub = mem_realloc(r->hub, ++r->nhubs * sizeof(*r->hub));
-		r->hub[i] = (struct roster_hub){ peer, 0 };
+		r->hub[i] = (struct set_hub){ peer, 0 };
 	}
 	r->hub[i].n++;
 }
 
 static void
-roster_uncount_hub(struct roster *r, const struct peer *peer)
+set_uncount_hub(struct member_set *r, const struct peer *peer)
 {
 	size_t i;
 
@@ -71,9 +71,10 @@ roster_uncount_hub(struct roster *r, const struct peer *peer)
 }
 
 int64_t
-roster_put(struct roster *r, struct str key, struct peer *peer, int64_t gen)
+member_set_put(
+    struct member_set *r, struct str key, struct peer *peer, int64_t gen)
 {
-	struct roster_member *m = map_get(r->by_key, key);
+	struct set_member *m = map_get(r->by_key, key);
 	int64_t before;
 
 	if (m == NULL) {
@@ -82,18 +83,18 @@ roster_put(struct roster *r, struct str key, struct peer *peer, int64_t gen)
 	} else if (m->gen > gen) {
 		return m->gen;
 	} else {
-		roster_uncount_hub(r, m->peer);
+		set_uncount_hub(r, m->peer);
 	}
 	before = m->gen;
 	m->peer = peer;
 	m->gen = gen;
 	m->load = r->load;
-	roster_count_hub(r, peer);
+	set_count_hub(r, peer);
 	return before;
 }
 
 static void
-roster_note_exit(struct roster *r, struct str key, int64_t gen)
+set_note_exit(struct member_set *r, struct str key, int64_t gen)
 {
 	int64_t *exited;
 
@@ -105,29 +106,29 @@ roster_note_exit(struct roster *r, struct str key, int64_t gen)
 }
 
 bool
-roster_remove(struct roster *r, struct str key, int64_t gen)
+member_set_remove(struct member_set *r, struct str key, int64_t gen)
 {
-	struct roster_member *m = map_get(r->by_key, key);
+	struct set_member *m = map_get(r->by_key, key);
 
-	roster_note_exit(r, key, gen);
+	set_note_exit(r, key, gen);
 	if (m == NULL || m->gen != gen)
 		return false;
 	map_del(r->by_key, key);
-	roster_uncount_hub(r, m->peer);
+	set_uncount_hub(r, m->peer);
 	free(m);
 	return true;
 }
 
 int64_t
-roster_gen(const struct roster *r, struct str key)
+member_set_gen(const struct member_set *r, struct str key)
 {
-	const struct roster_member *m = map_get(r->by_key, key);
+	const struct set_member *m = map_get(r->by_key, key);
 
 	return m != NULL ? m->gen : 0;
 }
 
 enum rc
-roster_load_begin(struct roster *r)
+member_set_load_begin(struct member_set *r)
 {
 	if (r->exited != NULL)
 		return RC_RETRY;
@@ -137,19 +138,20 @@ roster_load_begin(struct roster *r)
 }
 
 int64_t
-roster_load(struct roster *r, struct str key, struct peer *peer, int64_t gen)
+member_set_load(
+    struct member_set *r, struct str key, struct peer *peer, int64_t gen)
 {
 	const int64_t *exited = map_get(r->exited, key);
 
 	if (exited != NULL && *exited >= gen)
 		return gen;
-	return roster_put(r, key, peer, gen);
+	return member_set_put(r, key, peer, gen);
 }
 
-struct roster_member *
-roster_load_stale(const struct roster *r, size_t *pos, struct str *key)
+struct set_member *
+member_set_load_stale(const struct member_set *r, size_t *pos, struct str *key)
 {
-	struct roster_member *m;
+	struct set_member *m;
 
 	do
 		m = map_next(r->by_key, pos, key);
@@ -158,7 +160,7 @@ roster_load_stale(const struct roster *r, size_t *pos, struct str *key)
 }
 
 void
-roster_load_end(struct roster *r)
+member_set_load_end(struct member_set *r)
 {
 	int64_t *exited;
 	size_t pos = 0;
@@ -172,13 +174,13 @@ roster_load_end(struct roster *r)
 }
 
 size_t
-roster_count(const struct roster *r)
+member_set_count(const struct member_set *r)
 {
 	return map_len(r->by_key);
 }
 
 bool
-roster_has(const struct roster *r, const struct peer *peer)
+member_set_has(const struct member_set *r, const struct peer *peer)
 {
 	size_t i;
 
@@ -188,8 +190,8 @@ roster_has(const struct roster *r, const struct peer *peer)
 	return false;
 }
 
-struct roster_member *
-roster_next(const struct roster *r, size_t *pos, struct str *key)
+struct set_member *
+member_set_next(const struct member_set *r, size_t *pos, struct str *key)
 {
 	return map_next(r->by_key, pos, key);
 }
