@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "http/client_address.h"
@@ -112,6 +113,15 @@ const char *ws_peer_address(const struct ws_peer *p);
  * queue is full, on_room() follows; RC_DOWN: it is not open.
  */
 enum rc ws_send(struct ws_peer *p, struct frame *f) RC_CHECK;
+
+/*
+ * ws_pause(p, until):
+ * Leave what p sends in its socket until then, so that a client that sends too
+ * much waits; what one read() has taken already is handled.  Meanwhile p gets
+ * no pings, and its silence does not count; that it has disconnected is found
+ * afterwards.  A longer pause stays; no-op if it is not open.
+ */
+void ws_pause(struct ws_peer *p, struct mono until);
 
 /* ws_pending(p): Bytes that are still to be sent. */
 size_t ws_pending(const struct ws_peer *p);

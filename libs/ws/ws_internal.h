@@ -45,6 +45,7 @@ struct ws_peer {
 	struct handshake handshake;
 	struct mono received; /* the last byte */
 	struct mono taken;    /* the last progress of sending */
+	struct mono paused;   /* until then nothing is read; 0: it is */
 	struct ws_end end;
 	enum ws_phase phase;
 	bool is_dirty;

@@ -36,6 +36,9 @@ struct worker_pool;
 /* Bytes of one connection per second, and deliveries of all broadcasts. */
 #define HUB_BYTES_PER_S      (8 * 1024 * 1024)
 #define HUB_DELIVERIES_PER_S 500000
+/* Who sends over its rate is not read until it may go on, and for so long at
+ * least: each read may take far more than a rate allows in a moment. */
+#define HUB_PAUSE_MS 100
 /* So many seconds with a message over the rate, of so many: closed. */
 #define HUB_STRIKES   3
 #define HUB_STRIKES_S 10

@@ -57,6 +57,15 @@ fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 	return fail_as(f, HUB_ERROR_RATE, NULL);
 }
 
+/* The same of a flood, which waits in its socket until it may go on. */
+static bool
+fail_flood(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
+{
+	ws_pause(
+	    c->peer, mono_add_ms(now, ms > HUB_PAUSE_MS ? ms : HUB_PAUSE_MS));
+	return fail_rate(c, f, ms, now);
+}
+
 /* ---- delivery ---- */
 
 static struct frame *
@@ -267,7 +276,7 @@ message_handle(
 	f.message_id = e.message_id;
 	ms = throttle_take(&c->messages, &h->messages, 1, now);
 	if (ms > 0) {
-		done = fail_rate(c, &f, ms, now);
+		done = fail_flood(c, &f, ms, now);
 	} else if (rc != RC_OK) {
 		done = fail_as(&f,
 		    errors.unknown_class ? HUB_ERROR_CLASS
@@ -344,7 +353,7 @@ on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 	ms = throttle_take(&c->bytes, &h->bytes, (int64_t)data.n, now);
 	if (ms > 0) {
 		f.seq = ++c->seq;
-		(void)fail_rate(c, &f, ms, now);
+		(void)fail_flood(c, &f, ms, now);
 		client_fail(h, c, &f);
 	} else if (text.n > 0 && text.p[0] == '[') {
 		batch_handle(h, c, text, now);

@@ -22,6 +22,8 @@
 #define REPLY_MS  5000
 #define LONG_MS   60000
 #define QUEUE_MAX (256UL * 1024)
+/* Of a client that sends "pause". */
+#define PAUSE_MS 1000
 
 static const char upgrade[] = "GET /x HTTP/1.1\r\nHost: h\r\n"
 			      "Upgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -56,6 +58,8 @@ echo_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
 	struct echo *e = arg;
 	int n = str_starts(data, STR("many")) ? 1000 : 1;
 
+	if (str_eq(data, STR("pause")))
+		ws_pause(p, mono_add_ms(clock_mono(), PAUSE_MS));
 	while (n-- > 0)
 		if (ws_send(p, f) == RC_RETRY)
 			atomic_fetch_add(&e->full, 1);
@@ -124,6 +128,14 @@ echo_stop(struct echo *e)
 	loop_free(e->loop);
 }
 
+static void
+echo_on_close_all(void *arg)
+{
+	struct echo *e = arg;
+
+	(void)ws_close_some(e->ws, SIZE_MAX, WS_CLOSE_TRY_LATER, STR("later"));
+}
+
 static bool
 echo_has_ended(void *arg)
 {
@@ -164,6 +176,20 @@ client_read_all(int fd, struct buf *b)
 	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
 		buf_put(b, bytes, (size_t)n);
 	ck_assert_msg(n == 0, "%s", strerror(errno));
+}
+
+/* Until text has come. */
+static void
+client_read_until(int fd, struct buf *b, const char *text)
+{
+	char bytes[512];
+	ssize_t n;
+
+	while (b->n == 0 || memmem(b->p, b->n, text, strlen(text)) == NULL) {
+		n = recv(fd, bytes, sizeof(bytes), 0);
+		ck_assert_int_gt(n, 0);
+		buf_put(b, bytes, (size_t)n);
+	}
 }
 
 /* Remove and check the response to a valid handshake. */
@@ -345,6 +371,57 @@ TEST_T(a_silent_client_is_pinged_and_closed, 30)
 	close(fd);
 	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
 	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_GOING_AWAY);
+	buf_free(&in);
+	echo_stop(&e);
+}
+
+/* Frames with a mask of zeroes. */
+#define PAUSE_FRAME "\x81\x85\0\0\0\0pause"
+#define CLOSE_FRAME "\x88\x82\0\0\0\0\x03\xe8"
+
+TEST_T(a_paused_client_is_read_later_and_not_timed_out, 30)
+{
+	struct buf in = BUF_INIT(65536);
+	struct mono start;
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ .timeout_ms = PAUSE_MS / 2 });
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	start = clock_mono();
+	client_send(fd, (struct str){ PAUSE_FRAME, sizeof(PAUSE_FRAME) - 1 });
+	/* Not with it, since what was read already is handled at once. */
+	client_read_until(fd, &in, "pause");
+	client_send(fd, (struct str){ CLOSE_FRAME, sizeof(CLOSE_FRAME) - 1 });
+	client_read_all(fd, &in);
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), PAUSE_MS);
+	close(fd);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_NORMAL);
+	buf_free(&in);
+	echo_stop(&e);
+}
+
+TEST_T(a_paused_client_may_be_closed, 30)
+{
+	struct buf in = BUF_INIT(65536);
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ 0 });
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	client_send(fd, (struct str){ PAUSE_FRAME, sizeof(PAUSE_FRAME) - 1 });
+	client_read_until(fd, &in, "pause");
+	ck_assert_int_eq(loop_post(e.loop, echo_on_close_all, &e), RC_OK);
+	/* Its close frame is the reply that ends the connection. */
+	client_send(fd, (struct str){ CLOSE_FRAME, sizeof(CLOSE_FRAME) - 1 });
+	client_read_all(fd, &in);
+	ck_assert_ptr_nonnull(memmem(in.p, in.n, "\x03\xf5", 2));
+	close(fd);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_TRY_LATER);
 	buf_free(&in);
 	echo_stop(&e);
 }
