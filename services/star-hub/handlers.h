@@ -14,7 +14,7 @@ struct envelope;
 struct ws_opts;
 
 /* The service's options. */
-#define HUB_OPTS_N (14 + 2 + STATE_CONF_N)
+#define HUB_OPTS_N (15 + 2 + STATE_CONF_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
 
 /* hub_check, hub_start, hub_drain, hub_stop: As in struct svc_def. */

@@ -66,6 +66,10 @@ const struct conf_opt hub_opts[HUB_OPTS_N] = {
 	    "the message" },
 	{ "STAR_PRESENCE", CONF_BOOL, CONF_AT(hub_conf, presence), "on", 0, 0,
 	    "events about who joins and leaves" },
+	{ "STAR_HUMAN_AUTOJOIN", CONF_BOOL, CONF_AT(hub_conf, human_autojoin),
+	    "off", 0, 0,
+	    "a human's action join_environment to an environment joins it, as "
+	    "the request to the hub does" },
 	{ "STAR_GLOBAL_BROADCAST", CONF_STR,
 	    CONF_AT(hub_conf, global_broadcast), "", 0, 0,
 	    "environments may send to all of their tenant: on, off; empty: "

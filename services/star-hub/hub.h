@@ -57,7 +57,7 @@ struct hub_conf {
 	int64_t heartbeat_ms, timeout_ms;
 	const char *sender;
 	const char *global_broadcast;
-	bool presence;
+	bool presence, human_autojoin;
 };
 
 /* An open connection. */
@@ -171,6 +171,19 @@ struct room_member *client_membership(
  * written to an environment. */
 void client_add_addressed(struct client *c, struct str key);
 bool client_has_addressed(const struct client *c, struct str key);
+
+/* ---- human.c ---- */
+
+/*
+ * human_join(h, c, key): c becomes a member of the environment of key.  NULL,
+ * or why not, in words.
+ * human_autojoin(h, c, e, key): The same, if STAR_HUMAN_AUTOJOIN is on, and e,
+ * which was sent to the environment, is the action by which the SDK joins.
+ */
+struct envelope;
+const char *human_join(struct hub *h, struct client *c, struct str key);
+void human_autojoin(
+    struct hub *h, struct client *c, const struct envelope *e, struct str key);
 
 /* ---- heartbeat.c ---- */
 

@@ -3,31 +3,17 @@
  */
 #include <stdio.h>
 
+#include "command.h"
 #include "core/mem.h"
 #include "envelope.h"
 #include "handlers.h"
-#include "wire/out.h"
 #include "wire/slice.h"
 
 /* Bytes of a list in a reply; what does not fit is left out. */
 #define LIST_BYTES (768UL * 1024)
 #define VERSION    "1.0"
 
-/* A payload; values are as written, absent: not there. */
-struct command {
-	struct str type, stream, stream_type, action, id, data;
-};
-
-struct command_run {
-	struct hub *h;
-	struct client *c;
-	const struct envelope *e;
-	struct hub_failure *f;
-	struct command p;
-	struct wire_out o;
-};
-
-static bool
+bool
 command_fail(struct command_run *r, enum hub_error error, const char *message)
 {
 	r->f->error = error;
@@ -35,77 +21,23 @@ command_fail(struct command_run *r, enum hub_error error, const char *message)
 	return false;
 }
 
-static bool
+bool
 command_invalid(struct command_run *r, const char *error)
 {
 	r->f->validation_error = error;
 	return command_fail(r, HUB_ERROR_VALIDATION, NULL);
 }
 
-/* ---- reading ---- */
-
-static void
-command_on_member(void *arg, const struct wire_slice *s)
+struct str
+command_text(struct command_run *r, const char *key)
 {
-	struct command *p = arg;
-	const struct {
-		struct str key;
-		struct str *value;
-	} rows[] = {
-		{ STR("type"), &p->type },
-		{ STR("stream"), &p->stream },
-		{ STR("stream_type"), &p->stream_type },
-		{ STR("action"), &p->action },
-		{ STR("id"), &p->id },
-		{ STR("data"), &p->data },
-	};
-	size_t i;
-
-	for (i = 0; i < NELEM(rows); i++)
-		if (str_eq(s->key, rows[i].key))
-			*rows[i].value = s->value;
-}
-
-/* A member of an object. */
-struct member_search {
-	struct str key, value;
-};
-
-static void
-search_on_member(void *arg, const struct wire_slice *s)
-{
-	struct member_search *m = arg;
-
-	if (str_eq(s->key, m->key))
-		m->value = s->value;
-}
-
-/* As written; absent: there is none. */
-static struct str
-command_member(struct str json, struct str key)
-{
-	struct member_search m = { .key = key };
-
-	if (json.n == 0 || json.p[0] != '{' ||
-	    envelope_members(json, search_on_member, &m) != RC_OK)
-		return (struct str){ NULL, 0 };
-	return m.value;
-}
-
-/* The text of a JSON string; absent: it is none. */
-static struct str
-command_text(struct command_run *r, struct str json)
-{
-	struct str s = { NULL, 0 };
-
-	if (envelope_string(json, r->h->arena, &s) != RC_OK)
-		return (struct str){ NULL, 0 };
-	return s;
+	return payload_text(
+	    payload_member(r->p.data, str_of(key)), r->h->arena);
 }
 
 /* ---- the reply ---- */
 
-static void
+void
 command_begin(struct command_run *r)
 {
 	char id[32];
@@ -129,7 +61,7 @@ command_begin(struct command_run *r)
 	wire_out_object(&r->o);
 }
 
-static bool
+bool
 command_end(struct command_run *r)
 {
 	wire_out_object_end(&r->o);
@@ -142,20 +74,20 @@ command_end(struct command_run *r)
 	return true;
 }
 
-static void
+void
 command_put(struct command_run *r, const char *key, struct str value)
 {
 	hub_put(&r->o, key, value);
 }
 
-static void
+void
 command_put_count(struct command_run *r, const char *key, size_t n)
 {
 	wire_out_key(&r->o, str_of(key));
 	wire_out_i64(&r->o, (int64_t)n);
 }
 
-static void
+void
 command_put_flag(struct command_run *r, const char *key, bool is)
 {
 	wire_out_key(&r->o, str_of(key));
@@ -242,7 +174,7 @@ version_on_element(void *arg, const struct wire_slice *s)
 static bool
 command_version_negotiate(struct command_run *r)
 {
-	struct str list = command_member(r->p.data, STR("supported_versions"));
+	struct str list = payload_member(r->p.data, STR("supported_versions"));
 	struct version_search v = { 0 };
 
 	if (list.n == 0 || list.p[0] != '[' ||
@@ -263,8 +195,7 @@ command_version_negotiate(struct command_run *r)
 static struct str
 command_env(struct command_run *r)
 {
-	struct str env =
-	    command_text(r, command_member(r->p.data, STR("env_id")));
+	struct str env = command_text(r, "env_id");
 	size_t i;
 
 	if (env.p != NULL || r->c->identity.class != CLASS_HUMAN)
@@ -317,7 +248,7 @@ static struct str
 command_human_env(
     struct command_run *r, char text[IDENTITY_KEY_MAX], struct str *env)
 {
-	*env = command_text(r, command_member(r->p.data, STR("env_id")));
+	*env = command_text(r, "env_id");
 	if (r->c->identity.class != CLASS_HUMAN) {
 		(void)command_fail(r, HUB_ERROR_PERMISSION,
 		    "only humans join and leave environments");
@@ -347,25 +278,16 @@ command_join(struct command_run *r)
 {
 	char text[IDENTITY_KEY_MAX];
 	struct str env, key = command_human_env(r, text, &env);
-	struct client *c = r->c;
-	size_t i;
+	const char *why;
 
 	if (key.p == NULL)
 		return false;
-	if (client_membership(r->h, c, key) != NULL)
-		return command_joined(r, env, "joined");
-	if (directory_find(r->h->directory, key) == NULL)
+	if (client_membership(r->h, r->c, key) == NULL &&
+	    directory_find(r->h->directory, key) == NULL)
 		return command_fail(r, HUB_ERROR_ENVIRONMENT, NULL);
-	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
-		;
-	if (i == c->nrooms)
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "a human is in 16 environments at most: leave one first");
-	if (room_count(rooms_find(r->h->rooms, key)) >= HUB_MEMBERS_MAX)
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "the environment has too many members");
-	room_join(r->h->rooms, key, &c->rooms[i]);
-	presence_joined(r->h, c, key);
+	why = human_join(r->h, r->c, key);
+	if (why != NULL)
+		return command_fail(r, HUB_ERROR_PERMISSION, why);
 	return command_joined(r, env, "joined");
 }
 
@@ -422,12 +344,12 @@ static const struct command_row command_rows[] = {
 static bool
 command_stream(struct command_run *r)
 {
-	struct str name = command_text(r, r->p.stream_type);
+	struct str name = payload_text(r->p.stream_type, r->h->arena);
 	size_t i;
 
 	/* Version 1 of the SDK has the name in either, or in both. */
 	if (name.p == NULL)
-		name = command_text(r, r->p.stream);
+		name = payload_text(r->p.stream, r->h->arena);
 	if (name.p == NULL)
 		return command_invalid(r, "/payload/stream: is missing");
 	for (i = 0; i < NELEM(command_rows); i++)
@@ -443,14 +365,13 @@ on_command(struct hub *h, struct client *c, const struct envelope *e,
 	struct command_run r = { .h = h, .c = c, .e = e, .f = f };
 	struct str type;
 
-	if (e->payload.p[0] != '{' ||
-	    envelope_members(e->payload, command_on_member, &r.p) != RC_OK)
+	if (payload_read(e->payload, &r.p) != RC_OK)
 		return command_invalid(&r, "/payload: must be an object");
-	type = command_text(&r, r.p.type);
+	type = payload_text(r.p.type, h->arena);
 	if (str_eq(type, STR("stream")))
 		return command_stream(&r);
 	if (str_eq(type, STR("action")) &&
-	    str_eq(command_text(&r, r.p.action), STR("ping")))
+	    str_eq(payload_text(r.p.action, h->arena), STR("ping")))
 		return command_ping(&r);
 	if (str_eq(type, STR("action")))
 		return command_invalid(

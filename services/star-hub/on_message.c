@@ -147,8 +147,10 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 	if (rc != RC_OK)
 		return fail_as(f, message_missing(c, r), NULL);
 	if (c->identity.class == CLASS_HUMAN &&
-	    to->identity.class == CLASS_ENVIRONMENT)
+	    to->identity.class == CLASS_ENVIRONMENT) {
 		client_add_addressed(c, key);
+		human_autojoin(h, c, e, key);
+	}
 	message_count(h, c, HUB_LOCAL);
 	return true;
 }
