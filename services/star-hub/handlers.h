@@ -32,6 +32,14 @@ void on_room(void *app, struct ws_peer *p);
 void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
 
 /*
+ * connect_as(h, c, who):
+ * An open connection that has authenticated now takes its identity.  NULL, or
+ * why it may not, in words.
+ */
+const char *connect_as(
+    struct hub *h, struct client *c, const struct auth_caller *who) RC_CHECK;
+
+/*
  * on_command(h, c, e, f):
  * A message to the hub.  False: it is wrong, as f says, which the caller sends.
  */

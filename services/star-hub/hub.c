@@ -310,6 +310,8 @@ hub_start(struct svc *s, const void *conf)
 	h->arena = arena_new(ARENA_BYTES);
 	buf_init(&h->out, OUT_BYTES);
 	TAILQ_INIT(&h->clients);
+	TAILQ_INIT(&h->authenticating);
+	TAILQ_INIT(&h->callers);
 	hub_raise_files(conf);
 	hub_set_name(h);
 	hub_set_limits(h);
@@ -320,6 +322,7 @@ hub_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	heartbeats_start(h);
+	caller_recheck_start(h);
 	log_info("star.started", LOG_S("hub", h->name),
 	    LOG_I("connections", (int64_t)hub_connections(conf)),
 	    LOG_I("global_broadcast", h->global));
@@ -339,7 +342,11 @@ hub_stop(void *app)
 {
 	struct hub *h = app;
 
+	/* What waits for it ends before what it uses is freed. */
+	state_stop(h->state);
 	heartbeats_stop(h);
+	loop_timer_cancel(h->loop, &h->auth_timer);
+	caller_recheck_stop(h);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "auth/auth.h"
 #include "client_identity.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -43,6 +44,11 @@ struct worker_pool;
 #define HUB_STRIKES   3
 #define HUB_STRIKES_S 10
 
+/* Room for the name of a session: 128 random bits. */
+#define HUB_SESSION_MAX 33
+/* Until a client without a token in its handshake has sent one. */
+#define HUB_AUTHENTICATE_MS 5000
+
 struct hub_conf {
 	const char *redis_url;
 	struct state_conf redis;
@@ -76,10 +82,18 @@ struct client {
 	size_t nrooms;
 	char **addressed; /* of a human: keys of environments; NULL: none */
 	size_t naddressed;
-	struct str user;   /* of its access token; in text; absent: none */
-	struct wall until; /* when that expires; 0: never */
-	bool held;         /* it holds its identity */
-	bool closing;      /* its messages do not count any more */
+	/* Whose its identity is: the user or terminal of its access token;
+	 * in text; absent: nobody's. */
+	struct str user;
+	struct auth_caller caller; /* strings are in text; zero: none */
+	char session[HUB_SESSION_MAX];
+	TAILQ_ENTRY(client) auth_link; /* in h->authenticating or h->callers */
+	struct mono auth_by;           /* in the former, until then; or 0 */
+	bool rechecked;                /* it is in the latter */
+	struct caller_check *recheck;  /* NULL: none is pending */
+	bool checking;                 /* a token that it has sent */
+	bool held;                     /* it holds its identity */
+	bool closing;                  /* its messages do not count any more */
 };
 
 TAILQ_HEAD(client_list, client);
@@ -111,6 +125,11 @@ struct hub {
 	struct rooms *rooms;
 	struct client_list clients; /* the next heartbeat first */
 	struct loop_timer heartbeat;
+	struct client_list authenticating; /* the oldest first */
+	struct client_list callers; /* authenticated, the next check first */
+	size_t ncallers;
+	struct loop_timer auth_timer, recheck_timer;
+	struct arena *credentials; /* of a terminal that is looked up */
 	struct throttle_limit messages, bytes, broadcasts, deliveries;
 	struct throttle delivered;
 	struct mono shed_at; /* the last time */
@@ -129,12 +148,23 @@ struct str hub_now(struct hub *h);
 /* ---- hub_client.c ---- */
 
 /*
- * client_new(h, p, i, user): Of a peer that is accepted; i and user are copied.
+ * client_new(h, p, i, who): Of a peer that is accepted; i and who, which may be
+ * NULL, are copied.
+ * client_set_caller(c, who): Its identity becomes one of who's tenant; c does
+ * not hold it yet.
+ * client_owner(who, text): Whose the identities of a caller are: the user, of a
+ * terminal itself; absent: nobody's.
+ * client_is_operator(c): Whether its access token is an operator's.
  * client_free(c): It is in no room, and not in h->clients.
  * client_close(c, code, reason): Its messages do not count any more.
  */
 struct client *client_new(struct hub *h, struct ws_peer *p,
-    const struct identity *i, struct str user);
+    const struct identity *i, const struct auth_caller *who);
+void client_set_caller(struct client *c, const struct auth_caller *who);
+#define CLIENT_OWNER_MAX 130
+struct str client_owner(
+    const struct auth_caller *who, char text[CLIENT_OWNER_MAX]);
+bool client_is_operator(const struct client *c);
 void client_free(struct client *c);
 void client_close(struct client *c, unsigned code, struct str reason);
 
@@ -184,6 +214,38 @@ struct envelope;
 const char *human_join(struct hub *h, struct client *c, struct str key);
 void human_autojoin(
     struct hub *h, struct client *c, const struct envelope *e, struct str key);
+
+/* ---- client_auth.c ---- */
+
+/*
+ * client_auth_expect(h, c): c has connected without a token: it is closed
+ * unless it sends one in time.
+ * client_auth_end(h, c): It has ended.
+ * client_auth_is_request(h, e): Whether e authenticates its sender: a message
+ * of that type, or the stream of the SDK for it.
+ * client_auth_handle(h, c, e, f): Such a message.  False: it is wrong, as f
+ * says.
+ */
+struct envelope;
+void client_auth_expect(struct hub *h, struct client *c);
+void client_auth_end(struct hub *h, struct client *c);
+bool client_auth_is_request(struct hub *h, const struct envelope *e);
+bool client_auth_handle(struct hub *h, struct client *c,
+    const struct envelope *e, struct hub_failure *f);
+
+/* ---- caller_recheck.c ---- */
+
+/*
+ * caller_recheck_start(h), caller_recheck_stop(h): With authentication: accept
+ * tokens of terminals, and check the callers of open connections from time to
+ * time.
+ * caller_recheck_begin(h, c), caller_recheck_end(h, c): c is one of them.
+ */
+struct caller_check;
+void caller_recheck_start(struct hub *h);
+void caller_recheck_stop(struct hub *h);
+void caller_recheck_begin(struct hub *h, struct client *c);
+void caller_recheck_end(struct hub *h, struct client *c);
 
 /* ---- heartbeat.c ---- */
 

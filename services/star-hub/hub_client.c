@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "hub.h"
@@ -21,13 +22,26 @@ client_put_text(char *p, struct str s, struct str *out)
 	return p + s.n;
 }
 
+/* No user has a "/" in front. */
+struct str
+client_owner(const struct auth_caller *who, char text[CLIENT_OWNER_MAX])
+{
+	if (who->role != WIRE_ROLE_TERMINAL)
+		return who->user;
+	text[0] = '/';
+	str_copy(who->terminal_id, text + 1, CLIENT_OWNER_MAX - 1);
+	return str_of(text);
+}
+
 /* All texts of a client are in one block. */
 static void
-client_set_texts(struct client *c, const struct identity *i, struct str user)
+client_set_texts(
+    struct client *c, const struct identity *i, const struct auth_caller *who)
 {
+	char owner_text[CLIENT_OWNER_MAX], *old = c->text, *p;
+	struct str owner = client_owner(who, owner_text);
 	struct buf sender = BUF_INIT(4096);
 	struct wire_out o = { .b = &sender };
-	char *p;
 
 	wire_out_object(&o);
 	wire_out_key(&o, STR("id"));
@@ -35,26 +49,42 @@ client_set_texts(struct client *c, const struct identity *i, struct str user)
 	wire_out_key(&o, STR("type"));
 	wire_out_str(&o, client_class_names[i->class]);
 	wire_out_object_end(&o);
-	c->text = p =
-	    mem_alloc(i->tenant.n + i->env.n + i->id.n + user.n + sender.n + 1);
+	c->text = p = mem_alloc(i->tenant.n + i->env.n + i->id.n + owner.n +
+	    who->user.n + who->terminal_id.n + sender.n + 1);
 	c->identity.class = i->class;
 	p = client_put_text(p, i->tenant, &c->identity.tenant);
 	p = client_put_text(p, i->env, &c->identity.env);
 	p = client_put_text(p, i->id, &c->identity.id);
-	p = client_put_text(p, user, &c->user);
+	p = client_put_text(p, owner, &c->user);
+	c->caller = *who;
+	c->caller.tenant = c->identity.tenant;
+	p = client_put_text(p, who->user, &c->caller.user);
+	p = client_put_text(p, who->terminal_id, &c->caller.terminal_id);
 	(void)client_put_text(p, buf_str(&sender), &c->sender);
 	buf_free(&sender);
+	free(old);
+}
+
+void
+client_set_caller(struct client *c, const struct auth_caller *who)
+{
+	struct identity i = c->identity;
+
+	i.tenant = who->tenant;
+	client_set_texts(c, &i, who);
 }
 
 struct client *
-client_new(
-    struct hub *h, struct ws_peer *p, const struct identity *i, struct str user)
+client_new(struct hub *h, struct ws_peer *p, const struct identity *i,
+    const struct auth_caller *who)
 {
+	static const struct auth_caller nobody = { .role = WIRE_ROLE_OWNER };
 	struct client *c = mem_zalloc(sizeof(*c));
 	size_t n, k;
 
 	c->peer = p;
-	client_set_texts(c, i, user);
+	client_set_texts(c, i, who != NULL ? who : &nobody);
+	id_hex32(c->session);
 	c->nrooms = i->class == CLASS_AGENT ? 1
 	    : i->class == CLASS_HUMAN       ? HUB_ENVIRONMENTS_MAX
 					    : 0;
@@ -66,6 +96,12 @@ client_new(
 	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
 	TAILQ_INSERT_TAIL(&h->clients, c, link);
 	return c;
+}
+
+bool
+client_is_operator(const struct client *c)
+{
+	return c->caller.role == WIRE_ROLE_OPERATOR;
 }
 
 void

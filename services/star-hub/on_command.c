@@ -316,6 +316,12 @@ command_admin(struct command_run *r)
 }
 
 static bool
+command_authentication(struct command_run *r)
+{
+	return client_auth_handle(r->h, r->c, r->e, r->f);
+}
+
+static bool
 command_ping(struct command_run *r)
 {
 	command_begin(r);
@@ -339,17 +345,15 @@ static const struct command_row command_rows[] = {
 	{ STR_INIT("join_environment"), command_join },
 	{ STR_INIT("leave_environment"), command_leave },
 	{ STR_INIT("admin_command"), command_admin },
+	{ STR_INIT("authentication"), command_authentication },
 };
 
 static bool
 command_stream(struct command_run *r)
 {
-	struct str name = payload_text(r->p.stream_type, r->h->arena);
+	struct str name = payload_stream(&r->p, r->h->arena);
 	size_t i;
 
-	/* Version 1 of the SDK has the name in either, or in both. */
-	if (name.p == NULL)
-		name = payload_text(r->p.stream, r->h->arena);
 	if (name.p == NULL)
 		return command_invalid(r, "/payload/stream: is missing");
 	for (i = 0; i < NELEM(command_rows); i++)

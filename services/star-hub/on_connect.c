@@ -8,6 +8,8 @@
 #include "core/mem.h"
 #include "handlers.h"
 #include "http/head_reader.h"
+#include "permission.h"
+#include "svc/svc.h"
 #include "ws/handshake.h"
 
 /* Of a connection whose identity a newer one holds. */
@@ -104,12 +106,44 @@ static bool
 connect_is_of_another(const struct hub *h, const struct identity *i,
     const struct auth_caller *who)
 {
-	char text[IDENTITY_KEY_MAX];
+	char text[IDENTITY_KEY_MAX], owner[CLIENT_OWNER_MAX];
 	const struct client *c =
 	    directory_find(h->directory, identity_key(i, text));
 
 	return who != NULL && who->role != WIRE_ROLE_OPERATOR && c != NULL &&
-	    !str_eq(c->user, who->user);
+	    !str_eq(c->user, client_owner(who, owner));
+}
+
+/* The status of who may not connect as i, with why; 0: it may. */
+static int
+connect_check(const struct hub *h, const struct identity *i,
+    const struct auth_caller *who, const char **why)
+{
+	*why = who != NULL ? permission_connect(who, i) : NULL;
+	if (*why != NULL)
+		return 403;
+	*why = connect_limit_error(h, i);
+	if (*why != NULL)
+		return 503;
+	*why = "the id is of another user";
+	return connect_is_of_another(h, i, who) ? 403 : 0;
+}
+
+const char *
+connect_as(struct hub *h, struct client *c, const struct auth_caller *who)
+{
+	struct identity i = c->identity;
+	const char *why;
+
+	i.tenant = who->tenant;
+	if (connect_check(h, &i, who, &why) != 0)
+		return why;
+	client_auth_end(h, c);
+	client_set_caller(c, who);
+	caller_recheck_begin(h, c);
+	connect_claim(h, c);
+	connect_enter(h, c);
+	return NULL;
 }
 
 static void
@@ -130,6 +164,7 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	const char *why;
 	char *target;
 	int status;
+	bool later;
 
 	arena_reset(h->arena);
 	target = arena_bytes(h->arena, head->target.n);
@@ -141,23 +176,24 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	}
 	if (who != NULL)
 		i.tenant = who->tenant;
-	why = connect_limit_error(h, &i);
-	if (why != NULL) {
-		connect_reject(h, p, 503, why);
+	later = who == NULL && svc_auth(h->svc) != NULL;
+	status = later ? 0 : connect_check(h, &i, who, &why);
+	if (status != 0) {
+		connect_reject(h, p, status, why);
 		return;
 	}
-	if (connect_is_of_another(h, &i, who)) {
-		connect_reject(h, p, 403, "the id is of another user");
-		return;
-	}
-	c = client_new(h, p, &i, who != NULL ? who->user : none);
-	if (who != NULL)
-		c->until = who->until;
+	c = client_new(h, p, &i, who);
 	ws_peer_set(p, c);
-	connect_claim(h, c);
+	if (later) {
+		client_auth_expect(h, c);
+	} else {
+		caller_recheck_begin(h, c);
+		connect_claim(h, c);
+	}
 	ws_accept(p, handshake_offers(head, SUBPROTOCOL) ? SUBPROTOCOL : none);
 	client_heartbeat(h, c);
-	connect_enter(h, c);
+	if (!later)
+		connect_enter(h, c);
 }
 
 /* ---- the end ---- */
@@ -179,6 +215,8 @@ on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 	struct client *c = ws_peer_arg(p);
 
 	c->closing = true;
+	client_auth_end(h, c);
+	caller_recheck_end(h, c);
 	connect_release(h, c, connect_end_reason(h, end));
 	TAILQ_REMOVE(&h->clients, c, link);
 	log_debug("star.end", LOG_V("id", c->identity.id),

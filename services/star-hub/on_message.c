@@ -247,15 +247,19 @@ message_by_type(struct hub *h, struct client *c, const struct envelope *e,
 	if (!h->rewrite && !envelope_is_from(e, &c->identity))
 		return fail_as(f, HUB_ERROR_PERMISSION,
 		    "the sender is not this connection's identity");
+	/* It is never routed, since nothing of it may reach anybody. */
+	if (c->auth_by.ns != 0 && client_auth_is_request(h, e))
+		return client_auth_handle(h, c, e, f);
+	if (c->auth_by.ns != 0 && e->type != ENVELOPE_HEARTBEAT)
+		return fail_as(f, HUB_ERROR_PERMISSION,
+		    "the connection is not authenticated yet");
 	switch (e->type) {
 	case ENVELOPE_HEARTBEAT:
 		message_count(h, c, HUB_TO_HUB);
 		client_heartbeat(h, c);
 		return true;
 	case ENVELOPE_AUTHENTICATE:
-		return fail_validation(f,
-		    "/type: authenticate is not needed: the connection is "
-		    "open");
+		return client_auth_handle(h, c, e, f);
 	default:
 		return message_route(h, c, e, f);
 	}

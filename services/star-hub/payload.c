@@ -69,3 +69,12 @@ payload_text(struct str json, struct arena *a)
 		return (struct str){ NULL, 0 };
 	return s;
 }
+
+struct str
+payload_stream(const struct payload *p, struct arena *a)
+{
+	struct str name = payload_text(p->stream_type, a);
+
+	/* Version 1 of the SDK has the name in either, or in both. */
+	return name.p != NULL ? name : payload_text(p->stream, a);
+}

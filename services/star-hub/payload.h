@@ -27,4 +27,7 @@ enum rc payload_read(struct str json, struct payload *out) RC_CHECK;
 struct str payload_member(struct str json, struct str key);
 struct str payload_text(struct str json, struct arena *a);
 
+/* payload_stream(p, a): The name of a stream, in whichever member it is. */
+struct str payload_stream(const struct payload *p, struct arena *a);
+
 #endif /* !STAR_HUB_PAYLOAD_H */
