@@ -103,3 +103,4 @@ LINKS_fuzz_token := auth
 LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
+LINKS_PKG_star-hub := jansson libnats

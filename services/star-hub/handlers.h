@@ -10,6 +10,7 @@
 #include "hub.h"
 
 struct auth_caller;
+struct command_run;
 struct envelope;
 struct ws_opts;
 
@@ -40,10 +41,19 @@ const char *connect_as(
     struct hub *h, struct client *c, const struct auth_caller *who) RC_CHECK;
 
 /*
+ * connect_release(h, c, reason): c does not hold its identity any more, and is
+ * in no room, of which others are notified.  No-op if it does not.
+ */
+void connect_release(struct hub *h, struct client *c, const char *reason);
+
+/*
  * on_command(h, c, e, f):
  * A message to the hub.  False: it is wrong, as f says, which the caller sends.
  */
 bool on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f);
+
+/* on_admin(r): An admin_command, of operators only. */
+bool on_admin(struct command_run *r);
 
 #endif /* !STAR_HUB_HANDLERS_H */

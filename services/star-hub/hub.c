@@ -323,6 +323,7 @@ hub_start(struct svc *s, const void *conf)
 	}
 	heartbeats_start(h);
 	caller_recheck_start(h);
+	hub_audit_start(h);
 	log_info("star.started", LOG_S("hub", h->name),
 	    LOG_I("connections", (int64_t)hub_connections(conf)),
 	    LOG_I("global_broadcast", h->global));
@@ -347,6 +348,7 @@ hub_stop(void *app)
 	heartbeats_stop(h);
 	loop_timer_cancel(h->loop, &h->auth_timer);
 	caller_recheck_stop(h);
+	hub_audit_stop(h);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

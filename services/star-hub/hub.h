@@ -139,6 +139,8 @@ struct hub {
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */
+	struct rate *replaced_rate;
+	int64_t replaced; /* clients since the last audit event of them */
 	bool global, rewrite, draining;
 };
 
@@ -232,6 +234,32 @@ void client_auth_end(struct hub *h, struct client *c);
 bool client_auth_is_request(struct hub *h, const struct envelope *e);
 bool client_auth_handle(struct hub *h, struct client *c,
     const struct envelope *e, struct hub_failure *f);
+
+/* ---- on_admin.c ---- */
+
+/*
+ * hub_kick(h, i, why): Close the client that holds i with 1008 and why, of at
+ * most 123 bytes.  False: nobody does.
+ */
+bool hub_kick(struct hub *h, const struct identity *i, const char *why);
+
+/* ---- hub_audit.c ---- */
+
+/*
+ * hub_audit_start(h), hub_audit_stop(h): Around the others.
+ * hub_audit_kicked(h, by, i): by has disconnected the client that held i.
+ * hub_audit_drained(h, by): by has ended the hub.
+ * hub_audit_replaced(h, by, owner): by has taken its identity from another
+ * connection, of that owner; several within a moment are one event.
+ */
+struct rate;
+void hub_audit_start(struct hub *h);
+void hub_audit_stop(struct hub *h);
+void hub_audit_kicked(
+    struct hub *h, const struct client *by, const struct identity *i);
+void hub_audit_drained(struct hub *h, const struct client *by);
+void hub_audit_replaced(
+    struct hub *h, const struct client *by, struct str owner);
 
 /* ---- caller_recheck.c ---- */
 

@@ -309,13 +309,6 @@ command_leave(struct command_run *r)
 }
 
 static bool
-command_admin(struct command_run *r)
-{
-	return command_fail(
-	    r, HUB_ERROR_PERMISSION, "admin commands are for operators");
-}
-
-static bool
 command_authentication(struct command_run *r)
 {
 	return client_auth_handle(r->h, r->c, r->e, r->f);
@@ -344,7 +337,7 @@ static const struct command_row command_rows[] = {
 	{ STR_INIT("get_members"), command_get_members },
 	{ STR_INIT("join_environment"), command_join },
 	{ STR_INIT("leave_environment"), command_leave },
-	{ STR_INIT("admin_command"), command_admin },
+	{ STR_INIT("admin_command"), on_admin },
 	{ STR_INIT("authentication"), command_authentication },
 };
 

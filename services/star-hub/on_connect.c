@@ -35,8 +35,7 @@ connect_leave_rooms(struct hub *h, struct client *c, const char *reason)
 	}
 }
 
-/* c does not hold its identity any more. */
-static void
+void
 connect_release(struct hub *h, struct client *c, const char *reason)
 {
 	if (!c->held)
@@ -78,6 +77,7 @@ connect_claim(struct hub *h, struct client *c)
 	c->held = true;
 	if (old == NULL)
 		return;
+	hub_audit_replaced(h, c, old->user);
 	old->held = false;
 	metric_change(h->metrics.clients[c->identity.class], -1);
 	connect_leave_rooms(h, old, "replaced");
