@@ -46,6 +46,8 @@ struct svc_ws {
 	    void *app, struct ws_peer *p, struct str data, bool binary);
 	void (*on_room)(void *app, struct ws_peer *p);
 	void (*on_end)(void *app, struct ws_peer *p, const struct ws_end *end);
+	/* As in struct ws_handler, of all handshakes; may be NULL. */
+	void (*on_reject)(void *app, int status);
 	/* Reason of the close frames of a drain. */
 	const char *drain_reason;
 };

@@ -346,6 +346,15 @@ listener_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
 		svc_drain_step(l->svc);
 }
 
+static void
+listener_on_reject(void *arg, int status)
+{
+	const struct svc_ws_listener *l = arg;
+
+	if (l->def->on_reject != NULL)
+		l->def->on_reject(l->svc->app, status);
+}
+
 /* ---- its life ---- */
 
 enum rc
@@ -369,8 +378,9 @@ svc_ws_start(struct svc *s)
 		return RC_INVALID;
 	l->def->limits(s->app_conf, &o);
 	o.proxies = &proxies;
-	o.handler = (struct ws_handler){ listener_on_request,
-		listener_on_message, listener_on_room, listener_on_end, l };
+	o.handler =
+	    (struct ws_handler){ listener_on_request, listener_on_message,
+		    listener_on_room, listener_on_end, listener_on_reject, l };
 	if (s->access != NULL) {
 		o.per_address = conf->http_per_address > 0
 		    ? (size_t)conf->http_per_address

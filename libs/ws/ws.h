@@ -46,6 +46,9 @@ struct ws_handler {
 	/* The last call of a peer that has had its on_request(); it is freed
 	 * next.  Never from inside of ws_*(), but for ws_free(). */
 	void (*on_end)(void *arg, struct ws_peer *p, const struct ws_end *end);
+	/* A handshake was rejected with this HTTP status, by ws or by
+	 * ws_reject().  To be counted only; may be NULL. */
+	void (*on_reject)(void *arg, int status);
 	void *arg;
 };
 

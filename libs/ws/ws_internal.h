@@ -85,6 +85,9 @@ void ws_peer_free(struct ws_peer *p);
 /* ws_peer_flush(p): Send what is queued; p may be freed. */
 void ws_peer_flush(struct ws_peer *p);
 
+/* ws_count_rejected(w, status): Report a rejection to the handler. */
+void ws_count_rejected(struct ws *w, int status);
+
 /* ws_flush_later(p): ws_peer_flush() at the end of the loop's iteration. */
 void ws_flush_later(struct ws_peer *p);
 

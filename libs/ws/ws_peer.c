@@ -214,6 +214,7 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 
 	if (p->dead || p->phase >= WS_OPEN)
 		return;
+	ws_count_rejected(p->w, status);
 	buf_puts(&body, "{\"error\":\"");
 	peer_put_text(&body, why);
 	buf_puts(&body, "\"}");

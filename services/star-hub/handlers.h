@@ -31,6 +31,7 @@ void on_connect(void *app, struct ws_peer *p, const struct http_head *h,
 void on_message(void *app, struct ws_peer *p, struct str data, bool binary);
 void on_room(void *app, struct ws_peer *p);
 void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
+void on_reject(void *app, int status);
 
 /*
  * connect_as(h, c, who):

@@ -29,6 +29,8 @@ heartbeat_on_timer(void *arg)
 		TAILQ_REMOVE(&h->clients, c, link);
 		TAILQ_INSERT_TAIL(&h->clients, c, link);
 		c->heartbeat = mono_add_ms(now, h->conf->heartbeat_ms);
+		metric_observe(
+		    h->metrics.queue_bytes, (double)ws_pending(c->peer));
 		client_heartbeat(h, c);
 	}
 	heartbeat_set_timer(h);

@@ -195,6 +195,8 @@ hub_class_metrics(struct hub *h, enum client_class class)
 static void
 hub_make_metrics(struct hub *h)
 {
+	static const char *const rejections[HUB_REJECTIONS] = { "request",
+		"token", "denied", "path", "timeout", "rate", "full" };
 	struct hub_metrics *m = &h->metrics;
 	struct metric_set *set = svc_metrics(h->svc);
 	int i;
@@ -218,9 +220,14 @@ hub_make_metrics(struct hub *h)
 	m->route_seconds = metric_histogram(set, "soul_star_route_seconds",
 	    "Time from reading a frame to queueing it for its recipients.",
 	    NULL);
-	m->rejected = metric_counter(set, "soul_star_rejected_total",
-	    "Connections that were rejected for their path, id or a limit.",
-	    NULL);
+	m->queue_bytes = metric_histogram_bytes(set, "soul_star_queue_bytes",
+	    "Bytes that wait for a client, at each of its heartbeats.", NULL);
+	m->stalled = metric_gauge(
+	    set, "soul_star_stalled", "Clients whose queue was full, and has not emptied since.", NULL);
+	for (i = 0; i < HUB_REJECTIONS; i++)
+		m->rejected[i] = hub_counter(h,
+		    "soul_star_handshakes_rejected_total",
+		    "Handshakes that were rejected.", "reason", rejections[i]);
 }
 
 /* ---- life ---- */

@@ -92,6 +92,7 @@ struct client {
 	bool rechecked;                /* it is in the latter */
 	struct caller_check *recheck;  /* NULL: none is pending */
 	bool checking;                 /* a token that it has sent */
+	bool full;                     /* its queue has no room */
 	bool held;                     /* it holds its identity */
 	bool closing;                  /* its messages do not count any more */
 };
@@ -99,6 +100,18 @@ struct client {
 TAILQ_HEAD(client_list, client);
 
 enum hub_how { HUB_LOCAL, HUB_ROOM, HUB_TO_HUB, HUB_HOWS };
+
+/* Why a handshake was rejected, by its status. */
+enum hub_rejection {
+	HUB_REJECTION_REQUEST,
+	HUB_REJECTION_TOKEN,
+	HUB_REJECTION_DENIED,
+	HUB_REJECTION_PATH,
+	HUB_REJECTION_TIMEOUT,
+	HUB_REJECTION_RATE,
+	HUB_REJECTION_FULL,
+	HUB_REJECTIONS
+};
 
 struct hub_metrics {
 	struct metric *clients[CLASS_HUB];
@@ -108,7 +121,9 @@ struct hub_metrics {
 	struct metric *dropped;
 	struct metric *shed;
 	struct metric *route_seconds;
-	struct metric *rejected;
+	struct metric *queue_bytes;
+	struct metric *stalled;
+	struct metric *rejected[HUB_REJECTIONS];
 };
 
 struct hub {
@@ -182,6 +197,9 @@ void client_close(struct client *c, unsigned code, struct str reason);
 enum rc client_send(struct hub *h, struct client *c, struct frame *f) RC_CHECK;
 void client_drop(struct hub *h, struct client *c);
 bool client_send_dropped(struct hub *h, struct client *c);
+
+/* client_set_full(h, c, full): Count those whose queue has no room. */
+void client_set_full(struct hub *h, struct client *c, bool full);
 
 /* client_send_text(h, c): Send h->out, and reset it; false: it was not. */
 bool client_send_text(struct hub *h, struct client *c);

@@ -162,6 +162,24 @@ client_memory_is_over(const struct hub *h, size_t n)
 	    (size_t)h->conf->memory_mib * 1024 * 1024;
 }
 
+void
+client_set_full(struct hub *h, struct client *c, bool full)
+{
+	if (c->full != full)
+		metric_change(h->metrics.stalled, full ? 1 : -1);
+	c->full = full;
+}
+
+static enum rc
+client_queue(struct hub *h, struct client *c, struct frame *f)
+{
+	enum rc rc = ws_send(c->peer, f);
+
+	if (rc == RC_RETRY)
+		client_set_full(h, c, true);
+	return rc;
+}
+
 enum rc
 client_send(struct hub *h, struct client *c, struct frame *f)
 {
@@ -173,7 +191,7 @@ client_send(struct hub *h, struct client *c, struct frame *f)
 		client_shed_largest(h);
 		return RC_RETRY;
 	}
-	return ws_send(c->peer, f);
+	return client_queue(h, c, f);
 }
 
 bool
@@ -211,7 +229,7 @@ client_send_dropped(struct hub *h, struct client *c)
 	hub_event_end(&o);
 	hub_message_end(&o, hub_now(h));
 	f = frame_new(FRAME_TEXT, buf_str(&text));
-	rc = ws_send(c->peer, f);
+	rc = client_queue(h, c, f);
 	frame_unref(f);
 	buf_free(&text);
 	if (rc == RC_OK)

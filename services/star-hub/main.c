@@ -23,6 +23,7 @@ static const struct svc_ws hub_ws = {
 	.on_message = on_message,
 	.on_room = on_room,
 	.on_end = on_end,
+	.on_reject = on_reject,
 	.drain_reason = "restart, resume at once",
 };
 static const struct svc_def hub_def = {

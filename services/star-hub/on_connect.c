@@ -146,11 +146,28 @@ connect_as(struct hub *h, struct client *c, const struct auth_caller *who)
 	return NULL;
 }
 
-static void
-connect_reject(struct hub *h, struct ws_peer *p, int status, const char *why)
+void
+on_reject(void *app, int status)
 {
-	metric_add(h->metrics.rejected, 1);
-	ws_reject(p, status, why);
+	static const struct {
+		int status;
+		enum hub_rejection reason;
+	} rows[] = {
+		{ 401, HUB_REJECTION_TOKEN },
+		{ 403, HUB_REJECTION_DENIED },
+		{ 404, HUB_REJECTION_PATH },
+		{ 408, HUB_REJECTION_TIMEOUT },
+		{ 429, HUB_REJECTION_RATE },
+		{ 503, HUB_REJECTION_FULL },
+	};
+	enum hub_rejection reason = HUB_REJECTION_REQUEST;
+	const struct hub *h = app;
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++)
+		if (rows[i].status == status)
+			reason = rows[i].reason;
+	metric_add(h->metrics.rejected[reason], 1);
 }
 
 void
@@ -171,7 +188,7 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	memcpy(target, head->target.p, head->target.n);
 	status = identity_of_target(target, head->target.n, &i, &why);
 	if (status != 0) {
-		connect_reject(h, p, status, why);
+		ws_reject(p, status, why);
 		return;
 	}
 	if (who != NULL)
@@ -179,7 +196,7 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	later = who == NULL && svc_auth(h->svc) != NULL;
 	status = later ? 0 : connect_check(h, &i, who, &why);
 	if (status != 0) {
-		connect_reject(h, p, status, why);
+		ws_reject(p, status, why);
 		return;
 	}
 	c = client_new(h, p, &i, who);
@@ -217,6 +234,7 @@ on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 	c->closing = true;
 	client_auth_end(h, c);
 	caller_recheck_end(h, c);
+	client_set_full(h, c, false);
 	connect_release(h, c, connect_end_reason(h, end));
 	TAILQ_REMOVE(&h->clients, c, link);
 	log_debug("star.end", LOG_V("id", c->identity.id),
@@ -229,6 +247,7 @@ on_room(void *app, struct ws_peer *p)
 {
 	struct client *c = ws_peer_arg(p);
 
+	client_set_full(app, c, false);
 	if (!c->closing)
 		(void)client_send_dropped(app, c);
 }

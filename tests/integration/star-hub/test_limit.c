@@ -312,13 +312,23 @@ stalled_fill(struct stalled *s)
 	    error);
 }
 
+static bool
+nobody_is_stalled(void *arg)
+{
+	const struct stalled *s = arg;
+
+	return tk_service_metric(&s->f.hub, "soul_star_stalled") == 0;
+}
+
 TEST_T(a_slow_recipient_is_reported_and_delays_nobody, 60)
 {
 	struct stalled s;
 	int i;
 
 	stalled_start(&s, TK_ENV("STAR_PRESENCE=off", "STAR_STALL_MS=60000"));
+	ck_assert(nobody_is_stalled(&s));
 	stalled_fill(&s);
+	ck_assert_int_eq(tk_service_metric(&s.f.hub, "soul_star_stalled"), 1);
 	star_send(&s.env, ENV, "agent:*", "1");
 	star_expect_message(&s.live, ENV, "agent:*", "1");
 	star_send(&s.env, ENV, "agent:*", s.payload);
@@ -334,6 +344,7 @@ TEST_T(a_slow_recipient_is_reported_and_delays_nobody, 60)
 	    strstr(s.slow.msg.p, "\"event\":\"messages_dropped\","));
 	star_send(&s.env, ENV, "agent:*", "2");
 	star_expect_message(&s.slow, ENV, "agent:*", "2");
+	ck_assert(tk_until(nobody_is_stalled, &s, 20000));
 	stalled_stop(&s);
 }
 

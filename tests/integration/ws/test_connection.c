@@ -38,7 +38,8 @@ struct echo {
 	struct ws *ws;
 	pthread_t thread;
 	atomic_int ended, full;
-	atomic_uint code; /* of the last end */
+	atomic_uint code;    /* of the last end */
+	atomic_int rejected; /* the last status */
 };
 
 static void
@@ -83,6 +84,12 @@ echo_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
 	atomic_fetch_add(&e->ended, 1);
 }
 
+static void
+echo_on_reject(void *arg, int status)
+{
+	atomic_store(&((struct echo *)arg)->rejected, status);
+}
+
 static void *
 echo_main(void *arg)
 {
@@ -97,7 +104,7 @@ echo_start(struct echo *e, struct ws_opts o)
 	memset(e, 0, sizeof(*e));
 	o.addr = "127.0.0.1:0";
 	o.handler = (struct ws_handler){ echo_on_request, echo_on_message,
-		echo_on_room, echo_on_end, e };
+		echo_on_room, echo_on_end, echo_on_reject, e };
 	o.message_max = WS_FRAMES_MESSAGE_MAX;
 	o.queue_bytes = QUEUE_MAX;
 	o.queue_frames = 1024;
@@ -315,6 +322,8 @@ http_check(struct echo *e, const char *request, const char *expected)
 	ck_assert_msg(
 	    in.n > 0 && strncmp(in.p, expected, strlen(expected)) == 0,
 	    "%.20s: %s", request, in.n > 0 ? in.p : "nothing");
+	ck_assert_int_eq(
+	    atomic_load(&e->rejected), (int)strtol(expected + 9, NULL, 10));
 	close(fd);
 	buf_free(&in);
 }
