@@ -118,6 +118,13 @@ const char *ws_peer_address(const struct ws_peer *p);
 enum rc ws_send(struct ws_peer *p, struct frame *f) RC_CHECK;
 
 /*
+ * ws_set_message_max(p, n):
+ * Messages that p begins from now on may have n bytes, at most the listener's
+ * message_max, which it is at first.  p is open.
+ */
+void ws_set_message_max(struct ws_peer *p, size_t n);
+
+/*
  * ws_pause(p, until):
  * Leave what p sends in its socket until then, so that a client that sends too
  * much waits; what one read() has taken already is handled.  Meanwhile p gets

@@ -650,6 +650,14 @@ ws_send(struct ws_peer *p, struct frame *f)
 }
 
 void
+ws_set_message_max(struct ws_peer *p, size_t n)
+{
+	if (p->reader != NULL)
+		frame_reader_set_max(p->reader,
+		    n < p->w->o.message_max ? n : p->w->o.message_max);
+}
+
+void
 ws_pause(struct ws_peer *p, struct mono until)
 {
 	if (p->dead || p->phase != WS_OPEN || until.ns <= p->paused.ns)

@@ -98,6 +98,7 @@ client_auth_expect(struct hub *h, struct client *c)
 {
 	bool first = TAILQ_EMPTY(&h->authenticating);
 
+	ws_set_message_max(c->peer, HUB_AUTHENTICATE_BYTES);
 	c->auth_by = mono_add_ms(clock_mono(), HUB_AUTHENTICATE_MS);
 	TAILQ_INSERT_TAIL(&h->authenticating, c, auth_link);
 	if (first)

@@ -222,8 +222,8 @@ hub_make_metrics(struct hub *h)
 	    NULL);
 	m->queue_bytes = metric_histogram_bytes(set, "soul_star_queue_bytes",
 	    "Bytes that wait for a client, at each of its heartbeats.", NULL);
-	m->stalled = metric_gauge(
-	    set, "soul_star_stalled", "Clients whose queue was full, and has not emptied since.", NULL);
+	m->stalled = metric_gauge(set, "soul_star_stalled",
+	    "Clients whose queue was full, and has not emptied since.", NULL);
 	for (i = 0; i < HUB_REJECTIONS; i++)
 		m->rejected[i] = hub_counter(h,
 		    "soul_star_handshakes_rejected_total",

@@ -48,6 +48,8 @@ struct worker_pool;
 #define HUB_SESSION_MAX 33
 /* Until a client without a token in its handshake has sent one. */
 #define HUB_AUTHENTICATE_MS 5000
+/* Bytes of its messages until then: a token, and what is around it. */
+#define HUB_AUTHENTICATE_BYTES (16 * 1024)
 
 struct hub_conf {
 	const char *redis_url;
@@ -238,7 +240,7 @@ void human_autojoin(
 /* ---- client_auth.c ---- */
 
 /*
- * client_auth_expect(h, c): c has connected without a token: it is closed
+ * client_auth_expect(h, c): c, which is accepted, has no token: it is closed
  * unless it sends one in time.
  * client_auth_end(h, c): It has ended.
  * client_auth_is_request(h, e): Whether e authenticates its sender: a message

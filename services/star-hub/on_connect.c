@@ -139,6 +139,7 @@ connect_as(struct hub *h, struct client *c, const struct auth_caller *who)
 	if (connect_check(h, &i, who, &why) != 0)
 		return why;
 	client_auth_end(h, c);
+	ws_set_message_max(c->peer, (size_t)h->conf->message_bytes);
 	client_set_caller(c, who);
 	caller_recheck_begin(h, c);
 	connect_claim(h, c);
@@ -201,15 +202,15 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	}
 	c = client_new(h, p, &i, who);
 	ws_peer_set(p, c);
-	if (later) {
-		client_auth_expect(h, c);
-	} else {
+	if (!later) {
 		caller_recheck_begin(h, c);
 		connect_claim(h, c);
 	}
 	ws_accept(p, handshake_offers(head, SUBPROTOCOL) ? SUBPROTOCOL : none);
 	client_heartbeat(h, c);
-	if (!later)
+	if (later)
+		client_auth_expect(h, c);
+	else
 		connect_enter(h, c);
 }
 

@@ -116,11 +116,11 @@ TEST(an_id_that_is_held_is_its_users)
 TEST(a_terminal_is_an_agent_of_its_own_id)
 {
 	struct star_fixture f = { 0 };
-	struct tk_ws c;
+	struct tk_ws lamp, c;
 
 	access_start(&f);
 	ck_assert_int_eq(
-	    access_open(&f, &c, LAMP, "/env/demo_world/agent/lamp-1"), 101);
+	    access_open(&f, &lamp, LAMP, "/env/demo_world/agent/lamp-1"), 101);
 	/* Nobody else's, not even that of a user. */
 	ck_assert_int_eq(
 	    access_open(&f, &c, ALICE, "/env/demo_world/agent/lamp-1"), 403);
@@ -128,6 +128,7 @@ TEST(a_terminal_is_an_agent_of_its_own_id)
 	    access_open(&f, &c, LAMP, "/env/demo_world/agent/lamp-2"), 403);
 	ck_assert_int_eq(access_open(&f, &c, LAMP, "/env/lamp-1"), 403);
 	ck_assert_int_eq(access_open(&f, &c, LAMP, "/human/lamp-1"), 403);
+	tk_ws_close(&lamp);
 	star_stop(&f);
 }
 

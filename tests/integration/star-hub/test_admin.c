@@ -121,6 +121,7 @@ TEST(an_operator_kicks_a_client)
 	ck_assert_str_eq(s.a.reason, "disconnected by an operator: too loud");
 	/* Once only, and it may connect again. */
 	star_idle(&s.env, ENV);
+	tk_ws_close(&s.a);
 	admin_open(&s, &s.a, ALICE, "/env/demo_world/agent/agent_001");
 	star_expect_has(&s.env, "agent_joined");
 	j = admin_audit(&s, "client_kicked");

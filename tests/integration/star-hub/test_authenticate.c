@@ -217,6 +217,28 @@ TEST(who_sends_no_token_in_time_is_closed_with_1008)
 	star_stop(&f);
 }
 
+TEST(until_then_messages_are_short)
+{
+	static char payload[20000];
+	struct star_fixture f = { 0 };
+	struct tk_ws a, b;
+
+	memset(payload, 'x', sizeof(payload) - 1);
+	payload[0] = payload[sizeof(payload) - 2] = '"';
+	auth_start(&f);
+	star_open(&f, &a, "/human/alice");
+	star_send(&a, "human:alice", ENV, payload);
+	ck_assert_uint_eq(tk_ws_end(&a), 1009);
+	star_open(&f, &b, "/human/alice");
+	auth_send(&b, "human:alice", ALICE);
+	star_expect_has(&b, SUCCESS);
+	star_send(&b, "human:alice", ENV, payload);
+	star_expect_error(&b, "CONNECTION_ERROR", "target_not_found");
+	tk_ws_close(&a);
+	tk_ws_close(&b);
+	star_stop(&f);
+}
+
 TEST(an_open_connection_renews_its_token)
 {
 	struct star_fixture f = { 0 };
@@ -271,6 +293,31 @@ TEST_T(a_token_that_is_removed_ends_its_connections, 90)
 	ck_assert_uint_eq(tk_ws_end_within(&a, REVOKED_MS), 1008);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), start), REVOKED_MS);
 	ck_assert_str_eq(a.reason, "the token is not valid any more");
+	star_idle(&b, "human:carol");
+	tk_ws_close(&a);
+	tk_ws_close(&b);
+	star_stop(&f);
+}
+
+TEST_T(a_token_that_expires_ends_its_connections, 90)
+{
+	const char *path = tk_path("tokens.json");
+	char until[WALL_FORMAT_MAX], rest[256], setting[600];
+	struct tk_token list[] = { tokens[2], { ALICE, rest } };
+	struct star_fixture f = { 0 };
+	struct tk_ws a, b;
+
+	wall_format((struct wall){ clock_wall().ms + 10000 }, 0, until);
+	(void)snprintf(rest, sizeof(rest),
+	    "\"role\":\"owner\",\"user\":\"alice\",\"expires_at\":\"%s\"",
+	    until);
+	tk_tokens_write(path, list, NELEM(list));
+	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
+	star_start(&f, TK_ENV(setting));
+	auth_open(&f, &a, ALICE, "/human/alice");
+	auth_open(&f, &b, CAROL, "/human/carol");
+	ck_assert_uint_eq(tk_ws_end_within(&a, 10000 + REVOKED_MS), 1008);
+	ck_assert_str_eq(a.reason, "the token has expired");
 	star_idle(&b, "human:carol");
 	tk_ws_close(&a);
 	tk_ws_close(&b);
