@@ -138,16 +138,9 @@ check_find_credential(
     void *arg, struct str id, struct str *hash, struct str *tenant)
 {
 	struct hub *h = arg;
-	struct credential cr;
-	enum rc rc;
 
 	arena_reset(h->credentials);
-	rc = credential_read(h->state, id, h->credentials, &cr);
-	if (rc == RC_OK && (cr.revoked || cr.hash.p == NULL))
-		rc = RC_NOENT;
-	*hash = cr.hash;
-	*tenant = cr.tenant;
-	return rc;
+	return credential_find_hash(h->state, id, h->credentials, hash, tenant);
 }
 
 void
