@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "state/terminal.h"
+#include "testkit/rights.h"
 #include "testkit/star_fixture.h"
 #include "testkit/state.h"
 #include "testkit/tokens.h"
@@ -324,6 +325,26 @@ TEST_T(a_token_that_expires_ends_its_connections, 90)
 	star_stop(&f);
 }
 
+/* The hub has no more than its own permissions. */
+static void
+auth_start_with_rights(struct star_fixture *f, char plain[64])
+{
+	const char *path = tk_path("tokens.json");
+	char setting[600];
+
+	tk_rights_nats(&f->nats);
+	tk_rights_redis(&f->redis);
+	str_copy(str_of(f->redis.url), plain, sizeof(f->redis.url));
+	(void)snprintf(f->redis.url, sizeof(f->redis.url),
+	    "redis://star-hub:" TK_PASSWORD "star-hub@127.0.0.1:%d",
+	    f->redis.port);
+	tk_tokens_write(path, tokens, NELEM(tokens));
+	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
+	star_start(f,
+	    TK_ENV(setting, "NATS_USER=star-hub",
+		"NATS_PASSWORD=" TK_PASSWORD "star-hub"));
+}
+
 TEST_T(a_terminal_that_is_revoked_is_disconnected, 90)
 {
 	char secret[AUTH_SECRET_MAX], hash[AUTH_HASH_MAX];
@@ -332,9 +353,10 @@ TEST_T(a_terminal_that_is_revoked_is_disconnected, 90)
 	struct tk_state k;
 	struct mono start;
 	struct tk_ws a, b;
+	char plain[64];
 
-	auth_start(&f);
-	tk_state_open(&k, f.redis.url);
+	auth_start_with_rights(&f, plain);
+	tk_state_open(&k, plain);
 	auth_secret_new(secret);
 	auth_secret_hash(str_of(secret), hash);
 	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
@@ -357,5 +379,6 @@ TEST_T(a_terminal_that_is_revoked_is_disconnected, 90)
 	tk_ws_close(&a);
 	tk_ws_close(&b);
 	tk_state_close(&k);
+	ck_assert_str_eq(tk_rights_denied(&f.nats, &f.redis), "");
 	star_stop(&f);
 }
