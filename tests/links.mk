@@ -79,7 +79,7 @@ build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-
 LINKS_fuzz_http := httpd
 $(B)/tests/testkit/star_fixture.o: | $(GEN)/wire/msgs.h
 SRC_fuzz_envelope := $(addprefix services/star-hub/,\
-	client_identity.c envelope.c recipient.c)
+	client_identity.c envelope.c payload.c recipient.c)
 LINKS_fuzz_envelope := http wire core
 build/fuzz/tests/fuzz/envelope.o: private CPPFLAGS += -iquote services/star-hub
 LINKS_fuzz_ws_head := ws
@@ -103,3 +103,4 @@ LINKS_fuzz_token := auth
 LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
+LINKS_PKG_star-hub := jansson libnats

@@ -15,6 +15,7 @@
 
 #define TERMINAL_PREFIX "soul_body."
 #define UNKNOWN         "the token is not known"
+#define EXPIRED         "the token has expired"
 #define UNREACHABLE     "whether the token is good cannot be found out now"
 
 struct auth {
@@ -320,6 +321,15 @@ auth_split_terminal_token(
 	return id_terminal_valid((struct str){ id, n }) && strlen(id) == n;
 }
 
+/* A rotated secret has another hash. */
+static struct auth_proof
+auth_secret_proof(struct str hash)
+{
+	struct auth_digest d = auth_digest_of(hash);
+
+	return auth_digest_prove(&d, AUTH_BY_SECRET);
+}
+
 static void
 auth_check_terminal(struct auth *a, struct str token,
     const struct auth_digest *d, auth_fn fn, void *arg)
@@ -353,6 +363,8 @@ auth_check_terminal(struct auth *a, struct str token,
 		&error);
 	if (k->identity == NULL)
 		k->hash[0] = '\0'; /* matches no secret */
+	else
+		k->identity->caller.proof = auth_secret_proof(hash);
 	check_job_start(k);
 }
 
@@ -389,11 +401,85 @@ auth_check(struct auth *a, struct str token, auth_fn fn, void *arg)
 	if (rc == RC_OK)
 		fn(arg, RC_OK, c, NULL);
 	else if (rc == RC_DENIED)
-		fn(arg, RC_DENIED, NULL, "the token has expired");
+		fn(arg, RC_DENIED, NULL, EXPIRED);
 	else if (str_starts(token, STR(TERMINAL_PREFIX)))
 		auth_check_terminal(a, token, &d, fn, arg);
 	else if (a->keys.content != NULL && auth_jwt_is_compact(token))
 		auth_check_jwt(a, token, &d, fn, arg);
 	else
 		fn(arg, RC_DENIED, NULL, UNKNOWN);
+}
+
+/* ---- checks of callers, later ---- */
+
+static enum rc
+recheck_deny(const char **why, const char *text)
+{
+	*why = text;
+	return RC_DENIED;
+}
+
+static enum rc
+recheck_file(
+    const struct auth *a, const struct auth_caller *c, const char **why)
+{
+	const struct auth_caller *now = NULL;
+	struct auth_digest d;
+	enum rc rc;
+
+	memcpy(d.bytes, c->proof.digest, sizeof(d.bytes));
+	rc = auth_tokens_find(a->tokens.content, &d, clock_wall(), &now);
+	if (rc == RC_NOENT)
+		return recheck_deny(why, "the token is not valid any more");
+	if (rc == RC_DENIED)
+		return recheck_deny(why, EXPIRED);
+	return now->role == c->role && str_eq(now->tenant, c->tenant) &&
+		str_eq(now->user, c->user) &&
+		str_eq(now->terminal_id, c->terminal_id)
+	    ? RC_OK
+	    : recheck_deny(why, "the token is for another caller now");
+}
+
+static enum rc
+recheck_terminal(
+    const struct auth *a, const struct auth_caller *c, const char **why)
+{
+	struct str hash = { 0 }, tenant = { 0 };
+	struct auth_proof now;
+	enum rc rc = RC_NOENT;
+
+	if (a->lookup != NULL)
+		rc = a->lookup(a->lookup_arg, c->terminal_id, &hash, &tenant);
+	if (rc == RC_NOENT)
+		return recheck_deny(
+		    why, "the identity of the terminal was revoked");
+	if (rc != RC_OK) {
+		*why = UNREACHABLE;
+		return RC_DOWN;
+	}
+	now = auth_secret_proof(hash);
+	return memcmp(now.digest, c->proof.digest, sizeof(now.digest)) == 0 &&
+		str_eq(tenant, c->tenant)
+	    ? RC_OK
+	    : recheck_deny(why, "the identity of the terminal has changed");
+}
+
+enum rc
+auth_recheck(struct auth *a, const struct auth_caller *c, const char **why)
+{
+	*why = "";
+	if (c->until.ms != 0 && clock_wall().ms >= c->until.ms)
+		return recheck_deny(why, EXPIRED);
+	switch (c->proof.kind) {
+	case AUTH_BY_FILE:
+		return recheck_file(a, c, why);
+	case AUTH_BY_KEY:
+		return auth_keyset_has(a->keys.content, &c->proof)
+		    ? RC_OK
+		    : recheck_deny(why,
+			  "the key that has signed the token is not valid any "
+			  "more");
+	default:
+		return recheck_terminal(a, c, why);
+	}
 }

@@ -45,6 +45,14 @@
 /* Bytes of a tenant: [A-Za-z0-9_-]. */
 #define AUTH_TENANT_MAX 64
 
+/* What has authenticated a caller; no secret.  For auth_recheck(). */
+#define AUTH_PROOF_BYTES 32
+
+struct auth_proof {
+	enum auth_proof_kind { AUTH_BY_FILE, AUTH_BY_KEY, AUTH_BY_SECRET } kind;
+	unsigned char digest[AUTH_PROOF_BYTES];
+};
+
 /* An authenticated caller, valid until the callback returns. */
 struct auth_caller {
 	enum wire_role role;
@@ -57,6 +65,7 @@ struct auth_caller {
 	struct str terminal_id; /* for WIRE_ROLE_TERMINAL */
 	struct wall until;      /* when the token expires; 0: never */
 	uint64_t key;           /* identifies the token in limits and logs */
+	struct auth_proof proof;
 };
 
 struct auth;
@@ -112,6 +121,18 @@ typedef void (*auth_fn)(
  * before it returns.  A terminal is looked up in the fiber of the caller.
  */
 void auth_check(struct auth *a, struct str token, auth_fn fn, void *arg);
+
+/*
+ * auth_recheck(a, c, why):
+ * Whether what has authenticated c, a copy of a caller, is still valid, without
+ * its token, for connections that last.  RC_OK; RC_DENIED, with a reason that
+ * may be sent to the client: the token has expired, or is not in the file any
+ * more, or is another caller's there; its key is not in the JWKS any more; the
+ * terminal has another secret, or none.  RC_DOWN: not possible now.  A terminal
+ * is looked up in the fiber of the caller; others take no time.
+ */
+enum rc auth_recheck(
+    struct auth *a, const struct auth_caller *c, const char **why) RC_CHECK;
 
 /* ---- secrets of terminals; any thread ---- */
 

@@ -44,6 +44,10 @@ bool auth_digest_is(const struct auth_digest *a, const struct auth_digest *b);
  */
 struct str auth_digest_map_key(const struct auth_digest *d);
 
+/* auth_digest_prove(d, kind): As the proof of a caller. */
+struct auth_proof auth_digest_prove(
+    const struct auth_digest *d, enum auth_proof_kind kind);
+
 /* auth_digest_id(d): A number that identifies the token in limits and logs. */
 uint64_t auth_digest_id(const struct auth_digest *d);
 
@@ -191,6 +195,9 @@ struct auth_keyset; /* immutable and reference-counted: workers use it, too */
 /* auth_jwk_alg(k): "RS256", "ES256" or "EdDSA". */
 const char *auth_jwk_alg(const struct auth_jwk *k);
 
+/* auth_jwk_digest(k): The digest of the key and its kid. */
+const struct auth_digest *auth_jwk_digest(const struct auth_jwk *k);
+
 /* auth_jwk_verify(k, text, sig): Verify the signature of a JWS: or RC_DENIED.
  */
 enum rc auth_jwk_verify(
@@ -220,6 +227,10 @@ size_t auth_keyset_count(const struct auth_keyset *k);
  */
 const struct auth_jwk *auth_keyset_find(
     const struct auth_keyset *k, struct str kid);
+
+/* auth_keyset_has(k, p): Whether it has the key that proved a caller; k may be
+ * NULL. */
+bool auth_keyset_has(const struct auth_keyset *k, const struct auth_proof *p);
 
 /* ---- JWTs (RFC 7519) as compact JWS ---- */
 

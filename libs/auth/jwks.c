@@ -8,9 +8,11 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "auth/auth.h"
 #include "auth/auth_internal.h"
@@ -49,6 +51,7 @@ struct auth_jwk {
 	enum jwk_type type;
 	EVP_PKEY *pkey;
 	char *kid; /* NULL: none */
+	struct auth_digest digest;
 };
 
 static bool
@@ -185,6 +188,25 @@ jwk_okp_new(
 	return *out != NULL ? RC_OK : RC_INVALID;
 }
 
+/* Of the key, whose type tells its algorithm, and its kid. */
+static struct auth_digest
+jwk_digest(EVP_PKEY *pkey, struct str kid)
+{
+	struct buf text = BUF_INIT(AUTH_FILE_MAX + 2UL * RSA_BYTES);
+	unsigned char *der = NULL;
+	struct auth_digest d;
+	int n = i2d_PUBKEY(pkey, &der);
+
+	if (n <= 0)
+		abort();
+	buf_put(&text, der, (size_t)n);
+	buf_put_str(&text, kid);
+	d = auth_digest_of(buf_str(&text));
+	OPENSSL_free(der);
+	buf_free(&text);
+	return d;
+}
+
 static enum rc
 jwk_new(const struct wire_jwks_keys *w, struct auth_jwk **out,
     struct jwk_error *error)
@@ -212,6 +234,7 @@ jwk_new(const struct wire_jwks_keys *w, struct auth_jwk **out,
 	k->type = type;
 	k->pkey = pkey;
 	k->kid = str_dup(w->kid);
+	k->digest = jwk_digest(pkey, w->kid);
 	*out = k;
 	return RC_OK;
 }
@@ -413,4 +436,22 @@ auth_keyset_find(const struct auth_keyset *k, struct str kid)
 			return k->key[i];
 	}
 	return NULL;
+}
+
+const struct auth_digest *
+auth_jwk_digest(const struct auth_jwk *k)
+{
+	return &k->digest;
+}
+
+bool
+auth_keyset_has(const struct auth_keyset *k, const struct auth_proof *p)
+{
+	size_t i;
+
+	for (i = 0; k != NULL && i < k->n; i++)
+		if (memcmp(k->key[i]->digest.bytes, p->digest,
+			sizeof(p->digest)) == 0)
+			return true;
+	return false;
 }

@@ -21,6 +21,7 @@
 struct jwt_check {
 	struct str header, claims, signature; /* encoded */
 	struct str signed_text;
+	const struct auth_jwk *key; /* that has signed it */
 	struct arena *a;
 	char *why; /* AUTH_WHY_MAX */
 };
@@ -82,7 +83,7 @@ jwt_decode(const struct jwt_check *l, struct str part,
 }
 
 static enum rc
-jwt_check_signature(const struct jwt_check *l, const struct auth_keyset *keys)
+jwt_check_signature(struct jwt_check *l, const struct auth_keyset *keys)
 {
 	struct wire_jwt_header h;
 	unsigned char sig[SIG_MAX];
@@ -95,7 +96,7 @@ jwt_check_signature(const struct jwt_check *l, const struct auth_keyset *keys)
 	if (h.crit.p != NULL)
 		return jwt_deny(
 		    l, "the token's header: /crit: is not understood");
-	key = auth_keyset_find(keys, h.kid);
+	l->key = key = auth_keyset_find(keys, h.kid);
 	if (key == NULL)
 		return jwt_deny(l,
 		    "the token's header: /kid: no key is known by "
@@ -171,6 +172,8 @@ jwt_identify(const struct jwt_check *l, const struct wire_jwt_claims *c,
 	*out = auth_identity_new(&claims_of, &error);
 	if (*out != NULL) {
 		(*out)->deprecated_role = c->role == WIRE_JWT_CLAIMS_ROLE_MAKER;
+		(*out)->caller.proof =
+		    auth_digest_prove(auth_jwk_digest(l->key), AUTH_BY_KEY);
 		return RC_OK;
 	}
 	snprintf(l->why, AUTH_WHY_MAX, "the token's claims: /%s: %s",

@@ -172,6 +172,16 @@ auth_digest_map_key(const struct auth_digest *d)
 	return (struct str){ (const char *)d->bytes, MAP_KEY_BYTES };
 }
 
+struct auth_proof
+auth_digest_prove(const struct auth_digest *d, enum auth_proof_kind kind)
+{
+	struct auth_proof p = { .kind = kind };
+
+	_Static_assert(sizeof(p.digest) == sizeof(d->bytes), "a digest");
+	memcpy(p.digest, d->bytes, sizeof(p.digest));
+	return p;
+}
+
 uint64_t
 auth_digest_id(const struct auth_digest *d)
 {

@@ -72,6 +72,7 @@ tokens_add(struct auth_tokens *t, const struct wire_access_tokens_tokens *w,
 	if (auth_digest_parse(w->sha256, &k->digest) != RC_OK)
 		abort(); /* checked by the schema */
 	identity->caller.key = auth_digest_id(&k->digest);
+	identity->caller.proof = auth_digest_prove(&k->digest, AUTH_BY_FILE);
 	if (map_get(t->by_digest, auth_digest_map_key(&k->digest)) != NULL) {
 		free(identity);
 		free(k);

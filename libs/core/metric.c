@@ -11,19 +11,22 @@
 
 #include "core/mem.h"
 
-/* Longest observation that is distinguished from longer ones. */
-#define SECONDS_MAX 1e9
+/* Largest observation that is distinguished from larger ones. */
+#define OBSERVED_MAX 1e9
 
-enum metric_kind { KIND_COUNTER, KIND_GAUGE, KIND_HISTOGRAM };
+enum metric_kind { KIND_COUNTER, KIND_GAUGE, KIND_SECONDS, KIND_BYTES };
 
 static const char *const metric_kind_names[] = { "counter", "gauge",
-	"histogram" };
+	"histogram", "histogram" };
 
-/* Upper bounds of the buckets: 50 µs to a minute. */
-static const struct {
+/* The upper bound of a bucket. */
+struct metric_bound {
 	double le;
 	const char *text;
-} metric_bounds[] = {
+};
+
+/* 50 µs to a minute. */
+static const struct metric_bound metric_seconds[] = {
 	{ 0.00005, "5e-05" },
 	{ 0.0001, "0.0001" },
 	{ 0.00025, "0.00025" },
@@ -45,7 +48,29 @@ static const struct {
 	{ 60.0, "60" },
 };
 
-#define N_BOUNDS NELEM(metric_bounds)
+/* 256 bytes to 16 MiB; 0 is of its own. */
+static const struct metric_bound metric_bytes[] = {
+	{ 0.0, "0" },
+	{ 256.0, "256" },
+	{ 1024.0, "1024" },
+	{ 4096.0, "4096" },
+	{ 16384.0, "16384" },
+	{ 65536.0, "65536" },
+	{ 262144.0, "262144" },
+	{ 1048576.0, "1048576" },
+	{ 4194304.0, "4194304" },
+	{ 16777216.0, "16777216" },
+};
+
+/* The buckets of a kind of histogram. */
+static const struct metric_buckets {
+	const struct metric_bound *bound;
+	size_t n;
+	double unit; /* of which the sum counts whole ones */
+} metric_buckets[] = {
+	[KIND_SECONDS] = { metric_seconds, NELEM(metric_seconds), 1e9 },
+	[KIND_BYTES] = { metric_bytes, NELEM(metric_bytes), 1 },
+};
 
 struct metric {
 	TAILQ_ENTRY(metric) link;
@@ -54,8 +79,8 @@ struct metric {
 	double (*fn)(void *arg);
 	void *arg;
 	_Atomic int64_t value;   /* of a counter or gauge */
-	_Atomic int64_t sum_ns;  /* of a histogram */
-	_Atomic int64_t *counts; /* N_BOUNDS + 1, not cumulative */
+	_Atomic int64_t sum;     /* of a histogram: ns, or bytes */
+	_Atomic int64_t *counts; /* its buckets and one, not cumulative */
 };
 
 TAILQ_HEAD(metric_list, metric);
@@ -135,6 +160,12 @@ metric_family_get(struct metric_set *s, enum metric_kind kind, const char *name,
 	return f;
 }
 
+static bool
+metric_kind_is_histogram(enum metric_kind kind)
+{
+	return kind == KIND_SECONDS || kind == KIND_BYTES;
+}
+
 static struct metric *
 metric_get(struct metric_family *f, const char *labels)
 {
@@ -146,8 +177,9 @@ metric_get(struct metric_family *f, const char *labels)
 	m = mem_zalloc(sizeof(*m));
 	m->kind = f->kind;
 	m->labels = mem_strdup(labels);
-	if (f->kind == KIND_HISTOGRAM)
-		m->counts = mem_calloc(N_BOUNDS + 1, sizeof(*m->counts));
+	if (metric_kind_is_histogram(f->kind))
+		m->counts = mem_calloc(
+		    metric_buckets[f->kind].n + 1, sizeof(*m->counts));
 	TAILQ_INSERT_TAIL(&f->metrics, m, link);
 	return m;
 }
@@ -185,7 +217,14 @@ struct metric *
 metric_histogram(struct metric_set *s, const char *name, const char *help,
     const char *labels)
 {
-	return metric_find_or_make(s, KIND_HISTOGRAM, name, help, labels);
+	return metric_find_or_make(s, KIND_SECONDS, name, help, labels);
+}
+
+struct metric *
+metric_histogram_bytes(struct metric_set *s, const char *name, const char *help,
+    const char *labels)
+{
+	return metric_find_or_make(s, KIND_BYTES, name, help, labels);
 }
 
 void
@@ -242,22 +281,24 @@ metric_change(struct metric *m, int64_t delta)
 }
 
 void
-metric_observe(struct metric *m, double seconds)
+metric_observe(struct metric *m, double value)
 {
+	const struct metric_buckets *b;
 	size_t i = 0;
 
 	if (m == NULL)
 		return;
-	assert(m->kind == KIND_HISTOGRAM);
+	assert(metric_kind_is_histogram(m->kind));
+	b = &metric_buckets[m->kind];
 	/* NaN and negative durations count as 0. */
-	if (!(seconds > 0))
-		seconds = 0;
-	if (seconds > SECONDS_MAX)
-		seconds = SECONDS_MAX;
-	while (i < N_BOUNDS && seconds > metric_bounds[i].le)
+	if (!(value > 0))
+		value = 0;
+	if (value > OBSERVED_MAX)
+		value = OBSERVED_MAX;
+	while (i < b->n && value > b->bound[i].le)
 		i++;
 	metric_atomic_add(&m->counts[i], 1);
-	metric_atomic_add(&m->sum_ns, (int64_t)(seconds * 1e9));
+	metric_atomic_add(&m->sum, (int64_t)(value * b->unit));
 }
 
 int64_t
@@ -267,9 +308,9 @@ metric_value(const struct metric *m)
 
 	if (m == NULL)
 		return 0;
-	if (m->kind != KIND_HISTOGRAM)
+	if (!metric_kind_is_histogram(m->kind))
 		return metric_atomic_get(&m->value);
-	for (size_t i = 0; i <= N_BOUNDS; i++)
+	for (size_t i = 0; i <= metric_buckets[m->kind].n; i++)
 		n += metric_atomic_get(&m->counts[i]);
 	return n;
 }
@@ -319,16 +360,17 @@ static void
 metric_put_histogram(
     struct buf *out, const struct metric_family *f, const struct metric *m)
 {
+	const struct metric_buckets *b = &metric_buckets[m->kind];
 	int64_t n = 0;
 
-	for (size_t i = 0; i <= N_BOUNDS; i++) {
+	for (size_t i = 0; i <= b->n; i++) {
 		n += metric_atomic_get(&m->counts[i]);
-		metric_put_name(out, f, m, "_bucket",
-		    i < N_BOUNDS ? metric_bounds[i].text : "+Inf");
+		metric_put_name(
+		    out, f, m, "_bucket", i < b->n ? b->bound[i].text : "+Inf");
 		buf_printf(out, "%" PRId64 "\n", n);
 	}
 	metric_put_name(out, f, m, "_sum", NULL);
-	metric_put_f64(out, (double)metric_atomic_get(&m->sum_ns) / 1e9);
+	metric_put_f64(out, (double)metric_atomic_get(&m->sum) / b->unit);
 	buf_putc(out, '\n');
 	metric_put_name(out, f, m, "_count", NULL);
 	buf_printf(out, "%" PRId64 "\n", n);
@@ -338,7 +380,7 @@ static void
 metric_put(
     struct buf *out, const struct metric_family *f, const struct metric *m)
 {
-	if (m->kind == KIND_HISTOGRAM) {
+	if (metric_kind_is_histogram(m->kind)) {
 		metric_put_histogram(out, f, m);
 		return;
 	}

@@ -258,6 +258,20 @@ credential_read(
 	return rc;
 }
 
+enum rc
+credential_find_hash(struct state *s, struct str id, struct arena *a,
+    struct str *hash, struct str *tenant)
+{
+	struct credential cr;
+	enum rc rc = credential_read(s, id, a, &cr);
+
+	if (rc == RC_OK && (cr.revoked || cr.hash.p == NULL))
+		rc = RC_NOENT;
+	*hash = cr.hash;
+	*tenant = cr.tenant;
+	return rc;
+}
+
 /* A reply of credential_read. */
 static enum rc
 credential_parse(const struct state_reply *r, struct str id, struct arena *a,

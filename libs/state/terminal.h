@@ -368,6 +368,14 @@ enum rc credential_read(struct state *s, struct str id, struct arena *a,
     struct credential *out) RC_CHECK;
 
 /*
+ * credential_find_hash(s, id, a, hash, tenant):
+ * The hash of the password of id, and its tenant, taken from a.  RC_NOENT: it
+ * has no identity, or no password, or is revoked.
+ */
+enum rc credential_find_hash(struct state *s, struct str id, struct arena *a,
+    struct str *hash, struct str *tenant) RC_CHECK;
+
+/*
  * credential_list(s, tenant, cursor, limit, a, list, n, next):
  * One page of the identities of a tenant (absent: all), revoked ones included,
  * in a fixed order; limit is 1 to CREDENTIAL_PAGE_MAX, a page may have fewer.

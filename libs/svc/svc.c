@@ -175,6 +175,22 @@ svc_drain(struct svc *s)
 }
 
 static void
+svc_on_end(void *arg)
+{
+	struct svc *s = arg;
+
+	if (!atomic_load(&s->draining))
+		svc_drain(s);
+}
+
+void
+svc_end(struct svc *s)
+{
+	if (!atomic_load(&s->draining))
+		loop_timer_set(s->loop, &s->poll, clock_mono(), svc_on_end, s);
+}
+
+static void
 svc_on_signal(void *arg, unsigned events)
 {
 	struct svc *s = arg;

@@ -229,6 +229,13 @@ void svc_ready_note(struct svc *s,
     void (*note)(const void *arg, struct buf *out), const void *arg);
 
 /*
+ * svc_end(s):
+ * End as after SIGTERM: drain, then exit 0; it begins after the current
+ * callback.  No-op while it drains.
+ */
+void svc_end(struct svc *s);
+
+/*
  * svc_end_unusable(s):
  * End at once with the exit code of a wrong configuration, which the caller has
  * logged: something outside that only an operator can change.  For callbacks; s

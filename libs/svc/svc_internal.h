@@ -455,9 +455,6 @@ void svc_rejection_send(struct svc_call *c, const struct rejection *why);
 
 /* ---- audit.c ---- */
 
-/* svc_audit_set_caller(e, who): e's role, tenant and caller; NULL: none. */
-void svc_audit_set_caller(struct wire_audit *e, const struct auth_caller *who);
-
 /* ---- ws_listener.c; no-ops without def->ws ---- */
 
 /*

@@ -18,10 +18,17 @@
 #include "ws/ws.h"
 
 struct auth_caller;
+struct svc;
 
 struct svc_ws {
 	const char *name; /* of the listener, in logs and audit events */
 	unsigned roles;   /* that may connect: 1U << enum wire_role, … */
+	/*
+	 * A client without any token may open, and is the service's to
+	 * authenticate (svc_ws_check()), and to close if that takes long:
+	 * on_request() has who NULL, although svc_auth() is not.
+	 */
+	bool token_later;
 	/*
 	 * Fill what is limits and times in o; conf is the service's
 	 * configuration.
@@ -39,12 +46,31 @@ struct svc_ws {
 	    void *app, struct ws_peer *p, struct str data, bool binary);
 	void (*on_room)(void *app, struct ws_peer *p);
 	void (*on_end)(void *app, struct ws_peer *p, const struct ws_end *end);
+	/* As in struct ws_handler, of all handshakes; may be NULL. */
+	void (*on_reject)(void *app, int status);
 	/* Reason of the close frames of a drain. */
 	const char *drain_reason;
 };
 
 /* svc_ws_listener(s): To count what it has to send; NULL: def->ws is. */
-struct svc;
 struct ws *svc_ws_listener(struct svc *s);
+
+/*
+ * The result of a check: RC_OK; RC_DENIED: the token is not valid, its role may
+ * not connect, or a rate is exceeded; another: not possible now.  who is valid
+ * during the call; why is a reason that may be sent to the client.
+ */
+typedef void (*svc_ws_check_fn)(void *app, struct ws_peer *p, enum rc rc,
+    const struct auth_caller *who, const char *why);
+
+/*
+ * svc_ws_check(s, p, token, fn):
+ * Check a token that an open connection has sent, as that of a handshake is,
+ * with the same rates, metrics and audit events; svc_auth() is not NULL.  token
+ * is copied.  fn is called one time, possibly before it returns, unless p has
+ * ended by then.
+ */
+void svc_ws_check(
+    struct svc *s, struct ws_peer *p, struct str token, svc_ws_check_fn fn);
 
 #endif /* !SVC_SVC_WS_H */

@@ -27,6 +27,7 @@ struct ws_check {
 	LIST_ENTRY(ws_check) link;
 	struct svc_ws_listener *l;
 	struct ws_peer *peer; /* NULL: it has ended */
+	svc_ws_check_fn fn;   /* NULL: it is that of the handshake */
 };
 
 struct svc_ws_listener {
@@ -49,14 +50,16 @@ head_find(const struct http_head *h, struct str name)
 	return header_find(h->field, h->n, name);
 }
 
+/* h NULL: without its request. */
 static void
-listener_reject(struct svc_ws_listener *l, struct ws_peer *p,
+listener_note(struct svc_ws_listener *l, struct ws_peer *p,
     const struct http_head *h, const struct auth_caller *who,
     const struct rejection *why)
 {
 	struct trace trace;
 
-	if (trace_parse(head_find(h, STR("traceparent")), &trace) != RC_OK)
+	if (h == NULL ||
+	    trace_parse(head_find(h, STR("traceparent")), &trace) != RC_OK)
 		trace_new(&trace);
 	svc_rejection_note(l->svc,
 	    &(struct rejection_context){ .route = l->def->name,
@@ -64,6 +67,14 @@ listener_reject(struct svc_ws_listener *l, struct ws_peer *p,
 		.who = who,
 		.trace = &trace },
 	    why);
+}
+
+static void
+listener_reject(struct svc_ws_listener *l, struct ws_peer *p,
+    const struct http_head *h, const struct auth_caller *who,
+    const struct rejection *why)
+{
+	listener_note(l, p, h, who, why);
 	ws_reject(p, why->status, why->text);
 }
 
@@ -119,17 +130,19 @@ listener_permits_page(const struct svc_ws_listener *l, struct ws_peer *p,
 	return false;
 }
 
+static const struct rejection listener_over = { REJECTION_RATE, 429,
+	"rate_limited", "too many connections are opened", NULL };
+
 static bool
-listener_is_over(struct svc_ws_listener *l, struct ws_peer *p,
-    const struct http_head *h, struct rate *rate, struct str key,
-    const struct auth_caller *who)
+listener_is_over(struct rate *rate, struct str key)
 {
-	if (rate == NULL || rate_take(rate, key, clock_mono()) == 0)
-		return false;
-	listener_reject(l, p, h, who,
-	    &(struct rejection){ REJECTION_RATE, 429, "rate_limited",
-		"too many connections are opened", NULL });
-	return true;
+	return rate != NULL && rate_take(rate, key, clock_mono()) > 0;
+}
+
+static bool
+listener_address_is_over(struct svc_ws_listener *l, struct ws_peer *p)
+{
+	return listener_is_over(l->handshakes, str_of(ws_peer_address(p)));
 }
 
 /* The token of a request; absent: none, or one that is none. */
@@ -147,37 +160,71 @@ head_token(const struct http_head *h)
 	return (struct str){ s.p + BEARER.n, s.n - BEARER.n };
 }
 
+/* Whether the result of a check rejects the client, and why. */
+static bool
+listener_rejects(const struct svc_ws_listener *l, enum rc rc,
+    const struct auth_caller *who, const char *why, struct rejection *out)
+{
+	struct str key;
+
+	if (rc == RC_DENIED) {
+		*out = (struct rejection){ REJECTION_TOKEN, 401,
+			"unauthenticated", why, NULL };
+		return true;
+	}
+	if (rc != RC_OK)
+		return false;
+	if ((l->def->roles & 1U << who->role) == 0) {
+		*out = (struct rejection){ REJECTION_ROLE, 403,
+			rc_name(RC_DENIED),
+			"the role of the access token may not do this", NULL };
+		return true;
+	}
+	key = (struct str){ (const char *)&who->key, sizeof(who->key) };
+	*out = listener_over;
+	return listener_is_over(l->svc->access->tokens, key);
+}
+
+/* A handshake with a token. */
+static void
+listener_decide(struct svc_ws_listener *l, struct ws_peer *p, enum rc rc,
+    const struct auth_caller *who, const char *why)
+{
+	struct rejection rejection;
+	struct http_head h;
+
+	/* A drain may have closed it meanwhile. */
+	if (!ws_peer_head(p, &h))
+		return;
+	if (listener_rejects(l, rc, who, why, &rejection))
+		listener_reject(l, p, &h, who, &rejection);
+	else if (rc != RC_OK)
+		ws_reject(p, 503, why);
+	else
+		l->def->on_request(l->svc->app, p, &h, who);
+}
+
 static void
 listener_on_caller(
     void *arg, enum rc rc, const struct auth_caller *who, const char *why)
 {
-	struct ws_check *check = arg;
-	struct svc_ws_listener *l = check->l;
-	struct ws_peer *p = check->peer;
-	struct http_head h;
+	const struct ws_check check = *(struct ws_check *)arg;
+	struct rejection rejection;
 
-	LIST_REMOVE(check, link);
-	free(check);
-	/* A drain may have closed it meanwhile. */
-	if (p == NULL || !ws_peer_head(p, &h))
+	LIST_REMOVE((struct ws_check *)arg, link);
+	free(arg);
+	if (check.peer == NULL)
 		return;
-	if (rc == RC_DENIED) {
-		listener_reject(l, p, &h, NULL,
-		    &(struct rejection){
-			REJECTION_TOKEN, 401, "unauthenticated", why, NULL });
-	} else if (rc != RC_OK) {
-		ws_reject(p, 503, why);
-	} else if ((l->def->roles & 1U << who->role) == 0) {
-		listener_reject(l, p, &h, who,
-		    &(struct rejection){ REJECTION_ROLE, 403,
-			rc_name(RC_DENIED),
-			"the role of the access token may not do this", NULL });
-	} else if (!listener_is_over(l, p, &h, l->svc->access->tokens,
-		       (struct str){
-			   (const char *)&who->key, sizeof(who->key) },
-		       who)) {
-		l->def->on_request(l->svc->app, p, &h, who);
+	if (check.fn == NULL) {
+		listener_decide(check.l, check.peer, rc, who, why);
+		return;
 	}
+	if (listener_rejects(check.l, rc, who, why, &rejection)) {
+		listener_note(check.l, check.peer, NULL, who, &rejection);
+		rc = RC_DENIED;
+		why = rejection.text;
+	}
+	check.fn(check.l->svc->app, check.peer, rc, who, why);
 }
 
 struct ws_check_start {
@@ -196,27 +243,59 @@ listener_check(void *arg)
 }
 
 static void
+listener_start_check(struct svc_ws_listener *l, struct ws_peer *p,
+    struct str token, svc_ws_check_fn fn)
+{
+	struct ws_check_start start = { .token = token };
+	struct ws_check *check = mem_zalloc(sizeof(*check));
+
+	check->l = l;
+	check->peer = p;
+	check->fn = fn;
+	LIST_INSERT_HEAD(&l->checks, check, link);
+	start.check = check;
+	fiber_start(listener_check, &start);
+}
+
+/* Whether it says nothing of who it is. */
+static bool
+listener_is_anonymous(const struct http_head *h)
+{
+	return head_find(h, STR("Authorization")).p == NULL &&
+	    handshake_offer_after(h, SUBPROTOCOL).p == NULL;
+}
+
+static void
 listener_authenticate(
     struct svc_ws_listener *l, struct ws_peer *p, const struct http_head *h)
 {
-	struct ws_check_start start = { .token = head_token(h) };
-	struct ws_check *check;
+	struct str token = head_token(h);
 
-	if (start.token.p == NULL) {
+	if (token.p != NULL)
+		listener_start_check(l, p, token, NULL);
+	else if (l->def->token_later && listener_is_anonymous(h))
+		l->def->on_request(l->svc->app, p, h, NULL);
+	else
 		listener_reject(l, p, h, NULL,
 		    &(struct rejection){ REJECTION_NO_TOKEN, 401,
 			"unauthenticated",
 			"an access token is needed: one header Authorization: "
 			"Bearer <token>, or a subprotocol soul.bearer.<token>",
 			NULL });
+}
+
+void
+svc_ws_check(
+    struct svc *s, struct ws_peer *p, struct str token, svc_ws_check_fn fn)
+{
+	struct svc_ws_listener *l = s->ws;
+
+	if (!listener_address_is_over(l, p)) {
+		listener_start_check(l, p, token, fn);
 		return;
 	}
-	check = mem_zalloc(sizeof(*check));
-	check->l = l;
-	check->peer = p;
-	LIST_INSERT_HEAD(&l->checks, check, link);
-	start.check = check;
-	fiber_start(listener_check, &start);
+	listener_note(l, p, NULL, NULL, &listener_over);
+	fn(s->app, p, RC_DENIED, NULL, listener_over.text);
 }
 
 /* ---- events of the listener ---- */
@@ -226,11 +305,11 @@ listener_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 {
 	struct svc_ws_listener *l = arg;
 
-	if (!listener_permits_page(l, p, h) ||
-	    listener_is_over(
-		l, p, h, l->handshakes, str_of(ws_peer_address(p)), NULL))
+	if (!listener_permits_page(l, p, h))
 		return;
-	if (l->svc->access == NULL)
+	if (listener_address_is_over(l, p))
+		listener_reject(l, p, h, NULL, &listener_over);
+	else if (l->svc->access == NULL)
 		l->def->on_request(l->svc->app, p, h, NULL);
 	else
 		listener_authenticate(l, p, h);
@@ -267,6 +346,15 @@ listener_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
 		svc_drain_step(l->svc);
 }
 
+static void
+listener_on_reject(void *arg, int status)
+{
+	const struct svc_ws_listener *l = arg;
+
+	if (l->def->on_reject != NULL)
+		l->def->on_reject(l->svc->app, status);
+}
+
 /* ---- its life ---- */
 
 enum rc
@@ -290,8 +378,9 @@ svc_ws_start(struct svc *s)
 		return RC_INVALID;
 	l->def->limits(s->app_conf, &o);
 	o.proxies = &proxies;
-	o.handler = (struct ws_handler){ listener_on_request,
-		listener_on_message, listener_on_room, listener_on_end, l };
+	o.handler =
+	    (struct ws_handler){ listener_on_request, listener_on_message,
+		    listener_on_room, listener_on_end, listener_on_reject, l };
 	if (s->access != NULL) {
 		o.per_address = conf->http_per_address > 0
 		    ? (size_t)conf->http_per_address

@@ -148,6 +148,12 @@ frame_reader_new(struct frame_reader_pool *p,
 }
 
 void
+frame_reader_set_max(struct frame_reader *r, size_t message_max)
+{
+	r->message_max = message_max;
+}
+
+void
 frame_reader_free(struct frame_reader *r)
 {
 	if (r == NULL)

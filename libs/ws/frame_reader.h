@@ -65,6 +65,10 @@ struct frame_reader *frame_reader_new(struct frame_reader_pool *p,
     const struct frame_reader_handler *h, size_t message_max);
 void frame_reader_free(struct frame_reader *r);
 
+/* frame_reader_set_max(r, message_max): Of messages that begin from now on, at
+ * most what it was at first. */
+void frame_reader_set_max(struct frame_reader *r, size_t message_max);
+
 /*
  * frame_reader_feed(r, data, n, why):
  * Read n bytes.  WS_CLOSE_NONE: go on.  Another code: the client has violated

@@ -85,6 +85,7 @@ listener_accept(struct ws *w)
 	/* Far over the limit there is no response, either. */
 	if (w->n >= w->o.connections_max + WS_REJECTED_MAX) {
 		close(fd);
+		ws_count_rejected(w, 503);
 		return true;
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -222,6 +223,13 @@ ws_free(struct ws *w)
 	frame_reader_pool_free(w->pool);
 	tally_free(w->by_address);
 	free(w);
+}
+
+void
+ws_count_rejected(struct ws *w, int status)
+{
+	if (w->o.handler.on_reject != NULL)
+		w->o.handler.on_reject(w->o.handler.arg, status);
 }
 
 /* ---- flushing ---- */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
 #include "http/client_address.h"
@@ -45,6 +46,9 @@ struct ws_handler {
 	/* The last call of a peer that has had its on_request(); it is freed
 	 * next.  Never from inside of ws_*(), but for ws_free(). */
 	void (*on_end)(void *arg, struct ws_peer *p, const struct ws_end *end);
+	/* A handshake was rejected with this HTTP status, by ws or by
+	 * ws_reject().  To be counted only; may be NULL. */
+	void (*on_reject)(void *arg, int status);
 	void *arg;
 };
 
@@ -116,6 +120,22 @@ enum rc ws_send(struct ws_peer *p, struct frame *f) RC_CHECK;
 /* ws_peer_end(p): How it ends, once ws_send() returns RC_DOWN; NULL: it does
  * not. */
 const struct ws_end *ws_peer_end(const struct ws_peer *p);
+
+/*
+ * ws_set_message_max(p, n):
+ * Messages that p begins from now on may have n bytes, at most the listener's
+ * message_max, which it is at first.  p is open.
+ */
+void ws_set_message_max(struct ws_peer *p, size_t n);
+
+/*
+ * ws_pause(p, until):
+ * Leave what p sends in its socket until then, so that a client that sends too
+ * much waits; what one read() has taken already is handled.  Meanwhile p gets
+ * no pings, and its silence does not count; that it has disconnected is found
+ * afterwards.  A longer pause stays; no-op if it is not open.
+ */
+void ws_pause(struct ws_peer *p, struct mono until);
 
 /* ws_pending(p): Bytes that are still to be sent. */
 size_t ws_pending(const struct ws_peer *p);

@@ -45,6 +45,7 @@ struct ws_peer {
 	struct handshake handshake;
 	struct mono received; /* the last byte */
 	struct mono taken;    /* the last progress of sending */
+	struct mono paused;   /* until then nothing is read; 0: it is */
 	struct ws_end end;
 	enum ws_phase phase;
 	bool is_dirty;
@@ -83,6 +84,9 @@ void ws_peer_free(struct ws_peer *p);
 
 /* ws_peer_flush(p): Send what is queued; p may be freed. */
 void ws_peer_flush(struct ws_peer *p);
+
+/* ws_count_rejected(w, status): Report a rejection to the handler. */
+void ws_count_rejected(struct ws *w, int status);
 
 /* ws_flush_later(p): ws_peer_flush() at the end of the loop's iteration. */
 void ws_flush_later(struct ws_peer *p);

@@ -41,6 +41,14 @@ peer_drop(struct ws_peer *p, bool by_peer, const char *why)
 	ws_flush_later(p);
 }
 
+/* What its socket is watched for. */
+static void
+peer_watch(struct ws_peer *p, bool writes)
+{
+	loop_fd_watch(p->w->o.loop, &p->watch,
+	    (p->paused.ns == 0 ? LOOP_READ : 0) | (writes ? LOOP_WRITE : 0));
+}
+
 static enum rc
 peer_queue(struct ws_peer *p, struct frame *f)
 {
@@ -61,6 +69,7 @@ static void
 peer_set_closing(struct ws_peer *p)
 {
 	p->phase = WS_CLOSING;
+	p->paused.ns = 0;
 	peer_set_timer(p, mono_add_ms(clock_mono(), WS_LINGER_MS));
 	ws_flush_later(p);
 }
@@ -104,6 +113,12 @@ peer_check(struct ws_peer *p, struct mono now)
 	struct mono next = silent;
 	struct frame *f;
 
+	if (p->paused.ns != 0 && now.ns >= p->paused.ns) {
+		p->paused.ns = 0;
+		peer_watch(p, (p->watch.events & LOOP_WRITE) != 0);
+	} else if (p->paused.ns != 0) {
+		next = p->paused;
+	}
 	if (now.ns >= silent.ns) {
 		ws_close(p, WS_CLOSE_GOING_AWAY, STR("nothing was received"));
 		return;
@@ -199,6 +214,7 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 
 	if (p->dead || p->phase >= WS_OPEN)
 		return;
+	ws_count_rejected(p->w, status);
 	buf_puts(&body, "{\"error\":\"");
 	peer_put_text(&body, why);
 	buf_puts(&body, "\"}");
@@ -382,7 +398,7 @@ ws_accept(struct ws_peer *p, struct str protocol)
 	p->reader = frame_reader_new(p->w->pool, &h, o->message_max);
 	p->phase = WS_OPEN;
 	p->received = p->taken = clock_mono();
-	loop_fd_watch(o->loop, &p->watch, LOOP_READ);
+	peer_watch(p, false);
 	peer_set_timer(p, mono_add_ms(p->received, o->ping_ms));
 	ws_flush_later(p);
 }
@@ -458,7 +474,7 @@ peer_sent(struct ws_peer *p, size_t n)
 static void
 peer_all_sent(struct ws_peer *p)
 {
-	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
+	peer_watch(p, false);
 	if (p->phase == WS_OPEN && p->wants_room) {
 		p->wants_room = false;
 		p->w->o.handler.on_room(p->w->o.handler.arg, p);
@@ -530,7 +546,7 @@ ws_peer_flush(struct ws_peer *p)
 	if (peer_write(p)) {
 		peer_all_sent(p);
 	} else if (!p->dead) {
-		loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ | LOOP_WRITE);
+		peer_watch(p, true);
 		peer_set_stall_timer(p);
 	}
 }
@@ -637,6 +653,26 @@ const struct ws_end *
 ws_peer_end(const struct ws_peer *p)
 {
 	return p->end.code != 0 ? &p->end : NULL;
+}
+
+void
+ws_set_message_max(struct ws_peer *p, size_t n)
+{
+	if (p->reader != NULL)
+		frame_reader_set_max(p->reader,
+		    n < p->w->o.message_max ? n : p->w->o.message_max);
+}
+
+void
+ws_pause(struct ws_peer *p, struct mono until)
+{
+	if (p->dead || p->phase != WS_OPEN || until.ns <= p->paused.ns)
+		return;
+	p->paused = until;
+	/* Its silence counts from then. */
+	p->received = until;
+	peer_watch(p, (p->watch.events & LOOP_WRITE) != 0);
+	peer_set_timer(p, mono_earlier(p->timer.at, until));
 }
 
 size_t

@@ -65,16 +65,9 @@ gateway_find_credential(
     void *arg, struct str id, struct str *hash, struct str *tenant)
 {
 	struct gateway *g = arg;
-	struct credential cr;
-	enum rc rc;
 
 	arena_reset(g->credentials);
-	rc = credential_read(g->state, id, g->credentials, &cr);
-	if (rc == RC_OK && (cr.revoked || cr.hash.p == NULL))
-		rc = RC_NOENT;
-	*hash = cr.hash;
-	*tenant = cr.tenant;
-	return rc;
+	return credential_find_hash(g->state, id, g->credentials, hash, tenant);
 }
 
 void *

@@ -322,11 +322,29 @@ claims_detach(struct claims *s, struct client *c, const char *reason)
 
 /* ---- a new claim ---- */
 
+/* Of one whose handshake is over: it goes on without an identity. */
+static void
+claim_reject_accepted(
+    struct claims *s, struct client *c, enum rc rc, const char *why)
+{
+	struct hub *h = s->hub;
+
+	TAILQ_REMOVE(&h->claiming, c, link);
+	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
+	c->phase = CLIENT_OPEN;
+	client_auth_rejected(h, c, rc, why);
+}
+
 static void
 claim_reject(struct claims *s, struct client *c, int status, const char *why)
 {
-	metric_add(s->hub->metrics.rejected, 1);
-	if (c->peer != NULL)
+	if (c->peer == NULL)
+		return;
+	if (c->accepted)
+		claim_reject_accepted(
+		    s, c, status == 503 ? RC_DOWN : RC_DENIED, why);
+	else
 		ws_reject(c->peer, status, why);
 }
 
@@ -422,22 +440,59 @@ claim_enter_rooms(
 static void
 claim_open(struct claims *s, struct client *c, struct client_beginning *first)
 {
-	const struct str protocol = STR("star.v1"), none = { NULL, 0 };
 	struct hub *h = s->hub;
 	struct http_head head;
-	bool offers;
 
-	offers =
-	    ws_peer_head(c->peer, &head) && handshake_offers(&head, protocol);
-	ws_accept(c->peer, offers ? protocol : none);
+	if (!c->accepted && ws_peer_head(c->peer, &head))
+		client_accept(c, &head);
+	else if (c->accepted)
+		first->authenticated = true;
 	TAILQ_REMOVE(&h->claiming, c, link);
 	TAILQ_INSERT_TAIL(&h->clients, c, link);
 	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
 	c->phase = CLIENT_OPEN;
-	client_heartbeat(h, c, first);
+	if (first->authenticated)
+		client_auth_accepted(h, c);
+	/* The session's id is in the result. */
+	if (!first->authenticated || first->wanted || first->history)
+		client_heartbeat(h, c, first);
 	client_open(h, c, first->resumed ? (uint64_t)c->resume_last : 0);
 	if (c->identity.class == CLASS_ENVIRONMENT)
 		membership_load(h, c);
+}
+
+/* From here on, what is sent to it waits in its replay. */
+static void
+claim_hold(struct claims *s, struct client *c, const struct star_claim *claim,
+    struct client *old, struct client_beginning *first)
+{
+	struct hub *h = s->hub;
+	bool replaces =
+	    old != NULL || peers_find(h->peers, claim->before.hub) != NULL;
+	char key[IDENTITY_KEY_MAX];
+
+	c->cursor = claim->seq;
+	c->held = true;
+	c->extended = clock_mono();
+	if (old != NULL) {
+		client_ref(old);
+		claim_replace_local(s, old, c, first);
+	}
+	(void)directory_put(h->directory, &c->identity, c);
+	metric_change(h->metrics.clients[c->identity.class], 1);
+	if (c->identity.class == CLASS_ENVIRONMENT)
+		c->members = member_set_new();
+	remote_joined(h->peers, client_key(c, key), NULL, c->gen);
+	if (old == NULL)
+		claim_replace_remote(s, claim, c, first);
+	if (replaces && !first->resumed)
+		hub_audit_replaced(h, c, old != NULL ? old->user : c->user);
+	if (old != NULL)
+		client_unref(h, old);
+	metric_add(h->metrics.claims[first->resumed ? HUB_CLAIM_RESUMED
+			   : replaces               ? HUB_CLAIM_REPLACED
+						    : HUB_CLAIM_NEW],
+	    1);
 }
 
 /* False: it was rejected, or is gone. */
@@ -448,7 +503,7 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 	struct star_claim claim = { .hub = str_of(h->name),
 		.user = record_user(c->user),
 		.session = str_of(c->session),
-		.any_user = c->operator};
+		.any_user = client_is_operator(c) };
 	struct arena *a = arena_new(CLAIM_ARENA);
 	struct record_identity id;
 	char key[IDENTITY_KEY_MAX];
@@ -468,26 +523,8 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 		claim_reject(s, c, 409, "a newer connection has this id");
 		c->gen = 0;
 	}
-	if (c->gen != 0) {
-		/* From here on, what is sent to it waits in its replay. */
-		c->cursor = claim.seq;
-		c->held = true;
-		c->extended = clock_mono();
-		if (old != NULL)
-			claim_replace_local(s, old, c, first);
-		(void)directory_put(h->directory, &c->identity, c);
-		metric_change(h->metrics.clients[c->identity.class], 1);
-		if (c->identity.class == CLASS_ENVIRONMENT)
-			c->members = member_set_new();
-		remote_joined(h->peers, client_key(c, key), NULL, c->gen);
-		if (claim.before.hub.p != NULL && old == NULL)
-			claim_replace_remote(s, &claim, c, first);
-		metric_add(h->metrics.claims[first->resumed ? HUB_CLAIM_RESUMED
-				   : old != NULL || claim.before.hub.p != NULL
-				   ? HUB_CLAIM_REPLACED
-				   : HUB_CLAIM_NEW],
-		    1);
-	}
+	if (c->gen != 0)
+		claim_hold(s, c, &claim, old, first);
 	arena_free(a);
 	return c->gen != 0;
 }

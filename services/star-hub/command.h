@@ -1,5 +1,5 @@
 /*
- * command: a request of a client to the hub, and its reply.
+ * command: a request to the hub that is being handled, and its outcome.
  */
 #ifndef STAR_HUB_COMMAND_H
 #define STAR_HUB_COMMAND_H
@@ -7,25 +7,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "envelope.h"
 #include "hub.h"
+#include "payload.h"
 #include "wire/out.h"
+
+struct envelope;
 
 /* Bytes of a list in a reply; what does not fit is left out. */
 #define COMMAND_LIST_BYTES (768UL * 1024)
 /* Requests of one client that wait for Redis, or other hubs. */
 #define COMMAND_WAITING_MAX 16
 
-/* A payload; values are as written, absent: not there. */
-struct command {
-	struct str type, stream, stream_type, action, id, data;
-};
-
 struct command_run {
 	struct hub *h;
 	struct client *c;
+	const struct envelope *e; /* NULL: it waits */
 	struct hub_failure *f;
-	struct command p;
+	struct payload p;
 	struct str reply_id; /* as JSON */
 	struct wire_out o;
 	/* Of a request that waits: in its own memory. */
@@ -40,25 +38,29 @@ struct command_run {
 typedef bool (*command_fn)(struct command_run *r);
 
 /*
- * command_fail(r, error, message), command_invalid(r, error): Return false.
- * command_member(json, key): A member of an object, as written; absent: there
- *     is none.
- * command_text(r, json): The text of a JSON string; absent: it is none.
+ * command_fail(r, error, message): It is rejected; message NULL: that of the
+ * error.  Returns false, as a request that is.
+ * command_invalid(r, error): For what is wrong at a path.
  */
 bool command_fail(
     struct command_run *r, enum hub_error error, const char *message);
 bool command_invalid(struct command_run *r, const char *error);
-struct str command_member(struct str json, struct str key);
-struct str command_text(struct command_run *r, struct str json);
+
+/* command_text(r, key): The text of a member of the request's data; absent:
+ * there is none. */
+struct str command_text(struct command_run *r, const char *key);
 
 /*
- * The reply is what is put between the two; command_end() returns true.
+ * command_begin(r): The outcome, up to its members, which are to follow:
+ * command_put(r, key, value), command_put_count(), command_put_flag(), or by
+ * r->o.
+ * command_end(r): Send it.  Returns true.
  */
 void command_begin(struct command_run *r);
-bool command_end(struct command_run *r);
 void command_put(struct command_run *r, const char *key, struct str value);
 void command_put_count(struct command_run *r, const char *key, size_t n);
 void command_put_flag(struct command_run *r, const char *key, bool is);
+bool command_end(struct command_run *r);
 
 /*
  * command_later(r, fn): Run fn in a fiber, with env, key, after and limit of

@@ -26,8 +26,7 @@ command_unreachable(struct command_run *r)
 static struct str
 command_env(struct command_run *r)
 {
-	struct str env =
-	    command_text(r, command_member(r->p.data, STR("env_id")));
+	struct str env = command_text(r, "env_id");
 	size_t i;
 
 	if (env.p != NULL || r->c->identity.class != CLASS_HUMAN)
@@ -161,9 +160,8 @@ command_history_in_fiber(struct command_run *r)
 bool
 command_get_history(struct command_run *r)
 {
-	struct str after =
-	    command_text(r, command_member(r->p.data, STR("after")));
-	struct str limit = command_member(r->p.data, STR("limit"));
+	struct str after = command_text(r, "after");
+	struct str limit = payload_member(r->p.data, STR("limit"));
 	char text[IDENTITY_KEY_MAX];
 
 	if (!command_own_env(r, text))
@@ -190,7 +188,7 @@ command_get_history(struct command_run *r)
 static bool
 command_human_env(struct command_run *r, char text[IDENTITY_KEY_MAX])
 {
-	r->env = command_text(r, command_member(r->p.data, STR("env_id")));
+	r->env = command_text(r, "env_id");
 	if (r->c->identity.class != CLASS_HUMAN)
 		return command_fail(r, HUB_ERROR_PERMISSION,
 		    "only humans join and leave environments");
@@ -211,72 +209,32 @@ command_joined(struct command_run *r, const char *status)
 	return command_end(r);
 }
 
-/* Redis has its membership; here nothing may have happened meanwhile. */
-static bool
-command_enter(struct command_run *r)
-{
-	struct client *c = r->c;
-	size_t i;
-
-	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
-		;
-	if (!c->held || i == c->nrooms ||
-	    client_membership(r->h, c, r->key) != NULL) {
-		if (client_membership(r->h, c, r->key) == NULL)
-			claims_leave(r->h->claims, c, r->key);
-		return command_joined(r, "joined");
-	}
-	membership_enter(r->h, &c->rooms[i], r->key, false);
-	return command_joined(r, "joined");
-}
-
 static bool
 command_join_in_fiber(struct command_run *r)
 {
-	struct hub *h = r->h;
-	struct star_member m =
-	    record_member(&r->c->identity, str_of(h->name), r->c->gen);
-	struct arena *a = arena_new(4096);
-	struct record_room room;
-	struct remote_location at;
-	enum rc rc;
-	bool new;
-
-	rc = remote_locate(h->peers, r->key, a, &at);
-	arena_free(a);
-	if (rc == RC_NOENT)
+	switch (human_join(r->h, r->c, r->key)) {
+	case RC_OK:
+		return command_joined(r, "joined");
+	case RC_NOENT:
 		return command_fail(r, HUB_ERROR_ENVIRONMENT, NULL);
-	if (rc != RC_OK)
-		return command_unreachable(r);
-	record_room(r->c->identity.tenant, r->env, &room);
-	rc = star_hub_add_room(h->state, str_of(h->name), &room.star);
-	if (rc == RC_OK || rc == RC_UNREPLICATED)
-		rc = star_room_join(h->state, &room.star, &m, &new);
-	if (rc == RC_RETRY)
+	case RC_TOOBIG:
+		return command_fail(r, HUB_ERROR_PERMISSION,
+		    "a human is in 16 environments at most: leave one first");
+	case RC_RETRY:
 		return command_fail(r, HUB_ERROR_PERMISSION,
 		    "the environment has too many members");
-	if (rc != RC_OK && rc != RC_UNREPLICATED)
+	default:
 		return command_unreachable(r);
-	return command_enter(r);
+	}
 }
 
 bool
 command_join(struct command_run *r)
 {
 	char text[IDENTITY_KEY_MAX];
-	struct client *c = r->c;
-	size_t i;
 
-	if (!command_human_env(r, text))
-		return false;
-	if (client_membership(r->h, c, r->key) != NULL)
-		return command_joined(r, "joined");
-	for (i = 0; i < c->nrooms && c->rooms[i].room != NULL; i++)
-		;
-	if (i == c->nrooms)
-		return command_fail(r, HUB_ERROR_PERMISSION,
-		    "a human is in 16 environments at most: leave one first");
-	return command_later(r, command_join_in_fiber);
+	return command_human_env(r, text) &&
+	    command_later(r, command_join_in_fiber);
 }
 
 bool

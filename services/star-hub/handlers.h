@@ -10,11 +10,12 @@
 #include "hub.h"
 
 struct auth_caller;
+struct command_run;
 struct envelope;
 struct ws_opts;
 
 /* The service's options. */
-#define HUB_OPTS_N (16 + 2 + STATE_CONF_N)
+#define HUB_OPTS_N (17 + 2 + STATE_CONF_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
 
 /* hub_check, hub_start, hub_drain, hub_stop: As in struct svc_def. */
@@ -30,6 +31,16 @@ void on_connect(void *app, struct ws_peer *p, const struct http_head *h,
 void on_message(void *app, struct ws_peer *p, struct str data, bool binary);
 void on_room(void *app, struct ws_peer *p);
 void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
+void on_reject(void *app, int status);
+
+/*
+ * connect_as(h, c, who):
+ * An open connection that has authenticated now claims its identity, of which
+ * client_auth_accepted() or client_auth_rejected() is the result.  NULL, or why
+ * it may not, in words.
+ */
+const char *connect_as(
+    struct hub *h, struct client *c, const struct auth_caller *who) RC_CHECK;
 
 /*
  * on_command(h, c, e, f):
@@ -37,5 +48,8 @@ void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
  */
 bool on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f);
+
+/* on_admin(r): An admin_command, of operators only. */
+bool on_admin(struct command_run *r);
 
 #endif /* !STAR_HUB_HANDLERS_H */

@@ -1,5 +1,5 @@
 /*
- * heartbeat: one to each client now and then, and what is due by then.
+ * heartbeat: one to each client now and then.
  */
 #include "handlers.h"
 
@@ -21,7 +21,6 @@ heartbeat_on_timer(void *arg)
 {
 	struct hub *h = arg;
 	struct mono now = clock_mono();
-	struct wall wall = clock_wall();
 	struct client *c;
 
 	/* All intervals are the same, so the list stays sorted. */
@@ -31,11 +30,9 @@ heartbeat_on_timer(void *arg)
 		TAILQ_INSERT_TAIL(&h->clients, c, link);
 		c->heartbeat = mono_add_ms(now, h->conf->heartbeat_ms);
 		claims_extend(h->claims, c);
-		if (c->until.ms != 0 && c->until.ms <= wall.ms)
-			client_close(c, WS_CLOSE_POLICY,
-			    STR("the access token has expired"));
-		else
-			client_heartbeat(h, c, NULL);
+		metric_observe(
+		    h->metrics.queue_bytes, (double)ws_pending(c->peer));
+		client_heartbeat(h, c, NULL);
 	}
 	heartbeat_set_timer(h);
 }

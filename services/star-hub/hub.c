@@ -69,6 +69,10 @@ const struct conf_opt hub_opts[HUB_OPTS_N] = {
 	    "the message" },
 	{ "STAR_PRESENCE", CONF_BOOL, CONF_AT(hub_conf, presence), "on", 0, 0,
 	    "events about who joins and leaves" },
+	{ "STAR_HUMAN_AUTOJOIN", CONF_BOOL, CONF_AT(hub_conf, human_autojoin),
+	    "off", 0, 0,
+	    "a human's action join_environment to an environment joins it, as "
+	    "the request to the hub does" },
 	{ "STAR_GLOBAL_BROADCAST", CONF_STR,
 	    CONF_AT(hub_conf, global_broadcast), "", 0, 0,
 	    "environments may send to all of their tenant: on, off; empty: "
@@ -198,8 +202,29 @@ hub_class_metrics(struct hub *h, enum client_class class)
 }
 
 static void
+hub_make_peer_metrics(struct hub_metrics *m, struct metric_set *set)
+{
+	m->hubs = metric_gauge(
+	    set, "soul_star_hubs", "Hubs that are alive, this one too.", NULL);
+	m->remote_seconds = metric_histogram(set, "soul_star_remote_seconds",
+	    "Time from sending a message to another hub to its confirmation.",
+	    NULL);
+	m->unconfirmed = metric_gauge(set, "soul_star_unconfirmed",
+	    "Messages that other hubs have not confirmed yet.", NULL);
+	m->lookups = metric_counter(set, "soul_star_lookups_total",
+	    "Clients that were looked for in Redis.", NULL);
+	m->directory_misses =
+	    metric_counter(set, "soul_star_directory_misses_total",
+		"Clients that Redis did not have either.", NULL);
+	m->gaps = metric_counter(set, "soul_star_history_gaps_total",
+	    "Requests for events of which some had expired.", NULL);
+}
+
+static void
 hub_make_metrics(struct hub *h)
 {
+	static const char *const rejections[HUB_REJECTIONS] = { "request",
+		"token", "denied", "path", "timeout", "rate", "full" };
 	struct hub_metrics *m = &h->metrics;
 	static const char *const claims[HUB_CLAIMS] = { "new", "replaced",
 		"resumed" };
@@ -228,23 +253,15 @@ hub_make_metrics(struct hub *h)
 	for (i = 0; i < HUB_CLAIMS; i++)
 		m->claims[i] = hub_counter(h, "soul_star_claims_total",
 		    "Identities that clients have claimed.", "how", claims[i]);
-	m->hubs = metric_gauge(
-	    set, "soul_star_hubs", "Hubs that are alive, this one too.", NULL);
-	m->remote_seconds = metric_histogram(set, "soul_star_remote_seconds",
-	    "Time from sending a message to another hub to its confirmation.",
-	    NULL);
-	m->unconfirmed = metric_gauge(set, "soul_star_unconfirmed",
-	    "Messages that other hubs have not confirmed yet.", NULL);
-	m->lookups = metric_counter(set, "soul_star_lookups_total",
-	    "Clients that were looked for in Redis.", NULL);
-	m->directory_misses =
-	    metric_counter(set, "soul_star_directory_misses_total",
-		"Clients that Redis did not have either.", NULL);
-	m->gaps = metric_counter(set, "soul_star_history_gaps_total",
-	    "Requests for events of which some had expired.", NULL);
-	m->rejected = metric_counter(set, "soul_star_rejected_total",
-	    "Connections that were rejected for their path, id or a limit.",
-	    NULL);
+	hub_make_peer_metrics(m, set);
+	m->queue_bytes = metric_histogram_bytes(set, "soul_star_queue_bytes",
+	    "Bytes that wait for a client, at each of its heartbeats.", NULL);
+	m->stalled = metric_gauge(set, "soul_star_stalled",
+	    "Clients whose queue was full, and has not emptied since.", NULL);
+	for (i = 0; i < HUB_REJECTIONS; i++)
+		m->rejected[i] = hub_counter(h,
+		    "soul_star_handshakes_rejected_total",
+		    "Handshakes that were rejected.", "reason", rejections[i]);
 }
 
 /* ---- life ---- */
@@ -344,6 +361,8 @@ hub_start(struct svc *s, const void *conf)
 	TAILQ_INIT(&h->queued);
 	TAILQ_INIT(&h->claiming);
 	TAILQ_INIT(&h->detached);
+	TAILQ_INIT(&h->authenticating);
+	TAILQ_INIT(&h->callers);
 	hub_raise_files(conf);
 	hub_set_name(h);
 	hub_set_limits(h);
@@ -359,6 +378,8 @@ hub_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	heartbeats_start(h);
+	caller_recheck_start(h);
+	hub_audit_start(h);
 	log_info("star.started", LOG_S("hub", h->name),
 	    LOG_I("connections", (int64_t)hub_connections(conf)),
 	    LOG_I("global_broadcast", h->global));
@@ -390,6 +411,8 @@ hub_stop(void *app)
 	struct hub *h = app;
 
 	heartbeats_stop(h);
+	loop_timer_cancel(h->loop, &h->auth_timer);
+	caller_recheck_stop(h);
 	if (h->peers != NULL) {
 		peers_stop(h->peers);
 		hub_end(h);
@@ -398,6 +421,7 @@ hub_stop(void *app)
 	state_stop(h->state);
 	claims_free(h->claims);
 	peers_free(h->peers);
+	hub_audit_stop(h);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

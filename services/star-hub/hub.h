@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "auth/auth.h"
 #include "client_identity.h"
 #include "cluster/member_set.h"
 #include "cluster/remote.h"
@@ -40,9 +41,17 @@ struct worker_pool;
 /* Bytes of one connection per second, and deliveries of all broadcasts. */
 #define HUB_BYTES_PER_S      (8 * 1024 * 1024)
 #define HUB_DELIVERIES_PER_S 500000
+/* Who sends over its rate is not read until it may go on, and for so long at
+ * least: each read may take far more than a rate allows in a moment. */
+#define HUB_PAUSE_MS 100
 /* So many seconds with a message over the rate, of so many: closed. */
 #define HUB_STRIKES   3
 #define HUB_STRIKES_S 10
+
+/* Until a client without a token in its handshake has sent one. */
+#define HUB_AUTHENTICATE_MS 5000
+/* Bytes of its messages until then: a token, and what is around it. */
+#define HUB_AUTHENTICATE_BYTES (16 * 1024)
 
 struct hub_conf {
 	const char *redis_url;
@@ -58,7 +67,7 @@ struct hub_conf {
 	int64_t heartbeat_ms, timeout_ms;
 	const char *sender;
 	const char *global_broadcast;
-	bool presence;
+	bool presence, human_autojoin;
 	int64_t resume_ms;
 	int64_t history;
 };
@@ -105,12 +114,20 @@ struct client {
 	size_t nrooms;
 	char **addressed; /* of a human: keys of environments; NULL: none */
 	size_t naddressed;
-	struct str user;   /* of its access token; in text; absent: none */
-	struct wall until; /* when that expires; 0: never */
-	bool held;         /* it holds its identity */
-	bool operator;     /* its id may be any user's */
-	bool drain_waits;  /* for it */
-	bool closing;      /* its messages do not count any more */
+	/* Whose its identity is: the user or terminal of its access token;
+	 * in text; absent: nobody's. */
+	struct str user;
+	struct auth_caller caller;     /* strings are in text; zero: none */
+	TAILQ_ENTRY(client) auth_link; /* in h->authenticating or h->callers */
+	struct mono auth_by;           /* in the former, until then; or 0 */
+	bool rechecked;                /* it is in the latter */
+	struct caller_check *recheck;  /* NULL: none is pending */
+	bool checking;                 /* a token that it has sent */
+	bool accepted;    /* its handshake is over, though it has no identity */
+	bool full;        /* its queue has no room */
+	bool held;        /* it holds its identity */
+	bool drain_waits; /* for it */
+	bool closing;     /* its messages do not count any more */
 	/* Of the request; resume_session is empty: not wanted. */
 	char resume_session[HUB_SESSION_MAX];
 	int64_t resume_last; /* frames that it has */
@@ -130,6 +147,18 @@ enum hub_claim {
 	HUB_CLAIMS
 };
 
+/* Why a handshake was rejected, by its status. */
+enum hub_rejection {
+	HUB_REJECTION_REQUEST,
+	HUB_REJECTION_TOKEN,
+	HUB_REJECTION_DENIED,
+	HUB_REJECTION_PATH,
+	HUB_REJECTION_TIMEOUT,
+	HUB_REJECTION_RATE,
+	HUB_REJECTION_FULL,
+	HUB_REJECTIONS
+};
+
 struct hub_metrics {
 	struct metric *clients[CLASS_HUB];
 	struct metric *messages[CLASS_HUB][HUB_HOWS];
@@ -138,13 +167,15 @@ struct hub_metrics {
 	struct metric *dropped;
 	struct metric *shed;
 	struct metric *route_seconds;
-	struct metric *rejected;
 	struct metric *claims[HUB_CLAIMS];
 	struct metric *hubs;
 	struct metric *remote_seconds;
 	struct metric *unconfirmed;
 	struct metric *lookups, *directory_misses;
 	struct metric *gaps;
+	struct metric *queue_bytes;
+	struct metric *stalled;
+	struct metric *rejected[HUB_REJECTIONS];
 };
 
 struct claims;
@@ -168,6 +199,11 @@ struct hub {
 	struct claims *claims;
 	size_t replay_bytes; /* of all clients */
 	struct loop_timer heartbeat;
+	struct client_list authenticating; /* the oldest first */
+	struct client_list callers; /* authenticated, the next check first */
+	size_t ncallers;
+	struct loop_timer auth_timer, recheck_timer;
+	struct arena *credentials; /* of a terminal that is looked up */
 	struct throttle_limit messages, bytes, broadcasts, deliveries;
 	struct throttle delivered;
 	struct mono shed_at; /* the last time */
@@ -178,6 +214,8 @@ struct hub {
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */
+	struct rate *replaced_rate;
+	int64_t replaced; /* clients since the last audit event of them */
 	bool global, rewrite, draining;
 };
 
@@ -190,18 +228,31 @@ struct str hub_now(struct hub *h);
 /* ---- hub_client.c ---- */
 
 /*
- * client_new(p, i, user): Of a peer that is accepted; i and user are copied.
- *     It is in no list, and has one reference.
+ * client_new(p, i, who): Of a peer that is accepted; i and who, which may be
+ *     NULL, are copied.  It is in no list, and has one reference.
  * client_ref(c), client_unref(h, c): The last one frees it: it has ended then.
+ * client_set_caller(c, who): Its identity becomes one of who's tenant; c does
+ *     not hold it yet.
+ * client_owner(who, text): Whose the identities of a caller are: the user, of a
+ *     terminal itself; absent: nobody's.
+ * client_is_operator(c): Whether its access token is an operator's.
  * client_close(c, code, reason): Its messages do not count any more.
  * client_key(c, dst): Its identity_key().
  */
 struct client *client_new(
-    struct ws_peer *p, const struct identity *i, struct str user);
+    struct ws_peer *p, const struct identity *i, const struct auth_caller *who);
 struct client *client_ref(struct client *c);
 void client_unref(struct hub *h, struct client *c);
+void client_set_caller(struct client *c, const struct auth_caller *who);
+#define CLIENT_OWNER_MAX 130
+struct str client_owner(
+    const struct auth_caller *who, char text[CLIENT_OWNER_MAX]);
+bool client_is_operator(const struct client *c);
 void client_close(struct client *c, unsigned code, struct str reason);
 struct str client_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
+
+/* client_accept(c, head): Its handshake is over; head is its request. */
+void client_accept(struct client *c, const struct http_head *head);
 
 /*
  * client_send(h, c, f, seq):
@@ -226,8 +277,16 @@ bool client_send_dropped(struct hub *h, struct client *c);
  * its connection: not if either side wanted it. */
 bool client_may_resume(const struct hub *h, const struct ws_end *end);
 
-/* client_send_text(h, c): Send h->out, and reset it; false: it was not. */
+/* client_set_full(h, c, full): Count those whose queue has no room. */
+void client_set_full(struct hub *h, struct client *c, bool full);
+
+/*
+ * client_send_text(h, c): Send h->out, and reset it; false: it was not.
+ * client_send_uncounted(h, c): The same, as no frame of the session, if it is
+ *     open and has room.
+ */
 bool client_send_text(struct hub *h, struct client *c);
+void client_send_uncounted(struct hub *h, struct client *c);
 
 /* client_fail(h, c, f): Send an error. */
 void client_fail(struct hub *h, struct client *c, const struct hub_failure *f);
@@ -237,6 +296,7 @@ void client_fail(struct hub *h, struct client *c, const struct hub_failure *f);
  * connection, with more about that; else NULL.  It is no frame of the session.
  */
 struct client_beginning {
+	bool authenticated;   /* in a message */
 	bool wanted, resumed; /* to resume */
 	int64_t lost;         /* frames, if it was not; -1: not known */
 	/* Events follow that were broadcast before; some before them have
@@ -257,6 +317,84 @@ struct room_member *client_membership(
  * written to an environment. */
 void client_add_addressed(struct client *c, struct str key);
 bool client_has_addressed(const struct client *c, struct str key);
+
+/* ---- human.c ---- */
+
+/*
+ * human_join(h, c, key): c becomes a member of the environment of key; in a
+ *     fiber.  RC_NOENT: that is not connected; RC_TOOBIG: c is in
+ *     HUB_ENVIRONMENTS_MAX; RC_RETRY: it has HUB_MEMBERS_MAX; else Redis cannot
+ *     be reached.
+ * human_autojoin(h, c, e, key): The same, if STAR_HUMAN_AUTOJOIN is on, and e,
+ * which was sent to the environment, is the action by which the SDK joins.
+ */
+struct envelope;
+enum rc human_join(struct hub *h, struct client *c, struct str key) RC_CHECK;
+void human_autojoin(
+    struct hub *h, struct client *c, const struct envelope *e, struct str key);
+
+/* ---- client_auth.c ---- */
+
+/*
+ * client_auth_expect(h, c): c, which is accepted, has no token: it is closed
+ * unless it sends one in time.
+ * client_auth_end(h, c): It has ended.
+ * client_auth_is_request(h, e): Whether e authenticates its sender: a message
+ * of that type, or the stream of the SDK for it.
+ * client_auth_handle(h, c, e, f): Such a message.  False: it is wrong, as f
+ * says.
+ * client_auth_accepted(h, c), client_auth_rejected(h, c, rc, why): c has its
+ * identity now, or gets none.
+ */
+struct envelope;
+void client_auth_expect(struct hub *h, struct client *c);
+void client_auth_end(struct hub *h, struct client *c);
+bool client_auth_is_request(struct hub *h, const struct envelope *e);
+bool client_auth_handle(struct hub *h, struct client *c,
+    const struct envelope *e, struct hub_failure *f);
+void client_auth_accepted(struct hub *h, struct client *c);
+void client_auth_rejected(
+    struct hub *h, struct client *c, enum rc rc, const char *why);
+
+/* ---- on_admin.c ---- */
+
+/*
+ * hub_kick(h, key, why): Close the client that holds the identity, at this hub,
+ * with 1008 and why, of at most 123 bytes.  False: none does.
+ */
+bool hub_kick(struct hub *h, struct str key, const char *why);
+
+/* ---- hub_audit.c ---- */
+
+/*
+ * hub_audit_start(h), hub_audit_stop(h): Around the others.
+ * hub_audit_kicked(h, by, i): by has disconnected the client that held i.
+ * hub_audit_drained(h, by): by has ended the hub.
+ * hub_audit_replaced(h, by, owner): by has taken its identity from another
+ * connection, of that owner; several within a moment are one event.
+ */
+struct rate;
+void hub_audit_start(struct hub *h);
+void hub_audit_stop(struct hub *h);
+void hub_audit_kicked(
+    struct hub *h, const struct client *by, const struct identity *i);
+void hub_audit_drained(struct hub *h, const struct client *by);
+void hub_audit_replaced(
+    struct hub *h, const struct client *by, struct str owner);
+
+/* ---- caller_recheck.c ---- */
+
+/*
+ * caller_recheck_start(h), caller_recheck_stop(h): With authentication: accept
+ * tokens of terminals, and check the callers of open connections from time to
+ * time.
+ * caller_recheck_begin(h, c), caller_recheck_end(h, c): c is one of them.
+ */
+struct caller_check;
+void caller_recheck_start(struct hub *h);
+void caller_recheck_stop(struct hub *h);
+void caller_recheck_begin(struct hub *h, struct client *c);
+void caller_recheck_end(struct hub *h, struct client *c);
 
 /* ---- heartbeat.c ---- */
 

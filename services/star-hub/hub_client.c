@@ -9,10 +9,13 @@
 #include "core/mem.h"
 #include "hub.h"
 #include "wire/out.h"
+#include "ws/handshake.h"
 
 /* The largest queue is looked for at most so often. */
 #define SHED_MS 100
 #define SHED_S  30
+
+#define SUBPROTOCOL STR("star.v1")
 
 static char *
 client_put_text(char *p, struct str s, struct str *out)
@@ -22,13 +25,26 @@ client_put_text(char *p, struct str s, struct str *out)
 	return p + s.n;
 }
 
+/* No user has a "/" in front. */
+struct str
+client_owner(const struct auth_caller *who, char text[CLIENT_OWNER_MAX])
+{
+	if (who->role != WIRE_ROLE_TERMINAL)
+		return who->user;
+	text[0] = '/';
+	str_copy(who->terminal_id, text + 1, CLIENT_OWNER_MAX - 1);
+	return str_of(text);
+}
+
 /* All texts of a client are in one block. */
 static void
-client_set_texts(struct client *c, const struct identity *i, struct str user)
+client_set_texts(
+    struct client *c, const struct identity *i, const struct auth_caller *who)
 {
+	char owner_text[CLIENT_OWNER_MAX], *old = c->text, *p;
+	struct str owner = client_owner(who, owner_text);
 	struct buf sender = BUF_INIT(4096);
 	struct wire_out o = { .b = &sender };
-	char *p;
 
 	wire_out_object(&o);
 	wire_out_key(&o, STR("id"));
@@ -36,27 +52,43 @@ client_set_texts(struct client *c, const struct identity *i, struct str user)
 	wire_out_key(&o, STR("type"));
 	wire_out_str(&o, client_class_names[i->class]);
 	wire_out_object_end(&o);
-	c->text = p =
-	    mem_alloc(i->tenant.n + i->env.n + i->id.n + user.n + sender.n + 1);
+	c->text = p = mem_alloc(i->tenant.n + i->env.n + i->id.n + owner.n +
+	    who->user.n + who->terminal_id.n + sender.n + 1);
 	c->identity.class = i->class;
 	p = client_put_text(p, i->tenant, &c->identity.tenant);
 	p = client_put_text(p, i->env, &c->identity.env);
 	p = client_put_text(p, i->id, &c->identity.id);
-	p = client_put_text(p, user, &c->user);
+	p = client_put_text(p, owner, &c->user);
+	c->caller = *who;
+	c->caller.tenant = c->identity.tenant;
+	p = client_put_text(p, who->user, &c->caller.user);
+	p = client_put_text(p, who->terminal_id, &c->caller.terminal_id);
 	(void)client_put_text(p, buf_str(&sender), &c->sender);
 	buf_free(&sender);
+	free(old);
+}
+
+void
+client_set_caller(struct client *c, const struct auth_caller *who)
+{
+	struct identity i = c->identity;
+
+	i.tenant = who->tenant;
+	client_set_texts(c, &i, who);
 }
 
 struct client *
-client_new(struct ws_peer *p, const struct identity *i, struct str user)
+client_new(
+    struct ws_peer *p, const struct identity *i, const struct auth_caller *who)
 {
+	static const struct auth_caller nobody = { .role = WIRE_ROLE_OWNER };
 	struct client *c = mem_zalloc(sizeof(*c));
 	size_t n, k;
 
 	c->peer = p;
 	c->refs = 1;
 	c->after_cursor = -1;
-	client_set_texts(c, i, user);
+	client_set_texts(c, i, who != NULL ? who : &nobody);
 	c->nrooms = i->class == CLASS_AGENT ? 1
 	    : i->class == CLASS_HUMAN       ? HUB_ENVIRONMENTS_MAX
 					    : 0;
@@ -73,6 +105,22 @@ client_ref(struct client *c)
 {
 	c->refs++;
 	return c;
+}
+
+void
+client_accept(struct client *c, const struct http_head *head)
+{
+	const struct str none = { NULL, 0 };
+
+	ws_accept(
+	    c->peer, handshake_offers(head, SUBPROTOCOL) ? SUBPROTOCOL : none);
+	c->accepted = true;
+}
+
+bool
+client_is_operator(const struct client *c)
+{
+	return c->caller.role == WIRE_ROLE_OPERATOR;
 }
 
 void
@@ -175,6 +223,14 @@ client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	return RC_OK;
 }
 
+void
+client_set_full(struct hub *h, struct client *c, bool full)
+{
+	if (c->full != full)
+		metric_change(h->metrics.stalled, full ? 1 : -1);
+	c->full = full;
+}
+
 bool
 client_may_resume(const struct hub *h, const struct ws_end *end)
 {
@@ -203,6 +259,8 @@ client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	if (c->phase != CLIENT_OPEN)
 		return client_wait(h, c, f, seq);
 	rc = ws_send(c->peer, f);
+	if (rc == RC_RETRY)
+		client_set_full(h, c, true);
 	if (rc == RC_DOWN && client_is_about_to_wait(h, c))
 		return client_wait(h, c, f, seq);
 	if (rc == RC_OK && h->conf->resume_ms > 0)
@@ -252,6 +310,18 @@ client_send_text(struct hub *h, struct client *c)
 	frame_unref(f);
 	buf_reset(&h->out);
 	return rc == RC_OK;
+}
+
+void
+client_send_uncounted(struct hub *h, struct client *c)
+{
+	struct frame *f = frame_new(FRAME_TEXT, buf_str(&h->out));
+
+	buf_reset(&h->out);
+	if (c->phase == CLIENT_OPEN && !c->closing &&
+	    ws_send(c->peer, f) == RC_RETRY)
+		client_set_full(h, c, true);
+	frame_unref(f);
 }
 
 void
@@ -337,10 +407,7 @@ client_heartbeat(
 {
 	struct wire_out o = { .b = &h->out };
 	struct str now = hub_now(h);
-	struct frame *f;
 
-	if (c->phase != CLIENT_OPEN || c->closing)
-		return;
 	hub_message_begin(&o, "heartbeat", &c->identity);
 	wire_out_object(&o);
 	hub_put(&o, "timestamp", now);
@@ -358,12 +425,7 @@ client_heartbeat(
 		heartbeat_put_beginning(h, c, first, &o);
 	wire_out_object_end(&o);
 	hub_message_end(&o, now);
-	f = frame_new(FRAME_TEXT, buf_str(&h->out));
-	buf_reset(&h->out);
-	/* One that has no room for it gets the next. */
-	if (ws_send(c->peer, f) != RC_OK)
-		log_debug("star.heartbeat", LOG_V("id", c->identity.id));
-	frame_unref(f);
+	client_send_uncounted(h, c);
 }
 
 /* ---- environments of a client ---- */

@@ -15,12 +15,15 @@
 
 static const struct svc_ws hub_ws = {
 	.name = "star",
-	.roles = 1U << WIRE_ROLE_OWNER | 1U << WIRE_ROLE_OPERATOR,
+	.roles = 1U << WIRE_ROLE_OWNER | 1U << WIRE_ROLE_TERMINAL |
+	    1U << WIRE_ROLE_OPERATOR,
+	.token_later = true,
 	.limits = hub_limits,
 	.on_request = on_connect,
 	.on_message = on_message,
 	.on_room = on_room,
 	.on_end = on_end,
+	.on_reject = on_reject,
 	.drain_reason = "restart, resume at once",
 };
 static const struct svc_def hub_def = {

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "core/fiber.h"
 #include "core/mem.h"
+#include "envelope.h"
 #include "handlers.h"
 #include "wire/slice.h"
 
@@ -26,65 +27,11 @@ command_invalid(struct command_run *r, const char *error)
 	return command_fail(r, HUB_ERROR_VALIDATION, NULL);
 }
 
-/* ---- reading ---- */
-
-static void
-command_on_member(void *arg, const struct wire_slice *s)
-{
-	struct command *p = arg;
-	const struct {
-		struct str key;
-		struct str *value;
-	} rows[] = {
-		{ STR("type"), &p->type },
-		{ STR("stream"), &p->stream },
-		{ STR("stream_type"), &p->stream_type },
-		{ STR("action"), &p->action },
-		{ STR("id"), &p->id },
-		{ STR("data"), &p->data },
-	};
-	size_t i;
-
-	for (i = 0; i < NELEM(rows); i++)
-		if (str_eq(s->key, rows[i].key))
-			*rows[i].value = s->value;
-}
-
-/* A member of an object. */
-struct member_search {
-	struct str key, value;
-};
-
-static void
-search_on_member(void *arg, const struct wire_slice *s)
-{
-	struct member_search *m = arg;
-
-	if (str_eq(s->key, m->key))
-		m->value = s->value;
-}
-
-/* As written; absent: there is none. */
 struct str
-command_member(struct str json, struct str key)
+command_text(struct command_run *r, const char *key)
 {
-	struct member_search m = { .key = key };
-
-	if (json.n == 0 || json.p[0] != '{' ||
-	    envelope_members(json, search_on_member, &m) != RC_OK)
-		return (struct str){ NULL, 0 };
-	return m.value;
-}
-
-/* The text of a JSON string; absent: it is none. */
-struct str
-command_text(struct command_run *r, struct str json)
-{
-	struct str s = { NULL, 0 };
-
-	if (envelope_string(json, r->h->arena, &s) != RC_OK)
-		return (struct str){ NULL, 0 };
-	return s;
+	return payload_text(
+	    payload_member(r->p.data, str_of(key)), r->h->arena);
 }
 
 /* ---- the reply ---- */
@@ -188,7 +135,8 @@ command_later(struct command_run *r, command_fn fn)
 	later->arena = a;
 	later->fn = fn;
 	later->c = client_ref(r->c);
-	later->p = (struct command){ 0 };
+	later->e = NULL;
+	later->p = (struct payload){ 0 };
 	later->reply_id = arena_str(a, r->reply_id);
 	later->env = arena_str(a, r->env);
 	later->key = arena_str(a, r->key);
@@ -220,7 +168,7 @@ version_on_element(void *arg, const struct wire_slice *s)
 static bool
 command_version_negotiate(struct command_run *r)
 {
-	struct str list = command_member(r->p.data, STR("supported_versions"));
+	struct str list = payload_member(r->p.data, STR("supported_versions"));
 	struct version_search v = { 0 };
 
 	if (list.n == 0 || list.p[0] != '[' ||
@@ -238,10 +186,9 @@ command_version_negotiate(struct command_run *r)
 }
 
 static bool
-command_admin(struct command_run *r)
+command_authentication(struct command_run *r)
 {
-	return command_fail(
-	    r, HUB_ERROR_PERMISSION, "admin commands are for operators");
+	return client_auth_handle(r->h, r->c, r->e, r->f);
 }
 
 static bool
@@ -268,18 +215,16 @@ static const struct command_row command_rows[] = {
 	{ STR_INIT("join_environment"), command_join },
 	{ STR_INIT("leave_environment"), command_leave },
 	{ STR_INIT("get_history"), command_get_history },
-	{ STR_INIT("admin_command"), command_admin },
+	{ STR_INIT("admin_command"), on_admin },
+	{ STR_INIT("authentication"), command_authentication },
 };
 
 static bool
 command_stream(struct command_run *r)
 {
-	struct str name = command_text(r, r->p.stream_type);
+	struct str name = payload_stream(&r->p, r->h->arena);
 	size_t i;
 
-	/* Version 1 of the SDK has the name in either, or in both. */
-	if (name.p == NULL)
-		name = command_text(r, r->p.stream);
 	if (name.p == NULL)
 		return command_invalid(r, "/payload/stream: is missing");
 	for (i = 0; i < NELEM(command_rows); i++)
@@ -292,18 +237,17 @@ bool
 on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f)
 {
-	struct command_run r = { .h = h, .c = c, .f = f };
+	struct command_run r = { .h = h, .c = c, .e = e, .f = f };
 	struct str type;
 
-	if (e->payload.p[0] != '{' ||
-	    envelope_members(e->payload, command_on_member, &r.p) != RC_OK)
+	if (payload_read(e->payload, &r.p) != RC_OK)
 		return command_invalid(&r, "/payload: must be an object");
 	command_set_reply_id(&r);
-	type = command_text(&r, r.p.type);
+	type = payload_text(r.p.type, h->arena);
 	if (str_eq(type, STR("stream")))
 		return command_stream(&r);
 	if (str_eq(type, STR("action")) &&
-	    str_eq(command_text(&r, r.p.action), STR("ping")))
+	    str_eq(payload_text(r.p.action, h->arena), STR("ping")))
 		return command_ping(&r);
 	if (str_eq(type, STR("action")))
 		return command_invalid(

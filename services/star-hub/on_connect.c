@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "cluster/handlers.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "handlers.h"
 #include "http/head_reader.h"
+#include "permission.h"
+#include "svc/svc.h"
+#include "ws/handshake.h"
 
-/* ---- the beginning ---- */
+/* ---- who may connect ---- */
 
 /* NULL, or why nobody more is admitted. */
 static const char *
@@ -24,12 +27,43 @@ connect_limit_error(const struct hub *h, const struct identity *i)
 	return NULL;
 }
 
-static void
-connect_reject(struct hub *h, struct ws_peer *p, int status, const char *why)
+/* The status of who may not connect as i, with why; 0: it may. */
+static int
+connect_check(const struct hub *h, const struct identity *i,
+    const struct auth_caller *who, const char **why)
 {
-	metric_add(h->metrics.rejected, 1);
-	ws_reject(p, status, why);
+	*why = who != NULL ? permission_connect(who, i) : NULL;
+	if (*why != NULL)
+		return 403;
+	*why = connect_limit_error(h, i);
+	return *why != NULL ? 503 : 0;
 }
+
+void
+on_reject(void *app, int status)
+{
+	static const struct {
+		int status;
+		enum hub_rejection reason;
+	} rows[] = {
+		{ 401, HUB_REJECTION_TOKEN },
+		{ 403, HUB_REJECTION_DENIED },
+		{ 404, HUB_REJECTION_PATH },
+		{ 408, HUB_REJECTION_TIMEOUT },
+		{ 429, HUB_REJECTION_RATE },
+		{ 503, HUB_REJECTION_FULL },
+	};
+	enum hub_rejection reason = HUB_REJECTION_REQUEST;
+	const struct hub *h = app;
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++)
+		if (rows[i].status == status)
+			reason = rows[i].reason;
+	metric_add(h->metrics.rejected[reason], 1);
+}
+
+/* ---- parameters ---- */
 
 static bool
 connect_is_session(struct str s)
@@ -78,22 +112,55 @@ connect_read_query(struct client *c, struct str query)
 	return NULL;
 }
 
-static void
-connect_begin(struct hub *h, struct client *c, struct str query)
+static const char *
+connect_set_session(struct hub *h, struct client *c, struct str query)
 {
 	const char *why = connect_read_query(c, query);
 
-	if (why != NULL) {
-		connect_reject(h, c->peer, 400, why);
-		return;
-	}
 	if (h->conf->resume_ms == 0)
 		c->resume_session[0] = '\0';
 	if (c->resume_session[0] != '\0')
 		memcpy(c->session, c->resume_session, sizeof(c->session));
 	else
 		id_hex32(c->session);
+	return why;
+}
+
+/* ---- the beginning ---- */
+
+/* It sends its token in a message. */
+static void
+connect_without_token(
+    struct hub *h, struct client *c, const struct http_head *head)
+{
+	client_accept(c, head);
+	c->phase = CLIENT_OPEN;
+	TAILQ_INSERT_TAIL(&h->clients, c, link);
+	c->heartbeat = mono_add_ms(clock_mono(), h->conf->heartbeat_ms);
+	client_heartbeat(h, c, NULL);
+	client_auth_expect(h, c);
+}
+
+const char *
+connect_as(struct hub *h, struct client *c, const struct auth_caller *who)
+{
+	struct identity i = c->identity;
+	const char *why;
+
+	i.tenant = who->tenant;
+	if (connect_check(h, &i, who, &why) != 0)
+		return why;
+	client_auth_end(h, c);
+	ws_set_message_max(c->peer, (size_t)h->conf->message_bytes);
+	client_set_caller(c, who);
+	caller_recheck_begin(h, c);
+	TAILQ_REMOVE(&h->clients, c, link);
+	c->phase = CLIENT_CLAIMING;
+	/* What it got before is of no session. */
+	client_forget_replay(h, c);
+	c->replay = (struct replay){ 0 };
 	claims_begin(h->claims, c);
+	return NULL;
 }
 
 void
@@ -101,8 +168,8 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
     const struct auth_caller *who)
 {
 	struct hub *h = app;
-	const struct str none = { NULL, 0 };
 	struct str query = head->target;
+	bool later = who == NULL && svc_auth(h->svc) != NULL;
 	struct identity i;
 	struct client *c;
 	const char *why;
@@ -113,25 +180,26 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	target = arena_bytes(h->arena, head->target.n);
 	memcpy(target, head->target.p, head->target.n);
 	status = identity_of_target(target, head->target.n, &i, &why);
-	if (status != 0) {
-		connect_reject(h, p, status, why);
-		return;
-	}
-	if (who != NULL)
+	if (status == 0 && who != NULL)
 		i.tenant = who->tenant;
-	why = connect_limit_error(h, &i);
-	if (why != NULL) {
-		connect_reject(h, p, 503, why);
+	if (status == 0 && !later)
+		status = connect_check(h, &i, who, &why);
+	if (status != 0) {
+		ws_reject(p, status, why);
 		return;
 	}
-	c = client_new(p, &i, who != NULL ? who->user : none);
-	if (who != NULL) {
-		c->until = who->until;
-		c->operator= who->role == WIRE_ROLE_OPERATOR;
-	}
+	c = client_new(p, &i, who);
 	ws_peer_set(p, c);
 	(void)str_split(&query, '?');
-	connect_begin(h, c, query);
+	why = connect_set_session(h, c, query);
+	if (why != NULL) {
+		ws_reject(p, 400, why);
+	} else if (later) {
+		connect_without_token(h, c, head);
+	} else {
+		caller_recheck_begin(h, c);
+		claims_begin(h->claims, c);
+	}
 }
 
 /* ---- the end ---- */
@@ -156,6 +224,9 @@ on_end(void *app, struct ws_peer *p, const struct ws_end *end)
 
 	log_debug("star.end", LOG_V("id", c->identity.id),
 	    LOG_I("code", (int64_t)end->code), LOG_S("why", end->why));
+	client_auth_end(h, c);
+	caller_recheck_end(h, c);
+	client_set_full(h, c, false);
 	c->peer = NULL;
 	if (was_open) {
 		TAILQ_REMOVE(&h->clients, c, link);
@@ -175,6 +246,7 @@ on_room(void *app, struct ws_peer *p)
 {
 	struct client *c = ws_peer_arg(p);
 
+	client_set_full(app, c, false);
 	if (!c->closing)
 		(void)client_send_dropped(app, c);
 }

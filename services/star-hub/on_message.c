@@ -58,6 +58,15 @@ fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 	return fail_as(f, HUB_ERROR_RATE, NULL);
 }
 
+/* The same of a flood, which waits in its socket until it may go on. */
+static bool
+fail_flood(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
+{
+	ws_pause(
+	    c->peer, mono_add_ms(now, ms > HUB_PAUSE_MS ? ms : HUB_PAUSE_MS));
+	return fail_rate(c, f, ms, now);
+}
+
 /* ---- delivery ---- */
 
 /* Valid until the next. */
@@ -137,8 +146,10 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 	if (why != NULL)
 		return fail_as(f, HUB_ERROR_PERMISSION, why);
 	if (c->identity.class == CLASS_HUMAN &&
-	    r->to.class == CLASS_ENVIRONMENT)
+	    r->to.class == CLASS_ENVIRONMENT) {
 		client_add_addressed(c, key);
+		human_autojoin(h, c, e, key);
+	}
 	bytes = message_write(h, c, e, none);
 	message_count(h, c, to != NULL ? HUB_LOCAL : HUB_REMOTE);
 	if (to == NULL) {
@@ -300,15 +311,19 @@ message_by_type(struct hub *h, struct client *c, const struct envelope *e,
 	if (!h->rewrite && !envelope_is_from(e, &c->identity))
 		return fail_as(f, HUB_ERROR_PERMISSION,
 		    "the sender is not this connection's identity");
+	/* It is never routed, since nothing of it may reach anybody. */
+	if (!c->held && client_auth_is_request(h, e))
+		return client_auth_handle(h, c, e, f);
+	if (!c->held && e->type != ENVELOPE_HEARTBEAT)
+		return fail_as(f, HUB_ERROR_PERMISSION,
+		    "the connection is not authenticated yet");
 	switch (e->type) {
 	case ENVELOPE_HEARTBEAT:
 		message_count(h, c, HUB_TO_HUB);
 		client_heartbeat(h, c, NULL);
 		return true;
 	case ENVELOPE_AUTHENTICATE:
-		return fail_validation(f,
-		    "/type: authenticate is not needed: the connection is "
-		    "open");
+		return client_auth_handle(h, c, e, f);
 	default:
 		return message_route(h, c, e, f);
 	}
@@ -331,7 +346,7 @@ message_handle(
 	f.message_id = e.message_id;
 	ms = throttle_take(&c->messages, &h->messages, 1, now);
 	if (ms > 0) {
-		done = fail_rate(c, &f, ms, now);
+		done = fail_flood(c, &f, ms, now);
 	} else if (rc != RC_OK) {
 		done = fail_as(&f,
 		    errors.unknown_class ? HUB_ERROR_CLASS
@@ -411,7 +426,7 @@ on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 	ms = throttle_take(&c->bytes, &h->bytes, (int64_t)data.n, now);
 	if (ms > 0) {
 		f.seq = ++c->seq;
-		(void)fail_rate(c, &f, ms, now);
+		(void)fail_flood(c, &f, ms, now);
 		client_fail(h, c, &f);
 	} else if (text.n > 0 && text.p[0] == '[') {
 		batch_handle(h, c, text, now);

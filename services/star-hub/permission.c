@@ -1,5 +1,7 @@
 #include "permission.h"
 
+#include "auth/auth.h"
+
 static const char *
 permission_of_room(const struct identity *from, const struct recipient *to,
     const struct relation *r)
@@ -74,5 +76,22 @@ permission_check(const struct identity *from, const struct recipient *to,
 		return permission_of_environment(from, &to->to, r);
 	default:
 		return permission_of_human(&to->to, r->member);
+	}
+}
+
+const char *
+permission_connect(const struct auth_caller *who, const struct identity *as)
+{
+	switch (who->role) {
+	case WIRE_ROLE_OWNER:
+	case WIRE_ROLE_OPERATOR:
+		return NULL;
+	case WIRE_ROLE_TERMINAL:
+		return as->class == CLASS_AGENT &&
+			str_eq(as->id, who->terminal_id)
+		    ? NULL
+		    : "a terminal connects only as the agent that has its id";
+	default:
+		return "the role of the access token may not connect";
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * permission: who may send to whom.  Pure.
+ * permission: who may connect as what, and send to whom.  Pure.
  */
 #ifndef STAR_HUB_PERMISSION_H
 #define STAR_HUB_PERMISSION_H
@@ -7,6 +7,8 @@
 #include <stdbool.h>
 
 #include "recipient.h"
+
+struct auth_caller;
 
 /* What is known of both. */
 struct relation {
@@ -23,5 +25,10 @@ struct relation {
 /* permission_check(from, to, r): NULL: it may; otherwise why not, in words. */
 const char *permission_check(const struct identity *from,
     const struct recipient *to, const struct relation *r);
+
+/* permission_connect(who, as): NULL: a caller may connect as this client;
+ * otherwise why not, in words. */
+const char *permission_connect(
+    const struct auth_caller *who, const struct identity *as);
 
 #endif /* !STAR_HUB_PERMISSION_H */

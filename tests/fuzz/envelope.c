@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "envelope.h"
 #include "must.h"
+#include "payload.h"
 #include "recipient.h"
 
 #define MAX (1024UL * 1024)
@@ -82,6 +83,22 @@ check_forwarded(struct arena *a, const struct envelope *e)
 	buf_free(&out);
 }
 
+/* What the hub reads of a payload is in it. */
+static void
+check_payload(struct arena *a, struct str json)
+{
+	struct payload p;
+	struct str text;
+
+	if (payload_read(json, &p) != RC_OK)
+		return;
+	must(json.p[0] == '{');
+	must(str_is_within(p.type, json) && str_is_within(p.token, json));
+	must(str_is_within(payload_member(p.data, STR("env_id")), p.data));
+	text = payload_text(p.token, a);
+	must(text.p == NULL || (p.token.p[0] == '"' && text.n < p.token.n));
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -100,6 +117,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		must(str_is_within(e.sender.raw, in));
 		check_recipient(&e);
 		check_forwarded(a, &e);
+		check_payload(a, e.payload);
 	}
 	check_target(in);
 	arena_free(a);

@@ -196,6 +196,8 @@ schema_check(const char *msg)
 			d = &wire_star_heartbeat_desc;
 		else if (e->type == WIRE_STAR_ENVELOPE_TYPE_ERROR)
 			d = &wire_star_error_desc;
+		else if (e->type == WIRE_STAR_ENVELOPE_TYPE_AUTH_RESULT)
+			d = &wire_star_auth_result_desc;
 		else if (str_starts(e->payload, STR("{\"type\":\"event\"")))
 			d = &wire_star_event_desc;
 		schema_decode(a, d, e->payload);

@@ -225,7 +225,13 @@ tk_ws_next(struct tk_ws *c, int ms)
 unsigned
 tk_ws_end(struct tk_ws *c)
 {
-	struct mono end = mono_add_ms(clock_mono(), TK_WS_MS);
+	return tk_ws_end_within(c, TK_WS_MS);
+}
+
+unsigned
+tk_ws_end_within(struct tk_ws *c, int ms)
+{
+	struct mono end = mono_add_ms(clock_mono(), ms);
 
 	while (c->fd != -1 && clock_mono().ns < end.ns)
 		(void)tk_ws_next(c, 100);

@@ -51,7 +51,11 @@ void tk_ws_send_close(struct tk_ws *c, unsigned code);
  */
 const char *tk_ws_next(struct tk_ws *c, int ms);
 
-/* tk_ws_end(c): Read on until the end; returns the code of its close frame. */
+/*
+ * tk_ws_end(c), tk_ws_end_within(c, ms): Read on until the end, which must come
+ * within TK_WS_MS, or ms; returns the code of its close frame.
+ */
 unsigned tk_ws_end(struct tk_ws *c);
+unsigned tk_ws_end_within(struct tk_ws *c, int ms);
 
 #endif /* !TESTKIT_WS_CLIENT_H */

@@ -28,7 +28,8 @@ enum link_kind {
 	LINK_DONE = 'A',
 	LINK_REJECTED = 'R',
 	LINK_LOST = 'X',
-	/* An older claim than gen of the identity to: close it with code n. */
+	/* An older claim than gen of the identity to: close it with code n. Gen
+	 * 0: an operator closes it. */
 	LINK_KICK = 'K',
 	/* Notices: the claim gen of to began, ended; it is in the room from, or
 	 * no longer, with the seq of the newest event that it got, if it moves;

@@ -217,9 +217,11 @@ receive_kick(struct peer *p, const struct link_record *r)
 	struct client *c = directory_find(h->directory, r->to);
 	char reason[REASON_MAX];
 
-	if (c == NULL || c->gen >= r->gen)
-		return;
 	str_copy(r->text, reason, sizeof(reason));
+	if (r->gen == 0)
+		(void)hub_kick(h, r->to, reason);
+	if (r->gen == 0 || c == NULL || c->gen >= r->gen)
+		return;
 	claims_lost(h->claims, c, (unsigned)r->n, reason);
 }
 

@@ -13,6 +13,7 @@
 #define CAROL "carol-0123456789abcdef0123456789"
 #define OPS   "ops---0123456789abcdef0123456789"
 #define BODY  "body--0123456789abcdef0123456789"
+#define LAMP  "lamp--0123456789abcdef0123456789"
 
 static const struct tk_token tokens[] = {
 	{ ALICE, "\"role\":\"owner\",\"tenant\":\"one\",\"user\":\"alice\"" },
@@ -20,6 +21,9 @@ static const struct tk_token tokens[] = {
 	{ CAROL, "\"role\":\"owner\",\"tenant\":\"two\",\"user\":\"carol\"" },
 	{ OPS, "\"role\":\"operator\",\"tenant\":\"one\"" },
 	{ BODY, "\"role\":\"provisioner\",\"tenant\":\"one\"" },
+	{ LAMP,
+	    "\"role\":\"terminal\",\"tenant\":\"one\","
+	    "\"terminal_id\":\"lamp-1\"" },
 };
 
 static void
@@ -106,6 +110,25 @@ TEST(an_id_that_is_held_is_its_users)
 	tk_ws_close(&a);
 	tk_ws_close(&b);
 	tk_ws_close(&c);
+	star_stop(&f);
+}
+
+TEST(a_terminal_is_an_agent_of_its_own_id)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws lamp, c;
+
+	access_start(&f);
+	ck_assert_int_eq(
+	    access_open(&f, &lamp, LAMP, "/env/demo_world/agent/lamp-1"), 101);
+	/* Nobody else's, not even that of a user. */
+	ck_assert_int_eq(
+	    access_open(&f, &c, ALICE, "/env/demo_world/agent/lamp-1"), 403);
+	ck_assert_int_eq(
+	    access_open(&f, &c, LAMP, "/env/demo_world/agent/lamp-2"), 403);
+	ck_assert_int_eq(access_open(&f, &c, LAMP, "/env/lamp-1"), 403);
+	ck_assert_int_eq(access_open(&f, &c, LAMP, "/human/lamp-1"), 403);
+	tk_ws_close(&lamp);
 	star_stop(&f);
 }
 

@@ -50,10 +50,9 @@ TEST(errors_name_what_is_wrong)
 		    "VALIDATION_ERROR", "\"original_message_id\":9," },
 		{ "[]", "VALIDATION_ERROR", "[\"/: has no message\"]" },
 		{ "[1,", "VALIDATION_ERROR", "[\"/: is not valid JSON\"]" },
-		{ "{\"type\":\"authenticate\",\"sender\":" AGENT
-		  ",\"recipient\":{\"id\":\"hub\",\"type\":\"hub\"},"
-		  "\"payload\":{\"token\":\"x\"}}",
-		    "VALIDATION_ERROR", "/type: authenticate is not needed" },
+		{ "{\"type\":\"auth_result\",\"sender\":" AGENT
+		  ",\"recipient\":" WORLD ",\"payload\":{}}",
+		    "VALIDATION_ERROR", "[\"/type: must be message, " },
 	};
 	struct star_fixture f = { 0 };
 	struct tk_ws c;

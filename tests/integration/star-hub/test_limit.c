@@ -3,7 +3,9 @@
  * read harms itself only.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "core/clock.h"
 #include "core/mem.h"
@@ -64,6 +66,138 @@ TEST_T(who_goes_on_is_closed_with_1008, 60)
 	ck_assert_uint_eq(a.code, 1008);
 	tk_ws_close(&a);
 	star_stop(&f);
+}
+
+/* ---- a flood ---- */
+
+/* Bytes of a message, masked head included, and of what the hub reads at once.
+ */
+#define FLOOD_BYTES 1024
+#define READ_BYTES  65536
+/* Reads of a flood until it is closed: one a second, and the first. */
+#define FLOOD_READS 3
+
+struct flood {
+	struct star_fixture f;
+	struct tk_ws env, live, flood;
+	struct buf frame;       /* of FLOOD_BYTES */
+	size_t at, sent;        /* in frame; bytes of all */
+	unsigned long long seq; /* of the last error */
+	int round_trips;        /* of env and live */
+};
+
+static void
+flood_start(struct flood *s, const char *const settings[])
+{
+	static const char mask[4] = { 1, 2, 3, 4 };
+	char text[FLOOD_BYTES - 7], payload[FLOOD_BYTES];
+	size_t n, i;
+
+	memset(s, 0, sizeof(*s));
+	star_start(&s->f, settings);
+	star_open(&s->f, &s->flood, "/env/demo_world/agent/agent_001");
+	memset(payload, 'x', sizeof(payload));
+	star_envelope(text, sizeof(text), A, "agent:nobody", "\"\"");
+	n = sizeof(text) - 1 - strlen(text);
+	payload[0] = payload[n + 1] = '"';
+	payload[n + 2] = '\0';
+	star_envelope(text, sizeof(text), A, "agent:nobody", payload);
+	buf_init(&s->frame, FLOOD_BYTES);
+	buf_put(&s->frame, "\x81\xfe", 2);
+	buf_putc(&s->frame, (char)(strlen(text) >> 8));
+	buf_putc(&s->frame, (char)strlen(text));
+	buf_put(&s->frame, mask, 4);
+	for (i = 0; i < strlen(text); i++)
+		buf_putc(&s->frame, (char)(text[i] ^ mask[i % 4]));
+}
+
+/* Send as much as the socket takes. */
+static void
+flood_send(struct flood *s)
+{
+	ssize_t n;
+
+	while ((n = send(s->flood.fd, s->frame.p + s->at, s->frame.n - s->at,
+		    MSG_DONTWAIT | MSG_NOSIGNAL)) > 0) {
+		s->sent += (size_t)n;
+		s->at = (s->at + (size_t)n) % s->frame.n;
+	}
+}
+
+/* A step of all three: true when the flood is closed. */
+static bool
+flood_is_closed(void *arg)
+{
+	struct flood *s = arg;
+	const char *msg, *seq;
+
+	flood_send(s);
+	while ((msg = tk_ws_next(&s->flood, 0)) != NULL) {
+		seq = strstr(msg, "\"seq\":");
+		if (seq != NULL)
+			s->seq = strtoull(seq + 6, NULL, 10);
+	}
+	return s->flood.fd == -1;
+}
+
+TEST_T(a_flood_waits_in_its_socket, 60)
+{
+	struct flood s;
+
+	flood_start(&s,
+	    TK_ENV("STAR_PRESENCE=off", "STAR_RATE=1", "STAR_RATE_BURST=1"));
+	ck_assert(tk_until(flood_is_closed, &s, 20000));
+	ck_assert_uint_eq(s.flood.code, 1008);
+	/* The hub has read a few times, of the megabytes that were sent. */
+	ck_assert_uint_ge(s.seq, FLOOD_READS);
+	ck_assert_uint_le(s.seq, FLOOD_READS * (READ_BYTES / FLOOD_BYTES + 1));
+	ck_assert_uint_gt(s.sent, 2 * FLOOD_READS * READ_BYTES);
+	tk_ws_close(&s.flood);
+	buf_free(&s.frame);
+	star_stop(&s.f);
+}
+
+/* The same with a round trip of two others. */
+static bool
+flood_beside_others_is_closed(void *arg)
+{
+	struct flood *s = arg;
+	char payload[32];
+
+	(void)snprintf(payload, sizeof(payload), "%d", s->round_trips++);
+	star_send(&s->env, ENV, B, payload);
+	star_expect_message(&s->live, ENV, B, payload);
+	star_send(&s->live, B, ENV, payload);
+	star_expect_message(&s->env, B, ENV, payload);
+	return flood_is_closed(s);
+}
+
+TEST_T(a_flood_disturbs_nobody, 60)
+{
+	struct mono start = clock_mono();
+	struct flood s;
+	int64_t ms;
+
+	flood_start(&s,
+	    TK_ENV(
+		"STAR_PRESENCE=off", "STAR_RATE=2000", "STAR_RATE_BURST=4000"));
+	star_open(&s.f, &s.env, "/env/demo_world");
+	star_open(&s.f, &s.live, "/env/demo_world/agent/agent_002");
+	ck_assert(tk_until(flood_beside_others_is_closed, &s, 20000));
+	ms = mono_diff_ms(clock_mono(), start);
+	ck_assert_uint_eq(s.flood.code, 1008);
+	/* What the rate allows, and one read more in each pause of 100 ms. */
+	ck_assert_uint_gt(s.seq, 4000);
+	ck_assert_uint_le(s.seq,
+	    4000 + 2000 * (unsigned long long)ms / 1000 +
+		(READ_BYTES / FLOOD_BYTES + 1) *
+		    ((unsigned long long)ms / 100 + 1));
+	ck_assert_int_gt(s.round_trips, 100);
+	tk_ws_close(&s.flood);
+	tk_ws_close(&s.env);
+	tk_ws_close(&s.live);
+	buf_free(&s.frame);
+	star_stop(&s.f);
 }
 
 TEST(too_many_broadcasts_are_rate_limited)
@@ -178,13 +312,23 @@ stalled_fill(struct stalled *s)
 	    error);
 }
 
+static bool
+nobody_is_stalled(void *arg)
+{
+	const struct stalled *s = arg;
+
+	return tk_service_metric(&s->f.hub, "soul_star_stalled") == 0;
+}
+
 TEST_T(a_slow_recipient_is_reported_and_delays_nobody, 60)
 {
 	struct stalled s;
 	int i;
 
 	stalled_start(&s, TK_ENV("STAR_PRESENCE=off", "STAR_STALL_MS=60000"));
+	ck_assert(nobody_is_stalled(&s));
 	stalled_fill(&s);
+	ck_assert_int_eq(tk_service_metric(&s.f.hub, "soul_star_stalled"), 1);
 	star_send(&s.env, ENV, "agent:*", "1");
 	star_expect_message(&s.live, ENV, "agent:*", "1");
 	star_send(&s.env, ENV, "agent:*", s.payload);
@@ -200,6 +344,7 @@ TEST_T(a_slow_recipient_is_reported_and_delays_nobody, 60)
 	    strstr(s.slow.msg.p, "\"event\":\"messages_dropped\","));
 	star_send(&s.env, ENV, "agent:*", "2");
 	star_expect_message(&s.slow, ENV, "agent:*", "2");
+	ck_assert(tk_until(nobody_is_stalled, &s, 20000));
 	stalled_stop(&s);
 }
 

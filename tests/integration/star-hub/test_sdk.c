@@ -48,14 +48,20 @@ struct sdk {
 };
 
 static void
-sdk_start(struct sdk *s)
+sdk_start_with(struct sdk *s, const char *const settings[])
 {
 	memset(s, 0, sizeof(*s));
-	star_start(&s->f, NULL);
+	star_start(&s->f, settings);
 	sdk_open(&s->f, &s->env, "/env/demo_world", ENV);
 	sdk_open(&s->f, &s->a, "/env/demo_world/agent/agent_001", A);
 	star_expect_has(&s->env, "agent_joined");
 	sdk_open(&s->f, &s->bob, "/human/bob", BOB);
+}
+
+static void
+sdk_start(struct sdk *s)
+{
+	sdk_start_with(s, NULL);
 }
 
 static void
@@ -155,5 +161,60 @@ TEST(a_human_joins_by_an_action_to_the_environment)
 	    "{\"type\": \"outcome\", \"id\": \"j1\", \"outcome\": {\"status\": "
 	    "\"success\"}, \"outcome_type\": \"dict\"}");
 	star_expect_has(&s.bob, "\"id\": \"j1\"");
+	sdk_stop(&s);
+}
+
+/* The SDK's join; the environment sees it, and answers or not. */
+static void
+sdk_join(struct sdk *s)
+{
+	sdk_send(&s->bob, BOB, ENV,
+	    "{\"type\": \"action\", \"action\": \"join_environment\", \"id\": "
+	    "\"j1\", \"parameters\": {\"env_id\": \"demo_world\"}}");
+	star_expect_has(&s->env, "\"action\": \"join_environment\"");
+}
+
+static void
+sdk_broadcast(struct sdk *s)
+{
+	sdk_send(&s->env, ENV, "\"id\": \"*\",\n    \"type\": \"hub\"",
+	    "{\"type\": \"event\", \"id\": \"e1\", \"event\": "
+	    "\"world_update\", \"data\": {}}");
+	star_expect_has(&s->a, "world_update");
+}
+
+TEST(that_action_joins_the_environment_if_it_is_set)
+{
+	struct sdk s;
+
+	sdk_start_with(&s, TK_ENV("STAR_HUMAN_AUTOJOIN=on"));
+	/* Other actions do not. */
+	sdk_send(&s.bob, BOB, ENV,
+	    "{\"type\": \"action\", \"action\": \"observe\", \"id\": \"o1\", "
+	    "\"parameters\": {}}");
+	star_expect_has(&s.env, "\"action\": \"observe\"");
+	sdk_send(&s.bob, BOB, ENV, "\"join_environment\"");
+	star_expect_has(&s.env, "\"payload\": \"join_environment\"");
+	sdk_broadcast(&s);
+	star_idle(&s.bob, "human:bob");
+	sdk_join(&s);
+	star_expect_has(&s.env, "\"event\":\"human_joined\"");
+	sdk_broadcast(&s);
+	star_expect_has(&s.bob, "world_update");
+	/* Joined it is already. */
+	sdk_join(&s);
+	star_idle(&s.env, "environment:demo_world");
+	sdk_stop(&s);
+}
+
+TEST(that_action_is_only_forwarded_by_default)
+{
+	struct sdk s;
+
+	sdk_start(&s);
+	sdk_join(&s);
+	sdk_broadcast(&s);
+	star_idle(&s.bob, "human:bob");
+	star_idle(&s.env, "environment:demo_world");
 	sdk_stop(&s);
 }

@@ -65,10 +65,13 @@ TEST(mint_rotate_revoke)
 	struct credential c = credential_of("desk 桌", "acme", "acme/u1"), out;
 	int64_t v0, before;
 	struct state_fixture b;
+	struct str hash, tenant;
 
 	state_fixture_start(&b);
 	before = state_fixture_now(&b);
 	ck_assert_int_eq(version(&b), 0);
+	IS(RC_NOENT,
+	    credential_find_hash(b.s, c.terminal_id, b.a, &hash, &tenant));
 	IS(RC_NOENT, credential_read(b.s, c.terminal_id, b.a, &out));
 	IS(RC_NOENT, credential_rotate(b.s, c.terminal_id, STR("h")));
 	IS(RC_NOENT, credential_revoke(b.s, c.terminal_id, NULL, NULL));
@@ -92,10 +95,15 @@ TEST(mint_rotate_revoke)
 	OK(credential_read(b.s, c.terminal_id, b.a, &out));
 	ck_text(out.hash, "another");
 	ck_text(out.user_id, "acme/u1");
+	OK(credential_find_hash(b.s, c.terminal_id, b.a, &hash, &tenant));
+	ck_text(hash, "another");
+	ck_text(tenant, "acme");
 	ck_assert_int_eq(out.created.ms, 1700000000123);
 	ck_assert_int_ge(out.changed.ms, before);
 	ck_assert_int_gt(version(&b), v0);
 	OK(credential_rotate(b.s, c.terminal_id, (struct str){ 0 }));
+	IS(RC_NOENT,
+	    credential_find_hash(b.s, c.terminal_id, b.a, &hash, &tenant));
 	OK(credential_read(b.s, c.terminal_id, b.a, &out));
 	ck_text(out.hash, NULL);
 

@@ -53,11 +53,24 @@ toy_on_request(void *app, struct ws_peer *p, const struct http_head *h,
 }
 
 static void
+toy_on_checked(void *app, struct ws_peer *p, enum rc rc,
+    const struct auth_caller *who, const char *why)
+{
+	ck_assert_ptr_eq(ws_peer_arg(p), app);
+	toy_send(p, rc == RC_OK ? who->user : str_of(why));
+}
+
+/* "token …" is checked, all else echoed. */
+static void
 toy_on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 {
-	(void)app;
+	struct str token = { data.p + 6, data.n - 6 };
+
 	(void)binary;
-	toy_send(p, data);
+	if (str_starts(data, STR("token ")))
+		svc_ws_check(app, p, token, toy_on_checked);
+	else
+		toy_send(p, data);
 }
 
 static void
@@ -84,6 +97,26 @@ static const struct svc_ws toy_ws = {
 	.on_end = toy_on_end,
 	.drain_reason = "restart, resume at once",
 };
+static const struct svc_ws later_ws = {
+	.name = "toy",
+	.roles = 1U << WIRE_ROLE_OWNER,
+	.token_later = true,
+	.limits = toy_limits,
+	.on_request = toy_on_request,
+	.on_message = toy_on_message,
+	.on_room = toy_on_room,
+	.on_end = toy_on_end,
+	.drain_reason = "restart, resume at once",
+};
+static const struct svc_def later_def = {
+	.name = "toy",
+	.summary = "echoes, and checks tokens",
+	.http_addr = "127.0.0.1:0",
+	.admin_addr = "127.0.0.1:0",
+	.no_bus = true,
+	.ws = &later_ws,
+	.start = toy_start,
+};
 static const struct svc_def toy_def = {
 	.name = "toy",
 	.summary = "echoes",
@@ -97,10 +130,17 @@ static const struct svc_def toy_def = {
 /* ---- tests ---- */
 
 static void
+toy_fork_as(
+    struct svc_fixture *r, const struct svc_def *def, const char *const more[])
+{
+	svc_fixture_fork(r, def, "nats://127.0.0.1:1", more);
+	tk_service_wait(&r->toy);
+}
+
+static void
 toy_fork(struct svc_fixture *r, const char *const more[])
 {
-	svc_fixture_fork(r, &toy_def, "nats://127.0.0.1:1", more);
-	tk_service_wait(&r->toy);
+	toy_fork_as(r, &toy_def, more);
 }
 
 static void
@@ -146,13 +186,15 @@ TEST(pages_of_cors_origins_connect)
 	svc_fixture_stop(&r);
 }
 
+#define OWNER "owner-0123456789abcdef0123456789"
+
 /* Tokens of an owner and of an operator, who may not connect here. */
 static void
-toy_fork_with_tokens(struct svc_fixture *r, const char *one, const char *two)
+toy_fork_with_tokens_as(struct svc_fixture *r, const struct svc_def *def,
+    const char *one, const char *two)
 {
 	static const struct tk_token tokens[] = {
-		{ "owner-0123456789abcdef0123456789",
-		    "\"role\":\"owner\",\"user\":\"alice\"" },
+		{ OWNER, "\"role\":\"owner\",\"user\":\"alice\"" },
 		{ "operator-0123456789abcdef01234567",
 		    "\"role\":\"operator\"" },
 	};
@@ -161,10 +203,14 @@ toy_fork_with_tokens(struct svc_fixture *r, const char *one, const char *two)
 
 	tk_tokens_write(path, tokens, NELEM(tokens));
 	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
-	toy_fork(r, TK_ENV(setting, one, two));
+	toy_fork_as(r, def, TK_ENV(setting, one, two));
 }
 
-#define OWNER "owner-0123456789abcdef0123456789"
+static void
+toy_fork_with_tokens(struct svc_fixture *r, const char *one, const char *two)
+{
+	toy_fork_with_tokens_as(r, &toy_def, one, two);
+}
 
 TEST(a_token_is_needed_in_a_header_or_subprotocol)
 {
@@ -187,6 +233,55 @@ TEST(a_token_is_needed_in_a_header_or_subprotocol)
 	    &r, "soul_auth_refused_total{reason=\"no_token\"} 2"));
 	ck_assert(svc_fixture_has_metric(
 	    &r, "soul_auth_refused_total{reason=\"role\"} 1"));
+	svc_fixture_stop(&r);
+}
+
+static void
+expect_reply(struct tk_ws *c, const char *text, const char *reply)
+{
+	tk_ws_send(c, text);
+	ck_assert_str_eq(tk_ws_next(c, TK_WS_MS), reply);
+}
+
+TEST(a_service_may_check_a_token_later)
+{
+	struct svc_fixture r = { 0 };
+	struct tk_ws c;
+
+	toy_fork_with_tokens_as(
+	    &r, &later_def, "RATE_TOKEN_PER_S=1", "RATE_TOKEN_BURST=2");
+	toy_open(&r, &c, NULL, "/x?y nobody");
+	expect_reply(&c, "token wrong", "the token is not known");
+	expect_reply(&c, "token operator-0123456789abcdef01234567",
+	    "the role of the access token may not do this");
+	expect_reply(&c, "token " OWNER, "alice");
+	expect_reply(&c, "token " OWNER, "alice");
+	expect_reply(&c, "token " OWNER, "too many connections are opened");
+	expect_reply(&c, "echo", "echo");
+	tk_ws_close(&c);
+	/* What says it has a token needs a good one. */
+	expect_status(&r, "Authorization: Bearer wrong-0123456789\r\n", 401);
+	expect_status(&r, "Authorization: Basic " OWNER "\r\n", 401);
+	ck_assert(svc_fixture_has_metric(
+	    &r, "soul_auth_refused_total{reason=\"bad_token\"} 2"));
+	ck_assert(svc_fixture_has_metric(
+	    &r, "soul_auth_refused_total{reason=\"role\"} 1"));
+	ck_assert(svc_fixture_has_metric(
+	    &r, "soul_auth_refused_total{reason=\"rate\"} 1"));
+	svc_fixture_stop(&r);
+}
+
+TEST(checks_count_for_the_rate_of_the_address)
+{
+	struct svc_fixture r = { 0 };
+	struct tk_ws c;
+
+	toy_fork_with_tokens_as(
+	    &r, &later_def, "RATE_ADDRESS_PER_S=1", "RATE_ADDRESS_BURST=2");
+	toy_open(&r, &c, NULL, "/x?y nobody");
+	expect_reply(&c, "token " OWNER, "alice");
+	expect_reply(&c, "token " OWNER, "too many connections are opened");
+	tk_ws_close(&c);
 	svc_fixture_stop(&r);
 }
 

@@ -22,6 +22,8 @@
 #define REPLY_MS  5000
 #define LONG_MS   60000
 #define QUEUE_MAX (256UL * 1024)
+/* Of a client that sends "pause". */
+#define PAUSE_MS 1000
 
 static const char upgrade[] = "GET /x HTTP/1.1\r\nHost: h\r\n"
 			      "Upgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -36,7 +38,8 @@ struct echo {
 	struct ws *ws;
 	pthread_t thread;
 	atomic_int ended, full;
-	atomic_uint code; /* of the last end */
+	atomic_uint code;    /* of the last end */
+	atomic_int rejected; /* the last status */
 };
 
 static void
@@ -56,6 +59,8 @@ echo_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
 	struct echo *e = arg;
 	int n = str_starts(data, STR("many")) ? 1000 : 1;
 
+	if (str_eq(data, STR("pause")))
+		ws_pause(p, mono_add_ms(clock_mono(), PAUSE_MS));
 	while (n-- > 0)
 		if (ws_send(p, f) == RC_RETRY)
 			atomic_fetch_add(&e->full, 1);
@@ -79,6 +84,12 @@ echo_on_end(void *arg, struct ws_peer *p, const struct ws_end *end)
 	atomic_fetch_add(&e->ended, 1);
 }
 
+static void
+echo_on_reject(void *arg, int status)
+{
+	atomic_store(&((struct echo *)arg)->rejected, status);
+}
+
 static void *
 echo_main(void *arg)
 {
@@ -93,7 +104,7 @@ echo_start(struct echo *e, struct ws_opts o)
 	memset(e, 0, sizeof(*e));
 	o.addr = "127.0.0.1:0";
 	o.handler = (struct ws_handler){ echo_on_request, echo_on_message,
-		echo_on_room, echo_on_end, e };
+		echo_on_room, echo_on_end, echo_on_reject, e };
 	o.message_max = WS_FRAMES_MESSAGE_MAX;
 	o.queue_bytes = QUEUE_MAX;
 	o.queue_frames = 1024;
@@ -122,6 +133,14 @@ echo_stop(struct echo *e)
 	ck_assert_int_eq(loop_post(e->loop, echo_on_stop, e), RC_OK);
 	pthread_join(e->thread, NULL);
 	loop_free(e->loop);
+}
+
+static void
+echo_on_close_all(void *arg)
+{
+	struct echo *e = arg;
+
+	(void)ws_close_some(e->ws, SIZE_MAX, WS_CLOSE_TRY_LATER, STR("later"));
 }
 
 static bool
@@ -164,6 +183,20 @@ client_read_all(int fd, struct buf *b)
 	while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
 		buf_put(b, bytes, (size_t)n);
 	ck_assert_msg(n == 0, "%s", strerror(errno));
+}
+
+/* Until text has come. */
+static void
+client_read_until(int fd, struct buf *b, const char *text)
+{
+	char bytes[512];
+	ssize_t n;
+
+	while (b->n == 0 || memmem(b->p, b->n, text, strlen(text)) == NULL) {
+		n = recv(fd, bytes, sizeof(bytes), 0);
+		ck_assert_int_gt(n, 0);
+		buf_put(b, bytes, (size_t)n);
+	}
 }
 
 /* Remove and check the response to a valid handshake. */
@@ -289,6 +322,8 @@ http_check(struct echo *e, const char *request, const char *expected)
 	ck_assert_msg(
 	    in.n > 0 && strncmp(in.p, expected, strlen(expected)) == 0,
 	    "%.20s: %s", request, in.n > 0 ? in.p : "nothing");
+	ck_assert_int_eq(
+	    atomic_load(&e->rejected), (int)strtol(expected + 9, NULL, 10));
 	close(fd);
 	buf_free(&in);
 }
@@ -345,6 +380,57 @@ TEST_T(a_silent_client_is_pinged_and_closed, 30)
 	close(fd);
 	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
 	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_GOING_AWAY);
+	buf_free(&in);
+	echo_stop(&e);
+}
+
+/* Frames with a mask of zeroes. */
+#define PAUSE_FRAME "\x81\x85\0\0\0\0pause"
+#define CLOSE_FRAME "\x88\x82\0\0\0\0\x03\xe8"
+
+TEST_T(a_paused_client_is_read_later_and_not_timed_out, 30)
+{
+	struct buf in = BUF_INIT(65536);
+	struct mono start;
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ .timeout_ms = PAUSE_MS / 2 });
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	start = clock_mono();
+	client_send(fd, (struct str){ PAUSE_FRAME, sizeof(PAUSE_FRAME) - 1 });
+	/* Not with it, since what was read already is handled at once. */
+	client_read_until(fd, &in, "pause");
+	client_send(fd, (struct str){ CLOSE_FRAME, sizeof(CLOSE_FRAME) - 1 });
+	client_read_all(fd, &in);
+	ck_assert_int_ge(mono_diff_ms(clock_mono(), start), PAUSE_MS);
+	close(fd);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_NORMAL);
+	buf_free(&in);
+	echo_stop(&e);
+}
+
+TEST_T(a_paused_client_may_be_closed, 30)
+{
+	struct buf in = BUF_INIT(65536);
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ 0 });
+	fd = client_connect(&e);
+	client_send(fd, str_of(upgrade));
+	client_send(fd, (struct str){ PAUSE_FRAME, sizeof(PAUSE_FRAME) - 1 });
+	client_read_until(fd, &in, "pause");
+	ck_assert_int_eq(loop_post(e.loop, echo_on_close_all, &e), RC_OK);
+	/* Its close frame is the reply that ends the connection. */
+	client_send(fd, (struct str){ CLOSE_FRAME, sizeof(CLOSE_FRAME) - 1 });
+	client_read_all(fd, &in);
+	ck_assert_ptr_nonnull(memmem(in.p, in.n, "\x03\xf5", 2));
+	close(fd);
+	ck_assert(tk_until(echo_has_ended, &e, REPLY_MS));
+	ck_assert_uint_eq(atomic_load(&e.code), WS_CLOSE_TRY_LATER);
 	buf_free(&in);
 	echo_stop(&e);
 }

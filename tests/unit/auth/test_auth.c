@@ -19,7 +19,8 @@ struct result {
 	bool done;
 	enum rc rc;
 	enum wire_role role;
-	char user[160], terminal[160], why[600];
+	char user[160], terminal[160], tenant[160], why[600];
+	struct auth_caller caller; /* its texts are the three above */
 	uint64_t key;
 };
 
@@ -53,6 +54,8 @@ on_caller(void *arg, enum rc rc, const struct auth_caller *c, const char *why)
 	copy_text(c->terminal_id, a->terminal, sizeof(a->terminal));
 	a->role = c->role;
 	a->key = c->key;
+	copy_text(c->tenant, a->tenant, sizeof(a->tenant));
+	a->caller = *c;
 }
 
 static bool
@@ -342,6 +345,91 @@ TEST(removing_a_key_revokes_its_tokens)
 	end(&r);
 }
 
+/* ---- callers of open connections ---- */
+
+struct recheck {
+	struct auth_test *r;
+	struct result *a;
+	enum rc want;
+	const char *why;
+};
+
+static struct str
+text_or_absent(const char *text)
+{
+	return strcmp(text, "-") == 0 ? (struct str){ NULL, 0 } : str_of(text);
+}
+
+static bool
+recheck_is(void *arg)
+{
+	struct recheck *k = arg;
+	struct auth_caller c = k->a->caller;
+
+	c.user = text_or_absent(k->a->user);
+	c.tenant = text_or_absent(k->a->tenant);
+	c.terminal_id = text_or_absent(k->a->terminal);
+	return auth_recheck(k->r->auth, &c, &k->why) == k->want;
+}
+
+/* What becomes of the caller a; returns the reason. */
+static const char *
+recheck_becomes(struct auth_test *r, struct result *a, enum rc want)
+{
+	struct recheck k = { r, a, want, "" };
+
+	ck_assert(tk_loop_until(r->loop, recheck_is, &k, WAIT_MS));
+	return k.why;
+}
+
+TEST(a_caller_of_the_file_is_rechecked_without_its_token)
+{
+	struct result a;
+	struct auth_test r;
+
+	start(&r);
+	a = check_token(&r, "one");
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_OK), "");
+	write_tokens(&r, "two");
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_DENIED),
+	    "the token is not valid any more");
+	write_token(&r, "one", "\"role\":\"owner\",\"user\":\"eve\"");
+	becomes(&r, "one", RC_OK);
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_DENIED),
+	    "the token is for another caller now");
+	write_tokens(&r, "one");
+	recheck_becomes(&r, &a, RC_OK);
+	/* The end that it had when it was checked. */
+	a.caller.until = (struct wall){ clock_wall().ms - 1 };
+	ck_assert_str_eq(
+	    recheck_becomes(&r, &a, RC_DENIED), "the token has expired");
+	end(&r);
+}
+
+TEST(a_caller_of_a_jwt_is_rechecked_by_its_key)
+{
+	struct buf jwt = BUF_INIT(JWT_FIXTURE_MAX);
+	struct result a;
+	struct auth_test r;
+
+	start(&r);
+	sign(&r, &jwt);
+	a = check_token(&r, jwt.p);
+	recheck_becomes(&r, &a, RC_OK);
+	write_keys(&r, "b");
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_DENIED),
+	    "the key that has signed the token is not valid any more");
+	write_keys(&r, "a");
+	recheck_becomes(&r, &a, RC_OK);
+	/* Another key of that name. */
+	EVP_PKEY_free(r.signer.pkey);
+	jwt_fixture_key(&r.signer, SIGNER_OKP, NULL, 0);
+	write_keys(&r, "a");
+	recheck_becomes(&r, &a, RC_DENIED);
+	buf_free(&jwt);
+	end(&r);
+}
+
 TEST(invalid_files_fail_the_start)
 {
 	struct buf errors = BUF_INIT(4096);
@@ -413,5 +501,31 @@ TEST(tokens_of_terminals_are_looked_up)
 	auth_accept_terminals(r.auth, lookup, NULL);
 	auth_terminal_token(STR("lamp-3"), str_of(secret), token);
 	ck_assert_int_eq(check_token(&r, token).rc, RC_DOWN);
+	end(&r);
+}
+
+TEST(a_terminal_is_rechecked_by_its_secret)
+{
+	char secret[AUTH_SECRET_MAX], token[AUTH_TERMINAL_TOKEN_MAX];
+	struct result a;
+	struct auth_test r;
+
+	start(&r);
+	auth_secret_new(secret);
+	auth_secret_hash(str_of(secret), hash);
+	auth_terminal_token(STR("lamp-1"), str_of(secret), token);
+	auth_accept_terminals(r.auth, lookup, &r);
+	a = check_token(&r, token);
+	recheck_becomes(&r, &a, RC_OK);
+	auth_accept_terminals(r.auth, lookup, NULL);
+	recheck_becomes(&r, &a, RC_DOWN);
+	auth_accept_terminals(r.auth, lookup, &r);
+	/* The same secret has another hash when it is set again. */
+	auth_secret_hash(str_of(secret), hash);
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_DENIED),
+	    "the identity of the terminal has changed");
+	str_copy(STR("lamp-2"), a.terminal, sizeof(a.terminal));
+	ck_assert_str_eq(recheck_becomes(&r, &a, RC_DENIED),
+	    "the identity of the terminal was revoked");
 	end(&r);
 }

@@ -134,6 +134,31 @@ TEST(histograms_are_cumulative)
 	metric_set_free(s);
 }
 
+TEST(histograms_of_bytes_have_buckets_of_bytes)
+{
+	struct metric_set *s = metric_set_new();
+	struct metric *h = metric_histogram_bytes(s, "q_bytes", "Q.", NULL);
+	struct buf out = BUF_INIT(65536);
+
+	metric_observe(h, 0);
+	metric_observe(h, 256);
+	metric_observe(h, 257);
+	metric_observe(h, 17.0 * 1024 * 1024);
+	metric_write(s, &out);
+	ck_assert_ptr_nonnull(strstr(out.p,
+	    "# TYPE q_bytes histogram\n"
+	    "q_bytes_bucket{le=\"0\"} 1\n"
+	    "q_bytes_bucket{le=\"256\"} 2\n"
+	    "q_bytes_bucket{le=\"1024\"} 3\n"));
+	ck_assert_ptr_nonnull(strstr(out.p,
+	    "q_bytes_bucket{le=\"16777216\"} 3\n"
+	    "q_bytes_bucket{le=\"+Inf\"} 4\n"
+	    "q_bytes_sum 17826305\nq_bytes_count 4\n"));
+	ck_assert_int_eq(metric_value(h), 4);
+	buf_free(&out);
+	metric_set_free(s);
+}
+
 TEST(odd_observations_do_not_corrupt_the_sum)
 {
 	struct metric_set *s = metric_set_new();
