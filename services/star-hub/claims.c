@@ -374,7 +374,7 @@ claim_replace_remote(struct claims *s, const struct star_claim *claim,
 		return;
 	if (c->resume_session[0] != '\0' &&
 	    str_eq(claim->session_before, str_of(c->session)))
-		takeover_request(peers, c, claim->before.hub, first);
+		takeover_request(peers, c, p, first);
 	/* It may have started anew meanwhile. */
 	p = peers_find(peers, claim->before.hub);
 	if (p != NULL)

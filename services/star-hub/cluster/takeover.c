@@ -155,8 +155,8 @@ takeover_on_reply(void *arg, enum rc rc, struct str data)
 }
 
 void
-takeover_request(struct peers *c, struct client *client, struct str before,
-    struct client_beginning *first)
+takeover_request(struct peers *c, struct client *client,
+    const struct peer *before, struct client_beginning *first)
 {
 	struct takeover t = { .hub = c->hub, .client = client, .first = first };
 	const struct bus_meta meta = { .deadline = { clock_wall().ms +
@@ -165,8 +165,8 @@ takeover_request(struct peers *c, struct client *client, struct str before,
 	struct buf out = BUF_INIT(LINK_RECORD_MAX);
 	enum rc rc;
 
-	(void)snprintf(subject, sizeof(subject), "soul.star.takeover.%.*s",
-	    STR_ARG(before));
+	(void)snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_STAR_TAKEOVER,
+	    before->name);
 	link_record_write(&(struct link_record){ .kind = LINK_TAKEOVER,
 			      .gen = client->gen,
 			      .to = client_key(client, key),
