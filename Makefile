@@ -151,6 +151,9 @@ bench-emotion: $(TRAINER)
 	@$< bench $(EMOTION_DATA)
 .PHONY: train-emotion bench-emotion
 
+# So are the pages of the hub.
+$(B)/services/star-hub/web_files.o: $(wildcard services/star-hub/web/*)
+
 # The plugin of the MQTT broker.  Linked without libraries and sanitizers, since
 # brokers may be built with another C library.
 GATE_SRC := $(wildcard services/mqtt-bridge/broker-plugin/*.c) \

@@ -41,6 +41,9 @@ struct svc_ws {
 	void (*on_end)(void *app, struct ws_peer *p, const struct ws_end *end);
 	/* Reason of the close frames of a drain. */
 	const char *drain_reason;
+	/* What a plain GET gets, without a token; see struct ws_opts. */
+	const struct ws_file *files;
+	size_t nfiles;
 };
 
 /* svc_ws_listener(s): To count what it has to send; NULL: def->ws is. */

@@ -221,19 +221,34 @@ listener_authenticate(
 
 /* ---- events of the listener ---- */
 
+/* Before it is known who it is. */
+static bool
+listener_may_try(
+    struct svc_ws_listener *l, struct ws_peer *p, const struct http_head *h)
+{
+	return listener_permits_page(l, p, h) &&
+	    !listener_is_over(
+		l, p, h, l->handshakes, str_of(ws_peer_address(p)), NULL);
+}
+
 static void
 listener_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 {
 	struct svc_ws_listener *l = arg;
 
-	if (!listener_permits_page(l, p, h) ||
-	    listener_is_over(
-		l, p, h, l->handshakes, str_of(ws_peer_address(p)), NULL))
+	if (!listener_may_try(l, p, h))
 		return;
 	if (l->svc->access == NULL)
 		l->def->on_request(l->svc->app, p, h, NULL);
 	else
 		listener_authenticate(l, p, h);
+}
+
+/* Without a token: they are the same for everybody. */
+static bool
+listener_on_file(void *arg, struct ws_peer *p, const struct http_head *h)
+{
+	return listener_may_try(arg, p, h);
 }
 
 static void
@@ -290,8 +305,11 @@ svc_ws_start(struct svc *s)
 		return RC_INVALID;
 	l->def->limits(s->app_conf, &o);
 	o.proxies = &proxies;
-	o.handler = (struct ws_handler){ listener_on_request,
-		listener_on_message, listener_on_room, listener_on_end, l };
+	o.handler =
+	    (struct ws_handler){ listener_on_request, listener_on_message,
+		    listener_on_room, listener_on_end, listener_on_file, l };
+	o.files = l->def->files;
+	o.nfiles = l->def->nfiles;
 	if (s->access != NULL) {
 		o.per_address = conf->http_per_address > 0
 		    ? (size_t)conf->http_per_address

@@ -22,6 +22,13 @@ struct loop;
 struct ws;
 struct ws_peer;
 
+/* What a plain GET of a path gets: bytes from data to end. */
+struct ws_file {
+	const char *path; /* "/x.js"; a query is ignored */
+	const char *type; /* "text/javascript; charset=utf-8" */
+	const char *data, *end;
+};
+
 /* How a connection has ended. */
 struct ws_end {
 	unsigned code; /* close code of either side; 1006: none was sent */
@@ -45,6 +52,12 @@ struct ws_handler {
 	/* The last call of a peer that has had its on_request(); it is freed
 	 * next.  Never from inside of ws_*(), but for ws_free(). */
 	void (*on_end)(void *arg, struct ws_peer *p, const struct ws_end *end);
+	/*
+	 * A client requests one of the files, with a plain GET or HEAD.  False:
+	 * it was rejected, by ws_reject().  NULL: everybody gets them.
+	 */
+	bool (*on_file)(
+	    void *arg, struct ws_peer *p, const struct http_head *h);
 	void *arg;
 };
 
@@ -56,6 +69,10 @@ struct ws_opts {
 	size_t per_address;     /* of a client; more get 429; 0: unlimited */
 	/* Whose X-Forwarded-For counts; copied.  NULL: nobody's. */
 	const struct proxy_nets *proxies;
+	/* Not copied.  They are sent with a strict policy for pages: scripts,
+	 * styles and connections of the same origin only, none inline. */
+	const struct ws_file *files;
+	size_t nfiles;
 	size_t message_max; /* bytes of a message that is read */
 	/* Of one peer, waiting to be sent; see ws_send(). */
 	size_t queue_bytes, queue_frames;
