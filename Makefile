@@ -6,6 +6,8 @@
 #   make test-fresh      README's first commands on a minimal Debian;
 #                        needs root
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
+#   make test-web        star-hub's browser client; needs Node, and for the demo
+#                        page Chromium
 #   make lint            check the code style
 #   make bench           timings relative to a baseline of the same run; never fails
 #   make soak            long tests: fuzzing, load with kills

@@ -25,8 +25,7 @@ struct handshake {
 void handshake_check(const struct http_head *h, struct handshake *out);
 
 /*
- * handshake_is_plain(h): Whether it is a valid GET or HEAD that does not ask
- * for another protocol.
+ * handshake_is_plain(h): Whether it is a valid GET or HEAD without an upgrade.
  */
 bool handshake_is_plain(const struct http_head *h);
 

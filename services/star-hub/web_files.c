@@ -19,10 +19,12 @@ WEB_FILE(demo_css, "demo.css");
 WEB_FILE(demo_js, "demo.js");
 WEB_FILE(star_js, "star.js");
 
+#define PAGE web_index, web_index_end
 const struct ws_file web_files[WEB_FILES_N] = {
-	{ "/", "text/html; charset=utf-8", web_index, web_index_end },
-	{ "/demo.css", "text/css; charset=utf-8", web_demo_css,
+	{ "/", "text/html; charset=utf-8", PAGE },
+	{ "/demo", "text/html; charset=utf-8", PAGE },
+	{ "/demo/demo.css", "text/css; charset=utf-8", web_demo_css,
 	    web_demo_css_end },
-	{ "/demo.js", JAVASCRIPT, web_demo_js, web_demo_js_end },
+	{ "/demo/demo.js", JAVASCRIPT, web_demo_js, web_demo_js_end },
 	{ "/star.js", JAVASCRIPT, web_star_js, web_star_js_end },
 };

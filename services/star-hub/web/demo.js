@@ -1,5 +1,5 @@
 // demo: a page to try a hub with: connect, see who is there, talk.
-import { connect } from "./star.js";
+import { connect } from "/star.js";
 
 const WORDS = {
   en: {
@@ -168,14 +168,13 @@ function showFields() {
 function path() {
   const id = encodeURIComponent($("id").value);
   const env = encodeURIComponent($("env").value);
-  return { human: `human/${id}`, environment: `env/${env}`,
-    agent: `env/${env}/agent/${id}` }[$("type").value];
+  return { human: `/human/${id}`, environment: `/env/${env}`,
+    agent: `/env/${env}/agent/${id}` }[$("type").value];
 }
 
 function start(event) {
   event.preventDefault();
-  star = connect(new URL(path(), document.baseURI),
-    { token: $("token").value });
+  star = connect(path(), { token: $("token").value });
   star.on("open", () => { showState(); refresh(); });
   star.on("close", ({ code, reason }) => {
     write(words.closed, `${code} ${reason}`);

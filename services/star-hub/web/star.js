@@ -144,7 +144,7 @@ class Star {
       this.#unconfirmed.set(id, { resolve, reject });
       this.#confirmSoon(CONFIRM_MS);
     });
-    // Whoever does not wait for it has the event.
+    // Without a handler of its own it is no unhandled rejection.
     sent.catch(() => {});
     return sent;
   }
@@ -347,7 +347,11 @@ class Star {
         this.#receive(data);
     };
     socket.onclose = ({ code, reason }) => this.#ended(socket, code, reason);
-    socket.onerror = () => {}; // onclose follows
+    // onclose follows; in some versions of Node not if there was no upgrade.
+    socket.onerror = () => {
+      if (!this.#greeted)
+        setTimeout(() => this.#ended(socket, 1006, ""), 0);
+    };
     this.#setTick(socket, CONNECT_MS);
   }
 
@@ -394,8 +398,20 @@ class Star {
         env_id: this.identity.env });
     if (!resumed)
       for (const env_id of this.#joined)
-        this.join(env_id).catch(() => {});
+        this.#rejoin(env_id, this.#socket, this.#options.backoff);
     return true;
+  }
+
+  // After a hub's end the environment may come back later than we do.
+  async #rejoin(env_id, socket, wait) {
+    const { type } = await this.request("join_environment", { env_id })
+      .catch((error) => error);
+    if (type === "env_not_found")
+      setTimeout(() => {
+        if (this.#joined.has(env_id) && this.#socket === socket)
+          this.#rejoin(env_id, socket,
+            Math.min(2 * wait, this.#options.backoffMax));
+      }, wait);
   }
 
   // Actions that were sent, and whose outcome will not come.

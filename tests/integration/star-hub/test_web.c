@@ -56,8 +56,10 @@ TEST(the_demo_page_and_its_parts_are_served)
 
 	star_start(&f, NULL);
 	web_check(&f, "/", "index.html", "text/html; charset=utf-8");
-	web_check(&f, "/demo.css", "demo.css", "text/css; charset=utf-8");
-	web_check(&f, "/demo.js", "demo.js", "text/javascript; charset=utf-8");
+	web_check(&f, "/demo", "index.html", "text/html; charset=utf-8");
+	web_check(&f, "/demo/demo.css", "demo.css", "text/css; charset=utf-8");
+	web_check(
+	    &f, "/demo/demo.js", "demo.js", "text/javascript; charset=utf-8");
 	web_check(&f, "/star.js", "star.js", "text/javascript; charset=utf-8");
 	star_stop(&f);
 }

@@ -76,7 +76,7 @@ TEST(a_handshake_is_checked)
 	}
 }
 
-TEST(a_plain_request_asks_for_no_other_protocol)
+TEST(a_plain_request_has_no_upgrade)
 {
 	static const struct {
 		const char *line, *fields;
