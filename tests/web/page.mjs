@@ -103,6 +103,14 @@ test("a visitor joins an environment, talks, and sees the reply", async () => {
   await bob.until("document.getElementById('log').textContent" +
     ".includes('done: success')");
   assert.match(await env.log(), /bobdoes: water/);
+  // An error is seen once.
+  await env.value("document.getElementById('disconnect').click()");
+  await bob.until("document.getElementById('log').textContent" +
+    ".includes('environment_down')");
+  await bob.submit("say", { text: "anybody?", kind: "say" });
+  await bob.until("document.getElementById('log').textContent" +
+    ".includes('CONNECTION_ERROR')");
+  assert.equal((await bob.log()).split("CONNECTION_ERROR").length, 2);
   assert.deepEqual([...env.errors, ...bob.errors], []);
 });
 

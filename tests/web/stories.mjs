@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// stories: what programs on the published SDK do, through star.js and a real hub.
+// stories: what programs on the published SDK do, through star.js and a real hub, or
+// as many replicas as STAR_HUBS says, with clients on each.
 import assert from "node:assert/strict";
 import { Hub, main, next, rejection, test } from "./test.mjs";
 
@@ -8,10 +9,12 @@ const A = "env/demo_world/agent/agent_001";
 const B = "env/demo_world/agent/agent_002";
 
 async function world(...paths) {
-  const hub = await Hub.start();
+  const hubs = [await Hub.start()];
+  while (hubs.length < (process.env.STAR_HUBS ?? 1))
+    hubs.push(await Hub.start({}, hubs[0]));
   const clients = [];
-  for (const path of ["env/demo_world", ...paths])
-    clients.push(await hub.client(path));
+  for (const [i, path] of ["env/demo_world", ...paths].entries())
+    clients.push(await hubs[i % hubs.length].client(path));
   return clients;
 }
 

@@ -59,7 +59,14 @@ function write(who, text, kind = "") {
   $("log").scrollTop = $("log").scrollHeight;
 }
 
-const writeError = (error) => write(error.code ?? error.name, error.message, "error");
+// An error may be an event and the rejection of a promise.
+const written = new WeakSet();
+
+function writeError(error) {
+  if (!written.has(error))
+    write(error.code ?? error.name, error.message, "error");
+  written.add(error);
+}
 
 function showState() {
   const state = star?.state ?? "closed";
@@ -199,9 +206,7 @@ $("say").addEventListener("submit", (event) => {
   send(JSON.parse($("to").value), $("kind").value, $("text").value);
   $("text").value = "";
 });
-// An error of a message is in the list already; this is one that is nobody's.
 window.addEventListener("unhandledrejection", (event) => {
-  if (event.reason?.details === undefined)
-    writeError(event.reason);
+  writeError(event.reason);
   event.preventDefault();
 });
