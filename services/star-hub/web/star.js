@@ -83,7 +83,7 @@ class Star {
   #cursors = new Map(); // environment: cursor of its last broadcast
   #joined = new Set();  // environments, of a human
   #unconfirmed = new Map(); // message_id: { resolve, reject }
-  #calls = new Map();       // id of an action: the same, and to, timer
+  #calls = new Map();       // the same of an action, and recipient, timer
   #prefix = Math.random().toString(36).slice(2, 10);
   #n = 0;
 
@@ -144,7 +144,7 @@ class Star {
       this.#unconfirmed.set(id, { resolve, reject });
       this.#confirmSoon(CONFIRM_MS);
     });
-    // Without a handler of its own it is no unhandled rejection.
+    // A caller may ignore it: errors of the hub are events, too.
     sent.catch(() => {});
     return sent;
   }
@@ -374,8 +374,8 @@ class Star {
   #greet({ type, payload }) {
     if (type !== "heartbeat")
       return false;
-    const before = this.#session;
-    const resumed = before !== null && payload.resumed === true;
+    const again = this.#ever;
+    const resumed = again && payload.resumed === true;
     this.#greeted = this.#ever = true;
     this.#since = Date.now();
     this.state = "open";
@@ -388,7 +388,7 @@ class Star {
       this.#abandon(lost("delivery_unknown",
         "the connection was not resumed: the outcome is unknown"));
     }
-    if (before !== null && !resumed)
+    if (again && !resumed)
       open.lost = payload.lost ?? "unknown";
     this.#emit("open", open);
     if (open.lost !== undefined && open.lost !== 0)
