@@ -158,6 +158,56 @@ test("a broadcast is seen once, and history is asked for from its cursor",
     star.close();
   });
 
+const reply = (hub, outcome) => {
+  const { message_id } = hub.sent.findLast(
+    ({ payload }) => payload.stream === "get_history");
+  hub.get({ type: "message", sender: { id: "hub", type: "hub" },
+    payload: { type: "outcome", id: message_id, outcome } });
+};
+
+const historyRequests = (hub) =>
+  hub.sent.filter(({ payload }) => payload.stream === "get_history")
+    .map(({ payload }) => payload.data.after);
+
+test("a long history is read page by page, before what comes meanwhile",
+  async () => {
+    const star = client({ cursor: "1-40" });
+    const [hub] = FakeSocket.all;
+    const seen = [];
+    star.on("event", ({ data }) => seen.push(data.n));
+    const event = (cursor, n, type = "agent") => ({ type: "message", sender: ENV,
+      recipient: { id: "*", type }, cursor,
+      payload: { type: "event", id: `e${n}`, event: "tick", data: { n } } });
+    hub.greet({ gap: false, more: true });
+    hub.event("1-41", 41); // what the hub sends by itself, then a new one
+    hub.event("1-99", 99);
+    reply(hub, { gap: false, more: true, cursor: "1-42",
+      events: [event("1-41", 41), event("1-42", 42, "human")] });
+    await until(() => historyRequests(hub).length === 2, "the next page");
+    assert.deepEqual(historyRequests(hub), ["1-40", "1-42"]);
+    reply(hub, { gap: false, more: false, cursor: "1-43",
+      events: [event("1-43", 43)] });
+    await until(() => seen.includes(99), "the new one");
+    assert.deepEqual(seen, [41, 43, 99]);
+    star.close();
+  });
+
+test("a history that cannot be read is a gap", async () => {
+  const star = client({ cursor: "1-40" });
+  const [hub] = FakeSocket.all;
+  const gap = next(star, "gap");
+  hub.greet({ gap: false, more: true });
+  const { message_id } = hub.sent[0];
+  hub.event("1-99", 99);
+  const event = next(star, "event");
+  hub.get({ type: "error", sender: { id: "hub", type: "hub" }, payload: {
+    error_code: "CONNECTION_ERROR", error_type: "x", message: "Redis is away",
+    details: { original_message_id: message_id } } });
+  assert.equal((await gap)[0].why, "history_unknown");
+  assert.equal((await event)[0].data.n, 99);
+  star.close();
+});
+
 test("dropped messages are a gap", async () => {
   const star = client();
   const [hub] = FakeSocket.all;

@@ -81,6 +81,7 @@ class Star {
   #session = null;
   #frames = 0; // that came in the session, first heartbeats excluded
   #cursors = new Map(); // environment: cursor of its last broadcast
+  #waiting = new Map(); // environment: its broadcasts, while history is read
   #joined = new Set();  // environments, of a human
   #unconfirmed = new Map(); // message_id: { resolve, reject }
   #calls = new Map();       // the same of an action, and recipient, timer
@@ -272,9 +273,9 @@ class Star {
     else if (this.#greet(message))
       return;
     if (message.sender.type === "environment" &&
-        /^\d+-\d+$/.test(message.cursor) && !this.#advance(message))
-      return;
-    if (message.type === "error")
+        /^\d+-\d+$/.test(message.cursor))
+      this.#broadcast(message);
+    else if (message.type === "error")
       this.#failed(message.payload ?? {});
     else if (message.type === "message")
       this.#dispatch(message);
@@ -297,13 +298,44 @@ class Star {
       this.#emit(payload.type, payload, message);
   }
 
-  // An environment's broadcast; false: it is known.
-  #advance({ cursor, sender }) {
+  // Of an environment, now or from its history: in order, and each once.
+  #broadcast(message) {
+    const { cursor, sender, recipient } = message;
     const last = this.#cursors.get(sender.id);
-    if (last !== undefined && !isNewer(cursor, last))
-      return false;
-    this.#cursors.set(sender.id, cursor);
-    return true;
+    const waiting = this.#waiting.get(sender.id);
+    if (waiting !== undefined) {
+      waiting.push(message);
+    } else if (last === undefined || isNewer(cursor, last)) {
+      this.#cursors.set(sender.id, cursor);
+      // History has those to members of all types.
+      if ([this.identity.type, "hub", undefined].includes(recipient.type))
+        this.#dispatch(message);
+    }
+  }
+
+  // What came after the last broadcast, page by page.
+  async #catchUp(env_id, socket) {
+    const found = [];
+    this.#waiting.set(env_id, []);
+    try {
+      let page = { cursor: this.#cursors.get(env_id), more: true };
+      while (page.more) {
+        const after = page.cursor;
+        page = await this.request("get_history", { env_id, after, limit: 100 });
+        found.push(...page.events);
+        if (page.gap === true)
+          this.#emit("gap", { why: "history_expired", env_id });
+      }
+    } catch {
+      this.#emit("gap", { why: "history_unknown", env_id });
+    }
+    // A newer connection does this again.
+    if (this.#socket !== socket)
+      return;
+    found.push(...this.#waiting.get(env_id));
+    this.#waiting.delete(env_id);
+    for (const message of found)
+      this.#broadcast(message);
   }
 
   #failed({ error_code, error_type, message, details }) {
@@ -396,6 +428,9 @@ class Star {
     if (payload.gap === true)
       this.#emit("gap", { why: "history_expired",
         env_id: this.identity.env });
+    // What the hub sends of it now is not all.
+    if (payload.more === true)
+      this.#catchUp(this.identity.env, this.#socket);
     if (!resumed)
       for (const env_id of this.#joined)
         this.#rejoin(env_id, this.#socket, this.#options.backoff);
@@ -404,8 +439,10 @@ class Star {
 
   // After a hub's end the environment may come back later than we do.
   async #rejoin(env_id, socket, wait) {
-    const { type } = await this.request("join_environment", { env_id })
-      .catch((error) => error);
+    const { type, status } =
+      await this.request("join_environment", { env_id }).catch((error) => error);
+    if (status === "success" && this.#cursors.has(env_id))
+      this.#catchUp(env_id, socket);
     if (type === "env_not_found")
       setTimeout(() => {
         if (this.#joined.has(env_id) && this.#socket === socket)
@@ -455,6 +492,7 @@ class Star {
   #release(error) {
     this.#socket = null;
     this.#greeted = false;
+    this.#waiting.clear();
     clearInterval(this.#tick);
     clearTimeout(this.#confirm);
     this.#confirm = undefined;
