@@ -6,6 +6,8 @@
 #   make test-fresh      README's first commands on a minimal Debian;
 #                        needs root
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
+#   make test-web        star-hub's browser client; needs Node, and for the demo
+#                        page Chromium
 #   make lint            check the code style
 #   make bench           timings relative to a baseline of the same run; never fails
 #   make soak            long tests: fuzzing, load with kills
@@ -150,6 +152,9 @@ train-emotion: $(TRAINER)
 bench-emotion: $(TRAINER)
 	@$< bench $(EMOTION_DATA)
 .PHONY: train-emotion bench-emotion
+
+# So are the pages of the hub.
+$(B)/services/star-hub/web_files.o: $(wildcard services/star-hub/web/*)
 
 # The plugin of the MQTT broker.  Linked without libraries and sanitizers, since
 # brokers may be built with another C library.

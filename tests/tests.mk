@@ -8,6 +8,7 @@
 #   make test UNITS="core rx"    only those units' tests, no lint
 #   make test-helm               the chart in k8s/, with npm's Helm
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
+#   make test-web                star-hub's browser client, with Node
 #   J=1                          one test program at a time
 #   make test-compose            images and docker compose
 
@@ -166,6 +167,17 @@ test-docs:
 	*) exit 1 ;; \
 	esac
 
+# ---- the browser client ------------------------------------------------------
+# Needs Node and perhaps npm, and with Chromium opens the demo page, too.
+test-web: $(B)/bin/star-hub $(STAMP)
+	@tests/web/install; case $$? in \
+	0) STAR_BIN=$(B)/bin tests/testkit/run-tests -j $(J) tests/web/session.mjs \
+	    tests/web/stories.mjs tests/web/reconnect.mjs \
+	    $$(tests/web/install --browser && echo tests/web/page.mjs) ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not distort each other's timings.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -183,4 +195,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-compose lint format bench bench-zh soak

@@ -22,6 +22,7 @@ memory-worker:
   urls: [EMBEDDINGS_BASE_URL, MEM0_BASE_URL, CHROMA_URL]
   drain: 10
 mqtt-bridge: {admin: 9116, needs: [nats, redis, mqtt], drain: 10}
+star-hub: {admin: 9122, http: 9014, needs: [nats, redis], drain: 20, linger: 5}
 llm-sim: {admin: 9117, http: 9080, needs: [nats], drain: 10, demo: true}
 body-sim: {admin: 9111, http: 9011, needs: [mqtt], drain: 10, demo: true}
 {{- end -}}

@@ -50,6 +50,9 @@ struct svc_ws {
 	void (*on_reject)(void *app, int status);
 	/* Reason of the close frames of a drain. */
 	const char *drain_reason;
+	/* What a plain GET gets, without a token; see struct ws_opts. */
+	const struct ws_file *files;
+	size_t nfiles;
 };
 
 /* svc_ws_listener(s): To count what it has to send; NULL: def->ws is. */

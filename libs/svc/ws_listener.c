@@ -315,6 +315,20 @@ listener_on_request(void *arg, struct ws_peer *p, const struct http_head *h)
 		listener_authenticate(l, p, h);
 }
 
+/* Without a token: they are the same for everybody. */
+static bool
+listener_on_file(void *arg, struct ws_peer *p, const struct http_head *h)
+{
+	struct svc_ws_listener *l = arg;
+
+	if (!listener_permits_page(l, p, h))
+		return false;
+	if (!listener_address_is_over(l, p))
+		return true;
+	listener_reject(l, p, h, NULL, &listener_over);
+	return false;
+}
+
 static void
 listener_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
 {
@@ -378,9 +392,11 @@ svc_ws_start(struct svc *s)
 		return RC_INVALID;
 	l->def->limits(s->app_conf, &o);
 	o.proxies = &proxies;
-	o.handler =
-	    (struct ws_handler){ listener_on_request, listener_on_message,
-		    listener_on_room, listener_on_end, listener_on_reject, l };
+	o.handler = (struct ws_handler){ listener_on_request,
+		listener_on_message, listener_on_room, listener_on_end,
+		listener_on_reject, listener_on_file, l };
+	o.files = l->def->files;
+	o.nfiles = l->def->nfiles;
 	if (s->access != NULL) {
 		o.per_address = conf->http_per_address > 0
 		    ? (size_t)conf->http_per_address

@@ -71,22 +71,41 @@ handshake_reject(struct handshake *out, int status, const char *why)
 	out->why = why;
 }
 
+/* NULL, or what is wrong with it as a request. */
+static const char *
+handshake_request_error(const struct http_head *h)
+{
+	if (!h->http11)
+		return "the version must be HTTP/1.1";
+	if (handshake_count(h, STR("Host")) != 1)
+		return "there must be one Host";
+	if (handshake_count(h, STR("Content-Length")) > 0 ||
+	    handshake_count(h, STR("Transfer-Encoding")) > 0)
+		return "the request must not have a body";
+	return NULL;
+}
+
+bool
+handshake_is_plain(const struct http_head *h)
+{
+	return (str_eq(h->method, STR("GET")) ||
+		   str_eq(h->method, STR("HEAD"))) &&
+	    handshake_count(h, STR("Upgrade")) == 0 &&
+	    handshake_request_error(h) == NULL;
+}
+
 void
 handshake_check(const struct http_head *h, struct handshake *out)
 {
 	struct str key = handshake_find(h, STR("Sec-WebSocket-Key"));
 	struct str version = handshake_find(h, STR("Sec-WebSocket-Version"));
+	const char *error = handshake_request_error(h);
 
 	*out = (struct handshake){ .status = 101 };
 	if (!str_eq(h->method, STR("GET")))
 		handshake_reject(out, 405, "the method must be GET");
-	else if (!h->http11)
-		handshake_reject(out, 400, "the version must be HTTP/1.1");
-	else if (handshake_count(h, STR("Host")) != 1)
-		handshake_reject(out, 400, "there must be one Host");
-	else if (handshake_count(h, STR("Content-Length")) > 0 ||
-	    handshake_count(h, STR("Transfer-Encoding")) > 0)
-		handshake_reject(out, 400, "the request must not have a body");
+	else if (error != NULL)
+		handshake_reject(out, 400, error);
 	else if (!handshake_has_token(h, STR("Upgrade"), STR("websocket")) ||
 	    !handshake_has_token(h, STR("Connection"), STR("Upgrade")))
 		handshake_reject(out, 426,

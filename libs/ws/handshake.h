@@ -25,6 +25,11 @@ struct handshake {
 void handshake_check(const struct http_head *h, struct handshake *out);
 
 /*
+ * handshake_is_plain(h): Whether it is a valid GET or HEAD without an upgrade.
+ */
+bool handshake_is_plain(const struct http_head *h);
+
+/*
  * handshake_offers(h, protocol): Whether the client offers this subprotocol,
  * by its exact name.
  * handshake_offer_after(h, prefix): The rest of the first subprotocol that

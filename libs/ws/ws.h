@@ -23,6 +23,13 @@ struct loop;
 struct ws;
 struct ws_peer;
 
+/* What a plain GET of a path gets: bytes from data to end. */
+struct ws_file {
+	const char *path; /* "/x.js"; a query is ignored */
+	const char *type; /* "text/javascript; charset=utf-8" */
+	const char *data, *end;
+};
+
 /* How a connection has ended. */
 struct ws_end {
 	unsigned code; /* close code of either side; 1006: none was sent */
@@ -49,6 +56,13 @@ struct ws_handler {
 	/* A handshake was rejected with this HTTP status, by ws or by
 	 * ws_reject().  To be counted only; may be NULL. */
 	void (*on_reject)(void *arg, int status);
+
+	/*
+	 * A client requests one of the files, with a plain GET or HEAD.  False:
+	 * it was rejected, by ws_reject().  NULL: everybody gets them.
+	 */
+	bool (*on_file)(
+	    void *arg, struct ws_peer *p, const struct http_head *h);
 	void *arg;
 };
 
@@ -60,6 +74,10 @@ struct ws_opts {
 	size_t per_address;     /* of a client; more get 429; 0: unlimited */
 	/* Whose X-Forwarded-For counts; copied.  NULL: nobody's. */
 	const struct proxy_nets *proxies;
+	/* Not copied.  They are sent with a strict policy for pages: scripts,
+	 * styles and connections of the same origin only, none inline. */
+	const struct ws_file *files;
+	size_t nfiles;
 	size_t message_max; /* bytes of a message that is read */
 	/* Of one peer, waiting to be sent; see ws_send(). */
 	size_t queue_bytes, queue_frames;

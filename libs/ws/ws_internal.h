@@ -41,6 +41,7 @@ struct ws_peer {
 	struct buf head;             /* bytes of the request, and behind it */
 	size_t head_used;            /* of the request; 0: not whole */
 	struct buf response;         /* HTTP bytes still to be sent */
+	struct str body;             /* of a file, behind them */
 	struct send_queue queue;
 	struct handshake handshake;
 	struct mono received; /* the last byte */

@@ -16,6 +16,14 @@
 #include "ws/ws_internal.h"
 
 #define CODE_ABNORMAL 1006 /* is never sent */
+/* Of pages and what they load. */
+#define FILE_FIELDS                                                        \
+	"Cache-Control: no-cache\r\n"                                      \
+	"X-Content-Type-Options: nosniff\r\n"                              \
+	"Referrer-Policy: no-referrer\r\n"                                 \
+	"Content-Security-Policy: default-src 'none'; script-src 'self'; " \
+	"style-src 'self'; connect-src 'self'; img-src data:; "            \
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
 
 static void peer_on_timer(void *arg);
 
@@ -202,6 +210,15 @@ peer_put_text(struct buf *b, const char *s)
 	}
 }
 
+/* Its response is the last that is sent. */
+static void
+peer_respond(struct ws_peer *p, const char *why)
+{
+	peer_set_end(p, CODE_ABNORMAL, false, str_of(why));
+	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
+	peer_set_closing(p);
+}
+
 void
 ws_reject(struct ws_peer *p, int status, const char *why)
 {
@@ -226,9 +243,7 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 	    status, status_text(status), body.n, extra);
 	buf_put_str(&p->response, buf_str(&body));
 	buf_free(&body);
-	peer_set_end(p, CODE_ABNORMAL, false, str_of(why));
-	loop_fd_watch(p->w->o.loop, &p->watch, LOOP_READ);
-	peer_set_closing(p);
+	peer_respond(p, why);
 }
 
 /* ---- the client's address ---- */
@@ -285,10 +300,48 @@ peer_find_client(struct ws_peer *p, const struct http_head *h)
 	return peer_count(p);
 }
 
+/* ---- files ---- */
+
+static const struct ws_file *
+peer_find_file(const struct ws_peer *p, const struct http_head *h)
+{
+	const struct ws_opts *o = &p->w->o;
+	struct str target = h->target, path = str_split(&target, '?');
+	size_t i;
+
+	if (o->nfiles == 0 || !handshake_is_plain(h))
+		return NULL;
+	for (i = 0; i < o->nfiles; i++)
+		if (str_eq(path, str_of(o->files[i].path)))
+			return &o->files[i];
+	return NULL;
+}
+
+static void
+peer_send_file(
+    struct ws_peer *p, const struct ws_file *file, const struct http_head *h)
+{
+	const struct ws_handler *handler = &p->w->o.handler;
+
+	if (!peer_find_client(p, h) ||
+	    (handler->on_file != NULL && !handler->on_file(handler->arg, p, h)))
+		return;
+	p->body = (struct str){ file->data, (size_t)(file->end - file->data) };
+	buf_printf(&p->response,
+	    "HTTP/1.1 200 OK\r\n"
+	    "Content-Type: %s\r\n"
+	    "Content-Length: %zu\r\n" FILE_FIELDS "Connection: close\r\n\r\n",
+	    file->type, p->body.n);
+	if (str_eq(h->method, STR("HEAD")))
+		p->body.n = 0;
+	peer_respond(p, "");
+}
+
 static void
 peer_read_head(struct ws_peer *p)
 {
 	struct http_head h;
+	const struct ws_file *file;
 	const char *why = "the request is invalid";
 	size_t used = 0;
 	enum rc rc = http_head_read(buf_str(&p->head), &h, &used, &why);
@@ -298,6 +351,11 @@ peer_read_head(struct ws_peer *p)
 	if (rc != RC_OK) {
 		ws_reject(p, rc == RC_TOOBIG ? 431 : 400,
 		    rc == RC_TOOBIG ? "the request is too long" : why);
+		return;
+	}
+	file = peer_find_file(p, &h);
+	if (file != NULL) {
+		peer_send_file(p, file, &h);
 		return;
 	}
 	handshake_check(&h, &p->handshake);
@@ -446,12 +504,15 @@ peer_on_fd(void *arg, unsigned events)
 
 /* The buffers to be written, HTTP first. */
 static size_t
-peer_iov(const struct ws_peer *p, struct iovec iov[1 + SEND_QUEUE_IOV])
+peer_iov(const struct ws_peer *p, struct iovec iov[2 + SEND_QUEUE_IOV])
 {
 	size_t n = 0;
 
 	if (p->response.n > 0)
 		iov[n++] = (struct iovec){ p->response.p, p->response.n };
+	if (p->body.n > 0)
+		iov[n++] =
+		    (struct iovec){ (char *)(uintptr_t)p->body.p, p->body.n };
 	return n + send_queue_iov(&p->queue, iov + n, WS_WRITE_MAX);
 }
 
@@ -459,15 +520,19 @@ static void
 peer_sent(struct ws_peer *p, size_t n)
 {
 	size_t head = n < p->response.n ? n : p->response.n;
+	size_t body = n - head < p->body.n ? n - head : p->body.n;
 
 	p->taken = clock_mono();
 	if (head > 0)
 		buf_drop(&p->response, head);
 	if (p->response.n == 0)
 		buf_free(&p->response);
-	if (n > head) {
-		send_queue_sent(&p->queue, n - head);
-		p->w->pending -= n - head;
+	if (body > 0)
+		p->body = (struct str){ p->body.p + body, p->body.n - body };
+	n -= head + body;
+	if (n > 0) {
+		send_queue_sent(&p->queue, n);
+		p->w->pending -= n;
 	}
 }
 
@@ -505,7 +570,7 @@ peer_feed_early(struct ws_peer *p)
 static bool
 peer_write(struct ws_peer *p)
 {
-	struct iovec iov[1 + SEND_QUEUE_IOV];
+	struct iovec iov[2 + SEND_QUEUE_IOV];
 	struct msghdr m = { .msg_iov = iov };
 	size_t written = 0;
 	ssize_t n;

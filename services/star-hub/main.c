@@ -4,6 +4,7 @@
  *
  *	ws	/env/{env_id}, /env/{env_id}/agent/{agent_id},
  *		/human/{human_id}
+ *	get	/, /star.js and what they load
  *	nats	soul.star.hub.<hub>, soul.star.directory,
  *		soul.star.takeover.<hub>, soul.star.query: hubs among themselves
  */
@@ -11,6 +12,7 @@
 #include "handlers.h"
 #include "svc/svc.h"
 #include "svc/svc_ws.h"
+#include "web_files.h"
 #include "wire/iface.h"
 
 static const struct svc_ws hub_ws = {
@@ -25,6 +27,8 @@ static const struct svc_ws hub_ws = {
 	.on_end = on_end,
 	.on_reject = on_reject,
 	.drain_reason = "restart, resume at once",
+	.files = web_files,
+	.nfiles = WEB_FILES_N,
 };
 static const struct svc_def hub_def = {
 	.name = "star-hub",

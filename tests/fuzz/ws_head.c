@@ -34,6 +34,7 @@ check_handshake(const struct http_head *h)
 	handshake_check(h, &hs);
 	must(hs.status == 101 || (hs.status >= 400 && hs.why != NULL));
 	must(hs.status != 101 || strlen(hs.accept) == WS_ACCEPT_MAX - 1);
+	must(!handshake_is_plain(h) || hs.status == 405 || hs.status == 426);
 	must(hs.status != 101 || (h->http11 && str_eq(h->method, STR("GET"))));
 	token = handshake_offer_after(h, STR("soul.bearer."));
 	must(token.p == NULL || memchr(token.p, ',', token.n) == NULL);

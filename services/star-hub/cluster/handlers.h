@@ -181,8 +181,8 @@ enum rc remote_locate(struct peers *c, struct str key, struct arena *a,
  *     hub before still has; in a fiber.
  */
 void takeover_on_message(void *arg, struct bus_msg *m);
-void takeover_request(struct peers *c, struct client *client, struct str before,
-    struct client_beginning *first);
+void takeover_request(struct peers *c, struct client *client,
+    const struct peer *before, struct client_beginning *first);
 
 /* ---- query.c ---- */
 

@@ -90,6 +90,24 @@ echo_on_reject(void *arg, int status)
 	atomic_store(&((struct echo *)arg)->rejected, status);
 }
 
+static const char page[] = "<p>page";
+/* More than a socket takes at once. */
+static const char large[8UL * 1024 * 1024] = "large";
+static const struct ws_file files[] = {
+	{ "/page", "text/html; charset=utf-8", page, page + sizeof(page) - 1 },
+	{ "/large", "text/plain", large, large + sizeof(large) },
+};
+
+static bool
+echo_on_file(void *arg, struct ws_peer *p, const struct http_head *h)
+{
+	(void)arg;
+	if (header_find(h->field, h->n, STR("Origin")).p == NULL)
+		return true;
+	ws_reject(p, 403, "it is foreign");
+	return false;
+}
+
 static void *
 echo_main(void *arg)
 {
@@ -104,7 +122,9 @@ echo_start(struct echo *e, struct ws_opts o)
 	memset(e, 0, sizeof(*e));
 	o.addr = "127.0.0.1:0";
 	o.handler = (struct ws_handler){ echo_on_request, echo_on_message,
-		echo_on_room, echo_on_end, echo_on_reject, e };
+		echo_on_room, echo_on_end, echo_on_reject, echo_on_file, e };
+	o.files = files;
+	o.nfiles = NELEM(files);
 	o.message_max = WS_FRAMES_MESSAGE_MAX;
 	o.queue_bytes = QUEUE_MAX;
 	o.queue_frames = 1024;
@@ -314,6 +334,7 @@ TEST_T(frames_over_a_socket, 60)
 static void
 http_check(struct echo *e, const char *request, const char *expected)
 {
+	int status = (int)strtol(expected + strlen("HTTP/1.1 "), NULL, 10);
 	struct buf in = BUF_INIT(1 << 20);
 	int fd = client_connect(e);
 
@@ -323,7 +344,7 @@ http_check(struct echo *e, const char *request, const char *expected)
 	    in.n > 0 && strncmp(in.p, expected, strlen(expected)) == 0,
 	    "%.20s: %s", request, in.n > 0 ? in.p : "nothing");
 	ck_assert_int_eq(
-	    atomic_load(&e->rejected), (int)strtol(expected + 9, NULL, 10));
+	    atomic_exchange(&e->rejected, 0), status >= 400 ? status : 0);
 	close(fd);
 	buf_free(&in);
 }
@@ -346,6 +367,67 @@ TEST_T(other_requests_get_an_http_error, 30)
 	echo_stop(&e);
 	echo_start(&e, (struct ws_opts){ .handshake_ms = 200 });
 	http_check(&e, "GET / HTTP/1.1\r\n", "HTTP/1.1 408 ");
+	echo_stop(&e);
+}
+
+#define PAGE_HEAD                                    \
+	"HTTP/1.1 200 OK\r\n"                        \
+	"Content-Type: text/html; charset=utf-8\r\n" \
+	"Content-Length: 7\r\n"
+#define HOST " HTTP/1.1\r\nHost: h\r\n"
+
+static void
+http_check_end(struct echo *e, const char *request, const char *end)
+{
+	struct buf in = BUF_INIT(1 << 20);
+	int fd = client_connect(e);
+
+	client_send(fd, str_of(request));
+	client_read_all(fd, &in);
+	ck_assert_msg(str_ends(buf_str(&in), str_of(end)), "%.20s: %s", request,
+	    in.n > 0 ? in.p : "nothing");
+	ck_assert_ptr_nonnull(strstr(in.p, "\r\nConnection: close\r\n"));
+	ck_assert_ptr_nonnull(strstr(in.p, "default-src 'none'; "));
+	close(fd);
+	buf_free(&in);
+}
+
+TEST_T(a_plain_get_gets_a_file, 30)
+{
+	struct echo e;
+
+	echo_start(&e, (struct ws_opts){ .connections_max = 8 });
+	http_check(&e, "GET /page" HOST "\r\n", PAGE_HEAD);
+	http_check(&e, "HEAD /page" HOST "\r\n", PAGE_HEAD);
+	http_check_end(&e, "GET /page?x=1" HOST "\r\n", "\r\n\r\n<p>page");
+	http_check_end(&e, "HEAD /page" HOST "\r\n", "\r\n\r\n");
+	http_check(&e, "GET /page2" HOST "\r\n", "HTTP/1.1 426 ");
+	http_check(&e, "HEAD /page2" HOST "\r\n", "HTTP/1.1 405 ");
+	http_check(&e, "POST /page" HOST "\r\n", "HTTP/1.1 405 ");
+	http_check(&e, "GET /page" HOST "Host: h\r\n\r\n", "HTTP/1.1 400 ");
+	http_check(
+	    &e, "GET /page" HOST "Content-Length: 1\r\n\r\n1", "HTTP/1.1 400 ");
+	http_check(&e, "GET /page" HOST "Origin: x\r\n\r\n", "HTTP/1.1 403 ");
+	http_check(
+	    &e, "GET /page" HOST "Upgrade: websocket\r\n\r\n", "HTTP/1.1 426 ");
+	echo_stop(&e);
+}
+
+TEST_T(a_large_file_is_sent_whole, 30)
+{
+	struct buf in = BUF_INIT(sizeof(large) + 4096);
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ .connections_max = 8 });
+	fd = client_connect(&e);
+	client_send(fd, STR("GET /large" HOST "\r\n"));
+	client_read_all(fd, &in);
+	ck_assert_uint_gt(in.n, sizeof(large));
+	ck_assert_int_eq(
+	    memcmp(in.p + in.n - sizeof(large), large, sizeof(large)), 0);
+	close(fd);
+	buf_free(&in);
 	echo_stop(&e);
 }
 

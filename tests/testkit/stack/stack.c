@@ -59,6 +59,34 @@ stack_redis_url(const struct stack *st, const char *user, struct arena *a)
 	    .p;
 }
 
+/* The servers, as the service sees them, and its ports. */
+static size_t
+stack_env_put(const struct stack *st, const char *service,
+    const struct stack_proc *p, struct arena *a, const char *env[], size_t n)
+{
+	env[n++] = arena_printf(a, "NATS_URL=%s", stack_nats_url(st)).p;
+	env[n++] = arena_printf(a, "NATS_USER=%s", service).p;
+	env[n++] =
+	    arena_printf(a, "NATS_PASSWORD=" TK_PASSWORD "%s", service).p;
+	env[n++] = stack_redis_url(st, service, a);
+	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
+	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
+	return n;
+}
+
+void
+stack_spawn_hub(const struct stack *st, struct stack_proc *p)
+{
+	struct arena *a = arena_new(4096);
+	const char *argv[] = { tk_bin("star-hub"), NULL };
+	const char *env[16];
+
+	*p = (struct stack_proc){ .http = tk_port(), .admin = tk_port() };
+	env[stack_env_put(st, "star-hub", p, a, env, 0)] = NULL;
+	tk_spawn(&p->proc, "star-hub", argv, env);
+	arena_free(a);
+}
+
 void
 stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
     const char *name)
@@ -76,12 +104,7 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 		env[n++] = st->opts->env[i][k];
 	if (st->opts->locked)
 		n = lock_env(st, i, a, env, n);
-	env[n++] = arena_printf(a, "NATS_URL=%s", stack_nats_url(st)).p;
-	env[n++] = arena_printf(a, "NATS_USER=%s", services[i].name).p;
-	env[n++] =
-	    arena_printf(a, "NATS_PASSWORD=" TK_PASSWORD "%s", services[i].name)
-		.p;
-	env[n++] = stack_redis_url(st, services[i].name, a);
+	n = stack_env_put(st, services[i].name, p, a, env, n);
 	env[n++] =
 	    arena_printf(a, "MQTT_BROKER_URL=%s", st->server[STACK_MQTT].url).p;
 	env[n++] = arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
@@ -90,8 +113,6 @@ stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
 	env[n++] = arena_printf(a, "ANTHROPIC_BASE_URL=http://127.0.0.1:%d",
 	    st->service[STACK_LLM_SIM].http)
 		       .p;
-	env[n++] = arena_printf(a, "HTTP_ADDR=127.0.0.1:%d", p->http).p;
-	env[n++] = arena_printf(a, "ADMIN_ADDR=127.0.0.1:%d", p->admin).p;
 	n = secrets_plant(env, n);
 	env[n] = NULL;
 	tk_spawn(&p->proc, name, argv, env);

@@ -100,6 +100,12 @@ const char *stack_nats_url(const struct stack *st);
 void stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
     const char *name);
 
+/*
+ * stack_spawn_hub(st, p): Start a star-hub, which is no part of the stack, with
+ * its servers; does not wait until it is ready.
+ */
+void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
+
 /* stack_wait_ready(p): Wait until its /readyz is 200. */
 void stack_wait_ready(struct stack_proc *p);
 

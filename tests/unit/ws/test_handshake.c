@@ -76,6 +76,32 @@ TEST(a_handshake_is_checked)
 	}
 }
 
+TEST(a_plain_request_has_no_upgrade)
+{
+	static const struct {
+		const char *line, *fields;
+		bool plain;
+	} rows[] = {
+		{ "GET / HTTP/1.1", HOST, true },
+		{ "HEAD / HTTP/1.1", HOST, true },
+		{ "POST / HTTP/1.1", HOST, false },
+		{ "GET / HTTP/1.0", HOST, false },
+		{ "GET / HTTP/1.1", "", false },
+		{ "GET / HTTP/1.1", HOST HOST, false },
+		{ "GET / HTTP/1.1", HOST "Transfer-Encoding: chunked\r\n",
+		    false },
+		{ "GET / HTTP/1.1", HOST "Upgrade: h2c\r\n", false },
+		{ "GET / HTTP/1.1", HOST UPGRADE VERSION KEY, false },
+	};
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		head_of(rows[i].line, rows[i].fields);
+		ck_assert_msg(handshake_is_plain(&head) == rows[i].plain,
+		    "%s %s", rows[i].line, rows[i].fields);
+	}
+}
+
 TEST(subprotocols_are_found_in_all_fields)
 {
 	struct buf out = BUF_INIT(1024);
