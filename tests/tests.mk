@@ -172,7 +172,8 @@ test-docs:
 test-web: $(B)/bin/star-hub $(STAMP)
 	@tests/web/install; case $$? in \
 	0) STAR_BIN=$(B)/bin tests/testkit/run-tests -j $(J) tests/web/session.mjs \
-	    tests/web/stories.mjs tests/web/reconnect.mjs \
+	    tests/web/stories.mjs "env STAR_HUBS=2 tests/web/stories.mjs" \
+	    tests/web/reconnect.mjs \
 	    $$(tests/web/install --browser && echo tests/web/page.mjs) ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \

@@ -110,7 +110,7 @@ test("a client that sends too much gets an error, is closed, and stays away", as
   assert.equal(retryMs, undefined);
 });
 
-test("a token is sent as a subprotocol; without it there is an error", async () => {
+test("a token is sent as a subprotocol; without one the connection ends", async () => {
   const file = join(folder(), "tokens.json");
   const token = "alice-0123456789abcdef0123456789";
   const { createHash } = await import("node:crypto");
@@ -119,10 +119,16 @@ test("a token is sent as a subprotocol; without it there is an error", async () 
     role: "owner", tenant: "one", user: "alice" }] }));
   const hub = await Hub.start({ AUTH_TOKENS: file });
   await hub.client(A, { token });
-  const b = hub.dial("env/demo_world/agent/agent_002", { attempts: 1 });
+  const b = hub.dial("env/demo_world/agent/agent_002",
+    { token: "nobody-0123456789abcdef0123456789", attempts: 1 });
   const [error] = await next(b, "error", (e) => e.details.retryMs === undefined);
   assert.equal(error.code, "CONNECTION_FAILED");
   assert.equal(b.state, "closed");
+  // It may send one in a message, for a while.
+  const c = hub.dial("env/demo_world/agent/agent_003");
+  const [{ code, retryMs }] = await next(c, "close");
+  assert.equal(code, 1008);
+  assert.equal(retryMs, undefined);
 });
 
 await main();

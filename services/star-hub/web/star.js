@@ -79,7 +79,7 @@ class Star {
   #since = 0;             // when
   #heard = 0;             // when the last frame came
   #session = null;
-  #frames = 0; // that came in the session, first heartbeats excluded
+  #frames = 0; // that came in the session, all but heartbeats
   #cursors = new Map(); // environment: cursor of its last broadcast
   #waiting = new Map(); // environment: its broadcasts, while history is read
   #joined = new Set();  // environments, of a human
@@ -268,10 +268,10 @@ class Star {
     const message = JSON.parse(text);
     this.#heard = Date.now();
     // Before any listener, which may throw.
-    if (this.#greeted)
-      this.#frames++;
-    else if (this.#greet(message))
+    if (!this.#greeted && this.#greet(message))
       return;
+    if (message.type !== "heartbeat" && message.type !== "auth_result")
+      this.#frames++;
     if (message.sender.type === "environment" &&
         /^\d+-\d+$/.test(message.cursor))
       this.#broadcast(message);
