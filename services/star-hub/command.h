@@ -13,8 +13,6 @@
 
 struct envelope;
 
-/* Bytes of a list in a reply; what does not fit is left out. */
-#define COMMAND_LIST_BYTES (768UL * 1024)
 /* Requests of one client that wait for Redis, or other hubs. */
 #define COMMAND_WAITING_MAX 16
 

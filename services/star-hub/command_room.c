@@ -1,16 +1,12 @@
 /*
  * command_room: requests about the environments that a client is in.
  */
-#include <stdio.h>
-
-#include "cluster/handlers.h"
 #include "command.h"
-#include "core/mem.h"
+#include "environment.h"
 #include "handlers.h"
-#include "records.h"
+#include "listing.h"
 #include "state/star.h"
 
-#define ROOM_ARENA    (16UL * 1024 * 1024)
 #define HISTORY_LIMIT 100
 
 static bool
@@ -59,7 +55,7 @@ command_put_members(
 
 	wire_out_key(&r->o, STR("members"));
 	wire_out_array(&r->o);
-	for (i = 0; i < n && r->h->out.n <= COMMAND_LIST_BYTES; i++) {
+	for (i = 0; i < n && r->h->out.n <= LISTING_BYTES; i++) {
 		wire_out_object(&r->o);
 		command_put(r, "id", list[i].name);
 		command_put(r, "type", list[i].class);
@@ -73,32 +69,19 @@ command_put_members(
 static bool
 command_members_in_fiber(struct command_run *r)
 {
-	struct arena *a = arena_new(ROOM_ARENA);
-	struct star_member *list;
-	struct remote_location at;
-	struct record_room room;
-	size_t i, n, alive = 0;
-	enum rc rc, up = RC_OK;
+	struct arena *a = arena_new(ENVIRONMENT_ARENA);
+	struct environment_members m;
+	enum rc rc = environment_members(r->h, r->key, a, &m);
 
-	record_room(r->c->identity.tenant, r->env, &room);
-	rc = star_room_read(r->h->state, &room.star, a, &list, &n);
-	if (rc == RC_OK)
-		up = remote_locate(r->h->peers, r->key, a, &at);
-	if (rc != RC_OK || (up != RC_OK && up != RC_NOENT)) {
-		arena_free(a);
-		return command_unreachable(r);
+	if (rc == RC_OK) {
+		command_begin(r);
+		command_put(r, "env_id", r->env);
+		command_put_flag(r, "up", m.up);
+		command_put_count(r, "count", m.n);
+		command_put_members(r, m.list, m.n);
 	}
-	for (i = 0; i < n; i++)
-		if (str_eq(list[i].holder.hub, str_of(r->h->name)) ||
-		    peers_find(r->h->peers, list[i].holder.hub) != NULL)
-			list[alive++] = list[i];
-	command_begin(r);
-	command_put(r, "env_id", r->env);
-	command_put_flag(r, "up", up == RC_OK);
-	command_put_count(r, "count", alive);
-	command_put_members(r, list, alive);
 	arena_free(a);
-	return command_end(r);
+	return rc == RC_OK ? command_end(r) : command_unreachable(r);
 }
 
 bool
@@ -112,42 +95,27 @@ command_get_members(struct command_run *r)
 
 /* ---- its history ---- */
 
-static void
-command_put_cursor(
-    struct command_run *r, const char *key, int64_t gen, int64_t seq)
-{
-	char text[HUB_CURSOR_MAX];
-
-	(void)snprintf(
-	    text, sizeof(text), "%lld-%lld", (long long)gen, (long long)seq);
-	command_put(r, key, str_of(text));
-}
-
 static bool
 command_history_in_fiber(struct command_run *r)
 {
 	struct star_page page = { .after = r->after,
 		.max = (size_t)r->limit,
-		.bytes = COMMAND_LIST_BYTES };
-	struct arena *a = arena_new(ROOM_ARENA);
-	struct record_room room;
-	enum rc rc;
+		.bytes = LISTING_BYTES };
+	struct arena *a = arena_new(ENVIRONMENT_ARENA);
+	char cursor[HUB_CURSOR_MAX];
+	enum rc rc = environment_history(r->h, r->key, a, &page);
 	size_t i;
 
-	record_room(r->c->identity.tenant, r->env, &room);
-	rc = star_events_read(r->h->state, &room.star, a, &page);
 	if (rc != RC_OK) {
 		arena_free(a);
 		return command_unreachable(r);
 	}
-	metric_add(r->h->metrics.gaps, page.gap);
 	command_begin(r);
 	command_put(r, "env_id", r->env);
 	command_put_flag(r, "gap", page.gap);
 	command_put_flag(r, "more", page.more);
 	if (page.n > 0)
-		command_put_cursor(r, "cursor", page.event[page.n - 1].gen,
-		    page.event[page.n - 1].seq);
+		command_put(r, "cursor", environment_cursor(&page, cursor));
 	wire_out_key(&r->o, STR("events"));
 	wire_out_array(&r->o);
 	for (i = 0; i < page.n; i++)
@@ -166,13 +134,9 @@ command_get_history(struct command_run *r)
 
 	if (!command_own_env(r, text))
 		return false;
-	if (after.p != NULL) {
-		(void)str_split(&after, '-');
-		if (str_to_i64(after, 0, INT64_MAX, &r->after) != RC_OK)
-			return command_invalid(r,
-			    "/payload/data/after: must be the cursor of an "
-			    "event");
-	}
+	if (after.p != NULL && !environment_read_cursor(after, &r->after))
+		return command_invalid(
+		    r, "/payload/data/after: must be the cursor of an event");
 	r->limit = HISTORY_LIMIT;
 	if (limit.p != NULL &&
 	    str_to_i64(limit, 1, HISTORY_LIMIT, &r->limit) != RC_OK)

@@ -8,6 +8,7 @@
 
 #include "core/conf.h"
 #include "hub.h"
+#include "svc/svc.h"
 
 struct auth_caller;
 struct command_run;
@@ -17,6 +18,10 @@ struct ws_opts;
 /* The service's options. */
 #define HUB_OPTS_N (17 + 2 + STATE_CONF_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
+
+/* Its WebSocket connections. */
+struct svc_ws;
+extern const struct svc_ws hub_ws;
 
 /* hub_check, hub_start, hub_drain, hub_stop: As in struct svc_def. */
 void hub_check(const void *conf, struct buf *errors, struct buf *known);
@@ -48,6 +53,16 @@ const char *connect_as(
  */
 bool on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f);
+
+/* Of other services, as svc_fn. */
+void on_star_list(void *app, struct svc_call *c);
+void on_star_members(void *app, struct svc_call *c);
+void on_star_history(void *app, struct svc_call *c);
+void on_star_kick(void *app, struct svc_call *c);
+
+/* The commands ls, kick and tap. */
+#define HUB_COMMANDS_N 3
+extern const struct svc_command hub_commands[HUB_COMMANDS_N];
 
 /* on_admin(r): An admin_command, of operators only. */
 bool on_admin(struct command_run *r);

@@ -422,6 +422,7 @@ hub_stop(void *app)
 	claims_free(h->claims);
 	peers_free(h->peers);
 	hub_audit_stop(h);
+	taps_expire(h, true);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

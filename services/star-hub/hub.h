@@ -179,7 +179,9 @@ struct hub_metrics {
 };
 
 struct claims;
+struct envelope;
 struct peers;
+struct tap;
 
 struct hub {
 	struct svc *svc;
@@ -214,6 +216,8 @@ struct hub {
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */
+	LIST_HEAD(, tap) taps;
+	size_t ntaps;
 	struct rate *replaced_rate;
 	int64_t replaced; /* clients since the last audit event of them */
 	bool global, rewrite, draining;
@@ -318,6 +322,20 @@ struct room_member *client_membership(
 void client_add_addressed(struct client *c, struct str key);
 bool client_has_addressed(const struct client *c, struct str key);
 
+/* ---- tap.c ---- */
+
+/*
+ * tap_on_message(arg, m): A bus_msg_fn: somebody follows an environment; arg is
+ *     struct peers.
+ * taps_report(h, c, e): c has sent a message.
+ * taps_expire(h, all): End those whose time is over.
+ */
+struct bus_msg;
+void tap_on_message(void *arg, struct bus_msg *m);
+void taps_report(
+    struct hub *h, const struct client *c, const struct envelope *e);
+void taps_expire(struct hub *h, bool all);
+
 /* ---- human.c ---- */
 
 /*
@@ -363,6 +381,18 @@ void client_auth_rejected(
  * with 1008 and why, of at most 123 bytes.  False: none does.
  */
 bool hub_kick(struct hub *h, struct str key, const char *why);
+
+/* Room for a close reason, NUL included. */
+#define HUB_REASON_MAX 124
+
+/*
+ * hub_kick_reason(reason, why): What the client reads.
+ * hub_kick_anywhere(h, key, why, a, hub): The same at whichever hub it is,
+ * which is asked to; in a fiber.  RC_NOENT: nowhere.
+ */
+void hub_kick_reason(struct str reason, char why[HUB_REASON_MAX]);
+enum rc hub_kick_anywhere(struct hub *h, struct str key, const char *why,
+    struct arena *a, struct str *hub) RC_CHECK;
 
 /* ---- hub_audit.c ---- */
 

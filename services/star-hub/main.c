@@ -1,34 +1,30 @@
 /*
- * star-hub: the hub of the Star Protocol 1.0: agents, environments and humans
- * connect by WebSocket and send each other messages.
+ * star-hub: the hub of the Star Protocol 1.0.
  *
  *	ws	/env/{env_id}, /env/{env_id}/agent/{agent_id},
  *		/human/{human_id}
  *	get	/, /star.js and what they load
- *	nats	soul.star.hub.<hub>, soul.star.directory,
- *		soul.star.takeover.<hub>, soul.star.query: hubs among themselves
+ *	nats	soul.star.*: hubs among themselves
+ *		soul.rpc.star.list, members, history, kick
  */
 #include "core/conf.h"
+#include "core/mem.h"
 #include "handlers.h"
 #include "svc/svc.h"
 #include "svc/svc_ws.h"
 #include "web_files.h"
 #include "wire/iface.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
 
-static const struct svc_ws hub_ws = {
-	.name = "star",
-	.roles = 1U << WIRE_ROLE_OWNER | 1U << WIRE_ROLE_TERMINAL |
-	    1U << WIRE_ROLE_OPERATOR,
-	.token_later = true,
-	.limits = hub_limits,
-	.on_request = on_connect,
-	.on_message = on_message,
-	.on_room = on_room,
-	.on_end = on_end,
-	.on_reject = on_reject,
-	.drain_reason = "restart, resume at once",
-	.files = web_files,
-	.nfiles = WEB_FILES_N,
+#define RPC(x, X, rep)                                                         \
+	WIRE_SUBJECT_STAR_##X, NULL, NULL, &wire_star_##x##_request_desc, rep, \
+	    on_star_##x, WIRE_DEADLINE_MS_STAR_##X, NULL, 0
+static const struct svc_route hub_routes[] = {
+	{ "list", RPC(list, LIST, &wire_star_environment_list_desc) },
+	{ "members", RPC(members, MEMBERS, &wire_star_member_list_desc) },
+	{ "history", RPC(history, HISTORY, &wire_star_history_reply_desc) },
+	{ "kick", RPC(kick, KICK, &wire_star_kick_reply_desc) },
 };
 static const struct svc_def hub_def = {
 	.name = "star-hub",
@@ -38,6 +34,10 @@ static const struct svc_def hub_def = {
 	.opts = hub_opts,
 	.nopts = HUB_OPTS_N,
 	.conf_size = sizeof(struct hub_conf),
+	.routes = hub_routes,
+	.nroutes = NELEM(hub_routes),
+	.commands = hub_commands,
+	.ncommands = HUB_COMMANDS_N,
 	.ws = &hub_ws,
 	.check = hub_check,
 	.start = hub_start,

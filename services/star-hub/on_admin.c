@@ -9,9 +9,6 @@
 #include "handlers.h"
 #include "svc/svc.h"
 
-/* Bytes of a close reason, NUL included. */
-#define REASON_MAX 124
-
 bool
 hub_kick(struct hub *h, struct str key, const char *why)
 {
@@ -63,47 +60,66 @@ admin_succeed(struct command_run *r)
 	return command_end(r);
 }
 
-/* It is at another hub, or nowhere; r->env is the reason. */
+void
+hub_kick_reason(struct str reason, char why[HUB_REASON_MAX])
+{
+	int n = snprintf(why, HUB_REASON_MAX, "disconnected by an operator%s",
+	    reason.n > 0 ? ": " : "");
+
+	str_copy(reason, why + n, HUB_REASON_MAX - (size_t)n);
+}
+
+enum rc
+hub_kick_anywhere(struct hub *h, struct str key, const char *why,
+    struct arena *a, struct str *hub)
+{
+	struct remote_location at;
+	enum rc rc;
+
+	*hub = str_of(h->name);
+	if (hub_kick(h, key, why))
+		return RC_OK;
+	rc = remote_locate(h->peers, key, a, &at);
+	if (rc != RC_OK || at.peer == NULL)
+		return rc == RC_OK ? RC_NOENT : rc;
+	*hub = arena_str(a, str_of(at.peer->name));
+	peer_put(at.peer,
+	    &(struct link_record){ .kind = LINK_KICK,
+		.to = key,
+		.n = WS_CLOSE_POLICY,
+		.text = str_of(why) });
+	return RC_OK;
+}
+
+/* r->env is the reason. */
 static bool
 admin_kick_in_fiber(struct command_run *r)
 {
-	struct arena *a = arena_new(4096);
-	struct remote_location at;
 	struct identity i;
+	struct str hub;
 	enum rc rc;
 
-	rc = remote_locate(r->h->peers, r->key, a, &at);
-	arena_free(a);
+	rc = hub_kick_anywhere(r->h, r->key, r->env.p, r->arena, &hub);
 	if (rc == RC_NOENT)
 		return command_fail(r, HUB_ERROR_TARGET, NULL);
 	if (rc != RC_OK || identity_parse(r->key, &i) != RC_OK)
 		return command_fail(r, HUB_ERROR_UNREACHABLE, NULL);
-	if (at.peer != NULL)
-		peer_put(at.peer,
-		    &(struct link_record){ .kind = LINK_KICK,
-			.to = r->key,
-			.n = WS_CLOSE_POLICY,
-			.text = r->env });
-	else if (!hub_kick(r->h, r->key, r->env.p))
-		return command_fail(r, HUB_ERROR_TARGET, NULL);
 	hub_audit_kicked(r->h, r->c, &i);
-	return admin_succeed(r);
+	command_begin(r);
+	command_put(r, "status", STR("success"));
+	command_put(r, "hub", hub);
+	return command_end(r);
 }
 
 static bool
 admin_kick(struct command_run *r)
 {
-	static const char kicked[] = "disconnected by an operator";
-	struct str reason = command_text(r, "reason");
-	char why[REASON_MAX], text[IDENTITY_KEY_MAX];
+	char why[HUB_REASON_MAX], text[IDENTITY_KEY_MAX];
 	struct identity i;
-	size_t n;
 
 	if (!admin_read_identity(r, &i))
 		return false;
-	n = (size_t)snprintf(
-	    why, sizeof(why), "%s%s", kicked, reason.n > 0 ? ": " : "");
-	str_copy(reason, why + n, sizeof(why) - n);
+	hub_kick_reason(command_text(r, "reason"), why);
 	r->key = identity_key(&i, text);
 	r->env = str_of(why);
 	return command_later(r, admin_kick_in_fiber);

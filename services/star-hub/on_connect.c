@@ -6,11 +6,30 @@
 #include "auth/auth.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "environment.h"
 #include "handlers.h"
 #include "http/head_reader.h"
 #include "permission.h"
 #include "svc/svc.h"
-#include "ws/handshake.h"
+#include "svc/svc_ws.h"
+#include "web_files.h"
+#include "wire/iface.h"
+
+const struct svc_ws hub_ws = {
+	.name = "star",
+	.roles = 1U << WIRE_ROLE_OWNER | 1U << WIRE_ROLE_TERMINAL |
+	    1U << WIRE_ROLE_OPERATOR,
+	.token_later = true,
+	.limits = hub_limits,
+	.on_request = on_connect,
+	.on_message = on_message,
+	.on_room = on_room,
+	.on_end = on_end,
+	.on_reject = on_reject,
+	.drain_reason = "restart, resume at once",
+	.files = web_files,
+	.nfiles = WEB_FILES_N,
+};
 
 /* ---- who may connect ---- */
 
@@ -76,16 +95,6 @@ connect_is_session(struct str s)
 	return s.n == HUB_SESSION_MAX - 1;
 }
 
-/* "<gen>-<seq>", of which the seq counts over generations. */
-static bool
-connect_read_cursor(struct str s, int64_t *seq)
-{
-	int64_t gen;
-
-	return str_to_i64(str_split(&s, '-'), 0, INT64_MAX, &gen) == RC_OK &&
-	    s.p != NULL && str_to_i64(s, 0, INT64_MAX, seq) == RC_OK;
-}
-
 /* NULL, or what is wrong with the parameters; others are ignored. */
 static const char *
 connect_read_query(struct client *c, struct str query)
@@ -105,7 +114,7 @@ connect_read_query(struct client *c, struct str query)
 			    RC_OK)
 				return "last is not a number of frames";
 		} else if (str_eq(name, STR("cursor"))) {
-			if (!connect_read_cursor(value, &c->after_cursor))
+			if (!environment_read_cursor(value, &c->after_cursor))
 				return "cursor is not one of an event";
 		}
 	}

@@ -356,6 +356,8 @@ message_handle(
 		f.nvalidation_errors = errors.n;
 	} else {
 		done = message_by_type(h, c, &e, &f);
+		if (done && h->ntaps > 0 && e.type == ENVELOPE_MESSAGE)
+			taps_report(h, c, &e);
 	}
 	/* An error is never answered with an error. */
 	if (!done && e.type != ENVELOPE_ERROR)

@@ -37,7 +37,7 @@ struct bus_sub;
 /* Bytes of one message of NATS, beyond which records are sent. */
 #define PEERS_BATCH_BYTES (256UL * 1024)
 
-#define PEERS_SUBS 4
+#define PEERS_SUBS 5
 
 /* Another hub. */
 struct peer {

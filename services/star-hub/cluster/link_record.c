@@ -31,6 +31,7 @@ static const struct {
 	{ LINK_TAKEOVER, "gtnx" },
 	{ LINK_SESSION, "nx" },
 	{ LINK_FRAME, "sl" },
+	{ LINK_TAP, "tfxnl" },
 };
 
 static const char *

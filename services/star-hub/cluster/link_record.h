@@ -53,7 +53,11 @@ enum link_kind {
 	 * frame, with its seq if it was a broadcast with one. */
 	LINK_TAKEOVER = 'T',
 	LINK_SESSION = 'V',
-	LINK_FRAME = 'F'
+	LINK_FRAME = 'F',
+	/* A request for what passes in the environment to, with payloads if n;
+	 * its replies: a message from a client, to whom text says, with n bytes
+	 * of payload, of which some are there. */
+	LINK_TAP = 'Y'
 };
 
 /* Fields that a kind does not have are 0 or absent. */
