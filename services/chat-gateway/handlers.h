@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 25
+#define ROUTES_N 29
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -20,6 +20,10 @@ void on_souls_create(void *app, struct svc_call *c);
 void on_souls_delete(void *app, struct svc_call *c);
 void on_emotion(void *app, struct svc_call *c);
 void on_emotion_history(void *app, struct svc_call *c);
+void on_star_environments(void *app, struct svc_call *c);
+void on_star_environment_members(void *app, struct svc_call *c);
+void on_star_environment_events(void *app, struct svc_call *c);
+void on_star_client_kick(void *app, struct svc_call *c);
 /* terminals/ */
 void on_souls_select(void *app, struct svc_call *c);
 void on_terminals_list(void *app, struct svc_call *c);

@@ -394,8 +394,8 @@ const struct svc_command hub_commands[HUB_COMMANDS_N] = {
 	{ "tap", "ENV [--tenant T] [--payload]",
 	    "follow the messages of an environment",
 	    "One line a message, from all hubs, at most 1000 a second of each: "
-	    "time, sender,\nrecipient, and size of its payload; with "
-	    "--payload, its first 4096 bytes. It\nends with Ctrl-C.\n" TENANT_HELP
+	    "time, sender,\nrecipient, size of its payload; with --payload, "
+	    "its first 4096 bytes.\n" TENANT_HELP
 	    "Exit code: 1 no hub has replied; 69 NATS cannot be reached.\n",
 	    false, cli_tap },
 };
