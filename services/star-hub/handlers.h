@@ -8,6 +8,7 @@
 
 #include "core/conf.h"
 #include "hub.h"
+#include "svc/svc.h"
 
 struct auth_caller;
 struct command_run;
@@ -15,7 +16,7 @@ struct envelope;
 struct ws_opts;
 
 /* The service's options. */
-#define HUB_OPTS_N (17 + 2 + STATE_CONF_N)
+#define HUB_OPTS_N (19 + 2 + STATE_CONF_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
 
 /* hub_check, hub_start, hub_drain, hub_stop: As in struct svc_def. */
@@ -48,6 +49,10 @@ const char *connect_as(
  */
 bool on_command(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f);
+
+/* Routes over NATS (body/on_home.c). */
+#define HOME_ROUTES_N 2
+extern const struct svc_route home_routes[HOME_ROUTES_N];
 
 /* on_admin(r): An admin_command, of operators only. */
 bool on_admin(struct command_run *r);

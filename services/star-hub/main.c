@@ -1,12 +1,12 @@
 /*
- * star-hub: the hub of the Star Protocol 1.0: agents, environments and humans
- * connect by WebSocket and send each other messages.
+ * star-hub: the hub of the Star Protocol 1.0.
  *
  *	ws	/env/{env_id}, /env/{env_id}/agent/{agent_id},
  *		/human/{human_id}
  *	get	/, /star.js and what they load
  *	nats	soul.star.hub.<hub>, soul.star.directory,
- *		soul.star.takeover.<hub>, soul.star.query: hubs among themselves
+ *		soul.star.takeover.<hub>, soul.star.query: hubs among
+ *themselves; soul.rpc.star.enter, leave; soul.body.star.<terminal>.*
  */
 #include "core/conf.h"
 #include "handlers.h"
@@ -38,6 +38,8 @@ static const struct svc_def hub_def = {
 	.opts = hub_opts,
 	.nopts = HUB_OPTS_N,
 	.conf_size = sizeof(struct hub_conf),
+	.routes = home_routes,
+	.nroutes = HOME_ROUTES_N,
 	.ws = &hub_ws,
 	.check = hub_check,
 	.start = hub_start,
