@@ -10,6 +10,7 @@ USES_rx    := core
 USES_zh    := core
 USES_wire  := core rx
 USES_state := core
+USES_terminal := core rx wire
 USES_http  := core
 USES_ws    := core http
 USES_httpd := core http wire
@@ -25,6 +26,7 @@ USES_svc   := core wire auth bus http httpd ws
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
 FOREIGN_state := hiredis/
+FOREIGN_terminal := nettle/
 FOREIGN_ws    := wslay/ openssl/
 FOREIGN_httpd := civetweb.h
 FOREIGN_httpc := curl/
@@ -36,6 +38,7 @@ FOREIGN_auth  := openssl/
 PKG_rx       := libpcre2-8
 PKG_wire     := jansson
 PKG_state    := hiredis
+PKG_terminal := nettle
 PKG_ws       := libcrypto
 PKG_httpc    := libcurl
 PKG_mqtt     := libmosquitto libssl libcrypto
@@ -50,10 +53,10 @@ USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core wire auth bus state persona svc
 USES_llm-orchestrator := core wire bus state persona llm otlp svc
 USES_memory-worker    := core wire bus state httpc llm svc
-USES_mqtt-bridge      := core rx wire bus state mqtt svc
+USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
-USES_star-hub         := core wire auth bus state http ws svc
+USES_star-hub         := core wire auth bus state terminal http ws svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.
@@ -63,10 +66,8 @@ USES_trainer       := core wire
 
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_memory-worker := utf8proc.h
-FOREIGN_mqtt-bridge   := nettle/
 FOREIGN_star-hub      := openssl/
 FOREIGN_broker-plugin := mosquitto.h mosquitto_broker.h mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
 PKG_memory-worker     := libutf8proc
-PKG_mqtt-bridge       := nettle
 PKG_star-hub          := libcrypto

@@ -78,18 +78,24 @@ build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
 $(B)/tests/testkit/star_fixture.o: | $(GEN)/wire/msgs.h
+LINKS_PKG_star-hub := jansson libnats
 SRC_fuzz_envelope := $(addprefix services/star-hub/,\
 	client_identity.c envelope.c payload.c recipient.c)
 LINKS_fuzz_envelope := http wire core
 build/fuzz/tests/fuzz/envelope.o: private CPPFLAGS += -iquote services/star-hub
+SRC_fuzz_star_body := $(addprefix services/star-hub/,\
+	client_identity.c envelope.c body/body_message.c)
+LINKS_fuzz_star_body := http terminal wire core
+PKG_fuzz_star_body := terminal
+build/fuzz/tests/fuzz/star_body.o: private CPPFLAGS += -iquote services/star-hub
 LINKS_fuzz_ws_head := ws
 LINKS_fuzz_ws_frame := ws
 # Messages published by bodies.
 SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
-	address.c reports/snapshot_parse.c credentials/password_file.c \
+	address.c credentials/password_file.c \
 	broker-plugin/topic_filter.c)
-LINKS_fuzz_mqtt := rx wire core
-PKG_fuzz_mqtt := mqtt-bridge
+LINKS_fuzz_mqtt := terminal rx wire core
+PKG_fuzz_mqtt := terminal
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \

@@ -29,6 +29,9 @@ identity_user_error(struct str user, struct str tenant)
 		return "must be 1 to 128 bytes without control characters";
 	if (memchr(user.p, '/', user.n) != NULL)
 		return "must not have a /";
+	/* Guests of souls (state/star_home.h), who have no tokens. */
+	if (str_starts(user, STR("star:")))
+		return "must not begin with star:";
 	if (tenant.p != NULL && tenant.n + 1 + user.n > ID_MAX)
 		return "is too long with its tenant before it";
 	return NULL;

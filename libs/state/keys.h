@@ -90,9 +90,10 @@
 #define KEY_TENANT_TERMINALS      "soul:tenant:{identities}:%:credentials:1"
 
 /*
- * soul: hash: u (user's token), name, mbti, model, created (ms).
- * State: string: format byte, version (8 bytes, big endian), the state.  Log:
- * stream: field e; expires.
+ * soul: hash: u (user's token), name, mbti, model, created (ms), o (of a
+ * guest's record: the token of the soul's own user). State: string: format
+ * byte, version (8 bytes, big endian), the state.  Log: stream: field e;
+ * expires.
  */
 #define SOUL_FORMAT        "1"
 #define KEY_SOUL_PRE       "soul:soul:"
@@ -232,14 +233,16 @@
  * expires. A client, and the room and events of an environment, are in the
  * bucket of the tenant, class and name.  Hubs: sorted set: by the time (ms) of
  * their newest renewal; 0: dead.  Of one: set: its rooms, "<tenant>:<env>"
- * (tokens), and perhaps some more.
+ * (tokens), and perhaps some more.  Residents of an environment: hash: agent
+ * (no token): "<user> <soul> <ms>", tokens, when that was entered.
  */
-#define STAR_FORMAT     "1"
-#define KEY_STAR_CLIENT "soul:star:client:{#}:%:%:%"
-#define KEY_STAR_ROOM   "soul:star:room:{#}:%:%:1"
-#define KEY_STAR_EVENTS "soul:star:events:{#}:%:%:1"
-#define KEY_STAR_HUBS   "soul:star:hubs:1"
-#define KEY_STAR_ROOMS  "soul:star:hub:{%}:rooms:1"
+#define STAR_FORMAT        "1"
+#define KEY_STAR_CLIENT    "soul:star:client:{#}:%:%:%"
+#define KEY_STAR_ROOM      "soul:star:room:{#}:%:%:1"
+#define KEY_STAR_EVENTS    "soul:star:events:{#}:%:%:1"
+#define KEY_STAR_HUBS      "soul:star:hubs:1"
+#define KEY_STAR_ROOMS     "soul:star:hub:{%}:rooms:1"
+#define KEY_STAR_RESIDENTS "soul:star:residents:{#}:%:%:1"
 /* A claim that is not extended, as one of a dead hub, expires. */
 #define STAR_CLAIM_MS 172800000
 /* An identity stays its user's for this long after it was released. */
@@ -250,5 +253,14 @@
 #define STAR_EVENTS_TTL_MS 3600000
 /* Events that a script reads at a time. */
 #define STAR_EVENTS_CHUNK 100
+
+/*
+ * A soul's home: hash: t r (tenant and environment, tokens), env, agent, term
+ * (ids), at (ms).  Guests: set: users (tokens).  Identities of a user: set:
+ * "<tenant>:<class>:<name>", tokens.
+ */
+#define KEY_STAR_PLACE  "soul:star:place:{#}:%:%"
+#define KEY_STAR_GUESTS "soul:star:guests:{#}:%:%:1"
+#define KEY_STAR_USER   "soul:star:user:{#}:%:1"
 
 #endif /* !STATE_KEYS_H */

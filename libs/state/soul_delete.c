@@ -11,7 +11,9 @@
 #include "core/mem.h"
 #include "state/scripts.h"
 #include "state/soul.h"
+#include "state/star_home.h"
 #include "state/state_internal.h"
+#include "state/user_data.h"
 
 enum rc
 soul_delete_begin(struct state *s, struct str user, struct str id,
@@ -29,6 +31,7 @@ soul_delete_begin(struct state *s, struct str user, struct str id,
 	call_key_of(&c, KEY_TICKS, user, STR_NONE);
 	call_key(&c, KEY_USER_TERMINALS, user, STR_NONE);
 	call_key(&c, KEY_USER_DELETING, user, STR_NONE);
+	call_key(&c, KEY_STAR_PLACE, user, id);
 	call_token(&c, user);
 	call_token(&c, id);
 	return call_run(s, &c, 2, terminals);
@@ -91,6 +94,7 @@ soul_delete_end(struct state *s, struct str user, struct str id)
 	call_key(&c, KEY_BODIES, user, id);
 	call_key(&c, KEY_USER_TERMINALS, user, STR_NONE);
 	call_key(&c, KEY_USER_DELETING, user, STR_NONE);
+	call_key(&c, KEY_STAR_GUESTS, user, id);
 	call_token(&c, id);
 	return call_run(s, &c, 1, NULL);
 }
@@ -113,6 +117,29 @@ soul_put_unbound(const struct str *ids, const bool *unbound, size_t n,
 			break;
 		out->n++;
 	}
+}
+
+/* What its guests know of it. */
+static enum rc
+soul_delete_guests(struct state *s, struct str user, struct str id)
+{
+	struct arena *a = arena_new(STATE_REPLY_MAX);
+	struct str *guests;
+	size_t i, n;
+	enum rc rc, one;
+
+	rc = star_guests_read(s, user, id, a, &guests, &n);
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		/* A guest's own record has no guests. */
+		one = str_eq(guests[i], user)
+		    ? RC_OK
+		    : soul_delete(s, guests[i], id, NULL);
+		if (one == RC_OK || one == RC_NOENT)
+			one = user_data_delete_memory(s, guests[i], id);
+		rc = one;
+	}
+	arena_free(a);
+	return rc;
 }
 
 enum rc
@@ -140,6 +167,8 @@ soul_delete(
 	}
 	if (rc == RC_OK)
 		rc = soul_delete_unbind(s, user, id, ids, n, unbound);
+	if (rc == RC_OK)
+		rc = soul_delete_guests(s, user, id);
 	if (rc == RC_OK)
 		rc = soul_delete_end(s, user, id);
 	if (rc == RC_OK && out != NULL)

@@ -10,14 +10,12 @@
 #include "state/state_internal.h"
 
 #define STAR_ENVIRONMENT STR("environment")
-#define STAR_TEXT_MAX    (3 * ID_TOKEN_MAX)
 /* Bytes of a member: "<class>:<name>". */
 #define STAR_MEMBER_MAX 256
 
 /* ---- keys ---- */
 
-/* The tokens of n ids with ':' between them. */
-static enum rc
+enum rc
 star_tokens(const struct str *ids, size_t n, char dst[STAR_TEXT_MAX])
 {
 	size_t len = 0;
@@ -59,7 +57,7 @@ star_call_key(struct script_call *c, const char *pattern,
 		c->rc = rc;
 }
 
-static void
+void
 star_call_client(struct script_call *c, const struct star_identity *id)
 {
 	star_call_key(c, KEY_STAR_CLIENT, id, true);
@@ -72,7 +70,7 @@ star_environment(const struct star_room *room)
 	    struct star_identity){ room->tenant, STAR_ENVIRONMENT, room->name };
 }
 
-static void
+void
 star_call_room(
     struct script_call *c, const char *pattern, const struct star_room *room)
 {
@@ -285,8 +283,7 @@ star_hub_drop_room(
 	return star_hub_change(s, false, hub, room);
 }
 
-/* The id of a token. */
-static struct str
+struct str
 star_read_token(struct record_reader *rd, struct str token)
 {
 	const struct state_reply r = { .kind = STATE_STR, .s = token };

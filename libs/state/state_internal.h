@@ -642,6 +642,29 @@ void credential_call_mint(struct script_call *c, const struct credential *cr);
 enum rc credential_end(
     struct state *s, const struct credential_change *ch, bool changed) RC_CHECK;
 
+/* ---- star.c ---- */
+
+/* Room for the tokens of an identity. */
+#define STAR_TEXT_MAX (3 * ID_TOKEN_MAX)
+
+/* star_tokens(ids, n, dst): The tokens of n ids with ':' between them. */
+enum rc star_tokens(
+    const struct str *ids, size_t n, char dst[STAR_TEXT_MAX]) RC_CHECK;
+
+/*
+ * star_call_client(c, id): The next of KEYS: the record of an identity.
+ * star_call_room(c, pattern, room): A key of an environment, in the bucket of
+ * its identity.
+ */
+struct star_identity;
+struct star_room;
+void star_call_client(struct script_call *c, const struct star_identity *id);
+void star_call_room(
+    struct script_call *c, const char *pattern, const struct star_room *room);
+
+/* star_read_token(rd, token): The id of a token, in rd->a. */
+struct str star_read_token(struct record_reader *rd, struct str token);
+
 /* ---- soul_delete.c ---- */
 
 /*

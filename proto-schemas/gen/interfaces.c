@@ -57,6 +57,8 @@ static const struct member iface_nats[] = {
 	{ "owner", JSON_STRING, 0 },
 	/* Who sends it; of an event its type says so. */
 	{ "from", JSON_ARRAY, OPTIONAL },
+	/* Services that subscribe to some of it, too. */
+	{ "also", JSON_ARRAY, OPTIONAL },
 	/* What the owner subscribes to, if that is not the subject. */
 	{ "listens", JSON_STRING, OPTIONAL },
 	{ "queue", JSON_STRING, OPTIONAL },
@@ -118,6 +120,8 @@ static const struct member iface_redis[] = {
 	{ "write", JSON_ARRAY, 0 },
 	{ "reads", JSON_ARRAY, 0 },
 	{ "writes", JSON_ARRAY, 0 },
+	/* What becomes of it when the user's data are deleted. */
+	{ "user_data", JSON_STRING, 0 },
 	{ "description", JSON_STRING, 0 },
 	{ NULL, JSON_NULL, 0 },
 };
@@ -467,6 +471,7 @@ check_nats(const struct gen *g, struct where w, const json_t *e)
 		gen_fail(
 		    w, "from lists the senders; for an event, the type does");
 	check_peers(g, w, e, "from");
+	check_peers(g, w, e, "also");
 	if (!event)
 		check_peer(g, gen_down(w, "owner", NULL), gen_of(e, "owner"));
 }
@@ -498,11 +503,25 @@ check_peer_row(const struct gen *g, struct where w, const json_t *e)
 		gen_fail(w, "operator is predefined");
 }
 
+/* What of a user is stored is deleted on request, or expires. */
+static void
+check_user_data(struct where w, const json_t *e)
+{
+	static const char *const of[] = { "exported", "deleted", "expires",
+		"none", NULL };
+	iface_check_one_of(w, e, "user_data", of);
+	if (gen_lists(e, "of", "user") &&
+	    strcmp(gen_of(e, "user_data"), "none") == 0)
+		gen_fail(gen_down(w, "user_data", NULL),
+		    "a user's record is exported, deleted or expires");
+}
+
 static void
 check_record(const struct gen *g, struct where w, const json_t *e)
 {
 	size_t ids = 0;
 	check_name(w, e, "_");
+	check_user_data(w, e);
 	check_peers(g, w, e, "read");
 	check_peers(g, w, e, "write");
 	check_texts(w, e, "of");

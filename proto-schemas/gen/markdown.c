@@ -417,9 +417,12 @@ markdown_put_records(struct buf *b, const json_t *list)
 	    "\n## Redis\n\nThe records of libs/state, their users, and the "
 	    "commands they use. An id appears in a\nkey as its token, and `#` "
 	    "stands for the bucket of the user, `b0000` to `b1023`. A "
-	    "writer\nof a record reads it as well.\n\n"
-	    "| key | kind | read by | written by | reading | writing | |\n"
-	    "| --- | --- | --- | --- | --- | --- | --- |\n");
+	    "writer\nof a record reads it as well. When a user's data are "
+	    "deleted, so is what is\n`exported` or `deleted`; what "
+	    "`expires` does within hours.\n\n"
+	    "| key | kind | read by | written by | reading | writing | user's "
+	    "data | |\n"
+	    "| --- | --- | --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		markdown_put_record_key(b, e);
 		buf_printf(b, " %s |", gen_of(e, "kind"));
@@ -427,7 +430,8 @@ markdown_put_records(struct buf *b, const json_t *list)
 		gen_markdown_names(b, e, "write");
 		gen_markdown_names(b, e, "reads");
 		gen_markdown_names(b, e, "writes");
-		buf_printf(b, " %s |\n", gen_of(e, "description"));
+		buf_printf(b, " %s | %s |\n", gen_of(e, "user_data"),
+		    gen_of(e, "description"));
 	}
 }
 

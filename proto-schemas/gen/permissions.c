@@ -101,7 +101,8 @@ nats_add_rows(const struct gen *g, const char *who, struct nats_rights *out)
 		if (gen_lists(e, "from", who))
 			nats_add(&out->publish, gen_fill(subject, "*"));
 		/* Stored messages are delivered by the stream. */
-		if (strcmp(gen_of(e, "owner"), who) != 0 ||
+		if ((strcmp(gen_of(e, "owner"), who) != 0 &&
+			!gen_lists(e, "also", who)) ||
 		    strcmp(kind, "event") == 0 || strcmp(kind, "job") == 0)
 			continue;
 		nats_add(&out->subscribe,

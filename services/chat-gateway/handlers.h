@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 29
+#define ROUTES_N 33
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -18,6 +18,9 @@ void on_turns_cancel(void *app, struct svc_call *c);
 void on_souls_list(void *app, struct svc_call *c);
 void on_souls_create(void *app, struct svc_call *c);
 void on_souls_delete(void *app, struct svc_call *c);
+void on_soul_star_enter(void *app, struct svc_call *c);
+void on_soul_star_get(void *app, struct svc_call *c);
+void on_soul_star_leave(void *app, struct svc_call *c);
 void on_emotion(void *app, struct svc_call *c);
 void on_emotion_history(void *app, struct svc_call *c);
 void on_star_environments(void *app, struct svc_call *c);
@@ -42,6 +45,8 @@ void on_user_profile_get(void *app, struct svc_call *c);
 void on_user_profile_patch(void *app, struct svc_call *c);
 void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
+/* users/ */
+void on_user_data_delete(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 

@@ -9,6 +9,8 @@
 #include "wire/subjects.h"
 
 #define DEADLINE_MS 5000
+/* Many souls and sessions. */
+#define DELETE_ALL_MS 60000
 
 static const struct svc_text chat_texts[] = {
 	{ "", "invalid json" },
@@ -64,6 +66,21 @@ const struct svc_route routes[ROUTES_N] = {
 	    soul_select_response, on_souls_select, select_texts, DEADLINE_MS),
 	BARE("souls_delete", "DELETE", WIRE_HTTP_SOULS_DELETE, ok_response,
 	    on_souls_delete),
+	{ .name = "souls_star_enter",
+	    .method = "POST",
+	    .path = WIRE_HTTP_SOULS_STAR_ENTER,
+	    .request = &wire_star_enter_body_desc,
+	    .reply = &wire_star_soul_place_desc,
+	    .fn = on_soul_star_enter,
+	    .deadline_ms = DEADLINE_MS },
+	{ .name = "souls_star_get",
+	    .method = "GET",
+	    .path = WIRE_HTTP_SOULS_STAR_GET,
+	    .reply = &wire_star_soul_place_desc,
+	    .fn = on_soul_star_get,
+	    .deadline_ms = DEADLINE_MS },
+	BARE("souls_star_leave", "DELETE", WIRE_HTTP_SOULS_STAR_LEAVE,
+	    ok_response, on_soul_star_leave),
 	BARE("souls_emotion", "GET", WIRE_HTTP_SOULS_EMOTION,
 	    emotion_state_reply, on_emotion),
 	BARE("souls_emotion_history", "GET", WIRE_HTTP_SOULS_EMOTION_HISTORY,
@@ -102,6 +119,12 @@ const struct svc_route routes[ROUTES_N] = {
 	    memories_forgotten, on_memories_forget),
 	BARE("memories_delete", "DELETE", WIRE_HTTP_MEMORIES_DELETE,
 	    memories_forgotten, on_memories_delete),
+	{ .name = "users_data_delete",
+	    .method = "DELETE",
+	    .path = WIRE_HTTP_USERS_DATA_DELETE,
+	    .reply = &wire_user_data_deleted_desc,
+	    .fn = on_user_data_delete,
+	    .deadline_ms = DELETE_ALL_MS },
 	BARE("users_profile_get", "GET", WIRE_HTTP_USERS_PROFILE_GET,
 	    memory_profile_reply, on_user_profile_get),
 	BODY("users_profile_patch", "PATCH", WIRE_HTTP_USERS_PROFILE_PATCH,

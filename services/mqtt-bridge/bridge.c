@@ -137,6 +137,11 @@ bridge_check(const void *arg, struct buf *errors, struct buf *known)
 		buf_puts(errors,
 		    "MQTT_TOPIC_PREFIX: it must be levels of a topic, without "
 		    "wildcards\n");
+	/* Its terminals are souls in environments. */
+	if (str_eq(str_of(c->broker), STR("star")))
+		buf_puts(errors,
+		    "BROKER_ID: star is the broker of star-hub; choose "
+		    "another name\n");
 	if (!lease_holder_broker_valid(str_of(c->broker)) ||
 	    id_token(str_of(c->broker), token) != RC_OK)
 		buf_puts(errors,

@@ -11,7 +11,7 @@
 
 #include "core/str.h"
 #include "reports/pending_result.h"
-#include "reports/snapshot_parse.h"
+#include "terminal/snapshot_parse.h"
 #include "wire/msgs.h"
 
 struct bridge;

@@ -165,6 +165,8 @@ claims_forget(struct claims *s, struct client *c)
 	size_t i;
 
 	c->held = false;
+	if (c->identity.class == CLASS_ENVIRONMENT)
+		bodies_down(h, c);
 	directory_remove(h->directory, &c->identity, c);
 	metric_change(h->metrics.clients[c->identity.class], -1);
 	member_set_free(c->members);
@@ -238,7 +240,7 @@ void
 claims_drop_all(struct claims *s)
 {
 	struct client_list *lists[] = { &s->hub->clients, &s->hub->claiming,
-		&s->hub->detached };
+		&s->hub->detached, &s->hub->residents };
 	struct client *c, *next;
 	size_t i;
 
@@ -313,6 +315,9 @@ claims_detach(struct claims *s, struct client *c, const char *reason)
 	c->detached_until = mono_add_ms(clock_mono(), h->conf->resume_ms);
 	/* The connection's own reference ends. */
 	client_ref(c);
+	/* What is sent to it now may come much later: no action of a soul. */
+	if (c->identity.class == CLASS_ENVIRONMENT)
+		bodies_down(h, c);
 	TAILQ_INSERT_TAIL(&h->detached, c, link);
 	if (h->draining)
 		claims_hasten(s, c);
@@ -436,6 +441,18 @@ claim_enter_rooms(
 	return rc == RC_OK;
 }
 
+/* There is no connection, and none is needed. */
+static void
+claim_open_resident(struct claims *s, struct client *c)
+{
+	struct hub *h = s->hub;
+
+	TAILQ_REMOVE(&h->claiming, c, link);
+	TAILQ_INSERT_TAIL(&h->residents, c, link);
+	c->phase = CLIENT_OPEN;
+	client_open(h, c, 0);
+}
+
 /* Everything is prepared: the client is served from now on. */
 static void
 claim_open(struct claims *s, struct client *c, struct client_beginning *first)
@@ -457,8 +474,10 @@ claim_open(struct claims *s, struct client *c, struct client_beginning *first)
 	if (!first->authenticated || first->wanted || first->history)
 		client_heartbeat(h, c, first);
 	client_open(h, c, first->resumed ? (uint64_t)c->resume_last : 0);
-	if (c->identity.class == CLASS_ENVIRONMENT)
+	if (c->identity.class == CLASS_ENVIRONMENT) {
+		bodies_up(h, c);
 		membership_load(h, c);
+	}
 }
 
 /* From here on, what is sent to it waits in its replay. */
@@ -529,6 +548,13 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 	return c->gen != 0;
 }
 
+/* Its connection has ended. */
+static bool
+claim_has_ended(const struct client *c)
+{
+	return c->peer == NULL && c->receive == NULL;
+}
+
 static void
 claim_one(struct claims *s, struct client *c)
 {
@@ -536,7 +562,7 @@ claim_one(struct claims *s, struct client *c)
 		.wanted = c->resume_session[0] != '\0', .lost = -1
 	};
 
-	if (c->peer == NULL || !claim_take(s, c, &first))
+	if (claim_has_ended(c) || !claim_take(s, c, &first))
 		return;
 	if (c->held)
 		notice_send_client(s->hub->peers, LINK_JOINED, c, NULL);
@@ -547,12 +573,26 @@ claim_one(struct claims *s, struct client *c)
 	if (c->after_cursor >= 0)
 		history_catch_up(s->hub, c, &first);
 	/* Meanwhile its connection may have ended, or a newer one begun. */
+	if (c->held && c->receive != NULL) {
+		claim_open_resident(s, c);
+		return;
+	}
 	if (c->held && c->peer != NULL) {
 		claim_open(s, c, &first);
 		return;
 	}
 	claims_end(s, c, "closed");
 	claim_reject(s, c, 409, "a newer connection has this id");
+}
+
+static void
+claim_run(struct claims *s, struct client *c)
+{
+	TAILQ_INSERT_TAIL(&s->hub->claiming, c, link);
+	claim_one(s, c);
+	if (c->phase == CLIENT_CLAIMING)
+		TAILQ_REMOVE(&s->hub->claiming, c, link);
+	client_unref(s->hub, c);
 }
 
 static void
@@ -563,13 +603,15 @@ claim_fiber(void *arg)
 
 	while ((c = TAILQ_FIRST(&s->hub->queued)) != NULL) {
 		TAILQ_REMOVE(&s->hub->queued, c, link);
-		TAILQ_INSERT_TAIL(&s->hub->claiming, c, link);
-		claim_one(s, c);
-		if (c->phase == CLIENT_CLAIMING)
-			TAILQ_REMOVE(&s->hub->claiming, c, link);
-		client_unref(s->hub, c);
+		claim_run(s, c);
 	}
 	s->fibers--;
+}
+
+void
+claims_enter(struct claims *s, struct client *c)
+{
+	claim_run(s, client_ref(c));
 }
 
 void

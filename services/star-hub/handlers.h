@@ -16,7 +16,7 @@ struct envelope;
 struct ws_opts;
 
 /* The service's options. */
-#define HUB_OPTS_N (17 + 2 + STATE_CONF_N)
+#define HUB_OPTS_N (19 + 2 + STATE_CONF_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
 
 /* Its WebSocket connections. */
@@ -59,6 +59,8 @@ void on_star_list(void *app, struct svc_call *c);
 void on_star_members(void *app, struct svc_call *c);
 void on_star_history(void *app, struct svc_call *c);
 void on_star_kick(void *app, struct svc_call *c);
+void on_star_enter(void *app, struct svc_call *c);
+void on_star_leave(void *app, struct svc_call *c);
 
 /* The commands ls, kick and tap. */
 #define HUB_COMMANDS_N 3

@@ -73,6 +73,14 @@ const struct conf_opt hub_opts[HUB_OPTS_N] = {
 	    "off", 0, 0,
 	    "a human's action join_environment to an environment joins it, as "
 	    "the request to the hub does" },
+	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT, CONF_AT(hub_conf, ttl_s),
+	    "60", 1, 86400,
+	    "time without a sign of life after which a terminal is offline, "
+	    "s" },
+	{ "SKILLS_BYTES_MAX", CONF_INT, CONF_AT(hub_conf, skills_max), "65536",
+	    1024, 1048576,
+	    "maximum size of an environment's skills, which are sent whole to "
+	    "the language model, bytes; larger reports are rejected" },
 	{ "STAR_GLOBAL_BROADCAST", CONF_STR,
 	    CONF_AT(hub_conf, global_broadcast), "", 0, 0,
 	    "environments may send to all of their tenant: on, off; empty: "
@@ -357,6 +365,7 @@ hub_start(struct svc *s, const void *conf)
 	h->arena = arena_new(ARENA_BYTES);
 	buf_init(&h->out, OUT_BYTES);
 	buf_init(&h->message, OUT_BYTES);
+	TAILQ_INIT(&h->residents);
 	TAILQ_INIT(&h->clients);
 	TAILQ_INIT(&h->queued);
 	TAILQ_INIT(&h->claiming);
@@ -373,7 +382,7 @@ hub_start(struct svc *s, const void *conf)
 		return NULL;
 	}
 	h->claims = claims_new(h);
-	if (peers_new(h, &h->peers) != RC_OK) {
+	if (peers_new(h, &h->peers) != RC_OK || !bodies_start(h)) {
 		hub_stop(h);
 		return NULL;
 	}
@@ -392,6 +401,7 @@ hub_drain(void *app)
 	struct hub *h = app;
 
 	h->draining = true;
+	bodies_drain(h);
 	claims_drain(h->claims);
 }
 
@@ -419,10 +429,11 @@ hub_stop(void *app)
 	}
 	/* Fibers that wait end here. */
 	state_stop(h->state);
+	bodies_stop(h);
 	claims_free(h->claims);
 	peers_free(h->peers);
 	hub_audit_stop(h);
-	taps_expire(h, true);
+	monitors_expire(h, true);
 	state_free(h->state);
 	worker_free(h->workers);
 	directory_free(h->directory);

@@ -25,6 +25,7 @@
 #include "throttle.h"
 #include "ws/ws.h"
 
+struct bodies;
 struct bus;
 struct state;
 struct svc;
@@ -68,6 +69,8 @@ struct hub_conf {
 	const char *sender;
 	const char *global_broadcast;
 	bool presence, human_autojoin;
+	int64_t ttl_s;      /* of snapshots of terminals */
+	int64_t skills_max; /* bytes */
 	int64_t resume_ms;
 	int64_t history;
 };
@@ -88,7 +91,14 @@ struct client {
 	TAILQ_ENTRY(client)
 	link;                 /* open: by the next heartbeat; claiming, and
 				 detached: in order */
-	struct ws_peer *peer; /* NULL: it has ended */
+	struct ws_peer *peer; /* NULL: it has ended, or receive is set */
+	/*
+	 * Of a resident agent, which has no connection: what it is sent; the
+	 * text is valid during the call, in which nothing is sent.  RC_RETRY:
+	 * its queue is full.
+	 */
+	enum rc (*receive)(struct client *c, struct str text);
+	void *arg; /* for receive */
 	enum client_phase phase;
 	unsigned commands; /* that wait */
 	unsigned refs;     /* of fibers, and messages that are not confirmed */
@@ -181,7 +191,7 @@ struct hub_metrics {
 struct claims;
 struct envelope;
 struct peers;
-struct tap;
+struct monitor;
 
 struct hub {
 	struct svc *svc;
@@ -195,7 +205,9 @@ struct hub {
 	struct mono since;
 	struct directory *directory;
 	struct rooms *rooms;
-	struct client_list clients; /* the next heartbeat first */
+	struct bodies *bodies;        /* body/body.h */
+	struct client_list residents; /* clients without connections */
+	struct client_list clients;   /* the next heartbeat first */
 	struct client_list queued, claiming, detached; /* not open */
 	struct peers *peers;
 	struct claims *claims;
@@ -216,8 +228,8 @@ struct hub {
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */
-	LIST_HEAD(, tap) taps;
-	size_t ntaps;
+	LIST_HEAD(, monitor) monitors;
+	size_t nmonitors;
 	struct rate *replaced_rate;
 	int64_t replaced; /* clients since the last audit event of them */
 	bool global, rewrite, draining;
@@ -322,19 +334,18 @@ struct room_member *client_membership(
 void client_add_addressed(struct client *c, struct str key);
 bool client_has_addressed(const struct client *c, struct str key);
 
-/* ---- tap.c ---- */
+/* ---- monitor.c ---- */
 
 /*
- * tap_on_message(arg, m): A bus_msg_fn: somebody follows an environment; arg is
- *     struct peers.
- * taps_report(h, c, e): c has sent a message.
- * taps_expire(h, all): End those whose time is over.
+ * monitor_on_message(arg, m): A bus_msg_fn: an operator follows an environment;
+ * arg is struct peers. monitors_report(h, c, e): c has sent a message.
+ * monitors_expire(h, all): End those whose time is over.
  */
 struct bus_msg;
-void tap_on_message(void *arg, struct bus_msg *m);
-void taps_report(
+void monitor_on_message(void *arg, struct bus_msg *m);
+void monitors_report(
     struct hub *h, const struct client *c, const struct envelope *e);
-void taps_expire(struct hub *h, bool all);
+void monitors_expire(struct hub *h, bool all);
 
 /* ---- human.c ---- */
 
@@ -426,6 +437,26 @@ void caller_recheck_stop(struct hub *h);
 void caller_recheck_begin(struct hub *h, struct client *c);
 void caller_recheck_end(struct hub *h, struct client *c);
 
+/* ---- body/body.c: souls in environments ---- */
+
+/*
+ * bodies_start(h): Of h->bodies; false: it is not possible.
+ * bodies_drain(h): Leave all: other hubs may have them.
+ * bodies_stop(h): Free all; no fiber runs any more.
+ *
+ * bodies_up(h, c), bodies_down(h, c): The environment c has connected, and
+ * holds its identity; or it does not any more.
+ */
+bool bodies_start(struct hub *h);
+void bodies_drain(struct hub *h);
+void bodies_stop(struct hub *h);
+void bodies_up(struct hub *h, struct client *c);
+void bodies_down(struct hub *h, struct client *c);
+
+/* hub_receive(h, c, text): A message from c, which has no connection; not in
+ * c->receive(). */
+void hub_receive(struct hub *h, struct client *c, struct str text);
+
 /* ---- heartbeat.c ---- */
 
 /* heartbeats_start(h), heartbeats_stop(h): Of all clients. */
@@ -513,6 +544,10 @@ void claims_free(struct claims *c);
  * claims_begin(s, c):
  * Claim c's identity; then its connection is accepted, or rejected.
  *
+ * claims_enter(s, c):
+ * The same of c, which has no connection, in a fiber: it has returned when c is
+ * open, in h->residents, or has no identity.
+ *
  * claims_end(s, c, reason):
  * c does not hold it any more, of which environments are notified.  No-op if it
  * has none.
@@ -535,6 +570,7 @@ void claims_free(struct claims *c);
  * claims_drop_all(s): This hub has none: close all clients.
  */
 void claims_begin(struct claims *s, struct client *c);
+void claims_enter(struct claims *s, struct client *c);
 void claims_end(struct claims *s, struct client *c, const char *reason);
 void claims_lost(
     struct claims *s, struct client *c, unsigned code, const char *reason);

@@ -21,7 +21,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 64, CLI_NO_NATS = 69 };
 
 #define CONNECT_MS  5000
 #define REPLY_MS    2000
-#define TAP_MS      10000
+#define MONITOR_MS  10000
 #define REPLY_ARENA (8UL * 1024 * 1024)
 #define ARGS_MAX    3
 #define INBOX       256
@@ -299,10 +299,10 @@ cli_kick(const struct svc_run *r)
 
 /* ---- tap ---- */
 
-static void tap_begin(struct cli *cli);
+static void monitor_begin(struct cli *cli);
 
 static void
-tap_on_report(void *arg, enum rc rc, struct str data)
+monitor_on_report(void *arg, enum rc rc, struct str data)
 {
 	struct cli *cli = arg;
 	char at[WALL_FORMAT_MAX];
@@ -310,7 +310,7 @@ tap_on_report(void *arg, enum rc rc, struct str data)
 	struct identity from;
 
 	if (rc == RC_TIMEOUT) {
-		tap_begin(cli);
+		monitor_begin(cli);
 		return;
 	}
 	if (rc != RC_OK) {
@@ -319,7 +319,7 @@ tap_on_report(void *arg, enum rc rc, struct str data)
 		cli_end(cli, CLI_FAILED);
 		return;
 	}
-	if (link_record_next(&data, &r) != RC_OK || r.kind != LINK_TAP ||
+	if (link_record_next(&data, &r) != RC_OK || r.kind != LINK_MONITOR ||
 	    identity_parse(r.from, &from) != RC_OK)
 		return;
 	wall_format(clock_wall(), 0, at);
@@ -334,21 +334,22 @@ tap_on_report(void *arg, enum rc rc, struct str data)
 
 /* A request lasts for a while; then the next. */
 static void
-tap_begin(struct cli *cli)
+monitor_begin(struct cli *cli)
 {
 	const struct bus_meta meta = { .deadline = {
-					   clock_wall().ms + TAP_MS } };
+					   clock_wall().ms + MONITOR_MS } };
 	struct buf out = BUF_INIT(LINK_RECORD_MAX);
 	char text[IDENTITY_KEY_MAX];
 	enum rc rc;
 
-	link_record_write(&(struct link_record){ .kind = LINK_TAP,
+	link_record_write(&(struct link_record){ .kind = LINK_MONITOR,
 			      .to = identity_env_key(cli_text(cli->tenant),
 				  str_of(cli->arg[0]), text),
 			      .n = cli->payload },
 	    &out);
-	rc = bus_request(cli->bus, WIRE_SUBJECT_STAR_TAP, buf_str(&out), &meta,
-	    (struct bus_reply_handler){ tap_on_report, cli, true }, NULL);
+	rc = bus_request(cli->bus, WIRE_SUBJECT_STAR_MONITOR, buf_str(&out),
+	    &meta, (struct bus_reply_handler){ monitor_on_report, cli, true },
+	    NULL);
 	buf_free(&out);
 	if (rc != RC_OK) {
 		fprintf(stderr, "star-hub: %s\n", rc_name(rc));
@@ -357,9 +358,9 @@ tap_begin(struct cli *cli)
 }
 
 static int
-cli_tap(const struct svc_run *r)
+cli_monitor(const struct svc_run *r)
 {
-	struct cli cli = { .run = r, .begin = tap_begin };
+	struct cli cli = { .run = r, .begin = monitor_begin };
 
 	if (!cli_parse(&cli, 1, 1))
 		return CLI_USAGE;
@@ -397,5 +398,5 @@ const struct svc_command hub_commands[HUB_COMMANDS_N] = {
 	    "time, sender,\nrecipient, size of its payload; with --payload, "
 	    "its first 4096 bytes.\n" TENANT_HELP
 	    "Exit code: 1 no hub has replied; 69 NATS cannot be reached.\n",
-	    false, cli_tap },
+	    false, cli_monitor },
 };

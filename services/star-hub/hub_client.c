@@ -153,7 +153,8 @@ void
 client_close(struct client *c, unsigned code, struct str reason)
 {
 	c->closing = true;
-	ws_close(c->peer, code, reason);
+	if (c->peer != NULL)
+		ws_close(c->peer, code, reason);
 }
 
 /* ---- sending ---- */
@@ -250,6 +251,16 @@ client_is_about_to_wait(const struct hub *h, const struct client *c)
 	return c->held && end != NULL && client_may_resume(h, end);
 }
 
+/* The text of a frame, after its head. */
+static struct str
+client_frame_text(const struct frame *f)
+{
+	unsigned char n = (unsigned char)f->bytes.p[1];
+	size_t head = n < 126 ? 2 : n == 126 ? 4 : 10;
+
+	return (struct str){ f->bytes.p + head, f->bytes.n - head };
+}
+
 /* What a session counts. */
 static enum rc
 client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
@@ -258,6 +269,8 @@ client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 
 	if (c->phase != CLIENT_OPEN)
 		return client_wait(h, c, f, seq);
+	if (c->receive != NULL)
+		return c->receive(c, client_frame_text(f));
 	rc = ws_send(c->peer, f);
 	if (rc == RC_RETRY)
 		client_set_full(h, c, true);
@@ -292,12 +305,15 @@ client_open(struct hub *h, struct client *c, uint64_t has)
 	if (n < c->replay.first)
 		n = c->replay.first;
 	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
-		rc = ws_send(c->peer, replay_at(&c->replay, n)->frame);
+		rc = c->receive != NULL
+		    ? c->receive(
+			  c, client_frame_text(replay_at(&c->replay, n)->frame))
+		    : ws_send(c->peer, replay_at(&c->replay, n)->frame);
 	if (rc != RC_OK)
 		client_close(c, WS_CLOSE_TRY_LATER,
 		    STR("too much waits for this client"));
 	c->waiting = c->waiting_bytes = 0;
-	if (h->conf->resume_ms == 0)
+	if (h->conf->resume_ms == 0 || c->receive != NULL)
 		client_forget_replay(h, c);
 }
 
@@ -318,7 +334,7 @@ client_send_uncounted(struct hub *h, struct client *c)
 	struct frame *f = frame_new(FRAME_TEXT, buf_str(&h->out));
 
 	buf_reset(&h->out);
-	if (c->phase == CLIENT_OPEN && !c->closing &&
+	if (c->phase == CLIENT_OPEN && !c->closing && c->peer != NULL &&
 	    ws_send(c->peer, f) == RC_RETRY)
 		client_set_full(h, c, true);
 	frame_unref(f);

@@ -5,7 +5,8 @@
  *		/human/{human_id}
  *	get	/, /star.js and what they load
  *	nats	soul.star.*: hubs among themselves
- *		soul.rpc.star.list, members, history, kick
+ *		soul.rpc.star.list, members, history, kick, enter, leave
+ *		soul.body.star.<terminal>.*: commands to souls' agents
  */
 #include "core/conf.h"
 #include "core/mem.h"
@@ -25,6 +26,8 @@ static const struct svc_route hub_routes[] = {
 	{ "members", RPC(members, MEMBERS, &wire_star_member_list_desc) },
 	{ "history", RPC(history, HISTORY, &wire_star_history_reply_desc) },
 	{ "kick", RPC(kick, KICK, &wire_star_kick_reply_desc) },
+	{ "enter", RPC(enter, ENTER, &wire_star_soul_place_desc) },
+	{ "leave", RPC(leave, LEAVE, &wire_ok_response_desc) },
 };
 static const struct svc_def hub_def = {
 	.name = "star-hub",

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "body/body.h"
 #include "command.h"
 #include "core/fiber.h"
 #include "core/mem.h"
@@ -185,6 +186,33 @@ command_version_negotiate(struct command_run *r)
 	return command_end(r);
 }
 
+/* What can be done in an environment; the outcome follows. */
+static bool
+command_report(struct command_run *r, bool catalog)
+{
+	struct body_report report = {
+		.id = r->reply_id, .data = r->p.data, .catalog = catalog
+	};
+	const char *why;
+
+	if (report.data.p == NULL)
+		return command_invalid(r, "/payload/data: is missing");
+	why = body_report(r->h, r->c, &report);
+	return why == NULL || command_fail(r, HUB_ERROR_PERMISSION, why);
+}
+
+static bool
+command_skills(struct command_run *r)
+{
+	return command_report(r, false);
+}
+
+static bool
+command_intents(struct command_run *r)
+{
+	return command_report(r, true);
+}
+
 static bool
 command_authentication(struct command_run *r)
 {
@@ -215,6 +243,8 @@ static const struct command_row command_rows[] = {
 	{ STR_INIT("join_environment"), command_join },
 	{ STR_INIT("leave_environment"), command_leave },
 	{ STR_INIT("get_history"), command_get_history },
+	{ STR_INIT("skills"), command_skills },
+	{ STR_INIT("intent_catalog_report"), command_intents },
 	{ STR_INIT("admin_command"), on_admin },
 	{ STR_INIT("authentication"), command_authentication },
 };

@@ -62,8 +62,9 @@ fail_rate(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 static bool
 fail_flood(struct client *c, struct hub_failure *f, int64_t ms, struct mono now)
 {
-	ws_pause(
-	    c->peer, mono_add_ms(now, ms > HUB_PAUSE_MS ? ms : HUB_PAUSE_MS));
+	if (c->peer != NULL)
+		ws_pause(c->peer,
+		    mono_add_ms(now, ms > HUB_PAUSE_MS ? ms : HUB_PAUSE_MS));
 	return fail_rate(c, f, ms, now);
 }
 
@@ -356,14 +357,20 @@ message_handle(
 		f.nvalidation_errors = errors.n;
 	} else {
 		done = message_by_type(h, c, &e, &f);
-		if (done && h->ntaps > 0 && e.type == ENVELOPE_MESSAGE)
-			taps_report(h, c, &e);
+		if (done && h->nmonitors > 0 && e.type == ENVELOPE_MESSAGE)
+			monitors_report(h, c, &e);
 	}
 	/* An error is never answered with an error. */
 	if (!done && e.type != ENVELOPE_ERROR)
 		client_fail(h, c, &f);
 	else if (!done)
 		metric_add(h->metrics.errors[f.error], 1);
+}
+
+void
+hub_receive(struct hub *h, struct client *c, struct str text)
+{
+	message_handle(h, c, text, clock_mono());
 }
 
 /* ---- batches ---- */

@@ -9,7 +9,7 @@
 #include "broker-plugin/topic_filter.h"
 #include "credentials/password_file.h"
 #include "must.h"
-#include "reports/snapshot_parse.h"
+#include "terminal/snapshot_parse.h"
 #include "wire/device.h"
 #include "wire/wire.h"
 

@@ -101,6 +101,7 @@ struct orch_turn_opts {
 	const char *terminal; /* NULL: t1 */
 	const char *soul;     /* NULL: not named */
 	const char *user;     /* NULL: u1 */
+	const char *owner;    /* of the body; NULL: the user */
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
 	const char *trace;    /* traceparent; NULL: none */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */

@@ -15,7 +15,9 @@ static json_t *
 orch_turn_terminal(struct orch_fixture *b, const struct orch_turn_opts *o)
 {
 	const char *id = o->terminal != NULL ? o->terminal : "t1";
-	const char *user = o->user != NULL ? o->user : "u1";
+	const char *user = o->owner != NULL ? o->owner
+	    : o->user != NULL               ? o->user
+					    : "u1";
 	struct terminal t;
 
 	if (o->unread || !state_up(b->state))
@@ -48,9 +50,9 @@ orch_turn_request(
 	json_object_set_new(chat, "inputs", inputs);
 	if (o->stream)
 		json_object_set_new(chat, "stream", json_true());
-	return json_pack("{s:s,s:s,s:o,s:o*}", "turn_id", t->turn_id, "user_id",
-	    o->user != NULL ? o->user : "u1", "chat", chat, "terminal",
-	    orch_turn_terminal(t->b, o));
+	return json_pack("{s:s,s:s,s:s*,s:o,s:o*}", "turn_id", t->turn_id,
+	    "user_id", o->user != NULL ? o->user : "u1", "owner_id", o->owner,
+	    "chat", chat, "terminal", orch_turn_terminal(t->b, o));
 }
 
 void

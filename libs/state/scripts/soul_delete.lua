@@ -1,7 +1,8 @@
 -- soul_delete: delete a soul, but for its terminals.
 --
 -- KEYS: soul, its state, its log, its terminals, the user's souls, their names,
---       ticks, the user's terminals, the user's deletions
+--       ticks, the user's terminals, the user's deletions, its home (state/
+--       star_home.h)
 -- ARGV: user, soul (tokens)
 -- Result: {OK, {tokens of terminals that may be bound to it}}, NOENT
 --
@@ -34,5 +35,5 @@ end
 call('ZREM', KEYS[5], soul)
 call('ZREM', KEYS[7], ARGV[1] .. ':' .. soul)
 call('HSET', KEYS[9], soul, now)
-call('DEL', KEYS[1], KEYS[2], KEYS[3])
+call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[10])
 return { RC_OK, terminals }

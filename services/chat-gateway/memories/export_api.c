@@ -1,6 +1,6 @@
 /*
- * GET /v1/memories/export: the profile, all memories page by page, and an
- * end line, as JSON lines.
+ * GET /v1/memories/export: where souls live, identities, the profile, all
+ * memories page by page, and an end line, as JSON lines.
  */
 #include <stdlib.h>
 
@@ -13,6 +13,8 @@
 #include "gateway.h"
 #include "handlers.h"
 #include "memories/memory_request.h"
+#include "state/soul.h"
+#include "state/star_home.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -256,12 +258,70 @@ export_on_profile(struct peer_request *q, enum rc rc)
 		export_fail_text(x, RC_BUG, "the profile cannot be encoded");
 }
 
+/* ---- what no other service has ---- */
+
+static enum rc
+export_put_home(struct export *x, struct str soul)
+{
+	struct wire_memory_export_line line = { .has_star_place = true };
+	char at[WALL_FORMAT_MAX];
+	struct star_home home;
+	enum rc rc;
+
+	rc = star_home_read(x->g->state, x->user, soul, x->a, &home);
+	if (rc != RC_OK)
+		return rc == RC_NOENT ? RC_OK : rc;
+	wall_format((struct wall){ home.at }, 0, at);
+	line.star_place =
+	    (struct wire_star_soul_place){ .soul_id = home.soul_id,
+		    .env_id = home.env_id,
+		    .agent_id = home.agent_id,
+		    .terminal_id = home.terminal_id,
+		    .entered_at = str_of(at) };
+	return export_put_line(x, &line);
+}
+
+static enum rc
+export_put_homes(struct export *x)
+{
+	struct soul *list;
+	size_t i, n;
+	enum rc rc;
+
+	if (x->soul.p != NULL)
+		return export_put_home(x, x->soul);
+	rc = soul_list(x->g->state, x->user, x->a, &list, &n);
+	for (i = 0; rc == RC_OK && i < n; i++)
+		rc = export_put_home(x, list[i].id);
+	return rc;
+}
+
+static enum rc
+export_put_identities(struct export *x)
+{
+	struct wire_memory_export_line line = { .has_star_identity = true };
+	struct star_identity *list;
+	size_t i, n;
+	enum rc rc;
+
+	if (x->soul.p != NULL)
+		return RC_OK;
+	rc = star_user_read(x->g->state, x->user, x->a, &list, &n);
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		line.star_identity.class = list[i].class;
+		line.star_identity.id = list[i].name;
+		rc = export_put_line(x, &line);
+	}
+	return rc;
+}
+
 static void
 export_start(
     struct gateway *g, struct svc_call *c, struct str user, struct str soul)
 {
 	const struct wire_memory_profile_request req = { .user_id = user };
 	struct export *x = mem_zalloc(sizeof(*x));
+	enum rc rc;
 
 	x->g = g;
 	x->c = c;
@@ -273,7 +333,14 @@ export_start(
 	};
 	buf_init(&x->lines, LINES_MAX);
 	buf_init(&x->next, WIRE_MESSAGE_MAX);
-	if (svc_call_on_abort(c, export_on_disconnect, x) != RC_OK)
+	rc = export_put_homes(x);
+	if (rc == RC_OK)
+		rc = export_put_identities(x);
+	arena_reset(x->a);
+	if (rc != RC_OK)
+		export_fail_text(x, rc == RC_TIMEOUT ? RC_DOWN : rc,
+		    "the state cannot be used now; try again");
+	else if (svc_call_on_abort(c, export_on_disconnect, x) != RC_OK)
 		export_on_disconnect(x);
 	else if (soul.p == NULL)
 		export_request(

@@ -45,6 +45,8 @@ dispatch_outcome(enum wire_delivery_state state)
 		return TURN_NO_SUBSCRIBER;
 	case WIRE_DELIVERY_STATE_LATE:
 		return TURN_NO_TIME;
+	case WIRE_DELIVERY_STATE_FAILED:
+		return TURN_ERROR;
 	case WIRE_DELIVERY_STATE_OFFLINE:
 		break;
 	}
@@ -71,7 +73,9 @@ dispatch_on_delivery(
 	const struct wire_delivery *d = msg;
 	struct turn_event e = { .kind = TURN_INTENT_RESULT,
 		.outcome = rc == RC_OK ? dispatch_outcome(d->state)
-				       : dispatch_outcome_rc(rc) };
+				       : dispatch_outcome_rc(rc),
+		.why = rc == RC_OK ? reply_clean(d->error, WHY_MAX, r->a)
+				   : (struct str){ 0 } };
 
 	(void)call;
 	turn_feed(r, &e);

@@ -52,7 +52,9 @@ load_check(const struct turn_run *r, const struct terminal *t)
 	if (t->soul_id.p == NULL)
 		return (
 		    struct turn_error){ 400, "invalid_request", TURN_NO_SOUL };
-	if (!str_eq(t->user_id, r->req->user_id))
+	if (!str_eq(t->user_id,
+		r->req->owner_id.p != NULL ? r->req->owner_id
+					   : r->req->user_id))
 		return (struct turn_error){ 409, "conflict",
 			"the terminal is bound by another user" };
 	if (chat->soul_id.p != NULL && !str_eq(chat->soul_id, t->soul_id))
@@ -346,7 +348,8 @@ load_given_terminal(const struct wire_turn_start_request *req)
 		.skills = req->terminal.skills,
 		.catalog_bytes = (size_t)req->terminal.catalog_bytes,
 		.catalog_hash = req->terminal.catalog_hash,
-		.user_id = req->user_id,
+		.user_id =
+		    req->owner_id.p != NULL ? req->owner_id : req->user_id,
 		.soul_id = req->terminal.soul_id };
 }
 

@@ -8,7 +8,6 @@
 #include "address.h"
 #include "bus/bus.h"
 #include "commands/command_forward.h"
-#include "commands/terminal_command.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -20,6 +19,7 @@
 #include "reports/pending_result.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
+#include "terminal/terminal_command.h"
 #include "wire/msgs.h"
 
 #define QUEUE_GROUP "mqtt-bridge"

@@ -23,8 +23,8 @@
 #include "mqtt/mqtt.h"
 #include "presence/liveness.h"
 #include "reports/report_error.h"
-#include "reports/snapshot_parse.h"
 #include "svc/svc.h"
+#include "terminal/snapshot_parse.h"
 #include "terminal_event.h"
 
 /* What the worker parses in one go. */

@@ -31,7 +31,7 @@ static const struct {
 	{ LINK_TAKEOVER, "gtnx" },
 	{ LINK_SESSION, "nx" },
 	{ LINK_FRAME, "sl" },
-	{ LINK_TAP, "tfxnl" },
+	{ LINK_MONITOR, "tfxnl" },
 };
 
 static const char *

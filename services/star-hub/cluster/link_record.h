@@ -57,7 +57,7 @@ enum link_kind {
 	/* A request for what passes in the environment to, with payloads if n;
 	 * its replies: a message from a client, to whom text says, with n bytes
 	 * of payload, of which some are there. */
-	LINK_TAP = 'Y'
+	LINK_MONITOR = 'Y'
 };
 
 /* Fields that a kind does not have are 0 or absent. */

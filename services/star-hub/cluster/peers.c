@@ -194,7 +194,7 @@ peers_renew_in_fiber(void *arg)
 		log_warn(
 		    "star.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
 	history_flush_all(c->hub);
-	taps_expire(c->hub, false);
+	monitors_expire(c->hub, false);
 	c->renewing = false;
 }
 
@@ -236,7 +236,7 @@ peers_subscribe(struct peers *c)
 		{ takeover, takeover_on_message },
 		{ WIRE_SUBJECT_STAR_DIRECTORY, notice_on_message },
 		{ WIRE_SUBJECT_STAR_QUERY, query_on_message },
-		{ WIRE_SUBJECT_STAR_TAP, tap_on_message },
+		{ WIRE_SUBJECT_STAR_MONITOR, monitor_on_message },
 	};
 	size_t i;
 	enum rc rc = RC_OK;

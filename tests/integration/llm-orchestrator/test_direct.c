@@ -137,6 +137,8 @@ TEST_T(an_undelivered_action_is_not_executed, 90)
 		{ "offline", "offline",
 		    "我的身体现在不在线，控制灯没有执行。" },
 		{ "late", "late", "控制灯没有来得及执行。" },
+		{ "failed\",\"error\":\"bulb\",\"request_id\":\"r", "bulb",
+		    NULL },
 		{ NULL, "not confirmed", "控制灯已经发出，但没有得到确认。" },
 	};
 	struct orch_fixture b;

@@ -244,7 +244,8 @@ TEST(wrong_configuration_exits_78)
 {
 	static const char *const wrong[] = { "MQTT_TOPIC_PREFIX=a/#",
 		"MQTT_TOPIC_PREFIX=a/", "MQTT_TOPIC_PREFIX=$share/x",
-		"MQTT_BROKER_URL=http://x", "REDIS_URL=x", "BROKER_ID=a\x01" };
+		"MQTT_BROKER_URL=http://x", "REDIS_URL=x", "BROKER_ID=a\x01",
+		"BROKER_ID=star" };
 	struct bridge_fixture b = { 0 };
 	size_t i;
 

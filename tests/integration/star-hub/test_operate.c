@@ -88,14 +88,14 @@ TEST(kick_closes_a_client_at_any_hub)
 }
 
 static bool
-tap_has(void *arg)
+log_has_message(void *arg)
 {
 	struct tk_proc *p = arg;
 
 	return tk_log_has(p, "agent agent_001  ->  environment demo_world");
 }
 
-struct tapped {
+struct monitored {
 	struct star_fixture *f;
 	struct tk_proc *p;
 	struct tk_ws *a;
@@ -103,27 +103,27 @@ struct tapped {
 
 /* Until the hubs know of the tap nothing is seen. */
 static bool
-is_tapped(void *arg)
+is_monitored(void *arg)
 {
-	struct tapped *t = arg;
+	struct monitored *t = arg;
 
 	star_send(t->a, A, ENV, EVENT);
-	return tap_has(t->p);
+	return log_has_message(t->p);
 }
 
-TEST(tap_follows_an_environment)
+TEST(monitoring_follows_an_environment)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws env, a;
 	struct tk_proc p;
-	struct tapped t = { &f, &p, &a };
+	struct monitored t = { &f, &p, &a };
 
 	star_start_hubs(&f, 2, STAR_QUIET);
 	star_open_at(&f, 0, &env, "/env/demo_world");
 	star_open_at(&f, 1, &a, "/env/demo_world/agent/agent_001");
 	command(&f, &p, "tap",
 	    (const char *const[]){ "tap", "demo_world", "--payload", NULL });
-	ck_assert(tk_until(is_tapped, &t, TK_WS_MS));
+	ck_assert(tk_until(is_monitored, &t, TK_WS_MS));
 	ck_assert(tk_log_has(&p, "  41 bytes  " EVENT));
 	tk_signal(&p, SIGINT);
 	(void)tk_wait(&p, 20000);

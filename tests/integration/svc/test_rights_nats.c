@@ -66,7 +66,8 @@ try_rows(struct user *u)
 		bool stored =
 		    strcmp(kind, "event") == 0 || strcmp(kind, "job") == 0;
 		bool mine = !stored &&
-		    strcmp(rights_fixture_member(e, "owner"), u->name) == 0;
+		    (strcmp(rights_fixture_member(e, "owner"), u->name) == 0 ||
+			rights_fixture_lists(e, "also", u->name));
 
 		publish(u, rights_fixture_lists(e, "from", u->name), one);
 		/* The owner may subscribe to all of it, and so to each. */
@@ -210,8 +211,9 @@ try_inboxes(struct user *u)
 
 		json_array_foreach (json_object_get(u->all, "nats"), k, row)
 			may = may ||
-			    (strcmp(rights_fixture_member(row, "owner"),
-				 u->name) == 0 &&
+			    ((strcmp(rights_fixture_member(row, "owner"),
+				  u->name) == 0 ||
+				 rights_fixture_lists(row, "also", u->name)) &&
 				rights_fixture_member(row, "reply")[0] !=
 				    '\0' &&
 				rights_fixture_lists(row, "from",

@@ -154,6 +154,11 @@ TEST(the_role_decides_which_claims_are_required)
 	    "{\"exp\":1800000100,\"role\":\"owner\",\"sub\":\"x/ada\","
 	    "\"tenant\":\"acme\"}",
 	    "claims: /sub: must not have a /");
+	/* Guests of souls have no tokens. */
+	expect_rejected(&all.ec, ES,
+	    "{\"exp\":1800000100,\"role\":\"owner\","
+	    "\"sub\":\"star:human:bob\",\"tenant\":\"acme\"}",
+	    "claims: /sub: must not begin with star:");
 	expect_rejected(&all.ec, ES,
 	    "{\"exp\":1800000100,\"role\":\"owner\",\"sub\":\"ada\","
 	    "\"tenant\":\"acme/x\"}",

@@ -133,6 +133,9 @@ TEST(an_invalid_change_is_not_written)
 	expect_rejected(file, &e, RC_INVALID, "user: is missing");
 	e.user = STR("acme/ada");
 	expect_rejected(file, &e, RC_INVALID, "user: must not have a /");
+	e.user = STR("star:human:bob");
+	expect_rejected(
+	    file, &e, RC_INVALID, "user: must not begin with star:");
 	e.user = STR("ada");
 	e.tenant = STR("a b");
 	expect_rejected(file, &e, RC_INVALID, "tenant: ");

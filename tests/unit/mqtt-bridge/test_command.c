@@ -1,6 +1,6 @@
 /* Decoding of commands, and the replies to them. */
-#include "commands/terminal_command.h"
 #include "core/mem.h"
+#include "terminal/terminal_command.h"
 #include "testkit/testkit.h"
 #include "wire/subjects.h"
 

@@ -47,7 +47,7 @@
 #define RECORD                                                                 \
 	"{\"name\":\"r\",\"key\":\"r:{%}:\",\"kind\":\"hash\",\"of\":[\"a\"]," \
 	"\"read\":[\"p\"],\"write\":[\"o\"],\"reads\":[\"HGET\"],"             \
-	"\"writes\":[\"HSET\"],\"description\":\"R.\"}"
+	"\"writes\":[\"HSET\"],\"user_data\":\"none\",\"description\":\"R.\"}"
 
 /* Run "wiregen verb" on x, error and the channels; returns one of its files. */
 static char *
@@ -100,7 +100,7 @@ TEST(markdown_has_channels_and_members)
 	    "|\n");
 	has(text, "| `hush` | p | [x](#x) | Hush. |\n");
 	has(text, "| `S` | ask | o | p | – | Kept. |\n");
-	has(text, "| `r:{<a>}:` | hash | p | o | HGET | HSET | R. |\n");
+	has(text, "| `r:{<a>}:` | hash | p | o | HGET | HSET | none | R. |\n");
 	has(text, "### x\n\nA message.\n\nProtocol: 1.\n");
 	has(text, "| `a` | integer | required | from 1, in ms | A \\| b. |\n");
 	has(text, "| `b` | string | | `no`, `1`, `c d` | yes: it is, ");

@@ -24,7 +24,7 @@ struct entry {
 #define REDIS(key, read, write)                                            \
 	"{\"name\":\"a\",\"key\":\"" key "\",\"kind\":\"hash\",\"of\":[]," \
 	"\"read\":" read ",\"write\":" write ",\"reads\":[],"              \
-	"\"writes\":[],\"description\":\"d\""
+	"\"writes\":[],\"user_data\":\"none\",\"description\":\"d\""
 #define PREFIX "{prefix}/terminal/{terminal}/"
 
 static const struct entry bad[] = {

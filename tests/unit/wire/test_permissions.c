@@ -86,7 +86,8 @@ check_subjects(const json_t *all, const char *service, const char *text)
 			if (subjects_named(text, prefixes[k], of(e, "name")))
 				ck_assert_msg(
 				    strcmp(of(e, "owner"), service) == 0 ||
-					lists(e, "from", service),
+					lists(e, "from", service) ||
+					lists(e, "also", service),
 				    "%s uses the row %s, which does not name "
 				    "it",
 				    service, of(e, "name"));

@@ -5,7 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "reports/snapshot_parse.h"
+#include "terminal/snapshot_parse.h"
 #include "testkit/testkit.h"
 
 #define SKILLS_MAX 4096

@@ -2,8 +2,8 @@
  * terminal_command: decoding a command to a terminal, and what is replied to
  * its sender. Pure.
  */
-#ifndef MQTT_BRIDGE_TERMINAL_COMMAND_H
-#define MQTT_BRIDGE_TERMINAL_COMMAND_H
+#ifndef TERMINAL_TERMINAL_COMMAND_H
+#define TERMINAL_TERMINAL_COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,4 +67,4 @@ bool delivery_expired(struct wall now, const struct wall deadlines[2]);
  */
 struct delivery delivery_after(enum rc rc);
 
-#endif /* !MQTT_BRIDGE_TERMINAL_COMMAND_H */
+#endif /* !TERMINAL_TERMINAL_COMMAND_H */

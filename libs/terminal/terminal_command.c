@@ -1,4 +1,4 @@
-#include "commands/terminal_command.h"
+#include "terminal/terminal_command.h"
 
 #include <stdio.h>
 

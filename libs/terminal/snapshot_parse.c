@@ -1,4 +1,4 @@
-#include "reports/snapshot_parse.h"
+#include "terminal/snapshot_parse.h"
 
 #include <nettle/sha2.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * tap: an operator follows what passes in an environment.  Each hub reports
+ * monitor: an operator follows what passes in an environment.  Each hub reports
  * what its clients send, for as long as the request lasts.
  */
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include "envelope.h"
 
 /* At a time; reports of one in a second; bytes of a payload. */
-#define TAPS_MAX     8
-#define TAP_PER_S    1000
-#define TAP_PAYLOAD  4096
-#define TAP_RECORD   (TAP_PAYLOAD + LINK_RECORD_MAX)
-#define TAP_TEXT_MAX 512
+#define MONITORS_MAX     8
+#define MONITOR_PER_S    1000
+#define MONITOR_PAYLOAD  4096
+#define MONITOR_RECORD   (MONITOR_PAYLOAD + LINK_RECORD_MAX)
+#define MONITOR_TEXT_MAX 512
 
-struct tap {
-	LIST_ENTRY(tap) link;
+struct monitor {
+	LIST_ENTRY(monitor) link;
 	struct bus_msg *request;
 	char *key;
 	bool payloads;
@@ -27,56 +27,57 @@ struct tap {
 };
 
 static void
-tap_free(struct hub *h, struct tap *t)
+monitor_free(struct hub *h, struct monitor *t)
 {
 	LIST_REMOVE(t, link);
-	h->ntaps--;
+	h->nmonitors--;
 	bus_msg_free(t->request);
 	free(t->key);
 	free(t);
 }
 
 void
-taps_expire(struct hub *h, bool all)
+monitors_expire(struct hub *h, bool all)
 {
 	struct wall now = clock_wall();
-	struct tap *t, *next;
+	struct monitor *t, *next;
 
-	for (t = LIST_FIRST(&h->taps); t != NULL; t = next) {
+	for (t = LIST_FIRST(&h->monitors); t != NULL; t = next) {
 		next = LIST_NEXT(t, link);
 		if (all || bus_msg_deadline(t->request).ms <= now.ms)
-			tap_free(h, t);
+			monitor_free(h, t);
 	}
 }
 
 void
-tap_on_message(void *arg, struct bus_msg *m)
+monitor_on_message(void *arg, struct bus_msg *m)
 {
 	struct hub *h = ((struct peers *)arg)->hub;
 	struct str in = bus_msg_data(m);
 	struct link_record r;
 	struct identity env;
-	struct tap *t;
+	struct monitor *t;
 
-	if (link_record_next(&in, &r) != RC_OK || r.kind != LINK_TAP ||
-	    identity_parse(r.to, &env) != RC_OK || h->ntaps == TAPS_MAX ||
-	    !bus_msg_wants_reply(m) || bus_msg_deadline(m).ms == 0) {
+	if (link_record_next(&in, &r) != RC_OK || r.kind != LINK_MONITOR ||
+	    identity_parse(r.to, &env) != RC_OK ||
+	    h->nmonitors == MONITORS_MAX || !bus_msg_wants_reply(m) ||
+	    bus_msg_deadline(m).ms == 0) {
 		bus_msg_free(m);
 		return;
 	}
-	log_info("star.tap", LOG_V("env", env.id));
+	log_info("star.monitor", LOG_V("env", env.id));
 	t = mem_zalloc(sizeof(*t));
 	t->request = m;
 	t->key = str_dup(r.to);
 	t->payloads = r.n > 0;
-	LIST_INSERT_HEAD(&h->taps, t, link);
-	h->ntaps++;
+	LIST_INSERT_HEAD(&h->monitors, t, link);
+	h->nmonitors++;
 }
 
 /* Whether a message is one of an environment. */
 static bool
-tap_covers(const struct hub *h, const struct tap *t, const struct client *c,
-    const struct envelope *e)
+monitor_covers(const struct hub *h, const struct monitor *t,
+    const struct client *c, const struct envelope *e)
 {
 	char text[IDENTITY_KEY_MAX];
 	struct str key = str_of(t->key), env = e->recipient.env;
@@ -91,13 +92,13 @@ tap_covers(const struct hub *h, const struct tap *t, const struct client *c,
 }
 
 static void
-tap_report(struct hub *h, struct tap *t, const struct client *c,
+monitor_report(struct hub *h, struct monitor *t, const struct client *c,
     const struct envelope *e)
 {
-	static const struct throttle_limit limit = { 1000000000 / TAP_PER_S,
+	static const struct throttle_limit limit = { 1000000000 / MONITOR_PER_S,
 		1000000000 };
-	struct buf out = BUF_INIT(TAP_RECORD);
-	char from[IDENTITY_KEY_MAX], to[TAP_TEXT_MAX];
+	struct buf out = BUF_INIT(MONITOR_RECORD);
+	char from[IDENTITY_KEY_MAX], to[MONITOR_TEXT_MAX];
 	struct str payload = e->payload;
 
 	if (throttle_take(&t->rate, &limit, 1, clock_mono()) > 0)
@@ -105,11 +106,11 @@ tap_report(struct hub *h, struct tap *t, const struct client *c,
 	(void)snprintf(to, sizeof(to), "%.*s %.*s",
 	    STR_ARG(client_class_names[e->recipient.class]),
 	    STR_ARG(e->recipient.id));
-	if (payload.n > TAP_PAYLOAD)
-		payload.n = TAP_PAYLOAD;
+	if (payload.n > MONITOR_PAYLOAD)
+		payload.n = MONITOR_PAYLOAD;
 	if (!t->payloads)
 		payload.n = 0;
-	link_record_write(&(struct link_record){ .kind = LINK_TAP,
+	link_record_write(&(struct link_record){ .kind = LINK_MONITOR,
 			      .to = str_of(t->key),
 			      .from = client_key(c, from),
 			      .text = str_of(to),
@@ -123,11 +124,11 @@ tap_report(struct hub *h, struct tap *t, const struct client *c,
 }
 
 void
-taps_report(struct hub *h, const struct client *c, const struct envelope *e)
+monitors_report(struct hub *h, const struct client *c, const struct envelope *e)
 {
-	struct tap *t;
+	struct monitor *t;
 
-	LIST_FOREACH (t, &h->taps, link)
-		if (tap_covers(h, t, c, e))
-			tap_report(h, t, c, e);
+	LIST_FOREACH (t, &h->monitors, link)
+		if (monitor_covers(h, t, c, e))
+			monitor_report(h, t, c, e);
 }

@@ -4,8 +4,8 @@
  * Compiling patterns and schemas may take hundreds of milliseconds, so this is
  * meant for a worker thread; a parser is used by one thread at a time.
  */
-#ifndef MQTT_BRIDGE_SNAPSHOT_PARSE_H
-#define MQTT_BRIDGE_SNAPSHOT_PARSE_H
+#ifndef TERMINAL_SNAPSHOT_PARSE_H
+#define TERMINAL_SNAPSHOT_PARSE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,4 +63,4 @@ enum rc snapshot_parse_catalog(struct snapshot_parser *p, struct str in,
 /* snapshot_digest(s, dst): SHA-256 of s in lower-case hexadecimal. */
 void snapshot_digest(struct str s, char dst[SNAPSHOT_DIGEST_MAX]);
 
-#endif /* !MQTT_BRIDGE_SNAPSHOT_PARSE_H */
+#endif /* !TERMINAL_SNAPSHOT_PARSE_H */
