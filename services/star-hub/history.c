@@ -197,8 +197,10 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page)
 	}
 	for (n = waiting.first; n > 0 && n < waiting.next; n++) {
 		e = replay_at(&waiting, n);
-		if (e->seq == 0 || e->seq > newest)
-			replay_put(&c->replay, e->frame, e->seq);
+		if (e->seq > 0 && e->seq <= newest)
+			continue;
+		replay_put(&c->replay, e->frame, e->seq);
+		replay_set_deadline(&c->replay, e->by);
 	}
 	replay_clear(&waiting);
 	if (newest > c->rooms[0].seq)

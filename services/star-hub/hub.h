@@ -224,7 +224,10 @@ struct hub {
 	struct arena *arena; /* of the message that is handled */
 	struct buf out;      /* the frame that is being written */
 	struct buf message;  /* of a client, that is being routed */
-	int64_t now_ms;      /* of the timestamp */
+	/* Until when that may be delivered, also to one that comes back; {0}:
+	 * any time. */
+	struct wall deliver_by;
+	int64_t now_ms; /* of the timestamp */
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */

@@ -201,6 +201,7 @@ client_put_replay(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	size_t before = c->replay.bytes;
 
 	replay_put(&c->replay, f, seq);
+	replay_set_deadline(&c->replay, h->deliver_by);
 	h->replay_bytes += c->replay.bytes - before;
 }
 
@@ -295,28 +296,6 @@ client_send(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 	return client_put(h, c, f, seq);
 }
 
-void
-client_open(struct hub *h, struct client *c, uint64_t has)
-{
-	uint64_t n = has + 1;
-	enum rc rc = RC_OK;
-
-	/* All fit: a queue has room for a replay. */
-	if (n < c->replay.first)
-		n = c->replay.first;
-	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
-		rc = c->receive != NULL
-		    ? c->receive(
-			  c, client_frame_text(replay_at(&c->replay, n)->frame))
-		    : ws_send(c->peer, replay_at(&c->replay, n)->frame);
-	if (rc != RC_OK)
-		client_close(c, WS_CLOSE_TRY_LATER,
-		    STR("too much waits for this client"));
-	c->waiting = c->waiting_bytes = 0;
-	if (h->conf->resume_ms == 0 || c->receive != NULL)
-		client_forget_replay(h, c);
-}
-
 bool
 client_send_text(struct hub *h, struct client *c)
 {
@@ -347,29 +326,71 @@ client_drop(struct hub *h, struct client *c)
 	metric_add(h->metrics.dropped, 1);
 }
 
-bool
-client_send_dropped(struct hub *h, struct client *c)
+/* An event that reports n messages that c does not get. */
+static struct frame *
+client_dropped_frame(struct hub *h, const struct client *c, uint64_t n)
 {
 	struct buf text = BUF_INIT(4096);
 	struct wire_out o = { .b = &text };
+	struct frame *f;
+
+	hub_message_begin(&o, "message", &c->identity);
+	hub_event_begin(&o, ++h->events, "messages_dropped");
+	wire_out_key(&o, STR("count"));
+	wire_out_i64(&o, (int64_t)n);
+	hub_event_end(&o);
+	hub_message_end(&o, hub_now(h));
+	f = frame_new(FRAME_TEXT, buf_str(&text));
+	buf_free(&text);
+	return f;
+}
+
+bool
+client_send_dropped(struct hub *h, struct client *c)
+{
 	struct frame *f;
 	enum rc rc;
 
 	if (c->dropped == 0)
 		return true;
-	hub_message_begin(&o, "message", &c->identity);
-	hub_event_begin(&o, ++h->events, "messages_dropped");
-	wire_out_key(&o, STR("count"));
-	wire_out_i64(&o, (int64_t)c->dropped);
-	hub_event_end(&o);
-	hub_message_end(&o, hub_now(h));
-	f = frame_new(FRAME_TEXT, buf_str(&text));
+	f = client_dropped_frame(h, c, c->dropped);
 	rc = client_put(h, c, f, 0);
 	frame_unref(f);
-	buf_free(&text);
 	if (rc == RC_OK)
 		c->dropped = 0;
 	return rc == RC_OK;
+}
+
+/* One of a replay, or, of one that is too late, what reports it. */
+static enum rc
+client_send_again(struct hub *h, struct client *c, const struct replay_entry *e)
+{
+	struct frame *f = e->by.ms != 0 && e->by.ms <= clock_wall().ms
+	    ? client_dropped_frame(h, c, 1)
+	    : frame_ref(e->frame);
+	enum rc rc = ws_send(c->peer, f);
+
+	frame_unref(f);
+	return rc;
+}
+
+void
+client_open(struct hub *h, struct client *c, uint64_t has)
+{
+	uint64_t n = has + 1;
+	enum rc rc = RC_OK;
+
+	/* All fit: a queue has room for a replay. */
+	if (n < c->replay.first)
+		n = c->replay.first;
+	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
+		rc = client_send_again(h, c, replay_at(&c->replay, n));
+	if (rc != RC_OK)
+		client_close(c, WS_CLOSE_TRY_LATER,
+		    STR("too much waits for this client"));
+	c->waiting = c->waiting_bytes = 0;
+	if (h->conf->resume_ms == 0)
+		client_forget_replay(h, c);
 }
 
 void

@@ -53,8 +53,14 @@ replay_put(struct replay *r, struct frame *f, int64_t seq)
 	if (r->next - r->first == r->cap)
 		replay_grow(r);
 	*replay_entry_at(r, r->next++) =
-	    (struct replay_entry){ frame_ref(f), seq };
+	    (struct replay_entry){ frame_ref(f), seq, { 0 } };
 	r->bytes += f->bytes.n;
+}
+
+void
+replay_set_deadline(struct replay *r, struct wall by)
+{
+	replay_entry_at(r, r->next - 1)->by = by;
 }
 
 void
@@ -93,8 +99,11 @@ replay_move(struct replay *from, struct replay *to)
 
 	*to = *from;
 	*from = (struct replay){ 0 };
-	for (n = own.first; n < own.next; n++)
-		replay_put(to, replay_entry_at(&own, n)->frame,
-		    replay_entry_at(&own, n)->seq);
+	for (n = own.first; n < own.next; n++) {
+		const struct replay_entry *e = replay_entry_at(&own, n);
+
+		replay_put(to, e->frame, e->seq);
+		replay_set_deadline(to, e->by);
+	}
 	replay_clear(&own);
 }

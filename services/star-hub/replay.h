@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "ws/frame.h"
 
 /* Frames, and their bytes, that are held. */
@@ -19,7 +20,8 @@
 
 struct replay_entry {
 	struct frame *frame;
-	int64_t seq; /* of a broadcast with a cursor; else 0 */
+	int64_t seq;    /* of a broadcast with a cursor; else 0 */
+	struct wall by; /* it is not to be sent later; {0}: any time */
 };
 
 /* Zero it at first. */
@@ -34,10 +36,12 @@ struct replay {
  * replay_begin(r, n): An empty one goes on with frame n.
  * replay_put(r, f, seq): f is the next frame; the oldest that do not fit are
  * forgotten.
+ * replay_set_deadline(r, by): Of the newest.
  * replay_clear(r): Forget all; numbers go on.
  */
 void replay_begin(struct replay *r, uint64_t n);
 void replay_put(struct replay *r, struct frame *f, int64_t seq);
+void replay_set_deadline(struct replay *r, struct wall by);
 void replay_clear(struct replay *r);
 
 /*

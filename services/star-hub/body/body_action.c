@@ -108,11 +108,32 @@ body_on_undelivered(struct resident *r, struct str id)
 		p->failed = true;
 }
 
+/* The earlier of the request's deadline and its Act-By header. */
+static struct wall
+command_deadline(const struct bus_msg *m)
+{
+	struct wall end = bus_msg_deadline(m);
+	struct str text = bus_msg_header(m, BUS_HEADER_ACT_BY);
+	int64_t by;
+
+	if (text.p != NULL) {
+		/* Unreadable counts as expired. */
+		if (str_to_i64(text, 1, INT64_MAX, &by) != RC_OK)
+			by = 1;
+		if (end.ms == 0 || by < end.ms)
+			end.ms = by;
+	}
+	if (end.ms == 0)
+		end.ms = clock_wall().ms + STALE_MS;
+	return end;
+}
+
 /* False: it was not put into the environment's queue. */
 static bool
 action_send(struct resident *r, const struct body_action *act,
-    const struct bus_msg *command, struct body_intents *intents)
+    const struct bus_msg *command, struct wall by, struct body_intents *intents)
 {
+	struct hub *h = r->body->all->h;
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct body_pending *p;
 	bool sent = false;
@@ -125,8 +146,13 @@ action_send(struct resident *r, const struct body_action *act,
 			trace_new(&p->trace);
 		body_action_write(
 		    r->client->sender, &r->body->identity, act, &b);
+		/* Not later by a connection that breaks and comes back. */
+		h->deliver_by = command_deadline(command);
+		if (by.ms != 0 && by.ms < h->deliver_by.ms)
+			h->deliver_by = by;
 		sent = buf_rc(&b) == RC_OK && resident_send(r, buf_str(&b)) &&
 		    !p->failed;
+		h->deliver_by = (struct wall){ 0 };
 		if (!sent)
 			pending_remove(r, p);
 	}
@@ -190,26 +216,6 @@ struct command_run {
 	struct command cmd;
 };
 
-/* The earlier of the request's deadline and its Act-By header. */
-static struct wall
-command_deadline(const struct bus_msg *m)
-{
-	struct wall end = bus_msg_deadline(m);
-	struct str text = bus_msg_header(m, BUS_HEADER_ACT_BY);
-	int64_t by;
-
-	if (text.p != NULL) {
-		/* Unreadable counts as expired. */
-		if (str_to_i64(text, 1, INT64_MAX, &by) != RC_OK)
-			by = 1;
-		if (end.ms == 0 || by < end.ms)
-			end.ms = by;
-	}
-	if (end.ms == 0)
-		end.ms = clock_wall().ms + STALE_MS;
-	return end;
-}
-
 /* False: d is the reply. */
 static bool
 command_may_be_sent(struct command_run *c, bool expects, struct delivery *d)
@@ -250,7 +256,7 @@ command_invoke(struct command_run *c)
 	}
 	act.parameters = m.arguments;
 	if (command_may_be_sent(c, true, &d))
-		d = action_send(c->r, &act, c->m, NULL)
+		d = action_send(c->r, &act, c->m, c->cmd.deadline, NULL)
 		    ? delivery_after(RC_OK)
 		    : delivery_after(RC_DOWN);
 	if (d.rc == RC_DOWN)
@@ -298,7 +304,7 @@ intents_send(struct command_run *c, const struct wire_intent_action *m,
 		    body_intent_read(m->intents[i].normalized, c->a, &act) !=
 			RC_OK)
 			intents_fail(g, STR("the intent names no skill"));
-		else if (action_send(c->r, &act, c->m, g))
+		else if (action_send(c->r, &act, c->m, c->cmd.deadline, g))
 			sent++;
 		else
 			intents_fail(g, STR("the action was not delivered"));

@@ -30,7 +30,7 @@ static const struct {
 	{ LINK_CLIENTS, "nsa" },
 	{ LINK_TAKEOVER, "gtnx" },
 	{ LINK_SESSION, "nx" },
-	{ LINK_FRAME, "sl" },
+	{ LINK_FRAME, "snl" },
 	{ LINK_MONITOR, "tfxnl" },
 };
 

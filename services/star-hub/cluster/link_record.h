@@ -50,7 +50,8 @@ enum link_kind {
 	LINK_CLIENTS = 'N',
 	/* A request for the session text of the claim gen of to, whose client
 	 * has n frames; its replies: it had n frames sent, as text says; a
-	 * frame, with its seq if it was a broadcast with one. */
+	 * frame, with its seq if it was a broadcast with one, and with n, the
+	 * wall clock's ms after which it is not to be sent, or 0. */
 	LINK_TAKEOVER = 'T',
 	LINK_SESSION = 'V',
 	LINK_FRAME = 'F',

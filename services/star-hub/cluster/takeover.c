@@ -44,6 +44,7 @@ takeover_put_frames(const struct client *c, uint64_t n, struct buf *out)
 			return false;
 		link_record_write(&(struct link_record){ .kind = LINK_FRAME,
 				      .seq = e->seq,
+				      .n = e->by.ms,
 				      .bytes = frame_payload(e->frame) },
 		    out);
 	}
@@ -135,6 +136,7 @@ takeover_read(struct takeover *t, struct str in)
 			continue;
 		f = frame_new(FRAME_TEXT, r.bytes);
 		replay_put(&old, f, r.seq);
+		replay_set_deadline(&old, (struct wall){ r.n });
 		frame_unref(f);
 	}
 	if (old.next > 0)

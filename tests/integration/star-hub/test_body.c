@@ -235,6 +235,50 @@ send_intents(struct star_body *b, const char *id, const char *intents)
 	"{\"intent_id\":\"a\",\"confidence\":1,\"normalized\":{\"skill\":" \
 	"\"" skill "\",\"mode\":\"on\"}}"
 
+/* Waits for the time to pass, which is the subject. */
+static bool
+is_past(void *arg)
+{
+	return clock_wall().ms > *(int64_t *)arg;
+}
+
+TEST(an_action_does_not_come_after_its_time)
+{
+	char session[64], text[256];
+	natsSubscription *reply;
+	struct star_body b;
+	const char *at;
+	int64_t by;
+
+	star_body_start(&b);
+	json_decref(
+	    star_body_enter(&b, "ann", "s1", "demo_world", "agent_001", NULL));
+	at = star_open(&b.f, &b.env, "/env/demo_world");
+	at = strstr(at, "\"session\":\"") + strlen("\"session\":\"");
+	(void)snprintf(session, sizeof(session), "%.32s", at);
+	star_body_report(&b.env, "skills", STAR_SKILLS);
+	star_body_wait_present(&b, true);
+	by = clock_wall().ms + 1000;
+	(void)snprintf(text, sizeof(text),
+	    "{\"request_id\":\"r1\",\"skill\":\"move\",\"arguments\":{},"
+	    "\"deadline_ms\":%lld}",
+	    (long long)by);
+	reply = star_body_command(&b, "invoke", text);
+	ck_assert_str_eq(star_body_state(reply), "delivered");
+	/* Its connection breaks, and as far as it knows it got nothing. */
+	tk_ws_close(&b.env);
+	ck_assert(tk_until(is_past, &by, 20000));
+	(void)snprintf(
+	    text, sizeof(text), "/env/demo_world?session=%s&last=0", session);
+	ck_assert_ptr_nonnull(
+	    strstr(star_open(&b.f, &b.env, text), "\"resumed\":true"));
+	do {
+		at = star_next(&b.env);
+		ck_assert_ptr_null(strstr(at, "\"id\":\"r1\""));
+	} while (strstr(at, "\"messages_dropped\"") == NULL);
+	star_body_stop(&b);
+}
+
 TEST(intents_are_delivered_when_all_outcomes_are_success)
 {
 	natsSubscription *reply;
