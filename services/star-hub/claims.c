@@ -11,6 +11,7 @@
 #include "core/mem.h"
 #include "records.h"
 #include "state/star.h"
+#include "state/star_home.h"
 #include "svc/svc.h"
 #include "ws/handshake.h"
 
@@ -514,6 +515,16 @@ claim_hold(struct claims *s, struct client *c, const struct star_claim *claim,
 	    1);
 }
 
+/* What a user may have deleted, or get as an export, is found by this. */
+static enum rc
+claim_index(
+    struct claims *s, const struct client *c, const struct star_identity *id)
+{
+	if (c->caller.user.n == 0)
+		return RC_OK;
+	return star_user_add(s->hub->state, c->caller.user, id);
+}
+
 /* False: it was rejected, or is gone. */
 static bool
 claim_take(struct claims *s, struct client *c, struct client_beginning *first)
@@ -530,7 +541,9 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 	enum rc rc;
 
 	record_identity(&c->identity, &id);
-	rc = star_claim(h->state, &id.star, &claim, a);
+	rc = claim_index(s, c, &id.star);
+	if (rc == RC_OK || rc == RC_UNREPLICATED)
+		rc = star_claim(h->state, &id.star, &claim, a);
 	if (rc == RC_DENIED)
 		claim_reject(s, c, 403, "the id is of another user");
 	else if (rc != RC_OK && rc != RC_UNREPLICATED)

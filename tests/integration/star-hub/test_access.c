@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arena.h"
 #include "core/mem.h"
+#include "state/star_home.h"
 #include "testkit/star_fixture.h"
+#include "testkit/state.h"
 #include "testkit/tokens.h"
 
 #define ALICE "alice-0123456789abcdef0123456789"
@@ -111,6 +114,30 @@ TEST(an_id_that_is_held_is_its_users)
 	tk_ws_close(&b);
 	tk_ws_close(&c);
 	star_stop(&f);
+}
+
+/* By which they are exported, and deleted. */
+TEST(a_users_ids_are_found_by_the_user)
+{
+	struct arena *a = arena_new(65536);
+	struct star_fixture f = { 0 };
+	struct star_identity *list;
+	struct tk_state db;
+	struct tk_ws c;
+	size_t n;
+
+	access_start(&f);
+	ck_assert_int_eq(access_open(&f, &c, ALICE, "/human/alice"), 101);
+	tk_state_open(&db, f.redis.url);
+	ck_assert_int_eq(
+	    star_user_read(db.s, STR("one/alice"), a, &list, &n), RC_OK);
+	ck_assert_uint_eq(n, 1);
+	ck_assert(str_eq(list[0].name, STR("alice")));
+	ck_assert(str_eq(list[0].class, STR("human")));
+	tk_state_close(&db);
+	tk_ws_close(&c);
+	star_stop(&f);
+	arena_free(a);
 }
 
 TEST(a_terminal_is_an_agent_of_its_own_id)
