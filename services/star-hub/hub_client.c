@@ -363,7 +363,7 @@ client_send_dropped(struct hub *h, struct client *c)
 
 /* One of a replay, or, of one that is too late, what reports it. */
 static enum rc
-client_send_again(struct hub *h, struct client *c, const struct replay_entry *e)
+client_replay(struct hub *h, struct client *c, const struct replay_entry *e)
 {
 	struct frame *f = e->by.ms != 0 && e->by.ms <= clock_wall().ms
 	    ? client_dropped_frame(h, c, 1)
@@ -384,7 +384,7 @@ client_open(struct hub *h, struct client *c, uint64_t has)
 	if (n < c->replay.first)
 		n = c->replay.first;
 	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
-		rc = client_send_again(h, c, replay_at(&c->replay, n));
+		rc = client_replay(h, c, replay_at(&c->replay, n));
 	if (rc != RC_OK)
 		client_close(c, WS_CLOSE_TRY_LATER,
 		    STR("too much waits for this client"));

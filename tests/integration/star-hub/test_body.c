@@ -237,7 +237,7 @@ send_intents(struct star_body *b, const char *id, const char *intents)
 
 /* Waits for the time to pass, which is the subject. */
 static bool
-is_past(void *arg)
+time_is_over(void *arg)
 {
 	return clock_wall().ms > *(int64_t *)arg;
 }
@@ -267,7 +267,7 @@ TEST(an_action_does_not_come_after_its_time)
 	ck_assert_str_eq(star_body_state(reply), "delivered");
 	/* Its connection breaks, and as far as it knows it got nothing. */
 	tk_ws_close(&b.env);
-	ck_assert(tk_until(is_past, &by, 20000));
+	ck_assert(tk_until(time_is_over, &by, 20000));
 	(void)snprintf(
 	    text, sizeof(text), "/env/demo_world?session=%s&last=0", session);
 	ck_assert_ptr_nonnull(

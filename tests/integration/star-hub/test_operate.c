@@ -132,7 +132,7 @@ TEST(monitoring_follows_an_environment)
 	star_stop(&f);
 }
 
-TEST(without_hubs_there_is_an_error)
+TEST(without_hubs_commands_fail)
 {
 	struct star_fixture f = { 0 };
 
