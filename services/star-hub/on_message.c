@@ -126,6 +126,18 @@ message_missing(const struct client *c, const struct recipient *to)
 	    : HUB_ERROR_TARGET;
 }
 
+/* To a client of another hub, or of none; denied: why it may not be sent. */
+static void
+message_to_remote(struct hub *h, struct client *c, const struct hub_failure *f,
+    struct str key, const char *denied)
+{
+	struct outgoing *o =
+	    outgoing_new(client_ref(c), f->seq, f->message_id, key);
+
+	o->denied = denied;
+	remote_route(h->peers, o, buf_str(&h->message));
+}
+
 static bool
 message_to_client(struct hub *h, struct client *c, const struct envelope *e,
     const struct recipient *r, struct hub_failure *f)
@@ -144,9 +156,9 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 		return fail_as(f, message_missing(c, r), NULL);
 	message_relate(h, c, &r->to, to, &relation);
 	why = permission_check(&c->identity, r, &relation);
-	if (why != NULL)
+	if (why != NULL && to != NULL)
 		return fail_as(f, HUB_ERROR_PERMISSION, why);
-	if (c->identity.class == CLASS_HUMAN &&
+	if (why == NULL && c->identity.class == CLASS_HUMAN &&
 	    r->to.class == CLASS_ENVIRONMENT) {
 		client_add_addressed(c, key);
 		human_autojoin(h, c, e, key);
@@ -154,9 +166,7 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 	bytes = message_write(h, c, e, none);
 	message_count(h, c, to != NULL ? HUB_LOCAL : HUB_REMOTE);
 	if (to == NULL) {
-		remote_route(h->peers,
-		    outgoing_new(client_ref(c), f->seq, f->message_id, key),
-		    bytes);
+		message_to_remote(h, c, f, key, why);
 		return true;
 	}
 	frame = frame_new(FRAME_TEXT, bytes);

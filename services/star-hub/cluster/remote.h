@@ -34,6 +34,9 @@ struct outgoing {
 	char *bytes;           /* while it waits; NULL: it was sent */
 	size_t n;
 	bool returned; /* one hub did not have the recipient any more */
+	/* Not NULL: it may not be sent, of which this is the reason, if there
+	 * is such a client at all. */
+	const char *denied;
 };
 TAILQ_HEAD(outgoing_list, outgoing);
 

@@ -33,6 +33,10 @@ remote_send(
 	char from[IDENTITY_KEY_MAX];
 	enum rc rc;
 
+	if (o->denied != NULL) {
+		outgoing_fail(c, o, HUB_ERROR_PERMISSION);
+		return;
+	}
 	r.from = client_key(o->from, from);
 	rc = peer_send(e->peer, &r, o);
 	if (rc == RC_OK)
@@ -62,9 +66,15 @@ static void
 remote_deliver_here(
     struct peers *c, struct client *to, struct outgoing *o, struct str bytes)
 {
-	struct frame *f = frame_new(FRAME_TEXT, bytes);
-	enum rc rc = client_send(c->hub, to, f, 0);
+	struct frame *f;
+	enum rc rc;
 
+	if (o->denied != NULL) {
+		outgoing_fail(c, o, HUB_ERROR_PERMISSION);
+		return;
+	}
+	f = frame_new(FRAME_TEXT, bytes);
+	rc = client_send(c->hub, to, f, 0);
 	frame_unref(f);
 	if (rc == RC_OK)
 		outgoing_end(c, o);
@@ -172,9 +182,10 @@ remote_locate(struct peers *c, struct str key, struct arena *a,
 	enum rc rc;
 
 	*out = (struct remote_location){ 0 };
-	rc = record_identity_of(key, &id);
-	if (rc == RC_OK)
-		rc = star_find(h->state, &id.star, a, &holder);
+	/* No client can have it. */
+	if (record_identity_of(key, &id) != RC_OK)
+		return RC_NOENT;
+	rc = star_find(h->state, &id.star, a, &holder);
 	metric_add(h->metrics.lookups, 1);
 	if (rc != RC_OK)
 		return rc;

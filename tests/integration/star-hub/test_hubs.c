@@ -160,7 +160,12 @@ TEST(a_human_joins_an_environment_of_another_hub)
 	star_send(&env, ENV, BOB, EVENT);
 	star_expect_message(&bob, ENV, BOB, EVENT);
 	star_send(&bob, BOB, A, EVENT);
+	star_expect_error(&bob, "CONNECTION_ERROR", "target_not_found");
+	/* Who is there, and who may be written to, are two questions. */
+	star_send(&bob, BOB, BOB, EVENT);
 	star_expect_error(&bob, "PERMISSION_DENIED", "permission_denied");
+	star_send(&env, ENV, "human:nobody", EVENT);
+	star_expect_error(&env, "CONNECTION_ERROR", "target_not_found");
 	star_send(&bob, BOB, "hub:hub",
 	    REQUEST("join_environment", "\"env_id\":\"demo_world\""));
 	star_expect_has(&bob, "\"status\":\"success\"");

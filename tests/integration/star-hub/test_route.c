@@ -135,10 +135,9 @@ TEST(a_wrong_sender_is_rejected_if_that_is_set)
 static const struct denied_row {
 	const char *from, *to, *code, *type;
 } denied_rows[] = {
-	{ A, "environment:nowhere", "PERMISSION_DENIED", "permission_denied" },
+	{ A, "environment:nowhere", "CONNECTION_ERROR", "target_not_found" },
 	{ A, "agent:nobody", "CONNECTION_ERROR", "target_not_found" },
-	{ A, "environment:agent_002", "PERMISSION_DENIED",
-	    "permission_denied" },
+	{ A, "environment:agent_002", "CONNECTION_ERROR", "target_not_found" },
 	{ A, "hub:agent_002", "CONNECTION_ERROR", "target_not_found" },
 	{ A, "agent:hub", "CONNECTION_ERROR", "target_not_found" },
 	{ A, "alien:demo_world", "INVALID_CLIENT_TYPE", "validation_error" },
@@ -152,7 +151,7 @@ static const struct denied_row {
 	{ ENV, "hub:foo_all", "CONNECTION_ERROR", "target_not_found" },
 	{ ENV, "hub:env_ghost_all", "CONNECTION_ERROR", "env_not_found" },
 	{ ENV, "environment:*", "VALIDATION_ERROR", "validation_error" },
-	{ BOB, A, "PERMISSION_DENIED", "permission_denied" },
+	{ BOB, A, "CONNECTION_ERROR", "target_not_found" },
 	{ BOB, BOB, "PERMISSION_DENIED", "permission_denied" },
 	{ BOB, "hub:all", "PERMISSION_DENIED", "permission_denied" },
 	{ BOB, "environment:nowhere", "CONNECTION_ERROR", "target_not_found" },
@@ -269,7 +268,7 @@ TEST(a_human_joins_an_environment)
 	star_expect_has(&w.env, "agent_joined");
 	star_expect_has(&w.env, "agent_joined");
 	star_send(&w.bob, BOB, A, EVENT);
-	star_expect_error(&w.bob, "PERMISSION_DENIED", "permission_denied");
+	star_expect_error(&w.bob, "CONNECTION_ERROR", "target_not_found");
 	star_send(&w.bob, BOB, "hub:hub",
 	    HUMAN_REQUEST("join_environment", "nowhere"));
 	star_expect_error(&w.bob, "CONNECTION_ERROR", "env_not_found");
