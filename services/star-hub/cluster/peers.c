@@ -265,6 +265,7 @@ peers_new(struct hub *h, struct peers **out)
 	buf_init(&c->notices, OUT_BYTES);
 	c->first = true;
 	c->connections = bus_connections(h->bus);
+	metric_set(h->metrics.hubs, 1);
 	c->ticked = clock_mono();
 	h->peers = c;
 	rc = peers_subscribe(c);

@@ -12,6 +12,23 @@
 #define A   "\"id\": \"agent_001\",\n    \"type\": \"agent\""
 #define BOB "\"id\": \"bob\",\n    \"type\": \"human\""
 
+/* Each story on one hub, and on two, with clients at both. */
+static int hubs, next_hub;
+
+#define SDK_TEST(name)                  \
+	static void name##_story(void); \
+	TEST(name)                      \
+	{                               \
+		hubs = 1;               \
+		name##_story();         \
+	}                               \
+	TEST(name##_on_two_hubs)        \
+	{                               \
+		hubs = 2;               \
+		name##_story();         \
+	}                               \
+	static void name##_story(void)
+
 /* A message, as the SDK writes one. */
 static void
 sdk_send(struct tk_ws *c, const char *from, const char *to, const char *payload)
@@ -33,7 +50,7 @@ sdk_open(
 {
 	char text[512];
 
-	star_open(f, c, path);
+	star_open_at(f, next_hub++ % hubs, c, path);
 	(void)snprintf(text, sizeof(text),
 	    "{\"type\": \"heartbeat\", \"sender\": {%s}, \"recipient\": "
 	    "{\"id\": \"hub\", \"type\": \"hub\"}, \"payload\": {}}",
@@ -51,7 +68,8 @@ static void
 sdk_start_with(struct sdk *s, const char *const settings[])
 {
 	memset(s, 0, sizeof(*s));
-	star_start(&s->f, settings);
+	next_hub = 0;
+	star_start_hubs(&s->f, hubs, settings);
 	sdk_open(&s->f, &s->env, "/env/demo_world", ENV);
 	sdk_open(&s->f, &s->a, "/env/demo_world/agent/agent_001", A);
 	star_expect_has(&s->env, "agent_joined");
@@ -73,7 +91,7 @@ sdk_stop(struct sdk *s)
 	star_stop(&s->f);
 }
 
-TEST(an_action_has_its_outcome)
+SDK_TEST(an_action_has_its_outcome)
 {
 	struct sdk s;
 
@@ -89,7 +107,7 @@ TEST(an_action_has_its_outcome)
 	sdk_stop(&s);
 }
 
-TEST(a_ping_has_its_pong)
+SDK_TEST(a_ping_has_its_pong)
 {
 	struct sdk s;
 
@@ -103,7 +121,7 @@ TEST(a_ping_has_its_pong)
 	sdk_stop(&s);
 }
 
-TEST(an_event_reaches_all_agents)
+SDK_TEST(an_event_reaches_all_agents)
 {
 	static const char *const to[] = {
 		"\"id\": \"*\",\n    \"type\": \"agent\"",
@@ -128,7 +146,7 @@ TEST(an_event_reaches_all_agents)
 	sdk_stop(&s);
 }
 
-TEST(agents_have_a_dialogue)
+SDK_TEST(agents_have_a_dialogue)
 {
 	static const char b_is[] = "\"id\": \"agent_002\", \"type\": \"agent\"";
 	struct tk_ws b;
@@ -148,7 +166,7 @@ TEST(agents_have_a_dialogue)
 	sdk_stop(&s);
 }
 
-TEST(a_human_joins_by_an_action_to_the_environment)
+SDK_TEST(a_human_joins_by_an_action_to_the_environment)
 {
 	struct sdk s;
 
@@ -183,7 +201,7 @@ sdk_broadcast(struct sdk *s)
 	star_expect_has(&s->a, "world_update");
 }
 
-TEST(that_action_joins_the_environment_if_it_is_set)
+SDK_TEST(that_action_joins_the_environment_if_it_is_set)
 {
 	struct sdk s;
 
@@ -207,7 +225,7 @@ TEST(that_action_joins_the_environment_if_it_is_set)
 	sdk_stop(&s);
 }
 
-TEST(that_action_is_only_forwarded_by_default)
+SDK_TEST(that_action_is_only_forwarded_by_default)
 {
 	struct sdk s;
 
