@@ -12,13 +12,20 @@ session_resume(struct hub *h, struct client *c, struct replay *old,
     struct client_beginning *first)
 {
 	uint64_t has = (uint64_t)c->resume_last;
+	size_t bytes;
 
 	if (replay_has_after(old, has)) {
-		h->replay_bytes -= c->replay.bytes;
-		replay_move(old, &c->replay);
-		h->replay_bytes += c->replay.bytes;
-		first->resumed = true;
-		return;
+		bytes = replay_bytes_after(old, has);
+		if (client_may_wait(h, c, replay_sent(old) - has, bytes)) {
+			/* They wait for it, before its own. */
+			c->waiting += replay_sent(old) - has;
+			c->waiting_bytes += bytes;
+			h->replay_bytes -= c->replay.bytes;
+			replay_move(old, &c->replay);
+			h->replay_bytes += c->replay.bytes;
+			first->resumed = true;
+			return;
+		}
 	}
 	/* It has more than were sent: that is another session's number. */
 	first->lost =

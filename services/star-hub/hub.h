@@ -275,6 +275,9 @@ void client_accept(struct client *c, const struct http_head *head);
  * Queue a frame, of a broadcast with a cursor its seq, else 0.  RC_RETRY: its
  * queue is full, or the memory of all queues is; RC_DOWN: it is closing.
  *
+ * client_may_wait(h, c, n, bytes): Whether c, which is not open, may have n
+ *     more frames that wait for it.
+ *
  * client_open(h, c): It is open: send what waits of its replay.
  * client_forget_replay(h, c): Free it.
  *
@@ -284,6 +287,8 @@ void client_accept(struct client *c, const struct http_head *head);
  */
 enum rc client_send(
     struct hub *h, struct client *c, struct frame *f, int64_t seq) RC_CHECK;
+bool client_may_wait(
+    const struct hub *h, const struct client *c, uint64_t n, size_t bytes);
 void client_open(struct hub *h, struct client *c, uint64_t has);
 void client_forget_replay(struct hub *h, struct client *c);
 void client_drop(struct hub *h, struct client *c);

@@ -15,6 +15,9 @@
 #define SHED_MS 100
 #define SHED_S  30
 
+/* The first heartbeat, which goes before what waits. */
+#define HEARTBEAT_BYTES 2048
+
 #define SUBPROTOCOL STR("star.v1")
 
 static char *
@@ -211,12 +214,24 @@ client_forget_replay(struct hub *h, struct client *c)
 	replay_clear(&c->replay);
 }
 
+/* Its queue will have room for all of them, and for a heartbeat. */
+bool
+client_may_wait(
+    const struct hub *h, const struct client *c, uint64_t n, size_t bytes)
+{
+	size_t most = (size_t)h->conf->queue_bytes;
+
+	if (most > REPLAY_BYTES)
+		most = REPLAY_BYTES;
+	return c->waiting + n <= REPLAY_FRAMES &&
+	    c->waiting_bytes + bytes + HEARTBEAT_BYTES <= most;
+}
+
 /* To a client that is not there yet, or for a moment. */
 static enum rc
 client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 {
-	if (c->waiting == REPLAY_FRAMES ||
-	    c->waiting_bytes + f->bytes.n > REPLAY_BYTES)
+	if (!client_may_wait(h, c, 1, f->bytes.n))
 		return RC_RETRY;
 	c->waiting++;
 	c->waiting_bytes += f->bytes.n;
@@ -301,7 +316,7 @@ client_open(struct hub *h, struct client *c, uint64_t has)
 	uint64_t n = has + 1;
 	enum rc rc = RC_OK;
 
-	/* All fit: a queue has room for a replay. */
+	/* All fit (client_may_wait()). */
 	if (n < c->replay.first)
 		n = c->replay.first;
 	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)

@@ -272,7 +272,8 @@ load_in_fiber(void *arg)
 	if (env->members != NULL) {
 		if (rc == RC_OK)
 			load_compare(h, env, client_key(env, text), list, n);
-		member_set_load_end(env->members);
+		if (member_set_load_end(env->members))
+			membership_load(h, env);
 	}
 	if (rc != RC_OK)
 		log_warn(

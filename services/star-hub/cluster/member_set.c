@@ -18,6 +18,7 @@ struct member_set {
 	unsigned load;
 	/* While it loads: claims that have left since. */
 	struct map *exited;
+	bool again; /* another load was wanted meanwhile */
 };
 
 struct member_set *
@@ -40,7 +41,7 @@ member_set_free(struct member_set *r)
 	while ((m = map_next(r->by_key, &pos, NULL)) != NULL)
 		free(m);
 	map_free(r->by_key);
-	member_set_load_end(r);
+	(void)member_set_load_end(r);
 	free(r->hub);
 	free(r);
 }
@@ -100,9 +101,14 @@ set_note_exit(struct member_set *r, struct str key, int64_t gen)
 
 	if (r->exited == NULL)
 		return;
-	exited = mem_alloc(sizeof(*exited));
-	*exited = gen;
-	free(map_put(r->exited, key, exited));
+	exited = map_get(r->exited, key);
+	if (exited == NULL) {
+		exited = mem_zalloc(sizeof(*exited));
+		map_put(r->exited, key, exited);
+	}
+	/* Hubs tell of different claims, in any order. */
+	if (*exited < gen)
+		*exited = gen;
 }
 
 bool
@@ -130,8 +136,10 @@ member_set_gen(const struct member_set *r, struct str key)
 enum rc
 member_set_load_begin(struct member_set *r)
 {
-	if (r->exited != NULL)
+	if (r->exited != NULL) {
+		r->again = true;
 		return RC_RETRY;
+	}
 	r->exited = map_new();
 	r->load++;
 	return RC_OK;
@@ -159,18 +167,21 @@ member_set_load_stale(const struct member_set *r, size_t *pos, struct str *key)
 	return m;
 }
 
-void
+bool
 member_set_load_end(struct member_set *r)
 {
+	bool again = r->again;
 	int64_t *exited;
 	size_t pos = 0;
 
 	if (r->exited == NULL)
-		return;
+		return false;
+	r->again = false;
 	while ((exited = map_next(r->exited, &pos, NULL)) != NULL)
 		free(exited);
 	map_free(r->exited);
 	r->exited = NULL;
+	return again;
 }
 
 size_t
