@@ -33,16 +33,13 @@ session_resume(struct hub *h, struct client *c, struct replay *old,
 }
 
 void
-session_rejoin(struct client *c, struct str key, bool addressed, int64_t seq)
+session_rejoin(struct client *c, struct str key, int64_t gen, int64_t seq)
 {
 	size_t n = c->nrejoin;
 
-	if (addressed) {
-		client_add_addressed(c, key);
-		return;
-	}
 	if (n == c->nrooms)
 		return;
+	c->rooms[n].gen = gen;
 	c->rooms[n].seq = seq;
 	if (c->rejoin == NULL)
 		c->rejoin = mem_calloc(HUB_ENVIRONMENTS_MAX, sizeof(char *));
@@ -60,9 +57,9 @@ session_resume_here(struct hub *h, struct client *c, struct client *old,
 		return;
 	h->replay_bytes -= bytes;
 	for (i = 0; i < old->naddressed; i++)
-		session_rejoin(c, str_of(old->addressed[i]), true, 0);
+		client_add_addressed(c, str_of(old->addressed[i]));
 	for (i = 0; i < old->nrooms; i++)
 		if (old->rooms[i].room != NULL)
-			session_rejoin(c, room_key(old->rooms[i].room), false,
-			    old->rooms[i].seq);
+			session_rejoin(c, room_key(old->rooms[i].room),
+			    old->rooms[i].gen, old->rooms[i].seq);
 }

@@ -183,7 +183,7 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
     struct client_beginning *first)
 {
 	struct replay waiting = c->replay;
-	int64_t newest = c->after_cursor;
+	int64_t newest = c->after_cursor, gen = 0;
 	const struct replay_entry *e;
 	struct frame *f;
 	bool fits;
@@ -200,6 +200,7 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 			c->waiting_bytes += f->bytes.n;
 			replay_put(&c->replay, f, page->event[i].seq);
 			newest = page->event[i].seq;
+			gen = page->event[i].gen;
 		}
 		frame_unref(f);
 		if (!fits)
@@ -212,8 +213,10 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 			replay_put(&c->replay, e->frame, e->seq);
 	}
 	replay_clear(&waiting);
-	if (newest > c->rooms[0].seq)
+	if (gen >= c->rooms[0].gen && newest > c->rooms[0].seq) {
+		c->rooms[0].gen = gen;
 		c->rooms[0].seq = newest;
+	}
 	h->replay_bytes += c->replay.bytes;
 }
 

@@ -593,15 +593,15 @@ void claims_drop_all(struct claims *s);
  * c continues the session whose frames are old's, which is empty then; or it
  * begins anew, as first says.
  * session_resume_here(h, c, old, first): That of old, and its rooms.
- * session_rejoin(c, key, addressed, seq): c was in the room of key before, and
- * has its events up to seq; or it has written to it.
+ * session_rejoin(c, key, gen, seq): c was in the room of key before, and has
+ * the events of its environment's claim gen up to seq.
  */
 void session_resume(struct hub *h, struct client *c, struct replay *old,
     struct client_beginning *first);
 void session_resume_here(struct hub *h, struct client *c, struct client *old,
     struct client_beginning *first);
 void session_rejoin(
-    struct client *c, struct str key, bool addressed, int64_t seq);
+    struct client *c, struct str key, int64_t gen, int64_t seq);
 
 /* ---- history.c ---- */
 
@@ -624,13 +624,15 @@ void history_catch_up(
 /* ---- broadcast.c ---- */
 
 /*
- * broadcast_here(h, key, audience, f, seq): Send f to the members of a room of
- * a class (CLASS_HUB: any) that are at this hub; seq as client_send().
+ * broadcast_here(h, r, f): Send f to the members of the room r->to of a class,
+ * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has one,
+ * is of r->gen and r->seq.
  * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
  * from.
  */
-void broadcast_here(struct hub *h, struct str key, enum client_class audience,
-    struct frame *f, int64_t seq);
+struct link_record;
+void broadcast_here(
+    struct hub *h, const struct link_record *r, struct frame *f);
 void broadcast_here_all(struct hub *h, struct str tenant,
     enum client_class audience, const struct client *from, struct frame *f);
 

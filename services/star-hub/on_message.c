@@ -215,7 +215,7 @@ message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
 	if (r->kind == RECIPIENT_ALL)
 		broadcast_here_all(h, out->to, r->audience, c, frame);
 	else
-		broadcast_here(h, out->to, r->audience, frame, out->seq);
+		broadcast_here(h, out, frame);
 	if (out->seq > 0 && h->conf->history > 0)
 		history_store(h, c, out->bytes);
 	message_to_peers(h, c, out, f);
