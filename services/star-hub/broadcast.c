@@ -25,8 +25,7 @@ broadcast_send(struct hub *h, struct client *c, enum client_class audience,
  * to this hub, are reported.
  */
 static bool
-broadcast_is_new(
-    struct hub *h, struct room_member *m, int64_t gen, int64_t seq)
+broadcast_is_new(struct hub *h, struct room_member *m, int64_t gen, int64_t seq)
 {
 	int64_t missed = m->seq > 0 ? seq - m->seq - 1 : 0;
 
@@ -52,8 +51,8 @@ broadcast_here(struct hub *h, const struct link_record *r, struct frame *f)
 	for (i = 0; i < n; i++) {
 		m = room_member_at(room, i);
 		if (broadcast_is_new(h, m, r->gen, r->seq))
-			sent += broadcast_send(
-			    h, m->client, audience, f, r->seq);
+			sent +=
+			    broadcast_send(h, m->client, audience, f, r->seq);
 	}
 	metric_add(h->metrics.deliveries, (int64_t)sent);
 }

@@ -252,6 +252,24 @@ claims_lost(
 }
 
 void
+claims_outdate(struct claims *s, struct str key, int64_t gen, unsigned code,
+    const char *reason)
+{
+	struct client *c = directory_find(s->hub->directory, key), *other;
+	struct identity i;
+
+	if (c != NULL && c->gen < gen)
+		claims_lost(s, c, code, reason);
+	if (TAILQ_EMPTY(&s->hub->claiming) || identity_parse(key, &i) != RC_OK)
+		return;
+	/* Redis' reply about an older one may still be on its way. */
+	TAILQ_FOREACH (other, &s->hub->claiming, link)
+		if (other->gen == 0 && other->newer < gen &&
+		    identity_equal(&other->identity, &i))
+			other->newer = gen;
+}
+
+void
 claims_moved(struct claims *s, struct client *c)
 {
 	if (c->held)
@@ -435,8 +453,8 @@ claim_enter_room(struct claims *s, const struct client *c, struct str key)
 
 /* The room becomes its i-th one. */
 static enum rc
-claim_enter(struct claims *s, struct client *c, size_t i, struct str key,
-    bool resumed)
+claim_enter(
+    struct claims *s, struct client *c, size_t i, struct str key, bool resumed)
 {
 	enum rc rc = claim_enter_room(s, c, key);
 
@@ -572,7 +590,8 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 		    s, c, 503, "Redis cannot be reached: try again later");
 	c->gen = claim.gen;
 	old = directory_find(h->directory, client_key(c, key));
-	if (c->gen != 0 && old != NULL && old->gen > c->gen) {
+	if (c->gen != 0 &&
+	    (c->newer > c->gen || (old != NULL && old->gen > c->gen))) {
 		claim_reject(s, c, 409, "a newer connection has this id");
 		c->gen = 0;
 	}

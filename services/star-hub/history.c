@@ -186,7 +186,7 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 	int64_t newest = c->after_cursor, gen = 0;
 	const struct replay_entry *e;
 	struct frame *f;
-	bool fits;
+	bool has_room;
 	uint64_t n;
 	size_t i;
 
@@ -194,8 +194,8 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 	c->replay = (struct replay){ 0 };
 	for (i = 0; i < page->n; i++) {
 		f = frame_new(FRAME_TEXT, page->event[i].json);
-		fits = client_may_wait(h, c, 1, f->bytes.n);
-		if (fits) {
+		has_room = client_may_wait(h, c, 1, f->bytes.n);
+		if (has_room) {
 			c->waiting++;
 			c->waiting_bytes += f->bytes.n;
 			replay_put(&c->replay, f, page->event[i].seq);
@@ -203,7 +203,7 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 			gen = page->event[i].gen;
 		}
 		frame_unref(f);
-		if (!fits)
+		if (!has_room)
 			break;
 	}
 	first->more = page->more || i < page->n;

@@ -103,6 +103,7 @@ struct client {
 	unsigned commands; /* that wait */
 	unsigned refs;     /* of fibers, and messages that are not confirmed */
 	int64_t gen;       /* of its claim; 0: none yet */
+	int64_t newer;     /* another one's, that is known while it claims */
 	char session[HUB_SESSION_MAX];
 	struct replay replay;
 	size_t waiting, waiting_bytes; /* frames that were not sent */
@@ -559,7 +560,9 @@ void claims_free(struct claims *c);
  *
  * claims_lost(s, c, code, reason):
  * A newer connection has it: close c.
- * claims_moved(s, c): The same, which continues its session: it has not left.
+ * claims_outdate(s, key, gen, code, reason): The same for every older claim
+ * than gen of the identity of key, be it known or on its way. claims_moved(s,
+ * c): The same, which continues its session: it has not left.
  *
  * claims_detach(s, c, reason):
  * The connection of c has ended, but its client may come back for it; reason is
@@ -579,6 +582,8 @@ void claims_enter(struct claims *s, struct client *c);
 void claims_end(struct claims *s, struct client *c, const char *reason);
 void claims_lost(
     struct claims *s, struct client *c, unsigned code, const char *reason);
+void claims_outdate(struct claims *s, struct str key, int64_t gen,
+    unsigned code, const char *reason);
 void claims_moved(struct claims *s, struct client *c);
 void claims_detach(struct claims *s, struct client *c, const char *reason);
 void claims_drain(struct claims *s);
@@ -600,8 +605,7 @@ void session_resume(struct hub *h, struct client *c, struct replay *old,
     struct client_beginning *first);
 void session_resume_here(struct hub *h, struct client *c, struct client *old,
     struct client_beginning *first);
-void session_rejoin(
-    struct client *c, struct str key, int64_t gen, int64_t seq);
+void session_rejoin(struct client *c, struct str key, int64_t gen, int64_t seq);
 
 /* ---- history.c ---- */
 
@@ -625,10 +629,9 @@ void history_catch_up(
 
 /*
  * broadcast_here(h, r, f): Send f to the members of the room r->to of a class,
- * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has one,
- * is of r->gen and r->seq.
- * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
- * from.
+ * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has
+ * one, is of r->gen and r->seq. broadcast_here_all(h, tenant, audience, from,
+ * f): To all of a tenant but from.
  */
 struct link_record;
 void broadcast_here(

@@ -176,11 +176,11 @@ environment_came(struct hub *h, struct str key, struct peer *peer, int64_t gen)
 	if (room == NULL)
 		return;
 	at = room_location(room);
-	if (at->gen >= gen || at->gone >= gen)
+	if (at->gen >= gen || at->ended >= gen)
 		return;
 	if (at->gen > 0)
 		presence_environment(h, key, "replaced");
-	*at = (struct room_location){ peer, gen, at->gone };
+	*at = (struct room_location){ peer, gen, at->ended };
 	presence_environment(h, key, NULL);
 }
 
@@ -194,11 +194,11 @@ environment_went(struct hub *h, struct str key, int64_t gen, const char *reason)
 		return;
 	at = room_location(room);
 	/* What is being read of Redis may be of before. */
-	if (at->gone < gen)
-		at->gone = gen;
+	if (at->ended < gen)
+		at->ended = gen;
 	if (at->gen == 0 || at->gen > gen)
 		return;
-	*at = (struct room_location){ NULL, 0, at->gone };
+	*at = (struct room_location){ NULL, 0, at->ended };
 	presence_environment(h, key, reason);
 }
 
@@ -283,7 +283,7 @@ load_in_fiber(void *arg)
 	if (env->members != NULL) {
 		if (rc == RC_OK)
 			load_compare(h, env, client_key(env, text), list, n);
-		if (member_set_load_end(env->members))
+		if (member_set_load_end(env->members, rc == RC_OK))
 			membership_load(h, env);
 	}
 	if (rc != RC_OK) {
@@ -329,7 +329,7 @@ location_in_fiber(void *arg)
 	} else if (rc == RC_OK && l->reload) {
 		environment_came(h, key, at.peer, at.gen);
 	} else if (rc == RC_OK && room_location(room)->gen < at.gen &&
-	    room_location(room)->gone < at.gen) {
+	    room_location(room)->ended < at.gen) {
 		/* Who has just joined knows nothing that would change. */
 		*room_location(room) =
 		    (struct room_location){ at.peer, at.gen, 0 };

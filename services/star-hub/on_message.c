@@ -181,7 +181,7 @@ message_to_peers(struct hub *h, struct client *c, struct link_record *r,
 
 	r->from = client_key(c, text);
 	TAILQ_FOREACH (p, &h->peers->list, link) {
-		if (r->seq > 0 && !member_set_has(c->members, p))
+		if (r->seq > 0 && !member_set_may_have(c->members, p))
 			continue;
 		o = outgoing_new(client_ref(c), f->seq, f->message_id, none);
 		rc = peer_send(p, r, o);

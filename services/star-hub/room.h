@@ -30,7 +30,7 @@ struct peer;
 struct room_location {
 	struct peer *peer; /* NULL: at this hub, or nowhere */
 	int64_t gen;       /* of its claim; 0: nowhere, as far as is known */
-	int64_t gone;      /* the newest claim that has ended */
+	int64_t ended;     /* the newest claim that has ended */
 };
 
 /* rooms_new(), rooms_free(r): Empty, and only when it is. */

@@ -32,7 +32,7 @@ text_is_same(struct str a, struct str b)
 }
 
 static void
-check_again(const struct link_record *r)
+check_written(const struct link_record *r)
 {
 	struct buf one = BUF_INIT(2 * MAX), two = BUF_INIT(2 * MAX);
 	struct link_record same;
@@ -75,7 +75,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		must(str_is_within(r.bytes, before));
 		must(r.n >= 0 && r.gen >= 0 && r.seq >= 0);
 		must(r.audience >= 0 && r.prefix >= 0);
-		check_again(&r);
+		check_written(&r);
 	}
 	must(rc == RC_INVALID || (rc == RC_NOENT && in.n == 0));
 	return 0;

@@ -67,7 +67,7 @@ struct peers {
 	struct loop_deferred flush;
 	struct loop_timer renew;
 	struct bus_sub *sub[PEERS_SUBS];
-	char former[80];   /* name that it had; empty: none, or it is dead */
+	char former[80]; /* name that it had; empty: none, or it is dead */
 	bool renewing, first, sweeping;
 	bool reload;       /* what Redis has could not be read */
 	uint64_t renewals; /* that have begun */

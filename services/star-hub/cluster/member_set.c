@@ -18,7 +18,8 @@ struct member_set {
 	unsigned load;
 	/* While it loads: claims that have left since. */
 	struct map *exited;
-	bool again; /* another load was wanted meanwhile */
+	bool reload; /* another load was wanted meanwhile */
+	bool known;  /* the last load was complete */
 };
 
 struct member_set *
@@ -41,7 +42,7 @@ member_set_free(struct member_set *r)
 	while ((m = map_next(r->by_key, &pos, NULL)) != NULL)
 		free(m);
 	map_free(r->by_key);
-	(void)member_set_load_end(r);
+	(void)member_set_load_end(r, false);
 	free(r->hub);
 	free(r);
 }
@@ -137,9 +138,10 @@ enum rc
 member_set_load_begin(struct member_set *r)
 {
 	if (r->exited != NULL) {
-		r->again = true;
+		r->reload = true;
 		return RC_RETRY;
 	}
+	r->known = false;
 	r->exited = map_new();
 	r->load++;
 	return RC_OK;
@@ -168,20 +170,21 @@ member_set_load_stale(const struct member_set *r, size_t *pos, struct str *key)
 }
 
 bool
-member_set_load_end(struct member_set *r)
+member_set_load_end(struct member_set *r, bool complete)
 {
-	bool again = r->again;
+	bool reload = r->reload;
 	int64_t *exited;
 	size_t pos = 0;
 
 	if (r->exited == NULL)
 		return false;
-	r->again = false;
+	r->reload = false;
+	r->known = complete;
 	while ((exited = map_next(r->exited, &pos, NULL)) != NULL)
 		free(exited);
 	map_free(r->exited);
 	r->exited = NULL;
-	return again;
+	return reload;
 }
 
 size_t
@@ -199,6 +202,12 @@ member_set_has(const struct member_set *r, const struct peer *peer)
 		if (r->hub[i].peer == peer)
 			return true;
 	return false;
+}
+
+bool
+member_set_may_have(const struct member_set *r, const struct peer *peer)
+{
+	return !r->known || member_set_has(r, peer);
 }
 
 struct set_member *

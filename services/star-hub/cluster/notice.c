@@ -55,18 +55,6 @@ notice_sync(struct peers *c)
 	membership_load_all(c->hub);
 }
 
-/* Of a client here, of which this hub was not told otherwise. */
-static void
-notice_replaced(struct peers *c, const struct link_record *r)
-{
-	struct hub *h = c->hub;
-	struct client *client = directory_find(h->directory, r->to);
-
-	if (client != NULL && client->gen < r->gen)
-		claims_lost(
-		    h->claims, client, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
-}
-
 void
 notice_announce(struct peers *c)
 {
@@ -79,7 +67,7 @@ notice_announce(struct peers *c)
 	for (class = 0; class < CLASS_HUB; class ++)
 		for (pos = 0; (client = directory_next(h->directory,
 				   (enum client_class) class, &pos)) != NULL;)
-			/* Others are told of one that claims when it has. */
+			/* Of one that still claims they are notified later. */
 			if (client->phase != CLIENT_CLAIMING)
 				notice_put(c,
 				    &(struct link_record){ .kind = LINK_JOINED,
@@ -94,7 +82,8 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 
 	switch (r->kind) {
 	case LINK_JOINED:
-		notice_replaced(c, r);
+		claims_outdate(h->claims, r->to, r->gen, CLOSE_REPLACED,
+		    CLOSE_REPLACED_REASON);
 		remote_joined(c, r->to, p, r->gen);
 		if (notice_is_environment(r->to))
 			environment_came(h, r->to, p, r->gen);

@@ -214,15 +214,14 @@ static void
 receive_kick(struct peer *p, const struct link_record *r)
 {
 	struct hub *h = p->peers->hub;
-	struct client *c = directory_find(h->directory, r->to);
 	char reason[REASON_MAX];
 
 	str_copy(r->text, reason, sizeof(reason));
 	if (r->gen == 0)
 		(void)hub_kick(h, r->to, reason);
-	if (r->gen == 0 || c == NULL || c->gen >= r->gen)
-		return;
-	claims_lost(h->claims, c, (unsigned)r->n, reason);
+	else
+		claims_outdate(
+		    h->claims, r->to, r->gen, (unsigned)r->n, reason);
 }
 
 /* ---- records ---- */

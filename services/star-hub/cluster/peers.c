@@ -325,6 +325,7 @@ peers_new(struct hub *h, struct peers **out)
 	c->connections = bus_connections(h->bus);
 	c->ticked = clock_mono();
 	h->peers = c;
+	metric_set(h->metrics.hubs, 1);
 	rc = peers_subscribe(c);
 	peers_on_renew(c);
 	*out = c;

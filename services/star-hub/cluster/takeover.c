@@ -21,8 +21,8 @@ takeover_put_rooms(const struct client *c, struct buf *out)
 		if (c->rooms[i].room != NULL)
 			link_record_write(
 			    &(struct link_record){ .kind = LINK_ENTERED,
-				.gen = c->rooms[i].gen > 0 ? c->rooms[i].gen
-							   : 1,
+				.gen =
+				    c->rooms[i].gen > 0 ? c->rooms[i].gen : 1,
 				.from = room_key(c->rooms[i].room),
 				.seq = c->rooms[i].seq },
 			    out);

@@ -59,10 +59,7 @@ static const struct record_row {
 	    "K\t5\tone/a/demo_world/agent_001\t4409\twhy not\n" },
 	{ { .kind = LINK_JOINED, .gen = 5, .to = TO },
 	    "J\t5\tone/a/demo_world/agent_001\n" },
-	{ { .kind = LINK_LEFT,
-	      .gen = 5,
-	      .to = TO,
-	      .text = STR_INIT("closed") },
+	{ { .kind = LINK_LEFT, .gen = 5, .to = TO, .text = STR_INIT("closed") },
 	    "L\t5\tone/a/demo_world/agent_001\tclosed\n" },
 	{ { .kind = LINK_ENTERED, .gen = 5, .to = TO, .from = FROM, .seq = 3 },
 	    "I\t5\tone/a/demo_world/agent_001\tone/e//demo_world\t3\n" },
@@ -160,8 +157,8 @@ TEST(a_truncated_record_is_none)
 		link_record_write(&rows[i].r, &b);
 		ck_assert_int_eq(read_copy(buf_str(&b)), RC_OK);
 		for (n = 1; n < b.n; n++)
-			ck_assert_msg(read_copy((struct str){ b.p, n }) ==
-				RC_INVALID,
+			ck_assert_msg(
+			    read_copy((struct str){ b.p, n }) == RC_INVALID,
 			    "%c of %zu bytes", rows[i].line[0], n);
 	}
 	ck_assert_int_eq(read_copy((struct str){ b.p, 0 }), RC_NOENT);
@@ -170,8 +167,7 @@ TEST(a_truncated_record_is_none)
 
 TEST(what_is_no_record_is_rejected)
 {
-	static const char *const wrong[] = {
-		/* Kinds. */
+	static const char *const wrong[] = { /* Kinds. */
 		"\n", "\t\n", "Z\t1\n", "a\t1\n", "AA\t1\n", " A\t1\n",
 		/* Fields: too few, too many, empty numbers. */
 		"A\n", "A\t\n", "A\t1\t\n", "A\t1\t2\n", "S\t\n", "Q\n",
@@ -190,8 +186,8 @@ TEST(what_is_no_record_is_rejected)
 	size_t i;
 
 	for (i = 0; i < NELEM(wrong); i++)
-		ck_assert_msg(read_copy(str_of(wrong[i])) == RC_INVALID, "%s",
-		    wrong[i]);
+		ck_assert_msg(
+		    read_copy(str_of(wrong[i])) == RC_INVALID, "%s", wrong[i]);
 }
 
 TEST(a_line_has_a_limit)

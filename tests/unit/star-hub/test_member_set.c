@@ -154,16 +154,16 @@ TEST(what_is_read_is_merged_with_notices)
 		     (m = member_set_load_stale(r, &pos, &key)) != NULL;
 		     stale++)
 			ck_assert(member_set_remove(r, key, m->gen));
-		(void)member_set_load_end(r);
+		(void)member_set_load_end(r, true);
 		notices_apply(r, row->after);
-		ck_assert_msg(member_set_gen(r, BOB) == row->gen &&
-			stale == row->stale,
+		ck_assert_msg(
+		    member_set_gen(r, BOB) == row->gen && stale == row->stale,
 		    "row %zu: %lld", i, (long long)member_set_gen(r, BOB));
 		member_set_free(r);
 	}
 }
 
-TEST(what_a_load_returns_says_whether_it_is_new)
+TEST(a_load_returns_what_was_known)
 {
 	struct member_set *r = member_set_new();
 
@@ -175,7 +175,43 @@ TEST(what_a_load_returns_says_whether_it_is_new)
 	(void)member_set_remove(r, ANN, 7);
 	/* It has left since: as if it were known. */
 	ck_assert_int_eq(member_set_load(r, ANN, HUB(0), 7), 7);
-	(void)member_set_load_end(r);
+	(void)member_set_load_end(r, true);
 	ck_assert_uint_eq(member_set_count(r), 2);
+	member_set_free(r);
+}
+
+TEST(until_all_were_read_any_hub_may_have_members)
+{
+	struct member_set *r = member_set_new();
+
+	ck_assert(member_set_may_have(r, HUB(0)));
+	ck_assert_int_eq(member_set_load_begin(r), RC_OK);
+	ck_assert(member_set_may_have(r, HUB(0)));
+	/* Redis was away. */
+	ck_assert(!member_set_load_end(r, false));
+	ck_assert(member_set_may_have(r, HUB(0)));
+	ck_assert_int_eq(member_set_load_begin(r), RC_OK);
+	(void)member_set_put(r, BOB, HUB(1), 5);
+	ck_assert(!member_set_load_end(r, true));
+	ck_assert(!member_set_may_have(r, HUB(0)));
+	ck_assert(member_set_may_have(r, HUB(1)));
+	/* Notices may be missing. */
+	ck_assert_int_eq(member_set_load_begin(r), RC_OK);
+	ck_assert(member_set_may_have(r, HUB(0)));
+	ck_assert(!member_set_has(r, HUB(0)));
+	member_set_free(r);
+}
+
+TEST(a_load_that_was_rejected_has_to_follow)
+{
+	struct member_set *r = member_set_new();
+
+	ck_assert(!member_set_load_end(r, true));
+	ck_assert_int_eq(member_set_load_begin(r), RC_OK);
+	ck_assert_int_eq(member_set_load_begin(r), RC_RETRY);
+	ck_assert_int_eq(member_set_load_begin(r), RC_RETRY);
+	ck_assert(member_set_load_end(r, true));
+	ck_assert_int_eq(member_set_load_begin(r), RC_OK);
+	ck_assert(!member_set_load_end(r, true));
 	member_set_free(r);
 }

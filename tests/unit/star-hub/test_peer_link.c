@@ -96,7 +96,7 @@ TEST(confirmations_may_be_lost_doubled_and_reordered)
 	}
 }
 
-TEST(a_refused_message_is_taken_from_the_middle)
+TEST(a_rejected_message_is_taken_from_the_middle)
 {
 	struct peer_link *l = peer_link_new();
 
@@ -133,14 +133,12 @@ TEST(what_is_overdue_is_taken_oldest_first)
 
 	/* One each 10 ns. */
 	for (i = 1; i <= 10; i++)
-		ck_assert_int_eq(peer_link_add(l, &messages[i],
-				     (struct mono){ 10 * i }),
-		    i);
+		ck_assert_int_eq(
+		    peer_link_add(l, &messages[i], (struct mono){ 10 * i }), i);
 	ck_assert_ptr_nonnull(peer_link_take(l, 2));
 	ck_assert(!peer_link_take_overdue(l, (struct mono){ 10 }, &s));
 	for (i = 1; i <= 5; i += i == 1 ? 2 : 1) {
-		ck_assert(
-		    peer_link_take_overdue(l, (struct mono){ 51 }, &s));
+		ck_assert(peer_link_take_overdue(l, (struct mono){ 51 }, &s));
 		ck_assert_ptr_eq(s.message, &messages[i]);
 		ck_assert_int_eq(s.at.ns, 10 * i);
 	}
@@ -170,10 +168,8 @@ TEST(so_many_are_not_confirmed_at_most)
 	    peer_link_add(l, &messages[2], now), PEER_LINK_MAX + 2);
 	ck_assert_int_eq(peer_link_add(l, messages, now), 0);
 	ck_assert_int_eq(confirm(l, PEER_LINK_MAX), PEER_LINK_MAX - 2);
-	ck_assert_ptr_eq(
-	    peer_link_take(l, PEER_LINK_MAX + 2), &messages[2]);
-	ck_assert_ptr_eq(
-	    peer_link_take(l, PEER_LINK_MAX + 1), &messages[1]);
+	ck_assert_ptr_eq(peer_link_take(l, PEER_LINK_MAX + 2), &messages[2]);
+	ck_assert_ptr_eq(peer_link_take(l, PEER_LINK_MAX + 1), &messages[1]);
 	peer_link_free(l);
 }
 
@@ -203,8 +199,8 @@ TEST(the_receiver_knows_what_is_missing)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		ck_assert_int_eq(peer_link_receive(l, rows[i].n, &missing),
-		    rows[i].is_new);
+		ck_assert_int_eq(
+		    peer_link_receive(l, rows[i].n, &missing), rows[i].is_new);
 		ck_assert_int_eq(missing, rows[i].missing);
 		if (rows[i].is_new)
 			newest = rows[i].n;

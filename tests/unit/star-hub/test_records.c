@@ -64,7 +64,7 @@ identity_at(size_t n)
 
 TEST(a_key_is_parsed_as_its_identity)
 {
-	char text[IDENTITY_KEY_MAX], again[IDENTITY_KEY_MAX];
+	char text[IDENTITY_KEY_MAX], parsed_text[IDENTITY_KEY_MAX];
 	struct identity i, is;
 	struct str key;
 	size_t k, n;
@@ -77,7 +77,7 @@ TEST(a_key_is_parsed_as_its_identity)
 		ck_assert_int_eq(identity_parse(key, &is), RC_OK);
 		ck_assert(identity_equal(&i, &is));
 		ck_assert(str_eq(is.env, i.env));
-		ck_assert(str_eq(identity_key(&is, again), key));
+		ck_assert(str_eq(identity_key(&is, parsed_text), key));
 		/* No part of it is one of an identity of that class, but for
 		 * shorter ids. */
 		for (n = 0; n < key.n; n++) {
@@ -85,8 +85,7 @@ TEST(a_key_is_parsed_as_its_identity)
 
 			if (identity_parse(part, &is) != RC_OK)
 				continue;
-			ck_assert(
-			    str_starts(i.id, is.id) && is.id.n < i.id.n);
+			ck_assert(str_starts(i.id, is.id) && is.id.n < i.id.n);
 			ck_assert(str_eq(is.tenant, i.tenant));
 		}
 	}
@@ -98,7 +97,7 @@ TEST(random_identities_are_parsed_as_they_are)
 		":", "{", HAN, "\303\251", "\360\237\230\200", "a/", "//", "e",
 		"" };
 	static const char *const classes[] = { "a", "e", "h", "x" };
-	char text[IDENTITY_KEY_MAX], again[IDENTITY_KEY_MAX];
+	char text[IDENTITY_KEY_MAX], parsed_text[IDENTITY_KEY_MAX];
 	struct buf b = BUF_INIT(4096);
 	struct identity i;
 	size_t k, n, valid = 0;
@@ -109,16 +108,16 @@ TEST(random_identities_are_parsed_as_they_are)
 		id_random(r, sizeof(r));
 		buf_reset(&b);
 		buf_printf(&b, "%s/%s/%s/", r[0] % 2 ? "one" : "",
-		    classes[r[1] % NELEM(classes)],
-		    r[2] % 2 ? "demo" : "");
+		    classes[r[1] % NELEM(classes)], r[2] % 2 ? "demo" : "");
 		for (n = 3; n < (size_t)(3 + r[2] % 20); n++)
 			buf_puts(&b, parts[r[n] % NELEM(parts)]);
 		if (identity_parse(buf_str(&b), &i) != RC_OK)
 			continue;
 		valid++;
 		memcpy(text, b.p, b.n);
-		ck_assert_msg(str_eq(identity_key(&i, again), buf_str(&b)),
-		    "%.*s", STR_ARG(buf_str(&b)));
+		ck_assert_msg(
+		    str_eq(identity_key(&i, parsed_text), buf_str(&b)), "%.*s",
+		    STR_ARG(buf_str(&b)));
 		ck_assert_ptr_null(identity_id_error(i.id));
 	}
 	ck_assert_uint_gt(valid, 1000);
@@ -154,16 +153,15 @@ TEST(every_identity_has_a_record_of_its_own)
 		i = identity_at(k);
 		record_identity(&i, &out[k]);
 		ck_assert_uint_le(out[k].star.name.n, ID_MAX);
+		ck_assert(
+		    str_eq(out[k].star.class, client_class_names[i.class]));
 		ck_assert(str_eq(
-		    out[k].star.class, client_class_names[i.class]));
-		ck_assert(str_eq(out[k].star.tenant,
-		    i.tenant.n > 0 ? i.tenant : STR("-")));
+		    out[k].star.tenant, i.tenant.n > 0 ? i.tenant : STR("-")));
 		ck_assert_int_eq(
 		    record_identity_of(identity_key(&i, text), &same), RC_OK);
 		ck_assert(str_eq(same.star.name, out[k].star.name));
 		for (n = 0; n < k; n++)
-			ck_assert(
-			    !str_eq(out[n].star.name, out[k].star.name) ||
+			ck_assert(!str_eq(out[n].star.name, out[k].star.name) ||
 			    !str_eq(out[n].star.tenant, out[k].star.tenant) ||
 			    !str_eq(out[n].star.class, out[k].star.class));
 	}
@@ -193,10 +191,10 @@ TEST(long_ids_are_hashed)
 	ck_assert(str_eq(room.star.tenant, STR("one")));
 }
 
-TEST(a_member_of_a_room_has_its_key_again)
+TEST(a_member_of_a_room_has_its_key)
 {
 	char text[IDENTITY_KEY_MAX], env[IDENTITY_KEY_MAX];
-	char again[IDENTITY_KEY_MAX];
+	char parsed_text[IDENTITY_KEY_MAX];
 	struct star_member m;
 	struct record_room room;
 	struct identity i;
@@ -215,16 +213,18 @@ TEST(a_member_of_a_room_has_its_key_again)
 		m = record_member(&i, STR("hub-1"), 7);
 		ck_assert_int_eq(m.holder.gen, 7);
 		ck_assert(str_eq(m.holder.hub, STR("hub-1")));
-		ck_assert(str_eq(record_member_key(env_key, &m, again), key));
+		ck_assert(
+		    str_eq(record_member_key(env_key, &m, parsed_text), key));
 		ck_assert_int_eq(record_room_of(env_key, &room), RC_OK);
 		ck_assert_uint_le(room.star.name.n, ID_MAX);
 	}
 	m = (struct star_member){ STR("hub"), STR("bob"), { STR("h"), 1 } };
-	ck_assert_ptr_null(record_member_key(env_key, &m, again).p);
+	ck_assert_ptr_null(record_member_key(env_key, &m, parsed_text).p);
 	m.class = STR("nobody");
-	ck_assert_ptr_null(record_member_key(env_key, &m, again).p);
+	ck_assert_ptr_null(record_member_key(env_key, &m, parsed_text).p);
 	m.class = STR("human");
-	ck_assert_ptr_null(record_member_key(STR("nothing"), &m, again).p);
+	ck_assert_ptr_null(
+	    record_member_key(STR("nothing"), &m, parsed_text).p);
 	ck_assert_int_eq(record_room_of(STR("nothing"), &room), RC_INVALID);
 }
 

@@ -71,8 +71,8 @@ TEST(returned_messages_go_before_others)
 	for (i = 0; i < NELEM(wait_rows); i++) {
 		for (p = wait_rows[i][0]; *p != '\0'; p++) {
 			name[0] = *p;
-			ck_assert(remote_wait(
-			    r, e, outgoing_of(name, *p < 'a')));
+			ck_assert(
+			    remote_wait(r, e, outgoing_of(name, *p < 'a')));
 		}
 		for (n = 0; (o = remote_take(r, e)) != NULL; n++) {
 			order[n] = o->bytes[0];
