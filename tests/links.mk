@@ -88,6 +88,10 @@ SRC_fuzz_star_body := $(addprefix services/star-hub/,\
 LINKS_fuzz_star_body := http terminal wire core
 PKG_fuzz_star_body := terminal
 build/fuzz/tests/fuzz/star_body.o: private CPPFLAGS += -iquote services/star-hub
+# Records between hubs.
+SRC_fuzz_link_record := services/star-hub/cluster/link_record.c
+LINKS_fuzz_link_record := core
+build/fuzz/tests/fuzz/link_record.o: private CPPFLAGS += -iquote services/star-hub
 LINKS_fuzz_ws_head := ws
 LINKS_fuzz_ws_frame := ws
 # Messages published by bodies.

@@ -1,6 +1,7 @@
 /*
  * broadcast: one frame to many, at this hub.
  */
+#include "cluster/link_record.h"
 #include "hub.h"
 
 static bool
@@ -18,18 +19,21 @@ broadcast_send(struct hub *h, struct client *c, enum client_class audience,
 }
 
 /*
- * False: m has it.  Those right before it that m has not got, since they were
- * lost on their way to this hub, are reported.
+ * False: m has it, or it is of an older connection of the environment than the
+ * newest one, which continues with what Redis has of the numbers of that.
+ * Those right before it that m has not got, since they were lost on their way
+ * to this hub, are reported.
  */
 static bool
-broadcast_is_new(struct hub *h, struct room_member *m, int64_t seq)
+broadcast_is_new(struct hub *h, struct room_member *m, int64_t gen, int64_t seq)
 {
 	int64_t missed = m->seq > 0 ? seq - m->seq - 1 : 0;
 
 	if (seq == 0)
 		return true;
-	if (seq <= m->seq)
+	if (gen < m->gen || (gen == m->gen && seq <= m->seq))
 		return false;
+	m->gen = gen;
 	m->seq = seq;
 	while (missed-- > 0)
 		client_drop(h, m->client);
@@ -37,17 +41,18 @@ broadcast_is_new(struct hub *h, struct room_member *m, int64_t seq)
 }
 
 void
-broadcast_here(struct hub *h, struct str key, enum client_class audience,
-    struct frame *f, int64_t seq)
+broadcast_here(struct hub *h, const struct link_record *r, struct frame *f)
 {
-	const struct room *room = rooms_find(h->rooms, key);
+	const enum client_class audience = (enum client_class)r->audience;
+	const struct room *room = rooms_find(h->rooms, r->to);
 	size_t i, n = room_count(room), sent = 0;
 	struct room_member *m;
 
 	for (i = 0; i < n; i++) {
 		m = room_member_at(room, i);
-		if (broadcast_is_new(h, m, seq))
-			sent += broadcast_send(h, m->client, audience, f, seq);
+		if (broadcast_is_new(h, m, r->gen, r->seq))
+			sent +=
+			    broadcast_send(h, m->client, audience, f, r->seq);
 	}
 	metric_add(h->metrics.deliveries, (int64_t)sent);
 }

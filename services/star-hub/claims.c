@@ -36,6 +36,7 @@ struct claim_op {
 	int64_t gen;
 	char *key;  /* of the identity */
 	char *room; /* of OP_LEAVE */
+	bool late;  /* Redis was away meanwhile */
 };
 TAILQ_HEAD(claim_op_list, claim_op);
 
@@ -90,21 +91,42 @@ op_is_to_be_repeated(enum rc rc)
 	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY;
 }
 
+/* Others may have read of Redis what it has changed only now. */
+static void
+op_notify(struct claims *s, const struct claim_op *op)
+{
+	struct link_record r = { .kind = LINK_LEFT,
+		.gen = op->gen,
+		.to = str_of(op->key),
+		.text = STR("closed") };
+
+	if (op->kind == OP_EXTEND)
+		return;
+	if (op->kind == OP_LEAVE) {
+		r.kind = LINK_EXITED;
+		r.from = str_of(op->room);
+	}
+	notice_put(s->hub->peers, &r);
+}
+
 static void
 op_fiber(void *arg)
 {
 	struct claims *s = arg;
 	struct claim_op *op;
-	enum rc rc = RC_OK;
+	enum rc rc;
 
-	while (
-	    !op_is_to_be_repeated(rc) && (op = TAILQ_FIRST(&s->ops)) != NULL) {
+	while ((op = TAILQ_FIRST(&s->ops)) != NULL) {
 		TAILQ_REMOVE(&s->ops, op, link);
 		rc = op_run(s, op);
-		if (op_is_to_be_repeated(rc))
+		if (op_is_to_be_repeated(rc)) {
+			op->late = true;
 			TAILQ_INSERT_HEAD(&s->ops, op, link);
-		else
-			op_free(op);
+			break;
+		}
+		if (op->late)
+			op_notify(s, op);
+		op_free(op);
 	}
 	s->op_fibers--;
 }
@@ -228,6 +250,24 @@ claims_lost(
 		return;
 	membership_exit_all(s->hub, c, "replaced");
 	claims_close(s, c, code, reason);
+}
+
+void
+claims_outdate(struct claims *s, struct str key, int64_t gen, unsigned code,
+    const char *reason)
+{
+	struct client *c = directory_find(s->hub->directory, key), *other;
+	struct identity i;
+
+	if (c != NULL && c->gen < gen)
+		claims_lost(s, c, code, reason);
+	if (TAILQ_EMPTY(&s->hub->claiming) || identity_parse(key, &i) != RC_OK)
+		return;
+	/* Redis' reply about an older one may still be on its way. */
+	TAILQ_FOREACH (other, &s->hub->claiming, link)
+		if (other->gen == 0 && other->newer < gen &&
+		    identity_equal(&other->identity, &i))
+			other->newer = gen;
 }
 
 void
@@ -412,6 +452,23 @@ claim_enter_room(struct claims *s, const struct client *c, struct str key)
 	return rc == RC_UNREPLICATED || rc == RC_CONFLICT ? RC_OK : rc;
 }
 
+/* The room becomes its i-th one. */
+static enum rc
+claim_enter(
+    struct claims *s, struct client *c, size_t i, struct str key, bool resumed)
+{
+	enum rc rc = claim_enter_room(s, c, key);
+
+	if (rc == RC_OK && c->held) {
+		membership_enter(s->hub, &c->rooms[i], key, resumed);
+		return rc;
+	}
+	/* Redis may have it, although it failed, or ended meanwhile. */
+	claims_leave(s, c, key);
+	c->rooms[i].seq = c->rooms[i].gen = 0;
+	return rc;
+}
+
 /* The room of an agent, and those that a human was in before. */
 static bool
 claim_enter_rooms(
@@ -424,16 +481,11 @@ claim_enter_rooms(
 	if (c->identity.class == CLASS_AGENT) {
 		struct str key = client_env_key(c, text);
 
-		rc = claim_enter_room(s, c, key);
-		if (rc == RC_OK && c->held)
-			membership_enter(
-			    s->hub, &c->rooms[0], key, first->resumed);
+		rc = claim_enter(s, c, 0, key, first->resumed);
 	}
+	/* One that is full is no reason to reject it. */
 	for (i = 0; c->identity.class == CLASS_HUMAN && i < c->nrejoin; i++)
-		if (claim_enter_room(s, c, str_of(c->rejoin[i])) == RC_OK &&
-		    c->held)
-			membership_enter(
-			    s->hub, &c->rooms[i], str_of(c->rejoin[i]), true);
+		(void)!claim_enter(s, c, i, str_of(c->rejoin[i]), true);
 	if (rc != RC_OK)
 		claim_reject(s, c, 503,
 		    rc == RC_RETRY ? "the environment has too many members"
@@ -551,7 +603,8 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 		    s, c, 503, "Redis cannot be reached: try again later");
 	c->gen = claim.gen;
 	old = directory_find(h->directory, client_key(c, key));
-	if (c->gen != 0 && old != NULL && old->gen > c->gen) {
+	if (c->gen != 0 &&
+	    (c->newer > c->gen || (old != NULL && old->gen > c->gen))) {
 		claim_reject(s, c, 409, "a newer connection has this id");
 		c->gen = 0;
 	}
@@ -579,11 +632,11 @@ claim_one(struct claims *s, struct client *c)
 		return;
 	if (c->held)
 		notice_send_client(s->hub->peers, LINK_JOINED, c, NULL);
-	if (!c->held || !claim_enter_rooms(s, c, &first)) {
+	if (c->held && !claim_enter_rooms(s, c, &first)) {
 		claims_end(s, c, "closed");
 		return;
 	}
-	if (c->after_cursor >= 0)
+	if (c->held && c->after_cursor >= 0)
 		history_catch_up(s->hub, c, &first);
 	/* Meanwhile its connection may have ended, or a newer one begun. */
 	if (c->held && c->receive != NULL) {

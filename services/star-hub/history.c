@@ -177,13 +177,16 @@ history_free(struct client *env)
 
 /* ---- reading ---- */
 
+/* Before the frames that wait already; what has no room it may request. */
 static void
-catch_up(struct hub *h, struct client *c, const struct star_page *page)
+catch_up(struct hub *h, struct client *c, const struct star_page *page,
+    struct client_beginning *first)
 {
 	struct replay waiting = c->replay;
-	int64_t newest = c->after_cursor;
+	int64_t newest = c->after_cursor, gen = 0;
 	const struct replay_entry *e;
 	struct frame *f;
+	bool has_room;
 	uint64_t n;
 	size_t i;
 
@@ -191,10 +194,19 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page)
 	c->replay = (struct replay){ 0 };
 	for (i = 0; i < page->n; i++) {
 		f = frame_new(FRAME_TEXT, page->event[i].json);
-		replay_put(&c->replay, f, page->event[i].seq);
+		has_room = client_may_wait(h, c, 1, f->bytes.n);
+		if (has_room) {
+			c->waiting++;
+			c->waiting_bytes += f->bytes.n;
+			replay_put(&c->replay, f, page->event[i].seq);
+			newest = page->event[i].seq;
+			gen = page->event[i].gen;
+		}
 		frame_unref(f);
-		newest = page->event[i].seq;
+		if (!has_room)
+			break;
 	}
+	first->more = page->more || i < page->n;
 	for (n = waiting.first; n > 0 && n < waiting.next; n++) {
 		e = replay_at(&waiting, n);
 		if (e->seq > 0 && e->seq <= newest)
@@ -203,8 +215,10 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page)
 		replay_set_deadline(&c->replay, e->by);
 	}
 	replay_clear(&waiting);
-	if (newest > c->rooms[0].seq)
+	if (gen >= c->rooms[0].gen && newest > c->rooms[0].seq) {
+		c->rooms[0].gen = gen;
 		c->rooms[0].seq = newest;
+	}
 	h->replay_bytes += c->replay.bytes;
 }
 
@@ -227,10 +241,9 @@ history_catch_up(
 	rc = star_events_read(h->state, &room.star, a, &page);
 	first->history = rc == RC_OK;
 	first->gap = page.gap;
-	first->more = page.more;
 	if (rc == RC_OK) {
 		metric_add(h->metrics.gaps, page.gap);
-		catch_up(h, c, &page);
+		catch_up(h, c, &page, first);
 	} else {
 		log_warn(
 		    "star.catch_up", LOG_V("id", c->identity.id), LOG_RC(rc));

@@ -103,6 +103,7 @@ struct client {
 	unsigned commands; /* that wait */
 	unsigned refs;     /* of fibers, and messages that are not confirmed */
 	int64_t gen;       /* of its claim; 0: none yet */
+	int64_t newer;     /* another one's, that is known while it claims */
 	char session[HUB_SESSION_MAX];
 	struct replay replay;
 	size_t waiting, waiting_bytes; /* frames that were not sent */
@@ -278,6 +279,9 @@ void client_accept(struct client *c, const struct http_head *head);
  * Queue a frame, of a broadcast with a cursor its seq, else 0.  RC_RETRY: its
  * queue is full, or the memory of all queues is; RC_DOWN: it is closing.
  *
+ * client_may_wait(h, c, n, bytes): Whether c, which is not open, may have n
+ *     more frames that wait for it.
+ *
  * client_open(h, c): It is open: send what waits of its replay.
  * client_forget_replay(h, c): Free it.
  *
@@ -287,6 +291,8 @@ void client_accept(struct client *c, const struct http_head *head);
  */
 enum rc client_send(
     struct hub *h, struct client *c, struct frame *f, int64_t seq) RC_CHECK;
+bool client_may_wait(
+    const struct hub *h, const struct client *c, uint64_t n, size_t bytes);
 void client_open(struct hub *h, struct client *c, uint64_t has);
 void client_forget_replay(struct hub *h, struct client *c);
 void client_drop(struct hub *h, struct client *c);
@@ -557,7 +563,9 @@ void claims_free(struct claims *c);
  *
  * claims_lost(s, c, code, reason):
  * A newer connection has it: close c.
- * claims_moved(s, c): The same, which continues its session: it has not left.
+ * claims_outdate(s, key, gen, code, reason): The same for every older claim
+ * than gen of the identity of key, be it known or on its way. claims_moved(s,
+ * c): The same, which continues its session: it has not left.
  *
  * claims_detach(s, c, reason):
  * The connection of c has ended, but its client may come back for it; reason is
@@ -577,6 +585,8 @@ void claims_enter(struct claims *s, struct client *c);
 void claims_end(struct claims *s, struct client *c, const char *reason);
 void claims_lost(
     struct claims *s, struct client *c, unsigned code, const char *reason);
+void claims_outdate(struct claims *s, struct str key, int64_t gen,
+    unsigned code, const char *reason);
 void claims_moved(struct claims *s, struct client *c);
 void claims_detach(struct claims *s, struct client *c, const char *reason);
 void claims_drain(struct claims *s);
@@ -591,15 +601,14 @@ void claims_drop_all(struct claims *s);
  * c continues the session whose frames are old's, which is empty then; or it
  * begins anew, as first says.
  * session_resume_here(h, c, old, first): That of old, and its rooms.
- * session_rejoin(c, key, addressed, seq): c was in the room of key before, and
- * has its events up to seq; or it has written to it.
+ * session_rejoin(c, key, gen, seq): c was in the room of key before, and has
+ * the events of its environment's claim gen up to seq.
  */
 void session_resume(struct hub *h, struct client *c, struct replay *old,
     struct client_beginning *first);
 void session_resume_here(struct hub *h, struct client *c, struct client *old,
     struct client_beginning *first);
-void session_rejoin(
-    struct client *c, struct str key, bool addressed, int64_t seq);
+void session_rejoin(struct client *c, struct str key, int64_t gen, int64_t seq);
 
 /* ---- history.c ---- */
 
@@ -622,13 +631,14 @@ void history_catch_up(
 /* ---- broadcast.c ---- */
 
 /*
- * broadcast_here(h, key, audience, f, seq): Send f to the members of a room of
- * a class (CLASS_HUB: any) that are at this hub; seq as client_send().
- * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
- * from.
+ * broadcast_here(h, r, f): Send f to the members of the room r->to of a class,
+ * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has
+ * one, is of r->gen and r->seq. broadcast_here_all(h, tenant, audience, from,
+ * f): To all of a tenant but from.
  */
-void broadcast_here(struct hub *h, struct str key, enum client_class audience,
-    struct frame *f, int64_t seq);
+struct link_record;
+void broadcast_here(
+    struct hub *h, const struct link_record *r, struct frame *f);
 void broadcast_here_all(struct hub *h, struct str tenant,
     enum client_class audience, const struct client *from, struct frame *f);
 

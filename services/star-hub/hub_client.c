@@ -15,6 +15,9 @@
 #define SHED_MS 100
 #define SHED_S  30
 
+/* The first heartbeat, which goes before what waits. */
+#define HEARTBEAT_BYTES 2048
+
 #define SUBPROTOCOL STR("star.v1")
 
 static char *
@@ -212,12 +215,24 @@ client_forget_replay(struct hub *h, struct client *c)
 	replay_clear(&c->replay);
 }
 
+/* Its queue will have room for all of them, and for a heartbeat. */
+bool
+client_may_wait(
+    const struct hub *h, const struct client *c, uint64_t n, size_t bytes)
+{
+	size_t most = (size_t)h->conf->queue_bytes;
+
+	if (most > REPLAY_BYTES)
+		most = REPLAY_BYTES;
+	return c->waiting + n <= REPLAY_FRAMES &&
+	    c->waiting_bytes + bytes + HEARTBEAT_BYTES <= most;
+}
+
 /* To a client that is not there yet, or for a moment. */
 static enum rc
 client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 {
-	if (c->waiting == REPLAY_FRAMES ||
-	    c->waiting_bytes + f->bytes.n > REPLAY_BYTES)
+	if (!client_may_wait(h, c, 1, f->bytes.n))
 		return RC_RETRY;
 	c->waiting++;
 	c->waiting_bytes += f->bytes.n;
@@ -368,7 +383,8 @@ client_replay(struct hub *h, struct client *c, const struct replay_entry *e)
 	struct frame *f = e->by.ms != 0 && e->by.ms <= clock_wall().ms
 	    ? client_dropped_frame(h, c, 1)
 	    : frame_ref(e->frame);
-	enum rc rc = ws_send(c->peer, f);
+	enum rc rc = c->receive != NULL ? c->receive(c, client_frame_text(f))
+					: ws_send(c->peer, f);
 
 	frame_unref(f);
 	return rc;
@@ -380,7 +396,7 @@ client_open(struct hub *h, struct client *c, uint64_t has)
 	uint64_t n = has + 1;
 	enum rc rc = RC_OK;
 
-	/* All fit: a queue has room for a replay. */
+	/* All fit (client_may_wait()). */
 	if (n < c->replay.first)
 		n = c->replay.first;
 	for (; n > 0 && n <= replay_sent(&c->replay) && rc == RC_OK; n++)
@@ -389,7 +405,7 @@ client_open(struct hub *h, struct client *c, uint64_t has)
 		client_close(c, WS_CLOSE_TRY_LATER,
 		    STR("too much waits for this client"));
 	c->waiting = c->waiting_bytes = 0;
-	if (h->conf->resume_ms == 0)
+	if (h->conf->resume_ms == 0 || c->receive != NULL)
 		client_forget_replay(h, c);
 }
 

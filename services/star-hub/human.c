@@ -67,7 +67,12 @@ human_join(struct hub *h, struct client *c, struct str key)
 	if (i == c->nrooms)
 		return RC_TOOBIG;
 	rc = human_join_record(h, c, key);
-	return rc == RC_OK ? human_enter(h, c, key) : rc;
+	if (rc == RC_OK)
+		return human_enter(h, c, key);
+	/* Redis may have it nevertheless. */
+	if (rc != RC_NOENT && client_membership(h, c, key) == NULL)
+		claims_leave(h->claims, c, key);
+	return rc;
 }
 
 /* ---- by an action ---- */

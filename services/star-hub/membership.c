@@ -176,11 +176,11 @@ environment_came(struct hub *h, struct str key, struct peer *peer, int64_t gen)
 	if (room == NULL)
 		return;
 	at = room_location(room);
-	if (at->gen >= gen)
+	if (at->gen >= gen || at->ended >= gen)
 		return;
 	if (at->gen > 0)
 		presence_environment(h, key, "replaced");
-	*at = (struct room_location){ peer, gen };
+	*at = (struct room_location){ peer, gen, at->ended };
 	presence_environment(h, key, NULL);
 }
 
@@ -193,9 +193,12 @@ environment_went(struct hub *h, struct str key, int64_t gen, const char *reason)
 	if (room == NULL)
 		return;
 	at = room_location(room);
+	/* What is being read of Redis may be of before. */
+	if (at->ended < gen)
+		at->ended = gen;
 	if (at->gen == 0 || at->gen > gen)
 		return;
-	*at = (struct room_location){ 0 };
+	*at = (struct room_location){ NULL, 0, at->ended };
 	presence_environment(h, key, reason);
 }
 
@@ -251,6 +254,14 @@ load_compare(struct hub *h, struct client *env, struct str room,
 	}
 }
 
+/* Redis was away: all is compared when it is back. */
+static bool
+load_is_to_be_repeated(enum rc rc)
+{
+	return rc == RC_DOWN || rc == RC_TIMEOUT || rc == RC_RETRY ||
+	    rc == RC_CONFLICT;
+}
+
 static void
 load_in_fiber(void *arg)
 {
@@ -272,11 +283,14 @@ load_in_fiber(void *arg)
 	if (env->members != NULL) {
 		if (rc == RC_OK)
 			load_compare(h, env, client_key(env, text), list, n);
-		member_set_load_end(env->members);
+		if (member_set_load_end(env->members, rc == RC_OK))
+			membership_load(h, env);
 	}
-	if (rc != RC_OK)
+	if (rc != RC_OK) {
 		log_warn(
 		    "star.members", LOG_V("env", env->identity.id), LOG_RC(rc));
+		h->peers->reload |= load_is_to_be_repeated(rc);
+	}
 	arena_free(a);
 	client_unref(h, env);
 	free(l);
@@ -308,15 +322,17 @@ location_in_fiber(void *arg)
 	enum rc rc;
 
 	rc = remote_locate(h->peers, key, a, &at);
+	h->peers->reload |= load_is_to_be_repeated(rc);
 	room = rooms_find(h->rooms, key);
 	if (room == NULL) {
 		rc = RC_NOENT;
 	} else if (rc == RC_OK && l->reload) {
 		environment_came(h, key, at.peer, at.gen);
-	} else if (rc == RC_OK && room_location(room)->gen < at.gen) {
+	} else if (rc == RC_OK && room_location(room)->gen < at.gen &&
+	    room_location(room)->ended < at.gen) {
 		/* Who has just joined knows nothing that would change. */
 		*room_location(room) =
-		    (struct room_location){ at.peer, at.gen };
+		    (struct room_location){ at.peer, at.gen, 0 };
 	} else if (rc == RC_NOENT && l->reload &&
 	    room_location(room)->peer != NULL) {
 		environment_went(h, key, room_location(room)->gen, "closed");
@@ -334,7 +350,7 @@ membership_find_location(struct hub *h, struct str key)
 
 	if (env != NULL) {
 		*room_location(rooms_find(h->rooms, key)) =
-		    (struct room_location){ NULL, env->gen };
+		    (struct room_location){ NULL, env->gen, 0 };
 		return;
 	}
 	l = mem_zalloc(sizeof(*l));

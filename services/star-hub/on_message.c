@@ -191,7 +191,7 @@ message_to_peers(struct hub *h, struct client *c, struct link_record *r,
 
 	r->from = client_key(c, text);
 	TAILQ_FOREACH (p, &h->peers->list, link) {
-		if (r->seq > 0 && !member_set_has(c->members, p))
+		if (r->seq > 0 && !member_set_may_have(c->members, p))
 			continue;
 		o = outgoing_new(client_ref(c), f->seq, f->message_id, none);
 		rc = peer_send(p, r, o);
@@ -225,7 +225,7 @@ message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
 	if (r->kind == RECIPIENT_ALL)
 		broadcast_here_all(h, out->to, r->audience, c, frame);
 	else
-		broadcast_here(h, out->to, r->audience, frame, out->seq);
+		broadcast_here(h, out, frame);
 	if (out->seq > 0 && h->conf->history > 0)
 		history_store(h, c, out->bytes);
 	message_to_peers(h, c, out, f);

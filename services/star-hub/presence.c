@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "cluster/link_record.h"
 #include "hub.h"
 #include "wire/out.h"
 
@@ -51,6 +52,7 @@ presence_environment(struct hub *h, struct str key, const char *reason)
 	hub_message_end(&o, hub_now(h));
 	f = frame_new(FRAME_TEXT, buf_str(&h->out));
 	buf_reset(&h->out);
-	broadcast_here(h, key, CLASS_HUB, f, 0);
+	broadcast_here(
+	    h, &(struct link_record){ .to = key, .audience = CLASS_HUB }, f);
 	frame_unref(f);
 }

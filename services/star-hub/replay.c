@@ -50,6 +50,10 @@ replay_put(struct replay *r, struct frame *f, int64_t seq)
 	    (r->next - r->first == REPLAY_FRAMES ||
 		r->bytes + f->bytes.n > REPLAY_BYTES))
 		replay_drop_first(r);
+	if (f->bytes.n > REPLAY_BYTES) {
+		r->first = ++r->next;
+		return;
+	}
 	if (r->next - r->first == r->cap)
 		replay_grow(r);
 	*replay_entry_at(r, r->next++) =
@@ -60,7 +64,8 @@ replay_put(struct replay *r, struct frame *f, int64_t seq)
 void
 replay_set_deadline(struct replay *r, struct wall by)
 {
-	replay_entry_at(r, r->next - 1)->by = by;
+	if (r->first < r->next)
+		replay_entry_at(r, r->next - 1)->by = by;
 }
 
 void
@@ -89,6 +94,16 @@ const struct replay_entry *
 replay_at(const struct replay *r, uint64_t n)
 {
 	return replay_entry_at(r, n);
+}
+
+size_t
+replay_bytes_after(const struct replay *r, uint64_t n)
+{
+	size_t bytes = 0;
+
+	while (++n <= replay_sent(r))
+		bytes += replay_entry_at(r, n)->frame->bytes.n;
+	return bytes;
 }
 
 void

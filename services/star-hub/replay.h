@@ -35,8 +35,8 @@ struct replay {
 /*
  * replay_begin(r, n): An empty one goes on with frame n.
  * replay_put(r, f, seq): f is the next frame; the oldest that do not fit are
- * forgotten.
- * replay_set_deadline(r, by): Of the newest.
+ * forgotten, which are all, and f, if it is larger than REPLAY_BYTES.
+ * replay_set_deadline(r, by): Of the newest, if that is held.
  * replay_clear(r): Forget all; numbers go on.
  */
 void replay_begin(struct replay *r, uint64_t n);
@@ -52,6 +52,9 @@ void replay_clear(struct replay *r);
 uint64_t replay_sent(const struct replay *r);
 bool replay_has_after(const struct replay *r, uint64_t n);
 const struct replay_entry *replay_at(const struct replay *r, uint64_t n);
+
+/* replay_bytes_after(r, n): Of the frames after n, which are held. */
+size_t replay_bytes_after(const struct replay *r, uint64_t n);
 
 /* replay_move(from, to): to becomes from, followed by its own frames. */
 void replay_move(struct replay *from, struct replay *to);

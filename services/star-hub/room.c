@@ -75,7 +75,7 @@ room_leave(struct room_member *m)
 	if (room == NULL)
 		return;
 	m->room = NULL;
-	m->seq = 0;
+	m->seq = m->gen = 0;
 	room->member[m->at] = room->member[--room->n];
 	room->member[m->at]->at = m->at;
 	if (room->n > 0)

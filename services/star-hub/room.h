@@ -19,6 +19,7 @@ struct room;
 struct room_member {
 	void *client;      /* the owner's */
 	int64_t seq;       /* the owner's: of the newest broadcast; 0: none */
+	int64_t gen;       /* the owner's: of its environment; 0: not known */
 	struct room *room; /* private: NULL: in none */
 	size_t at;         /* private */
 };
@@ -29,6 +30,7 @@ struct peer;
 struct room_location {
 	struct peer *peer; /* NULL: at this hub, or nowhere */
 	int64_t gen;       /* of its claim; 0: nowhere, as far as is known */
+	int64_t ended;     /* the newest claim that has ended */
 };
 
 /* rooms_new(), rooms_free(r): Empty, and only when it is. */

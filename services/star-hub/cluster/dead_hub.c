@@ -4,8 +4,12 @@
  * All others do this at the same time, and each step may be repeated; the last
  * is that the hub is forgotten.
  */
+#include <stdlib.h>
+
 #include "cluster/handlers.h"
+#include "core/fiber.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "state/star.h"
 
 #define SWEEP_ARENA (16UL * 1024 * 1024)
@@ -27,18 +31,22 @@ dead_hub_sweep_room(
 	return rc;
 }
 
-void
-dead_hub_sweep(struct peers *c, struct str name)
+struct sweep {
+	struct peers *peers;
+	char *name;
+};
+
+static void
+dead_hub_sweep_in_fiber(void *arg)
 {
-	struct arena *a;
+	struct sweep *w = arg;
+	struct peers *c = w->peers;
+	struct str name = str_of(w->name);
+	struct arena *a = arena_new(SWEEP_ARENA);
 	struct star_room *rooms;
 	size_t n, i;
 	enum rc rc;
 
-	if (c->sweeping)
-		return;
-	c->sweeping = true;
-	a = arena_new(SWEEP_ARENA);
 	rc = star_hub_rooms(c->hub->state, name, a, &rooms, &n);
 	for (i = 0; rc == RC_OK && i < n; i++)
 		rc = dead_hub_sweep_room(c, &rooms[i], name);
@@ -49,4 +57,20 @@ dead_hub_sweep(struct peers *c, struct str name)
 		    LOG_I("rooms", (int64_t)n));
 	arena_free(a);
 	c->sweeping = false;
+	free(w->name);
+	free(w);
+}
+
+void
+dead_hub_sweep(struct peers *c, struct str name)
+{
+	struct sweep *w;
+
+	if (c->sweeping || c->stopped)
+		return;
+	c->sweeping = true;
+	w = mem_zalloc(sizeof(*w));
+	w->peers = c;
+	w->name = str_dup(name);
+	fiber_start(dead_hub_sweep_in_fiber, w);
 }

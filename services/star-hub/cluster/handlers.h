@@ -52,6 +52,7 @@ struct peer {
 	int64_t confirmed; /* of its messages */
 	struct buf part;   /* of its next record's bytes */
 	bool listed;       /* by the newest renewal */
+	uint64_t added;    /* after so many renewals had begun */
 };
 TAILQ_HEAD(peer_list, peer);
 
@@ -66,7 +67,10 @@ struct peers {
 	struct loop_deferred flush;
 	struct loop_timer renew;
 	struct bus_sub *sub[PEERS_SUBS];
+	char former[80]; /* name that it had; empty: none, or it is dead */
 	bool renewing, first, sweeping;
+	bool reload;       /* what Redis has could not be read */
+	uint64_t renewals; /* that have begun */
 	/* When a renewal was successful; since when all were. */
 	struct mono renewed, steady;
 	struct mono ticked;   /* the last one of its timer */
@@ -137,13 +141,15 @@ void peer_on_message(void *arg, struct bus_msg *m);
 /*
  * notice_on_message(arg, m): A bus_msg_fn of all hubs.
  * notice_send_client(c, kind, client, reason): About its claim.
- * notice_environment_peers(c, p): p is dead, or NULL: notices may be missing:
- *     find out again about the environments of the rooms here.
+ * notice_sync(c): Notices may be missing: find out again what they said.
+ * notice_announce(c): Notify the others of the clients here, of which they may
+ *     still have older claims.
  */
 void notice_on_message(void *arg, struct bus_msg *m);
 void notice_send_client(struct peers *c, enum link_kind kind,
     const struct client *client, const char *reason);
 void notice_sync(struct peers *c);
+void notice_announce(struct peers *c);
 
 /* ---- remote_route.c ---- */
 
@@ -191,7 +197,8 @@ void query_on_message(void *arg, struct bus_msg *m);
 
 /* ---- dead_hub.c ---- */
 
-/* dead_hub_sweep(c, name): Remove its members from Redis' rooms; in a fiber. */
+/* dead_hub_sweep(c, name): Remove its members from Redis' rooms, for as long as
+ * it takes; no-op while this is done for a hub. */
 void dead_hub_sweep(struct peers *c, struct str name);
 
 #endif /* !STAR_HUB_CLUSTER_HANDLERS_H */

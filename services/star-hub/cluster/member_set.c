@@ -18,6 +18,8 @@ struct member_set {
 	unsigned load;
 	/* While it loads: claims that have left since. */
 	struct map *exited;
+	bool reload; /* another load was wanted meanwhile */
+	bool known;  /* the last load was complete */
 };
 
 struct member_set *
@@ -40,7 +42,7 @@ member_set_free(struct member_set *r)
 	while ((m = map_next(r->by_key, &pos, NULL)) != NULL)
 		free(m);
 	map_free(r->by_key);
-	member_set_load_end(r);
+	(void)member_set_load_end(r, false);
 	free(r->hub);
 	free(r);
 }
@@ -100,9 +102,14 @@ set_note_exit(struct member_set *r, struct str key, int64_t gen)
 
 	if (r->exited == NULL)
 		return;
-	exited = mem_alloc(sizeof(*exited));
-	*exited = gen;
-	free(map_put(r->exited, key, exited));
+	exited = map_get(r->exited, key);
+	if (exited == NULL) {
+		exited = mem_zalloc(sizeof(*exited));
+		map_put(r->exited, key, exited);
+	}
+	/* Hubs tell of different claims, in any order. */
+	if (*exited < gen)
+		*exited = gen;
 }
 
 bool
@@ -130,8 +137,11 @@ member_set_gen(const struct member_set *r, struct str key)
 enum rc
 member_set_load_begin(struct member_set *r)
 {
-	if (r->exited != NULL)
+	if (r->exited != NULL) {
+		r->reload = true;
 		return RC_RETRY;
+	}
+	r->known = false;
 	r->exited = map_new();
 	r->load++;
 	return RC_OK;
@@ -159,18 +169,22 @@ member_set_load_stale(const struct member_set *r, size_t *pos, struct str *key)
 	return m;
 }
 
-void
-member_set_load_end(struct member_set *r)
+bool
+member_set_load_end(struct member_set *r, bool complete)
 {
+	bool reload = r->reload;
 	int64_t *exited;
 	size_t pos = 0;
 
 	if (r->exited == NULL)
-		return;
+		return false;
+	r->reload = false;
+	r->known = complete;
 	while ((exited = map_next(r->exited, &pos, NULL)) != NULL)
 		free(exited);
 	map_free(r->exited);
 	r->exited = NULL;
+	return reload;
 }
 
 size_t
@@ -188,6 +202,12 @@ member_set_has(const struct member_set *r, const struct peer *peer)
 		if (r->hub[i].peer == peer)
 			return true;
 	return false;
+}
+
+bool
+member_set_may_have(const struct member_set *r, const struct peer *peer)
+{
+	return !r->known || member_set_has(r, peer);
 }
 
 struct set_member *

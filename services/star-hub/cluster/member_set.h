@@ -42,22 +42,26 @@ bool member_set_remove(struct member_set *r, struct str key, int64_t gen);
  * member_set_load(r, key, peer, gen): As member_set_put(), of one that was
  * read; what has left since the load began is ignored, for which it returns
  * gen. member_set_load_stale(r, pos, key): Iterate over those that were not
- * read, and are not newer, as member_set_next(). member_set_load_end(r).
+ * read, and are not newer, as member_set_next(). member_set_load_end(r,
+ * complete): complete: all were read.  Returns whether another load was refused
+ * meanwhile, so that one has to follow.
  */
 enum rc member_set_load_begin(struct member_set *r) RC_CHECK;
 int64_t member_set_load(
     struct member_set *r, struct str key, struct peer *peer, int64_t gen);
 struct set_member *member_set_load_stale(
     const struct member_set *r, size_t *pos, struct str *key);
-void member_set_load_end(struct member_set *r);
+bool member_set_load_end(struct member_set *r, bool complete);
 
 /* member_set_gen(r, key): The claim that is a member; 0: none. */
 int64_t member_set_gen(const struct member_set *r, struct str key);
 
 /* member_set_count(r): All members.  member_set_has(r, peer): Whether it has
- * some. */
+ * some.  member_set_may_have(r, peer): The same, or it is not known, since no
+ * load was complete, or one has begun. */
 size_t member_set_count(const struct member_set *r);
 bool member_set_has(const struct member_set *r, const struct peer *peer);
+bool member_set_may_have(const struct member_set *r, const struct peer *peer);
 
 /*
  * member_set_next(r, pos, key): Iterate, as map_next(); member_set_remove() is

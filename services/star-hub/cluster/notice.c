@@ -55,6 +55,26 @@ notice_sync(struct peers *c)
 	membership_load_all(c->hub);
 }
 
+void
+notice_announce(struct peers *c)
+{
+	struct hub *h = c->hub;
+	struct client *client;
+	char text[IDENTITY_KEY_MAX];
+	size_t pos;
+	int class;
+
+	for (class = 0; class < CLASS_HUB; class ++)
+		for (pos = 0; (client = directory_next(h->directory,
+				   (enum client_class) class, &pos)) != NULL;)
+			/* Of one that still claims they are notified later. */
+			if (client->phase != CLIENT_CLAIMING)
+				notice_put(c,
+				    &(struct link_record){ .kind = LINK_JOINED,
+					.gen = client->gen,
+					.to = client_key(client, text) });
+}
+
 static void
 notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 {
@@ -62,6 +82,8 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 
 	switch (r->kind) {
 	case LINK_JOINED:
+		claims_outdate(h->claims, r->to, r->gen, CLOSE_REPLACED,
+		    CLOSE_REPLACED_REASON);
 		remote_joined(c, r->to, p, r->gen);
 		if (notice_is_environment(r->to))
 			environment_came(h, r->to, p, r->gen);

@@ -150,7 +150,7 @@ receive_broadcast(struct peer *p, const struct link_record *r)
 	audience = (enum client_class)r->audience;
 	f = receive_frame(p, r);
 	if (r->kind == LINK_ROOM)
-		broadcast_here(h, r->to, audience, f, r->seq);
+		broadcast_here(h, r, f);
 	else
 		broadcast_here_all(h, r->to, audience, NULL, f);
 	frame_unref(f);
@@ -214,15 +214,14 @@ static void
 receive_kick(struct peer *p, const struct link_record *r)
 {
 	struct hub *h = p->peers->hub;
-	struct client *c = directory_find(h->directory, r->to);
 	char reason[REASON_MAX];
 
 	str_copy(r->text, reason, sizeof(reason));
 	if (r->gen == 0)
 		(void)hub_kick(h, r->to, reason);
-	if (r->gen == 0 || c == NULL || c->gen >= r->gen)
-		return;
-	claims_lost(h->claims, c, (unsigned)r->n, reason);
+	else
+		claims_outdate(
+		    h->claims, r->to, r->gen, (unsigned)r->n, reason);
 }
 
 /* ---- records ---- */
@@ -270,8 +269,12 @@ peer_on_message(void *arg, struct bus_msg *m)
 	int64_t missed;
 	enum rc rc = RC_OK;
 
-	/* Clients that others may have taken over get nothing more. */
-	(void)peers_is_overdue(c, clock_mono());
+	/* Clients that others may have taken over get nothing more; it was
+	 * sent to a hub of another name. */
+	if (peers_is_overdue(c, clock_mono())) {
+		bus_msg_free(m);
+		return;
+	}
 	while (!c->stopped && (rc = link_record_next(&in, &r)) == RC_OK) {
 		if (r.kind == LINK_HUB)
 			p = peers_add(c, r.text);

@@ -53,6 +53,7 @@ peers_add(struct peers *c, struct str name)
 	buf_init(&p->out, OUT_BYTES);
 	buf_init(&p->part, OUT_BYTES);
 	p->listed = true;
+	p->added = c->renewals;
 	TAILQ_INSERT_TAIL(&c->list, p, link);
 	c->n++;
 	metric_set(c->hub->metrics.hubs, (int64_t)c->n + 1);
@@ -93,18 +94,47 @@ peer_died(struct peer *p)
 
 /* ---- this hub ---- */
 
-/* Others have declared it dead, or may have: nothing is its any more. */
+/* The other hub sees a new one, whose messages are numbered from 1. */
+static void
+peer_begin_anew(struct peer *p)
+{
+	struct peers *c = p->peers;
+
+	loop_timer_cancel(c->hub->loop, &p->confirm);
+	peer_end(p);
+	remote_forget(c, p);
+	/* What was sent to clients that were found again meanwhile. */
+	peer_end(p);
+	peer_link_free(p->messages);
+	p->messages = peer_link_new();
+	p->confirmed = 0;
+	buf_reset(&p->out);
+	buf_reset(&p->part);
+}
+
+/*
+ * Others have declared it dead, or may have: nothing is its any more, and of
+ * what it had in Redis the others remove what they find of its old name.
+ */
 static void
 peers_begin_anew(struct peers *c)
 {
 	struct hub *h = c->hub;
+	struct peer *p;
 
 	log_error("star.was_dead", LOG_S("hub", h->name),
 	    LOG_S("why",
 		"this process stood still, or did not reach Redis, for so long "
 		"that the other hubs took over: all clients are closed"));
 	claims_drop_all(h->claims);
+	buf_reset(&c->notices);
+	str_copy(str_of(h->name), c->former, sizeof(c->former));
+	hub_set_name(h);
 	c->first = true;
+	TAILQ_FOREACH (p, &c->list, link)
+		peer_begin_anew(p);
+	if (peers_subscribe(c) != RC_OK)
+		log_error("star.subscriptions");
 }
 
 bool
@@ -117,8 +147,9 @@ peers_is_overdue(struct peers *c, struct mono now)
 	return true;
 }
 
+/* The list is of renewal number began. */
 static void
-peers_read_list(struct peers *c, const struct star_renewal *r)
+peers_read_list(struct peers *c, const struct star_renewal *r, uint64_t began)
 {
 	struct str own = str_of(c->hub->name);
 	struct peer *p, *next;
@@ -133,11 +164,28 @@ peers_read_list(struct peers *c, const struct star_renewal *r)
 	}
 	for (p = TAILQ_FIRST(&c->list); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
-		if (!p->listed)
+		/* Who was heard of since may not be in it yet. */
+		if (!p->listed && p->added < began)
 			peer_died(p);
 		else
 			peer_check_overdue(p);
 	}
+}
+
+/* The hub that it was is dead, which the others need not find out. */
+static void
+peers_end_former(struct peers *c)
+{
+	char name[sizeof(c->former)];
+	enum rc rc;
+
+	if (c->former[0] == '\0')
+		return;
+	str_copy(str_of(c->former), name, sizeof(name));
+	rc = star_hub_end(c->hub->state, str_of(name));
+	if ((rc == RC_OK || rc == RC_UNREPLICATED) &&
+	    strcmp(name, c->former) == 0)
+		c->former[0] = '\0';
 }
 
 /*
@@ -149,16 +197,24 @@ peers_refresh(struct peers *c)
 {
 	struct hub *h = c->hub;
 	struct mono now = clock_mono();
-	struct star_renewal r = { .hub = str_of(h->name),
-		.ttl_ms = PEERS_TTL_MS,
-		.first = c->first,
+	struct star_renewal r = { .ttl_ms = PEERS_TTL_MS,
 		.judges = c->steady.ns != 0 &&
 		    mono_diff_ms(now, c->steady) > PEERS_TTL_MS };
 	struct arena *a = arena_new(ARENA_BYTES);
+	uint64_t began = ++c->renewals;
+	char name[sizeof(h->name)];
+	bool renamed;
 	size_t i;
 	enum rc rc;
 
+	peers_end_former(c);
+	r.first = c->first;
+	str_copy(str_of(h->name), name, sizeof(name));
+	r.hub = str_of(name);
 	rc = star_hub_renew(h->state, &r, a);
+	renamed = strcmp(name, h->name) != 0;
+	if (renamed)
+		rc = RC_RETRY;
 	if (rc == RC_UNREPLICATED)
 		rc = RC_OK;
 	if (rc == RC_OK) {
@@ -166,16 +222,13 @@ peers_refresh(struct peers *c)
 		c->renewed = clock_mono();
 		if (c->steady.ns == 0)
 			c->steady = c->renewed;
-		peers_read_list(c, &r);
+		peers_read_list(c, &r, began);
 		for (i = 0; i < r.n; i++)
 			if (r.list[i].dead)
 				dead_hub_sweep(c, r.list[i].name);
 	} else if (rc == RC_CONFLICT) {
 		peers_begin_anew(c);
-		hub_set_name(h);
-		if (peers_subscribe(c) != RC_OK)
-			log_error("star.subscriptions");
-	} else {
+	} else if (!renamed) {
 		c->steady = (struct mono){ 0 };
 	}
 	arena_free(a);
@@ -195,6 +248,10 @@ peers_renew_in_fiber(void *arg)
 		    "star.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
 	history_flush_all(c->hub);
 	monitors_expire(c->hub, false);
+	if (rc == RC_OK && c->reload) {
+		c->reload = false;
+		membership_load_all(c->hub);
+	}
 	c->renewing = false;
 }
 
@@ -211,6 +268,7 @@ peers_on_renew(void *arg)
 	    mono_add_ms(now, PEERS_RENEW_MS), peers_on_renew, c);
 	if (connections != c->connections) {
 		c->connections = connections;
+		notice_announce(c);
 		notice_put(c, &(struct link_record){ .kind = LINK_SYNC });
 		notice_sync(c);
 	}
@@ -268,6 +326,7 @@ peers_new(struct hub *h, struct peers **out)
 	metric_set(h->metrics.hubs, 1);
 	c->ticked = clock_mono();
 	h->peers = c;
+	metric_set(h->metrics.hubs, 1);
 	rc = peers_subscribe(c);
 	peers_on_renew(c);
 	*out = c;

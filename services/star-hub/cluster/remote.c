@@ -95,7 +95,7 @@ remotes_find(const struct remotes *r, struct str key)
 bool
 remotes_is_idle(const struct remote *e)
 {
-	return !e->finding && e->nwaiting == 0;
+	return !e->finding && e->nwaiting == 0 && e->after == NULL;
 }
 
 /* The oldest few may be in use. */

@@ -75,7 +75,8 @@ void remotes_free(struct remotes *r);
 /*
  * remotes_find(r, key): NULL: nothing is known.
  * remotes_get(r, key): It, or a new one without anything known.
- * remotes_forget(r, e): Unless something waits, or it is looked up.
+ * remotes_forget(r, e): Unless something waits, it is looked up, or what was
+ * sent to another hub is not done.
  * remotes_is_idle(e): Whether it can be forgotten.
  */
 struct remote *remotes_find(const struct remotes *r, struct str key);

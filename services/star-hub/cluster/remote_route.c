@@ -91,7 +91,15 @@ remote_set_after(struct peers *c, struct remote *e, struct peer *after)
 	e->after = after;
 }
 
-/* It is known where the client is, or that nobody is it. */
+static bool
+remote_is_known(const struct remote *e)
+{
+	return e->peer != NULL ||
+	    (e->missing_until.ns != 0 &&
+		mono_diff_ms(e->missing_until, clock_mono()) > 0);
+}
+
+/* Where the client is may be known, or that nobody is it. */
 static void
 remote_flush(struct peers *c, struct remote *e)
 {
@@ -104,6 +112,10 @@ remote_flush(struct peers *c, struct remote *e)
 	    !peer_link_is_done(e->after->messages, e->after_n))
 		return;
 	remote_set_after(c, e, NULL);
+	if (here == NULL && e->nwaiting > 0 && !remote_is_known(e)) {
+		remote_find(c, e);
+		return;
+	}
 	while ((o = remote_take(c->remotes, e)) != NULL) {
 		const struct str bytes = { o->bytes, o->n };
 
@@ -128,20 +140,12 @@ remote_hold(
 		outgoing_fail(c, o, HUB_ERROR_SLOW);
 }
 
-static bool
-remote_is_known(const struct remote *e)
-{
-	return e->peer != NULL ||
-	    (e->missing_until.ns != 0 &&
-		mono_diff_ms(e->missing_until, clock_mono()) > 0);
-}
-
 void
 remote_route(struct peers *c, struct outgoing *o, struct str bytes)
 {
 	struct remote *e = remotes_get(c->remotes, o->to);
 
-	if (remotes_is_idle(e) && e->after == NULL && e->peer != NULL) {
+	if (remotes_is_idle(e) && e->peer != NULL) {
 		remote_send(c, e, o, bytes);
 		return;
 	}
@@ -205,6 +209,7 @@ remote_locate(struct peers *c, struct str key, struct arena *a,
 struct lookup {
 	struct peers *peers;
 	char *key;
+	int64_t gen; /* that was known before */
 };
 
 static void
@@ -217,6 +222,7 @@ remote_find_in_fiber(void *arg)
 	struct remote_location at;
 	struct outgoing *o;
 	struct remote *e;
+	bool is_newer;
 	enum rc rc;
 
 	rc = remote_locate(c, key, a, &at);
@@ -224,6 +230,7 @@ remote_find_in_fiber(void *arg)
 	c->lookups--;
 	/* One that is looked up is not forgotten. */
 	e = remotes_find(c->remotes, key);
+	is_newer = e->gen != l->gen;
 	free(l->key);
 	free(l);
 	e->finding = false;
@@ -235,13 +242,15 @@ remote_find_in_fiber(void *arg)
 	}
 	/* Unless a notice has come of a newer claim meanwhile. */
 	if (rc == RC_OK && at.gen >= e->gen) {
+		/* Each hub has numbers of its own. */
+		if (e->peer != at.peer)
+			e->newest = 0;
 		e->peer = at.peer;
 		e->gen = at.gen;
-	} else if (rc == RC_NOENT && e->peer == NULL) {
+	} else if (rc == RC_NOENT && !is_newer) {
 		metric_add(c->hub->metrics.directory_misses, 1);
-		e->missing_until = mono_add_ms(clock_mono(), MISSING_MS);
-	} else if (rc == RC_NOENT) {
 		e->peer = NULL;
+		e->missing_until = mono_add_ms(clock_mono(), MISSING_MS);
 	}
 	remote_flush(c, e);
 }
@@ -260,6 +269,7 @@ remote_find(struct peers *c, struct remote *e)
 	l = mem_zalloc(sizeof(*l));
 	l->peers = c;
 	l->key = str_dup(str_of(e->key));
+	l->gen = e->gen;
 	e->finding = true;
 	c->lookups++;
 	fiber_start(remote_find_in_fiber, l);

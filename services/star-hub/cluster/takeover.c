@@ -21,7 +21,8 @@ takeover_put_rooms(const struct client *c, struct buf *out)
 		if (c->rooms[i].room != NULL)
 			link_record_write(
 			    &(struct link_record){ .kind = LINK_ENTERED,
-				.gen = 1,
+				.gen =
+				    c->rooms[i].gen > 0 ? c->rooms[i].gen : 1,
 				.from = room_key(c->rooms[i].room),
 				.seq = c->rooms[i].seq },
 			    out);
@@ -116,6 +117,15 @@ struct takeover {
 };
 
 static void
+takeover_read_room(struct client *c, const struct link_record *r)
+{
+	if (r->gen == 0)
+		client_add_addressed(c, r->from);
+	else
+		session_rejoin(c, r->from, r->gen, r->seq);
+}
+
+static void
 takeover_read(struct takeover *t, struct str in)
 {
 	struct client *c = t->client;
@@ -131,7 +141,7 @@ takeover_read(struct takeover *t, struct str in)
 		    str_eq(r.text, STR("resumed")))
 			replay_begin(&old, (uint64_t)c->resume_last + 1);
 		else if (r.kind == LINK_ENTERED)
-			session_rejoin(c, r.from, r.gen == 0, r.seq);
+			takeover_read_room(c, &r);
 		if (r.kind != LINK_FRAME || old.next == 0)
 			continue;
 		f = frame_new(FRAME_TEXT, r.bytes);

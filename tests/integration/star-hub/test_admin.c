@@ -34,19 +34,28 @@ struct admin {
 };
 
 static void
-admin_open(
-    struct admin *s, struct tk_ws *c, const char *token, const char *path)
+admin_open_at(struct admin *s, int hub, struct tk_ws *c, const char *token,
+    const char *path)
 {
 	char header[256];
 
 	(void)snprintf(
 	    header, sizeof(header), "Authorization: Bearer %s\r\n", token);
-	ck_assert_int_eq(tk_ws_open(c, s->f.hub.http, path, header), 101);
+	ck_assert_int_eq(
+	    tk_ws_open(c, star_hub(&s->f, hub)->http, path, header), 101);
 	star_expect_has(c, "{\"type\":\"heartbeat\",");
 }
 
 static void
-admin_start(struct admin *s)
+admin_open(
+    struct admin *s, struct tk_ws *c, const char *token, const char *path)
+{
+	admin_open_at(s, 0, c, token, path);
+}
+
+/* The operator is at the first hub, the agent at the last. */
+static void
+admin_start_hubs(struct admin *s, int n)
 {
 	const char *path = tk_path("tokens.json");
 	char setting[600];
@@ -54,14 +63,21 @@ admin_start(struct admin *s)
 	memset(s, 0, sizeof(*s));
 	tk_tokens_write(path, tokens, NELEM(tokens));
 	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
-	star_start(&s->f, TK_ENV(setting));
+	star_start_hubs(&s->f, n, TK_ENV(setting));
 	s->nc = tk_nats_connect(s->f.nats.url);
 	tk_nats_events(s->nc);
 	s->audit = tk_nats_listen(s->nc, "soul.event.audit.>");
 	admin_open(s, &s->env, ALICE, "/env/demo_world");
-	admin_open(s, &s->a, ALICE, "/env/demo_world/agent/agent_001");
+	admin_open_at(
+	    s, n - 1, &s->a, ALICE, "/env/demo_world/agent/agent_001");
 	star_expect_has(&s->env, "agent_joined");
 	admin_open(s, &s->ops, OPS, "/human/ops");
+}
+
+static void
+admin_start(struct admin *s)
+{
+	admin_start_hubs(s, 1);
 }
 
 static void
@@ -135,6 +151,45 @@ TEST(an_operator_kicks_a_client)
 	/* The operator's text is not in it. */
 	ck_assert_str_eq(tk_text(j, "reason"), "admin_command");
 	json_decref(j);
+	admin_stop(&s);
+}
+
+TEST(an_operator_kicks_a_client_of_another_hub)
+{
+	struct admin s;
+	struct tk_ws b;
+	json_t *j;
+
+	admin_start_hubs(&s, 2);
+	admin_open_at(&s, 1, &b, ALICE, "/env/demo_world/agent/agent_002");
+	star_expect_has(&s.env, "agent_joined");
+	admin_send(&s.ops, OPS_IS,
+	    "{\"command\":\"kick\",\"class\":\"agent\",\"env_id\":"
+	    "\"demo_world\",\"id\":\"agent_001\",\"reason\":\"too loud\"}");
+	star_expect_has(&s.ops, "\"status\":\"success\"");
+	ck_assert_uint_eq(tk_ws_end(&s.a), 1008);
+	ck_assert_str_eq(s.a.reason, "disconnected by an operator: too loud");
+	star_expect_has(&s.env, "\"event\":\"agent_left\",\"data\":{");
+	ck_assert_ptr_nonnull(strstr(
+	    s.env.msg.p, "\"agent_id\":\"agent_001\",\"reason\":\"kicked\"}"));
+	j = admin_audit(&s, "client_kicked");
+	ck_assert_str_eq(tk_text(j, "caller_id"), "one/olga");
+	ck_assert_str_eq(tk_text(j, "client_id"), "agent_001");
+	json_decref(j);
+	/* Only that one, which is nowhere now, and may connect again. */
+	star_idle(&b, "agent:agent_002");
+	star_send(&s.env, ENV, A, "1");
+	star_expect_error(&s.env, "CONNECTION_ERROR", "target_not_found");
+	admin_send(&s.ops, OPS_IS,
+	    "{\"command\":\"kick\",\"class\":\"agent\",\"env_id\":"
+	    "\"demo_world\",\"id\":\"agent_001\"}");
+	star_expect_error(&s.ops, "CONNECTION_ERROR", "target_not_found");
+	tk_ws_close(&s.a);
+	admin_open(&s, &s.a, ALICE, "/env/demo_world/agent/agent_001");
+	star_expect_has(&s.env, "agent_joined");
+	star_send(&b, "agent:agent_002", A, "2");
+	star_expect_message(&s.a, "agent:agent_002", A, "2");
+	tk_ws_close(&b);
 	admin_stop(&s);
 }
 

@@ -39,14 +39,20 @@ static const struct tk_token tokens[] = {
 };
 
 static void
-auth_start(struct star_fixture *f)
+auth_start_hubs(struct star_fixture *f, int n)
 {
 	const char *path = tk_path("tokens.json");
 	char setting[600];
 
 	tk_tokens_write(path, tokens, NELEM(tokens));
 	(void)snprintf(setting, sizeof(setting), "AUTH_TOKENS=%s", path);
-	star_start(f, TK_ENV(setting));
+	star_start_hubs(f, n, TK_ENV(setting));
+}
+
+static void
+auth_start(struct star_fixture *f)
+{
+	auth_start_hubs(f, 1);
 }
 
 /* With a token in its handshake. */
@@ -113,6 +119,52 @@ TEST(a_client_may_send_its_token_in_a_message)
 	star_expect_message(&a, ENV, "agent:*", "3");
 	star_leave(&a);
 	star_expect_has(&env, "\"event\":\"agent_left\"");
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(who_authenticates_in_a_message_is_known_to_all_hubs)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a, b, other;
+
+	auth_start_hubs(&f, 2);
+	auth_open(&f, &env, ALICE, "/env/demo_world");
+	star_open_at(&f, 1, &a, "/env/demo_world/agent/agent_001");
+	/* Until then it is nobody at the other hub, too. */
+	star_send(&env, ENV, A, "1");
+	star_expect_error(&env, "CONNECTION_ERROR", "target_not_found");
+	star_idle(&env, ENV);
+	auth_send(&a, A, ALICE);
+	star_expect_has(&a, SUCCESS);
+	star_expect_has(&env, "\"event\":\"agent_joined\"");
+	star_send(&env, ENV, A, "2");
+	star_expect_message(&a, ENV, A, "2");
+	star_send(&a, A, ENV, "3");
+	star_expect_message(&env, A, ENV, "3");
+	star_send(&env, ENV, "agent:*", "4");
+	star_expect_message(&a, ENV, "agent:*", "4");
+	/* The id is its user's, at every hub. */
+	star_open_at(&f, 0, &other, "/env/demo_world/agent/agent_001");
+	auth_send(&other, A, CAROL);
+	star_expect_has(&other, "\"status\":\"success\"");
+	star_send(&env, ENV, A, "5");
+	star_expect_message(&a, ENV, A, "5");
+	star_idle(&a, A);
+	/* A newer connection of the same user replaces it there. */
+	star_open_at(&f, 0, &b, "/env/demo_world/agent/agent_001");
+	auth_send(&b, A, ALICE);
+	star_expect_has(&b, SUCCESS);
+	ck_assert_uint_eq(tk_ws_end(&a), 4409);
+	star_expect_has(&env, "\"reason\":\"replaced\"");
+	star_expect_has(&env, "\"event\":\"agent_joined\"");
+	star_send(&env, ENV, A, "6");
+	star_expect_message(&b, ENV, A, "6");
+	star_leave(&b);
+	star_expect_has(&env, "\"event\":\"agent_left\"");
+	star_idle(&other, A);
+	tk_ws_close(&other);
+	tk_ws_close(&a);
 	tk_ws_close(&env);
 	star_stop(&f);
 }

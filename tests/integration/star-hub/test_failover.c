@@ -108,11 +108,17 @@ TEST_T(a_hub_that_stood_still_delivers_nothing_more, 60)
 {
 	struct star_fixture f = { 0 };
 	struct tk_ws env, a, other;
+	int i;
 
 	star_start_hubs(&f, 2, STAR_QUIET);
 	star_open_at(&f, 0, &env, "/env/demo_world");
 	star_open_at(&f, 1, &a, AGENT_A);
 	star_open_at(&f, 1, &other, AGENT_B);
+	for (i = 0; i < 10; i++) {
+		star_send(&env, ENV, A, EVENT);
+		star_expect_message(&a, ENV, A, EVENT);
+	}
+	ck_assert(tk_until(all_is_confirmed, &f, TK_WS_MS));
 	tk_signal(&star_hub(&f, 1)->proc, SIGSTOP);
 	ck_assert(tk_until(first_is_alone, &f, TK_WS_MS));
 	/* Its agent comes back elsewhere, while it does not know. */
@@ -128,6 +134,10 @@ TEST_T(a_hub_that_stood_still_delivers_nothing_more, 60)
 	star_open_at(&f, 1, &a, AGENT_A);
 	star_send(&a, A, ENV, EVENT);
 	star_expect_message(&env, A, ENV, EVENT);
+	/* To the other hub it is a new one, whose messages are new as well. */
+	star_send(&env, ENV, A, EVENT);
+	star_expect_message(&a, ENV, A, EVENT);
+	star_idle(&env, ENV);
 	tk_ws_close(&a);
 	tk_ws_close(&env);
 	star_stop(&f);

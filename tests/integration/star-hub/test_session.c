@@ -378,3 +378,81 @@ TEST(expired_events_are_reported_as_a_gap)
 	tk_ws_close(&env);
 	star_stop(&f);
 }
+
+/* A message of n bytes to to. */
+static void
+send_large(struct tk_ws *env, const char *to, size_t n)
+{
+	struct buf b = BUF_INIT(2UL << 20);
+
+	buf_printf(&b,
+	    "{\"type\":\"message\",\"sender\":{\"id\":\"demo_world\",\"type\":"
+	    "\"environment\"},\"recipient\":{\"id\":\"%s\",\"type\":"
+	    "\"agent\"},\"payload\":\"",
+	    to);
+	while (b.n < n - 2)
+		buf_putc(&b, 'x');
+	buf_puts(&b, "\"}");
+	tk_ws_send(env, b.p);
+	buf_free(&b);
+}
+
+TEST(a_message_larger_than_a_session_holds_is_lost_with_it)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	struct session s;
+	const char *h;
+
+	star_start(&f, STAR_QUIET);
+	star_open(&f, &env, "/env/demo_world");
+	s = session_of(star_open(&f, &a, AGENT_A));
+	send_large(&env, "agent_001", 600000);
+	ck_assert_uint_gt(strlen(star_next(&a)), 500000);
+	tk_ws_close(&a);
+	/* As far as it knows it has not got it. */
+	h = come_back(&f, 0, &a, AGENT_A, s, 0);
+	ck_assert_ptr_nonnull(strstr(h, "\"resumed\":false,\"lost\":1"));
+	s = session_of(h);
+	send_numbers(&env, A, 1, 1);
+	expect_numbers(&a, A, 1, 1);
+	/* Who has it misses nothing. */
+	send_large(&env, "agent_001", 600000);
+	ck_assert_uint_gt(strlen(star_next(&a)), 500000);
+	tk_ws_close(&a);
+	send_numbers(&env, A, 2, 1);
+	star_idle(&env, ENV);
+	h = come_back(&f, 0, &a, AGENT_A, s, 2);
+	ck_assert_ptr_nonnull(strstr(h, "\"resumed\":true"));
+	expect_numbers(&a, A, 2, 1);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(an_event_too_large_for_a_beginning_is_requested)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	const char *h;
+
+	star_start(&f, STAR_QUIET);
+	star_open(&f, &env, "/env/demo_world");
+	send_numbers(&env, "agent:*", 1, 1);
+	send_large(&env, "*", 600000);
+	star_idle(&env, ENV);
+	h = star_open(&f, &a, AGENT_A "?cursor=1-0");
+	ck_assert_ptr_nonnull(strstr(h, "\"gap\":false,\"more\":true"));
+	expect_numbers(&a, "agent:*", 1, 1);
+	star_send(&a, A, "hub:hub", HISTORY("\"after\":\"1-1\""));
+	ck_assert_uint_gt(strlen(star_next(&a)), 500000);
+	tk_ws_close(&a);
+	h = star_open(&f, &a, AGENT_A "?cursor=1-1");
+	ck_assert_ptr_nonnull(strstr(h, "\"gap\":false,\"more\":true"));
+	send_numbers(&env, "agent:*", 3, 1);
+	star_expect_has(&a, "\"messages_dropped\",\"data\":{\"count\":1}");
+	expect_numbers(&a, "agent:*", 3, 1);
+	tk_ws_close(&a);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
