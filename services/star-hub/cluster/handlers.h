@@ -51,7 +51,9 @@ struct peer {
 	struct loop_timer confirm;
 	int64_t confirmed; /* of its messages */
 	struct buf part;   /* of its next record's bytes */
+	struct mono since; /* when it was heard of */
 	bool listed;       /* by the newest renewal */
+	bool known;        /* it has been before, or is dead */
 };
 TAILQ_HEAD(peer_list, peer);
 

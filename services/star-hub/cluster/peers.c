@@ -52,7 +52,7 @@ peers_add(struct peers *c, struct str name)
 	p->messages = peer_link_new();
 	buf_init(&p->out, OUT_BYTES);
 	buf_init(&p->part, OUT_BYTES);
-	p->listed = true;
+	p->since = clock_mono();
 	TAILQ_INSERT_TAIL(&c->list, p, link);
 	c->n++;
 	metric_set(c->hub->metrics.hubs, (int64_t)c->n + 1);
@@ -117,6 +117,14 @@ peers_is_overdue(struct peers *c, struct mono now)
 	return true;
 }
 
+/* One that has just started may be heard of before Redis lists it. */
+static bool
+peer_is_dead(const struct peer *p)
+{
+	return !p->listed &&
+	    (p->known || mono_diff_ms(clock_mono(), p->since) > PEERS_TTL_MS);
+}
+
 static void
 peers_read_list(struct peers *c, const struct star_renewal *r)
 {
@@ -127,13 +135,18 @@ peers_read_list(struct peers *c, const struct star_renewal *r)
 	TAILQ_FOREACH (p, &c->list, link)
 		p->listed = false;
 	for (i = 0; i < r->n; i++) {
-		if (r->list[i].dead || str_eq(r->list[i].name, own))
+		if (str_eq(r->list[i].name, own))
 			continue;
-		peers_add(c, r->list[i].name)->listed = true;
+		p = r->list[i].dead ? peers_find(c, r->list[i].name)
+				    : peers_add(c, r->list[i].name);
+		if (p == NULL)
+			continue;
+		p->listed = !r->list[i].dead;
+		p->known = true;
 	}
 	for (p = TAILQ_FIRST(&c->list); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
-		if (!p->listed)
+		if (peer_is_dead(p))
 			peer_died(p);
 		else
 			peer_check_overdue(p);
