@@ -69,6 +69,7 @@ struct peers {
 	struct loop_timer renew;
 	struct bus_sub *sub[PEERS_SUBS];
 	bool renewing, first, sweeping;
+	bool announces; /* soon, what this hub holds */
 	/* When a renewal was successful; since when all were. */
 	struct mono renewed, steady;
 	struct mono ticked;   /* the last one of its timer */
@@ -139,14 +140,17 @@ void peer_on_message(void *arg, struct bus_msg *m);
 /*
  * notice_on_message(arg, m): A bus_msg_fn of all hubs.
  * notice_send_client(c, kind, client, reason): About its claim.
- * notice_environment_peers(c, p): p is dead, or NULL: notices may be missing:
- *     find out again about the environments of the rooms here.
+ * notice_sync(c): Notices may be missing: find out again what is where, and
+ *     announce soon.
+ * notice_announce(c): Tell the others what is here, so that they close older
+ *     connections.
  */
 void notice_on_message(void *arg, struct bus_msg *m);
 void notice_send_client(struct peers *c, enum link_kind kind,
     const struct client *client, const char *reason);
 void notice_sync(struct peers *c);
 
+void notice_announce(struct peers *c);
 /* ---- remote_route.c ---- */
 
 /*

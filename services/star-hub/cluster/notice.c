@@ -53,6 +53,36 @@ notice_sync(struct peers *c)
 {
 	remote_forget(c, NULL);
 	membership_load_all(c->hub);
+	c->announces = true;
+}
+
+void
+notice_announce(struct peers *c)
+{
+	const struct client *client;
+	size_t pos;
+	int class;
+
+	c->announces = false;
+	for (class = 0; class < CLASS_HUB; class ++)
+		for (pos = 0; (client = directory_next(c->hub->directory,
+				   (enum client_class) class, &pos)) != NULL;)
+			notice_send_client(c, LINK_JOINED, client, NULL);
+}
+
+/* The kick that follows a newer claim may be lost. */
+static void
+notice_joined(struct peers *c, struct peer *p, const struct link_record *r)
+{
+	struct hub *h = c->hub;
+	struct client *own = directory_find(h->directory, r->to);
+
+	if (own != NULL && own->gen < r->gen)
+		claims_lost(
+		    h->claims, own, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
+	remote_joined(c, r->to, p, r->gen);
+	if (notice_is_environment(r->to))
+		environment_came(h, r->to, p, r->gen);
 }
 
 static void
@@ -62,9 +92,7 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 
 	switch (r->kind) {
 	case LINK_JOINED:
-		remote_joined(c, r->to, p, r->gen);
-		if (notice_is_environment(r->to))
-			environment_came(h, r->to, p, r->gen);
+		notice_joined(c, p, r);
 		break;
 	case LINK_LEFT:
 		remote_left(c, r->to, r->gen);

@@ -227,6 +227,8 @@ peers_on_renew(void *arg)
 		notice_put(c, &(struct link_record){ .kind = LINK_SYNC });
 		notice_sync(c);
 	}
+	if (c->announces)
+		notice_announce(c);
 	if (!c->renewing) {
 		c->renewing = true;
 		fiber_start(peers_renew_in_fiber, c);
