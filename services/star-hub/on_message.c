@@ -153,7 +153,7 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 	}
 	bytes = message_write(h, c, e, none);
 	message_count(h, c, to != NULL ? HUB_LOCAL : HUB_REMOTE);
-	if (to == NULL) {
+	if (to == NULL || remote_is_pending(h->peers, key)) {
 		remote_route(h->peers,
 		    outgoing_new(client_ref(c), f->seq, f->message_id, key),
 		    bytes);

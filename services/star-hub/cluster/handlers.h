@@ -157,6 +157,9 @@ void notice_announce(struct peers *c);
  * remote_route(c, o, bytes): Send bytes to the client o->to, which is not at
  *     this hub; o's sender gets an error if it is not possible.
  * remote_returned(c, o, bytes): p did not have the client.
+ * remote_is_pending(c, key): Whether messages to it wait, or are on their way
+ *     to where it was before: one that is sent now takes that way, too, though
+ *     it may be at this hub.
  * remote_joined(c, key, p, gen), remote_left(c, key, gen): Notices; p NULL: at
  *     this hub.
  * remote_peer_done(c, p): Something is confirmed; or p is dead.
@@ -171,6 +174,7 @@ struct remote_location {
 };
 void remote_route(struct peers *c, struct outgoing *o, struct str bytes);
 void remote_returned(struct peers *c, struct outgoing *o, struct str bytes);
+bool remote_is_pending(const struct peers *c, struct str key);
 void remote_joined(
     struct peers *c, struct str key, struct peer *p, int64_t gen);
 void remote_left(struct peers *c, struct str key, int64_t gen);
