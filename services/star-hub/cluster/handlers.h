@@ -123,7 +123,8 @@ void peer_check_overdue(struct peer *p);
 void notice_put(struct peers *c, const struct link_record *r);
 
 /*
- * outgoing_fail(c, o, error): Tell its sender, and free it.
+ * outgoing_fail(c, o, error): Tell its sender, who may have come back to its
+ *     session, and free it.
  * outgoing_end(c, o): Free it.
  */
 void outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error);
@@ -149,17 +150,17 @@ void notice_on_message(void *arg, struct bus_msg *m);
 void notice_send_client(struct peers *c, enum link_kind kind,
     const struct client *client, const char *reason);
 void notice_sync(struct peers *c);
-
 void notice_announce(struct peers *c);
+
 /* ---- remote_route.c ---- */
 
 /*
  * remote_route(c, o, bytes): Send bytes to the client o->to, which is not at
  *     this hub; o's sender gets an error if it is not possible.
- * remote_returned(c, o, bytes): p did not have the client.
  * remote_is_pending(c, key): Whether messages to it wait, or are on their way
  *     to where it was before: one that is sent now takes that way, too, though
  *     it may be at this hub.
+ * remote_returned(c, o, bytes): p did not have the client.
  * remote_joined(c, key, p, gen), remote_left(c, key, gen): Notices; p NULL: at
  *     this hub.
  * remote_peer_done(c, p): Something is confirmed; or p is dead.
@@ -173,8 +174,8 @@ struct remote_location {
 	int64_t gen;
 };
 void remote_route(struct peers *c, struct outgoing *o, struct str bytes);
-void remote_returned(struct peers *c, struct outgoing *o, struct str bytes);
 bool remote_is_pending(const struct peers *c, struct str key);
+void remote_returned(struct peers *c, struct outgoing *o, struct str bytes);
 void remote_joined(
     struct peers *c, struct str key, struct peer *p, int64_t gen);
 void remote_left(struct peers *c, struct str key, int64_t gen);
