@@ -77,6 +77,7 @@ PKG_fuzz_extraction := memory-worker
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
+LINKS_PKG_star-hub := libnats
 $(B)/tests/testkit/star_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_star-hub := jansson libnats
 SRC_fuzz_envelope := $(addprefix services/star-hub/,\

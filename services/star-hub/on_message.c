@@ -165,7 +165,7 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 	}
 	bytes = message_write(h, c, e, none);
 	message_count(h, c, to != NULL ? HUB_LOCAL : HUB_REMOTE);
-	if (to == NULL) {
+	if (to == NULL || remote_is_pending(h->peers, key)) {
 		message_to_remote(h, c, f, key, why);
 		return true;
 	}

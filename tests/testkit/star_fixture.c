@@ -15,8 +15,8 @@ star_hub(struct star_fixture *f, int i)
 	return i == 0 ? &f->hub : &f->more[i - 1];
 }
 
-static void
-hub_spawn(struct star_fixture *f, int i, const char *const more[])
+void
+star_spawn_hub(struct star_fixture *f, int i, const char *const more[])
 {
 	struct tk_env e = { 0 };
 	char name[16];
@@ -49,7 +49,7 @@ star_start(struct star_fixture *f, const char *const more[])
 void
 star_start_hub(struct star_fixture *f, int i, const char *const more[])
 {
-	hub_spawn(f, i, more);
+	star_spawn_hub(f, i, more);
 	tk_service_wait(star_hub(f, i));
 }
 
@@ -87,7 +87,7 @@ star_start_hubs(struct star_fixture *f, int n, const char *const more[])
 
 	servers_start(f);
 	for (i = 0; i < n; i++)
-		hub_spawn(f, i, more);
+		star_spawn_hub(f, i, more);
 	for (i = 0; i < n; i++)
 		tk_service_wait(star_hub(f, i));
 	star_know_each_other(f, n);

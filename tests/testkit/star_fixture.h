@@ -21,12 +21,14 @@ struct star_fixture {
  * star_start(f, more): One hub.  Zero f before; more are settings, NULL: none.
  * star_start_hubs(f, n, more): n hubs, that know each other.
  * star_start_hub(f, i, more): One of them, alone or again.
+ * star_spawn_hub(f, i, more): The same, which is not awaited.
  * star_know_each_other(f, n): Wait until n hubs do.
  * star_stop(f): All of them.
  */
 void star_start(struct star_fixture *f, const char *const more[]);
 void star_start_hubs(struct star_fixture *f, int n, const char *const more[]);
 void star_start_hub(struct star_fixture *f, int i, const char *const more[]);
+void star_spawn_hub(struct star_fixture *f, int i, const char *const more[]);
 void star_know_each_other(struct star_fixture *f, int n);
 void star_stop(struct star_fixture *f);
 

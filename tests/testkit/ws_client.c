@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
+#include "testkit/ws_wire.h"
 
 #define IN_MAX (64UL * 1024 * 1024)
 
@@ -125,21 +126,9 @@ tk_ws_close(struct tk_ws *c)
 void
 tk_ws_send_frame(struct tk_ws *c, unsigned char first, struct str data)
 {
-	static const unsigned char mask[4] = { 0x37, 0xfa, 0x21, 0x3d };
 	struct buf out = BUF_INIT(IN_MAX);
-	size_t i, length = data.n < 126 ? 0 : data.n < 65536 ? 2 : 8;
 
-	buf_putc(&out, (char)first);
-	buf_putc(&out,
-	    (char)(0x80 |
-		(length == 0          ? data.n
-			: length == 2 ? 126
-				      : 127)));
-	for (i = length; i > 0; i--)
-		buf_putc(&out, (char)((uint64_t)data.n >> 8 * (i - 1)));
-	buf_put(&out, mask, sizeof(mask));
-	for (i = 0; i < data.n; i++)
-		buf_putc(&out, (char)(data.p[i] ^ mask[i % 4]));
+	ws_wire_put(&out, first, data);
 	client_write(c, buf_str(&out));
 	buf_free(&out);
 }
@@ -158,49 +147,27 @@ tk_ws_send_close(struct tk_ws *c, unsigned code)
 	tk_ws_send_frame(c, 0x88, (struct str){ payload, sizeof(payload) });
 }
 
-/* The length of the first frame's head, and of its payload; 0: not whole. */
-static size_t
-client_frame(const struct tk_ws *c, size_t *n)
-{
-	const unsigned char *p = (const unsigned char *)c->in.p;
-	size_t i, head = 2;
-
-	if (c->in.n < 2)
-		return 0;
-	*n = p[1];
-	if (*n >= 126) {
-		head = *n == 126 ? 4 : 10;
-		if (c->in.n < head)
-			return 0;
-		for (i = 2, *n = 0; i < head; i++)
-			*n = *n << 8 | p[i];
-	}
-	return c->in.n >= head + *n ? head : 0;
-}
-
 /* Take the first frame; whether it is a message. */
 static bool
-client_take(struct tk_ws *c, size_t head, size_t n)
+client_take(struct tk_ws *c, const struct ws_wire_frame *f, size_t n)
 {
-	unsigned opcode = (unsigned char)c->in.p[0] & 0x0f;
-	struct str data = { c->in.p + head, n };
-	bool message = opcode == 1 || opcode == 2;
+	bool message = f->opcode == 1 || f->opcode == 2;
 
 	if (message) {
 		buf_reset(&c->msg);
-		buf_put_str(&c->msg, data);
+		buf_put_str(&c->msg, f->data);
 		buf_putc(&c->msg, '\0');
-	} else if (opcode == 8 && n >= 2) {
-		c->code = (unsigned)(unsigned char)data.p[0] << 8 |
-		    (unsigned char)data.p[1];
-		str_copy((struct str){ data.p + 2, n - 2 }, c->reason,
-		    sizeof(c->reason));
-	} else if (opcode == 9) {
+	} else if (f->opcode == 8 && f->data.n >= 2) {
+		c->code = (unsigned)(unsigned char)f->data.p[0] << 8 |
+		    (unsigned char)f->data.p[1];
+		str_copy((struct str){ f->data.p + 2, f->data.n - 2 },
+		    c->reason, sizeof(c->reason));
+	} else if (f->opcode == 9) {
 		c->pings++;
 		if (!c->deaf)
-			tk_ws_send_frame(c, 0x8a, data);
+			tk_ws_send_frame(c, 0x8a, f->data);
 	}
-	buf_drop(&c->in, head + n);
+	buf_drop(&c->in, n);
 	return message;
 }
 
@@ -208,12 +175,13 @@ const char *
 tk_ws_next(struct tk_ws *c, int ms)
 {
 	struct mono end = mono_add_ms(clock_mono(), ms);
-	size_t head, n = 0;
+	struct ws_wire_frame f;
+	size_t n;
 	int64_t left;
 
 	for (;;) {
-		while ((head = client_frame(c, &n)) > 0)
-			if (client_take(c, head, n))
+		for (n = 0; ws_wire_take(buf_str(&c->in), &n, &f); n = 0)
+			if (client_take(c, &f, n))
 				return c->msg.p;
 		left = mono_diff_ms(end, clock_mono());
 		if (c->fd == -1 || left < 0)

@@ -51,7 +51,9 @@ struct peer {
 	struct loop_timer confirm;
 	int64_t confirmed; /* of its messages */
 	struct buf part;   /* of its next record's bytes */
+	struct mono since; /* when it was heard of */
 	bool listed;       /* by the newest renewal */
+	bool known;        /* it has been before, or is dead */
 	uint64_t added;    /* after so many renewals had begun */
 };
 TAILQ_HEAD(peer_list, peer);
@@ -70,6 +72,7 @@ struct peers {
 	char former[80]; /* name that it had; empty: none, or it is dead */
 	bool renewing, first, sweeping;
 	bool reload;       /* what Redis has could not be read */
+	bool announces;    /* soon, what this hub holds */
 	uint64_t renewals; /* that have begun */
 	/* When a renewal was successful; since when all were. */
 	struct mono renewed, steady;
@@ -124,7 +127,8 @@ void peer_check_overdue(struct peer *p);
 void notice_put(struct peers *c, const struct link_record *r);
 
 /*
- * outgoing_fail(c, o, error): Tell its sender, and free it.
+ * outgoing_fail(c, o, error): Tell its sender, who may have come back to its
+ *     session, and free it.
  * outgoing_end(c, o): Free it.
  */
 void outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error);
@@ -156,6 +160,9 @@ void notice_announce(struct peers *c);
 /*
  * remote_route(c, o, bytes): Send bytes to the client o->to, which is not at
  *     this hub; o's sender gets an error if it is not possible.
+ * remote_is_pending(c, key): Whether messages to it wait, or are on their way
+ *     to where it was before: one that is sent now takes that way, too, though
+ *     it may be at this hub.
  * remote_returned(c, o, bytes): p did not have the client.
  * remote_joined(c, key, p, gen), remote_left(c, key, gen): Notices; p NULL: at
  *     this hub.
@@ -170,6 +177,7 @@ struct remote_location {
 	int64_t gen;
 };
 void remote_route(struct peers *c, struct outgoing *o, struct str bytes);
+bool remote_is_pending(const struct peers *c, struct str key);
 void remote_returned(struct peers *c, struct outgoing *o, struct str bytes);
 void remote_joined(
     struct peers *c, struct str key, struct peer *p, int64_t gen);

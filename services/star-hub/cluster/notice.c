@@ -53,6 +53,7 @@ notice_sync(struct peers *c)
 {
 	remote_forget(c, NULL);
 	membership_load_all(c->hub);
+	c->announces = true;
 }
 
 void

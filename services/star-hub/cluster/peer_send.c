@@ -22,6 +22,21 @@ outgoing_end(struct peers *c, struct outgoing *o)
 	outgoing_free(o);
 }
 
+/* The client that has its session now, at this hub; else the one that sent it.
+ */
+static struct client *
+outgoing_sender(const struct peers *c, const struct outgoing *o)
+{
+	char text[IDENTITY_KEY_MAX];
+	struct client *now =
+	    directory_find(c->hub->directory, client_key(o->from, text));
+
+	return now != NULL &&
+		str_eq(str_of(now->session), str_of(o->from->session))
+	    ? now
+	    : o->from;
+}
+
 void
 outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error)
 {
@@ -30,7 +45,7 @@ outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error)
 	};
 
 	if (o->seq > 0)
-		client_fail(c->hub, o->from, &f);
+		client_fail(c->hub, outgoing_sender(c, o), &f);
 	outgoing_end(c, o);
 }
 

@@ -54,6 +54,7 @@ peers_add(struct peers *c, struct str name)
 	buf_init(&p->part, OUT_BYTES);
 	p->listed = true;
 	p->added = c->renewals;
+	p->since = clock_mono();
 	TAILQ_INSERT_TAIL(&c->list, p, link);
 	c->n++;
 	metric_set(c->hub->metrics.hubs, (int64_t)c->n + 1);
@@ -147,6 +148,17 @@ peers_is_overdue(struct peers *c, struct mono now)
 	return true;
 }
 
+/*
+ * One that was heard of since the renewal began, or has just started, may not
+ * be in its list yet.
+ */
+static bool
+peer_is_dead(const struct peer *p, uint64_t began)
+{
+	return !p->listed && p->added < began &&
+	    (p->known || mono_diff_ms(clock_mono(), p->since) > PEERS_TTL_MS);
+}
+
 /* The list is of renewal number began. */
 static void
 peers_read_list(struct peers *c, const struct star_renewal *r, uint64_t began)
@@ -158,14 +170,18 @@ peers_read_list(struct peers *c, const struct star_renewal *r, uint64_t began)
 	TAILQ_FOREACH (p, &c->list, link)
 		p->listed = false;
 	for (i = 0; i < r->n; i++) {
-		if (r->list[i].dead || str_eq(r->list[i].name, own))
+		if (str_eq(r->list[i].name, own))
 			continue;
-		peers_add(c, r->list[i].name)->listed = true;
+		p = r->list[i].dead ? peers_find(c, r->list[i].name)
+				    : peers_add(c, r->list[i].name);
+		if (p == NULL)
+			continue;
+		p->listed = !r->list[i].dead;
+		p->known = true;
 	}
 	for (p = TAILQ_FIRST(&c->list); p != NULL; p = next) {
 		next = TAILQ_NEXT(p, link);
-		/* Who was heard of since may not be in it yet. */
-		if (!p->listed && p->added < began)
+		if (peer_is_dead(p, began))
 			peer_died(p);
 		else
 			peer_check_overdue(p);
@@ -272,6 +288,8 @@ peers_on_renew(void *arg)
 		notice_put(c, &(struct link_record){ .kind = LINK_SYNC });
 		notice_sync(c);
 	}
+	if (c->announces)
+		notice_announce(c);
 	if (!c->renewing) {
 		c->renewing = true;
 		fiber_start(peers_renew_in_fiber, c);

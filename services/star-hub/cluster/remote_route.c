@@ -158,6 +158,17 @@ remote_route(struct peers *c, struct outgoing *o, struct str bytes)
 		remote_find(c, e);
 }
 
+bool
+remote_is_pending(const struct peers *c, struct str key)
+{
+	const struct remote *e;
+
+	if (c->moving == 0 && c->lookups == 0)
+		return false;
+	e = remotes_find(c->remotes, key);
+	return e != NULL && (!remotes_is_idle(e) || e->after != NULL);
+}
+
 void
 remote_returned(struct peers *c, struct outgoing *o, struct str bytes)
 {
@@ -175,6 +186,24 @@ remote_returned(struct peers *c, struct outgoing *o, struct str bytes)
 }
 
 /* ---- finding ---- */
+
+/* It is p's (NULL: this hub's) now, of another claim: what was sent to the
+ * one before goes first, also if that returns. */
+static void
+remote_move(struct peers *c, struct remote *e, struct peer *p, int64_t gen)
+{
+	if (e->peer == p && e->gen == gen)
+		return;
+	if (e->peer != NULL &&
+	    !peer_link_is_done(e->peer->messages, e->newest)) {
+		remote_set_after(c, e, e->peer);
+		e->after_n = e->newest;
+	}
+	e->peer = p;
+	e->gen = gen;
+	e->newest = 0;
+	e->missing_until = (struct mono){ 0 };
+}
 
 enum rc
 remote_locate(struct peers *c, struct str key, struct arena *a,
@@ -237,16 +266,13 @@ remote_find_in_fiber(void *arg)
 	if (rc != RC_OK && rc != RC_NOENT) {
 		while ((o = remote_take(c->remotes, e)) != NULL)
 			outgoing_fail(c, o, HUB_ERROR_UNREACHABLE);
+		remote_set_after(c, e, NULL);
 		remotes_forget(c->remotes, e);
 		return;
 	}
 	/* Unless a notice has come of a newer claim meanwhile. */
 	if (rc == RC_OK && at.gen >= e->gen) {
-		/* Each hub has numbers of its own. */
-		if (e->peer != at.peer)
-			e->newest = 0;
-		e->peer = at.peer;
-		e->gen = at.gen;
+		remote_move(c, e, at.peer, at.gen);
 	} else if (rc == RC_NOENT && !is_newer) {
 		metric_add(c->hub->metrics.directory_misses, 1);
 		e->peer = NULL;
@@ -284,16 +310,7 @@ remote_joined(struct peers *c, struct str key, struct peer *p, int64_t gen)
 
 	if (e == NULL || gen <= e->gen)
 		return;
-	/* What the old hub still has goes first. */
-	if (e->peer != NULL && e->peer != p &&
-	    !peer_link_is_done(e->peer->messages, e->newest)) {
-		remote_set_after(c, e, e->peer);
-		e->after_n = e->newest;
-	}
-	e->peer = p;
-	e->gen = gen;
-	e->newest = 0;
-	e->missing_until = (struct mono){ 0 };
+	remote_move(c, e, p, gen);
 	remote_flush(c, e);
 }
 

@@ -7,14 +7,21 @@
  *	fan-out	an environment's event to 500 agents
  *	stall	round trips of a pair, beside a client that has stopped reading
  *	idle	resident memory of a connection
+ *	link	messages and round trips between two hubs, beside libnats
+ *	death	connects, and connects after the death of a hub
  */
+#include <nats/nats.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include "core/loop.h"
 #include "core/mem.h"
 #include "testkit/figures.h"
+#include "testkit/nats.h"
+#include "testkit/star_crowd.h"
 #include "testkit/star_fixture.h"
 #include "testkit/ws_load.h"
 #include "ws/ws.h"
@@ -90,8 +97,11 @@ relay_main(void *port)
 	struct loop *loop = loop_new(16);
 	const struct ws_opts o = { .loop = loop,
 		.addr = addr,
-		.handler = { relay_on_request, relay_on_message, relay_on_room,
-		    relay_on_end, &r },
+		.handler = { .on_request = relay_on_request,
+		    .on_message = relay_on_message,
+		    .on_room = relay_on_room,
+		    .on_end = relay_on_end,
+		    .arg = &r },
 		.connections_max = ENDS_MAX,
 		.message_max = 1 << 20,
 		.queue_bytes = 262144,
@@ -429,5 +439,266 @@ TEST_T(bench_idle, 300)
 	    (tk_cpu_us(f.hub.proc.pid) - us) * 1e3 / (tk_now_ns() - ns));
 	tk_print_load();
 	ws_load_free(&l);
+	star_stop(&f);
+}
+
+/* ---- two hubs ---- */
+
+/* A process that publishes messages and gets them, with nothing but libnats:
+ * as many are on their way as there are between the hubs. */
+struct bare_bus {
+	struct tk_proc proc;
+	const char *url;
+	/* Shared with it: messages that it shall have got, and has. */
+	_Atomic size_t *due, *got;
+};
+
+static void
+bare_on_message(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	const struct bare_bus *b = arg;
+
+	(void)nc;
+	(void)sub;
+	(*b->got)++;
+	natsMsg_Destroy(m);
+}
+
+static int
+bare_main(void *arg)
+{
+	struct bare_bus *b = arg;
+	natsConnection *out = tk_nats_connect(b->url);
+	natsConnection *in = tk_nats_connect(b->url);
+	natsSubscription *sub;
+	char text[512];
+	size_t sent = 0;
+
+	star_envelope(text, sizeof(text), "agent:agent_000",
+	    "environment:world_000", EVENT("action", "move"));
+	if (natsConnection_Subscribe(&sub, in, "bare", bare_on_message, b) !=
+		NATS_OK ||
+	    natsConnection_Flush(in) != NATS_OK)
+		return 1;
+	for (;;) {
+		if (sent == *b->due || sent - *b->got >= PAIRS * IN_FLIGHT) {
+			nats_Sleep(1);
+			continue;
+		}
+		if (natsConnection_PublishString(out, "bare", text) != NATS_OK)
+			return 1;
+		sent++;
+	}
+}
+
+static void
+bare_start(struct bare_bus *b, const char *url)
+{
+	_Atomic size_t *shared = mmap(NULL, 2 * sizeof(*shared),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+	b->url = url;
+	b->due = shared;
+	b->got = shared + 1;
+	tk_fork(&b->proc, "bare", bare_main, b);
+}
+
+static bool
+bare_is_done(void *arg)
+{
+	const struct bare_bus *b = arg;
+
+	return *b->got == *b->due;
+}
+
+static void
+bare_run(struct bare_bus *b)
+{
+	*b->due += MESSAGES;
+	ck_assert(tk_until(bare_is_done, b, 60000));
+}
+
+/* The agents of the pairs are at the first hub, their environments at this. */
+static void
+link_connect(struct star_fixture *f, int hub, struct ws_load *l)
+{
+	char path[128], text[512], agent[64], env[64];
+	struct tk_ws c;
+	int i;
+
+	ws_load_start(l, ENDS);
+	for (i = 0; i < ENDS; i++) {
+		bool is_agent = i % 2 == 1;
+
+		(void)snprintf(
+		    env, sizeof(env), "environment:world_%d_%03d", hub, i / 2);
+		(void)snprintf(agent, sizeof(agent), "agent:agent_%03d", i / 2);
+		(void)snprintf(path, sizeof(path),
+		    is_agent ? "/env/world_%d_%03d/agent/agent_%03d"
+			     : "/env/world_%d_%03d",
+		    hub, i / 2, i / 2);
+		star_open_at(f, is_agent ? 0 : hub, &c, path);
+		ws_load_add(l, c.fd,
+		    star_envelope(text, sizeof(text), is_agent ? agent : env,
+			is_agent ? env : agent, EVENT("action", "move")));
+		buf_free(&c.in);
+		buf_free(&c.msg);
+	}
+}
+
+enum link_side { LINK_BARE, LINK_ONE_HUB, LINK_TWO_HUBS, LINK_SIDES };
+
+static double
+link_cpu_us(struct star_fixture *f, const struct bare_bus *b, int side)
+{
+	return side == LINK_BARE ? tk_cpu_us(b->proc.pid)
+				 : tk_cpu_us(star_hub(f, 0)->proc.pid) +
+		tk_cpu_us(star_hub(f, 1)->proc.pid);
+}
+
+static void
+link_measure(struct star_fixture *f, struct bare_bus *b)
+{
+	static const char *const names[] = { "libnats", "one hub", "two hubs" };
+	double us[LINK_SIDES][ROUNDS], nats[LINK_SIDES][ROUNDS], began, server,
+	    m[LINK_SIDES];
+	struct ws_load l[2];
+	int i, k;
+
+	for (k = 0; k < 2; k++)
+		link_connect(f, k, &l[k]);
+	for (i = 0; i < ROUNDS; i++)
+		for (k = 0; k < LINK_SIDES; k++) {
+			began = link_cpu_us(f, b, k);
+			server = tk_cpu_us(f->nats.proc.pid);
+			if (k == LINK_BARE)
+				bare_run(b);
+			else
+				route_run(&l[k - LINK_ONE_HUB]);
+			us[k][i] = (link_cpu_us(f, b, k) - began) / MESSAGES;
+			nats[k][i] =
+			    (tk_cpu_us(f->nats.proc.pid) - server) / MESSAGES;
+		}
+	printf("a message from hub to hub, 100 pairs, 16 in flight\n");
+	for (k = LINK_SIDES - 1; k >= 0; k--) {
+		m[k] = tk_median(us[k], ROUNDS);
+		printf(
+		    "  %-10s %8.2f us of CPU each, %6.2f us of nats-server\n",
+		    names[k], m[k], tk_median(nats[k], ROUNDS));
+	}
+	printf("  the second hub, beside libnats: ratio %8.2f\n",
+	    (m[LINK_TWO_HUBS] - m[LINK_ONE_HUB]) / m[LINK_BARE]);
+	for (k = 0; k < 2; k++)
+		ws_load_free(&l[k]);
+}
+
+/* The median round trip of a pair, in us. */
+static double
+link_p50(struct star_fixture *f, int hub)
+{
+	static double us[TRIPS];
+	struct tk_ws env, agent;
+	double began;
+	int i;
+
+	star_open_at(f, hub, &env, "/env/demo_world");
+	star_open_at(f, 0, &agent, "/env/demo_world/agent/agent_001");
+	for (i = 0; i < TRIPS; i++) {
+		began = tk_now_ns();
+		star_send(&agent, "agent:agent_001", WORLD, "1");
+		star_next(&env);
+		star_send(&env, WORLD, "agent:agent_001", "2");
+		star_next(&agent);
+		us[i] = (tk_now_ns() - began) / 1e3;
+	}
+	star_leave(&env);
+	star_leave(&agent);
+	tk_sort(us, TRIPS);
+	return us[TRIPS / 2];
+}
+
+TEST_T(bench_link, 300)
+{
+	struct star_fixture f = { 0 };
+	struct bare_bus bare = { 0 };
+
+	tk_server_start(&f.nats, TK_NATS);
+	tk_server_start(&f.redis, TK_REDIS);
+	bare_start(&bare, f.nats.url);
+	star_start_hubs(&f, 2,
+	    TK_ENV("STAR_PRESENCE=off", "STAR_RATE=1000000",
+		"STAR_RATE_BURST=1000000", "STAR_HEARTBEAT_MS=600000",
+		"STAR_TIMEOUT_MS=1200000"));
+	link_measure(&f, &bare);
+	printf("p50 of a round trip: %.0f us from hub to hub, %.0f us at one\n",
+	    link_p50(&f, 1), link_p50(&f, 0));
+	tk_print_load();
+	tk_signal(&bare.proc, SIGKILL);
+	(void)tk_wait(&bare.proc, TK_WS_MS);
+	star_stop(&f);
+}
+
+/* ---- a hub dies ---- */
+
+/* What a hub takes of one address, a little less than half of its descriptors.
+ */
+#define CLIENTS  9800
+#define BEGIN_MS 500
+
+static double
+crowd_all_connect(struct star_crowd *w)
+{
+	double began = tk_now_ns();
+
+	while (star_crowd_open(w) < CLIENTS) {
+		star_crowd_run(w, 10);
+		ck_assert(tk_now_ns() - began < 60e9);
+	}
+	return (tk_now_ns() - began) / 1e9;
+}
+
+TEST_T(bench_death, 300)
+{
+	struct star_fixture f = { 0 };
+	struct star_crowd_ends e;
+	struct star_crowd *w;
+	struct rlimit files;
+	double seconds, us;
+	int port[2];
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
+	files.rlim_cur = files.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &files), 0);
+	star_start_hubs(&f, 3,
+	    TK_ENV("STAR_HEARTBEAT_MS=600000", "STAR_TIMEOUT_MS=1200000"));
+	port[0] = port[1] = star_hub(&f, 0)->http;
+	w = star_crowd_new(&(struct star_crowd_opts){ .clients = CLIENTS,
+	    .port = port,
+	    .hubs = 2,
+	    .begin_ms = BEGIN_MS,
+	    .resume_ms = 30000,
+	    .interval_ms = 1000,
+	    .random = 1 });
+	star_crowd_set_quiet(w, true);
+	us = tk_cpu_us(star_hub(&f, 0)->proc.pid);
+	seconds = crowd_all_connect(w);
+	us = tk_cpu_us(star_hub(&f, 0)->proc.pid) - us;
+	printf("%d clients connect to a hub in %.2f s: %.0f/s, %.0f us of CPU "
+	       "each\n",
+	    CLIENTS, seconds, CLIENTS / seconds, us / CLIENTS);
+	tk_service_kill(star_hub(&f, 0));
+	port[0] = star_hub(&f, 1)->http;
+	port[1] = star_hub(&f, 2)->http;
+	/* They hear of it. */
+	star_crowd_run(w, 1);
+	seconds = crowd_all_connect(w);
+	star_crowd_ends(w, &e);
+	printf("after its death they are back at two others in %.2f s; %zu "
+	       "attempts were rejected, %zu too slow\n",
+	    seconds, e.rejected, e.slow);
+	tk_print_load();
+	star_crowd_free(w);
 	star_stop(&f);
 }

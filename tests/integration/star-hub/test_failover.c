@@ -77,6 +77,12 @@ first_is_alone(void *arg)
 	return tk_service_metric(&f->hub, "soul_star_hubs") == 1;
 }
 
+static bool
+first_is_not_alone(void *arg)
+{
+	return !first_is_alone(arg);
+}
+
 TEST_T(what_a_killed_hub_did_not_confirm_is_reported, 60)
 {
 	struct star_fixture f = { 0 };
@@ -235,4 +241,46 @@ TEST_T(without_redis_known_clients_go_on, 60)
 	tk_ws_close(&b);
 	tk_ws_close(&env);
 	star_stop(&f);
+}
+
+TEST_T(a_newer_connection_during_an_outage_of_nats_closes_the_older_one, 60)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws older, newer, env;
+
+	star_start_hubs(&f, 2, STAR_QUIET);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	star_open_at(&f, 0, &older, AGENT_A);
+	tk_server_stop(&f.nats, SIGKILL);
+	/* The older one's hub does not hear of that. */
+	star_open_at(&f, 1, &newer, AGENT_A);
+	star_idle(&older, A);
+	tk_server_restart(&f.nats);
+	ck_assert_uint_eq(tk_ws_end(&older), 4409);
+	expect_connected(&env, &newer);
+	tk_ws_close(&older);
+	tk_ws_close(&newer);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST_T(a_hub_that_redis_does_not_list_yet_is_not_dead, 60)
+{
+	struct star_fixture f = { 0 };
+	struct tk_server other = { 0 };
+	char url[96];
+	struct mono heard;
+
+	star_start(&f, STAR_QUIET);
+	/* It is never listed where the first one looks. */
+	tk_server_start(&other, TK_REDIS);
+	(void)snprintf(url, sizeof(url), "REDIS_URL=%s", other.url);
+	star_spawn_hub(&f, 1, TK_ENV(url));
+	ck_assert(tk_until(first_is_not_alone, &f, TK_WS_MS));
+	heard = clock_mono();
+	ck_assert(tk_until(first_is_alone, &f, TK_WS_MS));
+	/* Several renewals later. */
+	ck_assert_int_gt(mono_diff_ms(clock_mono(), heard), 2000);
+	star_stop(&f);
+	tk_server_stop(&other, SIGTERM);
 }

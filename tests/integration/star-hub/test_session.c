@@ -296,6 +296,31 @@ TEST_T(messages_stay_in_order_while_their_recipient_moves, 60)
 	star_stop(&f);
 }
 
+TEST_T(an_error_reaches_a_sender_that_has_come_back, 60)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws a, b;
+	struct session s;
+
+	star_start_hubs(&f, 2, STAR_QUIET);
+	s = session_of(star_open_at(&f, 0, &a, AGENT_A));
+	star_open_at(&f, 1, &b, AGENT_B);
+	star_send(&a, A, B, numbered(1));
+	star_expect_message(&b, A, B, numbered(1));
+	/* The next one is not confirmed. */
+	tk_signal(&star_hub(&f, 1)->proc, SIGSTOP);
+	star_send(&a, A, B, numbered(2));
+	star_idle(&a, A);
+	tk_ws_close(&a);
+	ck_assert_ptr_nonnull(
+	    strstr(come_back(&f, 0, &a, AGENT_A, s, 0), "\"resumed\":true"));
+	star_expect_error(&a, "CONNECTION_LOST", "delivery_unknown");
+	tk_service_kill(star_hub(&f, 1));
+	tk_ws_close(&a);
+	tk_ws_close(&b);
+	star_stop(&f);
+}
+
 /* ---- events ---- */
 
 #define HISTORY(data)                                                    \
