@@ -342,9 +342,12 @@ check_logs(void)
 TEST_T(ids_are_never_interpreted, 240)
 {
 	struct client load = { &stack, "u-beside", "s1", STACK_BODY };
+	struct stack_proc hub = { 0 };
 	json_t *all, *route;
 	size_t i, n = 0;
 
+	stack_spawn_hub(&stack, &hub);
+	stack_wait_ready(&hub);
 	client_select_soul(&stack, "u-beside", STACK_BODY,
 	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);

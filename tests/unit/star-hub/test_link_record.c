@@ -87,7 +87,16 @@ static const struct record_row {
 	    "T\t5\tone/a/demo_world/agent_001\t12\t0123456789abcdef\n" },
 	{ { .kind = LINK_SESSION, .n = 12, .text = STR_INIT("resumed") },
 	    "V\t12\tresumed\n" },
-	{ { .kind = LINK_FRAME, .seq = 3, .bytes = BYTES }, "F\t3\t11\n" },
+	{ { .kind = LINK_FRAME, .seq = 3, .n = 99, .bytes = BYTES },
+	    "F\t3\t99\t11\n" },
+	{ { .kind = LINK_MONITOR,
+	      .to = FROM,
+	      .from = TO,
+	      .text = STR_INIT("human bob"),
+	      .n = 11,
+	      .bytes = BYTES },
+	    "Y\tone/e//demo_world\tone/a/demo_world/agent_001\thuman bob"
+	    "\t11\t11\n" },
 };
 
 static void
