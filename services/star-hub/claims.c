@@ -588,14 +588,20 @@ claim_take(struct claims *s, struct client *c, struct client_beginning *first)
 		.any_user = client_is_operator(c) };
 	struct arena *a = arena_new(CLAIM_ARENA);
 	struct record_identity id;
-	char key[IDENTITY_KEY_MAX];
+	char key[IDENTITY_KEY_MAX], name[sizeof(h->name)];
 	struct client *old;
 	enum rc rc;
 
 	record_identity(&c->identity, &id);
 	rc = claim_index(s, c, &id.star);
+	str_copy(claim.hub, name, sizeof(name));
 	if (rc == RC_OK || rc == RC_UNREPLICATED)
 		rc = star_claim(h->state, &id.star, &claim, a);
+	/* Whose hub is dead is nobody. */
+	if (strcmp(name, h->name) != 0) {
+		claim.gen = 0;
+		rc = RC_RETRY;
+	}
 	if (rc == RC_DENIED)
 		claim_reject(s, c, 403, "the id is of another user");
 	else if (rc != RC_OK && rc != RC_UNREPLICATED)

@@ -324,7 +324,7 @@ line_on_heartbeat(struct star_crowd *w, struct line *l, struct str text)
 		line_on_first(w, l, text);
 		return;
 	}
-	star_history_heard(w->h, w->now, l->client, l->conn);
+	star_history_noticed(w->h, w->now, l->client, l->conn);
 	if (l->old || l->asked < 0)
 		return;
 	star_history_taken(w->h, (uint32_t)l->asked);
@@ -392,7 +392,7 @@ line_on_text(struct star_crowd *w, struct line *l, struct str text)
 		    w->h, w->now, "a frame before the first heartbeat");
 		return;
 	}
-	star_history_heard(w->h, w->now, l->client, l->conn);
+	star_history_noticed(w->h, w->now, l->client, l->conn);
 	if (!l->old)
 		line_member(w, l)->frames++;
 	if (str_starts(text, STR("{\"type\":\"error\"")))

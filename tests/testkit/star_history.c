@@ -154,7 +154,7 @@ star_history_ended(struct star_history *h, int64_t at, int c, int conn)
 }
 
 void
-star_history_heard(struct star_history *h, int64_t at, int c, int conn)
+star_history_noticed(struct star_history *h, int64_t at, int c, int conn)
 {
 	const struct star_client *x = history_client(h, c);
 	struct star_conn *k = history_conn(h, c, conn);

@@ -53,12 +53,12 @@ enum star_opened {
  * star_history_opened(h, at, c, how): Its first heartbeat came; the number of
  *     the connection.
  * star_history_ended(h, at, c, conn): It has ended for its client.
- * star_history_heard(h, at, c, conn): A response of a hub came on it.
+ * star_history_noticed(h, at, c, conn): A response of a hub came on it.
  */
 int star_history_opened(
     struct star_history *h, int64_t at, int c, enum star_opened how);
 void star_history_ended(struct star_history *h, int64_t at, int c, int conn);
-void star_history_heard(struct star_history *h, int64_t at, int c, int conn);
+void star_history_noticed(struct star_history *h, int64_t at, int c, int conn);
 
 /* ---- messages ---- */
 

@@ -323,8 +323,8 @@ star_history_check_views(struct star_history *h, int64_t at, bool all, FILE *to)
 		if (x->notified == view_is_connected(x))
 			continue;
 		(void)snprintf(text, sizeof(text),
-		    "environment %d was notified that %zu is %sa member, which is "
-		    "%sconnected",
+		    "environment %d was notified that %zu is %sa member, "
+		    "which is %sconnected",
 		    x->env, i, x->notified ? "" : "not ",
 		    view_is_connected(x) ? "" : "not ");
 		star_history_wrong(h, at, text);

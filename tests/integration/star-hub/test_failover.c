@@ -269,7 +269,7 @@ TEST_T(a_hub_that_redis_does_not_list_yet_is_not_dead, 60)
 	struct star_fixture f = { 0 };
 	struct tk_server other = { 0 };
 	char url[96];
-	struct mono heard;
+	struct mono noticed;
 
 	star_start(&f, STAR_QUIET);
 	/* It is never listed where the first one looks. */
@@ -277,10 +277,10 @@ TEST_T(a_hub_that_redis_does_not_list_yet_is_not_dead, 60)
 	(void)snprintf(url, sizeof(url), "REDIS_URL=%s", other.url);
 	star_spawn_hub(&f, 1, TK_ENV(url));
 	ck_assert(tk_until(first_is_not_alone, &f, TK_WS_MS));
-	heard = clock_mono();
+	noticed = clock_mono();
 	ck_assert(tk_until(first_is_alone, &f, TK_WS_MS));
 	/* Several renewals later. */
-	ck_assert_int_gt(mono_diff_ms(clock_mono(), heard), 2000);
+	ck_assert_int_gt(mono_diff_ms(clock_mono(), noticed), 2000);
 	star_stop(&f);
 	tk_server_stop(&other, SIGTERM);
 }

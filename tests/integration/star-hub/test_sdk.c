@@ -12,22 +12,22 @@
 #define A   "\"id\": \"agent_001\",\n    \"type\": \"agent\""
 #define BOB "\"id\": \"bob\",\n    \"type\": \"human\""
 
-/* Each story on one hub, and on two, with clients at both. */
+/* Each on one hub, and on two, with clients at both. */
 static int hubs, next_hub;
 
-#define SDK_TEST(name)                  \
-	static void name##_story(void); \
-	TEST(name)                      \
-	{                               \
-		hubs = 1;               \
-		name##_story();         \
-	}                               \
-	TEST(name##_on_two_hubs)        \
-	{                               \
-		hubs = 2;               \
-		name##_story();         \
-	}                               \
-	static void name##_story(void)
+#define SDK_TEST(name)                \
+	static void name##_run(void); \
+	TEST(name)                    \
+	{                             \
+		hubs = 1;             \
+		name##_run();         \
+	}                             \
+	TEST(name##_on_two_hubs)      \
+	{                             \
+		hubs = 2;             \
+		name##_run();         \
+	}                             \
+	static void name##_run(void)
 
 /* A message, as the SDK writes one. */
 static void

@@ -242,7 +242,7 @@ TEST(sizes)
 	static const size_t sizes[] = { 65536, MIB, MIB + 1 };
 	struct star_fixture f = { 0 };
 	struct tk_ws env, a;
-	char *text = malloc(MIB + 2);
+	char *text = mem_alloc(MIB + 2);
 	size_t i;
 	int n;
 

@@ -66,7 +66,7 @@ ck_wrong(const char *words)
 
 /* From a to b, and the hub has taken it. */
 static uint32_t
-say(int64_t at, int from, int to)
+send_one(int64_t at, int from, int to)
 {
 	uint32_t n = star_history_send(h, at, from, to);
 
@@ -75,7 +75,7 @@ say(int64_t at, int from, int to)
 }
 
 static uint32_t
-say_to_all(int64_t at)
+send_to_all(int64_t at)
 {
 	static const int to[] = { A, B };
 	uint32_t n = star_history_broadcast(h, at, ENV, to, 2);
@@ -96,14 +96,14 @@ reopen(int64_t ended, int64_t opened, int c, enum star_opened how)
 
 /* ---- what comes ---- */
 
-TEST(what_comes_once_and_in_order_is_sound)
+TEST(what_comes_one_time_and_in_order_is_sound)
 {
 	uint32_t one, two, all;
 
 	begin();
-	one = say(100, A, B);
-	two = say(101, A, B);
-	all = say_to_all(102);
+	one = send_one(100, A, B);
+	two = send_one(101, A, B);
+	all = send_to_all(102);
 	star_history_received(h, 110, B, 0, one);
 	star_history_received(h, 111, B, 0, all);
 	star_history_received(h, 112, B, 0, two);
@@ -116,7 +116,7 @@ TEST(a_message_that_comes_twice_is_wrong)
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_received(h, 110, B, 0, n);
 	reopen(200, 300, B, STAR_LOST);
 	star_history_received(h, 310, B, 1, n);
@@ -132,7 +132,7 @@ TEST(two_holders_may_both_get_it_while_hubs_do_not_hear_each_other)
 		begin();
 		star_history_split(h, 50, 400);
 		reopen(500, 80, B, STAR_NEW);
-		n = say(100, A, B);
+		n = send_one(100, A, B);
 		star_history_received(h, 110, B, 0, n);
 		star_history_received(h, i == 0 ? 400 : 401, B, 1, n);
 		if (i == 0)
@@ -147,7 +147,7 @@ TEST(a_message_that_comes_to_another_one_is_wrong)
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_received(h, 110, B, 0, n);
 	star_history_received(h, 110, A, 0, n);
 	ck_wrong("not for it");
@@ -158,8 +158,8 @@ TEST(an_older_message_after_a_newer_one_is_wrong)
 	uint32_t one, two;
 
 	begin();
-	one = say(100, A, B);
-	two = say(101, A, B);
+	one = send_one(100, A, B);
+	two = send_one(101, A, B);
 	star_history_received(h, 110, B, 0, two);
 	star_history_received(h, 111, B, 0, one);
 	ck_wrong("came after a later one");
@@ -170,8 +170,8 @@ TEST(so_it_is_in_a_session_that_was_resumed)
 	uint32_t one, two;
 
 	begin();
-	one = say(100, A, B);
-	two = say(101, A, B);
+	one = send_one(100, A, B);
+	two = send_one(101, A, B);
 	star_history_received(h, 110, B, 0, two);
 	reopen(200, 300, B, STAR_RESUMED);
 	star_history_received(h, 310, B, 1, one);
@@ -183,10 +183,10 @@ TEST(order_is_that_of_a_kind_and_a_connection)
 	uint32_t one, all, three;
 
 	begin();
-	one = say(100, ENV, B);
-	all = say_to_all(101);
+	one = send_one(100, ENV, B);
+	all = send_to_all(101);
 	reopen(200, 300, ENV, STAR_RESUMED);
-	three = say(301, ENV, B);
+	three = send_one(301, ENV, B);
 	star_history_received(h, 310, B, 0, all);
 	star_history_received(h, 311, B, 0, three);
 	star_history_received(h, 312, B, 0, one);
@@ -199,24 +199,24 @@ TEST(order_is_that_of_a_kind_and_a_connection)
 TEST(a_message_that_does_not_come_is_wrong)
 {
 	begin();
-	(void)say(100, A, B);
+	(void)send_one(100, A, B);
 	ck_wrong("is missing without an error");
 }
 
 TEST(its_error_explains_it)
 {
 	begin();
-	star_history_failed(h, 110, A, say(100, A, B), false);
-	star_history_failed(h, 110, A, say(101, A, B), true);
+	star_history_failed(h, 110, A, send_one(100, A, B), false);
+	star_history_failed(h, 110, A, send_one(101, A, B), true);
 	ck_sound();
 }
 
-TEST(what_was_refused_and_comes_is_wrong)
+TEST(what_was_rejected_and_comes_is_wrong)
 {
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_failed(h, 110, A, n, false);
 	star_history_received(h, 110, B, 0, n);
 	ck_wrong("came after all");
@@ -227,7 +227,7 @@ TEST(what_is_perhaps_lost_may_come)
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_failed(h, 110, A, n, true);
 	star_history_received(h, 110, B, 0, n);
 	ck_sound();
@@ -238,7 +238,7 @@ TEST(two_errors_about_a_message_are_wrong)
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_failed(h, 110, A, n, true);
 	star_history_failed(h, 111, A, n, true);
 	ck_wrong("two errors");
@@ -249,7 +249,7 @@ TEST(an_error_about_another_ones_message_is_wrong)
 	uint32_t n;
 
 	begin();
-	n = say(100, A, B);
+	n = send_one(100, A, B);
 	star_history_received(h, 110, B, 0, n);
 	star_history_failed(h, 110, B, n, true);
 	ck_wrong("not its own");
@@ -274,7 +274,7 @@ TEST(those_before_one_that_was_taken_are_taken)
 {
 	begin();
 	(void)star_history_send(h, 100, A, B);
-	star_history_received(h, 110, B, 0, say(101, A, B));
+	star_history_received(h, 110, B, 0, send_one(101, A, B));
 	reopen(200, 300, A, STAR_RESUMED);
 	ck_wrong("message 0 of 1");
 }
@@ -282,7 +282,7 @@ TEST(those_before_one_that_was_taken_are_taken)
 TEST(its_error_may_be_lost_with_the_senders_session)
 {
 	begin();
-	(void)say(100, A, B);
+	(void)send_one(100, A, B);
 	reopen(200, 300, A, STAR_LOST);
 	ck_sound();
 }
@@ -290,7 +290,7 @@ TEST(its_error_may_be_lost_with_the_senders_session)
 TEST(but_not_long_after_it)
 {
 	begin();
-	(void)say(100, A, B);
+	(void)send_one(100, A, B);
 	reopen(100 + STAR_ON_ITS_WAY_MS + 1, 30000, A, STAR_LOST);
 	ck_wrong("is missing without an error");
 }
@@ -298,7 +298,7 @@ TEST(but_not_long_after_it)
 TEST(a_resumed_session_loses_no_error)
 {
 	begin();
-	(void)say(100, A, B);
+	(void)send_one(100, A, B);
 	reopen(200, 300, A, STAR_RESUMED);
 	ck_wrong("is missing without an error");
 }
@@ -306,8 +306,8 @@ TEST(a_resumed_session_loses_no_error)
 TEST(it_may_be_lost_with_the_recipients_session)
 {
 	begin();
-	(void)say(100, A, B);
-	(void)say(250, A, B);
+	(void)send_one(100, A, B);
+	(void)send_one(250, A, B);
 	reopen(200, 300, B, STAR_LOST);
 	ck_sound();
 }
@@ -315,7 +315,7 @@ TEST(it_may_be_lost_with_the_recipients_session)
 TEST(a_resumed_session_loses_no_message)
 {
 	begin();
-	(void)say(250, A, B);
+	(void)send_one(250, A, B);
 	reopen(200, 300, B, STAR_RESUMED);
 	ck_wrong("is missing without an error");
 }
@@ -324,7 +324,7 @@ TEST(a_message_to_the_new_session_is_not_lost_with_the_old_one)
 {
 	begin();
 	reopen(200, 300, B, STAR_LOST);
-	(void)say(301, A, B);
+	(void)send_one(301, A, B);
 	ck_wrong("is missing without an error");
 }
 
@@ -333,7 +333,7 @@ TEST(unless_hubs_did_not_hear_of_it)
 	begin();
 	star_history_split(h, 150, 4000);
 	reopen(200, 300, B, STAR_LOST);
-	(void)say(4000, A, B);
+	(void)send_one(4000, A, B);
 	ck_sound();
 }
 
@@ -342,15 +342,15 @@ TEST(and_that_is_over)
 	begin();
 	star_history_split(h, 150, 4000);
 	reopen(200, 300, B, STAR_LOST);
-	(void)say(4001, A, B);
+	(void)send_one(4001, A, B);
 	ck_wrong("is missing without an error");
 }
 
 TEST(a_message_before_one_that_came_was_not_lost_with_its_session)
 {
 	begin();
-	(void)say(100, A, B);
-	star_history_received(h, 110, B, 0, say(101, A, B));
+	(void)send_one(100, A, B);
+	star_history_received(h, 110, B, 0, send_one(101, A, B));
 	reopen(200, 300, B, STAR_LOST);
 	ck_wrong("message 0 of 1");
 }
@@ -359,17 +359,17 @@ TEST(a_broadcast_is_for_those_that_the_environment_knows)
 {
 	begin();
 	star_history_notified(h, ENV, B, false);
-	star_history_received(h, 110, A, 0, say_to_all(100));
+	star_history_received(h, 110, A, 0, send_to_all(100));
 	star_history_notified(h, ENV, B, true);
-	star_history_received(h, 210, A, 0, say_to_all(200));
+	star_history_received(h, 210, A, 0, send_to_all(200));
 	ck_wrong("broadcast 1 of 0");
 }
 
 TEST(so_many_may_be_missing_as_were_reported)
 {
 	begin();
-	star_history_received(h, 110, A, 0, say_to_all(100));
-	star_history_received(h, 210, A, 0, say_to_all(200));
+	star_history_received(h, 110, A, 0, send_to_all(100));
+	star_history_received(h, 210, A, 0, send_to_all(200));
 	star_history_dropped(h, 300, B, 1);
 	ck_wrong("is missing without an error");
 }
@@ -380,8 +380,8 @@ TEST(an_older_connection_is_silent_soon)
 {
 	begin();
 	ck_assert_int_eq(star_history_opened(h, 1000, A, STAR_NEW), 1);
-	star_history_heard(h, 1000 + STAR_PRESENCE_MS, A, 0);
-	star_history_heard(h, 9000, A, 1);
+	star_history_noticed(h, 1000 + STAR_PRESENCE_MS, A, 0);
+	star_history_noticed(h, 9000, A, 1);
 	ck_sound();
 }
 
@@ -389,8 +389,8 @@ TEST(two_that_are_served_are_wrong)
 {
 	begin();
 	ck_assert_int_eq(star_history_opened(h, 1000, A, STAR_NEW), 1);
-	star_history_heard(h, 1001 + STAR_PRESENCE_MS, A, 0);
-	star_history_heard(h, 1002 + STAR_PRESENCE_MS, A, 0);
+	star_history_noticed(h, 1001 + STAR_PRESENCE_MS, A, 0);
+	star_history_noticed(h, 1002 + STAR_PRESENCE_MS, A, 0);
 	ck_wrong("is served 4001 ms after a newer one");
 }
 
