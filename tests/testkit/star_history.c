@@ -63,9 +63,9 @@ history_note(struct star_history *h, int64_t at, int c, const char *text)
 }
 
 void
-star_history_fault(struct star_history *h, int64_t at, const char *what)
+star_history_failure(struct star_history *h, int64_t at, const char *what)
 {
-	history_note(h, at, STAR_FAULT, what);
+	history_note(h, at, STAR_FAILURE, what);
 }
 
 void
@@ -160,12 +160,12 @@ star_history_noticed(struct star_history *h, int64_t at, int c, int conn)
 	struct star_conn *k = history_conn(h, c, conn);
 	int64_t newer;
 
-	if ((size_t)conn + 1 == x->n || k->silent_late)
+	if ((size_t)conn + 1 == x->n || k->silent_overdue)
 		return;
 	newer = x->conn[conn + 1].opened;
 	if (at <= newer + STAR_PRESENCE_MS)
 		return;
-	k->silent_late = true;
+	k->silent_overdue = true;
 	history_wrong(h, at, c,
 	    "client %d: connection %d is served %lld ms after a newer one has "
 	    "opened",
@@ -291,7 +291,7 @@ star_history_failed(
 		history_wrong(h, at, c,
 		    "client %d got two errors about message %u", c,
 		    (unsigned)number);
-	m->error = unknown ? STAR_UNKNOWN : STAR_REFUSED;
+	m->error = unknown ? STAR_UNKNOWN : STAR_REJECTED;
 	*(unknown ? &h->counts.unknown : &h->counts.refused) += 1;
 }
 

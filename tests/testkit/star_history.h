@@ -28,8 +28,9 @@ struct star_history;
 struct star_history *star_history_new(size_t n, int64_t resume_ms);
 void star_history_free(struct star_history *h);
 
-/* star_history_fault(h, at, what): It is printed beside what is wrong then. */
-void star_history_fault(struct star_history *h, int64_t at, const char *what);
+/* star_history_failure(h, at, what): It is printed beside what is wrong then.
+ */
+void star_history_failure(struct star_history *h, int64_t at, const char *what);
 
 /*
  * star_history_split(h, from, to): Hubs did not hear each other: a client that

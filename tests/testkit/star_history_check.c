@@ -45,7 +45,7 @@ check_print_notes(const struct star_check *k, int64_t at)
 
 	for (i = 0; i < k->h->n_notes; i++) {
 		n = &k->h->note[i];
-		if (n->client == STAR_FAULT && n->at >= at - AROUND_MS &&
+		if (n->client == STAR_FAILURE && n->at >= at - AROUND_MS &&
 		    n->at <= at + AROUND_MS)
 			fprintf(
 			    k->to, "  %lld %s\n", (long long)n->at, n->text);
@@ -65,7 +65,7 @@ check_wrong(
 	    "wrong: %s %u of %d, sent at %lld on connection %d%s, to %d %s\n",
 	    m->broadcast ? "broadcast" : "message", (unsigned)d->message,
 	    m->from, (long long)m->at, m->conn,
-	    m->error == STAR_REFUSED       ? ", refused"
+	    m->error == STAR_REJECTED      ? ", refused"
 		: m->error == STAR_UNKNOWN ? ", perhaps lost"
 					   : "",
 	    d->to, what);
@@ -224,7 +224,7 @@ check_group(struct star_check *k, const uint32_t *v, size_t n)
 				    k, d, "is missing without an error");
 			continue;
 		}
-		if (!m->broadcast && m->error == STAR_REFUSED)
+		if (!m->broadcast && m->error == STAR_REJECTED)
 			check_wrong(k, d, "came after all");
 		if (later == d->session && order < d->order)
 			check_wrong(k, d, "came after a later one");
@@ -242,7 +242,7 @@ check_notes(struct star_check *k)
 
 	for (i = 0; i < k->h->n_notes; i++) {
 		n = &k->h->note[i];
-		if (n->client == STAR_FAULT || k->n++ >= STAR_PRINT_MAX)
+		if (n->client == STAR_FAILURE || k->n++ >= STAR_PRINT_MAX)
 			continue;
 		fprintf(k->to, "wrong: %lld %s\n", (long long)n->at, n->text);
 		if (n->client != STAR_NOBODY)

@@ -9,8 +9,8 @@
 struct star_conn {
 	int64_t opened, ended; /* STAR_NEVER: it has not */
 	enum star_opened how;
-	uint32_t session; /* the how many-th of its client */
-	bool silent_late; /* already reported */
+	uint32_t session;    /* the how many-th of its client */
+	bool silent_overdue; /* already reported */
 };
 
 struct star_client {
@@ -24,7 +24,7 @@ struct star_client {
 	bool notified; /* its environment was notified that it is a member */
 };
 
-enum star_error { STAR_NO_ERROR, STAR_REFUSED, STAR_UNKNOWN };
+enum star_error { STAR_NO_ERROR, STAR_REJECTED, STAR_UNKNOWN };
 
 struct star_message {
 	int64_t at;
@@ -44,8 +44,8 @@ struct star_delivery {
 };
 
 /* A note about a fault, or about something wrong of no client. */
-#define STAR_FAULT  (-1)
-#define STAR_NOBODY (-2)
+#define STAR_FAILURE (-1)
+#define STAR_NOBODY  (-2)
 
 struct star_note {
 	int64_t at;

@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "testkit/figures.h"
-#include "testkit/star_crowd.h"
+#include "testkit/star_clients.h"
 #include "testkit/star_fixture.h"
 
 #define HUB_DOWN_MS    3000
@@ -15,8 +15,8 @@
 #define STEP_MS        20
 #define RETURN_MS      60000 /* all are connected then */
 
-enum fault { KILL_HUB, KILL_NATS, KILL_REDIS, DRAIN_HUB, FAULTS };
-static const char *const fault_names[FAULTS] = { "kill -9 of hub",
+enum failure { KILL_HUB, KILL_NATS, KILL_REDIS, DRAIN_HUB, FAULTS };
+static const char *const failure_names[FAULTS] = { "kill -9 of hub",
 	"kill -9 of "
 	"nats-"
 	"server",
@@ -26,13 +26,13 @@ static const char *const fault_names[FAULTS] = { "kill -9 of hub",
 struct storm {
 	const struct star_storm *o;
 	struct star_fixture f;
-	struct star_crowd *crowd;
+	struct star_clients *clients;
 	char resume[32];
 	const char *env[8];
 	int64_t hub_at[STAR_HUBS], server_at[2];
 	int draining; /* -1: none */
 	int64_t drain_began, drain_longest;
-	enum fault order[FAULTS];
+	enum failure order[FAULTS];
 	int faults[FAULTS], n;
 	size_t wrong_views;
 };
@@ -52,8 +52,8 @@ storm_note(struct storm *s, const char *what, int hub)
 		(void)snprintf(text, sizeof(text), "%s %d", what, hub);
 	else
 		(void)snprintf(text, sizeof(text), "%s", what);
-	star_history_fault(
-	    star_crowd_history(s->crowd), star_crowd_now(s->crowd), text);
+	star_history_failure(star_clients_history(s->clients),
+	    star_clients_now(s->clients), text);
 }
 
 /* ---- faults ---- */
@@ -61,11 +61,11 @@ storm_note(struct storm *s, const char *what, int hub)
 static void
 storm_shuffle(struct storm *s)
 {
-	enum fault t;
+	enum failure t;
 	size_t i, k;
 
 	for (i = FAULTS - 1; i > 0; i--) {
-		k = star_crowd_random(s->crowd, i + 1);
+		k = star_clients_random(s->clients, i + 1);
 		t = s->order[i];
 		s->order[i] = s->order[k];
 		s->order[k] = t;
@@ -73,20 +73,20 @@ storm_shuffle(struct storm *s)
 }
 
 static void
-storm_begin_fault(struct storm *s)
+storm_begin_failure(struct storm *s)
 {
-	int hub = (int)star_crowd_random(s->crowd, STAR_HUBS);
-	int64_t now = star_crowd_now(s->crowd);
-	enum fault fault;
+	int hub = (int)star_clients_random(s->clients, STAR_HUBS);
+	int64_t now = star_clients_now(s->clients);
+	enum failure failure;
 	int i;
 
 	if (s->n % FAULTS == 0)
 		storm_shuffle(s);
-	fault = s->order[s->n++ % FAULTS];
-	s->faults[fault]++;
-	storm_note(s, fault_names[fault],
-	    fault == KILL_HUB || fault == DRAIN_HUB ? hub : -1);
-	switch (fault) {
+	failure = s->order[s->n++ % FAULTS];
+	s->faults[failure]++;
+	storm_note(s, failure_names[failure],
+	    failure == KILL_HUB || failure == DRAIN_HUB ? hub : -1);
+	switch (failure) {
 	case KILL_HUB:
 		tk_service_kill(star_hub(&s->f, hub));
 		s->hub_at[hub] = now + HUB_DOWN_MS;
@@ -97,12 +97,12 @@ storm_begin_fault(struct storm *s)
 		s->drain_began = now;
 		break;
 	default:
-		i = fault == KILL_NATS ? 0 : 1;
+		i = failure == KILL_NATS ? 0 : 1;
 		tk_server_stop(storm_server(s, i), SIGKILL);
 		s->server_at[i] = now + SERVER_DOWN_MS;
 		if (i == 0)
-			star_history_split(star_crowd_history(s->crowd), now,
-			    s->server_at[i] + STAR_PRESENCE_MS);
+			star_history_split(star_clients_history(s->clients),
+			    now, s->server_at[i] + STAR_PRESENCE_MS);
 	}
 }
 
@@ -120,7 +120,7 @@ storm_check_drain(struct storm *s, int64_t now)
 	if (now - s->drain_began > s->drain_longest)
 		s->drain_longest = now - s->drain_began;
 	if (status != 0)
-		star_history_wrong(star_crowd_history(s->crowd), now,
+		star_history_wrong(star_clients_history(s->clients), now,
 		    "a hub that was ended by SIGTERM has another status");
 	s->hub_at[s->draining] = now;
 	s->draining = -1;
@@ -130,7 +130,7 @@ storm_check_drain(struct storm *s, int64_t now)
 static bool
 storm_repair(struct storm *s)
 {
-	int64_t now = star_crowd_now(s->crowd);
+	int64_t now = star_clients_now(s->clients);
 	bool up = s->draining == -1;
 	int i;
 
@@ -149,7 +149,8 @@ storm_repair(struct storm *s)
 			tk_server_restart(storm_server(s, i));
 			s->server_at[i] = 0;
 			if (i == 0)
-				star_history_split(star_crowd_history(s->crowd),
+				star_history_split(
+				    star_clients_history(s->clients),
 				    now - SERVER_DOWN_MS - STEP_MS,
 				    now + STAR_PRESENCE_MS);
 			storm_note(s,
@@ -165,27 +166,28 @@ storm_repair(struct storm *s)
 static void
 storm_check_views(struct storm *s, bool all)
 {
-	s->wrong_views += star_history_check_views(star_crowd_history(s->crowd),
-	    star_crowd_now(s->crowd), all, stderr);
+	s->wrong_views +=
+	    star_history_check_views(star_clients_history(s->clients),
+		star_clients_now(s->clients), all, stderr);
 }
 
 static void
-storm_of_faults(struct storm *s)
+storm_of_failures(struct storm *s)
 {
-	int64_t end = star_crowd_now(s->crowd) + s->o->seconds * 1000;
-	int64_t next = star_crowd_now(s->crowd);
+	int64_t end = star_clients_now(s->clients) + s->o->seconds * 1000;
+	int64_t next = star_clients_now(s->clients);
 
-	while (star_crowd_now(s->crowd) < end) {
-		star_crowd_run(s->crowd, STEP_MS);
+	while (star_clients_now(s->clients) < end) {
+		star_clients_run(s->clients, STEP_MS);
 		/* One at a time. */
-		if (!storm_repair(s) || star_crowd_now(s->crowd) < next)
+		if (!storm_repair(s) || star_clients_now(s->clients) < next)
 			continue;
 		storm_check_views(s, false);
-		storm_begin_fault(s);
+		storm_begin_failure(s);
 		next += s->o->period_ms;
 	}
 	while (!storm_repair(s))
-		star_crowd_run(s->crowd, STEP_MS);
+		star_clients_run(s->clients, STEP_MS);
 }
 
 /* ---- its beginning and end ---- */
@@ -194,18 +196,18 @@ storm_of_faults(struct storm *s)
 static int64_t
 storm_all_connect(struct storm *s)
 {
-	int64_t began = star_crowd_now(s->crowd), now = began;
-	struct star_crowd_ends e;
+	int64_t began = star_clients_now(s->clients), now = began;
+	struct star_clients_ends e;
 
-	while (star_crowd_open(s->crowd) < s->o->clients) {
-		star_crowd_ends(s->crowd, &e);
+	while (star_clients_open(s->clients) < s->o->clients) {
+		star_clients_ends(s->clients, &e);
 		ck_assert_msg(now - began < RETURN_MS,
 		    "%zu of %zu are connected; %zu try, %zu have not joined; "
 		    "%zu rejected, the last one with %s",
-		    star_crowd_open(s->crowd), s->o->clients, e.connecting,
+		    star_clients_open(s->clients), s->o->clients, e.connecting,
 		    e.unjoined, e.rejected, e.rejection);
-		star_crowd_run(s->crowd, STEP_MS);
-		now = star_crowd_now(s->crowd);
+		star_clients_run(s->clients, STEP_MS);
+		now = star_clients_now(s->clients);
 	}
 	return now - began;
 }
@@ -220,7 +222,7 @@ storm_start(struct storm *s, const struct star_storm *o)
 	s->o = o;
 	s->draining = -1;
 	for (i = 0; i < FAULTS; i++)
-		s->order[i] = (enum fault)i;
+		s->order[i] = (enum failure)i;
 	(void)snprintf(s->resume, sizeof(s->resume), "STAR_RESUME_MS=%" PRId64,
 	    o->resume_ms);
 	s->env[0] = s->resume;
@@ -230,8 +232,8 @@ storm_start(struct storm *s, const struct star_storm *o)
 	star_start_hubs(&s->f, STAR_HUBS, s->env);
 	for (i = 0; i < STAR_HUBS; i++)
 		port[i] = star_hub(&s->f, i)->http;
-	s->crowd =
-	    star_crowd_new(&(struct star_crowd_opts){ .clients = o->clients,
+	s->clients =
+	    star_clients_new(&(struct star_clients_opts){ .clients = o->clients,
 		.port = port,
 		.hubs = STAR_HUBS,
 		.resume_ms = o->resume_ms,
@@ -242,13 +244,13 @@ storm_start(struct storm *s, const struct star_storm *o)
 static void
 storm_print(const struct storm *s, const struct star_counts *n)
 {
-	struct star_crowd_ends e;
+	struct star_clients_ends e;
 	int i;
 
-	star_crowd_ends(s->crowd, &e);
+	star_clients_ends(s->clients, &e);
 	for (i = 0; i < FAULTS; i++)
 		printf("%s%d x %s", i > 0 ? ", " : "# ", s->faults[i],
-		    fault_names[i]);
+		    failure_names[i]);
 	printf("; longest drain %.1f s\n", (double)s->drain_longest / 1e3);
 	printf("# %zu connections: %zu new, %zu resumed, %zu lost; closed %zu "
 	       "with 1001, %zu 1012, %zu 1013, %zu 4409, %zu others; %zu "
@@ -280,24 +282,24 @@ star_storm_run(const struct star_storm *o)
 
 	printf("# seed %" PRIu64 "\n", o->seed);
 	storm_start(&s, o);
-	star_crowd_set_quiet(s.crowd, true);
+	star_clients_set_quiet(s.clients, true);
 	printf("# %zu clients connected in %.1f s\n", o->clients,
 	    (double)storm_all_connect(&s) / 1e3);
 	(void)fflush(stdout);
-	star_crowd_set_quiet(s.crowd, false);
-	star_crowd_run(s.crowd, STAR_PRESENCE_MS);
-	storm_of_faults(&s);
-	star_crowd_set_quiet(s.crowd, true);
-	printf("# all were back %.1f s after the last fault\n",
+	star_clients_set_quiet(s.clients, false);
+	star_clients_run(s.clients, STAR_PRESENCE_MS);
+	storm_of_failures(&s);
+	star_clients_set_quiet(s.clients, true);
+	printf("# all were back %.1f s after the last failure\n",
 	    (double)storm_all_connect(&s) / 1e3);
 	/* What is on its way is reported; who detached has left. */
-	star_crowd_run(s.crowd, STAR_PRESENCE_MS);
+	star_clients_run(s.clients, STAR_PRESENCE_MS);
 	storm_check_views(&s, true);
-	star_crowd_run(s.crowd, STAR_ON_ITS_WAY_MS - STAR_PRESENCE_MS);
-	wrong = star_history_check(star_crowd_history(s.crowd), &n, stderr);
+	star_clients_run(s.clients, STAR_ON_ITS_WAY_MS - STAR_PRESENCE_MS);
+	wrong = star_history_check(star_clients_history(s.clients), &n, stderr);
 	storm_print(&s, &n);
 	(void)fflush(stdout);
-	star_crowd_free(s.crowd);
+	star_clients_free(s.clients);
 	star_stop(&s.f);
 	return wrong;
 }

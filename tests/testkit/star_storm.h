@@ -1,4 +1,4 @@
-/* star_storm: three star-hubs under a crowd and faults. */
+/* star_storm: three star-hubs under a clients and faults. */
 #ifndef TESTKIT_STAR_STORM_H
 #define TESTKIT_STAR_STORM_H
 

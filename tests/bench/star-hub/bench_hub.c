@@ -21,7 +21,7 @@
 #include "core/mem.h"
 #include "testkit/figures.h"
 #include "testkit/nats.h"
-#include "testkit/star_crowd.h"
+#include "testkit/star_clients.h"
 #include "testkit/star_fixture.h"
 #include "testkit/ws_load.h"
 #include "ws/ws.h"
@@ -648,12 +648,12 @@ TEST_T(bench_link, 300)
 #define BEGIN_MS 500
 
 static double
-crowd_all_connect(struct star_crowd *w)
+clients_all_connect(struct star_clients *w)
 {
 	double began = tk_now_ns();
 
-	while (star_crowd_open(w) < CLIENTS) {
-		star_crowd_run(w, 10);
+	while (star_clients_open(w) < CLIENTS) {
+		star_clients_run(w, 10);
 		ck_assert(tk_now_ns() - began < 60e9);
 	}
 	return (tk_now_ns() - began) / 1e9;
@@ -662,8 +662,8 @@ crowd_all_connect(struct star_crowd *w)
 TEST_T(bench_death, 300)
 {
 	struct star_fixture f = { 0 };
-	struct star_crowd_ends e;
-	struct star_crowd *w;
+	struct star_clients_ends e;
+	struct star_clients *w;
 	struct rlimit files;
 	double seconds, us;
 	int port[2];
@@ -674,16 +674,16 @@ TEST_T(bench_death, 300)
 	star_start_hubs(&f, 3,
 	    TK_ENV("STAR_HEARTBEAT_MS=600000", "STAR_TIMEOUT_MS=1200000"));
 	port[0] = port[1] = star_hub(&f, 0)->http;
-	w = star_crowd_new(&(struct star_crowd_opts){ .clients = CLIENTS,
+	w = star_clients_new(&(struct star_clients_opts){ .clients = CLIENTS,
 	    .port = port,
 	    .hubs = 2,
 	    .begin_ms = BEGIN_MS,
 	    .resume_ms = 30000,
 	    .interval_ms = 1000,
 	    .random = 1 });
-	star_crowd_set_quiet(w, true);
+	star_clients_set_quiet(w, true);
 	us = tk_cpu_us(star_hub(&f, 0)->proc.pid);
-	seconds = crowd_all_connect(w);
+	seconds = clients_all_connect(w);
 	us = tk_cpu_us(star_hub(&f, 0)->proc.pid) - us;
 	printf("%d clients connect to a hub in %.2f s: %.0f/s, %.0f us of CPU "
 	       "each\n",
@@ -692,13 +692,13 @@ TEST_T(bench_death, 300)
 	port[0] = star_hub(&f, 1)->http;
 	port[1] = star_hub(&f, 2)->http;
 	/* They hear of it. */
-	star_crowd_run(w, 1);
-	seconds = crowd_all_connect(w);
-	star_crowd_ends(w, &e);
+	star_clients_run(w, 1);
+	seconds = clients_all_connect(w);
+	star_clients_ends(w, &e);
 	printf("after its death they are back at two others in %.2f s; %zu "
 	       "attempts were rejected, %zu too slow\n",
 	    seconds, e.rejected, e.slow);
 	tk_print_load();
-	star_crowd_free(w);
+	star_clients_free(w);
 	star_stop(&f);
 }

@@ -1,4 +1,4 @@
-#include "testkit/star_crowd.h"
+#include "testkit/star_clients.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ struct line {
 	int64_t since;
 	struct buf in, out;
 	/* The next heartbeat confirms up to this message; -1: none is due. */
-	int64_t asked;
+	int64_t requested;
 	int64_t heartbeat; /* when the next one may be sent */
 };
 
@@ -62,8 +62,8 @@ struct member {
 	int64_t confirmed;
 };
 
-struct star_crowd {
-	struct star_crowd_opts o;
+struct star_clients {
+	struct star_clients_opts o;
 	struct star_history *h;
 	struct member *member;
 	struct mono began;
@@ -71,16 +71,16 @@ struct star_crowd {
 	int epfd;
 	bool quiet;
 	uint64_t random;
-	struct star_crowd_ends ends;
+	struct star_clients_ends ends;
 };
 
-static void line_connect(struct star_crowd *w, struct line *l);
-static void line_end(struct star_crowd *w, struct line *l);
+static void line_connect(struct star_clients *w, struct line *l);
+static void line_end(struct star_clients *w, struct line *l);
 
 /* ---- numbers ---- */
 
 size_t
-star_crowd_random(struct star_crowd *w, size_t n)
+star_clients_random(struct star_clients *w, size_t n)
 {
 	/* xorshift64* */
 	w->random ^= w->random >> 12;
@@ -90,55 +90,55 @@ star_crowd_random(struct star_crowd *w, size_t n)
 }
 
 int64_t
-star_crowd_now(const struct star_crowd *w)
+star_clients_now(const struct star_clients *w)
 {
 	return mono_diff_ms(clock_mono(), w->began);
 }
 
 struct star_history *
-star_crowd_history(struct star_crowd *w)
+star_clients_history(struct star_clients *w)
 {
 	return w->h;
 }
 
 static int
-crowd_env(int c)
+clients_env(int c)
 {
 	return c - c % GROUP;
 }
 
 static bool
-crowd_is_env(int c)
+clients_is_env(int c)
 {
 	return c % GROUP == 0;
 }
 
 /* The last ones of a whole group. */
 static bool
-crowd_is_human(int c)
+clients_is_human(int c)
 {
 	return c % GROUP >= GROUP - HUMANS;
 }
 
 static const char *
-crowd_class(int c)
+clients_class(int c)
 {
-	return crowd_is_env(c)  ? "environment"
-	    : crowd_is_human(c) ? "human"
-				: "agent";
+	return clients_is_env(c)  ? "environment"
+	    : clients_is_human(c) ? "human"
+				  : "agent";
 }
 
 /* The end of c's group. */
 static int
-crowd_group_end(const struct star_crowd *w, int c)
+clients_group_end(const struct star_clients *w, int c)
 {
-	size_t end = (size_t)crowd_env(c) + GROUP;
+	size_t end = (size_t)clients_env(c) + GROUP;
 
 	return (int)(end < w->o.clients ? end : w->o.clients);
 }
 
 static struct member *
-line_member(const struct star_crowd *w, const struct line *l)
+line_member(const struct star_clients *w, const struct line *l)
 {
 	return &w->member[l->client];
 }
@@ -146,7 +146,7 @@ line_member(const struct star_crowd *w, const struct line *l)
 /* ---- bytes ---- */
 
 static void
-line_watch(struct star_crowd *w, struct line *l, bool writing, int op)
+line_watch(struct star_clients *w, struct line *l, bool writing, int op)
 {
 	struct epoll_event ev = { .data.ptr = l,
 		.events = EPOLLIN | (writing ? EPOLLOUT : 0U) };
@@ -158,7 +158,7 @@ line_watch(struct star_crowd *w, struct line *l, bool writing, int op)
 }
 
 static void
-line_flush(struct star_crowd *w, struct line *l)
+line_flush(struct star_clients *w, struct line *l)
 {
 	ssize_t n = 0;
 
@@ -174,7 +174,7 @@ line_flush(struct star_crowd *w, struct line *l)
 }
 
 static void
-line_send_text(struct star_crowd *w, struct line *l, const struct buf *text)
+line_send_text(struct star_clients *w, struct line *l, const struct buf *text)
 {
 	ws_wire_put(&l->out, 0x81, buf_str(text));
 	line_flush(w, l);
@@ -197,13 +197,13 @@ envelope_put_party(struct buf *b, const char *key, const char *type, int c)
 
 /* To the hub. */
 static void
-line_send_request(
-    struct star_crowd *w, struct line *l, const char *type, const char *payload)
+line_send_request(struct star_clients *w, struct line *l, const char *type,
+    const char *payload)
 {
 	struct buf b = BUF_INIT(4096);
 
 	buf_printf(&b, "{\"type\":\"%s\",\"message_id\":\"hub\"", type);
-	envelope_put_party(&b, "sender", crowd_class(l->client), l->client);
+	envelope_put_party(&b, "sender", clients_class(l->client), l->client);
 	envelope_put_party(&b, "recipient", "hub", -2);
 	buf_printf(&b, ",\"payload\":%s}", payload);
 	line_send_text(w, l, &b);
@@ -211,15 +211,16 @@ line_send_request(
 }
 
 static void
-line_send_message(struct star_crowd *w, struct line *l, int to, uint32_t number)
+line_send_message(
+    struct star_clients *w, struct line *l, int to, uint32_t number)
 {
 	struct buf b = BUF_INIT(4096);
 
 	buf_printf(&b, "{\"type\":\"message\",\"message_id\":\"%u\"",
 	    (unsigned)number);
-	envelope_put_party(&b, "sender", crowd_class(l->client), l->client);
+	envelope_put_party(&b, "sender", clients_class(l->client), l->client);
 	envelope_put_party(
-	    &b, "recipient", to == -1 ? "hub" : crowd_class(to), to);
+	    &b, "recipient", to == -1 ? "hub" : clients_class(to), to);
 	buf_puts(&b,
 	    ",\"payload\":{\"type\":\"event\",\"id\":\"e\",\"event\":\"said\","
 	    "\"data\":{\"text\":\"the lamp in the garden is on\"}}}");
@@ -228,34 +229,34 @@ line_send_message(struct star_crowd *w, struct line *l, int to, uint32_t number)
 }
 
 static void
-member_broadcast(struct star_crowd *w, int env)
+member_broadcast(struct star_clients *w, int env)
 {
 	struct member *m = &w->member[env];
 	int to[GROUP], c, n = 0;
 
-	for (c = env + 1; c < crowd_group_end(w, env); c++)
+	for (c = env + 1; c < clients_group_end(w, env); c++)
 		to[n++] = c;
 	m->newest = star_history_broadcast(w->h, w->now, env, to, (size_t)n);
 	line_send_message(w, &m->line[0], -1, (uint32_t)m->newest);
 }
 
 static void
-member_send(struct star_crowd *w, int c)
+member_send(struct star_clients *w, int c)
 {
 	struct member *m = &w->member[c];
-	int env = crowd_env(c), end = crowd_group_end(w, c), to = env;
+	int env = clients_env(c), end = clients_group_end(w, c), to = env;
 
 	if (end == env + 1)
 		return;
-	if (crowd_is_env(c) && star_crowd_random(w, BROADCAST_N) == 0) {
+	if (clients_is_env(c) && star_clients_random(w, BROADCAST_N) == 0) {
 		member_broadcast(w, c);
 		return;
 	}
 	/* A fourth is for the environment. */
-	if (crowd_is_env(c) || star_crowd_random(w, 4) > 0)
+	if (clients_is_env(c) || star_clients_random(w, 4) > 0)
 		to = env + 1 +
-		    (int)star_crowd_random(w, (size_t)(end - env - 1));
-	if (to == c || (crowd_is_human(c) && crowd_is_human(to)))
+		    (int)star_clients_random(w, (size_t)(end - env - 1));
+	if (to == c || (clients_is_human(c) && clients_is_human(to)))
 		to = env;
 	if (to == c)
 		return;
@@ -265,7 +266,7 @@ member_send(struct star_crowd *w, int c)
 
 /* ---- what comes ---- */
 
-/* The number behind key, as in "message_id":"12"; false: it is not there. */
+/* The number behind key, as in "message_id":"12"; false: it is not present. */
 static bool
 text_number(struct str text, const char *key, long long *out)
 {
@@ -286,7 +287,7 @@ text_has(struct str text, const char *what)
 }
 
 static void
-line_on_first(struct star_crowd *w, struct line *l, struct str text)
+line_on_first(struct star_clients *w, struct line *l, struct str text)
 {
 	static const char key[] = "\"session\":\"";
 	const char *at = memmem(text.p, text.n, key, sizeof(key) - 1);
@@ -300,40 +301,40 @@ line_on_first(struct star_crowd *w, struct line *l, struct str text)
 	l->conn = star_history_opened(w->h, w->now, l->client, how);
 	l->phase = PHASE_OPEN;
 	l->since = l->heartbeat = w->now;
-	l->asked = m->newest = m->confirmed = -1;
+	l->requested = m->newest = m->confirmed = -1;
 	m->failures = 0;
 	m->next =
-	    w->now + (int64_t)star_crowd_random(w, (size_t)w->o.interval_ms);
+	    w->now + (int64_t)star_clients_random(w, (size_t)w->o.interval_ms);
 	if (how != STAR_RESUMED) {
 		m->frames = 0;
 		m->joined = false;
 		m->join_next = 0;
 	}
-	if (crowd_is_env(l->client))
+	if (clients_is_env(l->client))
 		return;
-	m->joined |= !crowd_is_human(l->client);
+	m->joined |= !clients_is_human(l->client);
 	if (m->joined)
 		star_history_member(
-		    w->h, w->now, l->client, crowd_env(l->client));
+		    w->h, w->now, l->client, clients_env(l->client));
 }
 
 static void
-line_on_heartbeat(struct star_crowd *w, struct line *l, struct str text)
+line_on_heartbeat(struct star_clients *w, struct line *l, struct str text)
 {
 	if (l->phase != PHASE_OPEN) {
 		line_on_first(w, l, text);
 		return;
 	}
 	star_history_noticed(w->h, w->now, l->client, l->conn);
-	if (l->old || l->asked < 0)
+	if (l->old || l->requested < 0)
 		return;
-	star_history_taken(w->h, (uint32_t)l->asked);
-	line_member(w, l)->confirmed = l->asked;
-	l->asked = -1;
+	star_history_taken(w->h, (uint32_t)l->requested);
+	line_member(w, l)->confirmed = l->requested;
+	l->requested = -1;
 }
 
 static void
-line_on_error(struct star_crowd *w, struct line *l, struct str text)
+line_on_error(struct star_clients *w, struct line *l, struct str text)
 {
 	long long number;
 
@@ -348,37 +349,37 @@ line_on_error(struct star_crowd *w, struct line *l, struct str text)
 
 /* What the hub tells an environment of its members, and anybody of drops. */
 static void
-line_on_event(struct star_crowd *w, struct line *l, struct str text)
+line_on_event(struct star_clients *w, struct line *l, struct str text)
 {
 	long long n;
-	bool there =
+	bool present =
 	    text_has(text, "_joined\"") || text_has(text, "_resumed\"");
 
 	if (text_has(text, "\"event\":\"messages_dropped\"")) {
 		ck_assert(text_number(text, "\"count\":", &n));
 		star_history_dropped(w->h, w->now, l->client, (uint32_t)n);
-	} else if (there || text_has(text, "_left\"")) {
+	} else if (present || text_has(text, "_left\"")) {
 		ck_assert(text_number(text, "_id\":\"c", &n));
 		ck_assert_int_lt(n, (long long)w->o.clients);
 		if (!l->old)
-			star_history_notified(w->h, l->client, (int)n, there);
+			star_history_notified(w->h, l->client, (int)n, present);
 	}
 }
 
 /* The outcome of its request to join. */
 static void
-line_on_outcome(struct star_crowd *w, struct line *l, struct str text)
+line_on_outcome(struct star_clients *w, struct line *l, struct str text)
 {
 	struct member *m = line_member(w, l);
 
 	if (l->old || m->joined || !text_has(text, "\"status\":\"success\""))
 		return;
 	m->joined = true;
-	star_history_member(w->h, w->now, l->client, crowd_env(l->client));
+	star_history_member(w->h, w->now, l->client, clients_env(l->client));
 }
 
 static void
-line_on_text(struct star_crowd *w, struct line *l, struct str text)
+line_on_text(struct star_clients *w, struct line *l, struct str text)
 {
 	long long number;
 
@@ -407,7 +408,7 @@ line_on_text(struct star_crowd *w, struct line *l, struct str text)
 }
 
 static void
-line_on_close(struct star_crowd *w, struct line *l, struct str data)
+line_on_close(struct star_clients *w, struct line *l, struct str data)
 {
 	static const unsigned codes[] = { 1001, 1012, 1013, 4409 };
 	unsigned code = data.n < 2 ? 0
@@ -428,7 +429,7 @@ line_on_close(struct star_crowd *w, struct line *l, struct str data)
 /* Whether the connection goes on. */
 static bool
 line_on_frame(
-    struct star_crowd *w, struct line *l, const struct ws_wire_frame *f)
+    struct star_clients *w, struct line *l, const struct ws_wire_frame *f)
 {
 	switch (f->opcode) {
 	case 1:
@@ -449,7 +450,7 @@ line_on_frame(
 
 /* The response to the handshake; false: it is not whole, or the end. */
 static bool
-line_on_response(struct star_crowd *w, struct line *l)
+line_on_response(struct star_clients *w, struct line *l)
 {
 	const char *end = memmem(l->in.p, l->in.n, "\r\n\r\n", 4);
 
@@ -468,7 +469,7 @@ line_on_response(struct star_crowd *w, struct line *l)
 }
 
 static void
-line_on_bytes(struct star_crowd *w, struct line *l)
+line_on_bytes(struct star_clients *w, struct line *l)
 {
 	struct ws_wire_frame f;
 	size_t at = 0;
@@ -482,7 +483,7 @@ line_on_bytes(struct star_crowd *w, struct line *l)
 }
 
 static void
-line_read(struct star_crowd *w, struct line *l)
+line_read(struct star_clients *w, struct line *l)
 {
 	char bytes[READ_BYTES];
 	ssize_t n = recv(l->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
@@ -511,7 +512,7 @@ line_close(struct line *l)
 
 /* It is over; the newest one of a client begins again. */
 static void
-line_end(struct star_crowd *w, struct line *l)
+line_end(struct star_clients *w, struct line *l)
 {
 	struct member *m = line_member(w, l);
 	int64_t most = (int64_t)BACKOFF_MS << m->failures;
@@ -523,19 +524,19 @@ line_end(struct star_crowd *w, struct line *l)
 		return;
 	if (most < BACKOFF_MAX)
 		m->failures++;
-	m->next = w->now + (int64_t)star_crowd_random(w, (size_t)most);
+	m->next = w->now + (int64_t)star_clients_random(w, (size_t)most);
 }
 
 static void
-line_put_handshake(const struct star_crowd *w, struct line *l)
+line_put_handshake(const struct star_clients *w, struct line *l)
 {
 	const struct member *m = line_member(w, l);
-	int c = l->client, env = crowd_env(c);
+	int c = l->client, env = clients_env(c);
 
 	buf_puts(&l->out, "GET ");
-	if (crowd_is_env(c))
+	if (clients_is_env(c))
 		buf_printf(&l->out, "/env/c%06d", c);
-	else if (crowd_is_human(c))
+	else if (clients_is_human(c))
 		buf_printf(&l->out, "/human/c%06d", c);
 	else
 		buf_printf(&l->out, "/env/c%06d/agent/c%06d", env, c);
@@ -549,11 +550,11 @@ line_put_handshake(const struct star_crowd *w, struct line *l)
 }
 
 static void
-line_connect(struct star_crowd *w, struct line *l)
+line_connect(struct star_clients *w, struct line *l)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port =
-		    htons((uint16_t)w->o.port[star_crowd_random(w, w->o.hubs)]),
+		.sin_port = htons(
+		    (uint16_t)w->o.port[star_clients_random(w, w->o.hubs)]),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int one = 1;
 
@@ -578,7 +579,7 @@ line_connect(struct star_crowd *w, struct line *l)
 
 /* Close it as one that does not come back to its session. */
 static void
-member_leave(struct star_crowd *w, struct member *m)
+member_leave(struct star_clients *w, struct member *m)
 {
 	struct line *l = &m->line[0];
 
@@ -586,22 +587,22 @@ member_leave(struct star_crowd *w, struct member *m)
 	line_flush(w, l);
 	m->session[0] = '\0';
 	line_end(w, l);
-	m->next = w->now + 500 + (int64_t)star_crowd_random(w, 3000);
+	m->next = w->now + 500 + (int64_t)star_clients_random(w, 3000);
 }
 
 /* Its connection breaks; it comes back soon, or when its session is over. */
 static void
-member_break(struct star_crowd *w, struct member *m, bool soon)
+member_break(struct star_clients *w, struct member *m, bool soon)
 {
 	line_end(w, &m->line[0]);
 	if (!soon)
 		m->next = w->now + w->o.resume_ms + 1000 +
-		    (int64_t)star_crowd_random(w, 2000);
+		    (int64_t)star_clients_random(w, 2000);
 }
 
 /* Another process begins to use its id, and the older connection stays. */
 static void
-member_double(struct star_crowd *w, struct member *m)
+member_double(struct star_clients *w, struct member *m)
 {
 	struct line *l = &m->line[1];
 
@@ -621,11 +622,11 @@ member_double(struct star_crowd *w, struct member *m)
 }
 
 static void
-member_act(struct star_crowd *w, struct member *m)
+member_act(struct star_clients *w, struct member *m)
 {
 	int c = m->line[0].client;
 
-	switch (star_crowd_random(w, RARE)) {
+	switch (star_clients_random(w, RARE)) {
 	case 0:
 		member_leave(w, m);
 		return;
@@ -640,7 +641,7 @@ member_act(struct star_crowd *w, struct member *m)
 		return;
 	default:
 		m->next = w->now + 1 +
-		    (int64_t)star_crowd_random(
+		    (int64_t)star_clients_random(
 			w, (size_t)(2 * w->o.interval_ms));
 		member_send(w, c);
 	}
@@ -648,37 +649,37 @@ member_act(struct star_crowd *w, struct member *m)
 
 /* It asks whether the hub has taken what it sent. */
 static void
-line_confirm(struct star_crowd *w, struct line *l)
+line_confirm(struct star_clients *w, struct line *l)
 {
 	struct member *m = line_member(w, l);
 
 	if (w->now < l->heartbeat ||
-	    (!l->old && (l->asked >= 0 || m->newest == m->confirmed)))
+	    (!l->old && (l->requested >= 0 || m->newest == m->confirmed)))
 		return;
 	l->heartbeat = w->now + CONFIRM_MS;
 	if (!l->old)
-		l->asked = m->newest;
+		l->requested = m->newest;
 	line_send_request(w, l, "heartbeat", "{}");
 }
 
 static void
-member_join(struct star_crowd *w, struct member *m)
+member_join(struct star_clients *w, struct member *m)
 {
 	char payload[128];
 
-	if (m->joined || !crowd_is_human(m->line[0].client) ||
+	if (m->joined || !clients_is_human(m->line[0].client) ||
 	    w->now < m->join_next)
 		return;
 	m->join_next = w->now + CONFIRM_MS;
 	(void)snprintf(payload, sizeof(payload),
 	    "{\"type\":\"stream\",\"id\":\"j\",\"stream\":\"join_environment\","
 	    "\"data\":{\"env_id\":\"c%06d\"}}",
-	    crowd_env(m->line[0].client));
+	    clients_env(m->line[0].client));
 	line_send_request(w, &m->line[0], "message", payload);
 }
 
 static void
-member_tick(struct star_crowd *w, struct member *m)
+member_tick(struct star_clients *w, struct member *m)
 {
 	struct line *l = &m->line[0], *old = &m->line[1];
 
@@ -700,12 +701,12 @@ member_tick(struct star_crowd *w, struct member *m)
 	}
 }
 
-/* ---- the crowd ---- */
+/* ---- the clients ---- */
 
-struct star_crowd *
-star_crowd_new(const struct star_crowd_opts *o)
+struct star_clients *
+star_clients_new(const struct star_clients_opts *o)
 {
-	struct star_crowd *w = mem_zalloc(sizeof(*w));
+	struct star_clients *w = mem_zalloc(sizeof(*w));
 	size_t i, k;
 
 	w->o = *o;
@@ -726,7 +727,7 @@ star_crowd_new(const struct star_crowd_opts *o)
 }
 
 void
-star_crowd_free(struct star_crowd *w)
+star_clients_free(struct star_clients *w)
 {
 	size_t i, k;
 
@@ -741,23 +742,23 @@ star_crowd_free(struct star_crowd *w)
 }
 
 void
-star_crowd_run(struct star_crowd *w, int ms)
+star_clients_run(struct star_clients *w, int ms)
 {
-	int64_t end = star_crowd_now(w) + ms;
+	int64_t end = star_clients_now(w) + ms;
 	struct epoll_event ev[EVENTS];
 	struct line *l;
 	int64_t ticked = -1;
 	size_t m;
 	int i, n;
 
-	while ((w->now = star_crowd_now(w)) < end) {
+	while ((w->now = star_clients_now(w)) < end) {
 		if (w->now >= ticked + TICK_MS) {
 			ticked = w->now;
 			for (m = 0; m < w->o.clients; m++)
 				member_tick(w, &w->member[m]);
 		}
 		n = epoll_wait(w->epfd, ev, EVENTS, TICK_MS);
-		w->now = star_crowd_now(w);
+		w->now = star_clients_now(w);
 		for (i = 0; i < n; i++) {
 			l = ev[i].data.ptr;
 			if (l->fd != -1 && (ev[i].events & EPOLLOUT) != 0)
@@ -769,9 +770,9 @@ star_crowd_run(struct star_crowd *w, int ms)
 }
 
 void
-star_crowd_set_quiet(struct star_crowd *w, bool quiet)
+star_clients_set_quiet(struct star_clients *w, bool quiet)
 {
-	int64_t now = star_crowd_now(w);
+	int64_t now = star_clients_now(w);
 	struct member *m;
 	size_t i;
 
@@ -781,23 +782,23 @@ star_crowd_set_quiet(struct star_crowd *w, bool quiet)
 		if (m->line[0].phase == PHASE_NONE &&
 		    m->next > now + BACKOFF_MAX)
 			m->next =
-			    now + (int64_t)star_crowd_random(w, BACKOFF_MAX);
+			    now + (int64_t)star_clients_random(w, BACKOFF_MAX);
 	}
 }
 
 size_t
-star_crowd_open(const struct star_crowd *w)
+star_clients_open(const struct star_clients *w)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < w->o.clients; i++)
 		n += w->member[i].line[0].phase == PHASE_OPEN &&
-		    (w->member[i].joined || crowd_is_env((int)i));
+		    (w->member[i].joined || clients_is_env((int)i));
 	return n;
 }
 
 void
-star_crowd_ends(const struct star_crowd *w, struct star_crowd_ends *e)
+star_clients_ends(const struct star_clients *w, struct star_clients_ends *e)
 {
 	const struct member *m;
 	size_t i;
@@ -808,6 +809,6 @@ star_crowd_ends(const struct star_crowd *w, struct star_crowd_ends *e)
 		m = &w->member[i];
 		e->connecting += m->line[0].phase == PHASE_CONNECTING;
 		e->unjoined += m->line[0].phase == PHASE_OPEN && !m->joined &&
-		    !crowd_is_env((int)i);
+		    !clients_is_env((int)i);
 	}
 }
