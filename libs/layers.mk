@@ -56,7 +56,7 @@ USES_memory-worker    := core wire bus state httpc llm svc
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
-USES_star-hub         := core wire auth bus state terminal http ws svc
+USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.

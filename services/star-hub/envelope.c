@@ -4,6 +4,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "core/trace.h"
 #include "wire/slice.h"
 #include "wire/tree.h"
 
@@ -170,6 +171,10 @@ envelope_on_member(void *arg, const struct wire_slice *s)
 		if (str_eq(s->key, STR("message_id")))
 			r->message_id = s->value;
 		break;
+	case 11:
+		if (str_eq(s->key, STR("traceparent")))
+			r->e->traceparent = s->value;
+		break;
 	default:
 		break;
 	}
@@ -237,6 +242,17 @@ envelope_read(struct str text, size_t max, struct arena *a, struct envelope *e,
 	if (e->payload.p == NULL && e->type != ENVELOPE_HEARTBEAT)
 		errors_add(errors, "/payload: is missing");
 	return errors->n == 0 ? RC_OK : RC_INVALID;
+}
+
+bool
+envelope_trace(const struct envelope *e, struct trace *t)
+{
+	struct str s = e->traceparent;
+
+	/* No such text has a character that needs an escape. */
+	if (s.n < 2 || s.p[0] != '"')
+		return false;
+	return trace_parse((struct str){ s.p + 1, s.n - 2 }, t) == RC_OK;
 }
 
 bool

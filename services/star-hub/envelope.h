@@ -39,6 +39,7 @@ struct envelope {
 	/* Its message_id, else its id, as written; absent: none, or too long.
 	 */
 	struct str message_id;
+	struct str traceparent; /* as written; absent: none */
 	bool has_timestamp;
 };
 
@@ -61,6 +62,13 @@ struct envelope_errors {
  */
 enum rc envelope_read(struct str text, size_t max, struct arena *a,
     struct envelope *e, struct envelope_errors *errors) RC_CHECK;
+
+/*
+ * envelope_trace(e, t):
+ * The trace that it is part of.  False: it says none, or no valid one.
+ */
+struct trace;
+bool envelope_trace(const struct envelope *e, struct trace *t);
 
 /*
  * envelope_is_from(e, me):

@@ -16,7 +16,7 @@ struct envelope;
 struct ws_opts;
 
 /* The service's options. */
-#define HUB_OPTS_N (19 + 2 + STATE_CONF_N)
+#define HUB_OPTS_N (19 + 2 + STATE_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt hub_opts[HUB_OPTS_N];
 
 /* Its WebSocket connections. */

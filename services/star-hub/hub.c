@@ -90,6 +90,7 @@ const struct conf_opt hub_opts[HUB_OPTS_N] = {
 	    "a client may come back to its session for so long, ms; 0: never" },
 	{ "STAR_HISTORY", CONF_INT, CONF_AT(hub_conf, history), "1000", 0,
 	    100000, "broadcasts of an environment that are stored; 0: none" },
+	OTLP_CONF_ROWS(hub_conf, otlp, "star-hub"),
 };
 
 /* ---- configuration ---- */
@@ -138,6 +139,13 @@ hub_check(const void *arg, struct buf *errors, struct buf *known)
 	if (!str_eq(str_of(conf->sender), STR("rewrite")) &&
 	    !str_eq(str_of(conf->sender), STR("refuse")))
 		buf_puts(errors, "STAR_SENDER: use rewrite or refuse\n");
+	error = otlp_conf_error(&conf->otlp);
+	if (error != NULL)
+		buf_printf(errors,
+		    "OTEL_EXPORTER_OTLP_ENDPOINT, "
+		    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, "
+		    "OTEL_EXPORTER_OTLP_HEADERS: %s\n",
+		    error);
 	if (global.n > 0 && !str_eq(global, STR("on")) &&
 	    !str_eq(global, STR("off")))
 		buf_puts(errors,
@@ -377,7 +385,7 @@ hub_start(struct svc *s, const void *conf)
 	hub_set_limits(h);
 	hub_make_metrics(h);
 	/* The URL was checked. */
-	if (hub_connect(h) != RC_OK) {
+	if (message_spans_start(h) != RC_OK || hub_connect(h) != RC_OK) {
 		hub_stop(h);
 		return NULL;
 	}
@@ -436,6 +444,7 @@ hub_stop(void *app)
 	monitors_expire(h, true);
 	state_free(h->state);
 	worker_free(h->workers);
+	message_spans_stop(h);
 	directory_free(h->directory);
 	rooms_free(h->rooms);
 	arena_free(h->arena);

@@ -19,6 +19,8 @@
 #include "core/metric.h"
 #include "directory.h"
 #include "hub_text.h"
+#include "message_span.h"
+#include "otlp/otlp.h"
 #include "replay.h"
 #include "room.h"
 #include "state/state_conf.h"
@@ -73,6 +75,7 @@ struct hub_conf {
 	int64_t skills_max; /* bytes */
 	int64_t resume_ms;
 	int64_t history;
+	struct otlp_conf otlp;
 };
 
 /* Room for a cursor, "<gen>-<seq>", and a session's id, NUL included. */
@@ -145,6 +148,7 @@ struct client {
 	char **rejoin;       /* keys of rooms that it was in */
 	size_t nrejoin;
 	int64_t after_cursor; /* events that it has; -1: not wanted */
+	struct trace *trace;  /* of its request; NULL: none that is exported */
 };
 
 TAILQ_HEAD(client_list, client);
@@ -228,7 +232,9 @@ struct hub {
 	/* Until when that may be delivered, also to one that comes back; {0}:
 	 * any time. */
 	struct wall deliver_by;
-	int64_t now_ms; /* of the timestamp */
+	struct otlp *otlp;        /* NULL: tracing is off */
+	struct message_span span; /* of the message that is handled */
+	int64_t now_ms;           /* of the timestamp */
 	char timestamp[HUB_TIMESTAMP_MAX];
 	struct hub_metrics metrics;
 	uint64_t events; /* that the hub has made */
@@ -465,6 +471,46 @@ void bodies_down(struct hub *h, struct client *c);
 /* hub_receive(h, c, text): A message from c, which has no connection; not in
  * c->receive(). */
 void hub_receive(struct hub *h, struct client *c, struct str text);
+
+/* ---- spans.c ---- */
+
+/*
+ * Spans of messages that are part of a trace: "star.route", from reading one to
+ * queueing it, and "star.deliver", until another hub confirms it.
+ *
+ * A message is part of the trace that it says, in an outer member traceparent,
+ * else of that of its connection's request, if there is one.  Without, or
+ * without a collector, none is made.
+ */
+/*
+ * message_spans_start(h): RC_INVALID: the configuration is wrong.
+ * message_spans_stop(h): Send what waits, for a few seconds at most; the loop
+ * does not run any more.
+ */
+enum rc message_spans_start(struct hub *h) RC_CHECK;
+void message_spans_stop(struct hub *h);
+
+/* message_span_connect(h, c, head): c's connection is part of the trace of its
+ * request. */
+void message_span_connect(
+    struct hub *h, struct client *c, const struct http_head *head);
+
+/*
+ * message_span_begin(h, c, e, start): e, of c, is handled now.
+ * message_span_routed(h, c, f): It was, or is wrong, as f says.
+ */
+void message_span_begin(struct hub *h, const struct client *c,
+    const struct envelope *e, struct mono start);
+void message_span_routed(
+    struct hub *h, const struct client *c, const struct hub_failure *f);
+
+/*
+ * message_span_deliver(h, o): The message that is handled goes to another hub.
+ * message_span_delivered(h, o, error): It is there, or not, with error.
+ */
+void message_span_deliver(struct hub *h, struct outgoing *o);
+void message_span_delivered(
+    struct hub *h, const struct outgoing *o, const char *error);
 
 /* ---- heartbeat.c ---- */
 

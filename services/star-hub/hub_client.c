@@ -142,6 +142,7 @@ client_unref(struct hub *h, struct client *c)
 	free(c->rejoin);
 	free(c->addressed);
 	free(c->rooms);
+	free(c->trace);
 	free(c->text);
 	free(c);
 }

@@ -199,6 +199,7 @@ on_connect(void *app, struct ws_peer *p, const struct http_head *head,
 	}
 	c = client_new(p, &i, who);
 	ws_peer_set(p, c);
+	message_span_connect(h, c, head);
 	(void)str_split(&query, '?');
 	why = connect_set_session(h, c, query);
 	if (why != NULL) {

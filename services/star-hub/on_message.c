@@ -90,6 +90,7 @@ static void
 message_count(struct hub *h, const struct client *c, enum hub_how how)
 {
 	metric_add(h->metrics.messages[c->identity.class][how], 1);
+	h->span.how = how;
 }
 
 /*
@@ -135,6 +136,7 @@ message_to_remote(struct hub *h, struct client *c, const struct hub_failure *f,
 	    outgoing_new(client_ref(c), f->seq, f->message_id, key);
 
 	o->denied = denied;
+	message_span_deliver(h, o);
 	remote_route(h->peers, o, buf_str(&h->message));
 }
 
@@ -194,6 +196,7 @@ message_to_peers(struct hub *h, struct client *c, struct link_record *r,
 		if (r->seq > 0 && !member_set_may_have(c->members, p))
 			continue;
 		o = outgoing_new(client_ref(c), f->seq, f->message_id, none);
+		message_span_deliver(h, o);
 		rc = peer_send(p, r, o);
 		if (rc != RC_OK)
 			outgoing_fail(h->peers, o,
@@ -366,7 +369,9 @@ message_handle(
 		f.validation_errors = errors.text;
 		f.nvalidation_errors = errors.n;
 	} else {
+		message_span_begin(h, c, &e, now);
 		done = message_by_type(h, c, &e, &f);
+		message_span_routed(h, c, done ? NULL : &f);
 		if (done && h->nmonitors > 0 && e.type == ENVELOPE_MESSAGE)
 			monitors_report(h, c, &e);
 	}

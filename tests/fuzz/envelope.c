@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "core/trace.h"
 #include "envelope.h"
 #include "must.h"
 #include "payload.h"
@@ -106,6 +107,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct arena *a = arena_new(65536);
 	struct envelope_errors errors;
 	struct envelope e;
+	struct trace trace;
 	enum rc rc = envelope_read(in, MAX, a, &e, &errors);
 
 	must(errors.n <= ENVELOPE_ERRORS_MAX);
@@ -118,6 +120,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		check_recipient(&e);
 		check_forwarded(a, &e);
 		check_payload(a, e.payload);
+		must(str_is_within(e.traceparent, in));
+		must(!envelope_trace(&e, &trace) ||
+		    strlen(trace.trace_id) == 32);
 	}
 	check_target(in);
 	arena_free(a);

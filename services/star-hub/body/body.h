@@ -210,10 +210,11 @@ void body_forget_actions(struct resident *r, bool all);
 struct dialogue *dialogue_new(struct resident *r);
 void dialogue_free(struct dialogue *d);
 
-/* dialogue_receive(d, from, p): Something was sent to the agent.  In a fiber.
- */
+/* dialogue_receive(d, from, p, trace): Something was sent to the agent, as part
+ * of a trace; NULL: none.  In a fiber. */
+struct trace;
 void dialogue_receive(struct dialogue *d, const struct identity *from,
-    const struct body_payload *p);
+    const struct body_payload *p, const struct trace *trace);
 
 /* ---- on_body.c: reports of environments; on_home.c: requests ---- */
 

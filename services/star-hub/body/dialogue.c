@@ -32,7 +32,8 @@
 /* Something that was said, and waits for its turn. */
 struct utterance {
 	struct utterance *next;
-	char *id; /* of the payload; empty: none */
+	struct trace trace; /* of its turn */
+	char *id;           /* of the payload; empty: none */
 	char text[];
 };
 
@@ -422,7 +423,7 @@ turn_start(void *arg)
 
 	rc = star_guest_enter(dialogue_hub(s->dialogue)->state, str_of(r->user),
 	    str_of(r->soul), str_of(s->user));
-	trace_new(&s->trace);
+	s->trace = s->first->trace;
 	id_hex32(hex);
 	(void)snprintf(s->turn_id, sizeof(s->turn_id), "turn_%s", hex);
 	metric_add(r->body->all->metrics.turns, 1);
@@ -453,10 +454,15 @@ sender_next(struct sender *s)
 /* ---- what is said ---- */
 
 static void
-sender_add(struct sender *s, struct str id, struct str text)
+sender_add(
+    struct sender *s, struct str id, struct str text, const struct trace *trace)
 {
 	struct utterance *u = mem_zalloc(sizeof(*u) + text.n + id.n + 2);
 
+	if (trace != NULL)
+		u->trace = *trace;
+	else
+		trace_new(&u->trace);
 	str_copy(text, u->text, text.n + 1);
 	u->id = u->text + text.n + 1;
 	str_copy(id, u->id, id.n + 1);
@@ -467,7 +473,8 @@ sender_add(struct sender *s, struct str id, struct str text)
 }
 
 static void
-sender_receive(struct sender *s, struct str id, struct str text)
+sender_receive(
+    struct sender *s, struct str id, struct str text, const struct trace *trace)
 {
 	struct dialogue_error e = { "invalid_request", { NULL, 0 } };
 	ptrdiff_t chars = str_utf8_count(text);
@@ -483,13 +490,13 @@ sender_receive(struct sender *s, struct str id, struct str text)
 	if (e.text.p != NULL)
 		reply_send(s, id, NULL, &e);
 	else
-		sender_add(s, id, text);
+		sender_add(s, id, text, trace);
 }
 
 /* An event of the environment that wants a reply. */
 static void
 dialogue_attend(struct dialogue *d, const struct identity *from,
-    const struct body_payload *p, struct arena *a)
+    const struct body_payload *p, const struct trace *trace, struct arena *a)
 {
 	const struct throttle_limit limit = { MINUTE_NS / ATTENTION_PER_MINUTE,
 		MINUTE_NS };
@@ -505,12 +512,12 @@ dialogue_attend(struct dialogue *d, const struct identity *from,
 	    : arena_printf(
 		  a, "[%.*s] %.*s", STR_ARG(p->event), STR_ARG(p->data));
 	if (s->n < BODY_QUEUE_MAX + 1 && text.p != NULL)
-		sender_receive(s, p->id, text);
+		sender_receive(s, p->id, text, trace);
 }
 
 void
 dialogue_receive(struct dialogue *d, const struct identity *from,
-    const struct body_payload *p)
+    const struct body_payload *p, const struct trace *trace)
 {
 	bool is_dialogue =
 	    str_eq(p->type, STR("event")) && str_eq(p->event, STR("dialogue"));
@@ -521,7 +528,7 @@ dialogue_receive(struct dialogue *d, const struct identity *from,
 		return;
 	if (!is_dialogue && p->attention && from->class == CLASS_ENVIRONMENT) {
 		a = arena_new(WIRE_ARENA_MAX);
-		dialogue_attend(d, from, p, a);
+		dialogue_attend(d, from, p, trace, a);
 		arena_free(a);
 		return;
 	}
@@ -531,5 +538,5 @@ dialogue_receive(struct dialogue *d, const struct identity *from,
 		return;
 	s = dialogue_sender(d, from);
 	if (s != NULL)
-		sender_receive(s, p->id, p->user_text);
+		sender_receive(s, p->id, p->user_text, trace);
 }

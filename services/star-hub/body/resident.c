@@ -99,6 +99,7 @@ resident_handle(struct resident *r, struct str text, struct arena *a)
 	struct body_payload p;
 	struct identity from;
 	struct envelope e;
+	struct trace trace;
 
 	if (envelope_read(text, text.n, a, &e, &errors) != RC_OK ||
 	    body_payload_read(e.payload, a, &p) != RC_OK)
@@ -107,7 +108,8 @@ resident_handle(struct resident *r, struct str text, struct arena *a)
 	if (str_eq(p.type, STR("outcome")))
 		body_on_outcome(r, &p);
 	else
-		dialogue_receive(r->dialogue, &from, &p);
+		dialogue_receive(r->dialogue, &from, &p,
+		    envelope_trace(&e, &trace) ? &trace : NULL);
 }
 
 static void

@@ -15,11 +15,20 @@
 
 /* ---- what became of a message ---- */
 
+/* NULL: it is there. */
+static void
+outgoing_close(struct peers *c, struct outgoing *o, const char *error)
+{
+	if (o->span != NULL)
+		message_span_delivered(c->hub, o, error);
+	client_unref(c->hub, o->from);
+	outgoing_free(o);
+}
+
 void
 outgoing_end(struct peers *c, struct outgoing *o)
 {
-	client_unref(c->hub, o->from);
-	outgoing_free(o);
+	outgoing_close(c, o, NULL);
 }
 
 /* The client that has its session now, at this hub; else the one that sent it.
@@ -46,7 +55,7 @@ outgoing_fail(struct peers *c, struct outgoing *o, enum hub_error error)
 
 	if (o->seq > 0)
 		client_fail(c->hub, outgoing_sender(c, o), &f);
-	outgoing_end(c, o);
+	outgoing_close(c, o, hub_error_code(error));
 }
 
 /* ---- records ---- */

@@ -39,6 +39,7 @@ outgoing_new(
 void
 outgoing_free(struct outgoing *o)
 {
+	free(o->span);
 	free(o->bytes);
 	free(o);
 }

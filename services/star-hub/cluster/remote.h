@@ -15,6 +15,7 @@
 #include "core/str.h"
 
 struct client;
+struct message_span;
 struct peer;
 
 /* Identities that are known, and messages of one that wait, with their bytes.
@@ -37,6 +38,7 @@ struct outgoing {
 	/* Not NULL: it may not be sent, of which this is the reason, if there
 	 * is such a client at all. */
 	const char *denied;
+	struct message_span *span; /* NULL: none */
 };
 TAILQ_HEAD(outgoing_list, outgoing);
 

@@ -87,6 +87,35 @@ TEST(a_human_talks_to_a_soul_as_a_guest)
 	star_body_stop(&b);
 }
 
+TEST(a_turn_is_part_of_the_trace_of_its_message)
+{
+	static const char parent[] =
+	    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+	struct star_body b;
+	natsSubscription *turns;
+	natsMsg *m = NULL;
+	const char *value = NULL;
+	char text[1024];
+
+	star_body_start(&b);
+	star_body_live(&b);
+	star_body_bob(&b);
+	turns = tk_nats_listen(b.nc, "soul.rpc.turn.start");
+	snprintf(text, sizeof(text),
+	    "{\"type\":\"message\",\"traceparent\":\"%s\",\"sender\":{\"id\":"
+	    "\"bob\",\"type\":\"human\"},\"recipient\":{\"id\":\"agent_001\""
+	    ",\"type\":\"agent\"},\"payload\":%s}",
+	    parent, DIALOGUE("hello"));
+	tk_ws_send(&b.bob, text);
+	ck_assert_int_eq(
+	    natsSubscription_NextMsg(&m, turns, STAR_BODY_MS), NATS_OK);
+	ck_assert_int_eq(natsMsgHeader_Get(m, "traceparent", &value), NATS_OK);
+	ck_assert_str_eq(value, parent);
+	natsMsg_Destroy(m);
+	natsSubscription_Destroy(turns);
+	star_body_stop(&b);
+}
+
 TEST(a_sender_has_one_turn_at_a_time)
 {
 	struct star_body b;

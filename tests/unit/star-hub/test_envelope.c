@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
+#include "core/trace.h"
 #include "envelope.h"
 #include "testkit/testkit.h"
 
@@ -116,6 +117,39 @@ TEST(an_unknown_class_is_an_error_of_its_own)
 	ck_assert(errors.unknown_class);
 	ck_assert_int_eq(read_text("{}", &e, &errors), RC_INVALID);
 	ck_assert(!errors.unknown_class);
+}
+
+TEST(a_traceparent_is_a_trace_if_it_is_valid)
+{
+#define T "0af7651916cd43dd8448eb211c80319c"
+	static const struct {
+		const char *value;
+		bool valid;
+	} rows[] = {
+		{ "\"00-" T "-b7ad6b7169203331-01\"", true },
+		{ "\"00-" T "-b7ad6b7169203331\"", false },
+		{ "\"\"", false },
+		{ "7", false },
+		{ "{}", false },
+		{ "null", false },
+	};
+	struct envelope_errors errors;
+	struct envelope e;
+	struct trace t;
+	char text[512];
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		snprintf(text, sizeof(text), "{\"traceparent\":%s,%s",
+		    rows[i].value, &OK[1]);
+		ck_assert_int_eq(read_text(text, &e, &errors), RC_OK);
+		ck_assert_int_eq(envelope_trace(&e, &t), rows[i].valid);
+		if (rows[i].valid)
+			ck_assert_str_eq(t.trace_id, T);
+	}
+	ck_assert_int_eq(read_text(OK, &e, &errors), RC_OK);
+	ck_assert(!envelope_trace(&e, &t));
+#undef T
 }
 
 TEST(the_message_id_is_found_in_what_is_wrong_too)
