@@ -19,25 +19,47 @@ broadcast_send(struct hub *h, struct client *c, enum client_class audience,
 }
 
 /*
- * False: m has it, or it is of an older connection of the environment than the
- * newest one, which continues with what Redis has of the numbers of that.
- * Those right before it that m has not got, since they were lost on their way
- * to this hub, are reported.
+ * m will have all up to seq; those before from that it has not got, since they
+ * were lost on their way to this hub, are reported.  False: it has them, or
+ * they are of an older connection of the environment than the newest one, which
+ * continues with what Redis has of the numbers of that.
  */
 static bool
-broadcast_is_new(struct hub *h, struct room_member *m, int64_t gen, int64_t seq)
+broadcast_advance(struct hub *h, struct room_member *m, int64_t gen,
+    int64_t seq, int64_t from)
 {
-	int64_t missed = m->seq > 0 ? seq - m->seq - 1 : 0;
+	bool known = m->gen > 0 || m->seq > 0;
+	int64_t missed = known ? from - m->seq - 1 : 0;
 
-	if (seq == 0)
-		return true;
-	if (gen < m->gen || (gen == m->gen && seq <= m->seq))
+	if (gen < m->gen || (gen == m->gen && known && seq <= m->seq))
 		return false;
 	m->gen = gen;
 	m->seq = seq;
 	while (missed-- > 0)
 		client_drop(h, m->client);
 	return true;
+}
+
+void
+broadcast_skip(struct hub *h, struct room_member *m, int64_t gen, int64_t seq)
+{
+	struct client *c = m->client;
+
+	/* It may get them of Redis yet. */
+	if (c->phase == CLIENT_CLAIMING && c->after_cursor >= 0)
+		return;
+	if (broadcast_advance(h, m, gen, seq, seq + 1))
+		(void)client_send_dropped(h, c);
+}
+
+void
+broadcast_skip_all(struct hub *h, struct str key, int64_t gen, int64_t seq)
+{
+	const struct room *room = rooms_find(h->rooms, key);
+	size_t i, n = room_count(room);
+
+	for (i = 0; i < n; i++)
+		broadcast_skip(h, room_member_at(room, i), gen, seq);
 }
 
 void
@@ -50,7 +72,8 @@ broadcast_here(struct hub *h, const struct link_record *r, struct frame *f)
 
 	for (i = 0; i < n; i++) {
 		m = room_member_at(room, i);
-		if (broadcast_is_new(h, m, r->gen, r->seq))
+		if (r->seq == 0 ||
+		    broadcast_advance(h, m, r->gen, r->seq, r->seq))
 			sent +=
 			    broadcast_send(h, m->client, audience, f, r->seq);
 	}

@@ -554,6 +554,8 @@ void membership_entered(struct hub *h, struct str key, struct str member,
     struct peer *peer, int64_t gen);
 void membership_resumed(struct hub *h, struct str key, struct str member,
     struct peer *peer, int64_t gen);
+void membership_send_cursor(
+    struct hub *h, struct str key, struct str member, struct peer *peer);
 void membership_exited(struct hub *h, struct str key, struct str member,
     int64_t gen, const char *reason);
 void membership_was_detached(
@@ -685,6 +687,18 @@ void history_catch_up(
 struct link_record;
 void broadcast_here(
     struct hub *h, const struct link_record *r, struct frame *f);
+
+/*
+ * broadcast_skip(h, m, gen, seq): m gets no broadcast of its environment's
+ * claim gen up to seq any more; those that it has not got are reported to it.
+ * broadcast_skip_all(h, key, gen, seq): The same of all members here of the
+ * room of key.
+ */
+void broadcast_skip(
+    struct hub *h, struct room_member *m, int64_t gen, int64_t seq);
+void broadcast_skip_all(
+    struct hub *h, struct str key, int64_t gen, int64_t seq);
+
 void broadcast_here_all(struct hub *h, struct str tenant,
     enum client_class audience, const struct client *from, struct frame *f);
 

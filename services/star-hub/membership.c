@@ -70,6 +70,21 @@ membership_resumed(struct hub *h, struct str key, struct str member,
 }
 
 void
+membership_send_cursor(
+    struct hub *h, struct str key, struct str member, struct peer *peer)
+{
+	const struct client *env = membership_environment(h, key);
+
+	if (env != NULL)
+		peer_put(peer,
+		    &(struct link_record){ .kind = LINK_CURSOR,
+			.gen = env->gen,
+			.to = member,
+			.from = key,
+			.seq = env->cursor });
+}
+
+void
 membership_exited(struct hub *h, struct str key, struct str member, int64_t gen,
     const char *reason)
 {
@@ -109,7 +124,7 @@ void
 membership_enter(
     struct hub *h, struct room_member *m, struct str key, bool resumed)
 {
-	struct client *c = m->client;
+	struct client *c = m->client, *env = membership_environment(h, key);
 	char text[IDENTITY_KEY_MAX];
 	struct str member = client_key(c, text);
 
@@ -120,6 +135,8 @@ membership_enter(
 		membership_resumed(h, key, member, NULL, c->gen);
 	else
 		membership_entered(h, key, member, NULL, c->gen);
+	if (env != NULL)
+		broadcast_skip(h, m, env->gen, env->cursor);
 	if (room_count(m->room) == 1)
 		membership_find_location(h, key);
 }

@@ -31,7 +31,12 @@ enum link_kind {
 	/* An older claim than gen of the identity to: close it with code n. Gen
 	 * 0: an operator closes it. */
 	LINK_KICK = 'K',
-	/* Notices: the claim gen of to began, ended; it is in the room from, or
+	/* To the hub of the member to of the room from, whose environment's
+	 * claim is gen: it gets its broadcasts after seq. */
+	LINK_CURSOR = 'C',
+	/* Notices: the claim gen of to began, of an environment whose newest
+	 * broadcast is the one before seq (0: not known), ended; it is in the
+	 * room from, or
 	 * no longer, with the seq of the newest event that it got, if it moves;
 	 * its connection has ended but may be resumed; it was. */
 	LINK_JOINED = 'J',

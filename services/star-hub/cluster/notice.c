@@ -39,12 +39,14 @@ notice_send_client(struct peers *c, enum link_kind kind,
 	    &(struct link_record){ .kind = kind,
 		.gen = client->gen,
 		.to = key,
+		.seq = client->cursor + 1,
 		.text = str_of(reason != NULL ? reason : "") });
 	if (client->identity.class != CLASS_ENVIRONMENT)
 		return;
-	if (kind == LINK_JOINED)
+	if (kind == LINK_JOINED) {
 		environment_came(c->hub, key, NULL, client->gen);
-	else
+		broadcast_skip_all(c->hub, key, client->gen, client->cursor);
+	} else
 		environment_went(c->hub, key, client->gen, reason);
 }
 
@@ -86,8 +88,11 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 		claims_outdate(h->claims, r->to, r->gen, CLOSE_REPLACED,
 		    CLOSE_REPLACED_REASON);
 		remote_joined(c, r->to, p, r->gen);
-		if (notice_is_environment(r->to))
-			environment_came(h, r->to, p, r->gen);
+		if (!notice_is_environment(r->to))
+			break;
+		environment_came(h, r->to, p, r->gen);
+		if (r->seq > 0)
+			broadcast_skip_all(h, r->to, r->gen, r->seq - 1);
 		break;
 	case LINK_LEFT:
 		remote_left(c, r->to, r->gen);
@@ -97,9 +102,11 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 		break;
 	case LINK_ENTERED:
 		membership_entered(h, r->from, r->to, p, r->gen);
+		membership_send_cursor(h, r->from, r->to, p);
 		break;
 	case LINK_RESUMED:
 		membership_resumed(h, r->from, r->to, p, r->gen);
+		membership_send_cursor(h, r->from, r->to, p);
 		break;
 	case LINK_EXITED:
 		membership_exited(

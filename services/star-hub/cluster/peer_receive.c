@@ -224,6 +224,18 @@ receive_kick(struct peer *p, const struct link_record *r)
 		    h->claims, r->to, r->gen, (unsigned)r->n, reason);
 }
 
+static void
+receive_cursor(struct peer *p, const struct link_record *r)
+{
+	struct hub *h = p->peers->hub;
+	struct client *c = directory_find(h->directory, r->to);
+	struct room_member *m =
+	    c != NULL ? client_membership(h, c, r->from) : NULL;
+
+	if (m != NULL)
+		broadcast_skip(h, m, r->gen, r->seq);
+}
+
 /* ---- records ---- */
 
 static void
@@ -251,6 +263,9 @@ peer_receive(struct peer *p, const struct link_record *r)
 		break;
 	case LINK_KICK:
 		receive_kick(p, r);
+		break;
+	case LINK_CURSOR:
+		receive_cursor(p, r);
 		break;
 	default:
 		break;

@@ -122,7 +122,7 @@ takeover_read_room(struct client *c, const struct link_record *r)
 	if (r->gen == 0)
 		client_add_addressed(c, r->from);
 	else
-		session_rejoin(c, r->from, r->gen, r->seq);
+		session_rejoin(c, r->from, r->gen > 1 ? r->gen : 0, r->seq);
 }
 
 static void

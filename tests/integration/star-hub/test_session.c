@@ -1,12 +1,15 @@
 /*
  * A client comes back to its session, at any hub; and events that it missed.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/star.h"
 #include "testkit/star_fixture.h"
+#include "testkit/state.h"
 
 #define A   "agent:agent_001"
 #define B   "agent:agent_002"
@@ -318,6 +321,94 @@ TEST_T(an_error_reaches_a_sender_that_has_come_back, 60)
 	tk_service_kill(star_hub(&f, 1));
 	tk_ws_close(&a);
 	tk_ws_close(&b);
+	star_stop(&f);
+}
+
+/* ---- what is broadcast while a client moves ---- */
+
+struct moving {
+	struct star_fixture *f;
+	struct session s;
+	struct tk_ws c;
+	char heartbeat[512];
+};
+
+static void *
+moving_run(void *arg)
+{
+	struct moving *m = arg;
+
+	(void)snprintf(m->heartbeat, sizeof(m->heartbeat), "%s",
+	    come_back(m->f, 0, &m->c, AGENT_A, m->s, 1));
+	return NULL;
+}
+
+/* Who holds the identity of A; 0: it cannot be known. */
+static int64_t
+holder_gen(struct tk_state *db)
+{
+	const struct star_identity id = { STR("-"), STR("agent"),
+		STR("demo_world/agent_001") };
+	struct star_holder holder = { 0 };
+
+	return star_find(db->s, &id, db->arena, &holder) == RC_OK ? holder.gen
+								  : 0;
+}
+
+struct holder_wait {
+	struct tk_state *db;
+	int64_t gen;
+};
+
+static bool
+holder_is_newer(void *arg)
+{
+	const struct holder_wait *w = arg;
+
+	return holder_gen(w->db) > w->gen;
+}
+
+/* The one hub has it in no room any more, the other not yet, since Redis does
+ * not answer. */
+TEST_T(a_broadcast_that_a_moving_client_does_not_get_is_reported, 60)
+{
+	struct star_fixture f = { 0 };
+	struct moving m = { .f = &f };
+	struct holder_wait w;
+	struct tk_state db;
+	struct tk_ws env, old;
+	pthread_t thread;
+
+	star_start_hubs(
+	    &f, 2, TK_ENV("STAR_PRESENCE=off", "REDIS_TIMEOUT_MS=10000"));
+	tk_state_open(&db, f.redis.url);
+	star_open_at(&f, 0, &env, "/env/demo_world");
+	/* Of before it came. */
+	send_numbers(&env, "agent:*", 1, 2);
+	m.s = session_of(star_open_at(&f, 1, &old, AGENT_A));
+	star_send(&old, A, ENV, numbered(3));
+	star_expect_message(&env, A, ENV, numbered(3));
+	star_send(&env, ENV, A, numbered(4));
+	star_expect_message(&old, ENV, A, numbered(4));
+	w = (struct holder_wait){ &db, holder_gen(&db) };
+	ck_assert_int_gt(w.gen, 0);
+	tk_signal(&star_hub(&f, 1)->proc, SIGSTOP);
+	ck_assert_int_eq(pthread_create(&thread, NULL, moving_run, &m), 0);
+	ck_assert(tk_until(holder_is_newer, &w, TK_WS_MS));
+	tk_signal(&f.redis.proc, SIGSTOP);
+	tk_signal(&star_hub(&f, 1)->proc, SIGCONT);
+	ck_assert_uint_eq(tk_ws_end(&old), 4409);
+	send_numbers(&env, "agent:*", 5, 1);
+	star_idle(&env, ENV);
+	tk_signal(&f.redis.proc, SIGCONT);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_ptr_nonnull(strstr(m.heartbeat, "\"resumed\":true"));
+	star_expect_has(&m.c,
+	    "\"event\":\"messages_dropped\",\"data\":"
+	    "{\"count\":1}");
+	tk_ws_close(&m.c);
+	tk_ws_close(&env);
+	tk_state_close(&db);
 	star_stop(&f);
 }
 
