@@ -687,6 +687,8 @@ void history_catch_up(
 struct link_record;
 void broadcast_here(
     struct hub *h, const struct link_record *r, struct frame *f);
+void broadcast_here_all(struct hub *h, struct str tenant,
+    enum client_class audience, const struct client *from, struct frame *f);
 
 /*
  * broadcast_skip(h, m, gen, seq): m gets no broadcast of its environment's
@@ -698,8 +700,5 @@ void broadcast_skip(
     struct hub *h, struct room_member *m, int64_t gen, int64_t seq);
 void broadcast_skip_all(
     struct hub *h, struct str key, int64_t gen, int64_t seq);
-
-void broadcast_here_all(struct hub *h, struct str tenant,
-    enum client_class audience, const struct client *from, struct frame *f);
 
 #endif /* !STAR_HUB_HUB_H */
