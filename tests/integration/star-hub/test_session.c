@@ -406,6 +406,7 @@ TEST_T(a_broadcast_that_a_moving_client_does_not_get_is_reported, 60)
 	star_expect_has(&m.c,
 	    "\"event\":\"messages_dropped\",\"data\":"
 	    "{\"count\":1}");
+	tk_ws_close(&old);
 	tk_ws_close(&m.c);
 	tk_ws_close(&env);
 	tk_state_close(&db);
