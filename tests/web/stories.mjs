@@ -2,7 +2,7 @@
 // stories: what programs on the published SDK do, through star.js and a real hub, or
 // as many replicas as STAR_HUBS says, with clients on each.
 import assert from "node:assert/strict";
-import { Hub, main, next, rejection, test } from "./test.mjs";
+import { Hub, main, next, rejection, test, until } from "./test.mjs";
 
 const ENV = { id: "demo_world", type: "environment" };
 const A = "env/demo_world/agent/agent_001";
@@ -13,8 +13,17 @@ async function world(...paths) {
   while (hubs.length < (process.env.STAR_HUBS ?? 1))
     hubs.push(await Hub.start({}, hubs[0]));
   const clients = [];
-  for (const [i, path] of ["env/demo_world", ...paths].entries())
+  let joined = 0;
+  for (const [i, path] of ["env/demo_world", ...paths].entries()) {
     clients.push(await hubs[i % hubs.length].client(path));
+    if (i === 0)
+      clients[0].on("event", ({ event }) => {
+        joined += event === "agent_joined";
+      });
+  }
+  // What it sends to all before it knows of an agent does not reach that one.
+  const agents = paths.filter((path) => path.includes("/agent/")).length;
+  await until(() => joined === agents, "all agents have joined");
   return clients;
 }
 
