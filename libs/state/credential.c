@@ -328,20 +328,12 @@ credential_page(struct script_call *c, struct state *s, struct arena *a,
     struct str **ids, size_t *n, struct str *next)
 {
 	struct record_reader rd = { .a = a };
-	const struct state_reply *tokens;
 	struct state_reply *r;
 	enum rc rc;
-	size_t i;
 
 	rc = call_run(s, c, 3, &r);
 	if (rc == RC_OK) {
-		tokens = state_reply_at(r, 2);
-		*ids = arena_alloc(
-		    a, (state_reply_len(tokens) + 1) * sizeof(**ids));
-		rd.rc = *ids == NULL ? RC_TOOBIG : RC_OK;
-		for (i = 0; rd.rc == RC_OK && i < state_reply_len(tokens); i++)
-			(*ids)[i] = record_id(&rd, state_reply_at(tokens, i));
-		*n = i;
+		*ids = record_ids(&rd, state_reply_at(r, 2), n);
 		*next = record_text(&rd, state_reply_at(r, 1));
 		rc = record_end(&rd, c->keys[0]);
 	}

@@ -379,6 +379,22 @@ record_id(struct record_reader *rd, const struct state_reply *r)
 	return s;
 }
 
+struct str *
+record_ids(struct record_reader *rd, const struct state_reply *r, size_t *n)
+{
+	size_t i, len = state_reply_len(r);
+	struct str *ids = arena_alloc(rd->a, (len + 1) * sizeof(*ids));
+
+	*n = 0;
+	if (ids == NULL)
+		record_fail(rd, RC_TOOBIG);
+	for (i = 0; rd->rc == RC_OK && i < len; i++)
+		ids[i] = record_id(rd, state_reply_at(r, i));
+	if (rd->rc == RC_OK)
+		*n = len;
+	return ids;
+}
+
 enum rc
 record_end(const struct record_reader *rd, struct str key)
 {

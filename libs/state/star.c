@@ -256,6 +256,7 @@ star_hub_change(
     struct state *s, bool add, struct str hub, const struct star_room *room)
 {
 	const struct str ids[] = { room->tenant, room->name };
+	const struct str command = add ? STR("SADD") : STR("SREM");
 	char text[STATE_KEY_MAX], tokens[STAR_TEXT_MAX];
 	struct str key;
 	enum rc rc;
@@ -263,11 +264,10 @@ star_hub_change(
 	rc = star_hub_key(text, KEY_STAR_ROOMS, hub, &key);
 	if (rc == RC_OK)
 		rc = star_tokens(ids, NELEM(ids), tokens);
-	if (rc != RC_OK)
-		return rc;
-	return add
-	    ? state_cmd(s, STATE_ARGS(STR("SADD"), key, str_of(tokens)), NULL)
-	    : state_cmd(s, STATE_ARGS(STR("SREM"), key, str_of(tokens)), NULL);
+	if (rc == RC_OK)
+		rc = state_cmd(
+		    s, STATE_ARGS(command, key, str_of(tokens)), NULL);
+	return rc;
 }
 
 enum rc

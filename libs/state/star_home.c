@@ -349,16 +349,6 @@ star_guest_enter(
 	return rc;
 }
 
-/* The members of a set that are ids' tokens; RC_OK and n 0: there is none. */
-static enum rc
-set_read(struct state *s, struct str key, struct state_reply **r, size_t *n)
-{
-	enum rc rc = state_cmd(s, STATE_ARGS(STR("SMEMBERS"), key), r);
-
-	*n = rc == RC_OK ? state_reply_len(*r) : 0;
-	return rc;
-}
-
 enum rc
 star_guests_read(struct state *s, struct str user, struct str soul,
     struct arena *a, struct str **list, size_t *n)
@@ -368,23 +358,16 @@ star_guests_read(struct state *s, struct str user, struct str soul,
 	char text[STATE_KEY_MAX];
 	struct state_reply *r = NULL;
 	struct str key;
-	size_t i, len;
 	enum rc rc;
 
 	*n = 0;
 	rc = state_key(text, KEY_STAR_GUESTS, ids, NELEM(ids), &key);
-	if (rc != RC_OK)
-		return rc;
-	rc = set_read(s, key, &r, &len);
-	*list = arena_alloc(a, (len + 1) * sizeof(**list));
-	if (rc == RC_OK && *list == NULL)
-		rc = RC_TOOBIG;
-	for (i = 0; rc == RC_OK && i < len; i++)
-		(*list)[i] = record_id(&rd, state_reply_at(r, i));
 	if (rc == RC_OK)
+		rc = state_cmd(s, STATE_ARGS(STR("SMEMBERS"), key), &r);
+	if (rc == RC_OK) {
+		*list = record_ids(&rd, r, n);
 		rc = record_end(&rd, key);
-	if (rc == RC_OK)
-		*n = len;
+	}
 	state_reply_free(r);
 	return rc;
 }
@@ -433,6 +416,7 @@ user_change(
     struct state *s, bool add, struct str user, const struct star_identity *id)
 {
 	const struct str ids[] = { id->tenant, id->class, id->name };
+	const struct str command = add ? STR("SADD") : STR("SREM");
 	char text[STATE_KEY_MAX], tokens[STAR_TEXT_MAX];
 	struct str key;
 	enum rc rc;
@@ -440,11 +424,10 @@ user_change(
 	rc = state_key(text, KEY_STAR_USER, &user, 1, &key);
 	if (rc == RC_OK)
 		rc = star_tokens(ids, NELEM(ids), tokens);
-	if (rc != RC_OK)
-		return rc;
-	return add
-	    ? state_cmd(s, STATE_ARGS(STR("SADD"), key, str_of(tokens)), NULL)
-	    : state_cmd(s, STATE_ARGS(STR("SREM"), key, str_of(tokens)), NULL);
+	if (rc == RC_OK)
+		rc = state_cmd(
+		    s, STATE_ARGS(command, key, str_of(tokens)), NULL);
+	return rc;
 }
 
 enum rc
@@ -480,9 +463,9 @@ star_user_read(struct state *s, struct str user, struct arena *a,
 
 	*n = 0;
 	rc = state_key(text, KEY_STAR_USER, &user, 1, &key);
-	if (rc != RC_OK)
-		return rc;
-	rc = set_read(s, key, &r, &len);
+	if (rc == RC_OK)
+		rc = state_cmd(s, STATE_ARGS(STR("SMEMBERS"), key), &r);
+	len = rc == RC_OK ? state_reply_len(r) : 0;
 	*list = arena_alloc(a, (len + 1) * sizeof(**list));
 	if (rc == RC_OK && *list == NULL)
 		rc = RC_TOOBIG;

@@ -550,6 +550,11 @@ int64_t record_num(struct record_reader *rd, const struct state_reply *r);
 /* The id whose token is r; absent of nil. */
 struct str record_id(struct record_reader *rd, const struct state_reply *r);
 
+/* The *n ids whose tokens are the elements of r, in rd->a; none after an error.
+ */
+struct str *record_ids(
+    struct record_reader *rd, const struct state_reply *r, size_t *n);
+
 /* record_end(rd, key): Its rc; RC_INVALID is logged with the record's key. */
 enum rc record_end(const struct record_reader *rd, struct str key) RC_CHECK;
 

@@ -39,7 +39,6 @@ user_data_sessions(struct state *s, struct str user, struct arena *a,
 	char text[STATE_KEY_MAX];
 	struct state_reply *r = NULL;
 	struct str key;
-	size_t i, len;
 	enum rc rc;
 
 	*n = 0;
@@ -47,16 +46,10 @@ user_data_sessions(struct state *s, struct str user, struct arena *a,
 	if (rc == RC_OK)
 		rc = state_cmd(
 		    s, STATE_ARGS(STR("ZRANGE"), key, STR("0"), STR("-1")), &r);
-	len = rc == RC_OK ? state_reply_len(r) : 0;
-	*list = arena_alloc(a, (len + 1) * sizeof(**list));
-	if (rc == RC_OK && *list == NULL)
-		rc = RC_TOOBIG;
-	for (i = 0; rc == RC_OK && i < len; i++)
-		(*list)[i] = record_id(&rd, state_reply_at(r, i));
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
+		*list = record_ids(&rd, r, n);
 		rc = record_end(&rd, key);
-	if (rc == RC_OK)
-		*n = len;
+	}
 	state_reply_free(r);
 	return rc;
 }

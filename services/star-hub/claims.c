@@ -15,7 +15,7 @@
 #include "svc/svc.h"
 #include "ws/handshake.h"
 
-/* Fibers that claim, and those that tell Redis what has ended. */
+/* Fibers that claim, and those that update Redis. */
 #define CLAIM_FIBERS 256
 #define OP_FIBERS    16
 #define OP_RETRY_MS  500
@@ -29,7 +29,7 @@
 
 enum op_kind { OP_RELEASE, OP_LEAVE, OP_EXTEND };
 
-/* What Redis still has to hear of. */
+/* An update that Redis has not got yet. */
 struct claim_op {
 	TAILQ_ENTRY(claim_op) link;
 	enum op_kind kind;
@@ -49,7 +49,7 @@ struct claims {
 
 static void claims_set_expiry(struct claims *s);
 
-/* ---- what Redis hears of ---- */
+/* ---- updates of Redis ---- */
 
 static void
 op_free(struct claim_op *op)

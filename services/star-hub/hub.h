@@ -549,6 +549,9 @@ void membership_detached(struct hub *h, const struct client *c);
 /*
  * What is known of a member (its key) of the environment of key, which is
  * notified if it is here.
+ *
+ * membership_send_cursor(h, key, member, peer): If it is here, peer is notified
+ * with which number its broadcasts begin to reach the member.
  */
 void membership_entered(struct hub *h, struct str key, struct str member,
     struct peer *peer, int64_t gen);
@@ -612,8 +615,8 @@ void claims_free(struct claims *c);
  * claims_lost(s, c, code, reason):
  * A newer connection has it: close c.
  * claims_outdate(s, key, gen, code, reason): The same for every older claim
- * than gen of the identity of key, be it known or on its way. claims_moved(s,
- * c): The same, which continues its session: it has not left.
+ * than gen of the identity of key, be it known or on its way.
+ * claims_moved(s, c): The same, which continues its session: it has not left.
  *
  * claims_detach(s, c, reason):
  * The connection of c has ended, but its client may come back for it; reason is
@@ -622,9 +625,9 @@ void claims_free(struct claims *c);
  * claims_drain(s): This hub drains: clients come back to another one soon, or
  * never.
  *
- * claims_extend(s, c): Redis hears that c still holds it.
+ * claims_extend(s, c): Extend c's claim in Redis.
  *
- * claims_leave(s, c, key): Redis hears that c is not in the room of key.
+ * claims_leave(s, c, key): Remove c from the room of key in Redis.
  *
  * claims_drop_all(s): This hub has none: close all clients.
  */
@@ -681,8 +684,9 @@ void history_catch_up(
 /*
  * broadcast_here(h, r, f): Send f to the members of the room r->to of a class,
  * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has
- * one, is of r->gen and r->seq. broadcast_here_all(h, tenant, audience, from,
- * f): To all of a tenant but from.
+ * one, is of r->gen and r->seq.
+ * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
+ * from.
  */
 struct link_record;
 void broadcast_here(

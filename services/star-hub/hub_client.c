@@ -259,7 +259,7 @@ client_may_resume(const struct hub *h, const struct ws_end *end)
 	return end->code != WS_CLOSE_POLICY;
 }
 
-/* Its connection ends, of which the hub hears next. */
+/* Its connection has ended; its on_end() follows. */
 static bool
 client_is_about_to_wait(const struct hub *h, const struct client *c)
 {

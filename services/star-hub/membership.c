@@ -2,8 +2,8 @@
  * membership: who is in which environment, and what environments and members
  * are notified of that.
  *
- * The hub of an environment has a members of its members at all hubs, from
- * notices and, where those may be missing, from Redis.
+ * The hub of an environment has a set of its members at all hubs, from notices
+ * and, where those may be missing, from Redis.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@
 
 static void membership_find_location(struct hub *h, struct str key);
 
-/* ---- what an environment hears of ---- */
+/* ---- notices to an environment ---- */
 
 static struct client *
 membership_environment(const struct hub *h, struct str key)

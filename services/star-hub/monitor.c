@@ -117,7 +117,7 @@ monitor_report(struct hub *h, struct monitor *t, const struct client *c,
 			      .n = (int64_t)e->payload.n,
 			      .bytes = payload },
 	    &out);
-	/* Who has left hears of nothing more. */
+	/* A monitor that has left gets nothing more. */
 	(void)!bus_reply_partial(t->request, buf_str(&out));
 	buf_free(&out);
 	(void)h;

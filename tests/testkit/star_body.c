@@ -72,7 +72,7 @@ star_body_report(struct tk_ws *c, const char *name, const char *data)
 	    "\"data\":%s}",
 	    name, name, data);
 	star_send(c, "environment:demo_world", "hub:hub", text);
-	return star_body_next(c, "\"type\":\"outcome\"");
+	return star_wait_for(c, "\"type\":\"outcome\"");
 }
 
 void
@@ -94,7 +94,7 @@ star_body_bob(struct star_body *b)
 	star_send(&b->bob, "human:bob", "hub:hub",
 	    "{\"type\":\"stream\",\"id\":\"j\",\"stream\":"
 	    "\"join_environment\",\"data\":{\"env_id\":\"demo_world\"}}");
-	star_body_next(&b->bob, "\"joined\"");
+	star_wait_for(&b->bob, "\"joined\"");
 }
 
 struct terminal
@@ -129,22 +129,6 @@ star_body_wait_present(struct star_body *b, bool present)
 
 	ck_assert_msg(
 	    tk_until(presence_is, &p, STAR_BODY_MS), "present: %d", !present);
-}
-
-const char *
-star_body_next(struct tk_ws *c, const char *text)
-{
-	struct mono end = mono_add_ms(clock_mono(), STAR_BODY_MS);
-	const char *m;
-
-	while (mono_diff_ns(end, clock_mono()) > 0) {
-		m = tk_ws_next(c, TK_WS_MS);
-		ck_assert_msg(m != NULL, "no message with %s", text);
-		if (strstr(m, text) != NULL)
-			return m;
-	}
-	ck_abort_msg("no message with %s", text);
-	return NULL;
 }
 
 natsSubscription *

@@ -70,9 +70,6 @@ struct terminal star_body_terminal(struct star_body *b);
 /* star_body_wait_present(b, present): Wait until the terminal is, or is not. */
 void star_body_wait_present(struct star_body *b, bool present);
 
-/* star_body_next(c, text): The next message with text; others are skipped. */
-const char *star_body_next(struct tk_ws *c, const char *text);
-
 /* star_body_invoke(b, skill, id): Request it; star_body_delivery(b, reply):
  * the state that is replied. */
 natsSubscription *star_body_command(

@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/clock.h"
 #include "core/mem.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
+
+/* Longest wait for a message among others. */
+#define WAIT_FOR_MS 30000
 
 struct tk_service *
 star_hub(struct star_fixture *f, int i)
@@ -249,6 +253,32 @@ star_expect_message(
 	char text[65536];
 
 	star_expect(c, star_envelope(text, sizeof(text), from, to, payload));
+}
+
+const char *
+star_numbered(int i)
+{
+	static char text[96];
+
+	(void)snprintf(text, sizeof(text),
+	    "{\"type\":\"event\",\"id\":\"e%d\",\"event\":\"seen\"}", i);
+	return text;
+}
+
+const char *
+star_wait_for(struct tk_ws *c, const char *text)
+{
+	struct mono end = mono_add_ms(clock_mono(), WAIT_FOR_MS);
+	const char *msg;
+
+	while (mono_diff_ns(end, clock_mono()) > 0) {
+		msg = tk_ws_next(c, TK_WS_MS);
+		ck_assert_msg(msg != NULL, "no message with %s", text);
+		if (strstr(msg, text) != NULL)
+			return msg;
+	}
+	ck_abort_msg("no message with %s", text);
+	return NULL;
 }
 
 const char *

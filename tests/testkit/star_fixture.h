@@ -59,8 +59,13 @@ const char *star_envelope(char *dst, size_t size, const char *from,
 void star_send(
     struct tk_ws *c, const char *from, const char *to, const char *payload);
 
+/* star_numbered(i): The payload of an event with a number, valid until the next
+ * call. */
+const char *star_numbered(int i);
+
 /*
  * star_next(c): The next message, which must come.
+ * star_wait_for(c, text): The next message with text; others are skipped.
  * star_expect(c, text): It is text, but for the timestamp that the hub adds at
  * its end.
  * star_expect_message(c, from, to, payload): The same of star_envelope().
@@ -68,6 +73,7 @@ void star_send(
  * star_expect_has(c, text): text is in it.  Returns it.
  */
 const char *star_next(struct tk_ws *c);
+const char *star_wait_for(struct tk_ws *c, const char *text);
 void star_expect(struct tk_ws *c, const char *text);
 void star_expect_message(
     struct tk_ws *c, const char *from, const char *to, const char *payload);

@@ -4,7 +4,7 @@
  *
  * Hubs tell each other by notices who joins and leaves, which corrects what
  * each knows; Redis decides.  Messages to a client of another hub are numbered
- * and confirmed, so that a sender hears of each that may be lost.
+ * and confirmed, so that a sender gets an error for each that may be lost.
  */
 #ifndef STAR_HUB_CLUSTER_HANDLERS_H
 #define STAR_HUB_CLUSTER_HANDLERS_H

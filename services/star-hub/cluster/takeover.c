@@ -10,6 +10,10 @@
 #include "core/log.h"
 #include "wire/subjects.h"
 
+/* Of a room in a reply: the environment's claim is not known; 0 is one that the
+ * client has only written to. */
+#define UNKNOWN_GEN 1
+
 /* ---- giving it away ---- */
 
 static void
@@ -21,8 +25,8 @@ takeover_put_rooms(const struct client *c, struct buf *out)
 		if (c->rooms[i].room != NULL)
 			link_record_write(
 			    &(struct link_record){ .kind = LINK_ENTERED,
-				.gen =
-				    c->rooms[i].gen > 0 ? c->rooms[i].gen : 1,
+				.gen = c->rooms[i].gen > 0 ? c->rooms[i].gen
+							   : UNKNOWN_GEN,
 				.from = room_key(c->rooms[i].room),
 				.seq = c->rooms[i].seq },
 			    out);
@@ -122,7 +126,8 @@ takeover_read_room(struct client *c, const struct link_record *r)
 	if (r->gen == 0)
 		client_add_addressed(c, r->from);
 	else
-		session_rejoin(c, r->from, r->gen > 1 ? r->gen : 0, r->seq);
+		session_rejoin(
+		    c, r->from, r->gen > UNKNOWN_GEN ? r->gen : 0, r->seq);
 }
 
 static void

@@ -27,23 +27,6 @@ struct world {
 	const char *user;
 };
 
-/* The next message with text; others are skipped. */
-static const char *
-next(struct tk_ws *c, const char *text)
-{
-	struct mono end = mono_add_ms(clock_mono(), STACK_MS);
-	const char *m;
-
-	while (mono_diff_ns(end, clock_mono()) > 0) {
-		m = tk_ws_next(c, TK_WS_MS);
-		ck_assert_msg(m != NULL, "no message with %s", text);
-		if (strstr(m, text) != NULL)
-			return m;
-	}
-	ck_abort_msg("no message with %s", text);
-	return NULL;
-}
-
 static void
 send_as(struct world *w, struct tk_ws *c, const char *class, const char *to,
     const char *payload)
@@ -61,8 +44,8 @@ report_skills(struct world *w)
 	send_as(w, &w->env, "environment", "hub:hub",
 	    "{\"type\":\"stream\",\"id\":\"s\",\"stream\":\"skills\","
 	    "\"data\":" SKILLS "}");
-	ck_assert_ptr_nonnull(
-	    strstr(next(&w->env, "\"outcome\""), "\"status\":\"success\""));
+	ck_assert_ptr_nonnull(strstr(
+	    star_wait_for(&w->env, "\"outcome\""), "\"status\":\"success\""));
 }
 
 /* Whether the soul is in its environment. */
@@ -118,7 +101,7 @@ world_start(struct world *w, const char *user, const char *env)
 	    "\"join_environment\",\"data\":{\"env_id\":\"%s\"}}",
 	    env);
 	send_as(w, &w->bob, "human", "hub:hub", text);
-	next(&w->bob, "\"joined\"");
+	star_wait_for(&w->bob, "\"joined\"");
 }
 
 static void
@@ -145,7 +128,7 @@ utter(struct world *w, const char *text)
 static const char *
 next_action(struct world *w, char id[64])
 {
-	const char *m = next(&w->env, "\"type\":\"action\"");
+	const char *m = star_wait_for(&w->env, "\"type\":\"action\"");
 	const char *at = strstr(m, "\"action\",\"id\":\"");
 
 	ck_assert_ptr_nonnull(strstr(m,
@@ -205,7 +188,7 @@ TEST(the_reply_reports_what_the_environment_did)
 	utter(&w, NOD);
 	next_action(&w, id);
 	end_action(&w, id, "success");
-	m = next(&w.bob, "\"event\":\"dialogue\"");
+	m = star_wait_for(&w.bob, "\"event\":\"dialogue\"");
 	ck_assert_msg(strstr(m,
 			  "\"executed_skills\":[\"set_head_motion\"],"
 			  "\"failed_skills\":[]") != NULL,
@@ -215,7 +198,7 @@ TEST(the_reply_reports_what_the_environment_did)
 	utter(&w, NOD);
 	next_action(&w, id);
 	end_action(&w, id, "error");
-	m = next(&w.bob, "\"event\":\"dialogue\"");
+	m = star_wait_for(&w.bob, "\"event\":\"dialogue\"");
 	ck_assert_msg(strstr(m,
 			  "\"executed_skills\":[],\"failed_skills\":[{"
 			  "\"skill\":\"set_head_motion\",\"error\":"
@@ -238,7 +221,7 @@ TEST(an_environment_that_dies_has_not_confirmed)
 	utter(&w, NOD);
 	next_action(&w, id);
 	tk_ws_close(&w.env);
-	m = next(&w.bob, "\"event\":\"dialogue\"");
+	m = star_wait_for(&w.bob, "\"event\":\"dialogue\"");
 	ck_assert_msg(strstr(m,
 			  "\"executed_skills\":[],\"failed_skills\":[{"
 			  "\"skill\":\"set_head_motion\",\"error\":"
@@ -247,7 +230,7 @@ TEST(an_environment_that_dies_has_not_confirmed)
 	ck_assert_ptr_nonnull(strstr(m, "没有得到确认"));
 	/* Without its environment it can still talk. */
 	utter(&w, "你好");
-	next(&w.bob, "\"event\":\"dialogue\"");
+	star_wait_for(&w.bob, "\"event\":\"dialogue\"");
 	star_open(&w.f, &w.env, "/env/world_two");
 	no_action(&w);
 	world_stop(&w);
@@ -275,7 +258,7 @@ TEST(a_soul_has_a_body_and_an_environment)
 	utter(&w, NOD);
 	next_action(&w, id);
 	end_action(&w, id, "success");
-	m = next(&w.bob, "\"event\":\"dialogue\"");
+	m = star_wait_for(&w.bob, "\"event\":\"dialogue\"");
 	ck_assert_ptr_nonnull(
 	    strstr(m, "\"executed_skills\":[\"set_head_motion\"]"));
 	no_action(&w);

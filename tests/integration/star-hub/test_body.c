@@ -144,7 +144,7 @@ TEST(an_invoke_is_an_action_and_its_outcome_the_result)
 	star_body_live(&b);
 	results = tk_nats_listen(b.nc, "soul.result.*.*");
 	reply = star_body_command(&b, "invoke", INVOKE("r1"));
-	star_body_next(&b.env, ACTION);
+	star_wait_for(&b.env, ACTION);
 	ck_assert_str_eq(star_body_state(reply), "delivered");
 	send_outcome(&b, OUTCOME("r1", "success"));
 	j = next_result(results);
@@ -157,7 +157,7 @@ TEST(an_invoke_is_an_action_and_its_outcome_the_result)
 	send_outcome(&b, OUTCOME("r1", "error"));
 	send_outcome(&b, OUTCOME("r9", "success"));
 	reply = star_body_command(&b, "invoke", INVOKE("r2"));
-	star_body_next(&b.env, "\"id\":\"r2\",\"action\"");
+	star_wait_for(&b.env, "\"id\":\"r2\",\"action\"");
 	ck_assert_str_eq(star_body_state(reply), "delivered");
 	send_outcome(&b, OUTCOME("r2", "pending"));
 	j = next_result(results);
@@ -180,7 +180,7 @@ TEST(only_the_environment_has_outcomes)
 	results = tk_nats_listen(b.nc, "soul.result.*.*");
 	star_open(&b.f, &a, "/env/demo_world/agent/agent_002");
 	reply = star_body_command(&b, "invoke", INVOKE("r1"));
-	star_body_next(&b.env, ACTION);
+	star_wait_for(&b.env, ACTION);
 	ck_assert_str_eq(star_body_state(reply), "delivered");
 	star_send(&a, "environment:demo_world", "agent:agent_001",
 	    OUTCOME("r1", "success"));
@@ -287,14 +287,14 @@ TEST(intents_are_delivered_when_all_outcomes_are_success)
 	star_body_start(&b);
 	star_body_live(&b);
 	reply = send_intents(&b, "i1", INTENT("light"));
-	star_body_next(&b.env,
+	star_wait_for(&b.env,
 	    "\"id\":\"i1\",\"action\":\"light\",\"parameters\":{\"mode\":"
 	    "\"on\"}");
 	send_outcome(&b, OUTCOME("i1", "success"));
 	ck_assert_str_eq(star_body_state(reply), "delivered");
 	reply = send_intents(&b, "i2", INTENT("light") "," INTENT("fan"));
-	star_body_next(&b.env, "\"id\":\"i2-1\",\"action\":\"light\"");
-	star_body_next(&b.env, "\"id\":\"i2-2\",\"action\":\"fan\"");
+	star_wait_for(&b.env, "\"id\":\"i2-1\",\"action\":\"light\"");
+	star_wait_for(&b.env, "\"id\":\"i2-2\",\"action\":\"fan\"");
 	send_outcome(&b, OUTCOME("i2-2", "success"));
 	send_outcome(&b, OUTCOME("i2-1", "error"));
 	ck_assert_str_eq(star_body_state(reply), "failed: m");
@@ -316,7 +316,7 @@ TEST(what_is_published_to_the_terminal_is_an_event)
 	tk_nats_send(b.nc, subject,
 	    "{\"status\":\"mem0_searching\",\"message\":\"m\",\"session_id\":"
 	    "\"s\",\"ts\":\"2026-02-22T10:20:30Z\"}");
-	star_body_next(&b.env,
+	star_wait_for(&b.env,
 	    "\"event\":\"status\",\"data\":{\"status\":\"mem0_searching\"");
 	star_body_stop(&b);
 }
@@ -416,7 +416,7 @@ TEST(another_hub_takes_over_when_a_hub_dies)
 		natsSubscription_Destroy(reply);
 		ck_assert_int_lt(mono_diff_ms(clock_mono(), from), 10000);
 	} while (!delivered);
-	star_body_next(&b.env, ACTION);
+	star_wait_for(&b.env, ACTION);
 	ck_assert_int_lt(mono_diff_ms(clock_mono(), from), 8000);
 	b.f.hub = b.other;
 	b.other.http = 0;

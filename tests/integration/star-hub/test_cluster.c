@@ -25,30 +25,13 @@
 	"{\"type\":\"stream\",\"id\":\"q1\",\"stream\":\"" name \
 	"\",\"data\":{" data "}}"
 
-/* A message with a number. */
-static const char *
-numbered(int i)
-{
-	static char text[96];
-
-	(void)snprintf(text, sizeof(text),
-	    "{\"type\":\"event\",\"id\":\"e%d\",\"event\":\"seen\"}", i);
-	return text;
-}
-
-static bool
-is_ready(void *arg)
-{
-	return tk_service_ready(arg);
-}
-
 static void
 wait_ready(struct star_fixture *f, int n)
 {
 	int i;
 
 	for (i = 0; i < n; i++)
-		ck_assert(tk_until(is_ready, star_hub(f, i), TK_WS_MS));
+		tk_service_wait(star_hub(f, i));
 }
 
 /* ---- a hub that comes later ---- */
@@ -78,11 +61,11 @@ TEST(a_hub_that_starts_later_knows_what_the_others_have)
 	star_expect_has(&b, "\"up\":true,\"count\":2,\"members\":[");
 	ck_assert_ptr_nonnull(strstr(b.msg.p, "\"agent_001\""));
 	/* Messages to and from it. */
-	star_send(&b, B, A, numbered(1));
-	star_expect_message(&a, B, A, numbered(1));
-	star_send(&env, ENV, "agent:*", numbered(2));
-	star_expect_message(&a, ENV, "agent:*", numbered(2));
-	star_expect_message(&b, ENV, "agent:*", numbered(2));
+	star_send(&b, B, A, star_numbered(1));
+	star_expect_message(&a, B, A, star_numbered(1));
+	star_send(&env, ENV, "agent:*", star_numbered(2));
+	star_expect_message(&a, ENV, "agent:*", star_numbered(2));
+	star_expect_message(&b, ENV, "agent:*", star_numbered(2));
 	/* What is there leaves. */
 	star_leave(&env);
 	star_expect_has(&b, "\"environment_down\"");
@@ -207,10 +190,10 @@ TEST_T(one_of_two_connections_holds_an_identity, 120)
 		won[1 - loser]++;
 		tk_ws_close(&o[loser].c);
 		/* Both hubs agree who it is. */
-		star_send(&env, ENV, A, numbered(i));
-		expect_first(&o[1 - loser].c, ENV, numbered(i));
-		star_send(&b, B, A, numbered(i));
-		expect_first(&o[1 - loser].c, B, numbered(i));
+		star_send(&env, ENV, A, star_numbered(i));
+		expect_first(&o[1 - loser].c, ENV, star_numbered(i));
+		star_send(&b, B, A, star_numbered(i));
+		expect_first(&o[1 - loser].c, B, star_numbered(i));
 		star_idle(&o[1 - loser].c, A);
 		star_leave(&o[1 - loser].c);
 	}
@@ -234,8 +217,8 @@ TEST_T(an_identity_that_is_claimed_without_nats_has_one_holder, 60)
 	star_open_at(&f, 0, &two, AGENT_A);
 	tk_server_restart(&f.nats);
 	ck_assert_uint_eq(tk_ws_end(&one), 4409);
-	star_send(&env, ENV, A, numbered(1));
-	star_expect_message(&two, ENV, A, numbered(1));
+	star_send(&env, ENV, A, star_numbered(1));
+	star_expect_message(&two, ENV, A, star_numbered(1));
 	star_idle(&two, A);
 	tk_ws_close(&one);
 	tk_ws_close(&two);
@@ -285,20 +268,20 @@ TEST_T(members_get_what_follows_an_outage_of_redis, 60)
 	star_open_at(&f, 0, &env, "/env/demo_world");
 	star_open_at(&f, 1, &a, AGENT_A);
 	/* Its hub knows where the agent is. */
-	star_send(&a, A, ENV, numbered(0));
-	star_expect_message(&env, A, ENV, numbered(0));
+	star_send(&a, A, ENV, star_numbered(0));
+	star_expect_message(&env, A, ENV, star_numbered(0));
 	tk_server_stop(&f.redis, SIGKILL);
 	for (i = 1; i <= 5; i++) {
-		star_send(&env, ENV, "agent:*", numbered(i));
-		star_expect_message(&a, ENV, "agent:*", numbered(i));
+		star_send(&env, ENV, "agent:*", star_numbered(i));
+		star_expect_message(&a, ENV, "agent:*", star_numbered(i));
 	}
 	star_leave(&env);
 	tk_server_restart(&f.redis);
 	wait_ready(&f, 2);
 	star_open_at(&f, 0, &env, "/env/demo_world");
 	for (i = 6; i <= 8; i++) {
-		star_send(&env, ENV, "agent:*", numbered(i));
-		star_expect_message(&a, ENV, "agent:*", numbered(i));
+		star_send(&env, ENV, "agent:*", star_numbered(i));
+		star_expect_message(&a, ENV, "agent:*", star_numbered(i));
 	}
 	star_idle(&a, A);
 	tk_ws_close(&a);

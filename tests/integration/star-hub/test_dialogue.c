@@ -74,7 +74,7 @@ TEST(a_human_talks_to_a_soul_as_a_guest)
 	turn_reply(&b, j, reply, "accepted", "");
 	turn_reply(&b, j, reply, "running", "");
 	turn_reply(&b, j, reply, "completed", RESPONSE);
-	star_body_next(&b.bob,
+	star_wait_for(&b.bob,
 	    "\"event\":\"dialogue\",\"data\":{\"text\":\"好的。\","
 	    "\"in_reply_to\":\"d1\"");
 	ck_assert_ptr_nonnull(strstr(b.bob.msg.p,
@@ -134,7 +134,7 @@ TEST(a_sender_has_one_turn_at_a_time)
 		star_send(&b.bob, "human:bob", "agent:agent_001", text);
 	}
 	/* One runs, four wait. */
-	star_body_next(&b.bob, "\"code\":\"overloaded\"");
+	star_wait_for(&b.bob, "\"code\":\"overloaded\"");
 	for (i = 0; i < 5; i++) {
 		j = turn_next(turns, reply);
 		snprintf(text, sizeof(text), "%d", i);
@@ -143,7 +143,7 @@ TEST(a_sender_has_one_turn_at_a_time)
 		    natsSubscription_NextMsg(&m, turns, 20), NATS_TIMEOUT);
 		turn_reply(&b, j, reply, "completed", RESPONSE);
 		json_decref(j);
-		star_body_next(&b.bob, "好的。");
+		star_wait_for(&b.bob, "好的。");
 	}
 	natsSubscription_Destroy(turns);
 	star_body_stop(&b);
@@ -171,10 +171,10 @@ TEST(errors_are_replied_in_words)
 	star_body_live(&b);
 	star_body_bob(&b);
 	star_send(&b.bob, "human:bob", "agent:agent_001", DIALOGUE("a"));
-	star_body_next(&b.bob, "no llm-orchestrator is running");
+	star_wait_for(&b.bob, "no llm-orchestrator is running");
 	star_send(&b.bob, "human:bob", "agent:agent_001",
 	    "{\"type\":\"action\",\"action\":\"x\",\"id\":\"1\"}");
-	star_body_next(&b.bob, "there is no text");
+	star_wait_for(&b.bob, "there is no text");
 	turns = tk_nats_listen(b.nc, "soul.rpc.turn.start");
 	for (i = 0; i < NELEM(rows); i++) {
 		star_send(
@@ -182,12 +182,12 @@ TEST(errors_are_replied_in_words)
 		j = turn_next(turns, reply);
 		turn_reply(&b, j, reply, rows[i].state, rows[i].more);
 		json_decref(j);
-		star_body_next(&b.bob, rows[i].text);
+		star_wait_for(&b.bob, rows[i].text);
 	}
 	/* Its orchestrator is silent. */
 	star_send(&b.bob, "human:bob", "agent:agent_001", DIALOGUE("a"));
 	json_decref(turn_next(turns, reply));
-	star_body_next(&b.bob, "may have been done, or not");
+	star_wait_for(&b.bob, "may have been done, or not");
 	natsSubscription_Destroy(turns);
 	star_body_stop(&b);
 }
@@ -221,7 +221,7 @@ TEST(events_of_the_environment_are_observations)
 	ck_assert_str_eq(tk_text(j, "chat.inputs.1.text"), "天气？");
 	turn_reply(&b, j, reply, "completed", RESPONSE);
 	json_decref(j);
-	star_body_next(&b.bob, "好的。");
+	star_wait_for(&b.bob, "好的。");
 	/* Each is noticed in one turn of a sender. */
 	star_send(&b.bob, "human:bob", "agent:agent_001", DIALOGUE("再见"));
 	j = turn_next(turns, reply);
@@ -257,7 +257,7 @@ TEST(an_event_that_wants_attention_starts_a_turn)
 		    tk_text(j, "chat.inputs.0.text"), "[fire] 着火了");
 		turn_reply(&b, j, reply, "completed", RESPONSE);
 		json_decref(j);
-		star_body_next(&b.env, "\"event\":\"dialogue\"");
+		star_wait_for(&b.env, "\"event\":\"dialogue\"");
 	}
 	ck_assert_int_eq(
 	    natsSubscription_NextMsg(&m, turns, 200), NATS_TIMEOUT);
@@ -290,7 +290,7 @@ TEST(replies_of_agents_start_no_turn)
 	ck_assert_str_eq(tk_text(j, "chat.inputs.0.text"), "hi");
 	turn_reply(&b, j, reply, "completed", RESPONSE);
 	json_decref(j);
-	star_body_next(&a, "\"in_reply_to\":\"d1\"");
+	star_wait_for(&a, "\"in_reply_to\":\"d1\"");
 	tk_ws_close(&a);
 	natsSubscription_Destroy(turns);
 	star_body_stop(&b);
@@ -347,7 +347,7 @@ TEST(a_human_at_another_hub_talks_to_a_soul)
 	ck_assert_str_eq(tk_text(j, "user_id"), "star:human:bob");
 	turn_reply(&b, j, reply, "completed", RESPONSE);
 	json_decref(j);
-	star_body_next(&b.bob, "\"in_reply_to\":\"d1\"");
+	star_wait_for(&b.bob, "\"in_reply_to\":\"d1\"");
 	natsSubscription_Destroy(turns);
 	star_body_stop(&b);
 }
@@ -388,7 +388,7 @@ TEST(a_soul_follows_its_environment_to_another_hub)
 	natsMsg_Destroy(m);
 	turn_reply(&b, j, reply, "completed", RESPONSE);
 	json_decref(j);
-	star_body_next(&b.bob, "好的。");
+	star_wait_for(&b.bob, "好的。");
 	star_body_wait_present(&b, true);
 	ck_assert_int_eq(tk_service_metric(&b.f.hub, "soul_star_residents"), 0);
 	natsSubscription_Destroy(turns);

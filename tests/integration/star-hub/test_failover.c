@@ -159,12 +159,6 @@ expect_connected(struct tk_ws *env, struct tk_ws *a)
 	star_expect_message(env, A, ENV, EVENT);
 }
 
-static bool
-is_bus_up(void *arg)
-{
-	return tk_service_ready(arg);
-}
-
 TEST_T(without_nats_local_clients_go_on, 60)
 {
 	struct star_fixture f = { 0 };
@@ -181,8 +175,8 @@ TEST_T(without_nats_local_clients_go_on, 60)
 	star_send(&env, ENV, A, EVENT);
 	star_expect_has(&env, "\"error_code\":\"CONNECTION_");
 	tk_server_restart(&f.nats);
-	ck_assert(tk_until(is_bus_up, star_hub(&f, 0), TK_WS_MS));
-	ck_assert(tk_until(is_bus_up, star_hub(&f, 1), TK_WS_MS));
+	tk_service_wait(star_hub(&f, 0));
+	tk_service_wait(star_hub(&f, 1));
 	expect_connected(&env, &a);
 	tk_ws_close(&a);
 	tk_ws_close(&b);
@@ -232,8 +226,8 @@ TEST_T(without_redis_known_clients_go_on, 60)
 	/* It ends, of which Redis hears when it is there again. */
 	star_leave(&a);
 	tk_server_restart(&f.redis);
-	ck_assert(tk_until(is_bus_up, star_hub(&f, 0), TK_WS_MS));
-	ck_assert(tk_until(is_bus_up, star_hub(&f, 1), TK_WS_MS));
+	tk_service_wait(star_hub(&f, 0));
+	tk_service_wait(star_hub(&f, 1));
 	star_send(&env, ENV, A, EVENT);
 	star_expect_error(&env, "CONNECTION_ERROR", "target_not_found");
 	star_open_at(&f, 0, &b, AGENT_A);

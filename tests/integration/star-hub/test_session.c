@@ -19,24 +19,13 @@
 #define AGENT_A "/env/demo_world/agent/agent_001"
 #define AGENT_B "/env/demo_world/agent/agent_002"
 
-/* A message with a number. */
-static const char *
-numbered(int i)
-{
-	static char text[96];
-
-	(void)snprintf(text, sizeof(text),
-	    "{\"type\":\"event\",\"id\":\"e%d\",\"event\":\"seen\"}", i);
-	return text;
-}
-
 static void
 expect_numbers(struct tk_ws *c, const char *to, int from, int n)
 {
 	int i;
 
 	for (i = from; i < from + n; i++)
-		star_expect_message(c, ENV, to, numbered(i));
+		star_expect_message(c, ENV, to, star_numbered(i));
 }
 
 static void
@@ -45,7 +34,7 @@ send_numbers(struct tk_ws *c, const char *to, int from, int n)
 	int i;
 
 	for (i = from; i < from + n; i++)
-		star_send(c, ENV, to, numbered(i));
+		star_send(c, ENV, to, star_numbered(i));
 }
 
 /* The session in a heartbeat. */
@@ -139,17 +128,17 @@ TEST(a_human_that_comes_back_is_where_it_was)
 	    "\"data\":{\"env_id\":\"demo_world\"}}");
 	star_expect_has(&bob, "\"status\":\"success\"");
 	star_expect_has(&env, "\"human_joined\"");
-	star_send(&bob, BOB, "environment:mars", numbered(1));
-	star_expect_message(&mars, BOB, "environment:mars", numbered(1));
+	star_send(&bob, BOB, "environment:mars", star_numbered(1));
+	star_expect_message(&mars, BOB, "environment:mars", star_numbered(1));
 	tk_ws_close(&bob);
 	star_expect_has(&env, "\"human_detached\"");
 	ck_assert_ptr_nonnull(strstr(
 	    come_back(&f, 1, &bob, "/human/bob", s, 1), "\"resumed\":true"));
 	star_expect_has(&env, "\"human_resumed\"");
 	send_numbers(&env, "human:*", 1, 1);
-	star_expect_message(&bob, ENV, "human:*", numbered(1));
-	star_send(&mars, "environment:mars", BOB, numbered(2));
-	star_expect_message(&bob, "environment:mars", BOB, numbered(2));
+	star_expect_message(&bob, ENV, "human:*", star_numbered(1));
+	star_send(&mars, "environment:mars", BOB, star_numbered(2));
+	star_expect_message(&bob, "environment:mars", BOB, star_numbered(2));
 	tk_ws_close(&bob);
 	tk_ws_close(&env);
 	tk_ws_close(&mars);
@@ -198,8 +187,8 @@ TEST(more_than_is_held_is_lost)
 	star_open_at(&f, 0, &env, "/env/demo_world");
 	s = session_of(star_open_at(&f, 0, &a, AGENT_A));
 	for (i = 1; i <= 300; i++) {
-		star_send(&env, ENV, A, numbered(i));
-		star_expect_message(&a, ENV, A, numbered(i));
+		star_send(&env, ENV, A, star_numbered(i));
+		star_expect_message(&a, ENV, A, star_numbered(i));
 	}
 	tk_ws_close(&a);
 	h = come_back(&f, 1, &a, AGENT_A, s, 3);
@@ -308,11 +297,11 @@ TEST_T(an_error_reaches_a_sender_that_has_come_back, 60)
 	star_start_hubs(&f, 2, STAR_QUIET);
 	s = session_of(star_open_at(&f, 0, &a, AGENT_A));
 	star_open_at(&f, 1, &b, AGENT_B);
-	star_send(&a, A, B, numbered(1));
-	star_expect_message(&b, A, B, numbered(1));
+	star_send(&a, A, B, star_numbered(1));
+	star_expect_message(&b, A, B, star_numbered(1));
 	/* The next one is not confirmed. */
 	tk_signal(&star_hub(&f, 1)->proc, SIGSTOP);
-	star_send(&a, A, B, numbered(2));
+	star_send(&a, A, B, star_numbered(2));
 	star_idle(&a, A);
 	tk_ws_close(&a);
 	ck_assert_ptr_nonnull(
@@ -386,10 +375,10 @@ TEST_T(a_broadcast_that_a_moving_client_does_not_get_is_reported, 60)
 	/* Of before it came. */
 	send_numbers(&env, "agent:*", 1, 2);
 	m.s = session_of(star_open_at(&f, 1, &old, AGENT_A));
-	star_send(&old, A, ENV, numbered(3));
-	star_expect_message(&env, A, ENV, numbered(3));
-	star_send(&env, ENV, A, numbered(4));
-	star_expect_message(&old, ENV, A, numbered(4));
+	star_send(&old, A, ENV, star_numbered(3));
+	star_expect_message(&env, A, ENV, star_numbered(3));
+	star_send(&env, ENV, A, star_numbered(4));
+	star_expect_message(&old, ENV, A, star_numbered(4));
 	w = (struct holder_wait){ &db, holder_gen(&db) };
 	ck_assert_int_gt(w.gen, 0);
 	tk_signal(&star_hub(&f, 1)->proc, SIGSTOP);
@@ -476,7 +465,7 @@ TEST(expired_events_are_reported_as_a_gap)
 		"STAR_BROADCAST_RATE=10000"));
 	star_open(&f, &env, "/env/demo_world");
 	for (i = 1; i <= 300; i++) {
-		star_send(&env, ENV, "agent:*", numbered(i));
+		star_send(&env, ENV, "agent:*", star_numbered(i));
 		if (i % 50 == 0)
 			star_idle(&env, ENV);
 	}

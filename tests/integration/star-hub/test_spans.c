@@ -74,7 +74,7 @@ spans_are(void *arg)
 	return enough;
 }
 
-/* Exactly n, of which there is none more after the hubs have ended. */
+/* There are n, and no more after the hubs have ended. */
 static json_t *
 spans_stop(struct star_fixture *f, size_t n)
 {
