@@ -233,8 +233,10 @@
  * expires. A client, and the room and events of an environment, are in the
  * bucket of the tenant, class and name.  Hubs: sorted set: by the time (ms) of
  * their newest renewal; 0: dead.  Of one: set: its rooms, "<tenant>:<env>"
- * (tokens), and perhaps some more.  Residents of an environment: hash: agent
- * (no token): "<user> <soul> <ms>", tokens, when that was entered.
+ * (tokens), and perhaps some more; sorted set: identities that it is to give
+ * up, as the hubs write them, by the generation of the newer claim.  Residents
+ * of an environment: hash: agent (no token): "<user> <soul> <ms>", tokens, when
+ * that was entered.
  */
 #define STAR_FORMAT        "1"
 #define KEY_STAR_CLIENT    "soul:star:client:{#}:%:%:%"
@@ -242,11 +244,14 @@
 #define KEY_STAR_EVENTS    "soul:star:events:{#}:%:%:1"
 #define KEY_STAR_HUBS      "soul:star:hubs:1"
 #define KEY_STAR_ROOMS     "soul:star:hub:{%}:rooms:1"
+#define KEY_STAR_OUTDATED  "soul:star:hub:{%}:outdated:1"
 #define KEY_STAR_RESIDENTS "soul:star:residents:{#}:%:%:1"
 /* A claim that is not extended, as one of a dead hub, expires. */
 #define STAR_CLAIM_MS 172800000
 /* An identity stays its user's for this long after it was released. */
 #define STAR_OWNED_MS 86400000
+/* A hub that has not read by then what it is to give up is dead. */
+#define STAR_OUTDATED_MS 60000
 /* Members of a room. */
 #define STAR_ROOM_MAX 10000
 /* How long an environment's events last after the newest. */

@@ -327,6 +327,75 @@ out:
 	return rc;
 }
 
+enum rc
+star_outdate(struct state *s, struct str hub, const struct star_outdated *o)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_star_outdate);
+	call_key(&c, KEY_STAR_OUTDATED, hub, STR_NONE);
+	call_text(&c, o->key, STAR_OUTDATED_KEY);
+	call_num(&c, o->gen);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+star_read_outdated(struct state *s, struct str hub,
+    const struct star_outdated_list *done, struct arena *a,
+    struct star_outdated_list *out)
+{
+	struct record_reader rd = { .a = a };
+	const struct state_reply *all;
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+	size_t i;
+
+	out->n = 0;
+	call_begin(&c, &script_star_outdated);
+	call_key(&c, KEY_STAR_OUTDATED, hub, STR_NONE);
+	call_num(&c, STAR_OUTDATED_MAX);
+	for (i = 0; i < done->n; i++) {
+		call_text(&c, done->v[i].key, STAR_OUTDATED_KEY);
+		call_num(&c, done->v[i].gen);
+	}
+	rc = call_run(s, &c, 2, &r);
+	all = state_reply_at(r, 1);
+	if (call_is_done(rc)) {
+		out->v =
+		    arena_alloc(a, state_reply_len(all) / 2 * sizeof(*out->v));
+		rd.rc = out->v == NULL ? RC_TOOBIG : RC_OK;
+	}
+	for (i = 0;
+	     call_is_done(rc) && rd.rc == RC_OK && i + 1 < state_reply_len(all);
+	     i += 2)
+		out->v[out->n++] = (struct star_outdated){
+			record_text(&rd, state_reply_at(all, i)),
+			record_num(&rd, state_reply_at(all, i + 1))
+		};
+	if (call_is_done(rc) && record_end(&rd, c.keys[0]) != RC_OK)
+		rc = rd.rc;
+	state_reply_free(r);
+	return rc;
+}
+
+enum rc
+star_is_outdated(struct state *s, struct str hub, struct str key)
+{
+	char text[STATE_KEY_MAX];
+	struct state_reply *r = NULL;
+	struct str at;
+	enum rc rc;
+
+	rc = star_hub_key(text, KEY_STAR_OUTDATED, hub, &at);
+	if (rc == RC_OK)
+		rc = state_cmd(s, STATE_ARGS(STR("ZSCORE"), at, key), &r);
+	if (rc == RC_OK && state_reply_str(r).p == NULL)
+		rc = RC_NOENT;
+	state_reply_free(r);
+	return rc;
+}
+
 /* ---- rooms ---- */
 
 /* Its field, in dst, and its claim. */

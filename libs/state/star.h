@@ -120,6 +120,36 @@ enum rc star_hub_drop_room(
 enum rc star_hub_rooms(struct state *s, struct str hub, struct arena *a,
     struct star_room **rooms, size_t *n) RC_CHECK;
 
+/*
+ * Identities that a hub is to give up because another one has claimed them, for
+ * hubs that do not reach each other.
+ */
+#define STAR_OUTDATED_MAX 64   /* that are read at a time */
+#define STAR_OUTDATED_KEY 4096 /* bytes of a key */
+struct star_outdated {
+	struct str key; /* the identity, as the hubs write it */
+	int64_t gen;    /* of the newer claim */
+};
+struct star_outdated_list {
+	struct star_outdated *v;
+	size_t n;
+};
+
+/*
+ * star_outdate(s, hub, o): hub is to give it up.
+ * star_read_outdated(s, hub, done, a, out):
+ * Those that it has not given up, in a; before, done (up to STAR_OUTDATED_MAX)
+ * are removed, but not for a newer claim.
+ * star_is_outdated(s, hub, key): RC_NOENT: it has given it up.
+ */
+enum rc star_outdate(
+    struct state *s, struct str hub, const struct star_outdated *o) RC_CHECK;
+enum rc star_read_outdated(struct state *s, struct str hub,
+    const struct star_outdated_list *done, struct arena *a,
+    struct star_outdated_list *out) RC_CHECK;
+enum rc star_is_outdated(
+    struct state *s, struct str hub, struct str key) RC_CHECK;
+
 /* ---- rooms ---- */
 
 struct star_member {

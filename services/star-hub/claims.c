@@ -228,8 +228,7 @@ claims_end(struct claims *s, struct client *c, const char *reason)
 
 /* Other hubs are notified by who has it now. */
 static void
-claims_close(
-    struct claims *s, struct client *c, unsigned code, const char *reason)
+claims_close(struct claims *s, struct client *c)
 {
 	char key[IDENTITY_KEY_MAX];
 
@@ -238,29 +237,28 @@ claims_close(
 		environment_went(
 		    s->hub, client_key(c, key), c->gen, "replaced");
 	if (c->phase == CLIENT_OPEN)
-		client_close(c, code, str_of(reason));
+		client_close(c, CLOSE_REPLACED, str_of(CLOSE_REPLACED_REASON));
 	claims_drop_unconnected(s, c);
 }
 
-void
-claims_lost(
-    struct claims *s, struct client *c, unsigned code, const char *reason)
+/* A newer connection has it. */
+static void
+claims_lost(struct claims *s, struct client *c)
 {
 	if (!c->held)
 		return;
 	membership_exit_all(s->hub, c, "replaced");
-	claims_close(s, c, code, reason);
+	claims_close(s, c);
 }
 
 void
-claims_outdate(struct claims *s, struct str key, int64_t gen, unsigned code,
-    const char *reason)
+claims_outdate(struct claims *s, struct str key, int64_t gen)
 {
 	struct client *c = directory_find(s->hub->directory, key), *other;
 	struct identity i;
 
 	if (c != NULL && c->gen < gen)
-		claims_lost(s, c, code, reason);
+		claims_lost(s, c);
 	if (TAILQ_EMPTY(&s->hub->claiming) || identity_parse(key, &i) != RC_OK)
 		return;
 	/* Redis' reply about an older one may still be on its way. */
@@ -274,7 +272,7 @@ void
 claims_moved(struct claims *s, struct client *c)
 {
 	if (c->held)
-		claims_close(s, c, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
+		claims_close(s, c);
 }
 
 void
@@ -405,31 +403,7 @@ claim_replace_local(struct claims *s, struct client *old, struct client *c,
 	if (first->resumed)
 		claims_moved(s, old);
 	else
-		claims_lost(s, old, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
-}
-
-static void
-claim_replace_remote(struct claims *s, const struct star_claim *claim,
-    struct client *c, struct client_beginning *first)
-{
-	struct peers *peers = s->hub->peers;
-	struct peer *p = peers_find(peers, claim->before.hub);
-	char key[IDENTITY_KEY_MAX];
-
-	if (p == NULL)
-		return;
-	if (c->resume_session[0] != '\0' &&
-	    str_eq(claim->session_before, str_of(c->session)))
-		takeover_request(peers, c, p, first);
-	/* It may have started anew meanwhile. */
-	p = peers_find(peers, claim->before.hub);
-	if (p != NULL)
-		peer_put(p,
-		    &(struct link_record){ .kind = LINK_KICK,
-			.gen = c->gen,
-			.to = client_key(c, key),
-			.n = CLOSE_REPLACED,
-			.text = str_of(CLOSE_REPLACED_REASON) });
+		claims_lost(s, old);
 }
 
 /* Redis knows that c is in the room of key.  RC_RETRY: it is full. */
@@ -539,8 +513,8 @@ claim_hold(struct claims *s, struct client *c, const struct star_claim *claim,
     struct client *old, struct client_beginning *first)
 {
 	struct hub *h = s->hub;
-	bool replaces =
-	    old != NULL || peers_find(h->peers, claim->before.hub) != NULL;
+	const struct peer *before = peers_find(h->peers, claim->before.hub);
+	bool replaces = old != NULL || before != NULL;
 	char key[IDENTITY_KEY_MAX];
 
 	c->cursor = claim->seq;
@@ -555,8 +529,8 @@ claim_hold(struct claims *s, struct client *c, const struct star_claim *claim,
 	if (c->identity.class == CLASS_ENVIRONMENT)
 		c->members = member_set_new();
 	remote_joined(h->peers, client_key(c, key), NULL, c->gen);
-	if (old == NULL)
-		claim_replace_remote(s, claim, c, first);
+	if (old == NULL && before != NULL)
+		takeover_begin(h->peers, c, before, first);
 	if (replaces && !first->resumed)
 		hub_audit_replaced(h, c, old != NULL ? old->user : c->user);
 	if (old != NULL)

@@ -612,11 +612,10 @@ void claims_free(struct claims *c);
  * c does not hold it any more, of which environments are notified.  No-op if it
  * has none.
  *
- * claims_lost(s, c, code, reason):
- * A newer connection has it: close c.
- * claims_outdate(s, key, gen, code, reason): The same for every older claim
- * than gen of the identity of key, be it known or on its way.
- * claims_moved(s, c): The same, which continues its session: it has not left.
+ * claims_outdate(s, key, gen):
+ * Newer connections have the identity of key: older claims than gen are closed,
+ * be they known or on their way.
+ * claims_moved(s, c): The same of c, whose session continues: it has not left.
  *
  * claims_detach(s, c, reason):
  * The connection of c has ended, but its client may come back for it; reason is
@@ -634,10 +633,7 @@ void claims_free(struct claims *c);
 void claims_begin(struct claims *s, struct client *c);
 void claims_enter(struct claims *s, struct client *c);
 void claims_end(struct claims *s, struct client *c, const char *reason);
-void claims_lost(
-    struct claims *s, struct client *c, unsigned code, const char *reason);
-void claims_outdate(struct claims *s, struct str key, int64_t gen,
-    unsigned code, const char *reason);
+void claims_outdate(struct claims *s, struct str key, int64_t gen);
 void claims_moved(struct claims *s, struct client *c);
 void claims_detach(struct claims *s, struct client *c, const char *reason);
 void claims_drain(struct claims *s);

@@ -84,10 +84,8 @@ hub_kick_anywhere(struct hub *h, struct str key, const char *why,
 		return rc == RC_OK ? RC_NOENT : rc;
 	*hub = arena_str(a, str_of(at.peer->name));
 	peer_put(at.peer,
-	    &(struct link_record){ .kind = LINK_KICK,
-		.to = key,
-		.n = WS_CLOSE_POLICY,
-		.text = str_of(why) });
+	    &(struct link_record){
+		.kind = LINK_KICK, .to = key, .text = str_of(why) });
 	return RC_OK;
 }
 

@@ -49,7 +49,6 @@ star_history_free(struct star_history *h)
 	free(h->message);
 	free(h->delivery);
 	free(h->note);
-	free(h->split);
 	free(h);
 }
 
@@ -66,26 +65,6 @@ void
 star_history_failure(struct star_history *h, int64_t at, const char *what)
 {
 	history_note(h, at, STAR_FAILURE, what);
-}
-
-void
-star_history_split(struct star_history *h, int64_t from, int64_t to)
-{
-	h->split = history_grow(
-	    h->split, h->n_splits, &h->cap_splits, sizeof(*h->split));
-	h->split[h->n_splits++] = (struct star_split){ from, to };
-}
-
-bool
-star_history_is_split(const struct star_history *h, int64_t a, int64_t b)
-{
-	size_t i;
-
-	for (i = 0; i < h->n_splits; i++)
-		if (a >= h->split[i].from && a <= h->split[i].to &&
-		    b >= h->split[i].from && b <= h->split[i].to)
-			return true;
-	return false;
 }
 
 void
@@ -256,11 +235,6 @@ star_history_received(
 	if (d == NULL) {
 		history_wrong(h, at, c, "client %d got message %u, not for it",
 		    c, (unsigned)number);
-		return;
-	}
-	if (d->order > 0 && d->session != k->session &&
-	    star_history_is_split(h, at, m->at)) {
-		h->counts.twice++;
 		return;
 	}
 	if (d->order > 0) {

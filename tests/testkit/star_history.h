@@ -32,13 +32,6 @@ void star_history_free(struct star_history *h);
  */
 void star_history_failure(struct star_history *h, int64_t at, const char *what);
 
-/*
- * star_history_split(h, from, to): Hubs did not hear each other: a client that
- * came back to another one may have been held by the old one, too, which took
- * messages for it.
- */
-void star_history_split(struct star_history *h, int64_t from, int64_t to);
-
 /* star_history_wrong(h, at, text): Something that is wrong by itself. */
 void star_history_wrong(struct star_history *h, int64_t at, const char *text);
 
@@ -122,8 +115,7 @@ struct star_counts {
 	size_t messages, broadcasts, received, refused, unknown, dropped;
 	/* Of those that did not arrive: by what they are explained. */
 	size_t with_error, not_taken, sender_lost, recipient_lost,
-	    recipient_split, reported_dropped;
-	size_t twice; /* that came on two connections of a client */
+	    reported_dropped;
 	size_t views; /* checked */
 };
 
@@ -132,16 +124,14 @@ struct star_counts {
  * Everything that is wrong, on to (up to STAR_PRINT_MAX of them); n (may be
  * NULL) gets how much there is.  Returns how many:
  *
- * - nobody gets a message twice, but on two connections while hubs do not hear
- *   each other, or another one's, or one of which its sender got the error that
- *   it was not delivered;
+ * - nobody gets a message twice, or another one's, or one of which its sender
+ *   got the error that it was not delivered;
  * - what a client sends to another on one connection arrives in that order in
  *   each of its sessions, broadcasts and other messages each by themselves;
  * - a message that did not arrive has its error at the sender; or no hub had
  *   taken it when the sender's connection ended; or it was on its way when the
- *   session of the sender, or of the recipient was lost, or both happened while
- *   hubs did not hear each other; or one of them got the event that so many are
- *   missing;
+ *   session of the sender, or of the recipient was lost; or one of them got the
+ *   event that so many are missing;
  * - a connection is silent STAR_PRESENCE_MS after a newer one of its client has
  *   opened;
  * - views, as far as they were checked.

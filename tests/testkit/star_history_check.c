@@ -120,22 +120,6 @@ check_recipient_lost(
 	return false;
 }
 
-/* The same of a message after that session was lost: the old hub took it, as it
- * did not know of that yet. */
-static bool
-check_recipient_split(const struct star_history *h, const struct star_client *x,
-    const struct star_message *m, uint32_t later)
-{
-	size_t i;
-
-	for (i = 1; i < x->n; i++)
-		if (x->conn[i].how != STAR_RESUMED &&
-		    star_history_is_split(h, m->at, x->conn[i].opened) &&
-		    (later == 0 || later >= x->conn[i].session))
-			return true;
-	return false;
-}
-
 static bool
 check_is_dropped(struct star_client *x, const struct star_message *m)
 {
@@ -163,8 +147,6 @@ check_is_explained(
 		why = &n->sender_lost;
 	else if (check_recipient_lost(to, m, later))
 		why = &n->recipient_lost;
-	else if (check_recipient_split(h, to, m, later))
-		why = &n->recipient_split;
 	else if ((m->broadcast && check_is_dropped(to, m)) ||
 	    check_is_dropped(from, m))
 		why = &n->reported_dropped;

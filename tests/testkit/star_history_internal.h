@@ -53,10 +53,6 @@ struct star_note {
 	char *text;
 };
 
-struct star_split {
-	int64_t from, to;
-};
-
 struct star_history {
 	struct star_client *client;
 	size_t n;
@@ -64,14 +60,9 @@ struct star_history {
 	struct star_message *message;
 	struct star_delivery *delivery;
 	struct star_note *note;
-	struct star_split *split;
-	size_t n_splits, cap_splits;
 	size_t n_messages, cap_messages, n_deliveries, cap_deliveries, n_notes,
 	    cap_notes;
 	struct star_counts counts;
 };
-
-/* Whether both were while hubs did not hear each other. */
-bool star_history_is_split(const struct star_history *h, int64_t a, int64_t b);
 
 #endif /* !TESTKIT_STAR_HISTORY_INTERNAL_H */

@@ -100,9 +100,6 @@ storm_begin_failure(struct storm *s)
 		i = failure == KILL_NATS ? 0 : 1;
 		tk_server_stop(storm_server(s, i), SIGKILL);
 		s->server_at[i] = now + SERVER_DOWN_MS;
-		if (i == 0)
-			star_history_split(star_clients_history(s->clients),
-			    now, s->server_at[i] + STAR_PRESENCE_MS);
 	}
 }
 
@@ -148,11 +145,6 @@ storm_repair(struct storm *s)
 		if (s->server_at[i] > 0 && now >= s->server_at[i]) {
 			tk_server_restart(storm_server(s, i));
 			s->server_at[i] = 0;
-			if (i == 0)
-				star_history_split(
-				    star_clients_history(s->clients),
-				    now - SERVER_DOWN_MS - STEP_MS,
-				    now + STAR_PRESENCE_MS);
 			storm_note(s,
 			    i == 0 ? "start of nats-server"
 				   : "start of redis-server",
@@ -262,14 +254,11 @@ storm_print(const struct storm *s, const struct star_counts *n)
 	       "delivered, %zu perhaps; %zu reported as dropped\n",
 	    n->messages, n->broadcasts, n->received, n->refused, n->unknown,
 	    n->dropped);
-	printf(
-	    "# missing: %zu with an error, %zu not taken, %zu sender's "
-	    "session lost, %zu recipient's, %zu while it was held twice (%zu "
-	    "came twice), "
-	    "%zu dropped; %zu views checked, %zu wrong\n",
+	printf("# missing: %zu with an error, %zu not taken, %zu sender's "
+	       "session lost, %zu recipient's, %zu dropped; %zu views checked, "
+	       "%zu wrong\n",
 	    n->with_error, n->not_taken, n->sender_lost, n->recipient_lost,
-	    n->recipient_split, n->twice, n->reported_dropped, n->views,
-	    s->wrong_views);
+	    n->reported_dropped, n->views, s->wrong_views);
 	tk_print_load();
 }
 

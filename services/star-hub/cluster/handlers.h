@@ -76,8 +76,9 @@ struct peers {
 	uint64_t renewals; /* that have begun */
 	/* When a renewal was successful; since when all were. */
 	struct mono renewed, steady;
-	struct mono ticked;   /* the last one of its timer */
-	uint64_t connections; /* of the bus, when it was last looked at */
+	struct mono ticked;    /* the last one of its timer */
+	uint64_t connections;  /* of the bus, when it was last looked at */
+	struct mono connected; /* since when it has the newest */
 	bool stopped;
 };
 
@@ -98,6 +99,13 @@ void peers_free(struct peers *c);
  * dead; all clients are closed then, before anything is delivered.
  */
 bool peers_is_overdue(struct peers *c, struct mono now);
+
+/*
+ * peers_bus_is_steady(c, now):
+ * Whether NATS has been connected for so long that all hubs are, which are
+ * alive.
+ */
+bool peers_bus_is_steady(const struct peers *c, struct mono now);
 
 /*
  * peers_find(c, name): NULL: no hub of that name is known to be alive.
@@ -190,13 +198,27 @@ enum rc remote_locate(struct peers *c, struct str key, struct arena *a,
 /* ---- takeover.c ---- */
 
 /*
- * takeover_on_message(arg, m): A bus_msg_fn: another hub wants a session.
- * takeover_request(c, client, before, first): Get what client's session at the
- *     hub before still has; in a fiber.
+ * takeover_on_message(arg, m): A bus_msg_fn: another hub has claimed a client's
+ *     identity, and may want its session.
+ * takeover_begin(c, client, before, first): The hub before gives up client's
+ *     identity; get what its session there still has, if client resumes it.
+ *     In a fiber; returns when that hub has given it up, or is dead.
  */
 void takeover_on_message(void *arg, struct bus_msg *m);
-void takeover_request(struct peers *c, struct client *client,
+void takeover_begin(struct peers *c, struct client *client,
     const struct peer *before, struct client_beginning *first);
+
+/* ---- outdated.c ---- */
+
+/*
+ * outdated_give_up(c, client, hub, awaited): Have hub, which NATS does not
+ *     reach, give up client's identity; if awaited, return when it has, or is
+ *     dead.  In a fiber.
+ * outdated_read(c): Give up what others want; in a fiber.
+ */
+void outdated_give_up(
+    struct peers *c, const struct client *client, struct str hub, bool awaited);
+void outdated_read(struct peers *c);
 
 /* ---- query.c ---- */
 

@@ -17,7 +17,7 @@ static const struct {
 	{ LINK_DONE, "n" },
 	{ LINK_REJECTED, "nxl" },
 	{ LINK_LOST, "ns" },
-	{ LINK_KICK, "gtnx" },
+	{ LINK_KICK, "tx" },
 	{ LINK_JOINED, "gts" },
 	{ LINK_LEFT, "gtx" },
 	{ LINK_ENTERED, "gtfs" },

@@ -28,8 +28,7 @@ enum link_kind {
 	LINK_DONE = 'A',
 	LINK_REJECTED = 'R',
 	LINK_LOST = 'X',
-	/* An older claim than gen of the identity to: close it with code n. Gen
-	 * 0: an operator closes it. */
+	/* An operator closes the identity to. */
 	LINK_KICK = 'K',
 	/* To the hub of the member to of the room from, whose environment's
 	 * claim is gen: it gets its broadcasts after seq. */
@@ -53,10 +52,11 @@ enum link_kind {
 	LINK_QUERY = 'Q',
 	LINK_ENVIRONMENT = 'E',
 	LINK_CLIENTS = 'N',
-	/* A request for the session text of the claim gen of to, whose client
-	 * has n frames; its replies: it had n frames sent, as text says; a
-	 * frame, with its seq if it was a broadcast with one, and with n, the
-	 * wall clock's ms after which it is not to be sent, or 0. */
+	/* A request to give up the identity to, whose claim gen is newer, and
+	 * for its session text, of which the client has n frames; its replies:
+	 * it had n frames sent, as text says; a frame, with its seq if it was a
+	 * broadcast with one, and with n, the wall clock's ms after which it is
+	 * not to be sent, or 0. */
 	LINK_TAKEOVER = 'T',
 	LINK_SESSION = 'V',
 	LINK_FRAME = 'F',

@@ -85,8 +85,7 @@ notice_receive(struct peers *c, struct peer *p, const struct link_record *r)
 
 	switch (r->kind) {
 	case LINK_JOINED:
-		claims_outdate(h->claims, r->to, r->gen, CLOSE_REPLACED,
-		    CLOSE_REPLACED_REASON);
+		claims_outdate(h->claims, r->to, r->gen);
 		remote_joined(c, r->to, p, r->gen);
 		if (!notice_is_environment(r->to))
 			break;

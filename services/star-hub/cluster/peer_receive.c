@@ -217,11 +217,7 @@ receive_kick(struct peer *p, const struct link_record *r)
 	char reason[REASON_MAX];
 
 	str_copy(r->text, reason, sizeof(reason));
-	if (r->gen == 0)
-		(void)hub_kick(h, r->to, reason);
-	else
-		claims_outdate(
-		    h->claims, r->to, r->gen, (unsigned)r->n, reason);
+	(void)hub_kick(h, r->to, reason);
 }
 
 static void

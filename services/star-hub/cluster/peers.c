@@ -16,6 +16,8 @@
 #include "ws/ws.h"
 
 #define ARENA_BYTES (256UL * 1024)
+/* After an outage of NATS all hubs that are alive are connected by then. */
+#define BUS_STEADY_MS 5000
 /* Bytes of records that wait to be sent, one message of NATS at most. */
 #define OUT_BYTES (BUS_PAYLOAD_MAX + LINK_RECORD_MAX)
 
@@ -148,6 +150,14 @@ peers_is_overdue(struct peers *c, struct mono now)
 	return true;
 }
 
+bool
+peers_bus_is_steady(const struct peers *c, struct mono now)
+{
+	return bus_up(c->hub->bus) &&
+	    bus_connections(c->hub->bus) == c->connections &&
+	    mono_diff_ms(now, c->connected) >= BUS_STEADY_MS;
+}
+
 /*
  * One that was heard of since the renewal began, or has just started, may not
  * be in its list yet.
@@ -262,6 +272,8 @@ peers_renew_in_fiber(void *arg)
 	if (rc != RC_OK && !c->stopped && log_every(&rate, 10, &missed))
 		log_warn(
 		    "star.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
+	if (rc == RC_OK)
+		outdated_read(c);
 	history_flush_all(c->hub);
 	monitors_expire(c->hub, false);
 	if (rc == RC_OK && c->reload) {
@@ -283,6 +295,9 @@ peers_on_renew(void *arg)
 	loop_timer_set(c->hub->loop, &c->renew,
 	    mono_add_ms(now, PEERS_RENEW_MS), peers_on_renew, c);
 	if (connections != c->connections) {
+		/* Its first one is no sign that others have lost theirs. */
+		if (c->connections > 0)
+			c->connected = now;
 		c->connections = connections;
 		notice_announce(c);
 		notice_put(c, &(struct link_record){ .kind = LINK_SYNC });
@@ -343,6 +358,7 @@ peers_new(struct hub *h, struct peers **out)
 	c->connections = bus_connections(h->bus);
 	metric_set(h->metrics.hubs, 1);
 	c->ticked = clock_mono();
+	c->connected = mono_add_ms(c->ticked, -BUS_STEADY_MS);
 	h->peers = c;
 	metric_set(h->metrics.hubs, 1);
 	rc = peers_subscribe(c);

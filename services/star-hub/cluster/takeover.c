@@ -1,6 +1,6 @@
 /*
- * takeover: a client that comes back to another hub: that one gets its session
- * from this one.
+ * takeover: a client that comes to another hub: this one gives it up, and that
+ * one gets its session if the client resumes it.
  */
 #include <stdio.h>
 
@@ -101,9 +101,8 @@ takeover_on_message(void *arg, struct bus_msg *m)
 	client = directory_find(h->directory, r.to);
 	if (takeover_reply(h, &r, &out))
 		claims_moved(h->claims, client);
-	else if (client != NULL && client->gen < r.gen)
-		claims_lost(
-		    h->claims, client, CLOSE_REPLACED, CLOSE_REPLACED_REASON);
+	else
+		claims_outdate(h->claims, r.to, r.gen);
 	rc = bus_reply(m, buf_str(&out));
 	if (rc != RC_OK)
 		log_warn("star.takeover", LOG_RC(rc));
@@ -118,6 +117,7 @@ struct takeover {
 	struct client *client;
 	struct client_beginning *first;
 	bool done;
+	enum rc rc;
 };
 
 static void
@@ -166,12 +166,14 @@ takeover_on_reply(void *arg, enum rc rc, struct str data)
 
 	if (rc == RC_OK)
 		takeover_read(t, data);
+	t->rc = rc;
 	t->done = true;
 	if (t->fiber != NULL)
 		fiber_resume(t->fiber);
 }
 
-void
+/* RC_OK: it has given it up. */
+static enum rc
 takeover_request(struct peers *c, struct client *client,
     const struct peer *before, struct client_beginning *first)
 {
@@ -194,7 +196,23 @@ takeover_request(struct peers *c, struct client *client,
 	    (struct bus_reply_handler){ takeover_on_reply, &t, false }, NULL);
 	buf_free(&out);
 	if (rc != RC_OK || t.done)
-		return;
+		return rc != RC_OK ? rc : t.rc;
 	t.fiber = fiber_self();
 	fiber_suspend();
+	return t.rc;
+}
+
+void
+takeover_begin(struct peers *c, struct client *client,
+    const struct peer *before, struct client_beginning *first)
+{
+	char hub[sizeof(c->hub->name)];
+	enum rc rc;
+
+	str_copy(str_of(before->name), hub, sizeof(hub));
+	rc = takeover_request(c, client, before, first);
+	/* Nobody listens: with NATS as it was, that hub is dead. */
+	if (rc != RC_OK)
+		outdated_give_up(c, client, str_of(hub),
+		    rc != RC_NOENT || !peers_bus_is_steady(c, clock_mono()));
 }

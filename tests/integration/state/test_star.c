@@ -185,6 +185,38 @@ TEST(a_hub_lists_its_rooms)
 	state_fixture_stop(&b);
 }
 
+TEST(a_hub_reads_what_it_is_to_give_up_until_it_has)
+{
+	const struct star_outdated o = { STR_INIT("agent \xc3\xa9"), 7 };
+	struct star_outdated_list none = { NULL, 0 }, list, later;
+	struct star_outdated older;
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	OK(star_outdate(b.s, STR("h1"), &o));
+	OK(star_outdate(
+	    b.s, STR("h1"), &(struct star_outdated){ STR("other"), 1 }));
+	OK(star_read_outdated(b.s, STR("h2"), &none, b.a, &list));
+	ck_assert_uint_eq(list.n, 0);
+	OK(star_read_outdated(b.s, STR("h1"), &none, b.a, &list));
+	ck_assert_uint_eq(list.n, 2);
+	ck_text(list.v[0].key, "other");
+	ck_assert(str_eq(list.v[1].key, o.key));
+	ck_assert_int_eq(list.v[1].gen, 7);
+	OK(star_is_outdated(b.s, STR("h1"), o.key));
+	/* A newer claim than the one that was read is not done. */
+	older = o;
+	older.gen = 6;
+	list = (struct star_outdated_list){ &older, 1 };
+	OK(star_read_outdated(b.s, STR("h1"), &list, b.a, &later));
+	ck_assert_uint_eq(later.n, 2);
+	list = later;
+	OK(star_read_outdated(b.s, STR("h1"), &list, b.a, &later));
+	ck_assert_uint_eq(later.n, 0);
+	IS(RC_NOENT, star_is_outdated(b.s, STR("h1"), o.key));
+	state_fixture_stop(&b);
+}
+
 TEST(an_older_claim_never_replaces_a_member)
 {
 	struct star_member one = member("a", "h1", 1), two;
