@@ -220,6 +220,7 @@ claims_end(struct claims *s, struct client *c, const char *reason)
 	if (!c->held)
 		return;
 	membership_exit_all(s->hub, c, reason);
+	undelivered_report(s->hub, c);
 	claims_forget(s, c);
 	notice_send_client(s->hub->peers, LINK_LEFT, c, reason);
 	claims_queue(s, OP_RELEASE, c, (struct str){ NULL, 0 });
@@ -248,6 +249,7 @@ claims_lost(struct claims *s, struct client *c)
 	if (!c->held)
 		return;
 	membership_exit_all(s->hub, c, "replaced");
+	undelivered_report(s->hub, c);
 	claims_close(s, c);
 }
 

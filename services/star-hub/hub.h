@@ -585,6 +585,12 @@ void membership_load(struct hub *h, struct client *env);
 void membership_load_all(struct hub *h);
 void membership_forget_peer(struct hub *h, const struct peer *p);
 
+/* ---- undelivered.c ---- */
+
+/* undelivered_report(h, c): c's session ends: who has sent what waits for it
+ * gets an error. */
+void undelivered_report(struct hub *h, struct client *c);
+
 /* ---- claims.c ---- */
 
 /*

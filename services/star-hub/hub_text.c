@@ -121,8 +121,10 @@ text_put_details(
 		wire_out_key(o, STR("original_message_id"));
 		wire_out_raw(o, f->message_id);
 	}
-	wire_out_key(o, STR("seq"));
-	wire_out_i64(o, (int64_t)f->seq);
+	if (f->seq > 0) {
+		wire_out_key(o, STR("seq"));
+		wire_out_i64(o, (int64_t)f->seq);
+	}
 	if (f->nvalidation_errors > 0 || f->validation_error != NULL) {
 		wire_out_key(o, STR("validation_errors"));
 		wire_out_array(o);

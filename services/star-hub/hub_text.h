@@ -36,7 +36,7 @@ struct hub_failure {
 	size_t nvalidation_errors;
 	const char *validation_error; /* instead, if there is one only */
 	struct str message_id;        /* as JSON; absent: none */
-	uint64_t seq;
+	uint64_t seq; /* of the message on its connection; 0: not known */
 	int64_t retry_after_ms; /* of HUB_ERROR_RATE */
 };
 

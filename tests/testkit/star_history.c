@@ -260,12 +260,15 @@ star_history_failed(
 		return;
 	}
 	m = &h->message[number];
-	/* Of a broadcast one for each hub. */
-	if (m->error != STAR_NO_ERROR && !m->broadcast)
+	/* Of a broadcast one for each hub; of one that was not confirmed what
+	 * became of it, too. */
+	if (m->error != STAR_NO_ERROR && !m->broadcast &&
+	    unknown == (m->error == STAR_UNKNOWN))
 		history_wrong(h, at, c,
 		    "client %d got two errors about message %u", c,
 		    (unsigned)number);
-	m->error = unknown ? STAR_UNKNOWN : STAR_REJECTED;
+	if (m->error != STAR_REJECTED)
+		m->error = unknown ? STAR_UNKNOWN : STAR_REJECTED;
 	*(unknown ? &h->counts.unknown : &h->counts.refused) += 1;
 }
 

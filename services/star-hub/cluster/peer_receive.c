@@ -100,7 +100,8 @@ receive_is_permitted(
 	struct identity from;
 	struct str key;
 
-	if (to->identity.class != CLASS_HUMAN)
+	/* Without a sender it is that hub's. */
+	if (to->identity.class != CLASS_HUMAN || r->from.n == 0)
 		return true;
 	if (identity_parse(r->from, &from) != RC_OK)
 		return false;

@@ -35,6 +35,7 @@ struct outgoing {
 	char *bytes;           /* while it waits; NULL: it was sent */
 	size_t n;
 	bool returned; /* one hub did not have the recipient any more */
+	bool is_hubs;  /* it is the hub's, not from's */
 	/* Not NULL: it may not be sent, of which this is the reason, if there
 	 * is such a client at all. */
 	const char *denied;

@@ -37,7 +37,8 @@ remote_send(
 		outgoing_fail(c, o, HUB_ERROR_PERMISSION);
 		return;
 	}
-	r.from = client_key(o->from, from);
+	if (!o->is_hubs)
+		r.from = client_key(o->from, from);
 	rc = peer_send(e->peer, &r, o);
 	if (rc == RC_OK)
 		e->newest = r.n;

@@ -103,6 +103,45 @@ check_resumed(int back)
 	star_stop(&f);
 }
 
+/* What waits for one that does not come back is not delivered. */
+static void
+check_not_resumed(int sender)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, a;
+	int i;
+
+	star_start_hubs(&f, 2, TK_ENV("STAR_RESUME_MS=1000"));
+	star_open_at(&f, sender, &env, "/env/demo_world");
+	star_open_at(&f, 1, &a, AGENT_A);
+	star_expect_has(&env, "\"agent_joined\"");
+	tk_ws_close(&a);
+	star_expect_has(&env, "\"agent_detached\"");
+	tk_ws_send(&env,
+	    "{\"type\":\"message\",\"message_id\":\"first\","
+	    "\"sender\":{\"id\":\"demo_world\",\"type\":\"environment\"},"
+	    "\"recipient\":{\"id\":\"agent_001\",\"type\":\"agent\"},"
+	    "\"payload\":{}}");
+	send_numbers(&env, A, 1, 2);
+	send_numbers(&env, "agent:*", 3, 1);
+	star_expect_has(&env, "\"agent_left\"");
+	for (i = 1; i <= 3; i++) {
+		const char *error = star_expect_error(
+		    &env, "CONNECTION_ERROR", "target_not_found");
+
+		ck_assert_int_eq(strstr(error, "\"first\"") != NULL, i == 1);
+	}
+	star_idle(&env, ENV);
+	tk_ws_close(&env);
+	star_stop(&f);
+}
+
+TEST(what_waits_for_a_client_that_does_not_come_back_has_an_error)
+{
+	check_not_resumed(1);
+	check_not_resumed(0);
+}
+
 TEST(a_session_goes_on_at_the_same_hub)
 {
 	check_resumed(1);
