@@ -294,6 +294,23 @@ star_history_member(struct star_history *h, int64_t at, int c, int env)
 	x->member_at = at;
 }
 
+/* What env has sent to it, unless a hub is known to have handled that before:
+ * it was no member any more. */
+static void
+history_member_left(struct star_history *h, int env, int c)
+{
+	const struct star_message *m;
+	int64_t i = h->client[env].newest;
+	uint32_t k;
+
+	for (; i >= 0 && !h->message[i].taken; i = h->message[i].before) {
+		m = &h->message[i];
+		for (k = m->first; m->broadcast && k < m->first + m->n; k++)
+			if (h->delivery[k].to == c)
+				h->delivery[k].expected = false;
+	}
+}
+
 void
 star_history_notified(struct star_history *h, int env, int c, bool is)
 {
@@ -302,6 +319,8 @@ star_history_notified(struct star_history *h, int env, int c, bool is)
 	ck_assert(x->env == -1 || x->env == env);
 	x->env = env;
 	x->notified = is;
+	if (!is)
+		history_member_left(h, env, c);
 }
 
 bool

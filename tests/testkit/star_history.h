@@ -91,8 +91,9 @@ void star_history_dropped(
 /*
  * star_history_member(h, at, c, env): c is a member of env's from now on,
  *     while its session lasts.
- * star_history_notified(h, env, c, is): env has heard that c is one, or not.
- *     A new session of env has heard of nobody.
+ * star_history_notified(h, env, c, is): env has heard that c is one, or not:
+ *     what no hub is known to have handled before is not for it.  A new session
+ *     of env has heard of nobody.
  * star_history_is_notified(h, env, c): What it heard last.
  */
 void star_history_member(struct star_history *h, int64_t at, int c, int env);

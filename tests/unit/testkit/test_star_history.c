@@ -328,6 +328,26 @@ TEST(a_broadcast_is_for_those_that_the_environment_knows)
 	ck_wrong("broadcast 1 of 0");
 }
 
+TEST(a_broadcast_may_meet_the_end_of_a_membership)
+{
+	static const int to[] = { A, B };
+
+	begin();
+	star_history_received(
+	    h, 110, A, 0, star_history_broadcast(h, 100, ENV, to, 2));
+	star_history_notified(h, ENV, B, false);
+	star_history_notified(h, ENV, B, true);
+	ck_sound();
+}
+
+TEST(unless_it_was_taken_before)
+{
+	begin();
+	star_history_received(h, 110, A, 0, send_to_all(100));
+	star_history_notified(h, ENV, B, false);
+	ck_wrong("broadcast 0 of 0");
+}
+
 TEST(so_many_may_be_missing_as_were_reported)
 {
 	begin();
