@@ -43,7 +43,7 @@ TAILQ_HEAD(claim_op_list, claim_op);
 struct claims {
 	struct hub *hub;
 	size_t fibers, op_fibers;
-	struct claim_op_list ops;
+	struct claim_op_list ops, running;
 	struct loop_timer retry, expire;
 };
 
@@ -118,7 +118,9 @@ op_fiber(void *arg)
 
 	while ((op = TAILQ_FIRST(&s->ops)) != NULL) {
 		TAILQ_REMOVE(&s->ops, op, link);
+		TAILQ_INSERT_TAIL(&s->running, op, link);
 		rc = op_run(s, op);
+		TAILQ_REMOVE(&s->running, op, link);
 		if (op_is_to_be_repeated(rc)) {
 			op->late = true;
 			TAILQ_INSERT_HEAD(&s->ops, op, link);
@@ -165,6 +167,34 @@ void
 claims_leave(struct claims *s, const struct client *c, struct str key)
 {
 	claims_queue(s, OP_LEAVE, c, key);
+}
+
+static bool
+op_is_leave(const struct claim_op *op, const struct client *c, struct str room)
+{
+	char key[IDENTITY_KEY_MAX];
+
+	return op->kind == OP_LEAVE && op->gen == c->gen &&
+	    str_eq(str_of(op->room), room) &&
+	    str_eq(str_of(op->key), client_key(c, key));
+}
+
+bool
+claims_undo_leave(struct claims *s, const struct client *c, struct str key)
+{
+	struct claim_op *op, *next;
+
+	TAILQ_FOREACH (op, &s->running, link)
+		if (op_is_leave(op, c, key))
+			return false;
+	for (op = TAILQ_FIRST(&s->ops); op != NULL; op = next) {
+		next = TAILQ_NEXT(op, link);
+		if (!op_is_leave(op, c, key))
+			continue;
+		TAILQ_REMOVE(&s->ops, op, link);
+		op_free(op);
+	}
+	return true;
 }
 
 void
@@ -682,6 +712,7 @@ claims_new(struct hub *h)
 
 	s->hub = h;
 	TAILQ_INIT(&s->ops);
+	TAILQ_INIT(&s->running);
 	return s;
 }
 

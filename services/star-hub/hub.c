@@ -11,6 +11,7 @@
 
 #include "cluster/handlers.h"
 #include "core/conf.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -281,6 +282,22 @@ hub_make_metrics(struct hub *h)
 }
 
 /* ---- life ---- */
+
+static void
+hub_on_pause(void *arg)
+{
+	fiber_resume(arg);
+}
+
+void
+hub_pause(struct hub *h, int64_t ms)
+{
+	struct loop_timer timer = { 0 };
+
+	loop_timer_set(h->loop, &timer, mono_add_ms(clock_mono(), ms),
+	    hub_on_pause, fiber_self());
+	fiber_suspend();
+}
 
 struct str
 hub_now(struct hub *h)

@@ -248,6 +248,9 @@ struct hub {
 /* hub_set_name(h): A new one, as another process has. */
 void hub_set_name(struct hub *h);
 
+/* hub_pause(h, ms): Suspend this fiber for so long. */
+void hub_pause(struct hub *h, int64_t ms);
+
 /* hub_now(h): The timestamp of now, valid until the next call. */
 struct str hub_now(struct hub *h);
 
@@ -633,6 +636,8 @@ void claims_free(struct claims *c);
  * claims_extend(s, c): Extend c's claim in Redis.
  *
  * claims_leave(s, c, key): Remove c from the room of key in Redis.
+ * claims_undo_leave(s, c, key): It does not happen, unless it has.  False: it
+ * is happening.
  *
  * claims_drop_all(s): This hub has none: close all clients.
  */
@@ -645,6 +650,8 @@ void claims_detach(struct claims *s, struct client *c, const char *reason);
 void claims_drain(struct claims *s);
 void claims_extend(struct claims *s, struct client *c);
 void claims_leave(struct claims *s, const struct client *c, struct str key);
+bool claims_undo_leave(
+    struct claims *s, const struct client *c, struct str key);
 void claims_drop_all(struct claims *s);
 
 /* ---- client_session.c ---- */

@@ -12,6 +12,7 @@
 #include "state/star.h"
 
 #define JOIN_ARENA 4096
+#define LEAVE_MS   5
 
 /* Redis has its membership; meanwhile other requests may have been done. */
 static enum rc
@@ -23,12 +24,12 @@ human_enter(struct hub *h, struct client *c, struct str key)
 		;
 	if (client_membership(h, c, key) != NULL)
 		return RC_OK;
-	if (c->held && i < c->nrooms) {
+	if (c->held && i < c->nrooms && claims_undo_leave(h->claims, c, key)) {
 		membership_enter(h, &c->rooms[i], key, false);
 		return RC_OK;
 	}
 	claims_leave(h->claims, c, key);
-	return RC_TOOBIG;
+	return i == c->nrooms ? RC_TOOBIG : RC_DOWN;
 }
 
 /* Where Redis can be reached, and the environment is connected. */
@@ -66,6 +67,10 @@ human_join(struct hub *h, struct client *c, struct str key)
 		;
 	if (i == c->nrooms)
 		return RC_TOOBIG;
+	/* Of an earlier one, which failed or has ended: it would end this one.
+	 */
+	while (!claims_undo_leave(h->claims, c, key))
+		hub_pause(h, LEAVE_MS);
 	rc = human_join_record(h, c, key);
 	if (rc == RC_OK)
 		return human_enter(h, c, key);

@@ -4,7 +4,6 @@
  * renews.
  */
 #include "cluster/handlers.h"
-#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "state/star.h"
@@ -15,22 +14,6 @@
 #define OUTDATED_MAX_MS (2L * PEERS_TTL_MS)
 
 /* ---- of other hubs ---- */
-
-static void
-outdated_on_timer(void *arg)
-{
-	fiber_resume(arg);
-}
-
-static void
-outdated_pause(struct hub *h)
-{
-	struct loop_timer timer = { 0 };
-
-	loop_timer_set(h->loop, &timer, mono_add_ms(clock_mono(), OUTDATED_MS),
-	    outdated_on_timer, fiber_self());
-	fiber_suspend();
-}
 
 /* Nothing is to be waited for any more. */
 static bool
@@ -57,7 +40,8 @@ outdated_give_up(
 	bool is_put = false;
 	enum rc rc;
 
-	for (; !outdated_is_over(c, client, hub, until); outdated_pause(h)) {
+	for (; !outdated_is_over(c, client, hub, until);
+	     hub_pause(h, OUTDATED_MS)) {
 		rc = is_put ? star_is_outdated(h->state, hub, o.key)
 			    : star_outdate(h->state, hub, &o);
 		if (is_put ? rc == RC_NOENT : !awaited)

@@ -152,6 +152,55 @@ TEST(a_session_goes_on_at_another_hub)
 	check_resumed(0);
 }
 
+#define JOIN                                                                 \
+	"{\"type\":\"stream\",\"id\":\"q\",\"stream\":\"join_environment\"," \
+	"\"data\":{\"env_id\":\"demo_world\"}}"
+#define LEAVE                                                                 \
+	"{\"type\":\"stream\",\"id\":\"q\",\"stream\":\"leave_environment\"," \
+	"\"data\":{\"env_id\":\"demo_world\"}}"
+
+#define MEMBERS                                                         \
+	"{\"type\":\"stream\",\"id\":\"q\",\"stream\":\"get_members\"," \
+	"\"data\":{}}"
+
+/* What Redis did not get of the first one is not done after the second. */
+TEST(a_human_that_joins_after_it_failed_stays)
+{
+	struct star_fixture f = { 0 };
+	struct tk_ws env, bob, carol;
+	const char *members;
+
+	star_start(&f, TK_ENV("REDIS_TIMEOUT_MS=300"));
+	star_open(&f, &env, "/env/demo_world");
+	star_open(&f, &bob, "/human/bob");
+	star_open(&f, &carol, "/human/carol");
+	star_send(&carol, "human:carol", "hub:hub", JOIN);
+	star_expect_has(&carol, "\"status\":\"success\"");
+	star_expect_has(&env, "\"human_joined\"");
+	tk_signal(&f.redis.proc, SIGSTOP);
+	star_send(&bob, BOB, "hub:hub", JOIN);
+	(void)star_expect_error(&bob, "CONNECTION_ERROR", "hub_unreachable");
+	tk_signal(&f.redis.proc, SIGCONT);
+	tk_service_wait(&f.hub);
+	star_send(&bob, BOB, "hub:hub", JOIN);
+	star_expect_has(&bob, "\"status\":\"success\"");
+	star_expect_has(&env, "\"human_joined\"");
+	/* When Redis has got this, it has got all before. */
+	star_send(&carol, "human:carol", "hub:hub", LEAVE);
+	star_expect_has(&env, "\"human_left\"");
+	do {
+		star_send(&env, ENV, "hub:hub", MEMBERS);
+		members = star_next(&env);
+		ck_assert_ptr_nonnull(strstr(members, "\"count\":"));
+	} while (strstr(members, "carol") != NULL);
+	ck_assert_ptr_nonnull(strstr(members, "bob"));
+	star_idle(&env, ENV);
+	tk_ws_close(&env);
+	tk_ws_close(&bob);
+	tk_ws_close(&carol);
+	star_stop(&f);
+}
+
 TEST(a_human_that_comes_back_is_where_it_was)
 {
 	struct star_fixture f = { 0 };
