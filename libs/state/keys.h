@@ -200,6 +200,21 @@
 #define TURN_QUEUE_TTL_MS 3600000
 
 /*
+ * run: logs of its events, FCMP and RASP: streams: 0-<seq>: e (JSON), b (bytes
+ * of all events up to it); they expire some time after its end.
+ */
+#define KEY_RUN_EVENTS "soul:run:{#}:%:events"
+#define KEY_RUN_RASP   "soul:run:{#}:%:rasp"
+/* Events and bytes of a log; the oldest are removed. */
+#define RUN_EVENTS_MAX   20000
+#define RUN_EVENTS_BYTES 16777216
+/* A log is trimmed after so many events or bytes, which must be less. */
+#define RUN_EVENTS_TRIM_EVERY 32
+#define RUN_EVENTS_TRIM_BYTES 1048576
+/* Events that a script reads from a log at a time. */
+#define RUN_EVENTS_CHUNK 16
+
+/*
  * memory: hash: ver (changes with each change), seq (counts the puts), cleared
  * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; tombstones: ids
  * by when they were forgotten (ms), expires; hash: id → vector, of those that

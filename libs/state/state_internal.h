@@ -456,6 +456,10 @@ void call_bucket_key(
 void call_key_of(
     struct script_call *c, const char *pattern, struct str user, struct str id);
 
+/* call_run_key(c, pattern, run_id): The same in the bucket that a run names. */
+void call_run_key(
+    struct script_call *c, const char *pattern, struct str run_id);
+
 /*
  * The next of ARGV: text, which must live until the call was made, and must
  * not be over max bytes; a number; an id's token; two ids' tokens with a
