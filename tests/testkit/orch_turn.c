@@ -209,15 +209,15 @@ orch_events_read(struct orch_fixture *b, const char *session)
 {
 	struct session_key k = { STR("u1"), str_of(session) };
 	json_t *out = json_array();
-	struct session_events page;
+	struct events page;
 
 	arena_reset(b->arena);
 	ck_assert_int_eq(
-	    session_events_read(b->state, &k, 0, false, b->arena, &page),
+	    events_read(b->state, &k, 0, false, b->arena, &page),
 	    RC_OK);
 	ck_assert(!page.more);
 	for (size_t i = 0; i < page.n; i++) {
-		const struct session_event *e = &page.item[i];
+		const struct event *e = &page.item[i];
 		json_t *j = e->json.p != NULL
 		    ? json_loadb(e->json.p, e->json.n, 0, NULL)
 		    : json_pack("{s:s,s:s%}", "type", "lost", "run_id",

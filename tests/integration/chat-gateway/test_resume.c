@@ -131,14 +131,14 @@ TEST(invalid_cursors_are_rejected)
 TEST_T(expired_events_are_reported_by_one_warning, 60)
 {
 	enum { N = 1400 };
-	struct session_events page;
+	struct events page;
 	struct tk_sse s;
 	int64_t first, seq;
 
 	gateway_fixture_start_alone(&b, NULL);
 	write_log(N);
 	ck_assert_int_eq(
-	    session_events_read(b.db.s, &r.p.key, 0, false, b.db.arena, &page),
+	    events_read(b.db.s, &r.p.key, 0, false, b.db.arena, &page),
 	    RC_OK);
 	first = page.item[0].seq;
 	ck_assert_int_gt(first, 3);

@@ -87,7 +87,7 @@ TEST_T(a_turn_without_streaming_is_published_for_followers, 60)
 		if (i == 0)
 			orch_turn_close(&t);
 		ck_assert_int_eq(
-		    session_events_follow(b.state, &key, 60000, &newest),
+		    events_follow(b.state, &key, 60000, &newest),
 		    RC_OK);
 	}
 	/* Nothing of the first one has come. */

@@ -197,7 +197,7 @@ struct leaver {
 	struct state_fixture *f;
 	enum queue_step step;
 	struct turn_record rec;
-	struct session_events page;
+	struct events page;
 	enum rc rc;
 	bool ended;
 };
@@ -231,7 +231,7 @@ fiber_leaves(void *arg)
 		    v->f->s, p.key.user_id, p.turn_id, v->f->a, &v->rec);
 		break;
 	case QUEUE_READ_EVENTS:
-		v->rc = session_events_read(
+		v->rc = events_read(
 		    v->f->s, &p.key, 0, true, v->f->a, &v->page);
 		break;
 	}
