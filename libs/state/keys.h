@@ -236,6 +236,9 @@
 #define KEY_RUNS_DUE         "soul:runs:{#}:due:1"
 #define KEY_RUN_KEY          "soul:run_key:{#}:%:%:1"
 #define RUN_KEY_TTL_MS       86400000
+/* How much longer than a run that has ended its user's list is stored, so that
+ * it outlasts one that lives. */
+#define RUN_LIST_MORE_MS 2592000000
 /* A queued run that was not claimed after this is due. */
 #define RUN_QUEUED_MS 5000
 /* How often it is checked that the runner of a running one lives. */

@@ -143,7 +143,7 @@ struct run_page {
 	/* Set. */
 	struct run_record *run;
 	size_t n;
-	bool more;
+	struct str next; /* after of the next page; absent: there is none */
 };
 #define RUN_PAGE_MAX 200
 
@@ -170,7 +170,8 @@ enum rc run_adopt(struct state *s, struct str run, int64_t epoch,
     struct arena *a, struct run_record *out) RC_CHECK;
 
 struct run_publish {
-	struct str run_id;
+	struct str run_id, user_id;
+	struct str workspace; /* as these, of the record */
 	int64_t epoch;
 	/* Events of this attempt that are in the logs already. */
 	int64_t fcmp, rasp;

@@ -2,8 +2,8 @@
 --
 -- KEYS: run, events, rasp, due
 -- ARGV: runner
--- Result: {OK, {fields (lib_run)}}, {CONFLICT} unless it is queued there and not
---         to be canceled, {NOENT}
+-- Result: {OK, {fields (lib_run)}}, {CONFLICT} unless it is queued there and
+--         not to be canceled, {NOENT}
 
 --@include lib_now
 --@include lib_run

@@ -1,4 +1,4 @@
--- run_due_claim: claim the runs of a bucket about which something is to be done.
+-- run_due_claim: claim the runs of a bucket that are due.
 --
 -- KEYS: due
 -- ARGV: lease (ms), the most runs

@@ -80,10 +80,10 @@ call('HSET', run, unpack(change))
 if ends then
   call('ZREM', KEYS[4], run_id)
   call('HSET', KEYS[6], run_id, '0')
-  -- They go together; lists of them last as long as any of them.
-  for _, key in ipairs({ run, KEYS[2], KEYS[3], KEYS[6], KEYS[7] }) do
+  for _, key in ipairs({ run, KEYS[2], KEYS[3], KEYS[6] }) do
     call('PEXPIRE', key, string.format('%d', ms))
   end
+  call('PEXPIRE', KEYS[7], string.format('%d', ms + RUN_LIST_MORE_MS))
 end
 is_f, is_r = pf + nf, pr + nr
 return result(RC_OK)
