@@ -57,10 +57,11 @@ enum rc
 fcmp_event_lost(const struct fcmp_head *h, bool acted, struct buf *text,
     struct fcmp_event *out)
 {
-	const struct fcmp_error e = { WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME,
-		STR("TURN_LOST"),
+	const struct fcmp_error e = {
+		WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME, STR("TURN_LOST"),
 		acted ? STR(FCMP_TURN_LOST_ACTED) : STR(FCMP_TURN_LOST_TEXT),
-		!acted };
+		!acted
+	};
 
 	buf_reset(text);
 	fcmp_failed(h, &e, text);

@@ -81,7 +81,8 @@ events_read(struct state *s, const struct events_key *k, int64_t after,
 	*out = (struct events){ 0 };
 	if (after < 0)
 		return RC_INVALID;
-	events_call(&c, k, &script_session_read_events, &script_run_read_events);
+	events_call(
+	    &c, k, &script_session_read_events, &script_run_read_events);
 	events_put_keys(&c, k, false);
 	call_num(&c, after);
 	call_num(&c, EVENTS_PAGE_MAX);

@@ -44,10 +44,10 @@ run_id_new(
 	if (!run_engine_valid(engine) || at.ms < 0 ||
 	    gmtime_r(&s, &tm) == NULL || tm.tm_year > 9999 - 1900)
 		return RC_INVALID;
-	(void)snprintf(dst, RUN_ID_MAX, "%04d%02d%02dT%02d%02d%02d-%.*s-%03x%05x",
-	    tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-	    tm.tm_min, tm.tm_sec, STR_ARG(engine), bucket,
-	    (unsigned)id_random_below(RANDOM_MAX));
+	(void)snprintf(dst, RUN_ID_MAX,
+	    "%04d%02d%02dT%02d%02d%02d-%.*s-%03x%05x", tm.tm_year + 1900,
+	    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+	    STR_ARG(engine), bucket, (unsigned)id_random_below(RANDOM_MAX));
 	return RC_OK;
 }
 
@@ -63,8 +63,8 @@ run_id_engine(struct str id)
 		if (i == 8 ? id.p[i] != 'T' : id.p[i] < '0' || id.p[i] > '9')
 			return none;
 	}
-	engine = (struct str){ id.p + TIME_LEN + 1,
-		id.n - TIME_LEN - HEX_LEN - 2 };
+	engine =
+	    (struct str){ id.p + TIME_LEN + 1, id.n - TIME_LEN - HEX_LEN - 2 };
 	return run_engine_valid(engine) ? engine : none;
 }
 
@@ -77,7 +77,7 @@ run_id_bucket(struct str id, unsigned *bucket)
 	for (size_t i = id.n - HEX_LEN; i < id.n; i++) {
 		char c = id.p[i];
 		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0')
-		    : c >= 'a' && c <= 'f'	      ? (unsigned)(c - 'a') + 10
+		    : c >= 'a' && c <= 'f'            ? (unsigned)(c - 'a') + 10
 						      : 16;
 
 		if (digit == 16)

@@ -10,7 +10,8 @@
 #include "core/rc.h"
 #include "core/str.h"
 
-/* Longest name of an engine (a to z, 0 to 9, _); room for an id with its NUL. */
+/* Longest name of an engine (a to z, 0 to 9, _); room for an id with its NUL.
+ */
 #define RUN_ENGINE_MAX 32
 #define RUN_ID_MAX     (15 + 1 + RUN_ENGINE_MAX + 1 + 8 + 1)
 

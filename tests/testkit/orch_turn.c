@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "testkit/orch_fixture.h"
 
@@ -207,14 +208,14 @@ orch_turn_check_failed(
 static json_t *
 orch_events_read(struct orch_fixture *b, const char *session)
 {
-	struct session_key k = { STR("u1"), str_of(session) };
+	const struct events_key k = { EVENTS_SESSION, STR("u1"),
+		str_of(session) };
 	json_t *out = json_array();
 	struct events page;
 
 	arena_reset(b->arena);
 	ck_assert_int_eq(
-	    events_read(b->state, &k, 0, false, b->arena, &page),
-	    RC_OK);
+	    events_read(b->state, &k, 0, false, b->arena, &page), RC_OK);
 	ck_assert(!page.more);
 	for (size_t i = 0; i < page.n; i++) {
 		const struct event *e = &page.item[i];

@@ -17,10 +17,10 @@ turn_end_event_text(const struct fcmp_head *h,
 	    &wire_chat_response_desc, &rep->response, &payload, NULL);
 	buf_reset(text);
 	if (rc == RC_OK) {
-		fcmp_final(h, h->run_id, rep->response.reply,
-		    buf_str(&payload), text);
-		rc = fcmp_event_made(h,
-		    WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL, text, out);
+		fcmp_final(
+		    h, h->run_id, rep->response.reply, buf_str(&payload), text);
+		rc = fcmp_event_made(
+		    h, WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL, text, out);
 	}
 	buf_free(&payload);
 	return rc;
@@ -36,8 +36,8 @@ turn_end_event(const struct fcmp_head *h, const struct wire_turn_reply *rep,
 	buf_reset(text);
 	if (rep->state == WIRE_TURN_REPLY_STATE_COMPLETED) {
 		fcmp_completed(h, FCMP_STRUCTURED, text);
-		return fcmp_event_made(h,
-		    WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED, text, out);
+		return fcmp_event_made(
+		    h, WIRE_CHAT_EVENT_TYPE_CONVERSATION_COMPLETED, text, out);
 	}
 	if (rep->state == WIRE_TURN_REPLY_STATE_CANCELED) {
 		e.code = STR("CANCELED");

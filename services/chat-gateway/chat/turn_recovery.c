@@ -101,7 +101,8 @@ turn_recovery_close(
 
 	rc = turn_recovery_encode_lost(t, FCMP_TURN_LOST_TEXT, a, &e.reply);
 	if (rc == RC_OK)
-		rc = turn_recovery_encode_lost(t, FCMP_TURN_LOST_ACTED, a, &e.acted);
+		rc = turn_recovery_encode_lost(
+		    t, FCMP_TURN_LOST_ACTED, a, &e.acted);
 	if (rc == RC_OK)
 		rc = turn_abandon(t->g->state, &p, &e, a, out);
 	return rc;
@@ -141,8 +142,8 @@ turn_recovery_abandon(struct chat_turn *t, const char *why)
 	else if (was.reply.n > 0)
 		turn_recovery_take_end(t, &rec);
 	else if (turn_recovery_flush(t))
-		chat_turn_lose_as(
-		    t, why, was.acting ? FCMP_TURN_LOST_ACTED : FCMP_TURN_LOST_TEXT);
+		chat_turn_lose_as(t, why,
+		    was.acting ? FCMP_TURN_LOST_ACTED : FCMP_TURN_LOST_TEXT);
 	arena_free(a);
 }
 

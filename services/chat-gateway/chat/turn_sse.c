@@ -51,7 +51,8 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 static bool
 turn_sse_hold(struct chat_turn *t, const struct fcmp_event *e)
 {
-	if (t->g->conf->redis.wait_replicas == 0 || !fcmp_event_ends_turn(e->type))
+	if (t->g->conf->redis.wait_replicas == 0 ||
+	    !fcmp_event_ends_turn(e->type))
 		return false;
 	t->end = arena_str(svc_call_arena(t->c), e->json);
 	t->end_seq = e->seq;
@@ -109,8 +110,7 @@ turn_sse_start(struct chat_turn *t, int64_t after)
 
 /* Of an event that is made here; now is for its time. */
 static struct fcmp_head
-turn_sse_head(
-    const struct chat_turn *t, int64_t seq, char now[WALL_FORMAT_MAX])
+turn_sse_head(const struct chat_turn *t, int64_t seq, char now[WALL_FORMAT_MAX])
 {
 	struct fcmp_head h;
 
@@ -128,8 +128,7 @@ static enum rc
 turn_sse_send_end(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
 	char now[WALL_FORMAT_MAX];
-	struct fcmp_head h =
-	    turn_sse_head(t, follower_last(t->follower), now);
+	struct fcmp_head h = turn_sse_head(t, follower_last(t->follower), now);
 	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
 	bool begun = t->begun;
 	struct fcmp_event e;

@@ -121,8 +121,7 @@ channel_enter(struct channel *ch)
 static void
 channel_free(struct channel *ch)
 {
-	(void)map_del(
-	    ch->set->channels[ch->key.kind], str_of(ch->subject));
+	(void)map_del(ch->set->channels[ch->key.kind], str_of(ch->subject));
 	loop_timer_cancel(svc_loop(ch->set->svc), &ch->poll_timer);
 	bus_unsubscribe(ch->sub);
 	arena_free(ch->names);

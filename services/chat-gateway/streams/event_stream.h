@@ -33,8 +33,8 @@ struct event_stream_opts {
  * event, when the client disconnects, or when the gateway drains.
  */
 bool event_stream_cursor(struct svc_call *c, int64_t *after);
-void event_stream_start(struct gateway *g, struct svc_call *c,
-    const struct event_stream_opts *o);
+void event_stream_start(
+    struct gateway *g, struct svc_call *c, const struct event_stream_opts *o);
 
 /* event_streams_close(g): End all of them. */
 void event_streams_close(struct gateway *g);

@@ -211,9 +211,8 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
     const struct turn_error *f)
 {
 	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
-	struct fcmp_error error = {
-		WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME, STR("CANCELED"),
-		STR("the turn was canceled"), false };
+	struct fcmp_error error = { WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME,
+		STR("CANCELED"), STR("the turn was canceled"), false };
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
 

@@ -1,13 +1,15 @@
 /* The events that a turn logs, and its record. */
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/keys.h"
-#include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
 STATE_FIXTURE_ON_CLUSTER
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
+static const struct events_key log_key = { EVENTS_SESSION, STR_INIT("u 1"),
+	STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
 static const struct session_new message = { .json = one, .n = 1 };
 static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
@@ -51,7 +53,7 @@ read_after(struct state_fixture *b, int64_t after)
 {
 	struct events page;
 
-	OK(events_read(b->s, &key, after, false, b->a, &page));
+	OK(events_read(b->s, &log_key, after, false, b->a, &page));
 	return page;
 }
 
@@ -103,7 +105,7 @@ TEST(events_are_numbered_across_turns)
 	ck_assert_int_eq(page.item[0].seq, 5);
 	ck_assert_uint_eq(read_after(&b, 6).n, 0);
 	ck_assert_uint_eq(read_after(&b, 99).n, 0);
-	OK(events_newest(b.s, &key, &newest));
+	OK(events_newest(b.s, &log_key, &newest));
 	ck_assert_int_eq(newest, 6);
 	state_fixture_stop(&b);
 }
@@ -121,12 +123,12 @@ TEST(turns_know_who_follows_the_session)
 
 	start(&b);
 	/* A session that does not exist is not made by that. */
-	OK(events_follow(b.s, &key, 60000, &newest));
+	OK(events_follow(b.s, &log_key, 60000, &newest));
 	ck_assert_int_eq(newest, 0);
 	begin(&b, &a, 1);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
 	ck_assert(!end.events.followed);
-	OK(events_follow(b.s, &key, 60000, &newest));
+	OK(events_follow(b.s, &log_key, 60000, &newest));
 	ck_assert_int_eq(newest, 3);
 	begin(&b, &c, 1);
 	OK(turn_finish(b.s, &c, &message, &end, b.a));
