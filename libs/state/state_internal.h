@@ -415,8 +415,8 @@ struct str bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX]);
 
 /*
  * bucket_timers_next(s, pattern, buckets, n, next):
- * The lowest score, 0 or more, of the sorted set of each bucket; -1: it is
- * empty, or was not read.  In one round trip; the first error.
+ * The lowest score of the sorted set of each bucket; 0: it is empty, -1: it was
+ * not read.  In one round trip; the first error.
  */
 enum rc bucket_timers_next(struct state *s, const char *pattern,
     const unsigned *buckets, size_t n, struct wall *next) RC_CHECK;
