@@ -190,7 +190,7 @@ struct run_publish {
 	struct str question_id, question; /* RUN_IS_WAITING */
 	int64_t reply_ms;                 /* RUN_IS_WAITING: time to reply */
 	struct str reply;                 /* RUN_IS_QUEUED */
-	int64_t keep_ms;                  /* an end: stored for this long */
+	int64_t ttl_ms;                  /* an end: stored for this long */
 	/* Set, unless RC_NOENT: what the record has. */
 	int64_t fcmp_is, rasp_is;
 };
@@ -207,7 +207,7 @@ enum rc run_publish(struct state *s, struct run_publish *p) RC_CHECK;
 
 /* ---- a run's user ---- */
 
-struct run_answer {
+struct run_user_reply {
 	struct str run_id, user_id;
 	struct str question_id, content;
 	struct str key; /* idempotency key, an id; absent: none */
@@ -222,7 +222,7 @@ struct run_answer {
  * Each question is answered once.  RC_NOENT: the user has no such run;
  * RC_CONFLICT and r->why: RUN_WHY_KEY_REUSED, _NOT_WAITING, _STALE.
  */
-enum rc run_reply(struct state *s, struct run_answer *r, struct arena *a,
+enum rc run_reply(struct state *s, struct run_user_reply *r, struct arena *a,
     struct run_record *out) RC_CHECK;
 
 /*

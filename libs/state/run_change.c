@@ -82,7 +82,7 @@ run_publish_check(const struct run_publish *p)
 	if (p->status == RUN_IS_WAITING &&
 	    (p->question_id.n == 0 || p->question.n == 0 || p->reply_ms <= 0))
 		return RC_INVALID;
-	if (run_status_is_end(p->status) && p->keep_ms <= 0)
+	if (run_status_is_end(p->status) && p->ttl_ms <= 0)
 		return RC_INVALID;
 	for (i = 0; i < p->n_fcmp; i++)
 		bytes += p->fcmp_json[i].n;
@@ -113,7 +113,7 @@ run_publish_call(
 	call_text(c, str_of(run_status_name(p->status)), ID_MAX);
 	call_text(c, p->handle, RUN_HANDLE_MAX);
 	call_text(c, p->question_id, ID_MAX);
-	call_num(c, p->status == RUN_IS_WAITING ? p->reply_ms : p->keep_ms);
+	call_num(c, p->status == RUN_IS_WAITING ? p->reply_ms : p->ttl_ms);
 	call_num(c, p->facts.n > 0);
 	call_num(c, p->question.n > 0);
 	call_num(c, p->reply.n > 0);
@@ -155,7 +155,7 @@ run_publish(struct state *s, struct run_publish *p)
 
 static enum rc
 run_reply_read(struct state_reply *r, enum rc rc, struct arena *a,
-    struct run_answer *p, struct run_record *out, struct str key)
+    struct run_user_reply *p, struct run_record *out, struct str key)
 {
 	struct record_reader rd = { .a = a };
 	enum rc parsed;
@@ -172,7 +172,7 @@ run_reply_read(struct state_reply *r, enum rc rc, struct arena *a,
 }
 
 enum rc
-run_reply(struct state *s, struct run_answer *p, struct arena *a,
+run_reply(struct state *s, struct run_user_reply *p, struct arena *a,
     struct run_record *out)
 {
 	char key[ID_TOKEN_MAX] = "-";

@@ -92,26 +92,26 @@ TEST(a_run_is_stored_as_it_was_requested)
 
 TEST(a_key_starts_one_run)
 {
-	struct run_new n = run_fixture_new(), again = run_fixture_new();
+	struct run_new n = run_fixture_new(), other = run_fixture_new();
 	struct state_fixture b;
 	struct run_page p = { .max = 10 };
 
 	state_fixture_start(&b);
-	n.key = again.key = STR("k 1");
+	n.key = other.key = STR("k 1");
 	OK(run_create(b.s, &n));
-	OK(run_create(b.s, &again));
-	ck_assert(again.repeated);
-	ck_assert_str_eq(again.run_id, n.run_id);
-	again.spec = STR("{\"engine\":\"codex\",\"prompt\":\"y\"}");
-	IS(RC_CONFLICT, run_create(b.s, &again));
-	ck_text(again.why, RUN_WHY_KEY_REUSED);
+	OK(run_create(b.s, &other));
+	ck_assert(other.repeated);
+	ck_assert_str_eq(other.run_id, n.run_id);
+	other.spec = STR("{\"engine\":\"codex\",\"prompt\":\"y\"}");
+	IS(RC_CONFLICT, run_create(b.s, &other));
+	ck_text(other.why, RUN_WHY_KEY_REUSED);
 	/* Another user's key is another key. */
-	again.user_id = STR("bob");
-	OK(run_create(b.s, &again));
-	ck_assert(!again.repeated);
+	other.user_id = STR("bob");
+	OK(run_create(b.s, &other));
+	ck_assert(!other.repeated);
 	OK(run_list(b.s, ANN, b.a, &p));
 	ck_assert_uint_eq(p.n, 1);
-	/* The run was deleted: the key starts one again. */
+	/* The run was deleted: the key starts one other. */
 	OK(run_delete(b.s, str_of(n.run_id), ANN, true));
 	OK(run_create(b.s, &n));
 	ck_assert(!n.repeated);
@@ -178,7 +178,7 @@ TEST(a_queued_run_may_get_another_runner_before_its_first_attempt)
 	/* Its workspace is at r2 now. */
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_WAITING, 1, 0));
 	OK(run_reply(b.s,
-	    &(struct run_answer){ .run_id = str_of(id),
+	    &(struct run_user_reply){ .run_id = str_of(id),
 		.user_id = ANN,
 		.question_id = STR("ix_1"),
 		.content = STR("yes") },
@@ -344,7 +344,7 @@ static enum rc
 reply(struct state_fixture *b, const char *id, const char *question,
     const char *content, const char *key, const char *why)
 {
-	struct run_answer r = { .run_id = str_of(id),
+	struct run_user_reply r = { .run_id = str_of(id),
 		.user_id = ANN,
 		.question_id = str_of(question),
 		.content = str_of(content),
@@ -360,7 +360,7 @@ reply(struct state_fixture *b, const char *id, const char *question,
 	return rc;
 }
 
-TEST(each_question_is_answered_once)
+TEST(each_question_has_one_reply)
 {
 	struct state_fixture b;
 	struct run_record rec;
@@ -399,7 +399,7 @@ TEST(only_its_user_has_a_run)
 	static const char *const others[] = { "bob", "eve", "anna" };
 	struct state_fixture b;
 	struct run_record rec;
-	struct run_answer r = { .question_id = STR("ix_1"),
+	struct run_user_reply r = { .question_id = STR("ix_1"),
 		.content = STR("yes") };
 	char id[RUN_ID_MAX];
 	size_t i;
@@ -422,7 +422,7 @@ TEST(only_its_user_has_a_run)
 }
 
 /* Its time is up: auto_reply. */
-TEST(a_question_may_be_answered_for_the_user)
+TEST(a_reply_may_be_given_for_the_user)
 {
 	struct state_fixture b;
 	struct run_record rec;
