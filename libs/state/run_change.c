@@ -137,7 +137,7 @@ run_publish(struct state *s, struct run_publish *p)
 	struct script_call c;
 	enum rc rc;
 
-	p->fcmp_is = p->rasp_is = 0;
+	p->fcmp_is = p->rasp_is = -1;
 	rc = run_publish_check(p);
 	if (rc == RC_OK)
 		rc = run_change_check_user(p->run_id, p->user_id);
@@ -145,8 +145,10 @@ run_publish(struct state *s, struct run_publish *p)
 		return rc;
 	run_publish_call(&c, p, p->workspace.n > 0 ? p->workspace : p->run_id);
 	rc = call_run(s, &c, 3, &r);
-	p->fcmp_is = state_reply_int(state_reply_at(r, 1));
-	p->rasp_is = state_reply_int(state_reply_at(r, 2));
+	if (state_reply_len(r) == 3) {
+		p->fcmp_is = state_reply_int(state_reply_at(r, 1));
+		p->rasp_is = state_reply_int(state_reply_at(r, 2));
+	}
 	state_reply_free(r);
 	return rc;
 }

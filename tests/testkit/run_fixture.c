@@ -6,7 +6,7 @@
 
 #define EVENT_MAX 1024
 #define REPLY_MS  60000
-#define TTL_MS   600000
+#define TTL_MS    600000
 
 struct run_new
 run_fixture_new(void)

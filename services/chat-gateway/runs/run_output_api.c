@@ -14,9 +14,9 @@
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-#define NO_RESPONSE  "the run's runner does not answer: see that it runs"
-#define BYTES_MAX  9007199254740991
-#define PATH_CHARS 1024
+#define NO_RESPONSE "the run's runner does not answer: see that it runs"
+#define BYTES_MAX   9007199254740991
+#define PATH_CHARS  1024
 
 /* The run's runner in a subject.  False: it has none, c has been ended. */
 static bool

@@ -322,8 +322,8 @@ check_exported_runs(const char *text)
 		runs++;
 		line++;
 	}
-	for (line = text;
-	     (line = strstr(line, "{\"run_event\":{")) != NULL; line++)
+	for (line = text; (line = strstr(line, "{\"run_event\":{")) != NULL;
+	     line++)
 		events++;
 	ck_assert_uint_eq(runs, 2);
 	ck_assert_uint_eq(events, 2);

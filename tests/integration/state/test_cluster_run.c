@@ -66,8 +66,7 @@ TEST_T(a_run_that_finds_a_key_on_the_move_has_not_changed, 60)
 	rec = run_fixture_claim(m.f.s, m.id, m.f.a);
 	moving_begin(&m);
 	tk_cluster_migrate_key(&m.set, m.keys[0], m.from, m.to);
-	IS(RC_RETRY,
-	    run_fixture_publish(m.f.s, &rec, RUN_IS_WAITING, 2, 2));
+	IS(RC_RETRY, run_fixture_publish(m.f.s, &rec, RUN_IS_WAITING, 2, 2));
 	moving_end(&m, 1);
 	OK(run_read(m.f.s, str_of(m.id), m.f.a, &now));
 	ck_assert_int_eq(now.status, RUN_IS_RUNNING);
@@ -91,8 +90,8 @@ TEST_T(a_run_on_the_move_stays_due_and_listed, 60)
 	moving_begin(&m);
 	tk_cluster_migrate_key(&m.set, m.keys[0], m.from, m.to);
 	IS(RC_RETRY,
-	    run_due_claim(m.f.s, state_fixture_bucket("ann"), 60000, 10, m.f.a,
-		&due));
+	    run_due_claim(
+		m.f.s, state_fixture_bucket("ann"), 60000, 10, m.f.a, &due));
 	IS(RC_RETRY, run_list(m.f.s, ANN, m.f.a, &p));
 	moving_end(&m, 1);
 	OK(run_list(m.f.s, ANN, m.f.a, &p));

@@ -131,6 +131,7 @@ TEST(a_user_has_so_many_runs_at_a_time)
 	str_copy(str_of(n.run_id), first, sizeof(first));
 	OK(run_create(b.s, &n));
 	IS(RC_RETRY, run_create(b.s, &n));
+	ck_text(n.why, RUN_WHY_TOO_MANY);
 	/* One that runs counts, one that waits does not, nor one that ended. */
 	rec = run_fixture_claim(b.s, first, b.a);
 	IS(RC_RETRY, run_create(b.s, &n));
@@ -141,6 +142,28 @@ TEST(a_user_has_so_many_runs_at_a_time)
 	end_run(&b, third, RUN_IS_FAILED);
 	OK(run_create(b.s, &n));
 	IS(RC_RETRY, run_create(b.s, &n));
+	state_fixture_stop(&b);
+}
+
+TEST(a_user_has_so_many_stored_runs)
+{
+	struct run_new n = run_fixture_new();
+	struct state_fixture b;
+	char text[STATE_KEY_MAX], id[64];
+	struct str key;
+	int i;
+
+	state_fixture_start(&b);
+	OK(state_key(text, KEY_USER_RUNS, &n.user_id, 1, &key));
+	for (i = 0; i < RUN_STORED_MAX - 1; i++) {
+		snprintf(id, sizeof(id), "20260101T000000-codex-%08d", i);
+		DO(&b, STR("ZADD"), key, STR("0"), str_of(id));
+	}
+	/* Those have expired, which is found out when there are too many. */
+	OK(run_create(b.s, &n));
+	OK(run_create(b.s, &n));
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), key), RUN_STORED_MAX + 1 - 100);
 	state_fixture_stop(&b);
 }
 
@@ -271,6 +294,9 @@ TEST(what_others_have_published_is_reported)
 	IS(RC_RETRY, run_publish(b.s, &p));
 	ck_assert_int_eq(p.fcmp_is, 2);
 	ck_assert_int_eq(p.rasp_is, 0);
+	p.epoch = 0;
+	IS(RC_INVALID, run_publish(b.s, &p));
+	ck_assert_int_eq(p.fcmp_is, -1);
 	ck_assert_uint_eq(events_of(&b, id, EVENTS_RUN, &list), 2);
 	state_fixture_stop(&b);
 }
