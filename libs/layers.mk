@@ -19,7 +19,6 @@ USES_tls   := core
 USES_mqtt  := core tls
 USES_bus   := core wire tls
 USES_llm   := core wire httpc
-USES_procsup := core
 USES_otlp  := core wire httpc
 USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
