@@ -60,8 +60,10 @@ struct shim;    /* the runner's handle of an attempt */
 
 struct procsup_opts {
 	struct loop *loop;
-	const char *program;   /* of the shims; NULL: /proc/self/exe */
-	int64_t stop_grace_ms; /* between TERM and KILL; 0: KILL at once */
+	const char *program;    /* of the shims; NULL: /proc/self/exe */
+	const char *const *env; /* of the shims, which engines do not get; NULL:
+				   empty */
+	int64_t stop_grace_ms;  /* between TERM and KILL; 0: KILL at once */
 };
 
 struct procsup_handler {
@@ -70,7 +72,8 @@ struct procsup_handler {
 	/*
 	 * All bytes were given to on_chunk, no process of the attempt is left
 	 * and the spool is complete; e is NULL if it is damaged.  If the shim
-	 * died, the spool's end says so.  The handle is freed on return.
+	 * was killed, it is as if the engine had been.  The handle is freed on
+	 * return.
 	 */
 	void (*on_end)(void *arg, const struct spool_exit *e);
 	void *arg;
@@ -104,7 +107,7 @@ enum rc procsup_start(struct procsup *p, const struct procsup_spec *spec,
  * The handle of an attempt that another process started: alive, ended, or
  * killed; h gets all of it from the first byte.  If its shim died without an
  * end, the processes with its mark are killed and the spool is completed.
- * RC_NOENT: dir has no journal, so no engine was started.
+ * RC_NOENT: dir has no "shim", so no engine was started.
  */
 enum rc procsup_take_over(struct procsup *p, const char *dir, const char *mark,
     const struct procsup_handler *h, struct shim **out) RC_CHECK;
@@ -123,8 +126,8 @@ void procsup_pause(struct shim *s, bool paused);
 /*
  * procsup_sweep(p, is_doomed, arg, done):
  * Kill all processes of this user with a SOUL_RUN for whose value is_doomed()
- * is true, until there are none, then done(arg, killed).  Reads /proc in steps.
- * RC_RETRY: 64 sweeps run.
+ * is true, until there are none or 10 s have passed, then done(arg, killed).
+ * Reads /proc in steps.  RC_RETRY: 64 sweeps run.
  */
 enum rc procsup_sweep(struct procsup *p,
     bool (*is_doomed)(void *arg, struct str mark), void *arg,

@@ -24,30 +24,31 @@ struct spool_writer;
 
 /*
  * spool_writer_open(dir, out):
- * Append to the spool in dir, which exists; room for its end is reserved, so
- * that it can be written when the disk is full.  RC_DOWN with errno.
+ * Append to the spool in dir, which exists; its files are created.  Room for
+ * its end is reserved, so that it can be written when the disk is full.
+ * RC_DOWN with errno.
  */
 enum rc spool_writer_open(const char *dir, struct spool_writer **out) RC_CHECK;
 
 /*
- * spool_writer_put(w, stream, p, n):
- * Append n bytes of a stream, stamped with the time of the call, which never
- * goes back.  RC_DOWN with errno: the disk is full, or failed; what was written
- * is consistent, and nothing more should be put.
+ * spool_writer_put(w, stream, data):
+ * Append bytes of a stream, stamped with the time of the call, which never goes
+ * back.  RC_DOWN with errno: the disk is full, or failed; what was written is
+ * consistent, and nothing more should be put.
  */
-enum rc spool_writer_put(struct spool_writer *w, enum spool_stream stream,
-    const void *p, size_t n) RC_CHECK;
+enum rc spool_writer_put(
+    struct spool_writer *w, enum spool_stream stream, struct str data) RC_CHECK;
 
-/* spool_writer_bytes(w): Of both streams so far. */
+/* spool_writer_bytes(w): Of both streams and the journal so far. */
 uint64_t spool_writer_bytes(const struct spool_writer *w);
 
 /*
  * spool_writer_end(w, e):
- * Write the end, by rename, and free w.  Bytes of a stream that have no record
- * (a writer died in between) get one before.  RC_DOWN with errno; freed anyway.
+ * Write the end, by rename, and free w; e->ns is set to now.  Bytes of a stream
+ * that have no record, because a writer died in between, get one before.
+ * RC_DOWN with errno; w is freed anyway.
  */
-enum rc spool_writer_end(
-    struct spool_writer *w, const struct spool_exit *e) RC_CHECK;
+enum rc spool_writer_end(struct spool_writer *w, struct spool_exit *e) RC_CHECK;
 
 /* spool_writer_free(w): Close it without an end.  NULL is allowed. */
 void spool_writer_free(struct spool_writer *w);
@@ -85,14 +86,15 @@ struct spool_tail_handler {
 
 /* Bytes that a tail reads in one iteration of the loop; the size of a chunk. */
 #define SPOOL_STEP_MAX  (1024UL * 1024)
-#define SPOOL_CHUNK_MAX (64UL * 1024)
+#define SPOOL_CHUNK_MAX (32UL * 1024)
 
 struct spool_tail;
 
 /*
  * spool_tail_open(w, dir, h, out):
- * Follow the spool in dir from its first byte.  h is called on the loop, in a
- * later iteration.  RC_NOENT: it has no journal.  RC_DOWN with errno.
+ * Follow the spool in dir from its first byte; w may have one tail of it.  h is
+ * called on the loop, in a later iteration.  RC_NOENT: it has no journal.
+ * RC_DOWN with errno.
  */
 enum rc spool_tail_open(struct spool_watch *w, const char *dir,
     const struct spool_tail_handler *h, struct spool_tail **out) RC_CHECK;
