@@ -115,3 +115,5 @@ LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
 LINKS_PKG_star-hub := jansson libnats
+# Tests of shims run it.
+BINS_procsup := engine-play
