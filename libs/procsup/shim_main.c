@@ -79,8 +79,9 @@ shim_stop(struct shim_process *p, enum spool_stop why)
 		return;
 	p->phase = SHIM_STOPPING;
 	p->phase_end = shim_after(p->spec.grace_ms);
-	(void)kill(-p->engine.pid, SIGTERM);
-	if (p->phase_end.ns == 0)
+	if (p->phase_end.ns != 0)
+		(void)kill(-p->engine.pid, SIGTERM);
+	else
 		shim_kill(p);
 }
 

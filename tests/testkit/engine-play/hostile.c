@@ -152,6 +152,38 @@ hostile_abstract(const char *name)
 		strlen(name)));
 }
 
+/* An own one. */
+static int
+hostile_listen(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+
+	if (fd == -1)
+		return errno;
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	if (bind(fd, (const struct sockaddr *)(const void *)&at, sizeof(at)) !=
+		0 ||
+	    listen(fd, 1) != 0)
+		err = errno;
+	else
+		err = hostile_unix(path);
+	close(fd);
+	return err;
+}
+
+static int
+hostile_netlink(const char *value)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0);
+
+	(void)value;
+	if (fd == -1)
+		return errno;
+	close(fd);
+	return 0;
+}
+
 static int
 hostile_signal(const char *value)
 {
@@ -208,15 +240,18 @@ hostile_forks(const char *value)
 static int
 hostile_child(const char *value)
 {
+	void (*old)(int) = signal(SIGTERM, SIG_IGN);
 	pid_t pid = fork();
+	int err = errno;
 
 	(void)value;
 	if (pid == 0) {
-		fclose(stdout);
-		(void)signal(SIGTERM, SIG_IGN);
+		close(1);
+		close(2);
 		play_wait(-1);
 	}
-	return pid == -1 ? errno : 0;
+	(void)signal(SIGTERM, old);
+	return pid == -1 ? err : 0;
 }
 
 static int
@@ -263,6 +298,8 @@ play_hostile(const char *verb, const char *value)
 		{ "udp", hostile_udp },
 		{ "unix", hostile_unix },
 		{ "abstract", hostile_abstract },
+		{ "listen", hostile_listen },
+		{ "netlink", hostile_netlink },
 		{ "signal", hostile_signal },
 		{ "memory", hostile_memory },
 		{ "gain", hostile_gain },

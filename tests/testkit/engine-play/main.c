@@ -14,13 +14,14 @@
  *	wait=MS  silent         for a time, for ever
  *	exit=CODE  die=SIGNAL   the end
  *	ignore                  SIGTERM
- *	child                   fork one that lives for ever
+ *	child                   fork one that ignores SIGTERM and holds nothing
  *	daemon                  one that has left session and group, and holds
  *	                        stdout open
  *	forks=N                 so many children that live for ever
  *	read=PATH write=PATH    a file, list=PATH a folder, truncate=PATH
  *	fill=BYTES              a file in the working directory
  *	tcp=PORT udp=PORT       of 127.0.0.1; unix=PATH, abstract=NAME
+ *	listen=PATH  netlink    sockets that are its own
  *	signal=PID memory=PID   of another process
  *	gain                    rights by executing a program
  *	descriptors             that are open beyond 2
