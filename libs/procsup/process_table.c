@@ -148,28 +148,38 @@ process_read(pid_t pid, const char *name, char *bytes)
 	return n == -1 ? -1 : (ssize_t)total;
 }
 
-enum process_mark
-process_mark(pid_t pid, char *dst, size_t size)
+bool
+process_mark_find(struct str environment, char *dst, size_t size)
 {
-	enum process_mark found = PROCESS_UNMARKED;
 	const struct str name = STR(PROCESS_MARK "=");
-	char *bytes = mem_alloc(ENVIRONMENT_MAX);
-	ssize_t n = process_read(pid, "environ", bytes);
-	struct str rest = { bytes, n > 0 ? (size_t)n : 0 }, one;
+	struct str one;
 
-	/* Neither environment nor arguments, but no kernel's thread. */
-	if (n == 0 && process_read(pid, "cmdline", bytes) == 0 &&
-	    process_parent(pid) > 2)
-		found = PROCESS_UNKNOWN;
-	while (rest.n > 0 && found == PROCESS_UNMARKED) {
-		one = str_split(&rest, '\0');
+	while (environment.n > 0) {
+		one = str_split(&environment, '\0');
 		if (!str_starts(one, name))
 			continue;
 		one.p += name.n;
 		one.n -= name.n;
 		str_copy(one, dst, size);
-		found = PROCESS_MARKED;
+		return true;
 	}
+	return false;
+}
+
+enum process_mark
+process_mark(pid_t pid, char *dst, size_t size)
+{
+	enum process_mark found = PROCESS_UNMARKED;
+	char *bytes = mem_alloc(ENVIRONMENT_MAX);
+	ssize_t n = process_read(pid, "environ", bytes);
+
+	/* Neither environment nor arguments, but no kernel's thread. */
+	if (n == 0 && process_read(pid, "cmdline", bytes) == 0 &&
+	    process_parent(pid) > 2)
+		found = PROCESS_UNKNOWN;
+	else if (n > 0 &&
+	    process_mark_find((struct str){ bytes, (size_t)n }, dst, size))
+		found = PROCESS_MARKED;
 	free(bytes);
 	return found;
 }

@@ -34,6 +34,13 @@ enum process_mark {
  */
 enum process_mark process_mark(pid_t pid, char *dst, size_t size);
 
+/*
+ * process_mark_find(environment, dst, size):
+ * The same in the bytes of an environment, strings with a NUL each; false:
+ * it has none.
+ */
+bool process_mark_find(struct str environment, char *dst, size_t size);
+
 /* process_pid(name): The pid that a folder of /proc is; 0: none. */
 pid_t process_pid(const char *name);
 

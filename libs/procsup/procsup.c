@@ -444,7 +444,7 @@ procsup_start(struct procsup *p, const struct procsup_spec *spec,
     const struct procsup_handler *h, struct shim **out)
 {
 	struct shim *s;
-	enum rc rc = shim_spec_check(spec);
+	enum rc rc = procsup_spec_check(spec);
 
 	*out = NULL;
 	if (rc != RC_OK)

@@ -23,37 +23,10 @@
 
 #include "core/rc.h"
 #include "core/str.h"
-#include "procsup/sandbox.h"
+#include "procsup/procsup_spec.h"
 #include "procsup/spool.h"
 
 struct loop;
-
-/* Longest mark: [A-Za-z0-9._-]. */
-#define PROCSUP_MARK_MAX 127
-/* Arguments and variables of an engine; their bytes together. */
-#define PROCSUP_STRINGS_MAX 1024
-#define PROCSUP_SPEC_MAX    (256UL * 1024)
-
-struct procsup_limits {
-	int64_t run_ms;          /* from start to end; 0: none */
-	int64_t idle_ms;         /* without a byte of output; 0: none */
-	int64_t output_bytes;    /* both streams together; 0: none */
-	const char *workspace;   /* whose size is limited; NULL: none */
-	int64_t workspace_bytes; /* checked every few seconds; 0: none */
-	int64_t workspace_files;
-};
-
-/* What to start; everything is copied. */
-struct procsup_spec {
-	const char *dir;         /* the spool: an existing folder, mode 0700 */
-	const char *mark;        /* <run>.<epoch>; unique on this machine */
-	const char *const *argv; /* argv[0] is a path; NULL-terminated */
-	const char *const *env;  /* all of the environment but SOUL_RUN */
-	const char *cwd;
-	const char *stdin_path; /* NULL: /dev/null */
-	struct sandbox_spec sandbox;
-	struct procsup_limits limits;
-};
 
 struct procsup; /* of a process */
 struct shim;    /* the runner's handle of an attempt */

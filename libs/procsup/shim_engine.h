@@ -7,7 +7,8 @@
 #include <sys/types.h>
 
 #include "core/rc.h"
-#include "procsup/procsup.h"
+#include "procsup/procsup_spec.h"
+#include "procsup/spool_format.h"
 
 /* A started engine: the group's leader, and the read ends of its pipes. */
 struct shim_engine {

@@ -19,6 +19,7 @@
 #include "core/clock.h"
 #include "core/mem.h"
 #include "procsup/process_table.h"
+#include "procsup/procsup.h"
 #include "procsup/shim_engine.h"
 #include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"

@@ -8,15 +8,9 @@
 
 #include "core/rc.h"
 #include "core/str.h"
-#include "procsup/procsup.h"
+#include "procsup/procsup_spec.h"
 
 struct buf;
-
-/*
- * shim_spec_check(s): Whether s keeps the rules of procsup.h.
- * RC_INVALID, RC_TOOBIG.
- */
-enum rc shim_spec_check(const struct procsup_spec *s) RC_CHECK;
 
 /* shim_spec_write(s, grace_ms, out): Append it; out's limit is its own. */
 void shim_spec_write(

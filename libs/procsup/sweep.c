@@ -11,7 +11,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "procsup/process_table.h"
-#include "procsup/procsup.h"
+#include "procsup/procsup_spec.h"
 #include "procsup/sweep.h"
 
 #define SWEEP_STEP     64 /* entries of /proc in one iteration */

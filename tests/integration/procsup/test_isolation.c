@@ -236,19 +236,19 @@ try_resources(void)
 	trials_run();
 }
 
-#define AS_ROOT_AND_NOBODY(what)                           \
-	TEST(what##_are_refused)                           \
-	{                                                  \
-		hostile_begin();                           \
-		try_##what();                              \
-		hostile_end();                             \
-	}                                                  \
-	TEST(what##_are_refused_to_an_unprivileged_engine) \
-	{                                                  \
-		procsup_drop_root();                       \
-		hostile_begin();                           \
-		try_##what();                              \
-		hostile_end();                             \
+#define AS_ROOT_AND_NOBODY(what)                          \
+	TEST(what##_are_denied)                           \
+	{                                                 \
+		hostile_begin();                          \
+		try_##what();                             \
+		hostile_end();                            \
+	}                                                 \
+	TEST(what##_are_denied_to_an_unprivileged_engine) \
+	{                                                 \
+		procsup_drop_root();                      \
+		hostile_begin();                          \
+		try_##what();                             \
+		hostile_end();                            \
 	}
 
 AS_ROOT_AND_NOBODY(files)

@@ -100,7 +100,7 @@ TEST(an_engine_that_runs_too_long_is_stopped)
 	limit_end();
 }
 
-TEST(a_file_over_the_limit_is_refused)
+TEST(a_file_over_the_limit_is_an_error)
 {
 	limit_begin();
 	run.spec.sandbox.file_bytes = 1 << 20;
@@ -160,7 +160,6 @@ TEST(a_full_disk_stops_an_engine_with_a_whole_spool)
 	if (unshare(CLONE_NEWNS) != 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("tmpfs", run.spool, "tmpfs", 0, "size=1m") != 0) {
-		/* Counted, but told from one that has run. */
 		fprintf(stderr, "no mount: %s\n", strerror(errno));
 		limit_end();
 		return;

@@ -55,7 +55,7 @@ TEST(who_ignores_term_is_killed)
 	run_end();
 }
 
-TEST(without_grace_it_is_killed_at_once)
+TEST(without_grace_it_is_killed_immediately)
 {
 	run_begin(0, STEPS("out=up", "silent"));
 	attempt_await_text(&run, "up");
