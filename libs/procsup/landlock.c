@@ -25,11 +25,12 @@ struct landlock_port {
 #define FS_REFER     (UINT64_C(1) << 13)
 #define FS_TRUNCATE  (UINT64_C(1) << 14)
 #define FS_IOCTL_DEV (UINT64_C(1) << 15)
-#define FS_READ      (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define FS_READ_FILE LANDLOCK_ACCESS_FS_READ_FILE
+#define FS_READ      (FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 /* What may be allowed for a path that is no folder. */
 #define FS_OF_FILES                                                   \
 	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
-	    LANDLOCK_ACCESS_FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
+	    FS_READ_FILE | FS_TRUNCATE | FS_IOCTL_DEV)
 #define NET_CONNECT     (UINT64_C(1) << 1)
 #define SCOPED_ABSTRACT (UINT64_C(1) << 0)
 #define SCOPED_SIGNAL   (UINT64_C(1) << 1)

@@ -47,11 +47,28 @@ procsup_end(struct procsup_fixture *f)
 	loop_free(f->loop);
 }
 
+/* The folders of a run of the tests are root's alone. */
+static void
+fixture_open_folders(void)
+{
+	char path[400];
+	char *p;
+
+	snprintf(path, sizeof(path), "%s", tk_dir());
+	p = strstr(path, "/soul-test-");
+	while (p != NULL && (p = strchr(p + 1, '/')) != NULL) {
+		*p = '\0';
+		ck_assert_int_eq(chmod(path, 0711), 0);
+		*p = '/';
+	}
+}
+
 void
 procsup_drop_root(void)
 {
 	if (getuid() != 0)
 		return;
+	fixture_open_folders();
 	ck_assert_int_eq(chown(tk_dir(), NOBODY, NOBODY), 0);
 	ck_assert_int_eq(setgroups(0, NULL), 0);
 	ck_assert_int_eq(setgid(NOBODY), 0);

@@ -59,10 +59,16 @@ TEST(output_over_the_limit_stops_an_engine)
 
 TEST(output_up_to_the_limit_is_no_stop)
 {
-	limit_begin()->output_bytes = 1000 + 17;
-	attempt_run(&run, STEPS("line=999"));
+	char text[1001], step[300];
+
+	memset(text, 'x', 1000);
+	text[1000] = '\0';
+	tk_write_file(tk_path("text"), text);
+	snprintf(step, sizeof(step), "file=%s", tk_path("text"));
+	limit_begin()->output_bytes = 1000 + SPOOL_RECORD_N;
+	attempt_run(&run, STEPS(step));
 	ck_assert_int_eq(run.exit.stop, SPOOL_STOP_NONE);
-	ck_assert_uint_eq(run.out[SPOOL_OUT].n, 1000);
+	ck_assert_str_eq(attempt_out(&run), text);
 	limit_end();
 }
 
@@ -78,14 +84,12 @@ TEST(silence_stops_an_engine)
 TEST(output_in_time_is_no_silence)
 {
 	struct procsup_limits *l = limit_begin();
+	char step[300];
 
 	l->idle_ms = 2000;
 	tk_write_file(tk_path("lines"), "1\n2\n3\n4\n5\n");
-	attempt_run(&run, STEPS("pace=500", ({
-		static char step[300];
-		snprintf(step, sizeof(step), "lines=%s", tk_path("lines"));
-		step;
-	})));
+	snprintf(step, sizeof(step), "lines=%s", tk_path("lines"));
+	attempt_run(&run, STEPS("pace=500", step));
 	ck_assert_int_eq(run.exit.stop, SPOOL_STOP_NONE);
 	ck_assert_str_eq(attempt_out(&run), "1\n2\n3\n4\n5\n");
 	limit_end();
