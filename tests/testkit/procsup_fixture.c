@@ -79,6 +79,16 @@ procsup_drop_root(void)
 
 /* ---- attempts ---- */
 
+static const char *
+fixture_player(void)
+{
+	static const char *path;
+
+	if (path == NULL)
+		path = tk_bin("engine-play");
+	return path;
+}
+
 static void
 attempt_folder(const struct attempt *a, const char *name)
 {
@@ -111,7 +121,7 @@ attempt_prepare(struct attempt *a, struct procsup_fixture *f, const char *name)
 {
 	*a = (struct attempt){ .fixture = f };
 	snprintf(a->mark, sizeof(a->mark), "%s-%d.1", name, (int)getpid());
-	snprintf(a->dir, sizeof(a->dir), "%s", tk_path(name));
+	snprintf(a->dir, sizeof(a->dir), "%s/%s", tk_dir(), name);
 	snprintf(a->spool, sizeof(a->spool), "%s/1", a->dir);
 	snprintf(a->work, sizeof(a->work), "%s/work", a->dir);
 	attempt_folder(a, "");
@@ -121,7 +131,7 @@ attempt_prepare(struct attempt *a, struct procsup_fixture *f, const char *name)
 	attempt_folder(a, "tmp");
 	buf_init(&a->out[SPOOL_OUT], OUT_MAX);
 	buf_init(&a->out[SPOOL_ERR], OUT_MAX);
-	a->argv[0] = tk_bin("engine-play");
+	a->argv[0] = fixture_player();
 	a->env[0] = "PATH=/usr/bin:/bin";
 	/* Leftovers are found by it. */
 	attempt_pass_env(a, "SOUL_TEST_RUN");
@@ -212,7 +222,7 @@ attempt_isolate(struct attempt *a)
 	char *slash;
 
 	ck_assert_int_eq(sandbox_probe(SANDBOX_AUTO, &report, &why), RC_OK);
-	snprintf(bin, sizeof(bin), "%s", tk_bin("engine-play"));
+	snprintf(bin, sizeof(bin), "%s", fixture_player());
 	slash = strrchr(bin, '/');
 	ck_assert_ptr_nonnull(slash);
 	*slash = '\0';

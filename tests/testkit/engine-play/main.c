@@ -6,7 +6,8 @@
  *	out=TEXT err=TEXT       a line
  *	line=BYTES              one of that length; endless: for ever
  *	file=PATH               its bytes at once; lines=PATH: line by line
- *	pace=MS                 before each line of a file
+ *	stamps=N                lines with monotonic nanoseconds
+ *	pace=MS                 before each of these lines
  *	spool=DIR               a spool's bytes, with the timing of its journal
  *	speed=N                 of that: so many times as fast
  *	echo                    stdin

@@ -162,6 +162,19 @@ play_line(long bytes)
 	play_write(1, "\n", 1);
 }
 
+/* Lines with the time at which they are written. */
+static void
+play_stamps(long n, long pace_ms)
+{
+	struct timespec t;
+
+	while (n-- > 0) {
+		play_wait(pace_ms);
+		(void)clock_gettime(CLOCK_MONOTONIC, &t);
+		printf("%lld\n", (long long)t.tv_sec * 1000000000 + t.tv_nsec);
+	}
+}
+
 static void
 play_die(int sig)
 {
@@ -221,6 +234,8 @@ play_step(struct play *p, char *step)
 		play_lines(value, p->pace_ms);
 	else if (strcmp(step, "spool") == 0)
 		play_spool(value, p->speed);
+	else if (strcmp(step, "stamps") == 0)
+		play_stamps(play_number(value), p->pace_ms);
 	else if (strcmp(step, "pace") == 0)
 		p->pace_ms = play_number(value);
 	else if (strcmp(step, "speed") == 0)
