@@ -128,6 +128,18 @@ process_kill_descendants(void)
 	return killed;
 }
 
+void
+process_signal_group(pid_t leader, int sig)
+{
+	size_t n;
+	struct process *all = process_read_all(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].pid != leader && getpgid(all[i].pid) == leader)
+			(void)kill(all[i].pid, sig);
+	free(all);
+}
+
 /* A file of a process in *bytes, with room for ENVIRONMENT_MAX; -1: none. */
 static ssize_t
 process_read(pid_t pid, const char *name, char *bytes)

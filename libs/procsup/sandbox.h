@@ -67,9 +67,10 @@ bool sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule);
 enum rc sandbox_probe(enum sandbox_mode mode, struct sandbox_report *out,
     const char **why) RC_CHECK;
 
+/* Of each kind, with a NULL at the end. */
 #define SANDBOX_PATHS_MAX 16
 
-/* The sandbox of one engine.  Strings are absolute paths, or NULL. */
+/* The sandbox of one engine.  Strings are absolute paths. */
 struct sandbox_spec {
 	enum sandbox_mode mode; /* of a report, never SANDBOX_AUTO */
 	/* May be read and executed, beyond the system's: the engine's. */
@@ -85,7 +86,8 @@ struct sandbox_spec {
 
 /*
  * sandbox_enter(s, what):
- * Restrict the calling process, and whatever it starts, for ever; close its
+ * Restrict the calling process, and whatever it starts, for ever (what bwrap
+ * adds, it is in already); close its
  * descriptors from 3 up at the next exec.  For a process with one thread that
  * executes the engine next.  Missing paths are skipped.  RC_DOWN: *what could
  * not be done (a constant) and errno is why; the caller must exit.

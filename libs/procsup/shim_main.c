@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -61,6 +60,22 @@ shim_after(int64_t ms)
 	return ms > 0 ? mono_add_ms(clock_mono(), ms) : (struct mono){ 0 };
 }
 
+/* Its leader is bubblewrap, with which all in the box are killed. */
+static bool
+shim_is_boxed(const struct shim_process *p)
+{
+	return p->spec.spec.sandbox.mode == SANDBOX_BWRAP;
+}
+
+static void
+shim_terminate(struct shim_process *p)
+{
+	if (shim_is_boxed(p))
+		process_signal_group(p->engine.pid, SIGTERM);
+	else
+		(void)kill(-p->engine.pid, SIGTERM);
+}
+
 static void
 shim_kill(struct shim_process *p)
 {
@@ -81,7 +96,7 @@ shim_stop(struct shim_process *p, enum spool_stop why)
 	p->phase = SHIM_STOPPING;
 	p->phase_end = shim_after(p->spec.grace_ms);
 	if (p->phase_end.ns != 0)
-		(void)kill(-p->engine.pid, SIGTERM);
+		shim_terminate(p);
 	else
 		shim_kill(p);
 }
@@ -94,6 +109,11 @@ shim_on_engine_end(struct shim_process *p, int status)
 		p->exit.signal = WTERMSIG(status);
 	else
 		p->exit.code = WEXITSTATUS(status);
+	/* As bubblewrap reports the signal of what it runs. */
+	if (shim_is_boxed(p) && p->exit.code > 128) {
+		p->exit.signal = p->exit.code - 128;
+		p->exit.code = 0;
+	}
 	if (p->phase == SHIM_KILLING)
 		return;
 	p->phase = SHIM_LEFT;
@@ -112,7 +132,7 @@ shim_reap(struct shim_process *p)
 			shim_on_engine_end(p, status);
 		/* Others end by themselves, too. */
 		else if (p->phase == SHIM_KILLING && WIFSIGNALED(status) &&
-		    WTERMSIG(status) == SIGKILL)
+		    WTERMSIG(status) == SIGKILL && !shim_is_boxed(p))
 			p->exit.orphans++;
 	}
 	return pid == 0 || errno != ECHILD;
@@ -327,24 +347,6 @@ shim_not_started(struct shim_process *p, const struct shim_engine_error *e)
 		p->exit.stop = SPOOL_STOP_OUTPUT;
 }
 
-static enum rc
-shim_read_spec(struct shim_spec *s)
-{
-	off_t size = lseek(0, 0, SEEK_END);
-	void *bytes;
-	enum rc rc;
-
-	*s = (struct shim_spec){ 0 };
-	if (size <= 0 || size > SHIM_SPEC_FILE_MAX)
-		return RC_INVALID;
-	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, 0, 0);
-	if (bytes == MAP_FAILED)
-		return RC_INVALID;
-	rc = shim_spec_read(s, (struct str){ bytes, (size_t)size });
-	(void)munmap(bytes, (size_t)size);
-	return rc;
-}
-
 /* From here on the spec is on no descriptor, and none is the runner's. */
 static void
 shim_set_up_process(struct shim_process *p)
@@ -383,6 +385,16 @@ shim_write_pid(void)
 		(void)!pwrite(SHIM_LOCK_FD, text, (size_t)n, 0);
 }
 
+/* A descriptor's number; -1: it is none. */
+static int
+shim_descriptor(const char *text)
+{
+	int64_t fd;
+
+	return str_to_i64(str_of(text), 0, INT32_MAX, &fd) == RC_OK ? (int)fd
+								    : -1;
+}
+
 int
 procsup_shim_main(int argc, char *argv[])
 {
@@ -391,9 +403,10 @@ procsup_shim_main(int argc, char *argv[])
 	char mark[sizeof(PROCESS_MARK) + 1 + PROCSUP_MARK_MAX];
 	int code = EXIT_OK;
 
-	(void)argc;
-	(void)argv;
-	if (shim_read_spec(&p.spec) != RC_OK) {
+	if (argc == 4 && strcmp(argv[1], SHIM_ENTER) == 0)
+		shim_engine_enter(
+		    shim_descriptor(argv[2]), shim_descriptor(argv[3]));
+	if (shim_spec_read_file(&p.spec, 0) != RC_OK) {
 		shim_spec_free(&p.spec);
 		return EXIT_SPEC;
 	}

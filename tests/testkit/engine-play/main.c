@@ -14,7 +14,7 @@
  *	env=NAME                its value, as a line
  *	wait=MS  silent         for a time, for ever
  *	exit=CODE  die=SIGNAL   the end
- *	ignore                  SIGTERM
+ *	ignore                  SIGTERM; polite: exit with 7 after it
  *	child                   fork one that ignores SIGTERM and holds nothing
  *	daemon                  one that has left session and group, and holds
  *	                        stdout open
