@@ -181,11 +181,14 @@ static void
 shim_on_life(void *arg, unsigned events)
 {
 	struct shim *s = arg;
-	siginfo_t info;
+	siginfo_t info = { .si_code = 0 };
 
 	(void)events;
 	/* Fails for one that another process has started. */
-	(void)waitid(P_PIDFD, (id_t)s->life.fd, &info, WEXITED | WNOHANG);
+	if (waitid(P_PIDFD, (id_t)s->life.fd, &info, WEXITED | WNOHANG) == 0 &&
+	    (info.si_code != CLD_EXITED || info.si_status != 0))
+		log_warn("procsup.shim_failed", LOG_S("mark", s->mark),
+		    LOG_I("status", info.si_status));
 	loop_fd_watch(s->procsup->o.loop, &s->life, 0);
 	close(s->life.fd);
 	s->life.fd = -1;

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
 #include "procsup/bwrap.h"
 #include "procsup/landlock.h"
@@ -53,6 +54,22 @@ bool
 sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule)
 {
 	return (r->enforced >> rule & 1) != 0;
+}
+
+void
+sandbox_report_write(const struct sandbox_report *r, struct buf *out)
+{
+	const char *before = "; not enforced: ";
+
+	buf_puts(out, sandbox_mode_name(r->mode));
+	if (r->mode != SANDBOX_NONE)
+		buf_printf(out, " %d", r->landlock_abi);
+	for (int i = 0; i < SANDBOX_RULES_N; i++) {
+		if (sandbox_enforces(r, (enum sandbox_rule)i))
+			continue;
+		buf_printf(out, "%s%s", before, sandbox_rules[i]);
+		before = ", ";
+	}
 }
 
 /* ---- what the kernel has ---- */

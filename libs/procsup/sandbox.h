@@ -14,6 +14,8 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct buf;
+
 /* ENGINE_ISOLATION. */
 enum sandbox_mode {
 	SANDBOX_AUTO,     /* Landlock is required; bubblewrap if it works */
@@ -57,6 +59,12 @@ struct sandbox_report {
 
 /* sandbox_enforces(r, rule): Whether that bit is set. */
 bool sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule);
+
+/*
+ * sandbox_report_write(r, out):
+ * One line in words: "landlock 7; not enforced: unix_sockets, processes".
+ */
+void sandbox_report_write(const struct sandbox_report *r, struct buf *out);
 
 /*
  * sandbox_probe(mode, out, why):

@@ -354,10 +354,12 @@ shim_set_up_process(struct shim_process *p)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t set;
 
-	for (int fd = 0; fd < 3 && null != -1; fd++)
+	/* Its stderr stays, for what it would abort with. */
+	for (int fd = 0; fd < 2 && null != -1; fd++)
 		(void)dup2(null, fd);
 	(void)close_range(SHIM_LOCK_FD + 1, ~0U, 0);
 	(void)fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "shim");
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	(void)signal(SIGPIPE, SIG_IGN);

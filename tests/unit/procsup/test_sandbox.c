@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "procsup/process_table.h"
 #include "procsup/sandbox.h"
 #include "procsup/workspace_size.h"
@@ -29,12 +30,23 @@ TEST(modes_have_names)
 TEST(a_report_names_what_is_not_enforced)
 {
 	struct sandbox_report r = { SANDBOX_NONE, 0, 0 };
+	struct buf text = BUF_INIT(1024);
 	const char *why;
 
 	ck_assert_int_eq(sandbox_probe(SANDBOX_NONE, &r, &why), RC_OK);
 	ck_assert_int_eq(r.mode, SANDBOX_NONE);
 	ck_assert(!sandbox_enforces(&r, SANDBOX_FILES));
 	ck_assert(sandbox_enforces(&r, SANDBOX_FILE_SIZE));
+	r.mode = SANDBOX_LANDLOCK;
+	r.landlock_abi = 7;
+	r.enforced = (1U << SANDBOX_RULES_N) - 1;
+	sandbox_report_write(&r, &text);
+	r.enforced &= ~(1U << SANDBOX_UNIX | 1U << SANDBOX_UDP);
+	buf_putc(&text, '\n');
+	sandbox_report_write(&r, &text);
+	ck_assert_str_eq(
+	    text.p, "landlock 7\nlandlock 7; not enforced: udp, unix_sockets");
+	buf_free(&text);
 	if (sandbox_probe(SANDBOX_LANDLOCK, &r, &why) == RC_OK)
 		ck_assert(sandbox_enforces(&r, SANDBOX_FILES));
 	else
