@@ -320,6 +320,31 @@ TEST(programs_of_the_system_run_in_bubblewrap)
 	hostile_test(SANDBOX_BWRAP, true, try_shell);
 }
 
+/* Only where their number is limited. */
+static void
+try_bomb(void)
+{
+	if (!sandbox_enforces(report, SANDBOX_PROCESSES))
+		return;
+	run.spec.sandbox.processes = 60;
+	attempt_steps(&run, STEPS("ignore", "bomb"));
+	attempt_start(&run);
+	attempt_await_text(&run, "bomb\n");
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.signal, SIGKILL);
+}
+
+TEST(a_fork_bomb_is_stopped)
+{
+	hostile_test(SANDBOX_LANDLOCK, true, try_bomb);
+}
+
+TEST(a_fork_bomb_is_stopped_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, true, try_bomb);
+}
+
 /* ---- the end in bubblewrap, whose first process is not the engine ---- */
 
 static void

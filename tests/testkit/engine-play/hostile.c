@@ -237,6 +237,17 @@ hostile_forks(const char *value)
 	return 0;
 }
 
+/* All of them fork as long as they can. */
+static int
+hostile_bomb(const char *value)
+{
+	(void)value;
+	(void)!write(1, "bomb\n", 5);
+	for (;;)
+		(void)fork();
+	return 0;
+}
+
 static int
 hostile_child(const char *value)
 {
@@ -305,6 +316,7 @@ play_hostile(const char *verb, const char *value)
 		{ "gain", hostile_gain },
 		{ "descriptors", hostile_descriptors },
 		{ "forks", hostile_forks },
+		{ "bomb", hostile_bomb },
 		{ "child", hostile_child },
 		{ "daemon", hostile_daemon },
 	};

@@ -19,6 +19,7 @@
  *	daemon                  one that has left session and group, and holds
  *	                        stdout open
  *	forks=N                 so many children that live for ever
+ *	bomb                    all fork as long as they can
  *	read=PATH write=PATH    a file, list=PATH a folder, truncate=PATH
  *	fill=BYTES              a file in the working directory
  *	tcp=PORT udp=PORT       of 127.0.0.1; unix=PATH, abstract=NAME
