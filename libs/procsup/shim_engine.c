@@ -16,6 +16,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "procsup/bwrap.h"
+#include "procsup/cgroup.h"
 #include "procsup/shim_engine.h"
 #include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"
@@ -175,8 +176,8 @@ engine_close(const int *fds, size_t n)
 }
 
 enum rc
-shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
-    struct shim_engine_error *e)
+shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e)
 {
 	/* Read and write end of each: stdout, stderr, the report of the exec.
 	 */
@@ -201,8 +202,10 @@ shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
 	}
 	str_copy(STR("fork"), e->step, sizeof(e->step));
 	out->pid = fork();
-	if (out->pid == 0)
+	if (out->pid == 0) {
+		cgroup_enter(cgroup);
 		engine_exec(s, fds, pipes[2][1], shim);
+	}
 	if (out->pid == -1)
 		goto out;
 	close(pipes[2][1]);

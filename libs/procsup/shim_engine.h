@@ -23,12 +23,12 @@ struct shim_engine_error {
 };
 
 /*
- * shim_engine_start(s, out, e):
- * Start it in a session and sandbox of its own.  RC_DOWN: *e has the reason;
- * no process and no descriptor is left.
+ * shim_engine_start(s, cgroup, out, e):
+ * Start it in a session, sandbox and control group (may be "") of its own.
+ * RC_DOWN: *e has the reason; no process and no descriptor is left.
  */
-enum rc shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
-    struct shim_engine_error *e) RC_CHECK;
+enum rc shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e) RC_CHECK;
 
 /*
  * shim_engine_enter(spec, report):

@@ -17,6 +17,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/mem.h"
+#include "procsup/cgroup.h"
 #include "procsup/process_table.h"
 #include "procsup/procsup.h"
 #include "procsup/shim_engine.h"
@@ -29,6 +30,7 @@
 #define KILL_ROUND_MS   5    /* between two searches for descendants */
 #define WORKSPACE_MS    2000 /* between two measurements */
 #define WORKSPACE_SHARE 20   /* of its time may be spent on them */
+#define REMOVALS_MAX    1000 /* of the control group, one a ms */
 #define EXIT_OK         0
 #define EXIT_SPEC       70
 #define EXIT_SPOOL      74
@@ -47,6 +49,7 @@ struct shim_process {
 	struct spool_exit exit;
 	enum shim_phase phase;
 	bool engine_ended, discard;
+	char cgroup[CGROUP_PATH_MAX];
 	int signals; /* signalfd */
 	/* Zero: none. */
 	struct mono run_end, idle_end, phase_end, workspace_next;
@@ -83,6 +86,7 @@ shim_kill(struct shim_process *p)
 	p->phase_end = shim_after(KILL_ROUND_MS);
 	if (!p->engine_ended)
 		(void)kill(-p->engine.pid, SIGKILL);
+	(void)cgroup_kill(p->cgroup);
 	(void)process_kill_descendants();
 }
 
@@ -377,14 +381,24 @@ shim_set_up_process(struct shim_process *p)
 	p->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* The number, and the control group, for whoever finds it dead. */
 static void
-shim_write_pid(void)
+shim_write_file(const struct shim_process *p)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	char text[32 + CGROUP_PATH_MAX];
+	int n =
+	    snprintf(text, sizeof(text), "%d\n%s\n", (int)getpid(), p->cgroup);
 
 	if (n > 0)
 		(void)!pwrite(SHIM_LOCK_FD, text, (size_t)n, 0);
+}
+
+/* A process may be in it for a moment after it was waited for. */
+static void
+shim_remove_cgroup(const struct shim_process *p)
+{
+	for (int i = 0; i < REMOVALS_MAX && !cgroup_remove(p->cgroup); i++)
+		(void)poll(NULL, 0, 1);
 }
 
 /* A descriptor's number; -1: it is none. */
@@ -413,7 +427,8 @@ procsup_shim_main(int argc, char *argv[])
 		return EXIT_SPEC;
 	}
 	shim_set_up_process(&p);
-	shim_write_pid();
+	(void)cgroup_make(p.spec.spec.mark, p.cgroup);
+	shim_write_file(&p);
 	(void)snprintf(
 	    mark, sizeof(mark), PROCESS_MARK "=%s", p.spec.spec.mark);
 	p.spec.env[p.spec.envc++] = mark;
@@ -421,12 +436,13 @@ procsup_shim_main(int argc, char *argv[])
 		shim_spec_free(&p.spec);
 		return EXIT_SPOOL;
 	}
-	if (shim_engine_start(&p.spec.spec, &p.engine, &e) == RC_OK)
+	if (shim_engine_start(&p.spec.spec, p.cgroup, &p.engine, &e) == RC_OK)
 		shim_run(&p);
 	else
 		shim_not_started(&p, &e);
 	if (spool_writer_end(p.spool, &p.exit) != RC_OK)
 		code = EXIT_SPOOL;
+	shim_remove_cgroup(&p);
 	close(p.signals);
 	shim_spec_free(&p.spec);
 	return code;

@@ -18,6 +18,7 @@
  *	child                   fork one that ignores SIGTERM and holds nothing
  *	daemon                  one that has left session and group, and holds
  *	                        stdout open
+ *	hide                    one without an environment; hidden=PID
  *	forks=N                 so many children that live for ever
  *	bomb                    all fork as long as they can
  *	read=PATH write=PATH    a file, list=PATH a folder, truncate=PATH

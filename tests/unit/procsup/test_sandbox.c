@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "procsup/cgroup.h"
 #include "procsup/process_table.h"
 #include "procsup/sandbox.h"
 #include "procsup/workspace_size.h"
@@ -120,6 +121,19 @@ TEST(descendants_are_killed)
 	}
 	ck_assert(tk_until(no_child_is_left, &killed, 10000));
 	ck_assert_uint_ge(killed, 1);
+}
+
+TEST(a_control_group_of_another_is_none)
+{
+	ck_assert(cgroup_is_of("/sys/fs/cgroup/a/soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/a/soul-r.1", "r.2"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/a/r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/../../soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/tmp/soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("", "r.1"));
+	cgroup_enter("");
+	ck_assert_uint_eq(cgroup_kill(""), 0);
+	ck_assert(cgroup_remove(""));
 }
 
 TEST(a_folder_is_measured)
