@@ -128,16 +128,18 @@ process_kill_descendants(void)
 	return killed;
 }
 
-void
+size_t
 process_signal_group(pid_t leader, int sig)
 {
-	size_t n;
+	size_t n, signaled = 0;
 	struct process *all = process_read_all(&n);
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].pid != leader && getpgid(all[i].pid) == leader)
-			(void)kill(all[i].pid, sig);
+		if (all[i].pid != leader && getpgid(all[i].pid) == leader &&
+		    kill(all[i].pid, sig) == 0)
+			signaled++;
 	free(all);
+	return signaled;
 }
 
 /* A file of a process in *bytes, with room for ENVIRONMENT_MAX; -1: none. */

@@ -73,9 +73,9 @@ shim_is_boxed(const struct shim_process *p)
 static void
 shim_terminate(struct shim_process *p)
 {
-	if (shim_is_boxed(p))
-		process_signal_group(p->engine.pid, SIGTERM);
-	else
+	/* At first bubblewrap is alone. */
+	if (!shim_is_boxed(p) ||
+	    process_signal_group(p->engine.pid, SIGTERM) == 0)
 		(void)kill(-p->engine.pid, SIGTERM);
 }
 
@@ -381,7 +381,7 @@ shim_set_up_process(struct shim_process *p)
 	p->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* The number, and the control group, for whoever finds it dead. */
+/* The number and the control group, for a runner that finds it dead. */
 static void
 shim_write_file(const struct shim_process *p)
 {

@@ -429,6 +429,21 @@ try_stop(void)
 	ck_assert_int_eq(run.exit.orphans, 0);
 }
 
+static void
+try_stop_early(void)
+{
+	attempt_steps(&run, STEPS("out=up", "silent"));
+	attempt_start(&run);
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.stop, SPOOL_STOP_CANCELED);
+}
+
+TEST(a_stop_right_after_the_start_works_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_stop_early);
+}
+
 TEST(a_stop_leaves_nothing_in_bubblewrap)
 {
 	hostile_test(SANDBOX_BWRAP, false, try_stop);
