@@ -102,7 +102,7 @@ bwrap_works(void)
 	const struct bwrap_box box = { none, none, "/" };
 	const char *argv[BWRAP_ARGS_MAX];
 	posix_spawn_file_actions_t files;
-	pid_t pid;
+	pid_t pid = -1;
 	int err;
 
 	if (!bwrap_argv(&box, command, argv))

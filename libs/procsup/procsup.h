@@ -12,6 +12,9 @@
  * SOUL_RUN=<mark> in the environment, by which the runner finds the processes
  * of a shim that died.
  *
+ * Where ours is delegated, a control group of its own is a fourth.  A shim
+ * outlives a systemd unit only with KillMode=process, and a container never.
+ *
  * All on the loop, which is never blocked.
  */
 #ifndef PROCSUP_PROCSUP_H
