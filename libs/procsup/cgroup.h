@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define CGROUP_PATH_MAX 1024
 
@@ -23,11 +24,12 @@ bool cgroup_is_of(const char *path, const char *mark);
 /*
  * All of these do nothing for "", and ignore failures.
  *
- * cgroup_enter(path): The calling process.
+ * cgroup_fork(path): fork() whose child is in it from the beginning; for a
+ * process with one thread.
  * cgroup_kill(path): All processes in it; how many there were.
  * cgroup_remove(path): False: it has processes yet.
  */
-void cgroup_enter(const char *path);
+pid_t cgroup_fork(const char *path);
 size_t cgroup_kill(const char *path);
 bool cgroup_remove(const char *path);
 

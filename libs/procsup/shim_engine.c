@@ -201,11 +201,9 @@ shim_engine_start(const struct procsup_spec *s, const char *cgroup,
 			goto out;
 	}
 	str_copy(STR("fork"), e->step, sizeof(e->step));
-	out->pid = fork();
-	if (out->pid == 0) {
-		cgroup_enter(cgroup);
+	out->pid = cgroup_fork(cgroup);
+	if (out->pid == 0)
 		engine_exec(s, fds, pipes[2][1], shim);
-	}
 	if (out->pid == -1)
 		goto out;
 	close(pipes[2][1]);
