@@ -23,6 +23,7 @@ USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
 USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
+USES_procsup := core
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h

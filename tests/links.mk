@@ -117,3 +117,7 @@ LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
 LINKS_PKG_star-hub := jansson libnats
+# Tests of shims run it.
+BINS_procsup := engine-play
+# What runners and shims read of each other.
+LINKS_fuzz_shim_text := procsup core
