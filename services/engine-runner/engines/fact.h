@@ -56,6 +56,7 @@ struct fact {
 	const char *code;
 	int64_t count;
 	int64_t status; /* of HTTP, or the engine's own code; 0: none */
+	bool whole;     /* FACT_TEXT: all of the message so far */
 	bool unparsed;  /* FACT_RAW: a row was expected */
 	bool recovers;  /* FACT_FAILED: an end signal behind it counts */
 	struct rasp_tool tool;

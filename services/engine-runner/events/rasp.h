@@ -127,7 +127,7 @@ void rasp_write(struct str run_id, struct str engine,
     const struct rasp_event *e, struct buf *b);
 
 /* Room for any result of rasp_ts(), NUL included. */
-#define RASP_TS_MAX 40
+#define RASP_TS_MAX 48
 
 /* rasp_ts(ns, to): Unix time as RFC 3339 with milliseconds and Z. */
 struct str rasp_ts(int64_t ns, char to[RASP_TS_MAX]);
