@@ -21,7 +21,7 @@ struct line {
 	struct str text;   /* without \n or \r\n */
 	uint64_t from, to; /* its bytes in the file, with its end */
 	int64_t ns;        /* of the read that its last byte came with */
-	bool too_long;     /* text has only its first bytes */
+	bool too_long;     /* text has only its first bytes; it is raw */
 };
 
 enum fact_kind {
@@ -74,6 +74,41 @@ struct adapter_exit {
 	bool failed; /* exit code or signal that was not the runner's doing */
 	int64_t ns;
 };
+
+/* fact_of(kind, l): A fact of the line *l, sure, without anything else. */
+static inline struct fact
+fact_of(enum fact_kind kind, const struct line *l)
+{
+	return (struct fact){ .kind = kind,
+		.stream = l->stream,
+		.from = l->from,
+		.to = l->to,
+		.ns = l->ns,
+		.confidence = 1,
+		.tool = { .exit_code = -1 },
+		.usage = { -1, -1, -1, -1, -1 } };
+}
+
+/* fact_raw(to, l, unparsed): Report a line that was not read. */
+static inline void
+fact_raw(const struct fact_sink *to, const struct line *l, bool unparsed)
+{
+	struct fact f = fact_of(FACT_RAW, l);
+
+	f.text.s = l->text;
+	f.unparsed = unparsed;
+	to->fact(to->arg, &f);
+}
+
+/* fact_status(to, l, state): Report what happened, in a word. */
+static inline void
+fact_status(const struct fact_sink *to, const struct line *l, const char *state)
+{
+	struct fact f = fact_of(FACT_STATUS, l);
+
+	f.text.s = str_of(state);
+	to->fact(to->arg, &f);
+}
 
 struct adapter_state;
 
