@@ -37,6 +37,12 @@ void attempt_free(struct attempt *a);
 void attempt_begin(struct attempt *a);
 
 /*
+ * attempt_note(a, code, message): A warning about how the bytes that follow
+ * were chosen; the texts are constants.
+ */
+void attempt_note(struct attempt *a, const char *code, const char *message);
+
+/*
  * attempt_bytes(a, stream, bytes, ns):
  * The next bytes of a stream, all of one record of the journal or a part of
  * them, and its time.

@@ -6,6 +6,7 @@
  * unless the engine failed: then it is no message.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
