@@ -31,17 +31,24 @@ enum engine_prompt {
 /* A file below HOME that is written before the engine is started. */
 struct engine_file {
 	const char *path;
-	const char *content; /* %URL%, %MODEL%: replaced */
+	const char *content; /* as an argument */
 };
 
+/*
+ * Arguments, variables and files are texts in which %PROMPT%, %HANDLE%,
+ * %MODEL%, %URL%, %HOME%, %WORK% and %KEY% (which is no secret: the proxy adds
+ * the real one) are replaced.  An argument that begins with "?m" is left out
+ * without a model, with "?s" unless the engine needs its own sandbox, with "?n"
+ * if it does.
+ */
 struct engine {
 	struct str name;
 	const struct adapter *adapter;
 	enum engine_prompt prompt;
 	bool fixture_only; /* its service is closed: tests run it */
-	const char *const *start;  /* arguments; see engine_argv() */
+	const char *const *start;  /* arguments, behind the command; NULL ends */
 	const char *const *resume; /* the same, of a session */
-	const char *const *env;    /* NAME=value, as in arguments */
+	const char *const *env;    /* NAME=value; NULL ends */
 	const struct engine_file *files;
 	size_t n_files;
 	const char *probe; /* the argument that prints its version */
@@ -60,6 +67,7 @@ struct engine_start {
 	struct str handle;       /* absent: a new session */
 	struct str model;        /* absent: the engine's default */
 	struct str url;          /* of the model proxy, for this run */
+	struct str key;          /* what the engine has as its key */
 	const char *home, *work; /* folders */
 	bool own_sandbox;        /* the runner has none: ENGINE_ISOLATION=none */
 };
