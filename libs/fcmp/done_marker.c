@@ -388,6 +388,23 @@ done_marker_release(struct done_marker *m)
 	return s;
 }
 
+/* A value without white space outside of its strings. */
+static void
+done_put_value(struct done_marker *m, struct str v)
+{
+	bool in_string = false;
+
+	for (size_t i = 0; i < v.n; i++) {
+		if (!in_string && done_is_blank(v.p[i]))
+			continue;
+		buf_putc(&m->payload, v.p[i]);
+		if (in_string && v.p[i] == '\\')
+			buf_putc(&m->payload, v.p[++i]);
+		else if (v.p[i] == '"')
+			in_string = !in_string;
+	}
+}
+
 static void
 done_put_member(void *arg, const struct wire_slice *s)
 {
@@ -398,7 +415,7 @@ done_put_member(void *arg, const struct wire_slice *s)
 	buf_puts(&m->payload, m->payload.n == 0 ? "{\"" : ",\"");
 	buf_put_str(&m->payload, s->key);
 	buf_puts(&m->payload, "\":");
-	buf_put_str(&m->payload, s->value);
+	done_put_value(m, s->value);
 }
 
 static void
@@ -407,10 +424,14 @@ done_put_payload(struct done_marker *m, struct done_result *r)
 	const struct wire_slice_handler h = { .each = done_put_member,
 		.arg = m };
 
-	if (wire_slice_each(done_slice(m, m->first), &h) != RC_OK ||
-	    m->payload.n == 0)
-		return;
-	buf_putc(&m->payload, '}');
+	if (m->markers == 0) {
+		done_put_value(m, done_slice(m, m->last));
+	} else {
+		if (wire_slice_each(done_slice(m, m->first), &h) != RC_OK ||
+		    m->payload.n == 0)
+			return;
+		buf_putc(&m->payload, '}');
+	}
 	r->payload = buf_str(&m->payload);
 }
 
@@ -440,13 +461,11 @@ done_marker_finish(struct done_marker *m, struct done_result *r)
 	if (m->state == DONE_TAIL)
 		done_object_accept(m);
 	r->markers = m->markers;
+	r->text = buf_str(&m->all);
 	if (m->markers > 0) {
 		done_put_text(m);
-		done_put_payload(m, r);
 		r->text = buf_str(&m->text);
-		return;
 	}
-	r->text = buf_str(&m->all);
-	if (m->last_ends)
-		r->payload = done_slice(m, m->last);
+	if (m->markers > 0 || m->last_ends)
+		done_put_payload(m, r);
 }

@@ -50,8 +50,8 @@ struct done_result {
 	/* All of the message but its markers; begins with what was released. */
 	struct str text;
 	/*
-	 * The object that ends the message, as written, or the marker's without
-	 * the marker; absent: none, or the marker is its only member.
+	 * The object that ends the message, or the marker's without the marker;
+	 * on one line.  Absent: none, or the marker is its only member.
 	 */
 	struct str payload;
 	size_t markers;

@@ -293,10 +293,13 @@ attempt_message_seen(struct attempt *a, const struct done_result *r)
 	buf_put_str(&a->seen.prompt, fcmp_cut(r->text, FCMP_PROMPT_MAX));
 	buf_reset(&a->seen.payload);
 	buf_put_str(&a->seen.payload, r->payload);
-	if (interaction_of_text(r->text, a->arena, &q) == RC_OK) {
+	if (a->seen.question_row)
+		return;
+	/* Only the last message prompts. */
+	a->seen.question_set =
+	    interaction_of_text(r->text, a->arena, &q) == RC_OK;
+	if (a->seen.question_set)
 		a->question = q;
-		a->seen.question_set = true;
-	}
 }
 
 void
@@ -552,7 +555,7 @@ attempt_on_question(struct attempt *a, const struct fact *f)
 
 	if (interaction_of_codex(f->text.s, a->arena, &q) == RC_OK) {
 		a->question = q;
-		a->seen.question_set = true;
+		a->seen.question_set = a->seen.question_row = true;
 	}
 	e.state = STR("question");
 	attempt_emit(a, &e);

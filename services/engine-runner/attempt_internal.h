@@ -53,7 +53,7 @@ struct attempt_evidence {
 	struct fact marker_at;
 	struct buf prompt;  /* the beginning of the last message */
 	struct buf payload; /* the object that ends it */
-	bool question_set;
+	bool question_set, question_row; /* by the engine's own row */
 	struct buf output[SPOOL_STREAMS_N]; /* the last lines not read */
 };
 

@@ -265,9 +265,12 @@ failure_secret(struct str text, size_t *before)
 		/* A header's value has blanks. */
 		if (failure_secrets[i].least == 0)
 			return text.n;
-		while (n < text.n && failure_is_secret_byte(text.p[n]))
-			n++;
-		if (n >= word.n + failure_secrets[i].least)
+		bool digit = false;
+
+		for (; n < text.n && failure_is_secret_byte(text.p[n]); n++)
+			digit = digit || isdigit((unsigned char)text.p[n]);
+		/* Words are no secrets. */
+		if (digit && n >= word.n + failure_secrets[i].least)
 			return n;
 	}
 	return 0;
