@@ -224,6 +224,7 @@ attempt_delta(struct attempt *a, struct str text)
 		e.message.text = fcmp_cut(text, FCMP_DELTA_MAX);
 		text.p += e.message.text.n;
 		text.n -= e.message.text.n;
+		m->released += e.message.text.n;
 		attempt_emit(a, &e);
 	}
 	m->delta_from = m->to;
@@ -254,6 +255,7 @@ attempt_message_begin(struct attempt *a, const struct fact *f)
 
 	m->open = true;
 	m->delta = false;
+	m->released = 0;
 	snprintf(m->id, sizeof(m->id), "m_%" PRId64 "_%" PRId64,
 	    a->o.meta->attempt, ++a->messages);
 	buf_reset(&m->item);
@@ -313,9 +315,13 @@ attempt_message_end(struct attempt *a)
 
 	if (!m->open)
 		return;
-	attempt_delta_flush(a);
 	m->open = false;
 	done_marker_finish(m->text, &r);
+	/* The deltas of a message are all of its text. */
+	if ((m->delta || m->released > 0) && r.text.n > m->released)
+		attempt_delta(a,
+		    (struct str){ r.text.p + m->released,
+			r.text.n - m->released });
 	attempt_blocks_flush(a);
 	text = fcmp_cut(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)
@@ -396,6 +402,7 @@ attempt_on_message(struct attempt *a, const struct fact *f)
 	} else {
 		/* The engine has changed its text; this one counts. */
 		m->delta = false;
+		m->released = 0;
 		done_marker_reset(m->text);
 	}
 	done_marker_put(m->text, text);
