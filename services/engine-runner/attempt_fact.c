@@ -472,6 +472,9 @@ attempt_on_tool(struct attempt *a, const struct fact *f)
 	e.tool = f->tool;
 	e.tool.name = fcmp_cut(f->tool.name, ID_MAX);
 	e.tool.output = attempt_limit(a, &f->tool.output, RASP_TOOL_MAX);
+	/* It has none yet. */
+	if (f->kind == FACT_TOOL_STARTED)
+		e.tool.output.s = (struct str){ NULL, 0 };
 	if (id_valid(f->id))
 		e.tool_call_id = f->id;
 	if (f->kind == FACT_TOOL_FAILED)
