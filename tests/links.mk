@@ -115,3 +115,7 @@ LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
 LINKS_PKG_star-hub := jansson libnats
+$(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
+    -iquote services/engine-runner
+$(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
+LINKS_PKG_engine-runner := jansson
