@@ -119,3 +119,5 @@ $(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
     -iquote services/engine-runner
 $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_engine-runner := jansson
+# Tests of shims run it.
+BINS_procsup := engine-play

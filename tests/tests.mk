@@ -20,13 +20,21 @@ unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 TESTKIT := $(B)/tests/testkit.a
 STACKKIT := $(B)/tests/testkit/stack.a
 STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
-TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) \
+PLAYER_OBJS := $(filter $(B)/tests/testkit/engine-play/%,$(call objs,tests/testkit))
+TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) $(PLAYER_OBJS) \
 	$(B)/tests/testkit/preload/%,$(call objs,tests/testkit))
 $(eval $(call archive_rule,$(TESTKIT),$(TESTKIT_OBJS)))
 $(eval $(call archive_rule,$(STACKKIT),$(STACKKIT_OBJS)))
 $(TESTKIT_OBJS) $(STACKKIT_OBJS): private CPPFLAGS += -iquote tests
 $(TESTKIT_OBJS) $(STACKKIT_OBJS): private WARN += -Wno-pedantic
 $(STACKKIT_OBJS): | $(GEN)/wire/msgs.h
+
+# A scripted engine.
+PLAYER := $(B)/bin/engine-play
+$(PLAYER_OBJS): private CPPFLAGS += -iquote tests
+$(PLAYER): $(PLAYER_OBJS)
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(LINK) -o $@ $^
 
 # Preloaded into servers, which have no sanitizer.
 PRELOAD := $(patsubst tests/testkit/preload/%.c,$(B)/tests/testkit/%.so,\

@@ -7,7 +7,7 @@ BEGIN {
 		exempt[line] = exempt[toupper(line)] = 1
 	others = "^(MQTT_PROP|wire|WIRE|probe|PROBE|pthread|PTHREAD|json|JSON|nats|mosquitto|MOSQ" \
 	    "|curl|CURL|CURLOPT|redis|mg|pcre2|PCRE2|EVP|SSL|BIO|X509|ck|utf8proc" \
-	    "|UTF8PROC|sha256|NATS|EAI)_"
+	    "|UTF8PROC|sha256|NATS|EAI|FALLOC)_"
 }
 FNR == 1 { in_comment = 0 }
 /^[ \t]*#[ \t]*include/ { next }

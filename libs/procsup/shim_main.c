@@ -1,0 +1,418 @@
+/*
+ * shim: owns an engine's pipes and outlives the runner.  One thread, and of the
+ * suite only what is pure: it must go on whatever happens to the runner.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/buf.h"
+#include "core/clock.h"
+#include "core/mem.h"
+#include "procsup/process_table.h"
+#include "procsup/procsup.h"
+#include "procsup/shim_engine.h"
+#include "procsup/shim_internal.h"
+#include "procsup/shim_spec.h"
+#include "procsup/workspace_size.h"
+
+#define READ_MAX        (64 * 1024)
+#define LEFTOVER_MS     200  /* for what the engine left to end its output */
+#define KILL_ROUND_MS   5    /* between two searches for descendants */
+#define WORKSPACE_MS    2000 /* between two measurements */
+#define WORKSPACE_SHARE 20   /* of its time may be spent on them */
+#define EXIT_OK         0
+#define EXIT_SPEC       70
+#define EXIT_SPOOL      74
+
+enum shim_phase {
+	SHIM_RUNNING,
+	SHIM_STOPPING, /* TERM was sent */
+	SHIM_LEFT,     /* the engine has ended, its output has not */
+	SHIM_KILLING   /* KILL to all, until none is left */
+};
+
+struct shim_process {
+	struct shim_spec spec;
+	struct spool_writer *spool;
+	struct shim_engine engine;
+	struct spool_exit exit;
+	enum shim_phase phase;
+	bool engine_ended, discard;
+	int signals; /* signalfd */
+	/* Zero: none. */
+	struct mono run_end, idle_end, phase_end, workspace_next;
+};
+
+/* ---- the end of processes ---- */
+
+static struct mono
+shim_after(int64_t ms)
+{
+	return ms > 0 ? mono_add_ms(clock_mono(), ms) : (struct mono){ 0 };
+}
+
+static void
+shim_kill(struct shim_process *p)
+{
+	p->phase = SHIM_KILLING;
+	p->phase_end = shim_after(KILL_ROUND_MS);
+	if (!p->engine_ended)
+		(void)kill(-p->engine.pid, SIGKILL);
+	(void)process_kill_descendants();
+}
+
+static void
+shim_stop(struct shim_process *p, enum spool_stop why)
+{
+	if (p->exit.stop == SPOOL_STOP_NONE && !p->engine_ended)
+		p->exit.stop = why;
+	if (p->phase != SHIM_RUNNING)
+		return;
+	p->phase = SHIM_STOPPING;
+	p->phase_end = shim_after(p->spec.grace_ms);
+	if (p->phase_end.ns != 0)
+		(void)kill(-p->engine.pid, SIGTERM);
+	else
+		shim_kill(p);
+}
+
+static void
+shim_on_engine_end(struct shim_process *p, int status)
+{
+	p->engine_ended = true;
+	if (WIFSIGNALED(status))
+		p->exit.signal = WTERMSIG(status);
+	else
+		p->exit.code = WEXITSTATUS(status);
+	if (p->phase == SHIM_KILLING)
+		return;
+	p->phase = SHIM_LEFT;
+	p->phase_end = shim_after(LEFTOVER_MS);
+}
+
+/* False: no child is left. */
+static bool
+shim_reap(struct shim_process *p)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == p->engine.pid && !p->engine_ended)
+			shim_on_engine_end(p, status);
+		/* Others end by themselves, too. */
+		else if (p->phase == SHIM_KILLING && WIFSIGNALED(status) &&
+		    WTERMSIG(status) == SIGKILL)
+			p->exit.orphans++;
+	}
+	return pid == 0 || errno != ECHILD;
+}
+
+static void
+shim_read_signals(struct shim_process *p)
+{
+	struct signalfd_siginfo s;
+
+	while (read(p->signals, &s, sizeof(s)) == (ssize_t)sizeof(s)) {
+		if (s.ssi_signo != SIGTERM)
+			continue;
+		/* Another's is one of a machine that is being shut down. */
+		if (s.ssi_code == SI_QUEUE && s.ssi_int > SPOOL_STOP_NONE &&
+		    s.ssi_int < SPOOL_STOPS_N)
+			shim_stop(p, (enum spool_stop)s.ssi_int);
+		else
+			shim_stop(p, SPOOL_STOP_RUNNER);
+	}
+}
+
+/* ---- output ---- */
+
+static void
+shim_close_pipe(struct shim_process *p, enum spool_stream stream)
+{
+	close(p->engine.pipes[stream]);
+	p->engine.pipes[stream] = -1;
+}
+
+/* As much of n bytes as the limit allows. */
+static size_t
+shim_allowed(const struct shim_process *p, size_t n)
+{
+	const uint64_t max = (uint64_t)p->spec.spec.limits.output_bytes;
+	uint64_t used = spool_writer_bytes(p->spool) + SPOOL_RECORD_N;
+
+	if (max == 0 || used + n <= max)
+		return n;
+	return used < max ? (size_t)(max - used) : 0;
+}
+
+/* Whether there may be more now. */
+static bool
+shim_read_pipe(struct shim_process *p, enum spool_stream stream)
+{
+	char bytes[READ_MAX];
+	ssize_t n = read(p->engine.pipes[stream], bytes, sizeof(bytes));
+	size_t allowed;
+
+	if (n == -1 && errno == EINTR)
+		return true;
+	if (n == -1 && errno == EAGAIN)
+		return false;
+	if (n <= 0) {
+		shim_close_pipe(p, stream);
+		return false;
+	}
+	p->idle_end = shim_after(p->spec.spec.limits.idle_ms);
+	if (p->discard)
+		return true;
+	allowed = shim_allowed(p, (size_t)n);
+	if ((allowed > 0 &&
+		spool_writer_put(p->spool, stream,
+		    (struct str){ bytes, allowed }) != RC_OK) ||
+	    allowed < (size_t)n) {
+		p->discard = true;
+		shim_stop(p, SPOOL_STOP_OUTPUT);
+	}
+	return true;
+}
+
+static void
+shim_drain_pipes(struct shim_process *p)
+{
+	for (int s = 0; s < SPOOL_STREAMS_N; s++)
+		while (p->engine.pipes[s] != -1 &&
+		    shim_read_pipe(p, (enum spool_stream)s))
+			;
+}
+
+/* ---- limits ---- */
+
+static bool
+shim_is_due(struct mono at, struct mono now)
+{
+	return at.ns != 0 && mono_diff_ns(at, now) <= 0;
+}
+
+static void
+shim_measure_workspace(struct shim_process *p)
+{
+	const struct procsup_limits *l = &p->spec.spec.limits;
+	struct mono began = clock_mono();
+	int64_t took;
+
+	if (workspace_size_over(
+		l->workspace, l->workspace_bytes, l->workspace_files))
+		shim_stop(p, SPOOL_STOP_WORKSPACE);
+	took = mono_diff_ms(clock_mono(), began) * WORKSPACE_SHARE;
+	p->workspace_next =
+	    shim_after(took > WORKSPACE_MS ? took : WORKSPACE_MS);
+}
+
+static void
+shim_check_times(struct shim_process *p)
+{
+	struct mono now = clock_mono();
+
+	if (p->phase == SHIM_RUNNING) {
+		if (shim_is_due(p->run_end, now))
+			shim_stop(p, SPOOL_STOP_DEADLINE);
+		else if (shim_is_due(p->idle_end, now))
+			shim_stop(p, SPOOL_STOP_STALLED);
+		else if (shim_is_due(p->workspace_next, now))
+			shim_measure_workspace(p);
+	} else if (shim_is_due(p->phase_end, now)) {
+		shim_kill(p);
+	}
+}
+
+static int
+shim_poll_ms(const struct shim_process *p)
+{
+	const struct mono times[] = { p->run_end, p->idle_end,
+		p->workspace_next };
+	struct mono first = p->phase_end;
+	int64_t ms;
+
+	if (p->phase == SHIM_RUNNING) {
+		first = (struct mono){ 0 };
+		for (size_t i = 0; i < NELEM(times); i++)
+			if (times[i].ns != 0 &&
+			    (first.ns == 0 || times[i].ns < first.ns))
+				first = times[i];
+	}
+	if (first.ns == 0)
+		return -1;
+	ms = mono_diff_ms(first, clock_mono()) + 1;
+	if (ms < 0)
+		return 0;
+	return ms < INT32_MAX ? (int)ms : INT32_MAX;
+}
+
+/* ---- the loop ---- */
+
+static bool
+shim_output_ended(const struct shim_process *p)
+{
+	return p->engine.pipes[SPOOL_OUT] == -1 &&
+	    p->engine.pipes[SPOOL_ERR] == -1;
+}
+
+static void
+shim_wait(struct shim_process *p)
+{
+	struct pollfd fds[] = {
+		{ .fd = p->signals, .events = POLLIN },
+		{ .fd = p->engine.pipes[SPOOL_OUT], .events = POLLIN },
+		{ .fd = p->engine.pipes[SPOOL_ERR], .events = POLLIN },
+	};
+
+	if (poll(fds, NELEM(fds), shim_poll_ms(p)) <= 0)
+		return;
+	for (int s = 0; s < SPOOL_STREAMS_N; s++)
+		if (fds[s + 1].revents != 0)
+			(void)shim_read_pipe(p, (enum spool_stream)s);
+	if (fds[0].revents != 0)
+		shim_read_signals(p);
+}
+
+static void
+shim_run(struct shim_process *p)
+{
+	const struct procsup_limits *l = &p->spec.spec.limits;
+
+	p->run_end = shim_after(l->run_ms);
+	p->idle_end = shim_after(l->idle_ms);
+	if (l->workspace != NULL &&
+	    (l->workspace_bytes > 0 || l->workspace_files > 0))
+		p->workspace_next = shim_after(WORKSPACE_MS);
+	while (shim_reap(p)) {
+		if (p->phase == SHIM_LEFT && shim_output_ended(p))
+			shim_kill(p);
+		else
+			shim_check_times(p);
+		shim_wait(p);
+	}
+	/* Nobody is left who could write. */
+	shim_drain_pipes(p);
+	for (int s = 0; s < SPOOL_STREAMS_N; s++)
+		if (p->engine.pipes[s] != -1)
+			shim_close_pipe(p, (enum spool_stream)s);
+}
+
+/* ---- start ---- */
+
+/* The reason is output, so that it is shown where an engine's is. */
+static void
+shim_not_started(struct shim_process *p, const struct shim_engine_error *e)
+{
+	char text[256];
+	int n = snprintf(text, sizeof(text), "shim: cannot start: %s: %s\n",
+	    e->step, strerror(e->err));
+
+	p->exit.not_started = true;
+	p->exit.code = 127;
+	if (n > 0 &&
+	    spool_writer_put(
+		p->spool, SPOOL_ERR, (struct str){ text, (size_t)n }) != RC_OK)
+		p->exit.stop = SPOOL_STOP_OUTPUT;
+}
+
+static enum rc
+shim_read_spec(struct shim_spec *s)
+{
+	off_t size = lseek(0, 0, SEEK_END);
+	void *bytes;
+	enum rc rc;
+
+	*s = (struct shim_spec){ 0 };
+	if (size <= 0 || size > SHIM_SPEC_FILE_MAX)
+		return RC_INVALID;
+	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, 0, 0);
+	if (bytes == MAP_FAILED)
+		return RC_INVALID;
+	rc = shim_spec_read(s, (struct str){ bytes, (size_t)size });
+	(void)munmap(bytes, (size_t)size);
+	return rc;
+}
+
+/* From here on the spec is on no descriptor, and none is the runner's. */
+static void
+shim_set_up_process(struct shim_process *p)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t set;
+
+	for (int fd = 0; fd < 3 && null != -1; fd++)
+		(void)dup2(null, fd);
+	(void)close_range(SHIM_LOCK_FD + 1, ~0U, 0);
+	(void)fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	(void)prctl(PR_SET_NAME, "shim");
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* Blocked and not read: what a terminal sends to the runner. */
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGABRT);
+	sigdelset(&set, SIGFPE);
+	sigdelset(&set, SIGILL);
+	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	p->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void
+shim_write_pid(void)
+{
+	char text[32];
+	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+
+	if (n > 0)
+		(void)!pwrite(SHIM_LOCK_FD, text, (size_t)n, 0);
+}
+
+int
+procsup_shim_main(int argc, char *argv[])
+{
+	struct shim_process p = { .engine.pipes = { -1, -1 } };
+	struct shim_engine_error e;
+	char mark[sizeof(PROCESS_MARK) + 1 + PROCSUP_MARK_MAX];
+	int code = EXIT_OK;
+
+	(void)argc;
+	(void)argv;
+	if (shim_read_spec(&p.spec) != RC_OK) {
+		shim_spec_free(&p.spec);
+		return EXIT_SPEC;
+	}
+	shim_set_up_process(&p);
+	shim_write_pid();
+	(void)snprintf(
+	    mark, sizeof(mark), PROCESS_MARK "=%s", p.spec.spec.mark);
+	p.spec.env[p.spec.envc++] = mark;
+	if (spool_writer_open(p.spec.spec.dir, &p.spool) != RC_OK) {
+		shim_spec_free(&p.spec);
+		return EXIT_SPOOL;
+	}
+	if (shim_engine_start(&p.spec.spec, &p.engine, &e) == RC_OK)
+		shim_run(&p);
+	else
+		shim_not_started(&p, &e);
+	if (spool_writer_end(p.spool, &p.exit) != RC_OK)
+		code = EXIT_SPOOL;
+	close(p.signals);
+	shim_spec_free(&p.spec);
+	return code;
+}
