@@ -53,7 +53,8 @@ enabled = false
     env: (url) => ({ GEMINI_API_KEY: DUMMY, GOOGLE_GEMINI_BASE_URL: url }),
     files: () => ({
       ".gemini/settings.json": JSON.stringify({
-        general: { disableAutoUpdate: true, disableUpdateNag: true, enableAutoUpdate: false },
+        general: { disableAutoUpdate: true, disableUpdateNag: true, enableAutoUpdate: false,
+          maxAttempts: 3 },
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
         security: { auth: { selectedType: "gemini-api-key" } },
