@@ -2,6 +2,8 @@
  * Targets of requests at the model proxy: nothing is accepted that was not
  * written with the secret; what was, is read as it was written.
  */
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "must.h"
 #include "proxy/proxy_path.h"
@@ -20,7 +22,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	const struct str in = { (const char *)bytes, n };
 	char path[PROXY_PATH_MAX];
 	struct proxy_grant g, same;
-	struct str rest, again;
+	struct str rest, behind;
 	enum rc rc = proxy_path_read(path_secret, in, &g, &rest);
 
 	/* A MAC is not found by chance. */
@@ -31,12 +33,12 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	must(rest.n > 0 && rest.p[0] == '/' && g.epoch >= 0 && g.budget >= 0);
 	(void)proxy_path_engine(g.run);
 	must(proxy_path_write(path_secret, &g, path) == RC_OK);
-	must(proxy_path_read(path_secret, str_of(path), &same, &again) ==
+	must(proxy_path_read(path_secret, str_of(path), &same, &behind) ==
 	    RC_INVALID);
-	strcat(path, "/");
-	must(proxy_path_read(path_secret, str_of(path), &same, &again) ==
+	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/");
+	must(proxy_path_read(path_secret, str_of(path), &same, &behind) ==
 	    RC_OK);
 	must(str_eq(same.run, g.run) && same.epoch == g.epoch);
-	must(same.budget == g.budget && str_eq(again, STR("/")));
+	must(same.budget == g.budget && str_eq(behind, STR("/")));
 	return 0;
 }

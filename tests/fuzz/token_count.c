@@ -3,10 +3,10 @@
  * and within their limits; for JSON they are those that a parser finds; and a
  * key in them does not pass.
  */
+#include "proxy/token_count.h"
 #include "core/buf.h"
 #include "must.h"
 #include "proxy/key_filter.h"
-#include "proxy/token_count.h"
 #include "wire/tree.h"
 
 #define KEY "aba"

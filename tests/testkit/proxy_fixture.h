@@ -50,8 +50,12 @@ int proxy_fixture_post(struct proxy_fixture *fx, struct tk_response *a,
 void proxy_fixture_begin(struct proxy_fixture *fx, struct tk_http *c,
     const char *run, const char *body);
 
-/* proxy_fixture_request(): The last request that the provider got, NUL-terminated;
- * it is read by proxy_fixture_receive(fd), false at the connection's end. */
+/*
+ * proxy_fixture_request(): The last request that the provider got, with a NUL;
+ * valid until the next call.
+ * proxy_fixture_receive(fd): For the provider: read a request; false at the
+ * end of the connection.
+ */
 const char *proxy_fixture_request(void);
 bool proxy_fixture_receive(int fd);
 

@@ -77,8 +77,7 @@ key_filter_feed(struct key_filter *f, struct str s, struct buf *out)
 		/* Mostly nothing of the key is near. */
 		if (f->matched == 0) {
 			const char *next = memchr(p, f->key[0], left);
-			size_t plain =
-			    next != NULL ? (size_t)(next - p) : left;
+			size_t plain = next != NULL ? (size_t)(next - p) : left;
 
 			buf_put(out, p, plain);
 			i += plain;

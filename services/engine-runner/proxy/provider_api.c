@@ -62,8 +62,8 @@ provider_path_matches(struct str pattern, struct str path)
 	if (model < 0)
 		return str_eq(pattern, path);
 	before = (struct str){ pattern.p, (size_t)model };
-	after = (struct str){ pattern.p + before.n + 2,
-		pattern.n - before.n - 2 };
+	after =
+	    (struct str){ pattern.p + before.n + 2, pattern.n - before.n - 2 };
 	if (!str_starts(path, before) || !str_ends(path, after) ||
 	    path.n <= before.n + after.n)
 		return false;
@@ -95,8 +95,8 @@ provider_put_query(struct str query, struct buf *out)
 }
 
 enum rc
-provider_api_target(enum provider_api api, struct str method, struct str rest,
-    struct buf *out)
+provider_api_target(
+    enum provider_api api, struct str method, struct str rest, struct buf *out)
 {
 	struct str query = rest, path = str_split(&query, '?');
 	size_t i;
@@ -119,7 +119,7 @@ void
 provider_api_key_header(enum provider_api api, struct str key, struct buf *out)
 {
 	buf_puts(out,
-	    api == PROVIDER_OPENAI	? "Authorization: Bearer "
+	    api == PROVIDER_OPENAI       ? "Authorization: Bearer "
 		: api == PROVIDER_GEMINI ? "x-goog-api-key: "
 					 : "x-api-key: ");
 	buf_put_str(out, key);

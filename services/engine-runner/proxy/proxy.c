@@ -34,8 +34,8 @@ const struct conf_opt proxy_opts[PROXY_OPTS_N] = {
 	    "folder of the runs, shared by runner and proxy" },
 	{ "ENGINES", CONF_STR, CONF_AT(proxy_conf, engines), "", 0, 0,
 	    "JSON file of the engines" },
-	{ "ENGINE_PROXY_CA_FILE", CONF_STR, CONF_AT(proxy_conf, ca_file), "",
-	    0, 0,
+	{ "ENGINE_PROXY_CA_FILE", CONF_STR, CONF_AT(proxy_conf, ca_file), "", 0,
+	    0,
 	    "CA of the providers' certificates (PEM); empty: the system's "
 	    "CAs" },
 	{ "ENGINE_PROXY_REQUEST_MAX", CONF_INT,
@@ -92,8 +92,7 @@ proxy_check(const void *conf, struct buf *errors, struct buf *known)
 	if (c->engines[0] == '\0')
 		buf_puts(errors, "ENGINES: must name a JSON file\n");
 	else if (proxy_engines_load(c->engines, &engines, &why) != RC_OK)
-		buf_printf(
-		    errors, "ENGINES: %.*s\n", STR_ARG(buf_str(&why)));
+		buf_printf(errors, "ENGINES: %.*s\n", STR_ARG(buf_str(&why)));
 	proxy_engines_free(&engines);
 	buf_free(&why);
 }
@@ -110,8 +109,7 @@ proxy_pause(struct proxy *p)
 	int64_t missed;
 
 	if (log_every(&rate, PROXY_LOG_EVERY_S, &missed))
-		log_warn("proxy.no_descriptors",
-		    LOG_S("why", strerror(errno)),
+		log_warn("proxy.no_descriptors", LOG_S("why", strerror(errno)),
 		    LOG_I("connections", p->nclients));
 	loop_fd_watch(p->loop, &p->listener, 0);
 	loop_timer_set(p->loop, &p->pause,
@@ -130,10 +128,12 @@ proxy_on_pause_end(void *arg)
 static bool
 proxy_accept(struct proxy *p)
 {
+	struct sockaddr_in from;
+	socklen_t n = sizeof(from);
 	int one = 1, fd;
 
-	fd = accept4(
-	    p->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	fd = accept4(p->listener.fd, (struct sockaddr *)(void *)&from, &n,
+	    SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd == -1) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
 		    errno == ENOMEM)

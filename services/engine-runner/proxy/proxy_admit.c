@@ -22,8 +22,8 @@ admit_reject(struct proxy_client *c, int status, const char *text)
 
 /* Its run, its engine, what it wants of the provider. */
 static bool
-admit_target(struct proxy_client *c, const struct http_head *h,
-    struct proxy_grant *g)
+admit_target(
+    struct proxy_client *c, const struct http_head *h, struct proxy_grant *g)
 {
 	struct str rest;
 
@@ -33,8 +33,8 @@ admit_target(struct proxy_client *c, const struct http_head *h,
 	    proxy_engines_find(&c->p->engines, proxy_path_engine(g->run));
 	if (c->engine == NULL)
 		return admit_reject(c, 403, "the run's engine has no provider");
-	if (provider_api_target(
-		c->engine->api, h->method, rest, &c->target) != RC_OK)
+	if (provider_api_target(c->engine->api, h->method, rest, &c->target) !=
+	    RC_OK)
 		return admit_reject(
 		    c, 403, "engines may only call models at this URL");
 	return true;
@@ -44,8 +44,7 @@ admit_target(struct proxy_client *c, const struct http_head *h,
 static bool
 admit_length(struct proxy_client *c, const struct http_head *h)
 {
-	struct str length =
-	    header_find(h->field, h->n, STR("Content-Length"));
+	struct str length = header_find(h->field, h->n, STR("Content-Length"));
 	int64_t n = 0;
 
 	if (header_count(h->field, h->n, STR("Transfer-Encoding")) > 0)
@@ -54,8 +53,7 @@ admit_length(struct proxy_client *c, const struct http_head *h)
 		return admit_reject(c, 400, "two Content-Lengths");
 	if (length.p == NULL && !str_eq(h->method, STR("GET")))
 		return admit_reject(c, 411, "a Content-Length is required");
-	if (length.p != NULL &&
-	    str_to_i64(length, 0, INT64_MAX, &n) != RC_OK)
+	if (length.p != NULL && str_to_i64(length, 0, INT64_MAX, &n) != RC_OK)
 		return admit_reject(c, 400, "the Content-Length is no number");
 	if (n > c->p->conf->request_max)
 		return admit_reject(c, 413, "the request is too large");
@@ -93,7 +91,7 @@ proxy_admit(struct proxy_client *c, const struct http_head *h)
 		return false;
 	c->p->bodies += c->body_n;
 	svc_hold(c->p->svc);
-	c->in.max = c->head_n + c->body_n + HTTP_HEAD_MAX + 64 * 1024;
+	c->in.max = c->head_n + c->body_n + HTTP_HEAD_MAX + PROXY_READ_BYTES;
 	if (str_eq_nocase(header_find(h->field, h->n, STR("Expect")),
 		STR("100-continue")))
 		buf_puts(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");

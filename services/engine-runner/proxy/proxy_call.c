@@ -32,15 +32,15 @@ proxy_count_status(struct proxy *p, int status)
 
 /* ---- tokens ---- */
 
-/* The call has ended; asked: the provider may have worked on it. */
+/* The call has ended; sent: the provider may have worked on it. */
 static void
-call_count(struct proxy_client *c, bool asked)
+call_count(struct proxy_client *c, bool sent)
 {
 	struct proxy *p = c->p;
 	struct tokens t = { 0 };
 	struct metric *const *m = c->engine->tokens;
 
-	if (c->status == 200 || (c->status == 0 && asked))
+	if (c->status == 200 || (c->status == 0 && sent))
 		token_count_end(&c->count, c->body_n, &t);
 	if (t.estimated) {
 		metric_add(m[PROXY_TOKENS_ESTIMATED], t.input + t.output);
@@ -99,8 +99,7 @@ call_begin_response(struct proxy_client *c, struct httpc_call *call)
 	struct str type = httpc_header(call, "Content-Type");
 
 	c->status = httpc_status(call);
-	token_count_init(
-	    &c->count, str_starts(type, STR("text/event-stream")));
+	token_count_init(&c->count, str_starts(type, STR("text/event-stream")));
 	call_put_head(c, call);
 }
 
@@ -199,8 +198,7 @@ call_on_done(void *arg, struct httpc_call *call, enum rc rc,
 	}
 	if (log_every(&rate, CALL_LOG_EVERY_S, &missed))
 		log_warn("proxy.call_failed", LOG_S("engine", c->engine->name),
-		    LOG_RC(rc), LOG_S("why", r->why),
-		    LOG_I("missed", missed));
+		    LOG_RC(rc), LOG_S("why", r->why), LOG_I("missed", missed));
 	call_fail(c, rc);
 }
 
@@ -237,8 +235,7 @@ call_copy_headers(struct proxy_client *c, struct call_headers *out)
 	for (i = 0; i < h.n; i++) {
 		if (provider_api_passes_request(h.field[i].name) &&
 		    h.field[i].value.n > 0)
-			call_add_header(
-			    out, h.field[i].name, h.field[i].value);
+			call_add_header(out, h.field[i].name, h.field[i].value);
 	}
 }
 

@@ -12,13 +12,12 @@
 #include "proxy/proxy_internal.h"
 #include "svc/svc.h"
 
-#define CLIENT_READ_BYTES (64UL * 1024)
-#define CLIENT_READS_MAX  16 /* of one callback */
-#define CLIENT_HEAD_MS    10000
-#define CLIENT_BODY_MS    60000
-#define CLIENT_STALL_MS   60000 /* the engine does not read */
-#define CLIENT_LINGER_MS  2000
-#define CLIENT_ERROR_MAX  8192
+#define CLIENT_READS_MAX 16 /* of one callback */
+#define CLIENT_HEAD_MS   10000
+#define CLIENT_BODY_MS   60000
+#define CLIENT_STALL_MS  60000 /* the engine does not read */
+#define CLIENT_LINGER_MS 2000
+#define CLIENT_ERROR_MAX 8192
 
 static void client_on_timer(void *arg);
 
@@ -32,8 +31,8 @@ client_set_timer(struct proxy_client *c, int64_t ms)
 static void
 client_watch(struct proxy_client *c)
 {
-	loop_fd_watch(c->p->loop, &c->watch,
-	    LOOP_READ | (c->out.n > 0 ? LOOP_WRITE : 0));
+	loop_fd_watch(
+	    c->p->loop, &c->watch, LOOP_READ | (c->out.n > 0 ? LOOP_WRITE : 0));
 }
 
 void
@@ -172,9 +171,9 @@ client_read_request(struct proxy_client *c)
 static bool
 client_read(struct proxy_client *c)
 {
-	static char part[CLIENT_READ_BYTES];
+	char *part = c->p->part;
 	bool wanted = c->phase == CLIENT_HEAD || c->phase == CLIENT_BODY;
-	ssize_t n = recv(c->watch.fd, part, sizeof(part), 0);
+	ssize_t n = recv(c->watch.fd, part, PROXY_READ_BYTES, 0);
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -225,7 +224,7 @@ proxy_client_new(struct proxy *p, int fd)
 
 	c->p = p;
 	c->watch = (struct loop_fd){ .fd = fd, .fn = client_on_fd, .arg = c };
-	buf_init(&c->in, HTTP_HEAD_MAX + CLIENT_READ_BYTES);
+	buf_init(&c->in, HTTP_HEAD_MAX + PROXY_READ_BYTES);
 	buf_init(&c->out, PROXY_QUEUE_MAX);
 	buf_init(&c->target, HTTP_HEAD_MAX);
 	TAILQ_INSERT_TAIL(&p->clients, c, link);

@@ -104,8 +104,7 @@ proxy_engines_parse(struct str json, struct proxy_engines *e, struct buf *why)
 }
 
 enum rc
-proxy_engines_load(
-    const char *path, struct proxy_engines *e, struct buf *why)
+proxy_engines_load(const char *path, struct proxy_engines *e, struct buf *why)
 {
 	struct buf text = BUF_INIT(PROXY_ENGINES_FILE_MAX);
 	enum rc rc = engine_read_file(path, &text);
@@ -114,8 +113,8 @@ proxy_engines_load(
 	if (rc == RC_NOENT)
 		buf_printf(why, "%s: %s", path, strerror(errno));
 	else if (rc == RC_TOOBIG)
-		buf_printf(why, "%s: over %d bytes", path,
-		    PROXY_ENGINES_FILE_MAX);
+		buf_printf(
+		    why, "%s: over %d bytes", path, PROXY_ENGINES_FILE_MAX);
 	if (rc == RC_OK)
 		rc = proxy_engines_parse(buf_str(&text), e, why);
 	buf_free(&text);

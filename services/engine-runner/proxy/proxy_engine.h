@@ -62,6 +62,7 @@ const struct proxy_engine *proxy_engines_find(
  * proxy runs; nothing if it needs none.  RC_INVALID: the file cannot be read or
  * has no key in one line.
  */
-enum rc proxy_engine_key(const struct proxy_engine *e, struct buf *out) RC_CHECK;
+enum rc proxy_engine_key(
+    const struct proxy_engine *e, struct buf *out) RC_CHECK;
 
 #endif /* !ENGINE_RUNNER_PROXY_ENGINE_H */

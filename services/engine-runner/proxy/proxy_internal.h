@@ -23,6 +23,8 @@
 #define PROXY_BODIES_MAX (256L * 1024 * 1024)
 /* Of one, waiting to be sent to an engine that does not read. */
 #define PROXY_QUEUE_MAX (8L * 1024 * 1024)
+/* Of one read of a connection. */
+#define PROXY_READ_BYTES (64UL * 1024)
 /* Runs whose tokens are counted. */
 #define PROXY_RUNS_MAX 4096
 
@@ -44,6 +46,7 @@ struct proxy {
 	size_t bodies; /* bytes of request bodies that are reserved */
 	struct metric *nclients_gauge;
 	struct metric *by_status[600]; /* made when they occur */
+	char part[PROXY_READ_BYTES];   /* what is being read */
 };
 
 enum proxy_phase {

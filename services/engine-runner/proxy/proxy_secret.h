@@ -17,7 +17,7 @@
  * does that at the same time gets the same secret.  RC_DOWN: it cannot be read
  * or made, RC_INVALID: it is no secret; the reason is logged.  Blocks.
  */
-enum rc proxy_secret_load(const char *runs_dir,
-    unsigned char secret[PROXY_SECRET_BYTES]) RC_CHECK;
+enum rc proxy_secret_load(
+    const char *runs_dir, unsigned char secret[PROXY_SECRET_BYTES]) RC_CHECK;
 
 #endif /* !ENGINE_RUNNER_PROXY_SECRET_H */

@@ -75,8 +75,8 @@ budget_add(struct run_budgets *b, struct str run)
 }
 
 enum rc
-run_budget_begin(struct run_budgets *b, const struct proxy_grant *g,
-    struct run_budget **out)
+run_budget_begin(
+    struct run_budgets *b, const struct proxy_grant *g, struct run_budget **out)
 {
 	struct run_budget *r = map_get(b->by_run, g->run);
 

@@ -32,8 +32,7 @@ static const struct {
 	{ NODE_USAGE, STR_INIT("candidatesTokenCount"), TOKEN_OUTPUT },
 	{ NODE_USAGE, STR_INIT("cachedContentTokenCount"), TOKEN_CACHED },
 	{ NODE_USAGE, STR_INIT("thoughtsTokenCount"), TOKEN_THOUGHTS_BESIDE },
-	{ NODE_USAGE, STR_INIT("toolUsePromptTokenCount"),
-	    TOKEN_TOOLS_BESIDE },
+	{ NODE_USAGE, STR_INIT("toolUsePromptTokenCount"), TOKEN_TOOLS_BESIDE },
 	{ NODE_USAGE, STR_INIT("cache_read_input_tokens"),
 	    TOKEN_CACHED_BESIDE },
 	{ NODE_USAGE, STR_INIT("cache_creation_input_tokens"),
@@ -52,8 +51,7 @@ token_count_init(struct token_count *t, bool sse)
 static struct str
 count_key(const struct token_count *t)
 {
-	return (struct str){ t->key,
-		t->nkey <= sizeof(t->key) ? t->nkey : 0 };
+	return (struct str){ t->key, t->nkey <= sizeof(t->key) ? t->nkey : 0 };
 }
 
 static enum count_node

@@ -23,11 +23,11 @@
 enum token_field {
 	TOKEN_INPUT,
 	TOKEN_OUTPUT,
-	TOKEN_CACHED,         /* part of the input */
-	TOKEN_REASONING,      /* part of the output */
-	TOKEN_CACHED_BESIDE,  /* not in the input (Anthropic) */
-	TOKEN_WRITTEN_BESIDE, /* to the cache, not in the input (Anthropic) */
-	TOKEN_TOOLS_BESIDE,   /* not in the input (Gemini) */
+	TOKEN_CACHED,          /* part of the input */
+	TOKEN_REASONING,       /* part of the output */
+	TOKEN_CACHED_BESIDE,   /* not in the input (Anthropic) */
+	TOKEN_WRITTEN_BESIDE,  /* to the cache, not in the input (Anthropic) */
+	TOKEN_TOOLS_BESIDE,    /* not in the input (Gemini) */
 	TOKEN_THOUGHTS_BESIDE, /* not in the output (Gemini) */
 	TOKEN_FIELDS
 };

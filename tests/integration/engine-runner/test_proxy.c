@@ -6,17 +6,18 @@
 
 #include "testkit/proxy_fixture.h"
 
-#define JSON_HEAD                                                      \
+#define JSON_HEAD                                               \
 	"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" \
 	"Connection: close\r\n\r\n"
-#define SSE_HEAD                                                        \
+#define SSE_HEAD                                                 \
 	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" \
 	"Connection: close\r\n\r\n"
-#define USAGE                                                    \
+#define USAGE                                                  \
 	"{\"usage\":{\"input_tokens\":40,\"output_tokens\":9," \
 	"\"input_tokens_details\":{\"cached_tokens\":30}}}"
-#define OK_METRIC    "soul_model_proxy_requests_total{status=\"200\"}"
-#define TOKENS(kind) "soul_model_tokens_total{engine=\"codex\",kind=\"" kind "\"}"
+#define OK_METRIC "soul_model_proxy_requests_total{status=\"200\"}"
+#define TOKENS(kind) \
+	"soul_model_tokens_total{engine=\"codex\",kind=\"" kind "\"}"
 
 /* ---- providers ---- */
 
@@ -180,8 +181,8 @@ TEST(a_request_gets_the_key_and_loses_what_is_not_the_providers)
 	ck_assert(tk_response_has(&a, USAGE));
 	const char *got = proxy_fixture_request();
 	ck_assert(strncmp(got, "POST /v1/responses HTTP/1.1\r\n", 29) == 0);
-	ck_assert_ptr_nonnull(strstr(
-	    got, "Authorization: Bearer " PROXY_FIXTURE_KEY "\r\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(got, "Authorization: Bearer " PROXY_FIXTURE_KEY "\r\n"));
 	ck_assert_ptr_nonnull(strstr(got, "OpenAI-Beta: responses=v1\r\n"));
 	ck_assert_ptr_nonnull(strstr(got, "\r\n\r\n{\"a\":42}"));
 	ck_assert_ptr_null(strcasestr(got, "dummy"));
@@ -203,8 +204,7 @@ TEST(gemini_has_its_own_header)
 	struct tk_response a = { 0 };
 
 	proxy_fixture_start(&fx, provider_json, NULL);
-	ck_assert_int_eq(
-	    proxy_fixture_post(&fx, &a, PROXY_GEMINI, "{}"), 200);
+	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_GEMINI, "{}"), 200);
 	ck_assert_ptr_nonnull(strstr(proxy_fixture_request(),
 	    "x-goog-api-key: " PROXY_FIXTURE_KEY "\r\n"));
 	ck_assert_ptr_nonnull(strstr(proxy_fixture_request(),
@@ -213,7 +213,7 @@ TEST(gemini_has_its_own_header)
 	proxy_fixture_stop(&fx);
 }
 
-TEST(a_replaced_key_is_used_at_once)
+TEST(a_replaced_key_is_used_for_the_next_call)
 {
 	struct proxy_fixture fx;
 	struct tk_response a = { 0 };
@@ -384,13 +384,12 @@ TEST(malformed_requests_are_rejected)
 
 	proxy_fixture_start(&fx, provider_json, NULL);
 	ck_assert_int_eq(raw_request(&fx, &a, "", ""), 411);
-	ck_assert_int_eq(
-	    raw_request(&fx, &a, "Transfer-Encoding: chunked\r\n",
-		"2\r\n{}\r\n0\r\n\r\n"),
+	ck_assert_int_eq(raw_request(&fx, &a, "Transfer-Encoding: chunked\r\n",
+			     "2\r\n{}\r\n0\r\n\r\n"),
 	    411);
-	ck_assert_int_eq(raw_request(&fx, &a,
-			     "Content-Length: 2\r\nContent-Length: 2\r\n",
-			     "{}"),
+	ck_assert_int_eq(
+	    raw_request(
+		&fx, &a, "Content-Length: 2\r\nContent-Length: 2\r\n", "{}"),
 	    400);
 	ck_assert_int_eq(
 	    raw_request(&fx, &a, "Content-Length: -2\r\n", "{}"), 400);
@@ -440,8 +439,7 @@ TEST(a_provider_that_is_down_is_an_error_of_its_api)
 
 	proxy_fixture_start(&fx, provider_json, NULL);
 	raw_server_close(&fx.provider);
-	ck_assert_int_eq(
-	    proxy_fixture_post(&fx, &a, PROXY_GEMINI, "{}"), 502);
+	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_GEMINI, "{}"), 502);
 	expect_error(&a, "\"status\":\"UNAVAILABLE\"");
 	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_CODEX, "{}"), 502);
 	expect_error(&a, "\"api_error\"");
@@ -476,8 +474,8 @@ TEST(a_response_that_does_not_begin_is_a_timeout)
 	struct proxy_fixture fx;
 	struct tk_response a = { 0 };
 
-	proxy_fixture_start(&fx, provider_holds,
-	    TK_ENV("ENGINE_PROXY_FIRST_BYTE_MS=200"));
+	proxy_fixture_start(
+	    &fx, provider_holds, TK_ENV("ENGINE_PROXY_FIRST_BYTE_MS=200"));
 	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_CODEX, "{}"), 504);
 	/* The provider may have worked on it. */
 	expect_metric(&fx, TOKENS("estimated"), 1);
@@ -576,8 +574,8 @@ TEST(a_wrong_configuration_is_reported)
 	    "{\"engines\":[{\"name\":\"codex\",\"api\":\"soap\","
 	    "\"base_url\":\"http://x\"}]}");
 	tk_spawn(&p, "check", argv,
-	    (const char *const[]){ "ENGINE_PROXY_ADDR=0.0.0.0:9081",
-		"ENGINES=/nowhere", NULL });
+	    (const char *const[]){
+		"ENGINE_PROXY_ADDR=0.0.0.0:9081", "ENGINES=/nowhere", NULL });
 	ck_assert_int_eq(tk_wait(&p, 20000), 78);
 	ck_assert(tk_log_has(&p, "ENGINE_PROXY_ADDR: must be an address of"));
 	ck_assert(tk_log_has(&p, "ENGINES: /nowhere: No such file"));

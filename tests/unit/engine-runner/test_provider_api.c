@@ -89,9 +89,8 @@ TEST(headers_that_authenticate_are_not_passed)
 		    !provider_api_passes_request(str_of(bad[i])), "%s", bad[i]);
 	ck_assert(provider_api_passes_request(STR("content-type")));
 	for (i = 0; provider_api_response_header(i) != NULL; i++)
-		ck_assert(
-		    strcasecmp(provider_api_response_header(i), "Set-Cookie") !=
-		    0);
+		ck_assert(strcasecmp(provider_api_response_header(i),
+			      "Set-Cookie") != 0);
 	ck_assert_uint_gt(i, 0);
 }
 
@@ -111,8 +110,7 @@ TEST(each_api_has_its_own_errors)
 	for (i = 0; i < NELEM(want); i++) {
 		struct buf out = BUF_INIT(1024);
 
-		provider_api_error(
-		    (enum provider_api)i, 429, "a \"b\"", &out);
+		provider_api_error((enum provider_api)i, 429, "a \"b\"", &out);
 		ck_assert_str_eq(out.p, want[i]);
 		buf_free(&out);
 	}

@@ -42,15 +42,15 @@ TEST(a_path_is_read_as_it_was_written)
 	ck_assert(str_eq(proxy_path_engine(is.run), STR("codex")));
 }
 
-TEST(the_longest_path_fits)
+TEST(the_longest_path_has_room)
 {
 	static const char run[] = "0123456789012345678901234567890123456789"
 				  "012345678901234567890123";
 	struct proxy_grant g = path_grant(run, INT64_MAX, INT64_MAX), is;
 	struct str rest;
 
-	ck_assert_int_eq(proxy_path_read(path_secret,
-			     str_of(path_of(&g, "/")), &is, &rest),
+	ck_assert_int_eq(
+	    proxy_path_read(path_secret, str_of(path_of(&g, "/")), &is, &rest),
 	    RC_OK);
 	ck_assert_int_eq(is.budget, INT64_MAX);
 }
@@ -63,8 +63,7 @@ TEST(another_secret_and_changed_claims_are_denied)
 	struct str rest;
 
 	ck_assert_int_eq(
-	    proxy_path_read(path_other, str_of(target), &is, &rest),
-	    RC_DENIED);
+	    proxy_path_read(path_other, str_of(target), &is, &rest), RC_DENIED);
 	/* No character can be another one. */
 	for (i = 0; i < n; i++) {
 		char was = target[i];

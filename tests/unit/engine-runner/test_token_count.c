@@ -58,7 +58,7 @@ TEST(a_stream_of_chat_completions)
 	    true, 40, 9, 30, 4);
 }
 
-TEST(usage_in_each_chunk_counts_once)
+TEST(usage_in_each_chunk_counts_one_time)
 {
 	count_expect("data:{\"usage\":{\"prompt_tokens\":40,"
 		     "\"completion_tokens\":1}}\r\n\r\n"
@@ -153,7 +153,7 @@ TEST(a_response_that_breaks_off_is_estimated)
 	ck_assert_int_eq(t.output, 0);
 }
 
-TEST(an_event_that_breaks_off_does_not_spoil_the_next)
+TEST(the_event_behind_one_that_breaks_off_counts)
 {
 	count_expect("data: {\"usage\":{\"x\":\"\n"
 		     "data: {" USAGE_CHAT "}\n\n",
