@@ -11,6 +11,7 @@ USES_zh    := core
 USES_wire  := core rx
 USES_state := core
 USES_terminal := core rx wire
+USES_fcmp  := core wire
 USES_http  := core
 USES_ws    := core http
 USES_httpd := core http wire
@@ -22,6 +23,7 @@ USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
 USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
+USES_procsup := core
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
@@ -50,14 +52,14 @@ LDLIBS_ws    := -lwslay
 
 USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
-USES_chat-gateway     := core wire auth bus state persona svc
-USES_llm-orchestrator := core wire bus state persona llm otlp svc
+USES_chat-gateway     := core fcmp wire auth bus state persona svc
+USES_llm-orchestrator := core fcmp wire bus state persona llm otlp svc
 USES_memory-worker    := core wire bus state httpc llm svc
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
-USES_engine-runner    := core wire http httpc svc
+USES_engine-runner    := core fcmp wire procsup http httpc svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.

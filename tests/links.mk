@@ -127,3 +127,7 @@ LINKS_fuzz_token_count := wire core
 PKG_fuzz_token_count := engine-runner
 build/fuzz/tests/fuzz/proxy_path.o build/fuzz/tests/fuzz/token_count.o: \
     private CPPFLAGS += -iquote services/engine-runner
+$(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
+    -iquote services/engine-runner
+$(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
+LINKS_PKG_engine-runner := jansson

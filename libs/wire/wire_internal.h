@@ -127,6 +127,10 @@ bool wire_scan_close(struct wire_scan *s);
 struct wire_slice_extent;
 bool wire_scan_skip(struct wire_scan *s, const struct wire_slice_extent *x);
 
+/* wire_scan_escape(s, p): The byte behind the escape that begins at p, or NULL.
+ */
+const char *wire_scan_escape(struct wire_scan *s, const char *p);
+
 /* wire_scan_put_text(t, out): Append the text that t means. */
 void wire_scan_put_text(const struct wire_scan_text *t, struct buf *out);
 

@@ -2,10 +2,17 @@
  * engine-runner: coding engines as conversations.
  */
 #include "core/mem.h"
+#include "handlers.h"
 #include "proxy/proxy_command.h"
 #include "svc/svc.h"
 
 static const struct svc_command runner_commands[] = {
+	{ .name = "replay",
+	    .usage = replay_usage,
+	    .summary = "print the events of a spool",
+	    .help = replay_help,
+	    .alone = true,
+	    .fn = replay_command },
 	{ .name = "proxy",
 	    .usage = "[--help | healthcheck]",
 	    .summary = "pass the engines' requests to their models",
