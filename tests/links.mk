@@ -103,7 +103,7 @@ LINKS_fuzz_mqtt := terminal rx wire core
 PKG_fuzz_mqtt := terminal
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Readers of single fields.
-SRC_fuzz_field := services/chat-gateway/streams/fcmp_event_view.c \
+SRC_fuzz_field := services/chat-gateway/streams/event_cursor.c \
 	services/memory-worker/recall/page_cursor.c
 LINKS_fuzz_field := otlp bus core
 build/fuzz/tests/fuzz/field.o: private CPPFLAGS += -iquote services/chat-gateway \

@@ -94,8 +94,8 @@ struct fcmp_question {
  * fcmp_input_replied(h, interaction_id, content, b):
  * user.input.replied; content is cut to FCMP_CONTENT_MAX.
  */
-void fcmp_input_required(const struct fcmp_head *h,
-    const struct fcmp_question *q, struct buf *b);
+void fcmp_input_required(
+    const struct fcmp_head *h, const struct fcmp_question *q, struct buf *b);
 void fcmp_input_replied(const struct fcmp_head *h, struct str interaction_id,
     struct str content, struct buf *b);
 

@@ -279,7 +279,7 @@ iface_check_nats(struct where w, const json_t *list, size_t i)
 		"job", "stream", NULL };
 	static const char *const tokens[] = { "broker", "terminal",
 		"request_id", "turn_id", "instance", "hub", "user", "session",
-		"type", "key", "kind", NULL };
+		"runner", "run", "type", "key", "kind", NULL };
 	const json_t *e = json_array_get(list, i);
 	w = gen_item(w, i);
 	iface_check_one_of(w, e, "kind", kinds);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "testkit/orch_fixture.h"
 
@@ -207,17 +208,17 @@ orch_turn_check_failed(
 static json_t *
 orch_events_read(struct orch_fixture *b, const char *session)
 {
-	struct session_key k = { STR("u1"), str_of(session) };
+	const struct events_key k = { EVENTS_SESSION, STR("u1"),
+		str_of(session) };
 	json_t *out = json_array();
-	struct session_events page;
+	struct events page;
 
 	arena_reset(b->arena);
 	ck_assert_int_eq(
-	    session_events_read(b->state, &k, 0, false, b->arena, &page),
-	    RC_OK);
+	    events_read(b->state, &k, 0, false, b->arena, &page), RC_OK);
 	ck_assert(!page.more);
 	for (size_t i = 0; i < page.n; i++) {
-		const struct session_event *e = &page.item[i];
+		const struct event *e = &page.item[i];
 		json_t *j = e->json.p != NULL
 		    ? json_loadb(e->json.p, e->json.n, 0, NULL)
 		    : json_pack("{s:s,s:s%}", "type", "lost", "run_id",

@@ -71,7 +71,7 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 /* Of the log, the start of a longer turn and its end are published. */
 TEST_T(a_turn_without_streaming_is_published_for_followers, 60)
 {
-	const struct session_key key = { STR("u1"), STR("s1") };
+	const struct events_key key = { EVENTS_SESSION, STR("u1"), STR("s1") };
 	struct orch_fixture b;
 	struct orch_turn t;
 	int64_t newest;
@@ -87,8 +87,7 @@ TEST_T(a_turn_without_streaming_is_published_for_followers, 60)
 		if (i == 0)
 			orch_turn_close(&t);
 		ck_assert_int_eq(
-		    session_events_follow(b.state, &key, 60000, &newest),
-		    RC_OK);
+		    events_follow(b.state, &key, 60000, &newest), RC_OK);
 	}
 	/* Nothing of the first one has come. */
 	json_t *events = orch_events(&b);

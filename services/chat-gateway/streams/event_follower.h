@@ -1,22 +1,22 @@
 /*
- * session_follower: a session's events from a position on, each once and in
- * order.
+ * event_follower: the events of a session or a run from a position on, each
+ * once and in order.
  *
  * The log in Redis is authoritative; events published on NATS only reduce the
- * latency.  All followers of a session share one subscription and one poll of
- * the log every 2 s, which finds events that NATS lost.  A follower that cannot
+ * latency.  All followers of a log share one subscription and one poll of it
+ * every 2 s, which finds events that NATS lost.  A follower that cannot
  * take another event is served from the log later and delays no other.
  */
-#ifndef CHAT_GATEWAY_STREAMS_SESSION_FOLLOWER_H
-#define CHAT_GATEWAY_STREAMS_SESSION_FOLLOWER_H
+#ifndef CHAT_GATEWAY_STREAMS_EVENT_FOLLOWER_H
+#define CHAT_GATEWAY_STREAMS_EVENT_FOLLOWER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/rc.h"
 #include "core/str.h"
-#include "state/session.h"
-#include "streams/fcmp_event_view.h"
+#include "fcmp/fcmp_read.h"
+#include "state/events.h"
 
 struct follower;
 struct followers;
@@ -32,13 +32,14 @@ void followers_drain(struct followers *set);
 void followers_free(struct followers *set);
 
 struct follower_opts {
-	struct session_key key; /* copied, like run_id */
-	int64_t after;          /* follow events above this seq */
-	struct str run_id;      /* of this run only; absent: of all */
+	struct events_key key; /* copied, like turn_id */
+	int64_t after;         /* follow events above this seq */
+	struct str turn_id;    /* of this turn only; absent: of all */
 	/*
 	 * Called for each event; returns false to close and free the follower.
-	 * Expired events are reported as one diagnostic.warning EVENTS_GONE; to
-	 * a follower of one run only if the start of the run is among them.
+	 * Expired events are reported as one diagnostic.warning EVENTS_GONE, of
+	 * RASP as one event without json; to a follower of one turn only if the
+	 * start of the turn is among them.  A RASP event has no type.
 	 */
 	bool (*fn)(void *arg, const struct fcmp_event *e);
 	bool (*ready)(void *arg); /* whether fn can take another event */
@@ -65,10 +66,10 @@ enum rc follower_open(struct followers *set, const struct follower_opts *o,
 void follower_start(struct follower *f);
 enum rc follower_read(struct follower *f) RC_CHECK;
 
-/* follower_last(f): The newest event of the session known to f. */
+/* follower_last(f): The newest event of the log known to f. */
 int64_t follower_last(const struct follower *f);
 
 /* follower_close(f): Not from f's own fn.  NULL is allowed. */
 void follower_close(struct follower *f);
 
-#endif /* !CHAT_GATEWAY_STREAMS_SESSION_FOLLOWER_H */
+#endif /* !CHAT_GATEWAY_STREAMS_EVENT_FOLLOWER_H */

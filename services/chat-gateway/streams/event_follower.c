@@ -1,7 +1,7 @@
 /*
- * Channels, one per session, and the followers of each.
+ * Channels, one per log, and the followers of each.
  */
-#include "streams/session_follower.h"
+#include "streams/event_follower.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "state/session.h"
-#include "streams/fcmp_event_view.h"
+#include "state/run_id.h"
+#include "streams/event_cursor.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -28,7 +28,7 @@
 /* Interval at which a follower that was not ready is checked. */
 #define READY_MS 20
 /* A page may exceed its size by one event. */
-#define PAGE_MAX    (SESSION_EVENTS_PAGE_BYTES + 2 * SESSION_EVENT_MAX)
+#define PAGE_MAX    (EVENTS_PAGE_BYTES + 2 * EVENTS_TEXT_MAX)
 #define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
 
 TAILQ_HEAD(follower_queue, follower);
@@ -36,7 +36,8 @@ TAILQ_HEAD(follower_queue, follower);
 struct followers {
 	struct svc *svc;
 	struct state *state;
-	struct map *channels; /* by subject */
+	/* By their subjects. */
+	struct map *channels[EVENTS_KINDS];
 	struct arena *item_arena;
 	struct arena *live_arena;
 	struct buf text, warning;
@@ -47,7 +48,7 @@ struct followers {
 
 struct channel {
 	struct followers *set;
-	struct session_key key; /* strings in names */
+	struct events_key key; /* strings in names */
 	struct arena *names;
 	char subject[SUBJECT_MAX];
 	struct bus_sub *sub;
@@ -69,7 +70,7 @@ struct follower {
 	struct fiber_lock lock; /* of the one that reads */
 	TAILQ_ENTRY(follower) next;
 	struct loop_timer timer;
-	char run_id[ID_MAX + 1];   /* "": all runs */
+	char turn_id[ID_MAX + 1];  /* "": all of the log */
 	struct follower_opts opts; /* its strings are not valid */
 };
 
@@ -80,7 +81,8 @@ followers_new(struct svc *s, struct state *state)
 
 	set->svc = s;
 	set->state = state;
-	set->channels = map_new();
+	for (size_t i = 0; i < EVENTS_KINDS; i++)
+		set->channels[i] = map_new();
 	set->item_arena = arena_new(WIRE_ARENA_MAX);
 	set->live_arena = arena_new(WIRE_ARENA_MAX);
 	TAILQ_INIT(&set->queue);
@@ -95,7 +97,8 @@ followers_free(struct followers *set)
 	if (set == NULL)
 		return;
 	loop_timer_cancel(svc_loop(set->svc), &set->timer);
-	map_free(set->channels);
+	for (size_t i = 0; i < EVENTS_KINDS; i++)
+		map_free(set->channels[i]);
 	arena_free(set->item_arena);
 	arena_free(set->live_arena);
 	buf_free(&set->text);
@@ -118,7 +121,7 @@ channel_enter(struct channel *ch)
 static void
 channel_free(struct channel *ch)
 {
-	(void)map_del(ch->set->channels, str_of(ch->subject));
+	(void)map_del(ch->set->channels[ch->key.kind], str_of(ch->subject));
 	loop_timer_cancel(svc_loop(ch->set->svc), &ch->poll_timer);
 	bus_unsubscribe(ch->sub);
 	arena_free(ch->names);
@@ -167,29 +170,50 @@ follower_deliver(struct follower *f, const struct fcmp_event *e)
 	return false;
 }
 
+/* Of an event that is made here; at is for its time. */
+static struct fcmp_head
+follower_head(const struct follower *f, struct wall t, char at[WALL_FORMAT_MAX])
+{
+	const struct events_key *k = &f->ch->key;
+	struct fcmp_head h;
+
+	wall_format(t, 0, at);
+	h = fcmp_chat_head(str_of(f->turn_id), k->id, str_of(at));
+	if (f->turn_id[0] == '\0')
+		h.run_id = k->id;
+	if (k->kind == EVENTS_RUN) {
+		h.engine = run_id_engine(k->id);
+		h.session_id = (struct str){ NULL, 0 };
+	}
+	return h;
+}
+
 static bool
 follower_warn(struct follower *f, int64_t seq)
 {
 	struct followers *set = f->ch->set;
-	struct fcmp_event_origin p = { seq, str_of(f->run_id),
-		f->ch->key.session_id, clock_wall() };
-	struct fcmp_event e;
+	const struct events_key *k = &f->ch->key;
+	struct fcmp_event e = { .seq = seq, .run_id = k->id };
+	char at[WALL_FORMAT_MAX];
+	struct fcmp_head h;
 
 	f->position.gap = false;
-	if (f->run_id[0] == '\0')
-		p.run_id = p.session_id;
-	if (fcmp_event_expired(&p, &set->warning, &e) == RC_OK)
+	if (k->kind == EVENTS_RUN_RASP)
+		return follower_deliver(f, &e);
+	h = follower_head(f, clock_wall(), at);
+	h.seq = seq;
+	if (fcmp_event_expired(&h, &set->warning, &e) == RC_OK)
 		return follower_deliver(f, &e);
 	log_error("gateway.event", LOG_S("why", "no warning can be written"));
 	return true;
 }
 
-/* A follower that sees the start of its run has missed nothing. */
+/* A follower that sees the start of its turn has missed nothing. */
 static bool
 follower_filter(struct follower *f, const struct fcmp_event *e)
 {
-	if (f->run_id[0] != '\0') {
-		if (!str_eq(e->run_id, str_of(f->run_id)))
+	if (f->turn_id[0] != '\0') {
+		if (!str_eq(e->run_id, str_of(f->turn_id)))
 			return true;
 		if (e->type == WIRE_CHAT_EVENT_TYPE_CONVERSATION_STARTED)
 			f->position.gap = false;
@@ -215,21 +239,37 @@ follower_is_ready(struct follower *f)
 
 static enum rc
 follower_decode_item(
-    struct follower *f, const struct session_event *item, struct fcmp_event *e)
+    struct follower *f, const struct event *item, struct fcmp_event *e)
 {
 	struct followers *set = f->ch->set;
-	struct fcmp_event_origin p = { item->seq, item->lost_turn,
-		f->ch->key.session_id, item->lost_at };
+	char at[WALL_FORMAT_MAX];
+	struct fcmp_head h;
+	enum rc rc;
 
 	arena_reset(set->item_arena);
-	if (item->json.p == NULL)
-		return fcmp_event_lost(&p, item->lost_acted, &set->text, e);
-	return fcmp_event_decode_stored(
-	    item->seq, item->json, &set->text, set->item_arena, e);
+	switch (f->ch->key.kind) {
+	case EVENTS_RUN_RASP:
+		*e = (struct fcmp_event){ .seq = item->seq,
+			.run_id = f->ch->key.id,
+			.json = item->json };
+		return RC_OK;
+	case EVENTS_RUN:
+		rc = fcmp_event_decode(item->json, set->item_arena, e);
+		return rc == RC_OK && e->seq != item->seq ? RC_INVALID : rc;
+	default:
+		break;
+	}
+	if (item->json.p != NULL)
+		return fcmp_event_decode_unnumbered(
+		    item->seq, item->json, &set->text, set->item_arena, e);
+	h = follower_head(f, item->lost_at, at);
+	h.run_id = item->lost_turn;
+	h.seq = item->seq;
+	return fcmp_event_lost(&h, item->lost_acted, &set->text, e);
 }
 
 static enum rc
-follower_send_page(struct follower *f, const struct session_events *page)
+follower_send_page(struct follower *f, const struct events *page)
 {
 	struct fcmp_event e;
 	enum rc rc;
@@ -254,15 +294,15 @@ static enum rc
 follower_send_next(struct follower *f, struct arena *a, bool *more)
 {
 	struct followers *set = f->ch->set;
-	struct session_events page;
+	struct events page;
 	enum rc rc;
 
 	/* Live events would overtake the page. */
 	f->lagging = true;
 	f->missed = false;
-	/* The end of a run comes with its reply, or its record. */
-	rc = session_events_read(set->state, &f->ch->key, f->position.last,
-	    f->run_id[0] == '\0', a, &page);
+	/* The end of a turn comes with its reply, or its record. */
+	rc = events_read(set->state, &f->ch->key, f->position.last,
+	    f->turn_id[0] == '\0', a, &page);
 	if (f->closed)
 		return RC_NOENT;
 	f->lagging = f->queued;
@@ -271,7 +311,7 @@ follower_send_next(struct follower *f, struct arena *a, bool *more)
 	if (rc != RC_OK)
 		return rc;
 	*more = page.more || !event_cursor_end(&f->position, page.newest);
-	if (!*more && f->position.gap && f->run_id[0] == '\0' &&
+	if (!*more && f->position.gap && f->turn_id[0] == '\0' &&
 	    !follower_warn(f, f->position.last))
 		return RC_NOENT;
 	*more |= f->missed;
@@ -425,6 +465,18 @@ follower_next(struct follower *f)
 	return TAILQ_NEXT(f, link);
 }
 
+/* A run's stream has its FCMP events: RASP is only read from the log. */
+static enum rc
+channel_decode(const struct channel *ch, struct str json, struct arena *a,
+    struct fcmp_event *e)
+{
+	enum rc rc = fcmp_event_decode(json, a, e);
+
+	if (rc == RC_OK && ch->key.kind == EVENTS_RUN_RASP)
+		e->seq = INT64_MAX;
+	return rc;
+}
+
 static void
 channel_on_event(void *arg, struct bus_msg *m)
 {
@@ -435,7 +487,7 @@ channel_on_event(void *arg, struct bus_msg *m)
 	enum rc rc;
 
 	arena_reset(a);
-	rc = fcmp_event_decode(bus_msg_data(m), a, &e);
+	rc = channel_decode(ch, bus_msg_data(m), a, &e);
 	if (rc != RC_OK)
 		log_warn("gateway.bad_event", LOG_S("subject", ch->subject),
 		    LOG_RC(rc));
@@ -462,9 +514,8 @@ channel_poll(void *arg)
 	enum rc rc;
 
 	channel_enter(ch);
-	rc =
-	    session_events_follow(ch->set->state, &ch->key, FOLLOW_MS, &newest);
-	/* A session that does not exist yet cannot be followed. */
+	rc = events_follow(ch->set->state, &ch->key, FOLLOW_MS, &newest);
+	/* A log without events may be of a session that does not exist yet. */
 	channel_schedule_poll(ch,
 	    ch->set->draining ? DRAIN_POLL_MS
 		: newest == 0 ? FIRST_POLL_MS
@@ -495,32 +546,40 @@ void
 followers_drain(struct followers *set)
 {
 	struct channel *ch;
-	size_t pos = 0;
+	size_t i, pos;
 
 	set->draining = true;
-	while ((ch = map_next(set->channels, &pos, NULL)) != NULL)
-		channel_schedule_poll(ch, DRAIN_POLL_MS);
+	for (i = 0; i < EVENTS_KINDS; i++) {
+		pos = 0;
+		while ((ch = map_next(set->channels[i], &pos, NULL)) != NULL)
+			channel_schedule_poll(ch, DRAIN_POLL_MS);
+	}
 }
 
 static enum rc
-channel_subject(const struct session_key *k, char dst[SUBJECT_MAX])
+channel_subject(const struct events_key *k, char dst[SUBJECT_MAX])
 {
-	char user[ID_TOKEN_MAX], session[ID_TOKEN_MAX];
+	char user[ID_TOKEN_MAX], id[ID_TOKEN_MAX];
 	enum rc rc;
 
-	rc = id_token(k->user_id, user);
+	rc = id_token(k->id, id);
+	if (rc == RC_OK && k->kind != EVENTS_SESSION) {
+		(void)snprintf(
+		    dst, SUBJECT_MAX, WIRE_SUBJECT_FMT_RUN_STREAM, id);
+		return RC_OK;
+	}
 	if (rc == RC_OK)
-		rc = id_token(k->session_id, session);
+		rc = id_token(k->user_id, user);
 	if (rc == RC_OK)
 		(void)snprintf(dst, SUBJECT_MAX,
-		    WIRE_SUBJECT_FMT_SESSION_STREAM, user, session);
+		    WIRE_SUBJECT_FMT_SESSION_STREAM, user, id);
 	return rc;
 }
 
-/* The session's channel, or a new one without followers. */
+/* The log's channel, or a new one without followers. */
 static enum rc
 channel_get(
-    struct followers *set, const struct session_key *k, struct channel **out)
+    struct followers *set, const struct events_key *k, struct channel **out)
 {
 	char subject[SUBJECT_MAX];
 	struct channel *ch;
@@ -529,14 +588,15 @@ channel_get(
 	rc = channel_subject(k, subject);
 	if (rc != RC_OK)
 		return rc;
-	*out = map_get(set->channels, str_of(subject));
+	*out = map_get(set->channels[k->kind], str_of(subject));
 	if (*out != NULL)
 		return RC_OK;
 	ch = mem_zalloc(sizeof(*ch));
 	ch->set = set;
 	ch->names = arena_new(4 * (ID_MAX + 1));
+	ch->key.kind = k->kind;
 	ch->key.user_id = arena_str(ch->names, k->user_id);
-	ch->key.session_id = arena_str(ch->names, k->session_id);
+	ch->key.id = arena_str(ch->names, k->id);
 	str_copy(str_of(subject), ch->subject, sizeof(ch->subject));
 	TAILQ_INIT(&ch->readers);
 	rc = bus_subscribe(
@@ -546,7 +606,7 @@ channel_get(
 		free(ch);
 		return rc;
 	}
-	(void)map_put(set->channels, str_of(subject), ch);
+	(void)map_put(set->channels[k->kind], str_of(subject), ch);
 	channel_schedule_poll(ch, FIRST_POLL_MS);
 	*out = ch;
 	return RC_OK;
@@ -567,7 +627,7 @@ follower_open(struct followers *set, const struct follower_opts *opts,
 	f->ch = ch;
 	f->position.last = opts->after;
 	f->opts = *opts;
-	str_copy(opts->run_id, f->run_id, sizeof(f->run_id));
+	str_copy(opts->turn_id, f->turn_id, sizeof(f->turn_id));
 	TAILQ_INSERT_TAIL(&ch->readers, f, link);
 	*out = f;
 	return RC_OK;

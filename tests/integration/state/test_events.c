@@ -1,13 +1,15 @@
 /* The events that a turn logs, and its record. */
 #include "core/mem.h"
+#include "state/events.h"
 #include "state/keys.h"
-#include "state/session.h"
 #include "state/turn.h"
 #include "testkit/state_fixture.h"
 
 STATE_FIXTURE_ON_CLUSTER
 
 static const struct session_key key = { STR_INIT("u 1"), STR_INIT("s") };
+static const struct events_key log_key = { EVENTS_SESSION, STR_INIT("u 1"),
+	STR_INIT("s") };
 static const struct str one[] = { STR_INIT("{}") };
 static const struct session_new message = { .json = one, .n = 1 };
 static const struct turn_input input = { STR_INIT("soul"), STR_INIT("t1"),
@@ -46,12 +48,12 @@ begin(struct state_fixture *b, const struct turn_slot *p, size_t n)
 	return events.seq;
 }
 
-static struct session_events
+static struct events
 read_after(struct state_fixture *b, int64_t after)
 {
-	struct session_events page;
+	struct events page;
 
-	OK(session_events_read(b->s, &key, after, false, b->a, &page));
+	OK(events_read(b->s, &log_key, after, false, b->a, &page));
 	return page;
 }
 
@@ -81,7 +83,7 @@ TEST(events_are_numbered_across_turns)
 {
 	struct turn_slot a = slot_of("i", "a"), c = slot_of("i", "c");
 	struct turn_ending end = { .events = { abc, 2, -1, false } };
-	struct session_events page;
+	struct events page;
 	int64_t newest;
 	struct state_fixture b;
 
@@ -103,7 +105,7 @@ TEST(events_are_numbered_across_turns)
 	ck_assert_int_eq(page.item[0].seq, 5);
 	ck_assert_uint_eq(read_after(&b, 6).n, 0);
 	ck_assert_uint_eq(read_after(&b, 99).n, 0);
-	OK(session_events_newest(b.s, &key, &newest));
+	OK(events_newest(b.s, &log_key, &newest));
 	ck_assert_int_eq(newest, 6);
 	state_fixture_stop(&b);
 }
@@ -121,12 +123,12 @@ TEST(turns_know_who_follows_the_session)
 
 	start(&b);
 	/* A session that does not exist is not made by that. */
-	OK(session_events_follow(b.s, &key, 60000, &newest));
+	OK(events_follow(b.s, &log_key, 60000, &newest));
 	ck_assert_int_eq(newest, 0);
 	begin(&b, &a, 1);
 	OK(turn_finish(b.s, &a, &message, &end, b.a));
 	ck_assert(!end.events.followed);
-	OK(session_events_follow(b.s, &key, 60000, &newest));
+	OK(events_follow(b.s, &log_key, 60000, &newest));
 	ck_assert_int_eq(newest, 3);
 	begin(&b, &c, 1);
 	OK(turn_finish(b.s, &c, &message, &end, b.a));
@@ -193,7 +195,7 @@ TEST(the_log_is_bounded_and_read_in_pages)
 {
 	struct turn_slot a = slot_of("i", "a");
 	struct turn_events events = { abc, 3, -1, false };
-	struct session_events page;
+	struct events page;
 	struct state_pipe *p;
 	int64_t after = 0;
 	size_t pages = 0, n = 0;
@@ -276,7 +278,7 @@ TEST(a_dead_turn_is_logged_as_lost)
 {
 	struct turn_slot dead = slot_of("gone", "d"), a = slot_of("i", "a");
 	struct turn_slot never = slot_of("gone", "n");
-	struct session_events page;
+	struct events page;
 	int64_t ahead;
 	struct state_fixture b;
 
@@ -307,7 +309,7 @@ TEST(a_dead_turn_is_logged_as_lost_by_one_that_leaves)
 	struct turn_slot dead = slot_of("gone", "d"), a = slot_of("i", "a");
 	struct turn_ending end = { .reply = STR("{}"),
 		.events = { abc, 1, -1, false } };
-	struct session_events page;
+	struct events page;
 	struct state_fixture b;
 
 	start(&b);
