@@ -22,11 +22,11 @@ fixture_write_files(const struct proxy_fixture *fx)
 	    tk_path("runs/proxy.secret"), (const char *)fixture_secret);
 	tk_write_file(tk_path("key"), PROXY_FIXTURE_KEY "\n");
 	snprintf(text, sizeof(text),
-	    "{\"engines\":[{\"name\":\"codex\",\"api\":\"openai\","
+	    "{\"engines\":[{\"engine\":\"codex\",\"command\":[\"codex\"],"
 	    "\"base_url\":\"http://127.0.0.1:%d/v1/\",\"key_file\":\"%s\"},"
-	    "{\"name\":\"gemini\",\"api\":\"gemini\","
+	    "{\"engine\":\"gemini\",\"command\":[\"gemini\"],"
 	    "\"base_url\":\"http://127.0.0.1:%d\",\"key_file\":\"%s\"},"
-	    "{\"name\":\"other\"}]}",
+	    "{\"engine\":\"opencode\",\"command\":[\"opencode\"]}]}",
 	    fx->provider.port, tk_path("key"), fx->provider.port,
 	    tk_path("key"));
 	tk_write_file(tk_path("engines.json"), text);

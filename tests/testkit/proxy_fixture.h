@@ -11,10 +11,10 @@
 
 #define PROXY_FIXTURE_KEY "sk-real-0123456789abcdef"
 
-/* Runs of the engines codex (OpenAI), gemini, and other, without a provider. */
+/* Runs of codex (OpenAI) and gemini, and of opencode, without a provider. */
 #define PROXY_CODEX  "20261127T091252-codex-17e67f51"
 #define PROXY_GEMINI "20261127T091252-gemini-17e67f51"
-#define PROXY_OTHER  "20261127T091252-other-17e67f51"
+#define PROXY_OTHER  "20261127T091252-opencode-17e67f51"
 
 struct proxy_fixture {
 	struct raw_server provider;

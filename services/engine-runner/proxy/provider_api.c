@@ -3,22 +3,6 @@
 #include "core/mem.h"
 #include "wire/out.h"
 
-enum rc
-provider_api_parse(struct str name, enum provider_api *out)
-{
-	static const struct str names[] = { STR_INIT("openai"),
-		STR_INIT("gemini"), STR_INIT("anthropic") };
-	size_t i;
-
-	for (i = 0; i < NELEM(names); i++) {
-		if (!str_eq(name, names[i]))
-			continue;
-		*out = (enum provider_api)i;
-		return RC_OK;
-	}
-	return RC_INVALID;
-}
-
 /* ---- targets ---- */
 
 /* Paths; "{}" is a model, a segment of [A-Za-z0-9._-]. */

@@ -18,9 +18,6 @@ enum provider_api {
 	PROVIDER_ANTHROPIC
 };
 
-/* provider_api_parse(name, out): "openai", "gemini", "anthropic". */
-enum rc provider_api_parse(struct str name, enum provider_api *out) RC_CHECK;
-
 /*
  * provider_api_target(api, method, rest, out):
  * What to append to the provider's base URL for a request of an engine; rest is

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "core/arena.h"
 #include "core/mem.h"
 #include "core/url.h"
 #include "proxy/key_filter.h"
-#include "wire/tree.h"
+#include "wire/msgs.h"
+#include "wire/wire.h"
 
 /* RC_NOENT: it cannot be read, for errno; RC_TOOBIG: it does not fit. */
 static enum rc
@@ -46,60 +48,73 @@ engine_url_valid(struct str url)
 	    str_find(url, STR("?")) < 0 && str_find(url, STR("#")) < 0;
 }
 
-static enum rc
-engine_add(struct proxy_engines *e, const struct wire_tree *v, struct buf *why)
+static enum provider_api
+engine_api(const struct wire_engine_config_engines *e)
 {
-	struct str name = wire_tree_text(wire_tree_get(v, STR("name")));
-	struct str api = wire_tree_text(wire_tree_get(v, STR("api")));
-	struct str url = wire_tree_text(wire_tree_get(v, STR("base_url")));
-	struct str key = wire_tree_text(wire_tree_get(v, STR("key_file")));
-	struct proxy_engine *one = &e->list[e->n];
+	if (!e->has_api)
+		return e->engine == WIRE_ENGINE_CONFIG_ENGINES_ENGINE_GEMINI
+		    ? PROVIDER_GEMINI
+		    : PROVIDER_OPENAI;
+	switch (e->api) {
+	case WIRE_ENGINE_CONFIG_ENGINES_API_GEMINI:
+		return PROVIDER_GEMINI;
+	case WIRE_ENGINE_CONFIG_ENGINES_API_ANTHROPIC:
+		return PROVIDER_ANTHROPIC;
+	default:
+		return PROVIDER_OPENAI;
+	}
+}
 
-	if (url.n == 0)
+static enum rc
+engine_add(struct proxy_engines *e, const struct wire_engine_config_engines *v,
+    struct buf *why)
+{
+	struct str name = wire_engine_config_engines_engine_names[v->engine];
+	struct str url = v->base_url;
+
+	if (url.p == NULL)
 		return RC_OK;
-	*one = (struct proxy_engine){ 0 };
-	if (name.n == 0 || provider_api_parse(api, &one->api) != RC_OK) {
-		buf_printf(why,
-		    "engine \"%.*s\": api must be openai, gemini or anthropic",
-		    STR_ARG(name));
+	if (proxy_engines_find(e, name) != NULL) {
+		buf_printf(why, "%.*s: it is listed twice", STR_ARG(name));
 		return RC_INVALID;
 	}
 	if (!engine_url_valid(url)) {
 		buf_printf(why,
-		    "engine \"%.*s\": base_url must be http(s)://host[:port]"
-		    "[/path]",
+		    "%.*s: base_url must be http(s)://host[:port][/path]",
 		    STR_ARG(name));
 		return RC_INVALID;
 	}
 	while (url.n > 0 && url.p[url.n - 1] == '/')
 		url.n--;
-	one->name = str_dup(name);
-	one->base_url = str_dup(url);
-	one->key_file = key.n > 0 ? str_dup(key) : NULL;
-	e->n++;
+	e->list[e->n++] = (struct proxy_engine){ .name = str_dup(name),
+		.base_url = str_dup(url),
+		.key_file = str_dup(v->key_file),
+		.api = engine_api(v) };
 	return RC_OK;
 }
 
 enum rc
 proxy_engines_parse(struct str json, struct proxy_engines *e, struct buf *why)
 {
-	const struct wire_tree *list;
-	struct wire_tree *v = NULL;
+	struct arena *a = arena_new(WIRE_ARENA_MAX);
+	struct wire_engine_config conf;
+	char text[WIRE_ERR_TEXT_MAX];
+	struct wire_err err;
 	enum rc rc;
 	size_t i;
 
 	*e = (struct proxy_engines){ 0 };
-	rc = wire_tree_parse(json, &v);
-	list = wire_tree_get(v, STR("engines"));
-	if (rc != RC_OK || wire_tree_kind(list) != WIRE_TREE_ARRAY) {
-		buf_puts(why, "it must be JSON: {\"engines\": [...]}");
-		wire_tree_free(v);
+	rc = wire_decode(&wire_engine_config_desc, json, a, &conf, &err);
+	if (rc != RC_OK) {
+		wire_err_text(&err, text, sizeof(text));
+		buf_puts(why, text);
+		arena_free(a);
 		return RC_INVALID;
 	}
-	e->list = mem_calloc(wire_tree_len(list) + 1, sizeof(*e->list));
-	for (i = 0; rc == RC_OK && i < wire_tree_len(list); i++)
-		rc = engine_add(e, wire_tree_at(list, i), why);
-	wire_tree_free(v);
+	e->list = mem_calloc(conf.n_engines + 1, sizeof(*e->list));
+	for (i = 0; rc == RC_OK && i < conf.n_engines; i++)
+		rc = engine_add(e, &conf.engines[i], why);
+	arena_free(a);
 	return rc;
 }
 

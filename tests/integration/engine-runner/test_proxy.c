@@ -571,8 +571,8 @@ TEST(a_wrong_configuration_is_reported)
 	struct tk_proc p;
 
 	tk_write_file(tk_path("bad.json"),
-	    "{\"engines\":[{\"name\":\"codex\",\"api\":\"soap\","
-	    "\"base_url\":\"http://x\"}]}");
+	    "{\"engines\":[{\"engine\":\"codex\",\"command\":[],"
+	    "\"base_url\":\"ftp://x\"}]}");
 	tk_spawn(&p, "check", argv,
 	    (const char *const[]){
 		"ENGINE_PROXY_ADDR=0.0.0.0:9081", "ENGINES=/nowhere", NULL });
@@ -583,5 +583,5 @@ TEST(a_wrong_configuration_is_reported)
 	snprintf(text, sizeof(text), "ENGINES=%s", tk_path("bad.json"));
 	tk_spawn(&p, "check2", argv, (const char *const[]){ text, NULL });
 	ck_assert_int_eq(tk_wait(&p, 20000), 78);
-	ck_assert(tk_log_has(&p, "api must be openai, gemini or anthropic"));
+	ck_assert(tk_log_has(&p, "codex: base_url must be http(s)://"));
 }

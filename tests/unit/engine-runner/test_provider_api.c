@@ -115,13 +115,3 @@ TEST(each_api_has_its_own_errors)
 		buf_free(&out);
 	}
 }
-
-TEST(the_name_of_an_api)
-{
-	enum provider_api api;
-
-	ck_assert_int_eq(provider_api_parse(STR("gemini"), &api), RC_OK);
-	ck_assert_int_eq(api, PROVIDER_GEMINI);
-	ck_assert_int_eq(provider_api_parse(STR("Gemini"), &api), RC_INVALID);
-	ck_assert_int_eq(provider_api_parse(STR(""), &api), RC_INVALID);
-}
