@@ -117,6 +117,18 @@ LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
 LINKS_PKG_star-hub := jansson libnats
+$(B)/tests/testkit/proxy_fixture.o: private CPPFLAGS += \
+    -iquote services/engine-runner
+# Paths of runs and responses of models.
+SRC_fuzz_proxy_path := services/engine-runner/proxy/proxy_path.c
+LINKS_fuzz_proxy_path := core
+PKG_fuzz_proxy_path := engine-runner
+SRC_fuzz_token_count := $(addprefix services/engine-runner/proxy/,\
+	token_count.c key_filter.c)
+LINKS_fuzz_token_count := wire core
+PKG_fuzz_token_count := engine-runner
+build/fuzz/tests/fuzz/proxy_path.o build/fuzz/tests/fuzz/token_count.o: \
+    private CPPFLAGS += -iquote services/engine-runner
 $(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
     -iquote services/engine-runner
 $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h

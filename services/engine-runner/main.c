@@ -3,6 +3,7 @@
  */
 #include "core/mem.h"
 #include "handlers.h"
+#include "proxy/proxy_command.h"
 #include "svc/svc.h"
 
 static const struct svc_command runner_commands[] = {
@@ -12,6 +13,12 @@ static const struct svc_command runner_commands[] = {
 	    .help = replay_help,
 	    .alone = true,
 	    .fn = replay_command },
+	{ .name = "proxy",
+	    .usage = "[--help | healthcheck]",
+	    .summary = "pass the engines' requests to their models",
+	    .help = "",
+	    .alone = true,
+	    .fn = proxy_command },
 };
 static const struct svc_def runner_def = {
 	.name = "engine-runner",
