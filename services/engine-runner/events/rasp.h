@@ -78,7 +78,8 @@ struct rasp_tool {
 
 struct rasp_event {
 	enum rasp_type type;
-	int64_t seq;
+	int64_t seq; /* raw.*: of the event before, as the log has none of them
+		      */
 	int64_t attempt;
 	int64_t ns; /* Unix time of the read that its last byte came with */
 	enum rasp_stream stream;
