@@ -132,6 +132,8 @@ build/fuzz/tests/fuzz/proxy_path.o build/fuzz/tests/fuzz/token_count.o: \
 $(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
     -iquote services/engine-runner
 $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
-LINKS_PKG_engine-runner := jansson
+LINKS_PKG_engine-runner := jansson libnats
+LINKS_engine-runner := auth
+BINS_engine-runner := engine-play chat-gateway
 # Tests of shims run it.
 BINS_procsup := engine-play
