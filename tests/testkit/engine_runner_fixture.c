@@ -13,6 +13,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "state/keys.h"
 #include "testkit/sse.h"
 
 #define PROMPT_MAX  (64UL * 1024)
@@ -289,7 +290,7 @@ fixture_has_events(void *arg)
 {
 	struct fixture_wait *w = arg;
 	json_t *j = er_record(w->f, w->id);
-	bool has = tk_int(j, "events") >= (json_int_t)w->n;
+	bool has = tk_int(j, w->text) >= (json_int_t)w->n;
 
 	json_decref(j);
 	return has;
@@ -298,10 +299,36 @@ fixture_has_events(void *arg)
 void
 er_await_events(struct engine_runner_fixture *f, const char *id, size_t n)
 {
-	struct fixture_wait w = { f, id, NULL, n };
+	struct fixture_wait w = { f, id, "events", n };
 
 	ck_assert_msg(tk_until(fixture_has_events, &w, ER_MS),
 	    "%s has no %zu events", id, n);
+}
+
+void
+er_await_turn(struct engine_runner_fixture *f, const char *id)
+{
+	/* run.started, then one for each of both rows. */
+	struct fixture_wait w = { f, id, "rasp_events", 3 };
+
+	ck_assert_msg(
+	    tk_until(fixture_has_events, &w, ER_MS), "%s has no turn", id);
+}
+
+void
+er_make_due(struct engine_runner_fixture *f, const char *id)
+{
+	char key[STATE_KEY_MAX];
+	unsigned bucket;
+	struct str due;
+
+	ck_assert_int_eq(run_id_bucket(str_of(id), &bucket), RC_OK);
+	ck_assert_int_eq(
+	    state_bucket_key(key, KEY_RUNS_DUE, bucket, &due), RC_OK);
+	ck_assert_int_eq(
+	    state_cmd(f->gw.db.s,
+		STATE_ARGS(STR("ZADD"), due, STR("0"), str_of(id)), NULL),
+	    RC_OK);
 }
 
 /* ---- processes ---- */

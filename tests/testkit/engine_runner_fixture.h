@@ -91,9 +91,16 @@ void er_is(struct engine_runner_fixture *f, const char *id, const char *state,
 void er_events(
     struct engine_runner_fixture *f, const char *id, const char *types);
 
-/* er_await_events(f, id, n): Wait until it has n events of FCMP. */
+/*
+ * er_await_events(f, id, n): Wait until it has n events of FCMP.
+ * er_await_turn(f, id): Until the engine has printed ER_THREAD and ER_TURN.
+ */
 void er_await_events(
     struct engine_runner_fixture *f, const char *id, size_t n);
+void er_await_turn(struct engine_runner_fixture *f, const char *id);
+
+/* er_make_due(f, id): Its runner is checked now, not in half a minute. */
+void er_make_due(struct engine_runner_fixture *f, const char *id);
 
 /*
  * er_processes(): Shims and engines of this test.
