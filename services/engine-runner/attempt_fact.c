@@ -119,8 +119,6 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 	    stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
 	int64_t unparsed = b->unparsed;
 
-	if (!b->used)
-		return;
 	e.block.lines = b->lines;
 	e.block.bytes = (int64_t)(b->to - b->from);
 	e.block.text = buf_str(&b->text);
@@ -137,9 +135,13 @@ attempt_blocks_flush(struct attempt *a)
 {
 	bool err_first =
 	    a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	enum spool_stream first = err_first ? SPOOL_ERR : SPOOL_OUT;
+	enum spool_stream second = err_first ? SPOOL_OUT : SPOOL_ERR;
 
-	attempt_block_flush(a, err_first ? SPOOL_ERR : SPOOL_OUT);
-	attempt_block_flush(a, err_first ? SPOOL_OUT : SPOOL_ERR);
+	if (a->blocks[first].used)
+		attempt_block_flush(a, first);
+	if (a->blocks[second].used)
+		attempt_block_flush(a, second);
 }
 
 /* The last lines, from which a failure is understood. */
