@@ -78,9 +78,9 @@ attempt_warn(struct attempt *a, const struct fact *f, const char *code,
 	    : attempt_control(a, RASP_PARSER_WARNING);
 
 	e.level = RASP_WARNING;
-	e.warning = (struct fcmp_warning){ .code = str_of(code),
-		.message = message,
-		.count = count };
+	e.warning = (struct fcmp_warning){
+		.code = str_of(code), .message = message, .count = count
+	};
 	attempt_emit(a, &e);
 }
 
@@ -115,8 +115,8 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 		.to = b->to,
 		.ns = b->ns,
 		.confidence = 1 };
-	struct rasp_event e = attempt_at(a,
-	    stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
+	struct rasp_event e = attempt_at(
+	    a, stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
 	int64_t unparsed = b->unparsed;
 
 	e.block.lines = b->lines;
@@ -133,8 +133,7 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 static void
 attempt_blocks_flush(struct attempt *a)
 {
-	bool err_first =
-	    a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	bool err_first = a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
 	enum spool_stream first = err_first ? SPOOL_ERR : SPOOL_OUT;
 	enum spool_stream second = err_first ? SPOOL_OUT : SPOOL_ERR;
 
@@ -322,8 +321,8 @@ attempt_message_end(struct attempt *a)
 	/* The deltas of a message are all of its text. */
 	if ((m->delta || m->released > 0) && r.text.n > m->released)
 		attempt_delta(a,
-		    (struct str){ r.text.p + m->released,
-			r.text.n - m->released });
+		    (struct str){
+			r.text.p + m->released, r.text.n - m->released });
 	attempt_blocks_flush(a);
 	text = fcmp_cut(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)

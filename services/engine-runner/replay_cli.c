@@ -228,8 +228,7 @@ cli_load(struct cli *cli, struct str *pty)
 		cli->meta.attempt = 1;
 	if (cli->meta.run_id.n == 0)
 		cli->meta.run_id = arena_printf(cli->arena,
-		    "19700101T000000-%.*s-00000000",
-		    STR_ARG(cli->meta.engine));
+		    "19700101T000000-%.*s-00000000", STR_ARG(cli->meta.engine));
 	return cli_read_any(cli->out, &cli->replay.out) &&
 	    cli_read_any(cli->err, &cli->replay.err) &&
 	    cli_read_any(cli->pty, pty);
@@ -244,8 +243,7 @@ cli_on_event(void *arg, const struct rasp_event *e)
 
 	buf_reset(&cli->line);
 	if (cli->rasp)
-		rasp_write(
-		    cli->meta.run_id, cli->meta.engine, e, &cli->line);
+		rasp_write(cli->meta.run_id, cli->meta.engine, e, &cli->line);
 	else if (!translate_event(&cli->translate, e, &cli->line))
 		return;
 	buf_putc(&cli->line, '\n');
@@ -255,9 +253,9 @@ cli_on_event(void *arg, const struct rasp_event *e)
 static int
 cli_print(struct cli *cli)
 {
-	struct attempt_opts o = { .meta = &cli->meta,
-		.event = cli_on_event,
-		.arg = cli };
+	struct attempt_opts o = {
+		.meta = &cli->meta, .event = cli_on_event, .arg = cli
+	};
 	struct str pty = { NULL, 0 };
 	struct attempt *a;
 
@@ -270,8 +268,8 @@ cli_print(struct cli *cli)
 		    "gemini, iflow, opencode\n");
 		return CLI_USAGE;
 	}
-	cli->translate = (struct translate){ cli->meta.run_id,
-		cli->meta.engine, cli->meta.fcmp_seq };
+	cli->translate = (struct translate){ cli->meta.run_id, cli->meta.engine,
+		cli->meta.fcmp_seq };
 	a = attempt_new(&o);
 	if (replay_chooses_pty(&cli->replay, pty, &o)) {
 		struct str out = cli->replay.out;

@@ -24,7 +24,7 @@ enum run_state {
 
 enum run_event {
 	RUN_EV_CLAIM,      /* a runner starts the next attempt */
-	RUN_EV_ASK,        /* the attempt ended with a question */
+	RUN_EV_WAIT,        /* the attempt ended with a question */
 	RUN_EV_REPLY,      /* the user replied */
 	RUN_EV_AUTO_REPLY, /* the deadline of a reply has passed; auto_reply */
 	RUN_EV_TIMEOUT,    /* the same, without */
