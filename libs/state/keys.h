@@ -200,6 +200,62 @@
 #define TURN_QUEUE_TTL_MS 3600000
 
 /*
+ * run: hash: u (user's token), t (tenant), engine, mode, title, spec (JSON),
+ * state (as run_status_name()), attempt, runner, epoch, handle, pf pr (events
+ * of this attempt in each log), ix (id of the newest question), ask (it, JSON),
+ * until (ms; when a reply is missing), reply, rix (the newest reply, and its
+ * question), r:<question>, k:<key's token> (of each reply: key's token or "-",
+ * and the SHA-1 of its content; the question), cancel (1), facts (JSON),
+ * resumes, ws (workspace), created, changed, ended (ms).  Logs of its events,
+ * FCMP and RASP: streams: 0-<seq>: e (JSON), b (bytes of all events up to it).
+ * Workspace: hash: runs that use it: 1 (live) or 0.  All of them expire some
+ * time after the end.
+ */
+#define RUN_FORMAT     "1"
+#define KEY_RUN_PRE    "soul:run:"
+#define KEY_RUN        KEY_RUN_PRE "{#}:%"
+#define KEY_RUN_EVENTS "soul:run:{#}:%:events"
+#define KEY_RUN_RASP   "soul:run:{#}:%:rasp"
+/* Events and bytes of a log; the oldest are removed. */
+#define RUN_EVENTS_MAX   20000
+#define RUN_EVENTS_BYTES 16777216
+/* A log is trimmed after so many events or bytes, which must be less. */
+#define RUN_EVENTS_TRIM_EVERY 32
+#define RUN_EVENTS_TRIM_BYTES 1048576
+/* Events that a script reads from a log at a time. */
+#define RUN_EVENTS_CHUNK  16
+#define KEY_RUN_WORKSPACE "soul:run_workspace:{#}:%:1"
+/*
+ * Sorted sets: a user's runs, with the score 0; a bucket's that have not ended,
+ * by when something is to be done about them (ms).  Set: those of a user that
+ * are queued or running.  String: "<run> <SHA-1 of what was requested>";
+ * expires.
+ */
+#define KEY_USER_RUNS        "soul:user:{#}:%:runs:1"
+#define KEY_USER_RUNS_ACTIVE "soul:user:{#}:%:active_runs:1"
+#define KEY_RUNS_DUE         "soul:runs:{#}:due:1"
+#define KEY_RUN_KEY          "soul:run_key:{#}:%:%:1"
+#define RUN_KEY_TTL_MS       86400000
+/* How much longer than a run that has ended its user's list is stored, so that
+ * it outlasts one that lives. */
+#define RUN_LIST_MORE_MS 2592000000
+/* A queued run that was not claimed after this is due. */
+#define RUN_QUEUED_MS 5000
+/* How often it is checked that the runner of a running one lives. */
+#define RUN_RUNNING_MS 30000
+
+/*
+ * Runners: sorted set: ids by when they stop being alive (ms); hash: what each
+ * offers (JSON).  Of one: set: its queued and running runs, and perhaps some
+ * more.
+ */
+#define KEY_RUNNERS       "soul:runners:{runners}:1"
+#define KEY_RUNNER_STATUS "soul:runners:{runners}:status:1"
+#define KEY_RUNNER_RUNS   "soul:runner:{%}:runs:1"
+/* A runner that has been dead for so long is forgotten. */
+#define RUNNER_FORGET_MS 86400000
+
+/*
  * memory: hash: ver (changes with each change), seq (counts the puts), cleared
  * (ms).  Items: hash: id → JSON; sorted sets: ids by their seq; tombstones: ids
  * by when they were forgotten (ms), expires; hash: id → vector, of those that

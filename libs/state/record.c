@@ -1,6 +1,7 @@
 /*
  * record: what the records share: calling scripts, reading their replies.
  */
+#include "state/run_id.h"
 #include "state/state_internal.h"
 
 #define LOG_EVERY_S 10
@@ -61,20 +62,41 @@ call_bucket_key(struct script_call *c, const char *pattern, unsigned bucket)
 		call_fail(c, rc);
 }
 
+static void
+call_key_in(
+    struct script_call *c, const char *pattern, unsigned bucket, struct str id)
+{
+	char tagged[STATE_KEY_MAX];
+	struct str key;
+	enum rc rc = state_bucket_key(tagged, pattern, bucket, &key);
+
+	if (rc == RC_OK)
+		call_key(c, tagged, id, STR_NONE);
+	else
+		call_fail(c, rc);
+}
+
 void
 call_key_of(
     struct script_call *c, const char *pattern, struct str user, struct str id)
 {
-	char tagged[STATE_KEY_MAX];
-	struct str key;
 	unsigned bucket;
-	enum rc rc;
+	enum rc rc = state_bucket(user, &bucket);
 
-	rc = state_bucket(user, &bucket);
 	if (rc == RC_OK)
-		rc = state_bucket_key(tagged, pattern, bucket, &key);
+		call_key_in(c, pattern, bucket, id);
+	else
+		call_fail(c, rc);
+}
+
+void
+call_run_key(struct script_call *c, const char *pattern, struct str run_id)
+{
+	unsigned bucket;
+	enum rc rc = run_id_bucket(run_id, &bucket);
+
 	if (rc == RC_OK)
-		call_key(c, tagged, id, STR_NONE);
+		call_key_in(c, pattern, bucket, run_id);
 	else
 		call_fail(c, rc);
 }

@@ -1,5 +1,6 @@
 /*
- * session: a user's conversation: messages, summary, last activity, events.
+ * session: a user's conversation: messages, summary, last activity.  Its events
+ * are in events.h.
  *
  * A session belongs to its user: "s1" of one user is not "s1" of another.  It
  * holds SESSION_MESSAGES_MAX messages and SESSION_BYTES_MAX of them, and a user
@@ -191,59 +192,5 @@ enum rc session_idle_defer(
  */
 enum rc session_idle_done(
     struct state *s, const struct session_idle *idle) RC_CHECK;
-
-/* ---- events ---- */
-
-/*
- * A session's log of events.  Each has a seq that rises within the session and
- * is never reused, even after the log has expired: the last 1,000 or so events
- * are stored, for an hour after the newest.  Only turns write events (turn.h),
- * each in one step with what the event reports.
- */
-
-/* Largest event, in bytes. */
-#define SESSION_EVENT_MAX (256UL * 1024)
-/* Events that session_events_read() reads at once, and their bytes. */
-#define SESSION_EVENTS_PAGE_MAX   512
-#define SESSION_EVENTS_PAGE_BYTES (64UL * 1024)
-
-struct session_event {
-	int64_t seq;
-	struct str json; /* without its seq; absent: lost */
-	/* A turn whose process died, so that it has no end. */
-	struct str lost_turn;
-	struct wall lost_at;
-	bool lost_acted; /* turn_mark_acting() had returned RC_OK for it */
-};
-
-struct session_events {
-	struct session_event *item; /* oldest first */
-	size_t n;
-	/* Of the session, in the log or not; 0: none yet. */
-	int64_t newest;
-	bool more; /* there are more, after these */
-};
-
-/*
- * session_events_read(s, k, after, stored, a, out):
- * The stored events with a seq above after.  Those between after and the first
- * one returned have been removed.  With stored they count when replicas have
- * them, as if they were logged now: RC_UNREPLICATED, and none is returned.
- */
-enum rc session_events_read(struct state *s, const struct session_key *k,
-    int64_t after, bool stored, struct arena *a,
-    struct session_events *out) RC_CHECK;
-
-/*
- * session_events_newest(s, k, seq): The newest event's; 0: none yet.
- *
- * session_events_follow(s, k, ttl_ms, seq):
- * The same.  Turns that log events within ttl_ms from now know that a client
- * reads them as they come (turn_events.followed); of a session that exists.
- */
-enum rc session_events_newest(
-    struct state *s, const struct session_key *k, int64_t *seq) RC_CHECK;
-enum rc session_events_follow(struct state *s, const struct session_key *k,
-    int64_t ttl_ms, int64_t *seq) RC_CHECK;
 
 #endif /* !STATE_SESSION_H */

@@ -411,6 +411,16 @@ unsigned bucket_of_token(struct str token);
 /* bucket_tag(bucket, dst): What keys have between braces, in dst. */
 struct str bucket_tag(unsigned bucket, char dst[BUCKET_TAG_MAX]);
 
+/* ---- bucket_timers.c ---- */
+
+/*
+ * bucket_timers_next(s, pattern, buckets, n, next):
+ * The lowest score of the sorted set of each bucket; 0: it is empty, -1: it was
+ * not read.  In one round trip; the first error.
+ */
+enum rc bucket_timers_next(struct state *s, const char *pattern,
+    const unsigned *buckets, size_t n, struct wall *next) RC_CHECK;
+
 /* ---- record.c: calls of scripts ---- */
 
 #define SCRIPT_KEYS_MAX 10
@@ -455,6 +465,10 @@ void call_bucket_key(
  */
 void call_key_of(
     struct script_call *c, const char *pattern, struct str user, struct str id);
+
+/* call_run_key(c, pattern, run_id): The same in the bucket that a run names. */
+void call_run_key(
+    struct script_call *c, const char *pattern, struct str run_id);
 
 /*
  * The next of ARGV: text, which must live until the call was made, and must
@@ -669,6 +683,33 @@ void star_call_room(
 
 /* star_read_token(rd, token): The id of a token, in rd->a. */
 struct str star_read_token(struct record_reader *rd, struct str token);
+
+/* ---- run.c ---- */
+
+/* Fields of a record that lists have, too; all that the scripts reply. */
+#define RUN_LIST_FIELDS 21
+#define RUN_ALL_FIELDS  27
+
+/*
+ * run_call(c, script, run): Begin a call: the run, and its logs.
+ * run_parse(rd, fields, first, n, out): n fields of a record, from the one at
+ *     first.
+ * run_call_record(s, c, run, a, out): call_run(), and the record that it
+ *     replies.
+ */
+struct run_record;
+void run_call(
+    struct script_call *c, const struct state_script *script, struct str run);
+void run_parse(struct record_reader *rd, const struct state_reply *fields,
+    size_t first, size_t n, struct run_record *out);
+enum rc run_call_record(struct state *s, struct script_call *c, struct str run,
+    struct arena *a, struct run_record *out) RC_CHECK;
+
+/*
+ * run_why(r): The reason in a reply {CONFLICT, why, …}: a constant; absent if
+ * it has none.
+ */
+struct str run_why(const struct state_reply *r);
 
 /* ---- soul_delete.c ---- */
 

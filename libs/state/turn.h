@@ -15,6 +15,7 @@
 
 #include "core/arena.h"
 #include "core/clock.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "state/state.h"
 
@@ -44,7 +45,7 @@ struct turn_events {
 	const struct str *json;
 	size_t n;
 	int64_t seq;   /* set: of the last one; 0: they were not logged */
-	bool followed; /* set: a client follows (session_events_follow()) */
+	bool followed; /* set: a client follows (events_follow()) */
 };
 
 /* A user's input: as the arguments of session_user_input(). */
@@ -171,7 +172,7 @@ struct turn_abandoned {
  * turn_abandon(s, p, e, a, out):
  * End a turn of any process, known or not: a start that arrives later is
  * rejected, and a process that runs it fails its next turn_check_head().
- * p->instance is the caller's.  Texts of at most SESSION_EVENT_MAX. Idempotent.
+ * p->instance is the caller's.  Texts of at most EVENTS_TEXT_MAX. Idempotent.
  */
 enum rc turn_abandon(struct state *s, const struct turn_slot *p,
     const struct turn_abandoning *e, struct arena *a,

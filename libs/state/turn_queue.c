@@ -243,8 +243,8 @@ turn_abandon(struct state *s, const struct turn_slot *p,
 	call_token(&c, k->session_id);
 	call_token(&c, p->instance);
 	call_text(&c, e->trace_id, ID_MAX);
-	call_text(&c, e->reply, SESSION_EVENT_MAX);
-	call_text(&c, e->acted, SESSION_EVENT_MAX);
+	call_text(&c, e->reply, EVENTS_TEXT_MAX);
+	call_text(&c, e->acted, EVENTS_TEXT_MAX);
 	rc = call_run(s, &c, 3, &r);
 	if (call_is_done(rc)) {
 		out->reply = record_text(&rd, state_reply_at(r, 1));

@@ -60,7 +60,7 @@ turn_call_texts(struct script_call *c, const struct session_new *new,
     const struct turn_events *events)
 {
 	call_text(c, SESSION_PENDING_ARG(new->pending), SESSION_TEXT_MAX);
-	turn_put_texts(c, events->json, events->n, SESSION_EVENT_MAX);
+	turn_put_texts(c, events->json, events->n, EVENTS_TEXT_MAX);
 	turn_put_texts(c, new->json, new->n, SESSION_TEXT_MAX);
 }
 
@@ -130,7 +130,7 @@ turn_log_events(struct state_pipe *pipe, const struct turn_slot *p,
 	call_key(&c, KEY_SESSION, k->user_id, k->session_id);
 	call_key(&c, KEY_SESSION_EVENTS, k->user_id, k->session_id);
 	call_tokens(&c, p->instance, ':', p->turn_id);
-	turn_put_texts(&c, events->json, events->n, SESSION_EVENT_MAX);
+	turn_put_texts(&c, events->json, events->n, EVENTS_TEXT_MAX);
 	return call_queue(pipe, &c);
 }
 
@@ -196,11 +196,11 @@ turn_leave(struct state *s, const struct turn_slot *p, struct turn_ending *end,
 	if (end->events.n > TURN_EVENTS_MAX)
 		return RC_INVALID;
 	turn_call(&c, &script_turn_leave, p);
-	call_text(&c, end->reply, SESSION_EVENT_MAX);
-	call_text(&c, end->timeline, SESSION_EVENT_MAX);
+	call_text(&c, end->reply, EVENTS_TEXT_MAX);
+	call_text(&c, end->timeline, EVENTS_TEXT_MAX);
 	call_num(&c, end->forget);
 	call_num(&c, end->if_begun);
-	turn_put_texts(&c, end->events.json, end->events.n, SESSION_EVENT_MAX);
+	turn_put_texts(&c, end->events.json, end->events.n, EVENTS_TEXT_MAX);
 	return turn_run_ending(s, &c, end, a);
 }
 
@@ -223,8 +223,8 @@ turn_finish(struct state *s, const struct turn_slot *p,
 	call_num(&c, (int64_t)end->events.n);
 	call_num(&c, new->chars);
 	call_pack_end(&c);
-	call_text(&c, end->reply, SESSION_EVENT_MAX);
-	call_text(&c, end->timeline, SESSION_EVENT_MAX);
+	call_text(&c, end->reply, EVENTS_TEXT_MAX);
+	call_text(&c, end->timeline, EVENTS_TEXT_MAX);
 	turn_call_texts(&c, new, &end->events);
 	return turn_run_ending(s, &c, end, a);
 }

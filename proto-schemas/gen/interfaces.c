@@ -33,6 +33,8 @@ static const struct member iface_http[] = {
 	/* Of the server-sent events that it answers instead, or may. */
 	{ "stream", JSON_STRING, OPTIONAL | MESSAGE },
 	{ "lines", JSON_STRING, OPTIONAL | MESSAGE },
+	/* Of the response; absent: 200. */
+	{ "status", JSON_INTEGER, OPTIONAL },
 	{ "description", JSON_STRING, 0 },
 	{ "section", JSON_STRING, 0 },
 	{ "errors", JSON_ARRAY, 0 },
@@ -279,7 +281,7 @@ iface_check_nats(struct where w, const json_t *list, size_t i)
 		"job", "stream", NULL };
 	static const char *const tokens[] = { "broker", "terminal",
 		"request_id", "turn_id", "instance", "hub", "user", "session",
-		"type", "key", "kind", NULL };
+		"runner", "run", "type", "key", "kind", NULL };
 	const json_t *e = json_array_get(list, i);
 	w = gen_item(w, i);
 	iface_check_one_of(w, e, "kind", kinds);

@@ -19,7 +19,7 @@
 #include "must.h"
 #include "otlp/otlp_internal.h"
 #include "recall/page_cursor.h"
-#include "streams/fcmp_event_view.h"
+#include "streams/event_cursor.h"
 
 #define ARENA_MAX 4096
 

@@ -13,12 +13,12 @@
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "fcmp/fcmp_read.h"
 #include "gateway.h"
 #include "handlers.h"
 #include "state/session.h"
 #include "state/terminal.h"
-#include "streams/fcmp_event_view.h"
-#include "streams/session_follower.h"
+#include "streams/event_follower.h"
 #include "svc/svc.h"
 #include "terminals/binding.h"
 #include "wire/msgs.h"
@@ -82,7 +82,7 @@ chat_turn_lose_as(struct chat_turn *t, const char *why, const char *text)
 void
 chat_turn_lose(struct chat_turn *t, const char *why)
 {
-	chat_turn_lose_as(t, why, TURN_LOST_TEXT);
+	chat_turn_lose_as(t, why, FCMP_TURN_LOST_TEXT);
 }
 
 static void
@@ -309,11 +309,12 @@ chat_turn_on_disconnect(void *arg)
 static bool
 chat_turn_listen(struct chat_turn *t)
 {
+	const struct events_key log = events_of_session(&t->key);
 	int64_t newest = 0;
 	enum rc rc = RC_OK;
 
 	if (t->stream)
-		rc = session_events_newest(t->g->state, &t->key, &newest);
+		rc = events_newest(t->g->state, &log, &newest);
 	if (rc != RC_OK) {
 		gateway_fail(chat_turn_release(t), rc);
 		return false;

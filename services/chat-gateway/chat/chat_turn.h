@@ -13,6 +13,7 @@
 #include "core/loop.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "state/events.h"
 #include "state/session.h"
 #include "wire/msgs.h"
 

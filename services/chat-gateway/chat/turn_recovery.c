@@ -9,11 +9,11 @@
 #include "core/buf.h"
 #include "core/fiber.h"
 #include "core/log.h"
+#include "fcmp/fcmp_read.h"
 #include "gateway.h"
 #include "state/session.h"
 #include "state/turn.h"
-#include "streams/fcmp_event_view.h"
-#include "streams/session_follower.h"
+#include "streams/event_follower.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 
@@ -77,7 +77,7 @@ turn_recovery_encode_lost(
 		.error = { .error = str_of(text),
 		    .code = STR(TURN_LOST_CODE),
 		    .trace_id = str_of(svc_call_trace(t->c)->trace_id) } };
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
 	enum rc rc;
 
 	rc = wire_encode(&wire_turn_reply_desc, &rep, &b, NULL);
@@ -99,9 +99,10 @@ turn_recovery_close(
 					 svc_call_trace(t->c)->trace_id) };
 	enum rc rc;
 
-	rc = turn_recovery_encode_lost(t, TURN_LOST_TEXT, a, &e.reply);
+	rc = turn_recovery_encode_lost(t, FCMP_TURN_LOST_TEXT, a, &e.reply);
 	if (rc == RC_OK)
-		rc = turn_recovery_encode_lost(t, TURN_LOST_ACTED, a, &e.acted);
+		rc = turn_recovery_encode_lost(
+		    t, FCMP_TURN_LOST_ACTED, a, &e.acted);
 	if (rc == RC_OK)
 		rc = turn_abandon(t->g->state, &p, &e, a, out);
 	return rc;
@@ -141,8 +142,8 @@ turn_recovery_abandon(struct chat_turn *t, const char *why)
 	else if (was.reply.n > 0)
 		turn_recovery_take_end(t, &rec);
 	else if (turn_recovery_flush(t))
-		chat_turn_lose_as(
-		    t, why, was.acting ? TURN_LOST_ACTED : TURN_LOST_TEXT);
+		chat_turn_lose_as(t, why,
+		    was.acting ? FCMP_TURN_LOST_ACTED : FCMP_TURN_LOST_TEXT);
 	arena_free(a);
 }
 

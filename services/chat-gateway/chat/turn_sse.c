@@ -3,11 +3,12 @@
  */
 #include "chat/chat_turn.h"
 
+#include "chat/turn_end_event.h"
 #include "core/buf.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "gateway.h"
-#include "streams/session_follower.h"
+#include "streams/event_follower.h"
 #include "svc/svc.h"
 #include "wire/wire.h"
 
@@ -50,7 +51,8 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 static bool
 turn_sse_hold(struct chat_turn *t, const struct fcmp_event *e)
 {
-	if (t->g->conf->redis.wait_replicas == 0 || !fcmp_event_ends(e->type))
+	if (t->g->conf->redis.wait_replicas == 0 ||
+	    !fcmp_event_ends_turn(e->type))
 		return false;
 	t->end = arena_str(svc_call_arena(t->c), e->json);
 	t->end_seq = e->seq;
@@ -72,7 +74,7 @@ turn_sse_on_event(void *arg, const struct fcmp_event *e)
 	/*
 	 * A disconnect is reported by chat_turn_on_disconnect(), which cancels.
 	 */
-	if (rc == RC_OK && !fcmp_event_ends(e->type))
+	if (rc == RC_OK && !fcmp_event_ends_turn(e->type))
 		return true;
 	t->follower = NULL;
 	if (rc == RC_OK || !t->cancel)
@@ -94,9 +96,9 @@ turn_sse_start(struct chat_turn *t, int64_t after)
 	enum rc rc;
 
 	rc = follower_open(t->g->followers,
-	    &(struct follower_opts){ .key = t->key,
+	    &(struct follower_opts){ .key = events_of_session(&t->key),
 		.after = after,
-		.run_id = str_of(t->id),
+		.turn_id = str_of(t->id),
 		.fn = turn_sse_on_event,
 		.ready = turn_sse_is_ready,
 		.arg = t },
@@ -106,6 +108,18 @@ turn_sse_start(struct chat_turn *t, int64_t after)
 	return rc == RC_OK;
 }
 
+/* Of an event that is made here; now is for its time. */
+static struct fcmp_head
+turn_sse_head(const struct chat_turn *t, int64_t seq, char now[WALL_FORMAT_MAX])
+{
+	struct fcmp_head h;
+
+	wall_format(clock_wall(), 0, now);
+	h = fcmp_chat_head(str_of(t->id), t->key.session_id, str_of(now));
+	h.seq = seq;
+	return h;
+}
+
 /*
  * The turn has ended, but its log has no end event: send what the turn's record
  * has instead.
@@ -113,30 +127,30 @@ turn_sse_start(struct chat_turn *t, int64_t after)
 static enum rc
 turn_sse_send_end(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
-	struct fcmp_event_origin p = { follower_last(t->follower),
-		str_of(t->id), t->key.session_id, clock_wall() };
+	char now[WALL_FORMAT_MAX];
+	struct fcmp_head h = turn_sse_head(t, follower_last(t->follower), now);
 	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
 	bool begun = t->begun;
 	struct fcmp_event e;
 	enum rc rc = RC_OK;
 
-	if (p.seq < t->sent + RUN_EVENTS_MIN)
-		p.seq = t->sent + RUN_EVENTS_MIN;
-	p.seq -= RUN_EVENTS_MIN - 1;
+	if (h.seq < t->sent + RUN_EVENTS_MIN)
+		h.seq = t->sent + RUN_EVENTS_MIN;
+	h.seq -= RUN_EVENTS_MIN - 1;
 	if (!begun || rep->has_response) {
-		rc = fcmp_event_expired(&p, &text, &e);
+		rc = fcmp_event_expired(&h, &text, &e);
 		if (rc == RC_OK)
 			rc = turn_sse_send(t, &e);
 	}
-	p.seq++;
+	h.seq++;
 	if (rc == RC_OK && rep->has_response) {
-		rc = fcmp_event_final(&p, rep, &text, &e);
+		rc = turn_end_event_text(&h, rep, &text, &e);
 		if (rc == RC_OK)
 			rc = turn_sse_send(t, &e);
 	}
-	p.seq++;
+	h.seq++;
 	if (rc == RC_OK)
-		rc = fcmp_event_end(&p, rep, &text, &e);
+		rc = turn_end_event(&h, rep, &text, &e);
 	if (rc == RC_OK)
 		rc = turn_sse_send(t, &e);
 	buf_free(&text);
@@ -157,13 +171,13 @@ turn_sse_is_unreplicated(const struct wire_turn_reply *rep)
 static enum rc
 turn_sse_send_final(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
-	const struct fcmp_event_origin p = { t->end_seq - 1, str_of(t->id),
-		t->key.session_id, clock_wall() };
+	char now[WALL_FORMAT_MAX];
+	const struct fcmp_head h = turn_sse_head(t, t->end_seq - 1, now);
 	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct fcmp_event e;
 	enum rc rc;
 
-	rc = fcmp_event_final(&p, rep, &text, &e);
+	rc = turn_end_event_text(&h, rep, &text, &e);
 	if (rc == RC_OK)
 		rc = turn_sse_send(t, &e);
 	buf_free(&text);
@@ -174,14 +188,14 @@ turn_sse_send_final(struct chat_turn *t, const struct wire_turn_reply *rep)
 static void
 turn_sse_end_held(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
-	const struct fcmp_event_origin p = { t->end_seq, str_of(t->id),
-		t->key.session_id, clock_wall() };
+	char now[WALL_FORMAT_MAX];
+	const struct fcmp_head h = turn_sse_head(t, t->end_seq, now);
 	struct fcmp_event e = { .seq = t->end_seq, .json = t->end };
 	struct buf text = BUF_INIT(WIRE_MESSAGE_MAX);
 	enum rc rc = RC_OK;
 
 	if (turn_sse_is_unreplicated(rep))
-		rc = fcmp_event_end(&p, rep, &text, &e);
+		rc = turn_end_event(&h, rep, &text, &e);
 	else if (rep->has_response && !t->has_final)
 		rc = turn_sse_send_final(t, rep);
 	if (rc == RC_OK)

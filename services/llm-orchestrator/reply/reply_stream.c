@@ -17,7 +17,6 @@
 #include "core/mem.h"
 #include "peer/peer_request.h"
 #include "reply/reply_compose.h"
-#include "state/session.h"
 #include "svc/svc.h"
 #include "turn/turn_runner.h"
 #include "wire/subjects.h"
@@ -77,8 +76,8 @@ stream_add_warning(
 
 	if (s->n_warnings == REPLY_STREAM_WARNINGS_MAX)
 		return;
-	struct fcmp_warning *w = &s->warnings[s->n_warnings++];
-	*w = (struct fcmp_warning){ .code = code, .message = message };
+	struct reply_stream_warning *w = &s->warnings[s->n_warnings++];
+	*w = (struct reply_stream_warning){ .code = code, .message = message };
 	snprintf(w->message_id, sizeof(w->message_id), "%s", id);
 }
 
@@ -171,8 +170,8 @@ reply_stream_append(struct turn_run *r, struct str chunk)
 struct fcmp_head
 reply_stream_head(const struct turn_run *r, char now[WALL_FORMAT_MAX])
 {
-	return (struct fcmp_head){ r->slot.turn_id, r->slot.key.session_id,
-		turn_now(now) };
+	return fcmp_chat_head(
+	    r->slot.turn_id, r->slot.key.session_id, turn_now(now));
 }
 
 static void
@@ -190,15 +189,19 @@ stream_name_message(struct reply_stream *s)
 static size_t
 stream_put_events(struct turn_run *r, struct arena *a, struct str *out)
 {
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
 	struct reply_stream *s = r->stream;
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_warnings; i++) {
+		const struct reply_stream_warning *w = &s->warnings[i];
+		const struct fcmp_warning e = { .code = str_of(w->code),
+			.message = str_of(w->message),
+			.message_id = str_of(w->message_id) };
 		buf_reset(&b);
-		fcmp_warning(&head, &s->warnings[i], &b);
+		fcmp_warning(&head, &e, &b);
 		out[n++] = arena_str(a, buf_str(&b));
 	}
 	if (s->ready > s->sent) {
@@ -254,7 +257,7 @@ stream_publish_from(struct orch *o, const struct turn_slot *p,
 		return;
 	for (; i < events->n; i++) {
 		buf_reset(&o->out);
-		fcmp_numbered(events->json[i],
+		fcmp_number(events->json[i],
 		    events->seq - (int64_t)(events->n - 1 - i), &o->out);
 		enum rc rc =
 		    bus_publish(o->bus, subject, buf_str(&o->out), NULL);

@@ -16,8 +16,8 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/str.h"
+#include "fcmp/fcmp_write.h"
 #include "reply/claim_filter.h"
-#include "reply/fcmp_event.h"
 #include "state/turn.h"
 
 struct bus;
@@ -33,6 +33,11 @@ struct turn_run;
 /* Events of reply_stream_finish(). */
 #define REPLY_STREAM_FINAL_MAX (REPLY_STREAM_WARNINGS_MAX + 2)
 
+struct reply_stream_warning {
+	const char *code, *message;           /* constants */
+	char message_id[REPLY_STREAM_ID_MAX]; /* empty: of no message */
+};
+
 struct reply_stream {
 	TAILQ_ENTRY(reply_stream) link;
 	struct turn_run *run;
@@ -44,7 +49,7 @@ struct reply_stream {
 	size_t ready; /* bytes that may be published */
 	size_t sent;  /* bytes that were appended */
 	struct claim_filter filter;
-	struct fcmp_warning warnings[REPLY_STREAM_WARNINGS_MAX];
+	struct reply_stream_warning warnings[REPLY_STREAM_WARNINGS_MAX];
 	size_t n_warnings;
 };
 

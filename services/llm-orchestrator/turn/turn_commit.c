@@ -85,11 +85,11 @@ commit_set_reply(struct turn_run *r, struct wire_turn_reply rep)
 {
 	struct str *s = &r->ending.reply;
 
-	*s = commit_encode(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
+	*s = commit_encode(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
 	if (s->p != NULL)
 		return;
 	rep.response.context_summary = (struct str){ 0 };
-	*s = commit_encode(r, &wire_turn_reply_desc, &rep, SESSION_EVENT_MAX);
+	*s = commit_encode(r, &wire_turn_reply_desc, &rep, EVENTS_TEXT_MAX);
 	if (s->p == NULL)
 		log_warn("turn.reply_not_stored", LOG_V("turn", rep.turn_id));
 }
@@ -97,7 +97,7 @@ commit_set_reply(struct turn_run *r, struct wire_turn_reply rep)
 static void
 commit_set_timeline(struct turn_run *r, const char *outcome)
 {
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
 
 	timeline_close(r->timeline, outcome, clock_mono());
 	if (timeline_write(r->timeline, r->a, &b) == RC_OK)
@@ -124,16 +124,18 @@ commit_add_event(struct turn_run *r, struct buf *b)
 static void
 commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 {
+	struct fcmp_question q = { .kind = WIRE_QUESTION_KIND_FREE_TEXT };
 	struct buf prompt = BUF_INIT(PROMPT_MAX);
 	char hex[ID_HEX32_MAX];
 
 	if (r->turn.route.n_questions == 0) {
-		fcmp_completed(h, b);
+		fcmp_completed(h, FCMP_STRUCTURED, b);
 	} else {
 		reply_put_questions(&r->turn, &prompt);
 		id_hex32(hex);
-		fcmp_input_required(h, arena_printf(r->a, "ix_%s", hex),
-		    reply_clean(buf_str(&prompt), PROMPT_MAX, r->a), b);
+		q.interaction_id = arena_printf(r->a, "ix_%s", hex);
+		q.prompt = reply_clean(buf_str(&prompt), PROMPT_MAX, r->a);
+		fcmp_input_required(h, &q, b);
 		buf_free(&prompt);
 	}
 	commit_add_event(r, b);
@@ -154,7 +156,7 @@ commit_begin_ending(struct turn_run *r)
 static void
 commit_completed(struct turn_run *r)
 {
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
 	struct wire_turn_reply rep = commit_reply(r);
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
@@ -164,7 +166,7 @@ commit_completed(struct turn_run *r)
 	commit_set_timeline(r, "stopped");
 	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);
 	struct str payload = commit_encode(
-	    r, &wire_chat_response_desc, &rep.response, SESSION_EVENT_MAX);
+	    r, &wire_chat_response_desc, &rep.response, EVENTS_TEXT_MAX);
 	struct str id = str_of(r->stream->message_id);
 	fcmp_final(&head, id, r->reply, payload, &b);
 	if (buf_rc(&b) != RC_OK) {
@@ -192,13 +194,25 @@ turn_has_effect(const struct turn *t)
 	return false;
 }
 
+static struct fcmp_error
+commit_error(const struct turn_run *r, const struct turn_error *f)
+{
+	bool passes = f->status == 429 || (f->status > 500 && f->status < 505);
+
+	return (struct fcmp_error){ r->model_last
+		    ? WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_ENGINE
+		    : WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME,
+		str_of(f->code), str_of(f->text),
+		passes && !turn_has_effect(&r->turn) };
+}
+
 static void
 commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
     const struct turn_error *f)
 {
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
-	struct fcmp_error error = { "runtime", "canceled",
-		"the turn was canceled" };
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
+	struct fcmp_error error = { WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_RUNTIME,
+		STR("CANCELED"), STR("the turn was canceled"), false };
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
 
@@ -213,9 +227,7 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 		r->ending.events.n =
 		    reply_stream_finish(r, (struct str){ 0 }, r->final_events);
 		if (f != NULL)
-			error = (struct fcmp_error){ r->model_last ? "engine"
-								   : "runtime",
-				f->code, f->text };
+			error = commit_error(r, f);
 		fcmp_failed(&head, &error, &b);
 		commit_add_event(r, &b);
 	}

@@ -180,11 +180,12 @@ turn_load_was_stored(
 static enum rc
 load_put_started(struct turn_run *r, struct turn_events *events)
 {
-	struct buf b = BUF_INIT(SESSION_EVENT_MAX);
+	struct buf b = BUF_INIT(EVENTS_TEXT_MAX);
 	char now[WALL_FORMAT_MAX];
 	struct fcmp_head head = reply_stream_head(r, now);
 
-	fcmp_started(&head, &b);
+	fcmp_started(&head, r->facts.user_text,
+	    WIRE_CHAT_EVENT_DATA_MODE_INTERACTIVE, &b);
 	r->first_event = arena_str(r->a, buf_str(&b));
 	*events = (struct turn_events){ .json = &r->first_event, .n = 1 };
 	buf_free(&b);

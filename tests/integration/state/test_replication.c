@@ -197,7 +197,7 @@ struct leaver {
 	struct state_fixture *f;
 	enum queue_step step;
 	struct turn_record rec;
-	struct session_events page;
+	struct events page;
 	enum rc rc;
 	bool ended;
 };
@@ -208,6 +208,7 @@ fiber_leaves(void *arg)
 	struct leaver *v = arg;
 	const struct turn_slot p = { { STR("u"), STR("s") }, STR("i"),
 		STR("t") };
+	const struct events_key log = events_of_session(&p.key);
 	const struct str message = STR("{}");
 	const struct str event = STR("{\"type\":\"conversation.failed\"}");
 	struct turn_entry e = { .trace_id = STR("x") };
@@ -231,8 +232,7 @@ fiber_leaves(void *arg)
 		    v->f->s, p.key.user_id, p.turn_id, v->f->a, &v->rec);
 		break;
 	case QUEUE_READ_EVENTS:
-		v->rc = session_events_read(
-		    v->f->s, &p.key, 0, true, v->f->a, &v->page);
+		v->rc = events_read(v->f->s, &log, 0, true, v->f->a, &v->page);
 		break;
 	}
 	v->ended = true;

@@ -3,7 +3,7 @@
  */
 #include "chat/chat_turn.h"
 #include "core/mem.h"
-#include "streams/fcmp_event_view.h"
+#include "streams/event_cursor.h"
 #include "testkit/testkit.h"
 
 TEST(live_events_are_sent_dropped_or_read_from_the_log)

@@ -18,6 +18,12 @@ static const struct state_script *const others[] = {
 	&script_lease_acquire,
 	/* It does not call what writes in lib_memory. */
 	&script_memory_check_tombstone,
+	/* Events that the record counts already are not appended. */
+	&script_run_publish,
+	/* A run that is to be canceled stays so. */
+	&script_run_cancel,
+	/* The same runner is alive for longer. */
+	&script_run_runner_renew,
 	/* It sets the same value. */
 	&script_turn_put_commit_time
 };
