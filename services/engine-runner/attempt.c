@@ -85,7 +85,7 @@ attempt_begin_reply(struct attempt *a)
 	struct rasp_event e = attempt_control(a, RASP_INPUT_AUTO);
 
 	e.interaction_id = m->interaction_id;
-	e.content = fcmp_cut(m->reply, FCMP_CONTENT_MAX);
+	e.content = fcmp_truncate(m->reply, FCMP_CONTENT_MAX);
 	if (m->auto_reply)
 		attempt_emit(a, &e);
 	e.type = RASP_INPUT_REPLIED;
@@ -154,7 +154,7 @@ attempt_files(struct attempt *a, struct str files)
 			continue;
 		e = attempt_control(a, RASP_ARTIFACT);
 		e.file = f;
-		e.file.path = fcmp_cut(f.path, FCMP_MESSAGE_MAX);
+		e.file.path = fcmp_truncate(f.path, FCMP_MESSAGE_MAX);
 		attempt_emit(a, &e);
 		arena_reset(names);
 	}

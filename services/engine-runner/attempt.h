@@ -28,8 +28,8 @@ struct attempt_opts {
 };
 
 /*
- * attempt_new(o), attempt_free(a): Without events; freed with attempt_free(), of
- * which NULL is allowed.
+ * attempt_new(o), attempt_free(a): Without events; freed with attempt_free(),
+ * of which NULL is allowed.
  */
 struct attempt *attempt_new(const struct attempt_opts *o);
 void attempt_free(struct attempt *a);

@@ -222,7 +222,7 @@ attempt_delta(struct attempt *a, struct str text)
 		struct rasp_event e = attempt_at(a, RASP_MESSAGE_DELTA, &f);
 
 		e.message.id = str_of(m->id);
-		e.message.text = fcmp_cut(text, FCMP_DELTA_MAX);
+		e.message.text = fcmp_truncate(text, FCMP_DELTA_MAX);
 		text.p += e.message.text.n;
 		text.n -= e.message.text.n;
 		m->released += e.message.text.n;
@@ -293,7 +293,7 @@ attempt_message_seen(struct attempt *a, const struct done_result *r)
 	struct fcmp_question q;
 
 	buf_reset(&a->seen.prompt);
-	buf_put_str(&a->seen.prompt, fcmp_cut(r->text, FCMP_PROMPT_MAX));
+	buf_put_str(&a->seen.prompt, fcmp_truncate(r->text, FCMP_PROMPT_MAX));
 	buf_reset(&a->seen.payload);
 	buf_put_str(&a->seen.payload, r->payload);
 	if (a->seen.question_row)
@@ -324,7 +324,7 @@ attempt_message_end(struct attempt *a)
 		    (struct str){
 			r.text.p + m->released, r.text.n - m->released });
 	attempt_blocks_flush(a);
-	text = fcmp_cut(r.text, FCMP_TEXT_MAX);
+	text = fcmp_truncate(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)
 		attempt_warn(a, &f, "TEXT_TRUNCATED",
 		    STR("The message is longer than an event may be."), 0);
@@ -456,7 +456,7 @@ attempt_on_reasoning(struct attempt *a, const struct fact *f)
 
 	e.text = attempt_limit(a, &f->text, REASONING_MAX);
 	if (!e.text.json)
-		e.text.s = fcmp_cut(e.text.s, REASONING_MAX);
+		e.text.s = fcmp_truncate(e.text.s, REASONING_MAX);
 	attempt_emit(a, &e);
 }
 
@@ -471,7 +471,7 @@ attempt_on_tool(struct attempt *a, const struct fact *f)
 	struct rasp_event e = attempt_at(a, types[f->kind], f);
 
 	e.tool = f->tool;
-	e.tool.name = fcmp_cut(f->tool.name, ID_MAX);
+	e.tool.name = fcmp_truncate(f->tool.name, ID_MAX);
 	e.tool.output = attempt_limit(a, &f->tool.output, RASP_TOOL_MAX);
 	/* It has none yet. */
 	if (f->kind == FACT_TOOL_STARTED)
@@ -507,7 +507,7 @@ attempt_on_retrying(struct attempt *a, const struct fact *f)
 	e.level = RASP_WARNING;
 	e.warning = (struct fcmp_warning){ .code = STR("ENGINE_RETRYING"),
 		.message =
-		    fcmp_cut(attempt_text(a, &f->text), FCMP_MESSAGE_MAX),
+		    fcmp_truncate(attempt_text(a, &f->text), FCMP_MESSAGE_MAX),
 		.count = a->retries };
 	attempt_emit(a, &e);
 }
@@ -519,8 +519,8 @@ attempt_on_error(struct attempt *a, const struct fact *f)
 
 	e.level = RASP_WARNING;
 	e.warning = (struct fcmp_warning){ .code = str_of(f->code),
-		.message =
-		    fcmp_cut(attempt_text(a, &f->text), FCMP_MESSAGE_MAX) };
+		.message = fcmp_truncate(
+		    attempt_text(a, &f->text), FCMP_MESSAGE_MAX) };
 	attempt_emit(a, &e);
 }
 
@@ -534,7 +534,7 @@ attempt_on_failed(struct attempt *a, const struct fact *f)
 	a->seen.failed_at = *f;
 	a->seen.status = f->status;
 	buf_reset(&a->seen.failure);
-	buf_put_str(&a->seen.failure, fcmp_cut(text, FCMP_MESSAGE_MAX));
+	buf_put_str(&a->seen.failure, fcmp_truncate(text, FCMP_MESSAGE_MAX));
 	e.level = RASP_ERROR;
 	e.warning = (struct fcmp_warning){ .code = STR("ENGINE_FAILED"),
 		.message = buf_str(&a->seen.failure) };

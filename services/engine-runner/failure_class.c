@@ -342,6 +342,6 @@ failure_message(const struct failure_facts *f, struct buf *out)
 	else if (clean.n == 0)
 		buf_printf(&clean, "The engine ended with exit code %d.",
 		    f->exit_code);
-	buf_put_str(out, fcmp_cut(buf_str(&clean), FAILURE_MESSAGE_MAX));
+	buf_put_str(out, fcmp_truncate(buf_str(&clean), FAILURE_MESSAGE_MAX));
 	buf_free(&clean);
 }

@@ -31,7 +31,7 @@ interaction_text(
 {
 	struct str s = wire_tree_text(wire_tree_get(v, str_of(key)));
 
-	return s.n > 0 ? arena_str(a, fcmp_cut(s, max))
+	return s.n > 0 ? arena_str(a, fcmp_truncate(s, max))
 		       : (struct str){ NULL, 0 };
 }
 
@@ -42,7 +42,8 @@ interaction_option(
 {
 	*o = (struct wire_question_option){ 0 };
 	if (wire_tree_kind(v) == WIRE_TREE_TEXT) {
-		o->value = arena_str(a, fcmp_cut(wire_tree_text(v), VALUE_MAX));
+		o->value =
+		    arena_str(a, fcmp_truncate(wire_tree_text(v), VALUE_MAX));
 		return o->value.n > 0;
 	}
 	o->label = interaction_text(v, "label", LABEL_MAX, a);

@@ -42,6 +42,14 @@
 	"{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}\n"
 #define CODEX_ERROR(text) "{\"type\":\"error\",\"message\":\"" text "\"}\n"
 
+#define CODEX_QUESTION                                        \
+	"{\"type\":\"request_user_input\",\"questions\":[{"   \
+	"\"id\":\"q\",\"question\":\"Which?\",\"options\":[{" \
+	"\"label\":\"A\"},{\"label\":\"B\"}]}]}\n"
+#define CODEX_UNKNOWN                                          \
+	"{\"type\":\"item.completed\",\"item\":{\"id\":\"i\"," \
+	"\"type\":\"collab_tool_call\",\"n\":1}}\n"
+
 #define OPENCODE(type, part)                                                   \
 	"{\"type\":\"" type "\",\"timestamp\":1,\"sessionID\":\"ses_1\"," part \
 	"}\n"
@@ -65,6 +73,11 @@
 #define GEMINI_DELTA(text)                                                 \
 	"{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"" text \
 	"\",\"delta\":true}\n"
+#define GEMINI_TOOL                                               \
+	"{\"type\":\"tool_use\",\"tool_name\":\"ls\","            \
+	"\"tool_id\":\"t\",\"parameters\":{\"a\":1}}\n"           \
+	"{\"type\":\"tool_result\",\"tool_id\":\"t\",\"status\":" \
+	"\"success\",\"output\":\"x\"}\n"
 #define GEMINI_RESULT                                             \
 	"{\"type\":\"result\",\"status\":\"success\",\"stats\":{" \
 	"\"input_tokens\":11,\"output_tokens\":7}}\n"
@@ -143,10 +156,8 @@ static const struct attempt_case ends[] = {
 	    "", EXIT(0), FIRST,
 	    STARTED WARNED("ENGINE_ERROR_ITEM") FINAL REQUIRED, 0, NULL },
 	{ "codex' own question", "codex",
-	    CODEX_THREAD CODEX_TEXT("a",
-		"I need to know.") "{\"type\":\"request_user_input\",\"questions\":[{\"id\":\"q\","
-				   "\"question\":\"Which?\",\"options\":[{\"label\":\"A\"},"
-				   "{\"label\":\"B\"}]}]}\n" CODEX_END,
+	    CODEX_THREAD CODEX_TEXT("a", "I need to know.")
+		CODEX_QUESTION CODEX_END,
 	    "", EXIT(0), FIRST, STARTED FINAL REQUIRED, 2,
 	    "\"kind\":\"single_choice\",\"prompt\":\"Which?\",\"options\":"
 	    "[{\"value\":\"A\",\"label\":\"A\"}" },
@@ -276,12 +287,8 @@ static const struct attempt_case ends[] = {
 	    "", EXIT(0), FIRST, STARTED DELTA DELTA FINAL DONE, 3,
 	    "\"text\":\"Hello\"" },
 	{ "gemini: a tool ends a message", "gemini",
-	    GEMINI_INIT GEMINI_DELTA(
-		"one") "{\"type\":\"tool_use\",\"tool_name\":\"ls\",\"tool_id\":\"t\","
-		       "\"parameters\":{\"a\":1}}\n"
-		       "{\"type\":\"tool_result\",\"tool_id\":\"t\",\"status\":"
-		       "\"success\",\"output\":\"x\"}\n" GEMINI_DELTA("two")
-			   GEMINI_RESULT,
+	    GEMINI_INIT GEMINI_DELTA("one") GEMINI_TOOL GEMINI_DELTA("two")
+		GEMINI_RESULT,
 	    "", EXIT(0), FIRST, STARTED DELTA FINAL DELTA FINAL REQUIRED, 3,
 	    "\"message_id\":\"m_1_2\"" },
 	{ "gemini: the result is an error", "gemini",
@@ -368,9 +375,8 @@ TEST(attempts_end_as_their_output_and_exit_decide)
 TEST(an_event_of_rasp_for_each_tool)
 {
 	const struct replay r = {
-		.out = STR_INIT(CODEX_THREAD CODEX_COMMAND("x\\n",
-		    "failed") "{\"type\":\"item.completed\",\"item\":{\"id\":\"i\","
-			      "\"type\":\"collab_tool_call\",\"n\":1}}\n" CODEX_END),
+		.out = STR_INIT(CODEX_THREAD CODEX_COMMAND("x\\n", "failed")
+			CODEX_UNKNOWN CODEX_END),
 	};
 	struct tk_events ev;
 
