@@ -35,7 +35,8 @@ const char replay_help[] =
     "  --engine         codex, gemini, iflow or opencode; of a spool it may be "
     "left out\n"
     "  --pty            a capture of a terminal, used if stdout lacks the end\n"
-    "  --exit, --signal how the engine ended; default: exit code 0\n"
+    "  --exit, --signal how the engine ended; default: exit code 0, or as the "
+    "spool has it\n"
     "  --stopped-by-us  it was canceled\n"
     "  --mode           interactive, auto, file-write\n"
     "  --feed           give so many bytes at a time; the events are the same\n"
@@ -46,6 +47,7 @@ struct cli {
 	const char *engine, *spool, *out, *err, *pty, *mode, *exit, *signal;
 	const char *feed;
 	bool stopped, fcmp, rasp;
+	bool running; /* the engine of the spool has not ended */
 	struct arena *arena;
 	struct spool_meta meta;
 	struct replay replay;
@@ -207,6 +209,8 @@ cli_load_spool(struct cli *cli)
 		r->journal = STR("");
 	ok = spool_meta_read(meta, cli->arena, &cli->meta) == RC_OK ||
 	    cli_spool_bad(cli, SPOOL_META);
+	cli->running = end.n == 0 && cli->exit == NULL && cli->signal == NULL &&
+	    !cli->stopped;
 	if (ok && end.n > 0)
 		ok = spool_exit_read(end, &r->exit) == RC_OK ||
 		    cli_spool_bad(cli, SPOOL_EXIT);
@@ -278,7 +282,10 @@ cli_print(struct cli *cli)
 		pty = out;
 		cli->replay.pty = true;
 	}
-	replay_run(&cli->replay, a);
+	if (cli->running)
+		replay_begin(&cli->replay, a);
+	else
+		replay_run(&cli->replay, a);
 	attempt_free(a);
 	free((void *)(uintptr_t)pty.p);
 	return CLI_DONE;
