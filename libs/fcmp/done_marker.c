@@ -52,7 +52,7 @@ struct done_marker {
 	struct done_range object;
 	size_t depth;
 	bool begun, in_string, escape;
-	bool alone;     /* it begins its line */
+	bool alone; /* it begins its line */
 	bool has_marker;
 	bool line_over; /* its line has ended */
 
@@ -94,10 +94,9 @@ done_marker_reset(struct done_marker *m)
 {
 	struct buf all = m->all, text = m->text, payload = m->payload;
 
-	*m = (struct done_marker){ .all = all,
-		.text = text,
-		.payload = payload,
-		.blank = true };
+	*m = (struct done_marker){
+		.all = all, .text = text, .payload = payload, .blank = true
+	};
 	buf_reset(&m->all);
 	buf_reset(&m->text);
 	buf_reset(&m->payload);
@@ -275,6 +274,20 @@ done_text_byte(struct done_marker *m)
 	m->ticks = 0;
 }
 
+/* The rest of a line, up to what may be an object: most of a text. */
+static void
+done_text_run(struct done_marker *m)
+{
+	const char *p = m->all.p + m->at, *end = m->all.p + m->all.n;
+
+	while (p < end && *p != '\n' && *p != '{')
+		p++;
+	m->at = (size_t)(p - m->all.p);
+	while (done_is_blank(p[-1]))
+		p--;
+	m->hold = (size_t)(p - m->all.p);
+}
+
 /* A tick at the beginning of a line, or in a fence of more than three. */
 static void
 done_tick(struct done_marker *m)
@@ -322,8 +335,7 @@ done_plain(struct done_marker *m, char c)
 		done_line_end(m);
 	} else if (done_is_blank(c)) {
 		m->at++;
-	} else if (c == '`' &&
-	    (m->blank || (m->ticks > 0 && m->info == 0))) {
+	} else if (c == '`' && (m->blank || (m->ticks > 0 && m->info == 0))) {
 		done_tick(m);
 	} else if (m->ticks >= FENCE_TICKS && c != '`' &&
 	    m->info < FENCE_INFO_MAX) {
@@ -333,6 +345,7 @@ done_plain(struct done_marker *m, char c)
 		done_trial_begin(m);
 	} else {
 		done_text_byte(m);
+		done_text_run(m);
 	}
 }
 
@@ -379,7 +392,7 @@ struct str
 done_marker_release(struct done_marker *m)
 {
 	size_t to = m->markers > 0 ? m->marker_hold : m->hold;
-	struct str s = { m->all.p + m->released, 0 };
+	struct str s = { buf_str(&m->all).p + m->released, 0 };
 
 	if (to > m->released) {
 		s.n = to - m->released;

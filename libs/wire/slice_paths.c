@@ -5,9 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "core/buf.h"
 #include "core/mem.h"
@@ -50,8 +47,8 @@ paths_child(struct wire_paths *p, int16_t parent, struct str key)
 	if (*link == NO_NODE) {
 		paths_require(key.n > 0 && p->n_nodes < NODES_MAX);
 		*link = p->n_nodes++;
-		p->nodes[*link] = (struct paths_node){ key, NO_NODE, NO_NODE,
-			NO_NODE };
+		p->nodes[*link] =
+		    (struct paths_node){ key, NO_NODE, NO_NODE, NO_NODE };
 	}
 	return *link;
 }
@@ -64,8 +61,8 @@ wire_paths_new(const char *const *paths, size_t n)
 	paths_require(n > 0 && n <= WIRE_PATHS_MAX);
 	p->n = n;
 	p->n_nodes = 1;
-	p->nodes[0] = (struct paths_node){ { NULL, 0 }, NO_NODE, NO_NODE,
-		NO_NODE };
+	p->nodes[0] =
+	    (struct paths_node){ { NULL, 0 }, NO_NODE, NO_NODE, NO_NODE };
 	for (size_t i = 0; i < n; i++) {
 		struct str rest = str_of(paths[i]);
 		int16_t node = 0;
@@ -87,84 +84,7 @@ wire_paths_free(struct wire_paths *p)
 	free(p);
 }
 
-/* ---- UTF-8 ---- */
-
-/* Bytes of ASCII at the beginning of p…end, or some of them. */
-static inline const char *
-paths_ascii(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	while (end - p >= 16) {
-		int high =
-		    _mm_movemask_epi8(_mm_loadu_si128((const void *)p));
-
-		if (high != 0)
-			return p + __builtin_ctz((unsigned)high);
-		p += 16;
-	}
-#endif
-	while (p < end && (unsigned char)*p < 0x80)
-		p++;
-	return p;
-}
-
-/* Past characters that are not ASCII; NULL: one of them is not valid. */
-static const char *
-paths_wide(const char *p, const char *end)
-{
-	while (p < end && (unsigned char)*p >= 0x80) {
-		struct str s = { p, (size_t)(end - p) };
-		size_t n = 0;
-
-		if (str_utf8_next(s, &n) < 0)
-			return NULL;
-		p += n;
-	}
-	return p;
-}
-
-static bool
-paths_utf8(struct str in)
-{
-	const char *p = in.p, *end = in.p + in.n;
-
-	for (;;) {
-		p = paths_ascii(p, end);
-		if (p == end)
-			return true;
-		p = paths_wide(p, end);
-		if (p == NULL)
-			return false;
-	}
-}
-
 /* ---- strings ---- */
-
-/* The next quote, backslash or control character, or end. */
-static inline const char *
-paths_special(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"');
-	const __m128i escape = _mm_set1_epi8('\\');
-	const __m128i control = _mm_set1_epi8(0x1f);
-
-	while (end - p >= 16) {
-		__m128i v = _mm_loadu_si128((const void *)p);
-		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(v, quote),
-		    _mm_or_si128(_mm_cmpeq_epi8(v, escape),
-			_mm_cmpeq_epi8(_mm_min_epu8(v, control), v)));
-		int mask = _mm_movemask_epi8(hit);
-
-		if (mask != 0)
-			return p + __builtin_ctz((unsigned)mask);
-		p += 16;
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
-		p++;
-	return p;
-}
 
 /* Past a string, whose quote is at s->p; *escaped: it has escapes. */
 static inline bool
@@ -174,7 +94,7 @@ paths_string(struct wire_scan *s, bool *escaped)
 
 	*escaped = false;
 	for (;;) {
-		p = paths_special(p, s->end);
+		p = wire_scan_special(p, s->end);
 		if (p == s->end)
 			return false;
 		if (*p == '"') {
@@ -210,15 +130,14 @@ struct paths_run {
 };
 
 static void
-paths_take_value(struct paths_run *r, int16_t node, const char *from,
-    bool escaped)
+paths_take_value(
+    struct paths_run *r, int16_t node, const char *from, bool escaped)
 {
 	int16_t index = node != NO_NODE ? r->paths->nodes[node].index : NO_NODE;
 
 	if (index == NO_NODE)
 		return;
-	r->found[index].value =
-	    (struct str){ from, (size_t)(r->s.p - from) };
+	r->found[index].value = (struct str){ from, (size_t)(r->s.p - from) };
 	r->found[index].escaped = escaped;
 }
 
@@ -251,7 +170,7 @@ paths_member(struct paths_run *r, struct str key, bool escaped)
 
 		if (escaped ? paths_key_means(key, wanted)
 			    : key.n == wanted.n &&
-			memcmp(key.p, wanted.p, key.n) == 0)
+			    memcmp(key.p, wanted.p, key.n) == 0)
 			break;
 	}
 	if (node == NO_NODE)
@@ -277,8 +196,8 @@ paths_key(struct paths_run *r)
 		return false;
 	from = s->p + 1;
 	if (!paths_string(s, &escaped) ||
-	    !paths_member(r,
-		(struct str){ from, (size_t)(s->p - 1 - from) }, escaped) ||
+	    !paths_member(
+		r, (struct str){ from, (size_t)(s->p - 1 - from) }, escaped) ||
 	    !wire_scan_take(s, ':'))
 		return false;
 	wire_scan_space(s);
@@ -404,7 +323,7 @@ wire_slice_paths(
 	bool more = true, whole, ok = true;
 
 	memset(found, 0, p->n * sizeof(*found));
-	if (in.n == 0 || !paths_utf8(in))
+	if (in.n == 0 || !wire_scan_utf8(in))
 		return RC_INVALID;
 	wire_scan_begin(&r.s, in);
 	r.paths = p;

@@ -114,8 +114,8 @@ attempt_begin(struct attempt *a)
 }
 
 void
-attempt_bytes(struct attempt *a, enum spool_stream stream, struct str bytes,
-    int64_t ns)
+attempt_bytes(
+    struct attempt *a, enum spool_stream stream, struct str bytes, int64_t ns)
 {
 	lines_put(&a->lines, stream, bytes, ns);
 }
@@ -162,8 +162,7 @@ attempt_files(struct attempt *a, struct str files)
 }
 
 void
-attempt_exit(
-    struct attempt *a, const struct spool_exit *x, struct str files)
+attempt_exit(struct attempt *a, const struct spool_exit *x, struct str files)
 {
 	const struct adapter_exit ax = {
 		.failed = x->stop == SPOOL_STOP_NONE &&
@@ -199,8 +198,7 @@ attempt_exit(
 }
 
 void
-attempt_abort(
-    struct attempt *a, const struct attempt_abort *why, int64_t ns)
+attempt_abort(struct attempt *a, const struct attempt_abort *why, int64_t ns)
 {
 	bool canceled = str_eq(str_of(why->code), STR("CANCELED"));
 	struct rasp_event e;

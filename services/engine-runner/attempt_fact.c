@@ -81,9 +81,9 @@ attempt_warn(struct attempt *a, const struct fact *f, const char *code,
 	    : attempt_control(a, RASP_PARSER_WARNING);
 
 	e.level = RASP_WARNING;
-	e.warning = (struct fcmp_warning){ .code = str_of(code),
-		.message = message,
-		.count = count };
+	e.warning = (struct fcmp_warning){
+		.code = str_of(code), .message = message, .count = count
+	};
 	attempt_emit(a, &e);
 }
 
@@ -118,12 +118,10 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 		.to = b->to,
 		.ns = b->ns,
 		.confidence = 1 };
-	struct rasp_event e = attempt_at(a,
-	    stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
+	struct rasp_event e = attempt_at(
+	    a, stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
 	int64_t unparsed = b->unparsed;
 
-	if (!b->used)
-		return;
 	e.block.lines = b->lines;
 	e.block.bytes = (int64_t)(b->to - b->from);
 	e.block.text = buf_str(&b->text);
@@ -138,11 +136,14 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 static void
 attempt_blocks_flush(struct attempt *a)
 {
-	bool err_first =
-	    a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	bool err_first = a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	enum spool_stream first = err_first ? SPOOL_ERR : SPOOL_OUT;
+	enum spool_stream second = err_first ? SPOOL_OUT : SPOOL_ERR;
 
-	attempt_block_flush(a, err_first ? SPOOL_ERR : SPOOL_OUT);
-	attempt_block_flush(a, err_first ? SPOOL_OUT : SPOOL_ERR);
+	if (a->blocks[first].used)
+		attempt_block_flush(a, first);
+	if (a->blocks[second].used)
+		attempt_block_flush(a, second);
 }
 
 /* The last lines, from which a failure is understood. */
@@ -323,8 +324,8 @@ attempt_message_end(struct attempt *a)
 	/* The deltas of a message are all of its text. */
 	if ((m->delta || m->released > 0) && r.text.n > m->released)
 		attempt_delta(a,
-		    (struct str){ r.text.p + m->released,
-			r.text.n - m->released });
+		    (struct str){
+			r.text.p + m->released, r.text.n - m->released });
 	attempt_blocks_flush(a);
 	text = fcmp_truncate(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)
@@ -521,8 +522,8 @@ attempt_on_error(struct attempt *a, const struct fact *f)
 
 	e.level = RASP_WARNING;
 	e.warning = (struct fcmp_warning){ .code = str_of(f->code),
-		.message =
-		    fcmp_truncate(attempt_text(a, &f->text), FCMP_MESSAGE_MAX) };
+		.message = fcmp_truncate(
+		    attempt_text(a, &f->text), FCMP_MESSAGE_MAX) };
 	attempt_emit(a, &e);
 }
 

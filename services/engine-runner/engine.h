@@ -45,8 +45,8 @@ struct engine {
 	struct str name;
 	const struct adapter *adapter;
 	enum engine_prompt prompt;
-	bool fixture_only; /* its service is closed: tests run it */
-	const char *const *start;  /* arguments, behind the command; NULL ends */
+	bool fixture_only;        /* its service is closed: tests run it */
+	const char *const *start; /* arguments, behind the command; NULL ends */
 	const char *const *resume; /* the same, of a session */
 	const char *const *env;    /* NAME=value; NULL ends */
 	const struct engine_file *files;
@@ -69,7 +69,7 @@ struct engine_start {
 	struct str url;          /* of the model proxy, for this run */
 	struct str key;          /* what the engine has as its key */
 	const char *home, *work; /* folders */
-	bool own_sandbox;        /* the runner has none: ENGINE_ISOLATION=none */
+	bool own_sandbox; /* the runner has none: ENGINE_ISOLATION=none */
 };
 
 struct engine_command {
@@ -89,7 +89,7 @@ enum rc engine_command(const struct engine *e, const struct engine_start *s,
  * engine_file_text(f, s, a): The content of a file of HOME, from a; absent:
  * a is full.
  */
-struct str engine_file_text(const struct engine_file *f,
-    const struct engine_start *s, struct arena *a);
+struct str engine_file_text(
+    const struct engine_file *f, const struct engine_start *s, struct arena *a);
 
 #endif /* !ENGINE_H */

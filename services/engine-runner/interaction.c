@@ -37,8 +37,8 @@ interaction_text(
 
 /* One option: a text, or an object with value or label. */
 static bool
-interaction_option(const struct wire_tree *v, struct arena *a,
-    struct wire_question_option *o)
+interaction_option(
+    const struct wire_tree *v, struct arena *a, struct wire_question_option *o)
 {
 	*o = (struct wire_question_option){ 0 };
 	if (wire_tree_kind(v) == WIRE_TREE_TEXT) {
@@ -74,8 +74,8 @@ interaction_options(const struct wire_tree *v, struct arena *a,
 }
 
 static bool
-interaction_field(const struct wire_tree *v, struct arena *a,
-    struct wire_question_field *f)
+interaction_field(
+    const struct wire_tree *v, struct arena *a, struct wire_question_field *f)
 {
 	struct str kind = wire_tree_text(wire_tree_get(v, STR("kind")));
 	const struct wire_tree *required = wire_tree_get(v, STR("required"));
@@ -137,8 +137,8 @@ interaction_block(
 		    wire_tree_get(v, STR("fields")), a, q);
 	if (q->kind == WIRE_QUESTION_KIND_FREE_TEXT)
 		return true;
-	if (!interaction_options(wire_tree_get(v, STR("options")), a, &options,
-		&q->n_options))
+	if (!interaction_options(
+		wire_tree_get(v, STR("options")), a, &options, &q->n_options))
 		return false;
 	q->options = options;
 	return q->n_options > 0;
@@ -169,14 +169,15 @@ interaction_find(struct str text, struct str *block)
 }
 
 enum rc
-interaction_of_text(
-    struct str text, struct arena *a, struct fcmp_question *q)
+interaction_of_text(struct str text, struct arena *a, struct fcmp_question *q)
 {
 	struct wire_tree *v;
 	struct str block;
 	bool ok;
 
-	if (!interaction_find(text, &block) ||
+	/* Mostly there is none. */
+	if (str_find(text, STR("```ask_user")) < 0 ||
+	    !interaction_find(text, &block) ||
 	    wire_tree_parse(block, &v) != RC_OK)
 		return RC_NOENT;
 	ok = interaction_block(v, a, q);
@@ -187,8 +188,8 @@ interaction_of_text(
 /* ---- codex ---- */
 
 static bool
-interaction_question(const struct wire_tree *v, struct arena *a,
-    struct wire_question_field *f)
+interaction_question(
+    const struct wire_tree *v, struct arena *a, struct wire_question_field *f)
 {
 	*f = (struct wire_question_field){ .required = true };
 	f->name = interaction_text(v, "id", NAME_MAX_, a);
@@ -234,8 +235,7 @@ interaction_questions(
 }
 
 enum rc
-interaction_of_codex(
-    struct str json, struct arena *a, struct fcmp_question *q)
+interaction_of_codex(struct str json, struct arena *a, struct fcmp_question *q)
 {
 	struct wire_tree *v;
 	bool ok;

@@ -63,8 +63,8 @@ struct adapter_state {
 	struct wire_paths *paths, *token_paths;
 	struct wire_found found[GEMINI_PATHS_N];
 	struct held_lines held[SPOOL_STREAMS_N]; /* what may be a document */
-	bool noisy;  /* a line was no row */
-	bool stream; /* rows were seen */
+	bool noisy;                              /* a line was no row */
+	bool stream;                             /* rows were seen */
 };
 
 static struct adapter_state *

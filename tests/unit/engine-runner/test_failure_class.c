@@ -40,15 +40,11 @@ static const struct {
 	{ { .message = STR_INIT("error 400: maximum context length is 8") },
 	    "CONTEXT_TOO_LONG" },
 	{ { .message = STR_INIT("x"), .status = 400 }, "INVALID_INPUT" },
-	{ { .engine = STR_INIT("gemini"), .exit_code = 41 },
-	    "AUTH_REQUIRED" },
-	{ { .engine = STR_INIT("gemini"), .exit_code = 42 },
-	    "INVALID_INPUT" },
-	{ { .engine = STR_INIT("gemini"), .exit_code = 52 },
-	    "INVALID_INPUT" },
+	{ { .engine = STR_INIT("gemini"), .exit_code = 41 }, "AUTH_REQUIRED" },
+	{ { .engine = STR_INIT("gemini"), .exit_code = 42 }, "INVALID_INPUT" },
+	{ { .engine = STR_INIT("gemini"), .exit_code = 52 }, "INVALID_INPUT" },
 	{ { .engine = STR_INIT("gemini"), .exit_code = 53 }, "TURN_LIMIT" },
-	{ { .engine = STR_INIT("gemini"), .exit_code = 145 },
-	    "AUTH_REQUIRED" },
+	{ { .engine = STR_INIT("gemini"), .exit_code = 145 }, "AUTH_REQUIRED" },
 	{ { .engine = STR_INIT("gemini"), .exit_code = 244 },
 	    "PROVIDER_ERROR" },
 	/* Words count more than the exit code. */
@@ -96,8 +92,7 @@ static const struct {
 	{ { .output = STR_INIT("one\ntwo\n    at f (x.js)\n\n") }, "two" },
 	{ { .exit_code = 3 }, "The engine ended with exit code 3." },
 	{ { .signal = 9 }, "The engine was ended by signal 9." },
-	{ { .not_started = true },
-	    "The engine's command cannot be executed." },
+	{ { .not_started = true }, "The engine's command cannot be executed." },
 };
 
 TEST(messages_are_the_providers_without_secrets)
