@@ -152,3 +152,5 @@ LINKS_fuzz_spool_format := procsup
 build/fuzz/tests/fuzz/attempt.o build/fuzz/tests/fuzz/interaction.o \
     build/fuzz/tests/fuzz/spool_format.o: private CPPFLAGS += \
     -iquote services/engine-runner
+# What runners and shims read of each other.
+LINKS_fuzz_shim_text := procsup core

@@ -128,6 +128,20 @@ process_kill_descendants(void)
 	return killed;
 }
 
+size_t
+process_signal_group(pid_t leader, int sig)
+{
+	size_t n, signaled = 0;
+	struct process *all = process_read_all(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].pid != leader && getpgid(all[i].pid) == leader &&
+		    kill(all[i].pid, sig) == 0)
+			signaled++;
+	free(all);
+	return signaled;
+}
+
 /* A file of a process in *bytes, with room for ENVIRONMENT_MAX; -1: none. */
 static ssize_t
 process_read(pid_t pid, const char *name, char *bytes)

@@ -20,6 +20,12 @@
  */
 size_t process_kill_descendants(void);
 
+/*
+ * process_signal_group(leader, sig): To all of the group but its leader; how
+ * many there were.
+ */
+size_t process_signal_group(pid_t leader, int sig);
+
 /* What process_mark() found. */
 enum process_mark {
 	PROCESS_MARKED,

@@ -20,14 +20,15 @@
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "procsup/process_table.h"
+#include "procsup/cgroup.h"
 #include "procsup/procsup.h"
 #include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"
 #include "procsup/sweep.h"
 
-#define ATTACH_MS  10   /* between two attempts to find a shim's pid */
-#define OVERDUE_MS 5000 /* beyond the grace, until a shim is killed */
+#define ATTACH_MS    10   /* between two attempts to find a shim's pid */
+#define REMOVALS_MAX 500  /* of a control group, each after ATTACH_MS */
+#define OVERDUE_MS   5000 /* beyond the grace, until a shim is killed */
 
 /* A sweep for a caller. */
 struct requested_sweep {
@@ -53,7 +54,10 @@ struct shim {
 	struct sweep *sweep;
 	int dir, lock;
 	char mark[PROCSUP_MARK_MAX + 1];
-	char *path;          /* of dir */
+	char *path; /* of dir */
+	char cgroup[CGROUP_PATH_MAX];
+	int removals; /* attempts */
+	size_t killed;
 	struct loop_fd life; /* pidfd; readable: it has ended */
 	struct loop_timer attach, overdue;
 	enum spool_stop why; /* it was stopped */
@@ -129,17 +133,45 @@ shim_limit_end(struct shim *s)
 	    shim_on_overdue, s);
 }
 
+/* What a shim has written of itself; 0: nothing yet. */
+static pid_t
+shim_read_file(struct shim *s)
+{
+	char text[32 + CGROUP_PATH_MAX];
+	int fd = openat(s->dir, SHIM_FILE, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd != -1 ? read(fd, text, sizeof(text)) : -1;
+	struct str rest = { text, n > 0 ? (size_t)n : 0 }, line;
+	int64_t pid;
+
+	if (fd != -1)
+		close(fd);
+	if (!str_ends(rest, STR("\n")))
+		return 0;
+	line = str_split(&rest, '\n');
+	if (str_to_i64(line, 1, INT32_MAX, &pid) != RC_OK)
+		return 0;
+	str_copy(str_split(&rest, '\n'), s->cgroup, sizeof(s->cgroup));
+	if (!cgroup_is_of(s->cgroup, s->mark))
+		s->cgroup[0] = '\0';
+	return (pid_t)pid;
+}
+
 /* Write the end of one that could not. */
 static void
-shim_complete(void *arg, size_t killed)
+shim_complete(void *arg)
 {
 	struct shim *s = arg;
 	struct spool_exit e = {
-		.signal = SIGKILL, .stop = s->why, .orphans = (int64_t)killed
+		.signal = SIGKILL, .stop = s->why, .orphans = (int64_t)s->killed
 	};
 	struct spool_writer *w;
 
-	s->sweep = NULL;
+	/* What was killed may not have ended yet. */
+	if (!cgroup_remove(s->cgroup) && s->removals++ < REMOVALS_MAX) {
+		loop_timer_set(s->procsup->o.loop, &s->attach,
+		    mono_add_ms(clock_mono(), ATTACH_MS), shim_complete, s);
+		return;
+	}
 	if (spool_writer_open(s->path, &w) == RC_OK &&
 	    spool_writer_end(w, &e) == RC_OK) {
 		spool_tail_poll(s->tail);
@@ -150,6 +182,17 @@ shim_complete(void *arg, size_t killed)
 	spool_tail_pause(s->tail, true);
 	s->ended = s->damaged = true;
 	shim_finish(s);
+}
+
+static void
+shim_on_swept(void *arg, size_t killed)
+{
+	struct shim *s = arg;
+
+	s->sweep = NULL;
+	/* What the sweep could not find. */
+	s->killed = killed + cgroup_kill(s->cgroup);
+	shim_complete(s);
 }
 
 static bool
@@ -163,7 +206,7 @@ shim_is_marked(void *arg, struct str mark)
 static void
 shim_on_death(struct shim *s)
 {
-	const struct sweep_handler h = { shim_is_marked, shim_complete, s };
+	const struct sweep_handler h = { shim_is_marked, shim_on_swept, s };
 
 	s->dead = true;
 	loop_timer_cancel(s->procsup->o.loop, &s->overdue);
@@ -171,8 +214,10 @@ shim_on_death(struct shim *s)
 		shim_finish(s);
 	else if (faccessat(s->dir, SPOOL_EXIT, F_OK, 0) == 0)
 		spool_tail_poll(s->tail);
-	else
+	else {
+		(void)shim_read_file(s);
 		s->sweep = sweep_new(s->procsup->o.loop, &h);
+	}
 }
 
 /* ---- its life ---- */
@@ -181,11 +226,14 @@ static void
 shim_on_life(void *arg, unsigned events)
 {
 	struct shim *s = arg;
-	siginfo_t info;
+	siginfo_t info = { .si_code = 0 };
 
 	(void)events;
 	/* Fails for one that another process has started. */
-	(void)waitid(P_PIDFD, (id_t)s->life.fd, &info, WEXITED | WNOHANG);
+	if (waitid(P_PIDFD, (id_t)s->life.fd, &info, WEXITED | WNOHANG) == 0 &&
+	    (info.si_code != CLD_EXITED || info.si_status != 0))
+		log_warn("procsup.shim_failed", LOG_S("mark", s->mark),
+		    LOG_I("status", info.si_status));
 	loop_fd_watch(s->procsup->o.loop, &s->life, 0);
 	close(s->life.fd);
 	s->life.fd = -1;
@@ -199,20 +247,6 @@ shim_watch_life(struct shim *s, int fd)
 	loop_fd_watch(s->procsup->o.loop, &s->life, LOOP_READ);
 	if (s->why != SPOOL_STOP_NONE)
 		shim_send(s, SIGTERM, (int)s->why);
-}
-
-static pid_t
-shim_read_pid(const struct shim *s)
-{
-	char text[32];
-	ssize_t n = pread(s->lock, text, sizeof(text), 0);
-	int64_t pid;
-
-	if (n <= 1 || text[n - 1] != '\n' ||
-	    str_to_i64((struct str){ text, (size_t)n - 1 }, 1, INT32_MAX,
-		&pid) != RC_OK)
-		return 0;
-	return (pid_t)pid;
 }
 
 static bool
@@ -233,7 +267,7 @@ shim_attach(void *arg)
 		shim_on_death(s);
 		return;
 	}
-	pid = shim_read_pid(s);
+	pid = shim_read_file(s);
 	if (pid != 0)
 		fd = pidfd_open(pid, 0);
 	/* Locked all the while, so it is the shim's. */

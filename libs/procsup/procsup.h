@@ -12,6 +12,9 @@
  * SOUL_RUN=<mark> in the environment, by which the runner finds the processes
  * of a shim that died.
  *
+ * Where ours is delegated, a control group of its own is a fourth.  A shim
+ * outlives a systemd unit only with KillMode=process, and a container never.
+ *
  * All on the loop, which is never blocked.
  */
 #ifndef PROCSUP_PROCSUP_H
@@ -80,7 +83,8 @@ enum rc procsup_start(struct procsup *p, const struct procsup_spec *spec,
  * The handle of an attempt that another process started: alive, ended, or
  * killed; h gets all of it from the first byte.  If its shim died without an
  * end, the processes with its mark are killed and the spool is completed.
- * RC_NOENT: dir has no "shim", so no engine was started.
+ * RC_NOENT: dir has no "shim", so no engine was started; RC_DOWN: no
+ * descriptor is left.
  */
 enum rc procsup_take_over(struct procsup *p, const char *dir, const char *mark,
     const struct procsup_handler *h, struct shim **out) RC_CHECK;

@@ -36,10 +36,14 @@ procsup_spec_check(const struct procsup_spec *s)
 	    (s->stdin_path != NULL && !spec_path_valid(s->stdin_path)) ||
 	    s->sandbox.mode == SANDBOX_AUTO)
 		return RC_INVALID;
-	for (; s->argv[argc] != NULL && argc <= PROCSUP_STRINGS_MAX; argc++)
+	for (; argc <= PROCSUP_STRINGS_MAX && s->argv[argc] != NULL; argc++)
 		bytes += strlen(s->argv[argc]) + 1;
-	for (; s->env[envc] != NULL && envc <= PROCSUP_STRINGS_MAX; envc++)
+	for (; envc <= PROCSUP_STRINGS_MAX && s->env[envc] != NULL; envc++)
 		bytes += strlen(s->env[envc]) + 1;
+	/* A NULL ends them. */
+	if (s->sandbox.read[SANDBOX_PATHS_MAX - 1] != NULL ||
+	    s->sandbox.write[SANDBOX_PATHS_MAX - 1] != NULL)
+		return RC_TOOBIG;
 	return argc > PROCSUP_STRINGS_MAX || envc > PROCSUP_STRINGS_MAX ||
 		bytes > PROCSUP_SPEC_MAX
 	    ? RC_TOOBIG

@@ -18,7 +18,7 @@
 struct procsup_limits {
 	int64_t run_ms;          /* from start to end; 0: none */
 	int64_t idle_ms;         /* without a byte of output; 0: none */
-	int64_t output_bytes;    /* both streams together; 0: none */
+	int64_t output_bytes;    /* streams and journal; 0: none */
 	const char *workspace;   /* whose size is limited; NULL: none */
 	int64_t workspace_bytes; /* checked every few seconds; 0: none */
 	int64_t workspace_files;

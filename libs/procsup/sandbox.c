@@ -9,76 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
+#include "procsup/bwrap.h"
 #include "procsup/landlock.h"
 #include "procsup/sandbox.h"
 #include "procsup/socket_filter.h"
+#include "procsup/system_path.h"
 
 #define DESCRIPTORS 4096
-
-/* A path of the system that engines may use. */
-struct sandbox_path {
-	const char *path;
-	enum landlock_access access;
-};
-
-/*
- * Of /etc only what programs need to start, to resolve names and to check
- * certificates: what else is in it, mounted secrets included, nobody has seen.
- * In /proc the kernel protects other processes' memory and environment.
- */
-static const struct sandbox_path system_paths[] = {
-	{ "/usr", LANDLOCK_EXECUTE },
-	{ "/bin", LANDLOCK_EXECUTE },
-	{ "/sbin", LANDLOCK_EXECUTE },
-	{ "/lib", LANDLOCK_EXECUTE },
-	{ "/lib32", LANDLOCK_EXECUTE },
-	{ "/lib64", LANDLOCK_EXECUTE },
-	{ "/libx32", LANDLOCK_EXECUTE },
-	{ "/etc/alternatives", LANDLOCK_EXECUTE },
-	{ "/etc/bash.bashrc", LANDLOCK_READ },
-	{ "/etc/ca-certificates", LANDLOCK_READ },
-	{ "/etc/ca-certificates.conf", LANDLOCK_READ },
-	{ "/etc/debian_version", LANDLOCK_READ },
-	{ "/etc/fonts", LANDLOCK_READ },
-	{ "/etc/gai.conf", LANDLOCK_READ },
-	{ "/etc/group", LANDLOCK_READ },
-	{ "/etc/host.conf", LANDLOCK_READ },
-	{ "/etc/hostname", LANDLOCK_READ },
-	{ "/etc/hosts", LANDLOCK_READ },
-	{ "/etc/inputrc", LANDLOCK_READ },
-	{ "/etc/ld.so.cache", LANDLOCK_READ },
-	{ "/etc/ld.so.conf", LANDLOCK_READ },
-	{ "/etc/ld.so.conf.d", LANDLOCK_READ },
-	{ "/etc/locale.alias", LANDLOCK_READ },
-	{ "/etc/localtime", LANDLOCK_READ },
-	{ "/etc/magic", LANDLOCK_READ },
-	{ "/etc/mime.types", LANDLOCK_READ },
-	{ "/etc/nsswitch.conf", LANDLOCK_READ },
-	{ "/etc/os-release", LANDLOCK_READ },
-	{ "/etc/passwd", LANDLOCK_READ },
-	{ "/etc/perl", LANDLOCK_READ },
-	{ "/etc/profile", LANDLOCK_READ },
-	{ "/etc/profile.d", LANDLOCK_READ },
-	{ "/etc/protocols", LANDLOCK_READ },
-	{ "/etc/python3", LANDLOCK_READ },
-	{ "/etc/python3.11", LANDLOCK_READ },
-	{ "/etc/resolv.conf", LANDLOCK_READ },
-	{ "/etc/services", LANDLOCK_READ },
-	{ "/etc/shells", LANDLOCK_READ },
-	{ "/etc/ssl/certs", LANDLOCK_READ },
-	{ "/etc/ssl/openssl.cnf", LANDLOCK_READ },
-	{ "/etc/terminfo", LANDLOCK_READ },
-	{ "/etc/timezone", LANDLOCK_READ },
-	{ "/proc", LANDLOCK_READ },
-	{ "/sys/devices/system/cpu", LANDLOCK_READ },
-	{ "/sys/fs/cgroup", LANDLOCK_READ },
-	{ "/dev/full", LANDLOCK_DEVICE },
-	{ "/dev/null", LANDLOCK_DEVICE },
-	{ "/dev/random", LANDLOCK_DEVICE },
-	{ "/dev/urandom", LANDLOCK_DEVICE },
-	{ "/dev/zero", LANDLOCK_DEVICE },
-};
 
 static const char *const sandbox_modes[] = { "auto", "landlock", "bwrap",
 	"none" };
@@ -117,6 +56,22 @@ sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule)
 	return (r->enforced >> rule & 1) != 0;
 }
 
+void
+sandbox_report_write(const struct sandbox_report *r, struct buf *out)
+{
+	const char *before = "; not enforced: ";
+
+	buf_puts(out, sandbox_mode_name(r->mode));
+	if (r->mode != SANDBOX_NONE)
+		buf_printf(out, " %d", r->landlock_abi);
+	for (int i = 0; i < SANDBOX_RULES_N; i++) {
+		if (sandbox_enforces(r, (enum sandbox_rule)i))
+			continue;
+		buf_printf(out, "%s%s", before, sandbox_rules[i]);
+		before = ", ";
+	}
+}
+
 /* ---- what the kernel has ---- */
 
 enum rc
@@ -150,11 +105,15 @@ sandbox_probe(
 		    "the kernel has no Landlock, or it is switched off (lsm=)";
 		return RC_DOWN;
 	}
-	if (mode == SANDBOX_BWRAP) {
-		*why = "bubblewrap is not supported";
+	out->mode = SANDBOX_LANDLOCK;
+	if (mode != SANDBOX_LANDLOCK && bwrap_works()) {
+		out->mode = SANDBOX_BWRAP;
+		out->enforced |= 1U << SANDBOX_UNIX;
+	} else if (mode == SANDBOX_BWRAP) {
+		*why = "bubblewrap is not installed, or may not make "
+		       "namespaces here";
 		return RC_DOWN;
 	}
-	out->mode = SANDBOX_LANDLOCK;
 	for (size_t i = 0; i < NELEM(rows); i++)
 		if (out->landlock_abi >= rows[i].abi)
 			out->enforced |= 1U << rows[i].rule;
@@ -231,7 +190,7 @@ sandbox_allow(int ruleset, int abi, const char *const paths[SANDBOX_PATHS_MAX],
 static enum rc
 sandbox_fill_ruleset(const struct sandbox_spec *s, int ruleset, int abi)
 {
-	for (size_t i = 0; i < NELEM(system_paths); i++)
+	for (size_t i = 0; system_paths[i].path != NULL; i++)
 		if (landlock_allow_path(ruleset, abi, system_paths[i].path,
 			system_paths[i].access) == RC_DOWN)
 			return RC_DOWN;

@@ -14,6 +14,8 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct buf;
+
 /* ENGINE_ISOLATION. */
 enum sandbox_mode {
 	SANDBOX_AUTO,     /* Landlock is required; bubblewrap if it works */
@@ -59,6 +61,12 @@ struct sandbox_report {
 bool sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule);
 
 /*
+ * sandbox_report_write(r, out):
+ * One line in words: "landlock 7; not enforced: unix_sockets, processes".
+ */
+void sandbox_report_write(const struct sandbox_report *r, struct buf *out);
+
+/*
  * sandbox_probe(mode, out, why):
  * Find what is enforced for engines that this process starts.  RC_DOWN: mode
  * requires what is missing; *why is then the reason, a constant.  It may start
@@ -67,9 +75,10 @@ bool sandbox_enforces(const struct sandbox_report *r, enum sandbox_rule rule);
 enum rc sandbox_probe(enum sandbox_mode mode, struct sandbox_report *out,
     const char **why) RC_CHECK;
 
+/* Of each kind, with a NULL at the end. */
 #define SANDBOX_PATHS_MAX 16
 
-/* The sandbox of one engine.  Strings are absolute paths, or NULL. */
+/* The sandbox of one engine.  Strings are absolute paths. */
 struct sandbox_spec {
 	enum sandbox_mode mode; /* of a report, never SANDBOX_AUTO */
 	/* May be read and executed, beyond the system's: the engine's. */
@@ -85,7 +94,8 @@ struct sandbox_spec {
 
 /*
  * sandbox_enter(s, what):
- * Restrict the calling process, and whatever it starts, for ever; close its
+ * Restrict the calling process, and whatever it starts, for ever (what bwrap
+ * adds, it is in already); close its
  * descriptors from 3 up at the next exec.  For a process with one thread that
  * executes the engine next.  Missing paths are skipped.  RC_DOWN: *what could
  * not be done (a constant) and errno is why; the caller must exit.

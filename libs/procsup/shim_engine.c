@@ -8,12 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/buf.h"
 #include "core/mem.h"
+#include "procsup/bwrap.h"
+#include "procsup/cgroup.h"
 #include "procsup/shim_engine.h"
+#include "procsup/shim_internal.h"
+#include "procsup/shim_spec.h"
 
 /* More than the default lets an engine run on while the disk is slow. */
 #define PIPE_BYTES (256 * 1024)
@@ -60,10 +66,67 @@ engine_fail(int report, const char *step)
 }
 
 static _Noreturn void
+engine_enter(const struct procsup_spec *s, int report)
+{
+	const char *what = "";
+
+	if (sandbox_enter(&s->sandbox, &what) != RC_OK)
+		engine_fail(report, what);
+	execve(s->argv[0], engine_unconst(s->argv), engine_unconst(s->env));
+	engine_fail(report, s->argv[0]);
+}
+
+/* ---- bubblewrap ---- */
+
+/*
+ * Landlock forbids mounts, so it comes after bubblewrap: by this program, which
+ * is executed by its descriptor, since its path is not in the box.
+ */
+static _Noreturn void
+engine_exec_bwrap(const struct procsup_spec *s, int report)
+{
+	const struct bwrap_box box = { s->sandbox.read, s->sandbox.write,
+		s->cwd };
+	int self = open("/proc/self/exe", O_RDONLY);
+	int spec = memfd_create("spec", 0);
+	char self_path[32], spec_text[12], report_text[12];
+	const char *const command[] = { self_path, "shim", SHIM_ENTER,
+		spec_text, report_text, NULL };
+	struct buf bytes = BUF_INIT(SHIM_SPEC_FILE_MAX);
+	const char *argv[BWRAP_ARGS_MAX];
+
+	shim_spec_write(s, 0, &bytes);
+	if (self == -1 || spec == -1 || buf_rc(&bytes) != RC_OK ||
+	    write(spec, bytes.p, bytes.n) != (ssize_t)bytes.n ||
+	    fcntl(report, F_SETFD, 0) != 0)
+		engine_fail(report, "bubblewrap's spec");
+	snprintf(self_path, sizeof(self_path), "/proc/self/fd/%d", self);
+	snprintf(spec_text, sizeof(spec_text), "%d", spec);
+	snprintf(report_text, sizeof(report_text), "%d", report);
+	errno = E2BIG;
+	if (bwrap_argv(&box, command, argv))
+		execve(argv[0], engine_unconst(argv), engine_unconst(s->env));
+	engine_fail(report, argv[0]);
+}
+
+int
+shim_engine_enter(int spec_fd, int report)
+{
+	struct shim_spec s;
+
+	if (shim_spec_read_file(&s, spec_fd) != RC_OK) {
+		errno = EINVAL;
+		engine_fail(report, "spec");
+	}
+	engine_enter(&s.spec, report);
+}
+
+/* ---- starting ---- */
+
+static _Noreturn void
 engine_exec(
     const struct procsup_spec *s, const int fds[3], int report, pid_t shim)
 {
-	const char *what = "";
 	int i;
 
 	engine_reset_signals();
@@ -78,12 +141,11 @@ engine_exec(
 		if (dup2(fds[i], i) == -1)
 			engine_fail(report, "dup2");
 	engine_set_oom_score();
+	if (s->sandbox.mode == SANDBOX_BWRAP)
+		engine_exec_bwrap(s, report);
 	if (chdir(s->cwd) != 0)
 		engine_fail(report, s->cwd);
-	if (sandbox_enter(&s->sandbox, &what) != RC_OK)
-		engine_fail(report, what);
-	execve(s->argv[0], engine_unconst(s->argv), engine_unconst(s->env));
-	engine_fail(report, s->argv[0]);
+	engine_enter(s, report);
 }
 
 /* Wait for the exec, which closes the pipe, or for what has failed. */
@@ -114,8 +176,8 @@ engine_close(const int *fds, size_t n)
 }
 
 enum rc
-shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
-    struct shim_engine_error *e)
+shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e)
 {
 	/* Read and write end of each: stdout, stderr, the report of the exec.
 	 */
@@ -139,7 +201,7 @@ shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
 			goto out;
 	}
 	str_copy(STR("fork"), e->step, sizeof(e->step));
-	out->pid = fork();
+	out->pid = cgroup_fork(cgroup);
 	if (out->pid == 0)
 		engine_exec(s, fds, pipes[2][1], shim);
 	if (out->pid == -1)

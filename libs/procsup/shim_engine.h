@@ -23,11 +23,19 @@ struct shim_engine_error {
 };
 
 /*
- * shim_engine_start(s, out, e):
- * Start it in a session and sandbox of its own.  RC_DOWN: *e has the reason;
- * no process and no descriptor is left.
+ * shim_engine_start(s, cgroup, out, e):
+ * Start it in a session, sandbox and control group (may be "") of its own.
+ * RC_DOWN: *e has the reason; no process and no descriptor is left.
  */
-enum rc shim_engine_start(const struct procsup_spec *s, struct shim_engine *out,
-    struct shim_engine_error *e) RC_CHECK;
+enum rc shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e) RC_CHECK;
+
+/*
+ * shim_engine_enter(spec, report):
+ * What runs in bubblewrap: enter the rest of the sandbox, and execute the
+ * engine.  Both are descriptors, of the spec's file, and of the pipe for what
+ * fails.  Does not return.
+ */
+int shim_engine_enter(int spec, int report) __attribute__((noreturn));
 
 #endif /* !PROCSUP_SHIM_ENGINE_H */

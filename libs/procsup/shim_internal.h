@@ -12,6 +12,9 @@
 #define SHIM_LOCK_FD 3
 #define SHIM_FILE    "shim"
 
+/* "shim --enter SPEC REPORT": see shim_engine_enter(). */
+#define SHIM_ENTER "--enter"
+
 /* A spec with its keys, in bytes. */
 #define SHIM_SPEC_FILE_MAX (512L * 1024)
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/mem.h"
+#include "procsup/cgroup.h"
 #include "procsup/process_table.h"
 #include "procsup/procsup.h"
 #include "procsup/shim_engine.h"
@@ -30,6 +30,7 @@
 #define KILL_ROUND_MS   5    /* between two searches for descendants */
 #define WORKSPACE_MS    2000 /* between two measurements */
 #define WORKSPACE_SHARE 20   /* of its time may be spent on them */
+#define REMOVALS_MAX    1000 /* of the control group, one a ms */
 #define EXIT_OK         0
 #define EXIT_SPEC       70
 #define EXIT_SPOOL      74
@@ -48,6 +49,7 @@ struct shim_process {
 	struct spool_exit exit;
 	enum shim_phase phase;
 	bool engine_ended, discard;
+	char cgroup[CGROUP_PATH_MAX];
 	int signals; /* signalfd */
 	/* Zero: none. */
 	struct mono run_end, idle_end, phase_end, workspace_next;
@@ -61,6 +63,22 @@ shim_after(int64_t ms)
 	return ms > 0 ? mono_add_ms(clock_mono(), ms) : (struct mono){ 0 };
 }
 
+/* Its leader is bubblewrap, with which all in the box are killed. */
+static bool
+shim_is_boxed(const struct shim_process *p)
+{
+	return p->spec.spec.sandbox.mode == SANDBOX_BWRAP;
+}
+
+static void
+shim_terminate(struct shim_process *p)
+{
+	/* At first bubblewrap is alone. */
+	if (!shim_is_boxed(p) ||
+	    process_signal_group(p->engine.pid, SIGTERM) == 0)
+		(void)kill(-p->engine.pid, SIGTERM);
+}
+
 static void
 shim_kill(struct shim_process *p)
 {
@@ -68,6 +86,7 @@ shim_kill(struct shim_process *p)
 	p->phase_end = shim_after(KILL_ROUND_MS);
 	if (!p->engine_ended)
 		(void)kill(-p->engine.pid, SIGKILL);
+	(void)cgroup_kill(p->cgroup);
 	(void)process_kill_descendants();
 }
 
@@ -81,7 +100,7 @@ shim_stop(struct shim_process *p, enum spool_stop why)
 	p->phase = SHIM_STOPPING;
 	p->phase_end = shim_after(p->spec.grace_ms);
 	if (p->phase_end.ns != 0)
-		(void)kill(-p->engine.pid, SIGTERM);
+		shim_terminate(p);
 	else
 		shim_kill(p);
 }
@@ -94,6 +113,11 @@ shim_on_engine_end(struct shim_process *p, int status)
 		p->exit.signal = WTERMSIG(status);
 	else
 		p->exit.code = WEXITSTATUS(status);
+	/* As bubblewrap reports the signal of what it runs. */
+	if (shim_is_boxed(p) && p->exit.code > 128) {
+		p->exit.signal = p->exit.code - 128;
+		p->exit.code = 0;
+	}
 	if (p->phase == SHIM_KILLING)
 		return;
 	p->phase = SHIM_LEFT;
@@ -112,7 +136,7 @@ shim_reap(struct shim_process *p)
 			shim_on_engine_end(p, status);
 		/* Others end by themselves, too. */
 		else if (p->phase == SHIM_KILLING && WIFSIGNALED(status) &&
-		    WTERMSIG(status) == SIGKILL)
+		    WTERMSIG(status) == SIGKILL && !shim_is_boxed(p))
 			p->exit.orphans++;
 	}
 	return pid == 0 || errno != ECHILD;
@@ -327,24 +351,6 @@ shim_not_started(struct shim_process *p, const struct shim_engine_error *e)
 		p->exit.stop = SPOOL_STOP_OUTPUT;
 }
 
-static enum rc
-shim_read_spec(struct shim_spec *s)
-{
-	off_t size = lseek(0, 0, SEEK_END);
-	void *bytes;
-	enum rc rc;
-
-	*s = (struct shim_spec){ 0 };
-	if (size <= 0 || size > SHIM_SPEC_FILE_MAX)
-		return RC_INVALID;
-	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, 0, 0);
-	if (bytes == MAP_FAILED)
-		return RC_INVALID;
-	rc = shim_spec_read(s, (struct str){ bytes, (size_t)size });
-	(void)munmap(bytes, (size_t)size);
-	return rc;
-}
-
 /* From here on the spec is on no descriptor, and none is the runner's. */
 static void
 shim_set_up_process(struct shim_process *p)
@@ -352,10 +358,12 @@ shim_set_up_process(struct shim_process *p)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t set;
 
-	for (int fd = 0; fd < 3 && null != -1; fd++)
+	/* Its stderr stays, for what it would abort with. */
+	for (int fd = 0; fd < 2 && null != -1; fd++)
 		(void)dup2(null, fd);
 	(void)close_range(SHIM_LOCK_FD + 1, ~0U, 0);
 	(void)fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "shim");
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -373,14 +381,34 @@ shim_set_up_process(struct shim_process *p)
 	p->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* The number and the control group, for a runner that finds it dead. */
 static void
-shim_write_pid(void)
+shim_write_file(const struct shim_process *p)
 {
-	char text[32];
-	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+	char text[32 + CGROUP_PATH_MAX];
+	int n =
+	    snprintf(text, sizeof(text), "%d\n%s\n", (int)getpid(), p->cgroup);
 
 	if (n > 0)
 		(void)!pwrite(SHIM_LOCK_FD, text, (size_t)n, 0);
+}
+
+/* A process may be in it for a moment after it was waited for. */
+static void
+shim_remove_cgroup(const struct shim_process *p)
+{
+	for (int i = 0; i < REMOVALS_MAX && !cgroup_remove(p->cgroup); i++)
+		(void)poll(NULL, 0, 1);
+}
+
+/* A descriptor's number; -1: it is none. */
+static int
+shim_descriptor(const char *text)
+{
+	int64_t fd;
+
+	return str_to_i64(str_of(text), 0, INT32_MAX, &fd) == RC_OK ? (int)fd
+								    : -1;
 }
 
 int
@@ -391,14 +419,16 @@ procsup_shim_main(int argc, char *argv[])
 	char mark[sizeof(PROCESS_MARK) + 1 + PROCSUP_MARK_MAX];
 	int code = EXIT_OK;
 
-	(void)argc;
-	(void)argv;
-	if (shim_read_spec(&p.spec) != RC_OK) {
+	if (argc == 4 && strcmp(argv[1], SHIM_ENTER) == 0)
+		shim_engine_enter(
+		    shim_descriptor(argv[2]), shim_descriptor(argv[3]));
+	if (shim_spec_read_file(&p.spec, 0) != RC_OK) {
 		shim_spec_free(&p.spec);
 		return EXIT_SPEC;
 	}
 	shim_set_up_process(&p);
-	shim_write_pid();
+	(void)cgroup_make(p.spec.spec.mark, p.cgroup);
+	shim_write_file(&p);
 	(void)snprintf(
 	    mark, sizeof(mark), PROCESS_MARK "=%s", p.spec.spec.mark);
 	p.spec.env[p.spec.envc++] = mark;
@@ -406,12 +436,13 @@ procsup_shim_main(int argc, char *argv[])
 		shim_spec_free(&p.spec);
 		return EXIT_SPOOL;
 	}
-	if (shim_engine_start(&p.spec.spec, &p.engine, &e) == RC_OK)
+	if (shim_engine_start(&p.spec.spec, p.cgroup, &p.engine, &e) == RC_OK)
 		shim_run(&p);
 	else
 		shim_not_started(&p, &e);
 	if (spool_writer_end(p.spool, &p.exit) != RC_OK)
 		code = EXIT_SPOOL;
+	shim_remove_cgroup(&p);
 	close(p.signals);
 	shim_spec_free(&p.spec);
 	return code;

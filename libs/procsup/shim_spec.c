@@ -3,9 +3,12 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"
 
 #define SPEC_AT(member) offsetof(struct procsup_spec, member)
@@ -163,6 +166,24 @@ shim_spec_read(struct shim_spec *s, struct str bytes)
 	s->spec.argv = s->argv;
 	s->spec.env = s->env;
 	return rc == RC_OK ? procsup_spec_check(&s->spec) : rc;
+}
+
+enum rc
+shim_spec_read_file(struct shim_spec *s, int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	void *bytes;
+	enum rc rc;
+
+	*s = (struct shim_spec){ 0 };
+	if (size <= 0 || size > SHIM_SPEC_FILE_MAX)
+		return RC_INVALID;
+	bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return RC_INVALID;
+	rc = shim_spec_read(s, (struct str){ bytes, (size_t)size });
+	(void)munmap(bytes, (size_t)size);
+	return rc;
 }
 
 void

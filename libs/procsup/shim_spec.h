@@ -30,6 +30,11 @@ struct shim_spec {
  * The inverse; the strings are copied.  RC_INVALID; shim_spec_free() anyway.
  */
 enum rc shim_spec_read(struct shim_spec *s, struct str bytes) RC_CHECK;
+
+/* shim_spec_read_file(s, fd): The same of a whole file. */
+enum rc shim_spec_read_file(struct shim_spec *s, int fd) RC_CHECK;
+
+/* shim_spec_free(s): Its memory. */
 void shim_spec_free(struct shim_spec *s);
 
 #endif /* !PROCSUP_SHIM_SPEC_H */

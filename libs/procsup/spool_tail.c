@@ -49,7 +49,7 @@ struct spool_tail {
 	size_t at, n;    /* of records */
 	uint64_t offset; /* in the journal, of what follows them */
 	bool paused, ended;
-	bool *freed; /* set by spool_tail_free() in a callback */
+	bool calling, freed; /* freed in a callback: memory is left */
 };
 
 static void tail_step(void *arg);
@@ -212,7 +212,6 @@ tail_give(struct spool_tail *t, const unsigned char *record, size_t *left)
 	struct spool_record r;
 	struct tail_stream *s;
 	struct spool_chunk c;
-	bool freed = false;
 
 	if (spool_record_read(record, &r) != RC_OK ||
 	    r.end < t->streams[r.stream].done)
@@ -230,11 +229,13 @@ tail_give(struct spool_tail *t, const unsigned char *record, size_t *left)
 		c.last = s->done == r.end;
 		if (c.last)
 			t->at += SPOOL_RECORD_N;
-		t->freed = &freed;
+		t->calling = true;
 		t->h.on_chunk(t->h.arg, &c);
-		if (freed)
+		t->calling = false;
+		if (t->freed) {
+			free(t);
 			return RC_CONFLICT;
-		t->freed = NULL;
+		}
 		if (t->paused)
 			return RC_RETRY;
 		if (c.last)
@@ -332,8 +333,6 @@ spool_tail_free(struct spool_tail *t)
 {
 	if (t == NULL)
 		return;
-	if (t->freed != NULL)
-		*t->freed = true;
 	loop_defer_cancel(t->watch->loop, &t->step);
 	/* Both fail if the files are gone, and the watches with them. */
 	if (t->wd_journal != -1)
@@ -350,5 +349,8 @@ spool_tail_free(struct spool_tail *t)
 		free(t->streams[i].bytes);
 	}
 	LIST_REMOVE(t, link);
-	free(t);
+	if (t->calling)
+		t->freed = true;
+	else
+		free(t);
 }

@@ -230,6 +230,8 @@ spool_writer_end(struct spool_writer *w, struct spool_exit *e)
 	if (writer_record(w, SPOOL_OUT) != RC_OK ||
 	    writer_record(w, SPOOL_ERR) != RC_OK)
 		rc = RC_DOWN;
+	/* What was reserved beyond its end. */
+	(void)!ftruncate(w->journal, (off_t)w->journal_size);
 	e->ns = writer_now_ns(w);
 	spool_exit_write(e, &text);
 	/* The end counts even if a record is missing. */

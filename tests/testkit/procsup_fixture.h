@@ -62,8 +62,12 @@ void attempt_start(struct attempt *a);
 void attempt_take_over(struct attempt *a);
 void attempt_free(struct attempt *a);
 
-/* attempt_isolate(a): Use what the kernel enforces; a report of it. */
-const struct sandbox_report *attempt_isolate(struct attempt *a);
+/*
+ * attempt_isolate(a, mode): Use that sandbox; a report of it, or NULL if this
+ * machine has not what it requires.
+ */
+const struct sandbox_report *attempt_isolate(
+    struct attempt *a, enum sandbox_mode mode);
 
 /*
  * attempt_await_end(a): Run the loop until its end; it must be whole.

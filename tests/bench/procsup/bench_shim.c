@@ -113,7 +113,7 @@ shim_first_line(size_t i, bool boxed)
 	attempt_prepare(&a, &fixture, name);
 	attempt_steps(&a, STEPS("out=x"));
 	if (boxed)
-		(void)attempt_isolate(&a);
+		(void)attempt_isolate(&a, SANDBOX_LANDLOCK);
 	began = tk_now_ns();
 	ck_assert_int_eq(
 	    procsup_start(fixture.procsup, &a.spec, &h, &a.shim), RC_OK);

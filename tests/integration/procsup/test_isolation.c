@@ -90,21 +90,26 @@ victims_end(void)
 	close(victims.abstract);
 }
 
-static void
-hostile_begin(void)
+/* False: the machine has not what the mode requires. */
+static bool
+hostile_begin(enum sandbox_mode mode)
 {
 	procsup_begin(&fixture, 500);
 	attempt_prepare(&other, &fixture, "other");
 	attempt_prepare(&run, &fixture, "run");
 	victims_begin();
-	report = attempt_isolate(&run);
+	report = attempt_isolate(&run, mode);
+	if (report == NULL)
+		return false;
 	run.spec.sandbox.tcp_port = victims.allowed_port;
-	printf("# Landlock ABI %d, uid %d, not enforced:", report->landlock_abi,
+	printf("# %s, Landlock ABI %d, uid %d, not enforced:",
+	    sandbox_mode_name(report->mode), report->landlock_abi,
 	    (int)getuid());
 	for (int i = 0; i < SANDBOX_RULES_N; i++)
 		if (!sandbox_enforces(report, (enum sandbox_rule)i))
 			printf(" %s", sandbox_rule_name((enum sandbox_rule)i));
 	printf("\n");
+	return true;
 }
 
 static void
@@ -236,19 +241,32 @@ try_resources(void)
 	trials_run();
 }
 
-#define AS_ROOT_AND_NOBODY(what)                          \
-	TEST(what##_are_denied)                           \
-	{                                                 \
-		hostile_begin();                          \
-		try_##what();                             \
-		hostile_end();                            \
-	}                                                 \
-	TEST(what##_are_denied_to_an_unprivileged_engine) \
-	{                                                 \
-		procsup_drop_root();                      \
-		hostile_begin();                          \
-		try_##what();                             \
-		hostile_end();                            \
+static void
+hostile_test(enum sandbox_mode mode, bool drop_root, void (*try)(void))
+{
+	if (drop_root)
+		procsup_drop_root();
+	if (hostile_begin(mode))
+		try();
+	hostile_end();
+}
+
+#define AS_ROOT_AND_NOBODY(what)                                      \
+	TEST(what##_are_denied)                                       \
+	{                                                             \
+		hostile_test(SANDBOX_LANDLOCK, false, try_##what);    \
+	}                                                             \
+	TEST(what##_are_denied_to_an_unprivileged_engine)             \
+	{                                                             \
+		hostile_test(SANDBOX_LANDLOCK, true, try_##what);     \
+	}                                                             \
+	TEST(what##_are_denied_in_bubblewrap)                         \
+	{                                                             \
+		hostile_test(SANDBOX_BWRAP, false, try_##what);       \
+	}                                                             \
+	TEST(what##_are_denied_in_bubblewrap_of_an_unprivileged_user) \
+	{                                                             \
+		hostile_test(SANDBOX_BWRAP, true, try_##what);        \
 	}
 
 AS_ROOT_AND_NOBODY(files)
@@ -259,8 +277,7 @@ AS_ROOT_AND_NOBODY(resources)
 /* So that a test of what is refused cannot pass because all is. */
 TEST(without_a_sandbox_they_are_done)
 {
-	hostile_begin();
-	run.spec.sandbox.mode = SANDBOX_NONE;
+	ck_assert(hostile_begin(SANDBOX_NONE));
 	run.spec.sandbox.tcp_port = -1;
 	trial_add(SANDBOX_RULES_N, "read=%s", tk_path("key"));
 	trial_add(SANDBOX_RULES_N, "list=%s", other.dir);
@@ -276,7 +293,8 @@ TEST(without_a_sandbox_they_are_done)
 }
 
 /* A shell, which needs libraries, /dev/null, a pipe and its folder. */
-TEST(programs_of_the_system_run)
+static void
+try_shell(void)
 {
 	static const char *const argv[] = { "/bin/sh", "-c",
 		"echo one | tr o 0 >file 2>/dev/null && cat <file && "
@@ -284,13 +302,149 @@ TEST(programs_of_the_system_run)
 		"date +%Z >/dev/null && rm -r folder",
 		NULL };
 
-	procsup_drop_root();
-	hostile_begin();
 	run.spec.argv = argv;
 	attempt_start(&run);
 	attempt_await_end(&run);
 	ck_assert_str_eq(attempt_out(&run), "0ne\nfile\n");
 	ck_assert_str_eq(attempt_err(&run), "");
 	ck_assert_int_eq(run.exit.code, 0);
-	hostile_end();
+}
+
+TEST(programs_of_the_system_run)
+{
+	hostile_test(SANDBOX_LANDLOCK, true, try_shell);
+}
+
+TEST(programs_of_the_system_run_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, true, try_shell);
+}
+
+/* Only where their number is limited. */
+static void
+try_bomb(void)
+{
+	if (!sandbox_enforces(report, SANDBOX_PROCESSES))
+		return;
+	run.spec.sandbox.processes = 60;
+	attempt_steps(&run, STEPS("ignore", "bomb"));
+	attempt_start(&run);
+	attempt_await_text(&run, "bomb\n");
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.signal, SIGKILL);
+}
+
+TEST(a_fork_bomb_is_stopped)
+{
+	hostile_test(SANDBOX_LANDLOCK, true, try_bomb);
+}
+
+TEST(a_fork_bomb_is_stopped_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, true, try_bomb);
+}
+
+/* ---- the end in bubblewrap, whose first process is not the engine ---- */
+
+static void
+try_polite(void)
+{
+	attempt_steps(&run, STEPS("polite", "daemon", "out=up", "silent"));
+	attempt_start(&run);
+	attempt_await_text(&run, "up");
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert(attempt_has(&run, "bye\n"));
+	ck_assert_int_eq(run.exit.code, 7);
+	ck_assert_int_eq(run.exit.stop, SPOOL_STOP_CANCELED);
+}
+
+TEST(an_engine_ends_itself_after_term)
+{
+	hostile_test(SANDBOX_LANDLOCK, false, try_polite);
+}
+
+TEST(an_engine_ends_itself_after_term_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_polite);
+}
+
+static void
+try_signal(void)
+{
+	attempt_run(&run, STEPS("out=x", "die=11"));
+	ck_assert_int_eq(run.exit.signal, SIGSEGV);
+	ck_assert_int_eq(run.exit.code, 0);
+}
+
+TEST(a_signal_in_bubblewrap_is_a_signal)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_signal);
+}
+
+static void
+try_missing(void)
+{
+	run.argv[0] = "/usr/bin/no-such-engine";
+	attempt_run(&run, STEPS("out=x"));
+	ck_assert(run.exit.not_started);
+	ck_assert_str_eq(attempt_err(&run),
+	    "shim: cannot start: /usr/bin/no-such-engine: "
+	    "No such file or directory\n");
+}
+
+TEST(an_engine_that_is_missing_in_bubblewrap_is_an_end)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_missing);
+}
+
+static void
+try_shim_kill(void)
+{
+	attempt_steps(
+	    &run, STEPS("ignore", "child", "daemon", "out=up", "silent"));
+	attempt_start(&run);
+	attempt_await_text(&run, "up");
+	ck_assert_int_eq(kill(attempt_shim_pid(&run), SIGKILL), 0);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.signal, SIGKILL);
+}
+
+TEST(a_killed_shim_leaves_nothing_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_shim_kill);
+}
+
+static void
+try_stop(void)
+{
+	attempt_steps(
+	    &run, STEPS("ignore", "child", "daemon", "out=up", "silent"));
+	attempt_start(&run);
+	attempt_await_text(&run, "up");
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.signal, SIGKILL);
+	ck_assert_int_eq(run.exit.orphans, 0);
+}
+
+static void
+try_stop_early(void)
+{
+	attempt_steps(&run, STEPS("out=up", "silent"));
+	attempt_start(&run);
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.stop, SPOOL_STOP_CANCELED);
+}
+
+TEST(a_stop_right_after_the_start_works_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_stop_early);
+}
+
+TEST(a_stop_leaves_nothing_in_bubblewrap)
+{
+	hostile_test(SANDBOX_BWRAP, false, try_stop);
 }

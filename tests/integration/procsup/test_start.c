@@ -155,6 +155,28 @@ TEST(a_spec_that_breaks_a_rule_is_rejected)
 	procsup_end(&fixture);
 }
 
+/* A capture is played as it was: the player is an engine, too. */
+TEST(a_spool_that_is_played_is_the_same)
+{
+	struct attempt a, b;
+	char step[400];
+
+	procsup_begin(&fixture, 1000);
+	attempt_prepare(&a, &fixture, "run");
+	attempt_run(&a,
+	    STEPS("out=one", "wait=30", "err=two", "wait=30", "line=100000",
+		"out=three", "exit=3"));
+	attempt_prepare(&b, &fixture, "played");
+	snprintf(step, sizeof(step), "spool=%s", a.spool);
+	attempt_run(&b, STEPS("speed=3", step, "exit=3"));
+	ck_assert_str_eq(attempt_out(&a), attempt_out(&b));
+	ck_assert_str_eq(attempt_err(&a), attempt_err(&b));
+	ck_assert_int_eq(b.exit.code, 3);
+	attempt_free(&a);
+	attempt_free(&b);
+	procsup_end(&fixture);
+}
+
 static void *
 threads_wait(void *arg)
 {

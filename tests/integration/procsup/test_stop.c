@@ -1,12 +1,15 @@
 /*
  * Stopping engines, and what they leave behind.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "procsup/cgroup.h"
 #include "testkit/loop.h"
 #include "testkit/procsup_fixture.h"
 #include "testkit/testkit.h"
@@ -157,6 +160,62 @@ TEST(a_killed_shim_leaves_no_process_and_a_whole_spool)
 	/* The engine died with its shim, or was found. */
 	ck_assert_int_ge(run.exit.orphans, 2);
 	ck_assert_int_le(run.exit.orphans, 3);
+	run_end();
+}
+
+static bool
+process_has_ended(void *arg)
+{
+	const pid_t pid = *(const pid_t *)arg;
+
+	/* It is a child of this process, once its shim is dead. */
+	return waitpid(pid, NULL, WNOHANG) == pid ||
+	    (kill(pid, 0) != 0 && errno == ESRCH);
+}
+
+static pid_t
+hidden_pid(void)
+{
+	const char *at = strstr(attempt_out(&run), "hidden=");
+
+	ck_assert_ptr_nonnull(at);
+	return (pid_t)strtol(at + strlen("hidden="), NULL, 10);
+}
+
+TEST(what_hides_is_killed_by_a_stop)
+{
+	pid_t pid;
+
+	run_begin(500, STEPS("hide", "wait=1", "out=up", "silent"));
+	attempt_await_text(&run, "hidden=");
+	attempt_await_text(&run, "up");
+	pid = hidden_pid();
+	procsup_stop(run.shim, SPOOL_STOP_CANCELED);
+	attempt_await_end(&run);
+	ck_assert_int_eq(run.exit.orphans, 1);
+	ck_assert(process_has_ended(&pid));
+	run_end();
+}
+
+/* Where we may make no control group, only bubblewrap can do that. */
+TEST(what_hides_is_killed_with_its_shim)
+{
+	char cgroup[CGROUP_PATH_MAX];
+	bool has_groups = cgroup_make("test", cgroup);
+	pid_t pid;
+
+	ck_assert(cgroup_remove(cgroup));
+	run_begin(500, STEPS("hide", "out=up", "silent"));
+	attempt_await_text(&run, "hidden=");
+	attempt_await_text(&run, "up");
+	pid = hidden_pid();
+	ck_assert_int_eq(kill(attempt_shim_pid(&run), SIGKILL), 0);
+	attempt_await_end(&run);
+	if (!has_groups) {
+		printf("# no control groups: %d is not found\n", (int)pid);
+		ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	}
+	ck_assert(tk_until(process_has_ended, &pid, ATTEMPT_WAIT));
 	run_end();
 }
 

@@ -237,6 +237,17 @@ hostile_forks(const char *value)
 	return 0;
 }
 
+/* All of them fork as long as they can. */
+static int
+hostile_bomb(const char *value)
+{
+	(void)value;
+	(void)!write(1, "bomb\n", 5);
+	for (;;)
+		(void)fork();
+	return 0;
+}
+
 static int
 hostile_child(const char *value)
 {
@@ -282,6 +293,28 @@ hostile_daemon(const char *value)
 	return 0;
 }
 
+/* A daemon that nothing in its environment gives away. */
+static int
+hostile_hide(const char *value)
+{
+	static char name[] = "engine-play", step[] = "silent";
+	char *const argv[] = { name, step, NULL };
+	char *const none[] = { NULL };
+	pid_t pid = fork();
+
+	(void)value;
+	if (pid == 0) {
+		setsid();
+		pid = fork();
+		if (pid == 0) {
+			printf("hidden=%d\n", (int)getpid());
+			execve("/proc/self/exe", argv, none);
+		}
+		_exit(0);
+	}
+	return pid == -1 ? errno : 0;
+}
+
 int
 play_hostile(const char *verb, const char *value)
 {
@@ -305,8 +338,10 @@ play_hostile(const char *verb, const char *value)
 		{ "gain", hostile_gain },
 		{ "descriptors", hostile_descriptors },
 		{ "forks", hostile_forks },
+		{ "bomb", hostile_bomb },
 		{ "child", hostile_child },
 		{ "daemon", hostile_daemon },
+		{ "hide", hostile_hide },
 	};
 	size_t i;
 

@@ -14,11 +14,13 @@
  *	env=NAME                its value, as a line
  *	wait=MS  silent         for a time, for ever
  *	exit=CODE  die=SIGNAL   the end
- *	ignore                  SIGTERM
+ *	ignore                  SIGTERM; polite: exit with 7 after it
  *	child                   fork one that ignores SIGTERM and holds nothing
  *	daemon                  one that has left session and group, and holds
  *	                        stdout open
+ *	hide                    one without an environment; hidden=PID
  *	forks=N                 so many children that live for ever
+ *	bomb                    all fork as long as they can
  *	read=PATH write=PATH    a file, list=PATH a folder, truncate=PATH
  *	fill=BYTES              a file in the working directory
  *	tcp=PORT udp=PORT       of 127.0.0.1; unix=PATH, abstract=NAME

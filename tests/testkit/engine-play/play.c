@@ -183,6 +183,14 @@ play_die(int sig)
 	exit(70);
 }
 
+static void
+play_on_term(int sig)
+{
+	(void)sig;
+	(void)!write(1, "bye\n", 4);
+	_exit(7);
+}
+
 /* Steps without a value. */
 static int
 play_word(const char *verb)
@@ -200,6 +208,8 @@ play_word(const char *verb)
 			play_write(1, bytes, (size_t)n);
 	} else if (strcmp(verb, "ignore") == 0) {
 		(void)signal(SIGTERM, SIG_IGN);
+	} else if (strcmp(verb, "polite") == 0) {
+		(void)signal(SIGTERM, play_on_term);
 	} else {
 		return play_hostile(verb, "");
 	}

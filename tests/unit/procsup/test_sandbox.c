@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/buf.h"
+#include "procsup/cgroup.h"
 #include "procsup/process_table.h"
 #include "procsup/sandbox.h"
 #include "procsup/workspace_size.h"
@@ -29,12 +31,23 @@ TEST(modes_have_names)
 TEST(a_report_names_what_is_not_enforced)
 {
 	struct sandbox_report r = { SANDBOX_NONE, 0, 0 };
+	struct buf text = BUF_INIT(1024);
 	const char *why;
 
 	ck_assert_int_eq(sandbox_probe(SANDBOX_NONE, &r, &why), RC_OK);
 	ck_assert_int_eq(r.mode, SANDBOX_NONE);
 	ck_assert(!sandbox_enforces(&r, SANDBOX_FILES));
 	ck_assert(sandbox_enforces(&r, SANDBOX_FILE_SIZE));
+	r.mode = SANDBOX_LANDLOCK;
+	r.landlock_abi = 7;
+	r.enforced = (1U << SANDBOX_RULES_N) - 1;
+	sandbox_report_write(&r, &text);
+	r.enforced &= ~(1U << SANDBOX_UNIX | 1U << SANDBOX_UDP);
+	buf_putc(&text, '\n');
+	sandbox_report_write(&r, &text);
+	ck_assert_str_eq(
+	    text.p, "landlock 7\nlandlock 7; not enforced: udp, unix_sockets");
+	buf_free(&text);
 	if (sandbox_probe(SANDBOX_LANDLOCK, &r, &why) == RC_OK)
 		ck_assert(sandbox_enforces(&r, SANDBOX_FILES));
 	else
@@ -108,6 +121,18 @@ TEST(descendants_are_killed)
 	}
 	ck_assert(tk_until(no_child_is_left, &killed, 10000));
 	ck_assert_uint_ge(killed, 1);
+}
+
+TEST(a_control_group_of_another_is_none)
+{
+	ck_assert(cgroup_is_of("/sys/fs/cgroup/a/soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/a/soul-r.1", "r.2"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/a/r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/sys/fs/cgroup/../../soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("/tmp/soul-r.1", "r.1"));
+	ck_assert(!cgroup_is_of("", "r.1"));
+	ck_assert_uint_eq(cgroup_kill(""), 0);
+	ck_assert(cgroup_remove(""));
 }
 
 TEST(a_folder_is_measured)

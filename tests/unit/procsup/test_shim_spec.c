@@ -127,6 +127,17 @@ TEST(rules_of_a_spec)
 	ck_assert_int_eq(procsup_spec_check(&s), RC_OK);
 }
 
+TEST(paths_over_the_limit_are_rejected)
+{
+	struct procsup_spec s = spec_whole();
+
+	for (size_t i = 0; i < SANDBOX_PATHS_MAX - 1; i++)
+		s.sandbox.write[i] = "/runs";
+	ck_assert_int_eq(procsup_spec_check(&s), RC_OK);
+	s.sandbox.write[SANDBOX_PATHS_MAX - 1] = "/runs";
+	ck_assert_int_eq(procsup_spec_check(&s), RC_TOOBIG);
+}
+
 TEST(arguments_over_the_limit_are_rejected)
 {
 	struct procsup_spec s = spec_whole();
