@@ -241,6 +241,8 @@ run_create_as(struct state *s, struct run_new *n, struct str workspace)
 		str_copy(state_reply_str(state_reply_at(r, 1)), n->run_id,
 		    sizeof(n->run_id));
 		n->repeated = state_reply_int(state_reply_at(r, 2)) != 0;
+	} else if (rc == RC_RETRY && state_reply_len(r) > 0) {
+		n->why = STR(RUN_WHY_TOO_MANY);
 	} else if (rc == RC_CONFLICT) {
 		n->why = run_why(r);
 		if (str_eq(n->why, STR(RUN_WHY_BUSY)))

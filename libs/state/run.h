@@ -56,14 +56,15 @@ const char *run_status_name(enum run_status st);
 bool run_status_is_end(enum run_status st);
 
 /*
- * Why a call was RC_CONFLICT, as the code of an error response: a constant;
- * absent: it was not, or there is no other reason than the header's.
+ * Why a script rejected a call, as the code of an error response: a constant;
+ * absent: it did not, or there is no other reason than the function's.
  */
 #define RUN_WHY_KEY_REUSED    "key_reused"
 #define RUN_WHY_BUSY          "run_busy"
 #define RUN_WHY_NOT_RESUMABLE "run_not_resumable"
 #define RUN_WHY_NOT_WAITING   "not_waiting"
 #define RUN_WHY_STALE         "stale_interaction"
+#define RUN_WHY_TOO_MANY      "too_many_runs"
 
 struct run_record {
 	struct str run_id, user_id;
@@ -118,9 +119,9 @@ struct run_new {
  * Store a queued run.  A run that resumes another has its runner, workspace,
  * and handle; that other one must have ended, have a handle and the same
  * engine, and no run of the workspace may be live.  RC_NOENT: there is no such
- * run; RC_RETRY: the user has per_user, or RUN_STORED_MAX; RC_CONFLICT and
- * n->why: RUN_WHY_KEY_REUSED, _BUSY, _NOT_RESUMABLE.  The runner does not know
- * of it yet: run_runner_add().
+ * run; RC_RETRY and RUN_WHY_TOO_MANY: the user has per_user, or RUN_STORED_MAX;
+ * RC_CONFLICT and n->why: RUN_WHY_KEY_REUSED, _BUSY, _NOT_RESUMABLE.  The
+ * runner does not know of it yet: run_runner_add().
  */
 enum rc run_create(struct state *s, struct run_new *n) RC_CHECK;
 
@@ -190,8 +191,8 @@ struct run_publish {
 	struct str question_id, question; /* RUN_IS_WAITING */
 	int64_t reply_ms;                 /* RUN_IS_WAITING: time to reply */
 	struct str reply;                 /* RUN_IS_QUEUED */
-	int64_t keep_ms;                  /* an end: stored for this long */
-	/* Set, unless RC_NOENT: what the record has. */
+	int64_t ttl_ms;                   /* an end: stored for this long */
+	/* Set: what the record has; -1: not known. */
 	int64_t fcmp_is, rasp_is;
 };
 
@@ -200,14 +201,15 @@ struct run_publish {
  * Append the events to the run's logs and change its state, all of it or
  * nothing.  RC_CONFLICT: epoch is not the newest, or the status cannot follow:
  * the caller is not the writer any more; RC_NOENT: the run was deleted, the
- * same; RC_RETRY: fcmp or rasp is not the record's count.  A repetition, of
- * which nothing is missing in the record, is RC_OK and appends nothing.
+ * same; RC_RETRY: fcmp or rasp is not the record's count, or, with fcmp_is -1,
+ * as of any call.  A repetition, of which nothing is missing in the record, is
+ * RC_OK and appends nothing.
  */
 enum rc run_publish(struct state *s, struct run_publish *p) RC_CHECK;
 
 /* ---- a run's user ---- */
 
-struct run_answer {
+struct run_user_reply {
 	struct str run_id, user_id;
 	struct str question_id, content;
 	struct str key; /* idempotency key, an id; absent: none */
@@ -222,7 +224,7 @@ struct run_answer {
  * Each question is answered once.  RC_NOENT: the user has no such run;
  * RC_CONFLICT and r->why: RUN_WHY_KEY_REUSED, _NOT_WAITING, _STALE.
  */
-enum rc run_reply(struct state *s, struct run_answer *r, struct arena *a,
+enum rc run_reply(struct state *s, struct run_user_reply *r, struct arena *a,
     struct run_record *out) RC_CHECK;
 
 /*

@@ -82,7 +82,7 @@ run_publish_check(const struct run_publish *p)
 	if (p->status == RUN_IS_WAITING &&
 	    (p->question_id.n == 0 || p->question.n == 0 || p->reply_ms <= 0))
 		return RC_INVALID;
-	if (run_status_is_end(p->status) && p->keep_ms <= 0)
+	if (run_status_is_end(p->status) && p->ttl_ms <= 0)
 		return RC_INVALID;
 	for (i = 0; i < p->n_fcmp; i++)
 		bytes += p->fcmp_json[i].n;
@@ -113,7 +113,7 @@ run_publish_call(
 	call_text(c, str_of(run_status_name(p->status)), ID_MAX);
 	call_text(c, p->handle, RUN_HANDLE_MAX);
 	call_text(c, p->question_id, ID_MAX);
-	call_num(c, p->status == RUN_IS_WAITING ? p->reply_ms : p->keep_ms);
+	call_num(c, p->status == RUN_IS_WAITING ? p->reply_ms : p->ttl_ms);
 	call_num(c, p->facts.n > 0);
 	call_num(c, p->question.n > 0);
 	call_num(c, p->reply.n > 0);
@@ -137,7 +137,7 @@ run_publish(struct state *s, struct run_publish *p)
 	struct script_call c;
 	enum rc rc;
 
-	p->fcmp_is = p->rasp_is = 0;
+	p->fcmp_is = p->rasp_is = -1;
 	rc = run_publish_check(p);
 	if (rc == RC_OK)
 		rc = run_change_check_user(p->run_id, p->user_id);
@@ -145,8 +145,10 @@ run_publish(struct state *s, struct run_publish *p)
 		return rc;
 	run_publish_call(&c, p, p->workspace.n > 0 ? p->workspace : p->run_id);
 	rc = call_run(s, &c, 3, &r);
-	p->fcmp_is = state_reply_int(state_reply_at(r, 1));
-	p->rasp_is = state_reply_int(state_reply_at(r, 2));
+	if (state_reply_len(r) == 3) {
+		p->fcmp_is = state_reply_int(state_reply_at(r, 1));
+		p->rasp_is = state_reply_int(state_reply_at(r, 2));
+	}
 	state_reply_free(r);
 	return rc;
 }
@@ -155,7 +157,7 @@ run_publish(struct state *s, struct run_publish *p)
 
 static enum rc
 run_reply_read(struct state_reply *r, enum rc rc, struct arena *a,
-    struct run_answer *p, struct run_record *out, struct str key)
+    struct run_user_reply *p, struct run_record *out, struct str key)
 {
 	struct record_reader rd = { .a = a };
 	enum rc parsed;
@@ -172,7 +174,7 @@ run_reply_read(struct state_reply *r, enum rc rc, struct arena *a,
 }
 
 enum rc
-run_reply(struct state *s, struct run_answer *p, struct arena *a,
+run_reply(struct state *s, struct run_user_reply *p, struct arena *a,
     struct run_record *out)
 {
 	char key[ID_TOKEN_MAX] = "-";

@@ -1,11 +1,11 @@
 /*
  * chat-gateway: the HTTP edge for owners, operators, provisioners and bodies.
  *
- * 	http		/v1/chat, /v1/turns, /v1/souls, /v1/terminals,
- * 			/v1/sessions, /v1/memories, /v1/users (routes.c)
- * 	requests	soul.rpc.turn.start, .cancel, .show,
+ * 	http		the routes of routes.c
+ * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
  * 			soul.rpc.emotion.state, .history, soul.rpc.memory.*
- * 	subscribes	soul.stream.<user>.<session>
+ * 	publishes	soul.run.wake.<runner>
+ * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
  * 	cli		migrate
  */
 #include "core/mem.h"

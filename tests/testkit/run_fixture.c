@@ -6,7 +6,7 @@
 
 #define EVENT_MAX 1024
 #define REPLY_MS  60000
-#define KEEP_MS   600000
+#define TTL_MS    600000
 
 struct run_new
 run_fixture_new(void)
@@ -87,7 +87,7 @@ run_fixture_publish(struct state *s, struct run_record *rec,
 		.status = status,
 		.handle = STR("session-1"),
 		.facts = STR("{\"engine_version\":\"1.2\"}"),
-		.keep_ms = KEEP_MS };
+		.ttl_ms = TTL_MS };
 	enum rc rc;
 	size_t i;
 

@@ -44,7 +44,7 @@ struct export
 	struct export_runs runs;
 	bool begun, degraded, memories_done;
 	/* The state is read for it, and its client has disconnected. */
-	bool reading, disconnected;
+	bool busy, disconnected;
 	int64_t n;
 };
 
@@ -141,7 +141,7 @@ export_on_disconnect(void *arg)
 	bool begun = x->begun;
 
 	x->disconnected = true;
-	if (x->reading)
+	if (x->busy)
 		return;
 	if (begun)
 		export_audit(x, CUT_SHORT);
@@ -233,10 +233,10 @@ export_put_runs(struct export *x)
 	enum rc rc;
 
 	arena_reset(x->a);
-	x->reading = true;
+	x->busy = true;
 	rc = export_runs_next(&x->runs, x->g->state, x->a,
 	    &(struct export_runs_to){ export_put_line_of, x });
-	x->reading = false;
+	x->busy = false;
 	if (x->disconnected)
 		export_on_disconnect(x);
 	else if (rc == RC_NOENT)

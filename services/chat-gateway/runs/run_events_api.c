@@ -59,12 +59,12 @@ on_runs_events(void *app, struct svc_call *c)
 static enum rc
 run_rasp_send(struct svc_call *c, const struct fcmp_event *e)
 {
-	static const struct str gone = STR_INIT("{}");
+	static const struct str none = STR_INIT("{}");
 	char id[STR_NUM_MAX];
 
 	(void)str_num(e->seq, id);
 	return svc_sse_send(c, e->json.p != NULL ? "run_event" : "events_gone",
-	    id, e->json.p != NULL ? e->json : gone);
+	    id, e->json.p != NULL ? e->json : none);
 }
 
 static bool

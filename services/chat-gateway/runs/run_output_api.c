@@ -14,9 +14,9 @@
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-#define NO_ANSWER  "the run's runner does not answer: see that it runs"
-#define BYTES_MAX  9007199254740991
-#define PATH_CHARS 1024
+#define NO_RESPONSE "the run's runner does not answer: see that it runs"
+#define BYTES_MAX   9007199254740991
+#define PATH_CHARS  1024
 
 /* The run's runner in a subject.  False: it has none, c has been ended. */
 static bool
@@ -44,7 +44,7 @@ run_output_send(struct gateway *g, struct svc_call *c,
 	}
 	*stored = *peer;
 	stored->subject = subject.p;
-	stored->missing = NO_ANSWER;
+	stored->missing = NO_RESPONSE;
 	run_call_send(g, c, stored, msg, NULL);
 }
 

@@ -7,17 +7,23 @@
 
 #include "core/mem.h"
 #include "testkit/gateway_turn_fixture.h"
+#include "testkit/run_fixture.h"
 
-/* All data of demo-user: a soul, a terminal, memories, a profile, a turn. */
+/* All data of demo-user: a soul, a terminal, memories, a profile, a turn, a
+ * run.
+ */
 struct victim {
 	struct gateway_memory_fixture r;
 	struct gw_run gw_run;
 	char soul[GW_SOUL_ID];
+	char run[RUN_ID_MAX];
 };
 
 static void
 victim_start(struct victim *h)
 {
+	struct run_new new = run_fixture_new();
+
 	h->r = (struct gateway_memory_fixture){ 0 };
 	gw_start_with_tokens(&h->r.b);
 	gw_memory_worker(&h->r);
@@ -29,6 +35,9 @@ victim_start(struct victim *h)
 	    "{\"user_profile\":{\"name\":\"Demo\"}}");
 	gw_run_begin(&h->gw_run, &h->r.b, "s1", "turn_1");
 	gw_run_end(&h->gw_run);
+	new.user_id = STR("demo-user");
+	ck_assert_int_eq(run_create(h->r.b.db.s, &new), RC_OK);
+	str_copy(str_of(new.run_id), h->run, sizeof(h->run));
 }
 
 static void
@@ -46,7 +55,7 @@ static const struct {
 	{ TOKEN_ACME_OPERATOR, "user_id=demo-user" },
 };
 
-/* "@" is replaced by the soul's id. */
+/* "@" is replaced by the soul's id, "%" by the run's. */
 static const struct {
 	const char *method, *path, *body;
 	const char *want;
@@ -62,17 +71,27 @@ static const struct {
 	{ "GET", "/v1/turns/turn_1", NULL, "404 turn not found" },
 	{ "DELETE", "/v1/memories/m1", NULL, "404 memory not found" },
 	{ "DELETE", "/v1/memories/m1?soul_id=@", NULL, "404 memory not found" },
+	{ "GET", "/v1/runs/%", NULL, "404 run not found" },
+	{ "DELETE", "/v1/runs/%", NULL, "404 run not found" },
+	{ "GET", "/v1/runs/%/events", NULL, "404 run not found" },
+	{ "GET", "/v1/runs/%/rasp", NULL, "404 run not found" },
+	{ "GET", "/v1/runs/%/logs?stream=stdout", NULL, "404 run not found" },
+	{ "GET", "/v1/runs/%/files", NULL, "404 run not found" },
+	{ "GET", "/v1/runs/%/files/content?path=a", NULL, "404 run not found" },
 };
 
 static const char *
 request_path(const struct victim *h, const char *path, const char *query)
 {
-	const char *at = strchr(path, '@');
+	const char *at = strpbrk(path, "@%");
 	static char dst[300];
 	int n = at != NULL ? (int)(at - path) : (int)strlen(path);
 
 	snprintf(dst, sizeof(dst), "%.*s%s%s", n, path,
-	    at != NULL ? h->soul : "", at != NULL ? at + 1 : "");
+	    at == NULL       ? ""
+		: *at == '@' ? h->soul
+			     : h->run,
+	    at != NULL ? at + 1 : "");
 	n = (int)strlen(dst);
 	snprintf(dst + n, sizeof(dst) - (size_t)n, "%s%s",
 	    query[0] == '\0'               ? ""
@@ -93,6 +112,7 @@ check_unchanged(struct victim *h)
 	    request_path(h, "/v1/souls/@/emotion", ""), NULL);
 	gw_ok_as(b, TOKEN_DEMO, "GET", "/v1/sessions/s1/messages", NULL);
 	gw_ok_as(b, TOKEN_DEMO, "GET", "/v1/turns/turn_1", NULL);
+	gw_ok_as(b, TOKEN_DEMO, "GET", request_path(h, "/v1/runs/%", ""), NULL);
 	j = gw_json_as(b, TOKEN_DEMO, "GET", "/v1/terminals/t1", NULL);
 	ck_assert_str_eq(tk_text(j, "soul_id"), h->soul);
 	json_decref(j);
@@ -134,7 +154,7 @@ TEST(data_of_other_users_is_not_found)
 TEST(lists_for_other_users_are_empty)
 {
 	static const char *const lists[] = { "/v1/souls", "/v1/terminals",
-		"/v1/memories", "/v1/memories?soul_id=@",
+		"/v1/runs", "/v1/memories", "/v1/memories?soul_id=@",
 		"/v1/memories?soul_id=@&query=secret" };
 	struct tk_response a = { 0 };
 	struct victim h;

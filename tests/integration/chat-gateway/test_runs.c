@@ -3,7 +3,6 @@
  * write them, and its replies.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
@@ -378,7 +377,7 @@ publish(struct run_record *rec, enum run_status status, size_t n)
 TEST(the_events_of_a_run_end_with_it)
 {
 	char id[RUN_ID_MAX], path[160];
-	struct run_answer r = { .user_id = STR("ann"),
+	struct run_user_reply r = { .user_id = STR("ann"),
 		.question_id = STR("ix_1"),
 		.content = STR("yes") };
 	struct run_record rec;
@@ -444,7 +443,7 @@ publish_rasp(struct run_record *rec, enum run_status status, const char *type)
 		.rasp_json = &json,
 		.n_rasp = 1,
 		.status = status,
-		.keep_ms = 600000 };
+		.ttl_ms = 600000 };
 
 	snprintf(text, sizeof(text),
 	    "{\"data\":{\"event\":{\"type\":\"run.failed\"}},"
@@ -474,7 +473,7 @@ TEST(rasp_events_end_with_the_run)
 	for (i = 1; i <= 3; i++) {
 		ck_assert(tk_sse_next(&s, GW_MS, &e));
 		ck_assert_str_eq(e.name, "run_event");
-		ck_assert_int_eq(atoi(e.id), i);
+		ck_assert_str_eq(e.id, i == 1 ? "1" : i == 2 ? "2" : "3");
 		ck_assert_str_eq(tk_text(e.j, "event.type"),
 		    i == 1       ? "run.started"
 			: i == 2 ? "run.usage"

@@ -12,6 +12,7 @@
 #include "state/star_home.h"
 #include "state/turn.h"
 #include "testkit/gateway_fixture.h"
+#include "testkit/run_fixture.h"
 
 #define PATH "/v1/users/ann/data"
 /* Of records that only a turn, a deletion or an outage makes. */
@@ -33,13 +34,24 @@ redis_rows(void)
 	return rows;
 }
 
+/* Only the user has any. */
+static bool
+row_is_of_run(const json_t *row)
+{
+	const json_t *of = json_object_get(row, "of");
+
+	return json_array_size(of) > 0 &&
+	    strcmp(json_string_value(json_array_get(of, 0)), "run") == 0;
+}
+
 static bool
 row_is_of_user(const json_t *row)
 {
 	const json_t *of = json_object_get(row, "of");
 
 	return json_array_size(of) > 0 &&
-	    strcmp(json_string_value(json_array_get(of, 0)), "user") == 0;
+	    (strcmp(json_string_value(json_array_get(of, 0)), "user") == 0 ||
+		row_is_of_run(row));
 }
 
 /* The pattern of all keys of a row that are the user's. */
@@ -48,7 +60,7 @@ row_pattern(const json_t *row, const char *user, char dst[256])
 {
 	const char *s = json_string_value(json_object_get(row, "key"));
 	size_t n = 0;
-	bool named = false;
+	bool named = row_is_of_run(row);
 
 	for (; *s != '\0'; s++) {
 		if (strncmp(s, "{#}", 3) == 0) {
@@ -147,6 +159,22 @@ put_star(struct gateway_fixture *b, const char *soul)
 	    RC_OK);
 }
 
+/* One that runs, and one that has ended. */
+static void
+put_runs(struct gateway_fixture *b)
+{
+	struct run_new new = run_fixture_new();
+	char id[RUN_ID_MAX];
+	struct run_record rec;
+
+	new.key = STR("k1");
+	ck_assert_int_eq(run_create(b->db.s, &new), RC_OK);
+	run_fixture_create(b->db.s, id);
+	rec = run_fixture_claim(b->db.s, id, b->db.arena);
+	ck_assert_int_eq(
+	    run_fixture_publish(b->db.s, &rec, RUN_IS_FAILED, 2, 2), RC_OK);
+}
+
 /* Everything that a user may have. */
 static void
 put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
@@ -172,6 +200,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	natsMsg_Destroy(m);
 	put_session(b);
 	put_star(b, soul);
+	put_runs(b);
 }
 
 static bool
@@ -208,7 +237,7 @@ check_rows(struct gateway_fixture *b, bool before)
 				(n == 0 || strcmp(fate, "expires") == 0),
 			    "%zu %s, of which %zu last", n, name, lasting);
 	}
-	ck_assert_uint_gt(of_user, 25);
+	ck_assert_uint_gt(of_user, 30);
 	json_decref(rows);
 }
 
@@ -234,6 +263,7 @@ TEST(everything_of_a_user_is_deleted)
 	ck_assert_int_eq(tk_int(j, "memories"), 1);
 	ck_assert_int_eq(tk_int(j, "terminals"), 1);
 	ck_assert_int_eq(tk_int(j, "star_identities"), 1);
+	ck_assert_int_eq(tk_int(j, "runs"), 2);
 	json_decref(j);
 	check_rows(&r.b, false);
 	/* What others know. */
@@ -281,7 +311,28 @@ TEST(without_memory_worker_it_is_deleted_too)
 	gateway_fixture_stop(&r.b);
 }
 
-TEST(the_export_has_homes_and_identities)
+/* Two runs, the newest first or not, and the two events of one of them. */
+static void
+check_exported_runs(const char *text)
+{
+	const char *line = text;
+	size_t runs = 0, events = 0;
+
+	while ((line = strstr(line, "{\"run\":{")) != NULL) {
+		runs++;
+		line++;
+	}
+	for (line = text; (line = strstr(line, "{\"run_event\":{")) != NULL;
+	     line++)
+		events++;
+	ck_assert_uint_eq(runs, 2);
+	ck_assert_uint_eq(events, 2);
+	ck_assert_ptr_nonnull(strstr(text, "\"prompt\":\"x\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"state\":\"failed\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"conversation.failed\""));
+}
+
+TEST(the_export_has_homes_identities_and_runs)
 {
 	char soul[GW_SOUL_ID], want[512], path[256];
 	struct gateway_memory_fixture r;
@@ -303,11 +354,13 @@ TEST(the_export_has_homes_and_identities)
 	    "\"demo_world/agent_007\"}}\n"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"profile\":"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"end\":"));
+	check_exported_runs(a.body.p);
 	snprintf(path, sizeof(path),
 	    "/v1/memories/export?user_id=ann&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);
 	ck_assert_ptr_nonnull(strstr(a.body.p, want));
 	ck_assert_ptr_null(strstr(a.body.p, "star_identity"));
+	ck_assert_ptr_null(strstr(a.body.p, "run_id"));
 	tk_response_free(&a);
 	gw_memory_stop(&r);
 }

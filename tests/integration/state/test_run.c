@@ -92,26 +92,26 @@ TEST(a_run_is_stored_as_it_was_requested)
 
 TEST(a_key_starts_one_run)
 {
-	struct run_new n = run_fixture_new(), again = run_fixture_new();
+	struct run_new n = run_fixture_new(), other = run_fixture_new();
 	struct state_fixture b;
 	struct run_page p = { .max = 10 };
 
 	state_fixture_start(&b);
-	n.key = again.key = STR("k 1");
+	n.key = other.key = STR("k 1");
 	OK(run_create(b.s, &n));
-	OK(run_create(b.s, &again));
-	ck_assert(again.repeated);
-	ck_assert_str_eq(again.run_id, n.run_id);
-	again.spec = STR("{\"engine\":\"codex\",\"prompt\":\"y\"}");
-	IS(RC_CONFLICT, run_create(b.s, &again));
-	ck_text(again.why, RUN_WHY_KEY_REUSED);
+	OK(run_create(b.s, &other));
+	ck_assert(other.repeated);
+	ck_assert_str_eq(other.run_id, n.run_id);
+	other.spec = STR("{\"engine\":\"codex\",\"prompt\":\"y\"}");
+	IS(RC_CONFLICT, run_create(b.s, &other));
+	ck_text(other.why, RUN_WHY_KEY_REUSED);
 	/* Another user's key is another key. */
-	again.user_id = STR("bob");
-	OK(run_create(b.s, &again));
-	ck_assert(!again.repeated);
+	other.user_id = STR("bob");
+	OK(run_create(b.s, &other));
+	ck_assert(!other.repeated);
 	OK(run_list(b.s, ANN, b.a, &p));
 	ck_assert_uint_eq(p.n, 1);
-	/* The run was deleted: the key starts one again. */
+	/* The run was deleted: the key starts one other. */
 	OK(run_delete(b.s, str_of(n.run_id), ANN, true));
 	OK(run_create(b.s, &n));
 	ck_assert(!n.repeated);
@@ -131,6 +131,7 @@ TEST(a_user_has_so_many_runs_at_a_time)
 	str_copy(str_of(n.run_id), first, sizeof(first));
 	OK(run_create(b.s, &n));
 	IS(RC_RETRY, run_create(b.s, &n));
+	ck_text(n.why, RUN_WHY_TOO_MANY);
 	/* One that runs counts, one that waits does not, nor one that ended. */
 	rec = run_fixture_claim(b.s, first, b.a);
 	IS(RC_RETRY, run_create(b.s, &n));
@@ -141,6 +142,28 @@ TEST(a_user_has_so_many_runs_at_a_time)
 	end_run(&b, third, RUN_IS_FAILED);
 	OK(run_create(b.s, &n));
 	IS(RC_RETRY, run_create(b.s, &n));
+	state_fixture_stop(&b);
+}
+
+TEST(a_user_has_so_many_stored_runs)
+{
+	struct run_new n = run_fixture_new();
+	struct state_fixture b;
+	char text[STATE_KEY_MAX], id[64];
+	struct str key;
+	int i;
+
+	state_fixture_start(&b);
+	OK(state_key(text, KEY_USER_RUNS, &n.user_id, 1, &key));
+	for (i = 0; i < RUN_STORED_MAX - 1; i++) {
+		snprintf(id, sizeof(id), "20260101T000000-codex-%08d", i);
+		DO(&b, STR("ZADD"), key, STR("0"), str_of(id));
+	}
+	/* Those have expired, which is found out when there are too many. */
+	OK(run_create(b.s, &n));
+	OK(run_create(b.s, &n));
+	ck_assert_int_eq(
+	    INT_OF(&b, STR("ZCARD"), key), RUN_STORED_MAX + 1 - 100);
 	state_fixture_stop(&b);
 }
 
@@ -178,7 +201,7 @@ TEST(a_queued_run_may_get_another_runner_before_its_first_attempt)
 	/* Its workspace is at r2 now. */
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_WAITING, 1, 0));
 	OK(run_reply(b.s,
-	    &(struct run_answer){ .run_id = str_of(id),
+	    &(struct run_user_reply){ .run_id = str_of(id),
 		.user_id = ANN,
 		.question_id = STR("ix_1"),
 		.content = STR("yes") },
@@ -271,6 +294,9 @@ TEST(what_others_have_published_is_reported)
 	IS(RC_RETRY, run_publish(b.s, &p));
 	ck_assert_int_eq(p.fcmp_is, 2);
 	ck_assert_int_eq(p.rasp_is, 0);
+	p.epoch = 0;
+	IS(RC_INVALID, run_publish(b.s, &p));
+	ck_assert_int_eq(p.fcmp_is, -1);
 	ck_assert_uint_eq(events_of(&b, id, EVENTS_RUN, &list), 2);
 	state_fixture_stop(&b);
 }
@@ -344,7 +370,7 @@ static enum rc
 reply(struct state_fixture *b, const char *id, const char *question,
     const char *content, const char *key, const char *why)
 {
-	struct run_answer r = { .run_id = str_of(id),
+	struct run_user_reply r = { .run_id = str_of(id),
 		.user_id = ANN,
 		.question_id = str_of(question),
 		.content = str_of(content),
@@ -360,7 +386,7 @@ reply(struct state_fixture *b, const char *id, const char *question,
 	return rc;
 }
 
-TEST(each_question_is_answered_once)
+TEST(each_question_has_one_reply)
 {
 	struct state_fixture b;
 	struct run_record rec;
@@ -399,7 +425,7 @@ TEST(only_its_user_has_a_run)
 	static const char *const others[] = { "bob", "eve", "anna" };
 	struct state_fixture b;
 	struct run_record rec;
-	struct run_answer r = { .question_id = STR("ix_1"),
+	struct run_user_reply r = { .question_id = STR("ix_1"),
 		.content = STR("yes") };
 	char id[RUN_ID_MAX];
 	size_t i;
@@ -422,7 +448,7 @@ TEST(only_its_user_has_a_run)
 }
 
 /* Its time is up: auto_reply. */
-TEST(a_question_may_be_answered_for_the_user)
+TEST(a_reply_may_be_given_for_the_user)
 {
 	struct state_fixture b;
 	struct run_record rec;

@@ -170,7 +170,7 @@ model_reply(struct model *m, size_t k)
 {
 	struct run_record *is = &m->is[k], rec;
 	char question[32];
-	struct run_answer r = { .run_id = str_of(m->id[k]),
+	struct run_user_reply r = { .run_id = str_of(m->id[k]),
 		.user_id = ANN,
 		.question_id = STR_NONE,
 		.content = STR("yes") };
@@ -289,7 +289,7 @@ compete_to_claim(struct state_fixture *f, int peer)
 static void
 compete_to_reply(struct state_fixture *f, int peer)
 {
-	struct run_answer r = { .user_id = ANN,
+	struct run_user_reply r = { .user_id = ANN,
 		.question_id = STR("ix_1"),
 		.content = STR("yes") };
 	struct run_record rec;
@@ -329,7 +329,7 @@ TEST_T(no_attempt_is_claimed_twice, 60)
 	state_fixture_stop(&r);
 }
 
-TEST_T(each_question_has_one_answer, 60)
+TEST_T(each_question_has_one_reply, 60)
 {
 	struct tk_server redis;
 	struct state_fixture r;

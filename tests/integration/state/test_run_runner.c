@@ -26,7 +26,7 @@ set_dead(struct state_fixture *b, const char *runner, int64_t ms)
 	    str_num(state_fixture_now(b) - ms, num), str_of(runner));
 }
 
-TEST(a_runner_lives_while_it_says_so)
+TEST(a_runner_lives_while_it_renews)
 {
 	struct run_runner *list;
 	struct state_fixture b;
@@ -75,7 +75,7 @@ TEST(a_runner_that_is_long_dead_is_forgotten)
 	state_fixture_stop(&b);
 }
 
-TEST(there_are_so_many_runners)
+TEST(the_number_of_runners_is_limited)
 {
 	struct state_fixture b;
 	char id[16];
