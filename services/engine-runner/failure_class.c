@@ -73,6 +73,7 @@ static const struct {
 	{ "internal server error", &class_provider },
 	{ "bad gateway", &class_provider },
 	{ "service unavailable", &class_provider },
+	{ "experiencing high demand", &class_provider }, /* codex: 5xx */
 	{ "gateway timeout", &class_provider },
 	{ "exceeded retry limit", &class_provider },
 	{ "stream disconnected", &class_network },
