@@ -275,6 +275,20 @@ done_text_byte(struct done_marker *m)
 	m->ticks = 0;
 }
 
+/* The rest of a line, up to what may be an object: most of a text. */
+static void
+done_text_run(struct done_marker *m)
+{
+	const char *p = m->all.p + m->at, *end = m->all.p + m->all.n;
+
+	while (p < end && *p != '\n' && *p != '{')
+		p++;
+	m->at = (size_t)(p - m->all.p);
+	while (done_is_blank(p[-1]))
+		p--;
+	m->hold = (size_t)(p - m->all.p);
+}
+
 /* A tick at the beginning of a line, or in a fence of more than three. */
 static void
 done_tick(struct done_marker *m)
@@ -333,6 +347,7 @@ done_plain(struct done_marker *m, char c)
 		done_trial_begin(m);
 	} else {
 		done_text_byte(m);
+		done_text_run(m);
 	}
 }
 

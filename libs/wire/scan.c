@@ -187,6 +187,16 @@ scan_hex4(const char *p, const char *end)
 	return c;
 }
 
+/* What may be behind a backslash, but for "u". */
+static const bool scan_escapes[256] = { ['"'] = true,
+	['\\'] = true,
+	['/'] = true,
+	['b'] = true,
+	['f'] = true,
+	['n'] = true,
+	['r'] = true,
+	['t'] = true };
+
 const char *
 wire_scan_escape(struct wire_scan *s, const char *p)
 {
@@ -199,8 +209,7 @@ wire_scan_escape(struct wire_scan *s, const char *p)
 	if (*p == '/')
 		s->traits |= WIRE_SCAN_SLASH;
 	if (*p != 'u')
-		return *p != '\0' && strchr("\"\\/bfnrt", *p) != NULL ? p + 1
-								      : NULL;
+		return scan_escapes[(unsigned char)*p] ? p + 1 : NULL;
 	s->traits |= WIRE_SCAN_UNICODE;
 	c = scan_hex4(++p, end);
 	if (c <= 0 || (c >= 0xdc00 && c <= 0xdfff))

@@ -5,9 +5,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 #include "core/buf.h"
 #include "core/mem.h"
@@ -87,84 +84,7 @@ wire_paths_free(struct wire_paths *p)
 	free(p);
 }
 
-/* ---- UTF-8 ---- */
-
-/* Bytes of ASCII at the beginning of p…end, or some of them. */
-static inline const char *
-paths_ascii(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	while (end - p >= 16) {
-		int high =
-		    _mm_movemask_epi8(_mm_loadu_si128((const void *)p));
-
-		if (high != 0)
-			return p + __builtin_ctz((unsigned)high);
-		p += 16;
-	}
-#endif
-	while (p < end && (unsigned char)*p < 0x80)
-		p++;
-	return p;
-}
-
-/* Past characters that are not ASCII; NULL: one of them is not valid. */
-static const char *
-paths_wide(const char *p, const char *end)
-{
-	while (p < end && (unsigned char)*p >= 0x80) {
-		struct str s = { p, (size_t)(end - p) };
-		size_t n = 0;
-
-		if (str_utf8_next(s, &n) < 0)
-			return NULL;
-		p += n;
-	}
-	return p;
-}
-
-static bool
-paths_utf8(struct str in)
-{
-	const char *p = in.p, *end = in.p + in.n;
-
-	for (;;) {
-		p = paths_ascii(p, end);
-		if (p == end)
-			return true;
-		p = paths_wide(p, end);
-		if (p == NULL)
-			return false;
-	}
-}
-
 /* ---- strings ---- */
-
-/* The next quote, backslash or control character, or end. */
-static inline const char *
-paths_special(const char *p, const char *end)
-{
-#ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"');
-	const __m128i escape = _mm_set1_epi8('\\');
-	const __m128i control = _mm_set1_epi8(0x1f);
-
-	while (end - p >= 16) {
-		__m128i v = _mm_loadu_si128((const void *)p);
-		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(v, quote),
-		    _mm_or_si128(_mm_cmpeq_epi8(v, escape),
-			_mm_cmpeq_epi8(_mm_min_epu8(v, control), v)));
-		int mask = _mm_movemask_epi8(hit);
-
-		if (mask != 0)
-			return p + __builtin_ctz((unsigned)mask);
-		p += 16;
-	}
-#endif
-	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
-		p++;
-	return p;
-}
 
 /* Past a string, whose quote is at s->p; *escaped: it has escapes. */
 static inline bool
@@ -174,7 +94,7 @@ paths_string(struct wire_scan *s, bool *escaped)
 
 	*escaped = false;
 	for (;;) {
-		p = paths_special(p, s->end);
+		p = wire_scan_special(p, s->end);
 		if (p == s->end)
 			return false;
 		if (*p == '"') {
@@ -404,7 +324,7 @@ wire_slice_paths(
 	bool more = true, whole, ok = true;
 
 	memset(found, 0, p->n * sizeof(*found));
-	if (in.n == 0 || !paths_utf8(in))
+	if (in.n == 0 || !wire_scan_utf8(in))
 		return RC_INVALID;
 	wire_scan_begin(&r.s, in);
 	r.paths = p;

@@ -119,8 +119,6 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 	    stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
 	int64_t unparsed = b->unparsed;
 
-	if (!b->used)
-		return;
 	e.block.lines = b->lines;
 	e.block.bytes = (int64_t)(b->to - b->from);
 	e.block.text = buf_str(&b->text);
@@ -137,9 +135,13 @@ attempt_blocks_flush(struct attempt *a)
 {
 	bool err_first =
 	    a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	enum spool_stream first = err_first ? SPOOL_ERR : SPOOL_OUT;
+	enum spool_stream second = err_first ? SPOOL_OUT : SPOOL_ERR;
 
-	attempt_block_flush(a, err_first ? SPOOL_ERR : SPOOL_OUT);
-	attempt_block_flush(a, err_first ? SPOOL_OUT : SPOOL_ERR);
+	if (a->blocks[first].used)
+		attempt_block_flush(a, first);
+	if (a->blocks[second].used)
+		attempt_block_flush(a, second);
 }
 
 /* The last lines, from which a failure is understood. */
@@ -224,6 +226,7 @@ attempt_delta(struct attempt *a, struct str text)
 		e.message.text = fcmp_cut(text, FCMP_DELTA_MAX);
 		text.p += e.message.text.n;
 		text.n -= e.message.text.n;
+		m->released += e.message.text.n;
 		attempt_emit(a, &e);
 	}
 	m->delta_from = m->to;
@@ -254,6 +257,7 @@ attempt_message_begin(struct attempt *a, const struct fact *f)
 
 	m->open = true;
 	m->delta = false;
+	m->released = 0;
 	snprintf(m->id, sizeof(m->id), "m_%" PRId64 "_%" PRId64,
 	    a->o.meta->attempt, ++a->messages);
 	buf_reset(&m->item);
@@ -313,9 +317,13 @@ attempt_message_end(struct attempt *a)
 
 	if (!m->open)
 		return;
-	attempt_delta_flush(a);
 	m->open = false;
 	done_marker_finish(m->text, &r);
+	/* The deltas of a message are all of its text. */
+	if ((m->delta || m->released > 0) && r.text.n > m->released)
+		attempt_delta(a,
+		    (struct str){ r.text.p + m->released,
+			r.text.n - m->released });
 	attempt_blocks_flush(a);
 	text = fcmp_cut(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)
@@ -396,6 +404,7 @@ attempt_on_message(struct attempt *a, const struct fact *f)
 	} else {
 		/* The engine has changed its text; this one counts. */
 		m->delta = false;
+		m->released = 0;
 		done_marker_reset(m->text);
 	}
 	done_marker_put(m->text, text);
@@ -465,6 +474,9 @@ attempt_on_tool(struct attempt *a, const struct fact *f)
 	e.tool = f->tool;
 	e.tool.name = fcmp_cut(f->tool.name, ID_MAX);
 	e.tool.output = attempt_limit(a, &f->tool.output, RASP_TOOL_MAX);
+	/* It has none yet. */
+	if (f->kind == FACT_TOOL_STARTED)
+		e.tool.output.s = (struct str){ NULL, 0 };
 	if (id_valid(f->id))
 		e.tool_call_id = f->id;
 	if (f->kind == FACT_TOOL_FAILED)

@@ -38,7 +38,8 @@ struct attempt_message {
 	uint64_t from, to, delta_from;
 	int64_t ns;
 	double confidence;
-	bool delta; /* text came since the last delta */
+	bool delta;      /* text came since the last delta */
+	size_t released; /* bytes in deltas */
 };
 
 /* What the end is decided from. */

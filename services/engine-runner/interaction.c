@@ -176,7 +176,9 @@ interaction_of_text(
 	struct str block;
 	bool ok;
 
-	if (!interaction_find(text, &block) ||
+	/* Mostly there is none. */
+	if (str_find(text, STR("```ask_user")) < 0 ||
+	    !interaction_find(text, &block) ||
 	    wire_tree_parse(block, &v) != RC_OK)
 		return RC_NOENT;
 	ok = interaction_block(v, a, q);

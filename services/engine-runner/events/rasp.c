@@ -328,51 +328,82 @@ rasp_put_data(struct wire_out *o, const struct rasp_event *e)
 
 /* ---- envelope ---- */
 
+/*
+ * Most events are short, so that their envelopes are most of the work: it is
+ * written as text, but for what comes from outside.
+ */
+#define RASP_TEXT(b, lit) buf_put((b), (lit), sizeof(lit) - 1)
+
 static void
-rasp_put_source(
-    struct wire_out *o, struct str engine, const struct rasp_event *e)
+rasp_num(struct buf *b, int64_t v)
+{
+	char text[STR_NUM_MAX];
+
+	buf_put_str(b, str_num(v, text));
+}
+
+static void
+rasp_escaped(struct buf *b, struct str text)
+{
+	struct wire_out o = { .b = b };
+
+	wire_out_str(&o, text);
+}
+
+static void
+rasp_put_head(struct buf *b, struct str run_id, struct str engine,
+    const struct rasp_event *e)
 {
 	static const char *const streams[] = { "stdout", "stderr", "control" };
-
-	wire_out_key(o, STR("source"));
-	wire_out_object(o);
-	rasp_put(o, "engine", engine);
-	rasp_put(o, "stream", str_of(streams[e->stream]));
-	rasp_put(o, "parser", engine);
-	wire_out_key(o, STR("confidence"));
-	wire_out_f64(o, e->confidence);
-	wire_out_object_end(o);
-}
-
-static void
-rasp_put_event(struct wire_out *o, const struct rasp_event *e)
-{
 	static const char *const levels[] = { "info", "warning", "error" };
+	struct wire_out o = { .b = b };
+	char ts[RASP_TS_MAX];
 
-	wire_out_key(o, STR("event"));
-	wire_out_object(o);
-	rasp_put(o, "category", str_of(rasp_types[e->type].category));
-	rasp_put(o, "type", str_of(rasp_types[e->type].name));
-	rasp_put(o, "level", str_of(levels[e->level]));
-	wire_out_object_end(o);
+	RASP_TEXT(b, "{\"protocol_version\":\"rasp/1.0\",\"run_id\":");
+	rasp_escaped(b, run_id);
+	RASP_TEXT(b, ",\"seq\":");
+	rasp_num(b, e->seq);
+	RASP_TEXT(b, ",\"ts\":\"");
+	buf_put_str(b, rasp_ts(e->ns, ts));
+	RASP_TEXT(b, "\",\"attempt\":");
+	rasp_num(b, e->attempt);
+	RASP_TEXT(b, ",\"source\":{\"engine\":\"");
+	buf_put_str(b, engine);
+	RASP_TEXT(b, "\",\"stream\":\"");
+	buf_puts(b, streams[e->stream]);
+	RASP_TEXT(b, "\",\"parser\":\"");
+	buf_put_str(b, engine);
+	RASP_TEXT(b, "\",\"confidence\":");
+	wire_out_f64(&o, e->confidence);
+	RASP_TEXT(b, "},\"event\":{\"category\":\"");
+	buf_puts(b, rasp_types[e->type].category);
+	RASP_TEXT(b, "\",\"type\":\"");
+	buf_puts(b, rasp_types[e->type].name);
+	RASP_TEXT(b, "\",\"level\":\"");
+	buf_puts(b, levels[e->level]);
+	RASP_TEXT(b, "\"},\"data\":");
 }
 
 static void
-rasp_put_ends(struct wire_out *o, const struct rasp_event *e)
+rasp_put_tail(struct buf *b, const struct rasp_event *e)
 {
-	wire_out_key(o, STR("correlation"));
-	wire_out_object(o);
-	rasp_put_any(o, "session_id", e->session_id);
-	rasp_put_any(o, "interaction_id", e->interaction_id);
-	rasp_put_any(o, "tool_call_id", e->tool_call_id);
-	wire_out_object_end(o);
-	wire_out_key(o, STR("raw_ref"));
-	wire_out_object(o);
-	rasp_put_num(o, "stdout_from", e->raw.stdout_from);
-	rasp_put_num(o, "stdout_to", e->raw.stdout_to);
-	rasp_put_num(o, "stderr_from", e->raw.stderr_from);
-	rasp_put_num(o, "stderr_to", e->raw.stderr_to);
-	wire_out_object_end(o);
+	struct wire_out o = { .b = b };
+
+	RASP_TEXT(b, ",\"correlation\":");
+	wire_out_object(&o);
+	rasp_put_any(&o, "session_id", e->session_id);
+	rasp_put_any(&o, "interaction_id", e->interaction_id);
+	rasp_put_any(&o, "tool_call_id", e->tool_call_id);
+	wire_out_object_end(&o);
+	RASP_TEXT(b, ",\"raw_ref\":{\"stdout_from\":");
+	rasp_num(b, e->raw.stdout_from);
+	RASP_TEXT(b, ",\"stdout_to\":");
+	rasp_num(b, e->raw.stdout_to);
+	RASP_TEXT(b, ",\"stderr_from\":");
+	rasp_num(b, e->raw.stderr_from);
+	RASP_TEXT(b, ",\"stderr_to\":");
+	rasp_num(b, e->raw.stderr_to);
+	RASP_TEXT(b, "}}");
 }
 
 void
@@ -380,20 +411,10 @@ rasp_write(struct str run_id, struct str engine, const struct rasp_event *e,
     struct buf *b)
 {
 	struct wire_out o = { .b = b };
-	char ts[RASP_TS_MAX];
 
-	wire_out_object(&o);
-	rasp_put(&o, "protocol_version", STR("rasp/1.0"));
-	rasp_put(&o, "run_id", run_id);
-	rasp_put_num(&o, "seq", e->seq);
-	rasp_put(&o, "ts", rasp_ts(e->ns, ts));
-	rasp_put_num(&o, "attempt", e->attempt);
-	rasp_put_source(&o, engine, e);
-	rasp_put_event(&o, e);
-	wire_out_key(&o, STR("data"));
+	rasp_put_head(b, run_id, engine, e);
 	wire_out_object(&o);
 	rasp_put_data(&o, e);
 	wire_out_object_end(&o);
-	rasp_put_ends(&o, e);
-	wire_out_object_end(&o);
+	rasp_put_tail(b, e);
 }

@@ -46,15 +46,32 @@ replay_lines(const struct replay *r, struct attempt *a, enum spool_stream stream
 }
 
 static void
+replay_records(const struct replay *r, struct attempt *a, struct journal *j)
+{
+	struct journal_chunk c;
+	struct str bytes = r->journal;
+
+	while (journal_next(j, &bytes, &c))
+		replay_chunk(r, a, &c);
+}
+
+void
+replay_begin(const struct replay *r, struct attempt *a)
+{
+	struct journal j = { 0 };
+
+	attempt_begin(a);
+	replay_records(r, a, &j);
+}
+
+static void
 replay_journal(const struct replay *r, struct attempt *a)
 {
 	struct journal j = { 0 };
 	struct journal_chunk c;
-	struct str bytes = r->journal;
 	int64_t ns;
 
-	while (journal_next(&j, &bytes, &c))
-		replay_chunk(r, a, &c);
+	replay_records(r, a, &j);
 	ns = r->exit.ns > j.ns ? r->exit.ns : j.ns;
 	if (journal_rest(&j, SPOOL_OUT, r->out.n, ns, &c))
 		replay_chunk(r, a, &c);

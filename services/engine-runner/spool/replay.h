@@ -20,8 +20,13 @@ struct replay {
 	size_t feed; /* bytes that are given at a time; 0: all of a record's */
 };
 
-/* replay_run(r, a): All of *r to an attempt that has not begun. */
+/*
+ * replay_run(r, a): All of *r to an attempt that has not begun.
+ * replay_begin(r, a): The same, of an engine that has not ended: what the
+ * journal has, without the exit.
+ */
 void replay_run(const struct replay *r, struct attempt *a);
+void replay_begin(const struct replay *r, struct attempt *a);
 
 /*
  * replay_chooses_pty(r, pty, o):
