@@ -119,8 +119,7 @@ const cases = {
     const t = new Session(s.proxy, ENGINE, { budget: 0 });
     t.start("SIM:done");
     await t.end();
-    assert.equal(t.fcmp.at(-1).type, "conversation.failed", t.shown());
-    t.expectMessage(/BUDGET_EXCEEDED/);
+    t.expect("started", "failed runtime/BUDGET_EXCEEDED");
     assert.equal(s.proxy.sim.requests.length, 0);
   },
 
@@ -157,7 +156,7 @@ const cases = {
   async cancel_while_a_tool_runs(s) {
     s.start("SIM:tool_sleeps");
     await s.called("tool_sleeps");
-    await until("the tool", () => processesOf(s.run, "sleep 300").length > 0, 60000);
+    await until("the tool", () => processesOf(s.run, "sleep 300").length > 0, 150000);
     await s.stop();
     await s.end();
     assert.equal(s.fcmp.at(-1).data.error?.code, "CANCELED", s.shown());

@@ -195,7 +195,7 @@ export function startEngine(run, prompt, { handle, env = {} } = {}) {
         try { process.kill(pid, "SIGKILL"); } catch { /* it has ended */ }
       await ended;
     },
-    async end(ms = 150000) {
+    async end(ms = 240000) {
       let timer;
       const limit = new Promise((done) => { timer = setTimeout(() => done(null), ms); });
       const result = await Promise.race([ended, limit]);

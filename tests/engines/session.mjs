@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { ENGINES, KEY, makeRun, processesOf, replay, startEngine, until }
   from "./engine.mjs";
 
+// Longer than any engine takes to begin on a busy machine.
+const WAIT_MS = 150000;
+
 // An event as a case writes it; adjacent equal ones are one.
 function brief({ type, data }) {
   switch (type) {
@@ -51,12 +54,12 @@ export class Session {
   // Waits until the model has been called for a scenario.
   called(scenario) {
     return until(`a request for ${scenario}`,
-      () => this.proxy.sim.requests.some((q) => q.scenario === scenario), 60000);
+      () => this.proxy.sim.requests.some((q) => q.scenario === scenario), WAIT_MS);
   }
 
   // Waits until a row of stdout, or the list of processes, is as test wants it.
   printed(what, test) {
-    return until(what, () => test(this.engine.read("stdout")), 60000);
+    return until(what, () => test(this.engine.read("stdout")), WAIT_MS);
   }
 
   stop() {
