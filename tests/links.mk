@@ -131,3 +131,18 @@ $(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
     -iquote services/engine-runner
 $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_engine-runner := jansson
+# What engines print, and the files of a spool.
+LINKS_fuzz_done_marker := fcmp
+RUNNER_CORE := $(addprefix services/engine-runner/,\
+	attempt.c attempt_fact.c attempt_end.c engine.c failure_class.c \
+	interaction.c) $(foreach d,engines events spool,\
+	$(wildcard services/engine-runner/$d/*.c))
+SRC_fuzz_attempt := $(RUNNER_CORE)
+LINKS_fuzz_attempt := fcmp procsup
+SRC_fuzz_interaction := services/engine-runner/interaction.c
+LINKS_fuzz_interaction := fcmp
+SRC_fuzz_spool_format := services/engine-runner/spool/journal.c
+LINKS_fuzz_spool_format := procsup
+build/fuzz/tests/fuzz/attempt.o build/fuzz/tests/fuzz/interaction.o \
+    build/fuzz/tests/fuzz/spool_format.o: private CPPFLAGS += \
+    -iquote services/engine-runner

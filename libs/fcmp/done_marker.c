@@ -394,7 +394,7 @@ struct str
 done_marker_release(struct done_marker *m)
 {
 	size_t to = m->markers > 0 ? m->marker_hold : m->hold;
-	struct str s = { m->all.p + m->released, 0 };
+	struct str s = { buf_str(&m->all).p + m->released, 0 };
 
 	if (to > m->released) {
 		s.n = to - m->released;
