@@ -175,7 +175,7 @@ export function startEngine(run, prompt, { handle, env = {} } = {}) {
     'exec "$@" <"$SPOOL/stdin" >"$SPOOL/stdout" 2>"$SPOOL/stderr"', "bash",
     join(CLI, run.name), ...e.argv(handle, prompt)], {
     cwd: join(run.dir, "work"), detached: true, stdio: "ignore",
-    env: { ...ENV, HOME: home, TMPDIR: home, SPOOL: spool, PWD: join(run.dir, "work"),
+    env: { ...ENV, HOME: home, TMPDIR: join(run.dir, "tmp"), SPOOL: spool, PWD: join(run.dir, "work"),
       SOUL_RUN: `${run.id}.1`, ...e.env(run.url, home), ...env },
   });
   const start = Date.now();
