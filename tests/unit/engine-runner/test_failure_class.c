@@ -40,7 +40,7 @@ static const struct {
 	{ { .message = STR_INIT("We're currently experiencing high demand") },
 	    "PROVIDER_ERROR" },
 	{ { .message = STR_INIT("read ECONNRESET") }, "NETWORK" },
-	{ { .message = STR_INIT("Model stream ended without a finish reason.") },
+	{ { .message = STR_INIT("ended without a finish reason") },
 	    "NETWORK" },
 	{ { .message = STR_INIT("stream disconnected before completion") },
 	    "NETWORK" },
@@ -100,7 +100,7 @@ static const struct {
 	{ { .message = STR_INIT("x set-cookie: a=b; path=/ and more") },
 	    "x set-cookie***" },
 	{ { .message = STR_INIT("status 401, url: http://127.0.0.1:9081/r/"
-				"20261127T091252-codex-17e67f51/1/5/T5-_x/x)") },
+				"20261127T091252-codex-17e6/1/5/T5-_x/x)") },
 	    "status 401, url: http://127.0.0.1:***)" },
 	{ { .output = STR_INIT("one\nquota exceeded\n    at f (x.js)\nend\n") },
 	    "quota exceeded" },
