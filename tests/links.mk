@@ -102,6 +102,8 @@ SRC_fuzz_mqtt := $(addprefix services/mqtt-bridge/,\
 LINKS_fuzz_mqtt := terminal rx wire core
 PKG_fuzz_mqtt := terminal
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
+# Events of conversations.
+LINKS_fuzz_fcmp := fcmp wire core
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/streams/event_cursor.c \
 	services/memory-worker/recall/page_cursor.c

@@ -52,7 +52,7 @@ struct done_marker {
 	struct done_range object;
 	size_t depth;
 	bool begun, in_string, escape;
-	bool alone;     /* it begins its line */
+	bool alone; /* it begins its line */
 	bool has_marker;
 	bool line_over; /* its line has ended */
 
@@ -94,10 +94,9 @@ done_marker_reset(struct done_marker *m)
 {
 	struct buf all = m->all, text = m->text, payload = m->payload;
 
-	*m = (struct done_marker){ .all = all,
-		.text = text,
-		.payload = payload,
-		.blank = true };
+	*m = (struct done_marker){
+		.all = all, .text = text, .payload = payload, .blank = true
+	};
 	buf_reset(&m->all);
 	buf_reset(&m->text);
 	buf_reset(&m->payload);
@@ -336,8 +335,7 @@ done_plain(struct done_marker *m, char c)
 		done_line_end(m);
 	} else if (done_is_blank(c)) {
 		m->at++;
-	} else if (c == '`' &&
-	    (m->blank || (m->ticks > 0 && m->info == 0))) {
+	} else if (c == '`' && (m->blank || (m->ticks > 0 && m->info == 0))) {
 		done_tick(m);
 	} else if (m->ticks >= FENCE_TICKS && c != '`' &&
 	    m->info < FENCE_INFO_MAX) {

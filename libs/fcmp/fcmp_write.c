@@ -82,7 +82,7 @@ fcmp_escaped_size(unsigned char c, size_t n)
 }
 
 struct str
-fcmp_cut(struct str text, size_t max)
+fcmp_truncate(struct str text, size_t max)
 {
 	size_t used = 0, at = 0;
 
@@ -252,7 +252,7 @@ fcmp_input_required(
 	fcmp_begin(&o, h, "user.input.required");
 	fcmp_put(&o, "interaction_id", q->interaction_id);
 	fcmp_put(&o, "kind", wire_question_kind_names[q->kind]);
-	fcmp_put(&o, "prompt", fcmp_cut(q->prompt, FCMP_PROMPT_MAX));
+	fcmp_put(&o, "prompt", fcmp_truncate(q->prompt, FCMP_PROMPT_MAX));
 	fcmp_put_options(&o, q->options, q->n_options);
 	if (q->kind == WIRE_QUESTION_KIND_FORM) {
 		wire_out_key(&o, STR("fields"));
@@ -272,7 +272,7 @@ fcmp_input_replied(const struct fcmp_head *h, struct str interaction_id,
 
 	fcmp_begin(&o, h, "user.input.replied");
 	fcmp_put(&o, "interaction_id", interaction_id);
-	fcmp_put(&o, "content", fcmp_cut(content, FCMP_CONTENT_MAX));
+	fcmp_put(&o, "content", fcmp_truncate(content, FCMP_CONTENT_MAX));
 	fcmp_end(&o, h);
 }
 
@@ -302,7 +302,7 @@ fcmp_failed(
 	fcmp_put(&o, "category",
 	    wire_chat_event_data_error_category_names[e->category]);
 	fcmp_put_code(&o, e->code);
-	fcmp_put(&o, "message", fcmp_cut(e->message, FCMP_MESSAGE_MAX));
+	fcmp_put(&o, "message", fcmp_truncate(e->message, FCMP_MESSAGE_MAX));
 	wire_out_key(&o, STR("retryable"));
 	wire_out_bool(&o, e->retryable);
 	wire_out_object_end(&o);
@@ -317,7 +317,7 @@ fcmp_warning(
 
 	fcmp_begin(&o, h, "diagnostic.warning");
 	fcmp_put_code(&o, w->code);
-	fcmp_put(&o, "message", fcmp_cut(w->message, FCMP_MESSAGE_MAX));
+	fcmp_put(&o, "message", fcmp_truncate(w->message, FCMP_MESSAGE_MAX));
 	if (w->message_id.n > 0)
 		fcmp_put(&o, "message_id", w->message_id);
 	if (w->count > 0)

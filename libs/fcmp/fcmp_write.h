@@ -22,7 +22,7 @@
 #define FCMP_EVENT_MAX (256UL * 1024)
 /* Characters of a title. */
 #define FCMP_TITLE_CHARS 80
-/* Bytes of texts as JSON strings, without their quotes: see fcmp_cut(). */
+/* Bytes of texts as JSON strings, without their quotes: see fcmp_truncate(). */
 #define FCMP_DELTA_MAX   65536
 #define FCMP_TEXT_MAX    196608
 #define FCMP_PROMPT_MAX  16384
@@ -82,7 +82,7 @@ void fcmp_final(const struct fcmp_head *h, struct str message_id,
 struct fcmp_question {
 	struct str interaction_id;
 	enum wire_question_kind kind;
-	struct str prompt; /* cut to FCMP_PROMPT_MAX */
+	struct str prompt; /* truncated to FCMP_PROMPT_MAX */
 	const struct wire_question_option *options;
 	size_t n_options;
 	const struct wire_question_field *fields; /* of a form */
@@ -92,7 +92,7 @@ struct fcmp_question {
 /*
  * fcmp_input_required(h, q, b): user.input.required.
  * fcmp_input_replied(h, interaction_id, content, b):
- * user.input.replied; content is cut to FCMP_CONTENT_MAX.
+ * user.input.replied; content is truncated to FCMP_CONTENT_MAX.
  */
 void fcmp_input_required(
     const struct fcmp_head *h, const struct fcmp_question *q, struct buf *b);
@@ -110,8 +110,8 @@ void fcmp_completed(
 
 struct fcmp_error {
 	enum wire_chat_event_data_error_category category;
-	struct str code;    /* cut to FCMP_CODE_MAX, written in upper case */
-	struct str message; /* cut to FCMP_MESSAGE_MAX */
+	struct str code; /* truncated to FCMP_CODE_MAX, written in upper case */
+	struct str message; /* truncated to FCMP_MESSAGE_MAX */
 	bool retryable;
 };
 
@@ -120,8 +120,8 @@ void fcmp_failed(
     const struct fcmp_head *h, const struct fcmp_error *e, struct buf *b);
 
 struct fcmp_warning {
-	struct str code;       /* cut to FCMP_CODE_MAX, written in upper case */
-	struct str message;    /* cut to FCMP_MESSAGE_MAX */
+	struct str code; /* truncated to FCMP_CODE_MAX, written in upper case */
+	struct str message;    /* truncated to FCMP_MESSAGE_MAX */
 	struct str message_id; /* of the message it is about; empty: none */
 	int64_t count;         /* 0: none */
 };
@@ -134,10 +134,10 @@ void fcmp_warning(
 void fcmp_number(struct str event, int64_t seq, struct buf *b);
 
 /*
- * fcmp_cut(text, max):
+ * fcmp_truncate(text, max):
  * The longest beginning of text that ends between characters and takes at most
  * max bytes as a JSON string, without the quotes.
  */
-struct str fcmp_cut(struct str text, size_t max);
+struct str fcmp_truncate(struct str text, size_t max);
 
 #endif /* !FCMP_FCMP_WRITE_H */

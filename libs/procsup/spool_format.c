@@ -117,9 +117,9 @@ spool_line(struct str *text, struct str *key, struct str *value)
 
 /* ---- meta ---- */
 
-#define META_TEXT(name)                              \
-	{                                            \
-		#name, offsetof(struct spool_meta, name) \
+#define META_TEXT(name)                                  \
+	{                                                \
+#name, offsetof(struct spool_meta, name) \
 	}
 static const struct {
 	const char *key;
@@ -178,8 +178,8 @@ spool_meta_line(
 			continue;
 		rc = spool_value(value, a, &text);
 		if (rc == RC_OK)
-			memcpy((char *)m + meta_texts[i].at, &text,
-			    sizeof(text));
+			memcpy(
+			    (char *)m + meta_texts[i].at, &text, sizeof(text));
 		return rc;
 	}
 	for (size_t i = 0; i < NELEM(meta_numbers); i++) {

@@ -40,13 +40,14 @@ struct events_key {
 	struct str id;      /* the session's, or the run's */
 };
 
-/* events_of_session(k), events_of_run(run_id): Their FCMP events. */
+/* events_of_session(k): The log of a session; its strings are those of k. */
 static inline struct events_key
 events_of_session(const struct session_key *k)
 {
 	return (struct events_key){ EVENTS_SESSION, k->user_id, k->session_id };
 }
 
+/* events_of_run(run_id): The FCMP log of a run; its id is run_id. */
 static inline struct events_key
 events_of_run(struct str run_id)
 {

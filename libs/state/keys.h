@@ -211,9 +211,9 @@
  * Workspace: hash: runs that use it: 1 (live) or 0.  All of them expire some
  * time after the end.
  */
-#define RUN_FORMAT  "1"
-#define KEY_RUN_PRE "soul:run:"
-#define KEY_RUN     KEY_RUN_PRE "{#}:%"
+#define RUN_FORMAT     "1"
+#define KEY_RUN_PRE    "soul:run:"
+#define KEY_RUN        KEY_RUN_PRE "{#}:%"
 #define KEY_RUN_EVENTS "soul:run:{#}:%:events"
 #define KEY_RUN_RASP   "soul:run:{#}:%:rasp"
 /* Events and bytes of a log; the oldest are removed. */
@@ -223,7 +223,7 @@
 #define RUN_EVENTS_TRIM_EVERY 32
 #define RUN_EVENTS_TRIM_BYTES 1048576
 /* Events that a script reads from a log at a time. */
-#define RUN_EVENTS_CHUNK 16
+#define RUN_EVENTS_CHUNK  16
 #define KEY_RUN_WORKSPACE "soul:run_workspace:{#}:%:1"
 /*
  * Sorted sets: a user's runs, with the score 0; a bucket's that have not ended,

@@ -188,8 +188,8 @@ run_find_workspace(
 	str_copy(c.keys[0], text, sizeof(text));
 	rc = state_cmd(s, STATE_ARGS(STR("HGET"), str_of(text), STR("ws")), &r);
 	if (rc == RC_OK)
-		str_copy(state_reply_kind(r) == STATE_STR ? state_reply_str(r)
-							  : run,
+		str_copy(
+		    state_reply_kind(r) == STATE_STR ? state_reply_str(r) : run,
 		    dst, RUN_ID_MAX);
 	state_reply_free(r);
 	return rc;
@@ -263,8 +263,7 @@ run_create(struct state *s, struct run_new *n)
 	if (n->per_user <= 0)
 		return RC_INVALID;
 	if (n->resumes.n > 0)
-		rc = run_find_workspace(
-		    s, n->resumes, n->user_id, workspace);
+		rc = run_find_workspace(s, n->resumes, n->user_id, workspace);
 	for (i = 0; rc == RC_OK && i < NEW_ID_TRIES; i++) {
 		rc = run_id_new(n->user_id, n->engine, n->at, n->run_id);
 		if (rc == RC_OK)
@@ -292,8 +291,8 @@ run_list_parse(const struct state_reply *r, struct arena *a, struct run_page *p,
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++) {
 		f = state_reply_at(list, i);
-		p->run[i] = (struct run_record){ .run_id =
-			record_text(&rd, state_reply_at(f, 0)) };
+		p->run[i] = (struct run_record){ .run_id = record_text(&rd,
+						     state_reply_at(f, 0)) };
 		run_parse(&rd, f, 1, RUN_LIST_FIELDS, &p->run[i]);
 	}
 	if (state_reply_int(state_reply_at(r, 1)) != 0)
@@ -303,8 +302,7 @@ run_list_parse(const struct state_reply *r, struct arena *a, struct run_page *p,
 }
 
 enum rc
-run_list(
-    struct state *s, struct str user, struct arena *a, struct run_page *p)
+run_list(struct state *s, struct str user, struct arena *a, struct run_page *p)
 {
 	struct state_reply *r;
 	struct script_call c;

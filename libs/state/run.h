@@ -7,8 +7,8 @@
  * older one changes nothing.  So a process that was suspended does no harm when
  * it goes on: RC_CONFLICT, and it must end what it still runs of it.
  *
- *   queued ──run_claim──▶ running ──run_publish──▶ waiting ──run_reply──▶ queued
- *   any of these ──run_publish──▶ succeeded, failed, canceled
+ *   queued ──run_claim──▶ running ──run_publish──▶ waiting ──run_reply──▶
+ * queued any of these ──run_publish──▶ succeeded, failed, canceled
  *
  * A run that has ended never changes, and expires.  A run that exists no more
  * has no writer, either.
@@ -25,18 +25,19 @@
 
 #include "core/arena.h"
 #include "core/clock.h"
+#include "state/events.h"
 #include "state/run_id.h"
 #include "state/state.h"
 
 /* Bytes of texts, and events of each kind that are published together. */
-#define RUN_SPEC_MAX    (1024UL * 1024)
-#define RUN_TITLE_MAX   1024
-#define RUN_FACTS_MAX   65536
+#define RUN_SPEC_MAX     (1024UL * 1024)
+#define RUN_TITLE_MAX    1024
+#define RUN_FACTS_MAX    65536
 #define RUN_QUESTION_MAX (256UL * 1024)
-#define RUN_REPLY_MAX   65536
-#define RUN_HANDLE_MAX  256
-#define RUN_EVENT_MAX   (2UL * 1024 * 1024)
-#define RUN_PUBLISH_MAX 128
+#define RUN_REPLY_MAX    65536
+#define RUN_HANDLE_MAX   128
+#define RUN_EVENT_MAX    EVENTS_TEXT_MAX
+#define RUN_PUBLISH_MAX  128
 /* Bytes of all events that are published together, but for the first. */
 #define RUN_PUBLISH_BYTES (4UL * 1024 * 1024)
 
@@ -84,9 +85,9 @@ struct run_record {
 	/* The newest reply, for the next attempt; absent: none.  Not in a list.
 	 */
 	struct str reply, replied_id;
-	bool cancel;      /* it is to be canceled */
-	struct str facts; /* what a runner has published of it (JSON) */
-	struct str resumes; /* the run that it continues; absent: none */
+	bool cancel;          /* it is to be canceled */
+	struct str facts;     /* what a runner has published of it (JSON) */
+	struct str resumes;   /* the run that it continues; absent: none */
 	struct str workspace; /* id of the run that has made its workspace */
 	struct wall created, changed;
 	struct wall ended; /* 0: it has not */
@@ -105,7 +106,7 @@ struct run_new {
 	char run_id[RUN_ID_MAX]; /* the new run's, or that of the one that the
 				    key has; with RUN_WHY_BUSY the one that
 				    uses the workspace */
-	bool repeated; /* the key had one; nothing was changed */
+	bool repeated;           /* the key had one; nothing was changed */
 	struct str why;
 };
 

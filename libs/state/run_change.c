@@ -94,8 +94,8 @@ run_publish_check(const struct run_publish *p)
 }
 
 static void
-run_publish_call(struct script_call *c, const struct run_publish *p,
-    struct str workspace)
+run_publish_call(
+    struct script_call *c, const struct run_publish *p, struct str workspace)
 {
 	size_t i;
 
@@ -113,9 +113,7 @@ run_publish_call(struct script_call *c, const struct run_publish *p,
 	call_text(c, str_of(run_status_name(p->status)), ID_MAX);
 	call_text(c, p->handle, RUN_HANDLE_MAX);
 	call_text(c, p->question_id, ID_MAX);
-	call_num(c,
-	    p->status == RUN_IS_WAITING ? p->reply_ms
-					: p->keep_ms);
+	call_num(c, p->status == RUN_IS_WAITING ? p->reply_ms : p->keep_ms);
 	call_num(c, p->facts.n > 0);
 	call_num(c, p->question.n > 0);
 	call_num(c, p->reply.n > 0);
@@ -145,8 +143,7 @@ run_publish(struct state *s, struct run_publish *p)
 		rc = run_change_check_user(p->run_id, p->user_id);
 	if (rc != RC_OK)
 		return rc;
-	run_publish_call(
-	    &c, p, p->workspace.n > 0 ? p->workspace : p->run_id);
+	run_publish_call(&c, p, p->workspace.n > 0 ? p->workspace : p->run_id);
 	rc = call_run(s, &c, 3, &r);
 	p->fcmp_is = state_reply_int(state_reply_at(r, 1));
 	p->rasp_is = state_reply_int(state_reply_at(r, 2));

@@ -15,7 +15,8 @@ run_due_parse_status(struct str name, enum run_status *out)
 	int st;
 
 	for (st = 0; st < RUN_STATUS_N; st++)
-		if (str_eq(name, str_of(run_status_name((enum run_status)st)))) {
+		if (str_eq(
+			name, str_of(run_status_name((enum run_status)st)))) {
 			*out = (enum run_status)st;
 			return RC_OK;
 		}

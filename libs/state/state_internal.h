@@ -698,8 +698,8 @@ struct str star_read_token(struct record_reader *rd, struct str token);
  *     replies.
  */
 struct run_record;
-void run_call(struct script_call *c, const struct state_script *script,
-    struct str run);
+void run_call(
+    struct script_call *c, const struct state_script *script, struct str run);
 void run_parse(struct record_reader *rd, const struct state_reply *fields,
     size_t first, size_t n, struct run_record *out);
 enum rc run_call_record(struct state *s, struct script_call *c, struct str run,

@@ -249,16 +249,29 @@ svc_reply_encoded(struct svc_call *c, struct str json)
 	call_end(c, (struct call_outcome){ RC_OK, 200, NULL }, json);
 }
 
-void
-svc_reply(struct svc_call *c, const void *msg)
+static void
+call_reply(struct svc_call *c, int status, const void *msg)
 {
 	struct buf out;
 
 	if (svc_encode(c, msg, &out) == RC_OK)
-		svc_reply_encoded(c, buf_str(&out));
+		call_end(c, (struct call_outcome){ RC_OK, status, NULL },
+		    buf_str(&out));
 	else
 		svc_fail(c, RC_BUG, "the reply could not be encoded");
 	buf_free(&out);
+}
+
+void
+svc_reply(struct svc_call *c, const void *msg)
+{
+	call_reply(c, 200, msg);
+}
+
+void
+svc_reply_accepted(struct svc_call *c, const void *msg)
+{
+	call_reply(c, 202, msg);
 }
 
 /*

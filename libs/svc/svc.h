@@ -351,8 +351,11 @@ void svc_done(struct svc_call *c);
  * svc_reply(c, msg):
  * Encode msg by the route's reply schema, reply and end c.  A message that
  * breaks the schema becomes a 500 and is logged.
+ *
+ * svc_reply_accepted(c, msg): The same with the HTTP status 202.
  */
 void svc_reply(struct svc_call *c, const void *msg);
+void svc_reply_accepted(struct svc_call *c, const void *msg);
 
 /*
  * svc_encode(c, msg, out):

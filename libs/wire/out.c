@@ -154,8 +154,7 @@ out_ascii(const char *p, const char *end)
 {
 #ifdef __SSE2__
 	while (end - p >= 16) {
-		int high =
-		    _mm_movemask_epi8(_mm_loadu_si128((const void *)p));
+		int high = _mm_movemask_epi8(_mm_loadu_si128((const void *)p));
 
 		if (high != 0)
 			return p + __builtin_ctz((unsigned)high);

@@ -82,8 +82,8 @@ enum rc wire_slice_extent(struct str in, struct wire_slice_extent *x) RC_CHECK;
 /* ---- wanted members of lines ---- */
 
 /* Most wanted paths, and most members of one: "item.result.content". */
-#define WIRE_PATHS_MAX      64
-#define WIRE_PATH_KEYS_MAX  6
+#define WIRE_PATHS_MAX     64
+#define WIRE_PATH_KEYS_MAX 6
 
 /*
  * wire_paths_new(paths, n):
@@ -111,19 +111,14 @@ struct wire_found {
 enum rc wire_slice_paths(const struct wire_paths *p, struct str in,
     struct wire_found *found) RC_CHECK;
 
-/*
- * wire_found_is_text(f): Whether the value is a string.
- * wire_found_inside(f):  A string without its quotes, else absent.
- * wire_found_put(f, b):  Append the text that a string means; nothing of
- *                        another value.
- * wire_found_i64(f, v):  RC_INVALID: no integer.
- */
+/* wire_found_is_text(f): Whether the value is a string. */
 static inline bool
 wire_found_is_text(const struct wire_found *f)
 {
 	return f->value.n > 0 && f->value.p[0] == '"';
 }
 
+/* wire_found_inside(f): A string without its quotes, else absent. */
 static inline struct str
 wire_found_inside(const struct wire_found *f)
 {
@@ -132,6 +127,11 @@ wire_found_inside(const struct wire_found *f)
 	    : (struct str){ NULL, 0 };
 }
 
+/*
+ * wire_found_put(f, b): Append the text that a string means; nothing of another
+ * value.
+ * wire_found_i64(f, v): RC_INVALID: no integer.
+ */
 struct buf;
 void wire_found_put(const struct wire_found *f, struct buf *b);
 enum rc wire_found_i64(const struct wire_found *f, int64_t *v) RC_CHECK;

@@ -47,8 +47,8 @@ paths_child(struct wire_paths *p, int16_t parent, struct str key)
 	if (*link == NO_NODE) {
 		paths_require(key.n > 0 && p->n_nodes < NODES_MAX);
 		*link = p->n_nodes++;
-		p->nodes[*link] = (struct paths_node){ key, NO_NODE, NO_NODE,
-			NO_NODE };
+		p->nodes[*link] =
+		    (struct paths_node){ key, NO_NODE, NO_NODE, NO_NODE };
 	}
 	return *link;
 }
@@ -61,8 +61,8 @@ wire_paths_new(const char *const *paths, size_t n)
 	paths_require(n > 0 && n <= WIRE_PATHS_MAX);
 	p->n = n;
 	p->n_nodes = 1;
-	p->nodes[0] = (struct paths_node){ { NULL, 0 }, NO_NODE, NO_NODE,
-		NO_NODE };
+	p->nodes[0] =
+	    (struct paths_node){ { NULL, 0 }, NO_NODE, NO_NODE, NO_NODE };
 	for (size_t i = 0; i < n; i++) {
 		struct str rest = str_of(paths[i]);
 		int16_t node = 0;
@@ -130,15 +130,14 @@ struct paths_run {
 };
 
 static void
-paths_take_value(struct paths_run *r, int16_t node, const char *from,
-    bool escaped)
+paths_take_value(
+    struct paths_run *r, int16_t node, const char *from, bool escaped)
 {
 	int16_t index = node != NO_NODE ? r->paths->nodes[node].index : NO_NODE;
 
 	if (index == NO_NODE)
 		return;
-	r->found[index].value =
-	    (struct str){ from, (size_t)(r->s.p - from) };
+	r->found[index].value = (struct str){ from, (size_t)(r->s.p - from) };
 	r->found[index].escaped = escaped;
 }
 
@@ -171,7 +170,7 @@ paths_member(struct paths_run *r, struct str key, bool escaped)
 
 		if (escaped ? paths_key_means(key, wanted)
 			    : key.n == wanted.n &&
-			memcmp(key.p, wanted.p, key.n) == 0)
+			    memcmp(key.p, wanted.p, key.n) == 0)
 			break;
 	}
 	if (node == NO_NODE)
@@ -197,8 +196,8 @@ paths_key(struct paths_run *r)
 		return false;
 	from = s->p + 1;
 	if (!paths_string(s, &escaped) ||
-	    !paths_member(r,
-		(struct str){ from, (size_t)(s->p - 1 - from) }, escaped) ||
+	    !paths_member(
+		r, (struct str){ from, (size_t)(s->p - 1 - from) }, escaped) ||
 	    !wire_scan_take(s, ':'))
 		return false;
 	wire_scan_space(s);

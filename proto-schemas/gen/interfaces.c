@@ -33,6 +33,8 @@ static const struct member iface_http[] = {
 	/* Of the server-sent events that it answers instead, or may. */
 	{ "stream", JSON_STRING, OPTIONAL | MESSAGE },
 	{ "lines", JSON_STRING, OPTIONAL | MESSAGE },
+	/* Of the response; absent: 200. */
+	{ "status", JSON_INTEGER, OPTIONAL },
 	{ "description", JSON_STRING, 0 },
 	{ "section", JSON_STRING, 0 },
 	{ "errors", JSON_ARRAY, 0 },

@@ -133,7 +133,12 @@ openapi_responses_of(const struct gen *g, json_t *components, const json_t *e)
 	json_t *content = openapi_response_of(g, components, e);
 	if (json_object_size(content) > 0)
 		(void)json_object_set(ok, "content", content);
-	(void)json_object_set_new(responses, "200", ok);
+	const json_t *status = json_object_get(e, "status");
+	(void)json_object_set_new(responses,
+	    status == NULL ? "200"
+			   : gen_printf("%" JSON_INTEGER_FORMAT,
+				 json_integer_value(status)),
+	    ok);
 	openapi_add_errors(responses, e);
 	openapi_add_guarded(responses);
 	(void)json_object_set_new(responses, "default",

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 33
+#define ROUTES_N 45
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -47,6 +47,19 @@ void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */
 void on_user_data_delete(void *app, struct svc_call *c);
+/* runs/ */
+void on_runs_start(void *app, struct svc_call *c);
+void on_runs_list(void *app, struct svc_call *c);
+void on_runs_get(void *app, struct svc_call *c);
+void on_runs_delete(void *app, struct svc_call *c);
+void on_runs_events(void *app, struct svc_call *c);
+void on_runs_rasp(void *app, struct svc_call *c);
+void on_runs_reply(void *app, struct svc_call *c);
+void on_runs_cancel(void *app, struct svc_call *c);
+void on_runs_logs(void *app, struct svc_call *c);
+void on_runs_files(void *app, struct svc_call *c);
+void on_runs_file(void *app, struct svc_call *c);
+void on_engines_list(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 

@@ -45,16 +45,17 @@ peer_request_decode(struct peer_request *q, struct str data)
 	return RC_BUG;
 }
 
-/* The text of an error reply in our format; absent otherwise. */
-static struct str
+/* Text and code of an error reply in our format; absent otherwise. */
+static void
 peer_request_decode_error(struct peer_request *q, struct str data)
 {
 	struct wire_error e;
 
 	if (data.n == 0 ||
 	    wire_decode(&wire_error_desc, data, q->a, &e, NULL) != RC_OK)
-		return (struct str){ NULL, 0 };
-	return e.error;
+		return;
+	q->error = e.error;
+	q->code = e.code;
 }
 
 static void
@@ -72,13 +73,13 @@ peer_request_on_reply(void *arg, enum rc rc, struct str data)
 
 	q->open = false;
 	log_trace_set(q->trace->trace_id);
-	q->error = (struct str){ NULL, 0 };
+	q->error = q->code = (struct str){ NULL, 0 };
 	if (rc == RC_OK)
 		rc = peer_request_decode(q, data);
 	else if (rc == RC_NOENT && data.n == 0)
 		rc = RC_DOWN;
 	else
-		q->error = peer_request_decode_error(q, data);
+		peer_request_decode_error(q, data);
 	q->rc = rc;
 	fiber_start(peer_request_end, q);
 	log_trace_set("");

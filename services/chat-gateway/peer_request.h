@@ -34,9 +34,10 @@ struct peer_request {
 	struct arena *a; /* for the reply */
 	peer_request_fn fn;
 	void *arg;
-	const void *msg;  /* the request, if the caller stores it for fn */
-	void *reply;      /* the struct of reply_desc, in a */
-	struct str error; /* text of an error reply, in a; or absent */
+	const void *msg; /* the request, if the caller stores it for fn */
+	void *reply;     /* the struct of reply_desc, in a */
+	/* Text and code of an error reply, in a; or absent. */
+	struct str error, code;
 	/* Private. */
 	uint64_t id;
 	bool open;

@@ -85,7 +85,7 @@ attempt_begin_reply(struct attempt *a)
 	struct rasp_event e = attempt_control(a, RASP_INPUT_AUTO);
 
 	e.interaction_id = m->interaction_id;
-	e.content = fcmp_cut(m->reply, FCMP_CONTENT_MAX);
+	e.content = fcmp_truncate(m->reply, FCMP_CONTENT_MAX);
 	if (m->auto_reply)
 		attempt_emit(a, &e);
 	e.type = RASP_INPUT_REPLIED;
@@ -114,8 +114,8 @@ attempt_begin(struct attempt *a)
 }
 
 void
-attempt_bytes(struct attempt *a, enum spool_stream stream, struct str bytes,
-    int64_t ns)
+attempt_bytes(
+    struct attempt *a, enum spool_stream stream, struct str bytes, int64_t ns)
 {
 	lines_put(&a->lines, stream, bytes, ns);
 }
@@ -154,7 +154,7 @@ attempt_files(struct attempt *a, struct str files)
 			continue;
 		e = attempt_control(a, RASP_ARTIFACT);
 		e.file = f;
-		e.file.path = fcmp_cut(f.path, FCMP_MESSAGE_MAX);
+		e.file.path = fcmp_truncate(f.path, FCMP_MESSAGE_MAX);
 		attempt_emit(a, &e);
 		arena_reset(names);
 	}
@@ -162,8 +162,7 @@ attempt_files(struct attempt *a, struct str files)
 }
 
 void
-attempt_exit(
-    struct attempt *a, const struct spool_exit *x, struct str files)
+attempt_exit(struct attempt *a, const struct spool_exit *x, struct str files)
 {
 	const struct adapter_exit ax = {
 		.failed = x->stop == SPOOL_STOP_NONE &&
@@ -199,8 +198,7 @@ attempt_exit(
 }
 
 void
-attempt_abort(
-    struct attempt *a, const struct attempt_abort *why, int64_t ns)
+attempt_abort(struct attempt *a, const struct attempt_abort *why, int64_t ns)
 {
 	bool canceled = str_eq(str_of(why->code), STR("CANCELED"));
 	struct rasp_event e;

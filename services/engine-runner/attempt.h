@@ -27,6 +27,10 @@ struct attempt_opts {
 	void *arg;
 };
 
+/*
+ * attempt_new(o), attempt_free(a): Without events; freed with attempt_free(),
+ * of which NULL is allowed.
+ */
 struct attempt *attempt_new(const struct attempt_opts *o);
 void attempt_free(struct attempt *a);
 
@@ -48,8 +52,8 @@ void attempt_note(struct attempt *a, const char *code, const char *message);
  * them, and its time.
  * attempt_record_end(a): The record's bytes are complete.
  */
-void attempt_bytes(struct attempt *a, enum spool_stream stream,
-    struct str bytes, int64_t ns);
+void attempt_bytes(
+    struct attempt *a, enum spool_stream stream, struct str bytes, int64_t ns);
 void attempt_record_end(struct attempt *a);
 
 /*
@@ -87,16 +91,17 @@ enum attempt_end {
 /* What is known of an attempt so far; texts live until attempt_free(). */
 struct attempt_result {
 	enum attempt_end end;
-	struct str handle;      /* of the engine's session; absent: none */
-	int64_t end_signal_ns;  /* when the engine gave it; 0: not yet */
-	int64_t rasp_seq;       /* of the last event */
-	int64_t unparsed_lines; /* lines of stdout that are no rows */
-	const char *reason;     /* ATTEMPT_COMPLETED */
+	struct str handle;       /* of the engine's session; absent: none */
+	int64_t end_signal_ns;   /* when the engine gave it; 0: not yet */
+	int64_t rasp_seq;        /* of the last event */
+	int64_t unparsed_lines;  /* lines of stdout that are no rows */
+	const char *reason;      /* ATTEMPT_COMPLETED */
 	struct fcmp_error error; /* ATTEMPT_FAILED, _CANCELED */
 	const struct fcmp_question *question; /* ATTEMPT_WAITING */
 	struct rasp_usage usage;
 };
 
+/* attempt_result(a): Valid until attempt_free(); it changes with a. */
 const struct attempt_result *attempt_result(const struct attempt *a);
 
 #endif /* !ATTEMPT_H */

@@ -173,8 +173,8 @@ attempt_end_structured(struct attempt *a)
 		return false;
 	if (wire_schema_new(a->o.meta->output_schema, &schema, NULL) != RC_OK)
 		return false;
-	valid = wire_schema_check(schema, buf_str(&a->seen.payload), NULL) ==
-	    RC_OK;
+	valid =
+	    wire_schema_check(schema, buf_str(&a->seen.payload), NULL) == RC_OK;
 	wire_schema_free(schema);
 	if (valid)
 		attempt_end_completed(a, FCMP_STRUCTURED, &a->seen.end_at);
@@ -189,8 +189,8 @@ attempt_end_waiting(struct attempt *a)
 	struct rasp_event e =
 	    attempt_at(a, RASP_INPUT_REQUESTED, &a->seen.end_at);
 	struct str mode = a->o.meta->mode;
-	bool doubtful = str_eq(mode, STR("auto")) ||
-	    str_eq(mode, STR("file-write"));
+	bool doubtful =
+	    str_eq(mode, STR("auto")) || str_eq(mode, STR("file-write"));
 
 	if (doubtful) {
 		attempt_warn(a, &a->seen.end_at,
@@ -216,7 +216,7 @@ attempt_end_waiting(struct attempt *a)
 }
 
 static bool
-attempt_end_asks(struct attempt *a)
+attempt_end_signal(struct attempt *a)
 {
 	const struct spool_meta *m = a->o.meta;
 
@@ -251,7 +251,7 @@ attempt_decide(struct attempt *a, const struct spool_exit *x)
 {
 	if (attempt_end_stopped(a, x) || attempt_end_engine(a, x) ||
 	    attempt_end_marker(a) || attempt_end_structured(a) ||
-	    attempt_end_asks(a))
+	    attempt_end_signal(a))
 		return;
 	attempt_end_unknown(a);
 }

@@ -79,9 +79,9 @@ attempt_warn(struct attempt *a, const struct fact *f, const char *code,
 	    : attempt_control(a, RASP_PARSER_WARNING);
 
 	e.level = RASP_WARNING;
-	e.warning = (struct fcmp_warning){ .code = str_of(code),
-		.message = message,
-		.count = count };
+	e.warning = (struct fcmp_warning){
+		.code = str_of(code), .message = message, .count = count
+	};
 	attempt_emit(a, &e);
 }
 
@@ -116,8 +116,8 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 		.to = b->to,
 		.ns = b->ns,
 		.confidence = 1 };
-	struct rasp_event e = attempt_at(a,
-	    stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
+	struct rasp_event e = attempt_at(
+	    a, stream == SPOOL_OUT ? RASP_RAW_STDOUT : RASP_RAW_STDERR, &f);
 	int64_t unparsed = b->unparsed;
 
 	e.block.lines = b->lines;
@@ -134,8 +134,7 @@ attempt_block_flush(struct attempt *a, enum spool_stream stream)
 static void
 attempt_blocks_flush(struct attempt *a)
 {
-	bool err_first =
-	    a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
+	bool err_first = a->blocks[SPOOL_ERR].ns < a->blocks[SPOOL_OUT].ns;
 	enum spool_stream first = err_first ? SPOOL_ERR : SPOOL_OUT;
 	enum spool_stream second = err_first ? SPOOL_OUT : SPOOL_ERR;
 
@@ -207,11 +206,11 @@ attempt_text(struct attempt *a, const struct rasp_text *text)
 static struct str
 attempt_clean_text(struct attempt *a, const struct rasp_text *text)
 {
-	struct str s = fcmp_cut(attempt_text(a, text), FCMP_MESSAGE_MAX);
+	struct str s = fcmp_truncate(attempt_text(a, text), FCMP_MESSAGE_MAX);
 
 	buf_reset(&a->scratch[1]);
 	failure_clean(s, &a->scratch[1]);
-	return fcmp_cut(buf_str(&a->scratch[1]), FCMP_MESSAGE_MAX);
+	return fcmp_truncate(buf_str(&a->scratch[1]), FCMP_MESSAGE_MAX);
 }
 
 static struct fact
@@ -235,7 +234,7 @@ attempt_delta(struct attempt *a, struct str text)
 		struct rasp_event e = attempt_at(a, RASP_MESSAGE_DELTA, &f);
 
 		e.message.id = str_of(m->id);
-		e.message.text = fcmp_cut(text, FCMP_DELTA_MAX);
+		e.message.text = fcmp_truncate(text, FCMP_DELTA_MAX);
 		text.p += e.message.text.n;
 		text.n -= e.message.text.n;
 		m->released += e.message.text.n;
@@ -306,7 +305,7 @@ attempt_message_seen(struct attempt *a, const struct done_result *r)
 	struct fcmp_question q;
 
 	buf_reset(&a->seen.prompt);
-	buf_put_str(&a->seen.prompt, fcmp_cut(r->text, FCMP_PROMPT_MAX));
+	buf_put_str(&a->seen.prompt, fcmp_truncate(r->text, FCMP_PROMPT_MAX));
 	buf_reset(&a->seen.payload);
 	buf_put_str(&a->seen.payload, r->payload);
 	if (a->seen.question_row)
@@ -334,10 +333,10 @@ attempt_message_end(struct attempt *a)
 	/* The deltas of a message are all of its text. */
 	if ((m->delta || m->released > 0) && r.text.n > m->released)
 		attempt_delta(a,
-		    (struct str){ r.text.p + m->released,
-			r.text.n - m->released });
+		    (struct str){
+			r.text.p + m->released, r.text.n - m->released });
 	attempt_blocks_flush(a);
-	text = fcmp_cut(r.text, FCMP_TEXT_MAX);
+	text = fcmp_truncate(r.text, FCMP_TEXT_MAX);
 	if (text.n < r.text.n || r.truncated)
 		attempt_warn(a, &f, "TEXT_TRUNCATED",
 		    STR("The message is longer than an event may be."), 0);
@@ -469,7 +468,7 @@ attempt_on_reasoning(struct attempt *a, const struct fact *f)
 
 	e.text = attempt_limit(a, &f->text, REASONING_MAX);
 	if (!e.text.json)
-		e.text.s = fcmp_cut(e.text.s, REASONING_MAX);
+		e.text.s = fcmp_truncate(e.text.s, REASONING_MAX);
 	attempt_emit(a, &e);
 }
 
@@ -484,7 +483,7 @@ attempt_on_tool(struct attempt *a, const struct fact *f)
 	struct rasp_event e = attempt_at(a, types[f->kind], f);
 
 	e.tool = f->tool;
-	e.tool.name = fcmp_cut(f->tool.name, ID_MAX);
+	e.tool.name = fcmp_truncate(f->tool.name, ID_MAX);
 	e.tool.output = attempt_limit(a, &f->tool.output, RASP_TOOL_MAX);
 	/* It has none yet. */
 	if (f->kind == FACT_TOOL_STARTED)
@@ -545,7 +544,7 @@ attempt_on_failed(struct attempt *a, const struct fact *f)
 	a->seen.failed_at = *f;
 	a->seen.status = f->status;
 	buf_reset(&a->seen.failure);
-	buf_put_str(&a->seen.failure, fcmp_cut(text, FCMP_MESSAGE_MAX));
+	buf_put_str(&a->seen.failure, fcmp_truncate(text, FCMP_MESSAGE_MAX));
 	e.level = RASP_ERROR;
 	e.warning = (struct fcmp_warning){ .code = STR("ENGINE_FAILED"),
 		.message = attempt_clean_text(a, &f->text) };

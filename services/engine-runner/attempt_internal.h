@@ -52,8 +52,8 @@ struct attempt_evidence {
 	int64_t status;
 	bool marker;
 	struct fact marker_at;
-	struct buf prompt;  /* the beginning of the last message */
-	struct buf payload; /* the object that ends it */
+	struct buf prompt;               /* the beginning of the last message */
+	struct buf payload;              /* the object that ends it */
 	bool question_set, question_row; /* by the engine's own row */
 	struct buf output[SPOOL_STREAMS_N]; /* the last lines not read */
 };
@@ -90,8 +90,7 @@ struct rasp_event attempt_at(
     const struct attempt *a, enum rasp_type type, const struct fact *f);
 
 /* attempt_control(a, type): An event of the runner, at the end of all bytes. */
-struct rasp_event attempt_control(
-    const struct attempt *a, enum rasp_type type);
+struct rasp_event attempt_control(const struct attempt *a, enum rasp_type type);
 
 /* attempt_warn(a, f, code, message, count): parser.warning about bytes; f may
  * be NULL. */

@@ -4,14 +4,14 @@
  */
 #include "contract.h"
 
-#define DONE                                                                \
-	"When all of the work is done, and only then, end your last message " \
-	"with a JSON object on a line of its own that has the member "        \
-	"\"__SKILL_DONE__\" with the value true. If the result is a JSON "    \
+#define DONE                                                                   \
+	"When all of the work is done, and only then, end your last message "  \
+	"with a JSON object on a line of its own that has the member "         \
+	"\"__SKILL_DONE__\" with the value true. If the result is a JSON "     \
 	"object, add the member to it; else that member is all it has. Write " \
 	"it once, and nothing behind it.\n"
 
-static const char contract_asks[] =
+static const char contract_interactive[] =
     "If you need something from the user, ask in your last message, without "
     "that member, and stop. You may end such a message with a fenced block "
     "that begins with ```ask_user and has a JSON object with the members "
@@ -33,7 +33,7 @@ contract_prompt(
 
 	buf_put_str(out, prompt);
 	buf_puts(out, "\n\n---\n" DONE);
-	buf_puts(out, interactive ? contract_asks : contract_alone);
+	buf_puts(out, interactive ? contract_interactive : contract_alone);
 	if (schema.n == 0)
 		return;
 	buf_puts(out, contract_schema);

@@ -15,10 +15,10 @@
 
 /* What each engine gets: no colours, no questions, no news, no network but its
  * model's. */
-#define ENGINE_ENV                                                          \
-	"HOME=%HOME%", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=%TMP%", \
-	    "PWD=%WORK%", "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8",         \
-	    "CI=1", "DISABLE_AUTOUPDATER=1", "DO_NOT_TRACK=1"
+#define ENGINE_ENV                                                           \
+	"HOME=%HOME%", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=%TMP%",  \
+	    "PWD=%WORK%", "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "CI=1", \
+	    "DISABLE_AUTOUPDATER=1", "DO_NOT_TRACK=1"
 
 #define CODEX_OPTIONS                                                   \
 	"--json", "--skip-git-repo-check", "?m-m", "?m%MODEL%", "?n-c", \
@@ -42,11 +42,11 @@ static const struct engine_file codex_files[] = {
 	    "wire_api = \"responses\"\n" },
 };
 
-#define GEMINI_OPTIONS                                        \
-	"--skip-trust", "--approval-mode=yolo",               \
-	    "--output-format=stream-json", "?m--model=%MODEL%"
-static const char *const gemini_start[] = { GEMINI_OPTIONS,
-	"--prompt=%PROMPT%", NULL };
+#define GEMINI_OPTIONS                                                         \
+	"--skip-trust", "--approval-mode=yolo", "--output-format=stream-json", \
+	    "?m--model=%MODEL%"
+static const char *const gemini_start[] = { GEMINI_OPTIONS, "--prompt=%PROMPT%",
+	NULL };
 static const char *const gemini_resume[] = { GEMINI_OPTIONS,
 	"--resume=%HANDLE%", "--prompt=%PROMPT%", NULL };
 static const char *const gemini_env[] = { ENGINE_ENV, "GEMINI_API_KEY=%KEY%",
@@ -66,9 +66,9 @@ static const char *const opencode_start[] = { OPENCODE_OPTIONS, "--",
 	"%PROMPT%", NULL };
 static const char *const opencode_resume[] = { OPENCODE_OPTIONS,
 	"--session=%HANDLE%", "--", "%PROMPT%", NULL };
-static const char *const opencode_env[] = { ENGINE_ENV,
-	"SOUL_MODEL_KEY=%KEY%", "OPENCODE_DISABLE_AUTOUPDATE=1",
-	"OPENCODE_DISABLE_MODELS_FETCH=1", NULL };
+static const char *const opencode_env[] = { ENGINE_ENV, "SOUL_MODEL_KEY=%KEY%",
+	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+	NULL };
 static const struct engine_file opencode_files[] = {
 	{ ".config/opencode/opencode.json",
 	    "{\"autoupdate\": false, \"share\": \"disabled\", "
@@ -80,14 +80,14 @@ static const struct engine_file opencode_files[] = {
 };
 
 #define IFLOW_OPTIONS "--yolo", "?m--model=%MODEL%"
-static const char *const iflow_start[] = { IFLOW_OPTIONS,
-	"--prompt=%PROMPT%", NULL };
+static const char *const iflow_start[] = { IFLOW_OPTIONS, "--prompt=%PROMPT%",
+	NULL };
 static const char *const iflow_resume[] = { "--resume=%HANDLE%", IFLOW_OPTIONS,
 	"--prompt=%PROMPT%", NULL };
 static const char *const iflow_env[] = { ENGINE_ENV, "IFLOW_API_KEY=%KEY%",
 	"IFLOW_BASE_URL=%URL%", NULL };
 
-static const struct engine engines[] = {
+static const struct engine engine_table[] = {
 	{ STR_INIT("codex"), &codex_adapter, ENGINE_PROMPT_STDIN, false,
 	    codex_start, codex_resume, codex_env, codex_files,
 	    NELEM(codex_files), "--version" },
@@ -104,9 +104,9 @@ static const struct engine engines[] = {
 const struct engine *
 engine_find(struct str name)
 {
-	for (size_t i = 0; i < NELEM(engines); i++) {
-		if (str_eq(name, engines[i].name))
-			return &engines[i];
+	for (size_t i = 0; i < NELEM(engine_table); i++) {
+		if (str_eq(name, engine_table[i].name))
+			return &engine_table[i];
 	}
 	return NULL;
 }
@@ -114,7 +114,7 @@ engine_find(struct str name)
 const struct engine *
 engine_at(size_t i)
 {
-	return i < NELEM(engines) ? &engines[i] : NULL;
+	return i < NELEM(engine_table) ? &engine_table[i] : NULL;
 }
 
 /* ---- texts ---- */
@@ -170,8 +170,7 @@ engine_text(const char *from, const struct engine_start *s, struct arena *a,
 	while (rest.p != NULL) {
 		buf_put_str(&b, str_split(&rest, '%'));
 		if (rest.p != NULL)
-			buf_put_str(
-			    &b, engine_value(s, str_split(&rest, '%')));
+			buf_put_str(&b, engine_value(s, str_split(&rest, '%')));
 	}
 	rc = buf_rc(&b);
 	if (rc == RC_OK && b.n > 0 && memchr(b.p, '\0', b.n) != NULL)
@@ -245,8 +244,8 @@ engine_command(const struct engine *e, const struct engine_start *s,
 }
 
 struct str
-engine_file_text(const struct engine_file *f, const struct engine_start *s,
-    struct arena *a)
+engine_file_text(
+    const struct engine_file *f, const struct engine_start *s, struct arena *a)
 {
 	const char *text;
 

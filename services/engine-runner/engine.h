@@ -45,8 +45,8 @@ struct engine {
 	struct str name;
 	const struct adapter *adapter;
 	enum engine_prompt prompt;
-	bool fixture_only; /* its service is closed: tests run it */
-	const char *const *start;  /* arguments, behind the command; NULL ends */
+	bool fixture_only;        /* its service is closed: tests run it */
+	const char *const *start; /* arguments, behind the command; NULL ends */
 	const char *const *resume; /* the same, of a session */
 	const char *const *env;    /* NAME=value; NULL ends */
 	const struct engine_file *files;
@@ -72,7 +72,7 @@ struct engine_start {
 	/* Another one, for temporary files: codex does not use a HOME below it.
 	 * NULL: home. */
 	const char *tmp;
-	bool own_sandbox;        /* the runner has none: ENGINE_ISOLATION=none */
+	bool own_sandbox; /* the runner has none: ENGINE_ISOLATION=none */
 };
 
 struct engine_command {
@@ -92,7 +92,7 @@ enum rc engine_command(const struct engine *e, const struct engine_start *s,
  * engine_file_text(f, s, a): The content of a file of HOME, from a; absent:
  * a is full.
  */
-struct str engine_file_text(const struct engine_file *f,
-    const struct engine_start *s, struct arena *a);
+struct str engine_file_text(
+    const struct engine_file *f, const struct engine_start *s, struct arena *a);
 
 #endif /* !ENGINE_H */

@@ -10,18 +10,19 @@
 #include "fcmp/fcmp_write.h"
 #include "proxy/run_budget.h"
 
-static const struct failure_class
-    class_auth = { "AUTH_REQUIRED", true },
-    class_exhausted = { "RESOURCE_EXHAUSTED", true },
-    class_provider = { "PROVIDER_ERROR", true },
-    class_network = { "NETWORK", true },
-    class_context = { "CONTEXT_TOO_LONG", false },
-    class_input = { "INVALID_INPUT", false },
-    class_turns = { "TURN_LIMIT", false },
-    class_session = { "SESSION_NOT_FOUND", false },
-    class_missing = { "ENGINE_NOT_FOUND", false },
-    class_crashed = { "ENGINE_CRASHED", true },
-    class_failed = { "ENGINE_FAILED", false };
+static const struct failure_class class_auth = { "AUTH_REQUIRED", true },
+				  class_exhausted = { "RESOURCE_EXHAUSTED",
+					  true },
+				  class_provider = { "PROVIDER_ERROR", true },
+				  class_network = { "NETWORK", true },
+				  class_context = { "CONTEXT_TOO_LONG", false },
+				  class_input = { "INVALID_INPUT", false },
+				  class_turns = { "TURN_LIMIT", false },
+				  class_session = { "SESSION_NOT_FOUND",
+					  false },
+				  class_missing = { "ENGINE_NOT_FOUND", false },
+				  class_crashed = { "ENGINE_CRASHED", true },
+				  class_failed = { "ENGINE_FAILED", false };
 
 /* Phrases in lower case; the first that a text has counts. */
 static const struct {
@@ -171,8 +172,7 @@ failure_status_in(struct str text)
 		ptrdiff_t at;
 
 		while ((at = failure_find(rest, word)) >= 0) {
-			int64_t v =
-			    failure_number(rest, (size_t)at + word.n);
+			int64_t v = failure_number(rest, (size_t)at + word.n);
 
 			if (v != 0)
 				return v;
@@ -302,8 +302,8 @@ failure_clean(struct str text, struct buf *out)
 		} else {
 			char c = text.p[i++];
 
-			buf_putc(out,
-			    c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
+			buf_putc(
+			    out, c == '\n' || c == '\r' || c == '\t' ? ' ' : c);
 		}
 	}
 }
@@ -354,6 +354,6 @@ failure_message(const struct failure_facts *f, struct buf *out)
 	else if (clean.n == 0)
 		buf_printf(&clean, "The engine ended with exit code %d.",
 		    f->exit_code);
-	buf_put_str(out, fcmp_cut(buf_str(&clean), FAILURE_MESSAGE_MAX));
+	buf_put_str(out, fcmp_truncate(buf_str(&clean), FAILURE_MESSAGE_MAX));
 	buf_free(&clean);
 }

@@ -31,19 +31,19 @@ interaction_text(
 {
 	struct str s = wire_tree_text(wire_tree_get(v, str_of(key)));
 
-	return s.n > 0 ? arena_str(a, fcmp_cut(s, max))
+	return s.n > 0 ? arena_str(a, fcmp_truncate(s, max))
 		       : (struct str){ NULL, 0 };
 }
 
 /* One option: a text, or an object with value or label. */
 static bool
-interaction_option(const struct wire_tree *v, struct arena *a,
-    struct wire_question_option *o)
+interaction_option(
+    const struct wire_tree *v, struct arena *a, struct wire_question_option *o)
 {
 	*o = (struct wire_question_option){ 0 };
 	if (wire_tree_kind(v) == WIRE_TREE_TEXT) {
 		o->value =
-		    arena_str(a, fcmp_cut(wire_tree_text(v), VALUE_MAX));
+		    arena_str(a, fcmp_truncate(wire_tree_text(v), VALUE_MAX));
 		return o->value.n > 0;
 	}
 	o->label = interaction_text(v, "label", LABEL_MAX, a);
@@ -74,8 +74,8 @@ interaction_options(const struct wire_tree *v, struct arena *a,
 }
 
 static bool
-interaction_field(const struct wire_tree *v, struct arena *a,
-    struct wire_question_field *f)
+interaction_field(
+    const struct wire_tree *v, struct arena *a, struct wire_question_field *f)
 {
 	struct str kind = wire_tree_text(wire_tree_get(v, STR("kind")));
 	const struct wire_tree *required = wire_tree_get(v, STR("required"));
@@ -137,8 +137,8 @@ interaction_block(
 		    wire_tree_get(v, STR("fields")), a, q);
 	if (q->kind == WIRE_QUESTION_KIND_FREE_TEXT)
 		return true;
-	if (!interaction_options(wire_tree_get(v, STR("options")), a, &options,
-		&q->n_options))
+	if (!interaction_options(
+		wire_tree_get(v, STR("options")), a, &options, &q->n_options))
 		return false;
 	q->options = options;
 	return q->n_options > 0;
@@ -169,8 +169,7 @@ interaction_find(struct str text, struct str *block)
 }
 
 enum rc
-interaction_of_text(
-    struct str text, struct arena *a, struct fcmp_question *q)
+interaction_of_text(struct str text, struct arena *a, struct fcmp_question *q)
 {
 	struct wire_tree *v;
 	struct str block;
@@ -189,8 +188,8 @@ interaction_of_text(
 /* ---- codex ---- */
 
 static bool
-interaction_question(const struct wire_tree *v, struct arena *a,
-    struct wire_question_field *f)
+interaction_question(
+    const struct wire_tree *v, struct arena *a, struct wire_question_field *f)
 {
 	*f = (struct wire_question_field){ .required = true };
 	f->name = interaction_text(v, "id", NAME_MAX_, a);
@@ -236,8 +235,7 @@ interaction_questions(
 }
 
 enum rc
-interaction_of_codex(
-    struct str json, struct arena *a, struct fcmp_question *q)
+interaction_of_codex(struct str json, struct arena *a, struct fcmp_question *q)
 {
 	struct wire_tree *v;
 	bool ok;

@@ -35,7 +35,8 @@ const char replay_help[] =
     "  --engine         codex, gemini, iflow or opencode; of a spool it may be "
     "left out\n"
     "  --pty            a capture of a terminal, used if stdout lacks the end\n"
-    "  --exit, --signal how the engine ended; default: exit code 0\n"
+    "  --exit, --signal how the engine ended; default: exit code 0, or as the "
+    "spool has it\n"
     "  --stopped-by-us  it was canceled\n"
     "  --mode           interactive, auto, file-write\n"
     "  --feed           give so many bytes at a time; the events are the same\n"
@@ -46,6 +47,7 @@ struct cli {
 	const char *engine, *spool, *out, *err, *pty, *mode, *exit, *signal;
 	const char *feed;
 	bool stopped, fcmp, rasp;
+	bool running; /* the engine of the spool has not ended */
 	struct arena *arena;
 	struct spool_meta meta;
 	struct replay replay;
@@ -207,6 +209,8 @@ cli_load_spool(struct cli *cli)
 		r->journal = STR("");
 	ok = spool_meta_read(meta, cli->arena, &cli->meta) == RC_OK ||
 	    cli_spool_bad(cli, SPOOL_META);
+	cli->running = end.n == 0 && cli->exit == NULL && cli->signal == NULL &&
+	    !cli->stopped;
 	if (ok && end.n > 0)
 		ok = spool_exit_read(end, &r->exit) == RC_OK ||
 		    cli_spool_bad(cli, SPOOL_EXIT);
@@ -228,8 +232,7 @@ cli_load(struct cli *cli, struct str *pty)
 		cli->meta.attempt = 1;
 	if (cli->meta.run_id.n == 0)
 		cli->meta.run_id = arena_printf(cli->arena,
-		    "19700101T000000-%.*s-00000000",
-		    STR_ARG(cli->meta.engine));
+		    "19700101T000000-%.*s-00000000", STR_ARG(cli->meta.engine));
 	return cli_read_any(cli->out, &cli->replay.out) &&
 	    cli_read_any(cli->err, &cli->replay.err) &&
 	    cli_read_any(cli->pty, pty);
@@ -244,8 +247,7 @@ cli_on_event(void *arg, const struct rasp_event *e)
 
 	buf_reset(&cli->line);
 	if (cli->rasp)
-		rasp_write(
-		    cli->meta.run_id, cli->meta.engine, e, &cli->line);
+		rasp_write(cli->meta.run_id, cli->meta.engine, e, &cli->line);
 	else if (!translate_event(&cli->translate, e, &cli->line))
 		return;
 	buf_putc(&cli->line, '\n');
@@ -255,9 +257,9 @@ cli_on_event(void *arg, const struct rasp_event *e)
 static int
 cli_print(struct cli *cli)
 {
-	struct attempt_opts o = { .meta = &cli->meta,
-		.event = cli_on_event,
-		.arg = cli };
+	struct attempt_opts o = {
+		.meta = &cli->meta, .event = cli_on_event, .arg = cli
+	};
 	struct str pty = { NULL, 0 };
 	struct attempt *a;
 
@@ -270,8 +272,8 @@ cli_print(struct cli *cli)
 		    "gemini, iflow, opencode\n");
 		return CLI_USAGE;
 	}
-	cli->translate = (struct translate){ cli->meta.run_id,
-		cli->meta.engine, cli->meta.fcmp_seq };
+	cli->translate = (struct translate){ cli->meta.run_id, cli->meta.engine,
+		cli->meta.fcmp_seq };
 	a = attempt_new(&o);
 	if (replay_chooses_pty(&cli->replay, pty, &o)) {
 		struct str out = cli->replay.out;
@@ -280,7 +282,10 @@ cli_print(struct cli *cli)
 		pty = out;
 		cli->replay.pty = true;
 	}
-	replay_run(&cli->replay, a);
+	if (cli->running)
+		replay_begin(&cli->replay, a);
+	else
+		replay_run(&cli->replay, a);
 	attempt_free(a);
 	free((void *)(uintptr_t)pty.p);
 	return CLI_DONE;

@@ -24,7 +24,7 @@ enum run_state {
 
 enum run_event {
 	RUN_EV_CLAIM,      /* a runner starts the next attempt */
-	RUN_EV_ASK,        /* the attempt ended with a question */
+	RUN_EV_WAIT,       /* the attempt ended with a question */
 	RUN_EV_REPLY,      /* the user replied */
 	RUN_EV_AUTO_REPLY, /* the deadline of a reply has passed; auto_reply */
 	RUN_EV_TIMEOUT,    /* the same, without */
@@ -32,8 +32,7 @@ enum run_event {
 	RUN_EV_FAIL,   /* the attempt failed, or its disk is lost */
 	RUN_EV_CANCEL, /* the user does not want it any more */
 	RUN_EV_ADOPT,  /* the runner is back, and takes its runs over */
-	RUN_EV_LOST,   /* the runner is not back in time, or its machine is lost
-			*/
+	RUN_EV_LOST,   /* the runner is not back in time */
 	RUN_EVENTS_N
 };
 

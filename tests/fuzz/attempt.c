@@ -28,8 +28,7 @@ struct attempt_run {
 };
 
 static void
-attempt_cover(
-    struct attempt_run *run, size_t stream, int64_t from, int64_t to)
+attempt_cover(struct attempt_run *run, size_t stream, int64_t from, int64_t to)
 {
 	must(from >= 0 && from <= to && (size_t)to <= run->n[stream]);
 	if (to > from)
@@ -64,7 +63,7 @@ attempt_on_event(void *arg, const struct rasp_event *e)
 }
 
 static void
-attempt_run_once(struct attempt_run *run, const struct engine *engine,
+attempt_run_spool(struct attempt_run *run, const struct engine *engine,
     const struct spool_meta *meta, const struct replay *r)
 {
 	const struct attempt_opts o = { .engine = engine,
@@ -143,9 +142,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	r.out = attempt_take(&data, &n, n);
 	if (journal.n > 0)
 		r.journal = journal;
-	attempt_run_once(&whole, engine, &meta, &r);
+	attempt_run_spool(&whole, engine, &meta, &r);
 	r.feed = 1;
-	attempt_run_once(&parts, engine, &meta, &r);
+	attempt_run_spool(&parts, engine, &meta, &r);
 	must(str_eq(buf_str(&whole.events), buf_str(&parts.events)));
 	buf_free(&whole.events);
 	buf_free(&parts.events);

@@ -16,8 +16,8 @@
 
 /* The message in parts of 1 to 16 bytes, by the bits of seed. */
 static void
-marker_parts(struct done_marker *m, struct str text, uint32_t seed,
-    struct buf *released)
+marker_parts(
+    struct done_marker *m, struct str text, uint32_t seed, struct buf *released)
 {
 	while (text.n > 0) {
 		size_t n = (seed & 15) + 1;

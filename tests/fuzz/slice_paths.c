@@ -1,7 +1,7 @@
 /*
  * Wanted members of a line beside jansson, which allows repeated members: both
- * accept the same texts, unless a member on the way to a wanted one is repeated,
- * and find the same values.
+ * accept the same texts, unless a member on the way to a wanted one is
+ * repeated, and find the same values.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -72,15 +72,16 @@ paths_check_value(const struct wire_found *f, const json_t *want)
 	wire_found_put(f, &text);
 	if (json_is_string(want))
 		must(str_eq(buf_str(&text),
-		    (struct str){ json_string_value(want),
-			json_string_length(want) }));
+		    (struct str){
+			json_string_value(want), json_string_length(want) }));
 	else
 		must(text.n == 0);
 	buf_free(&text);
 	json_decref(v);
 }
 
-/* Rejected though jansson accepts it: it is too deep, or a member is repeated. */
+/* Rejected though jansson accepts it: it is too deep, or a member is repeated.
+ */
 static void
 paths_check_rejected(struct str text)
 {
@@ -88,8 +89,8 @@ paths_check_rejected(struct str text)
 
 	if (paths_depth(text) > WIRE_DEPTH_MAX)
 		return;
-	strict = json_loadb(text.p, text.n,
-	    JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+	strict = json_loadb(
+	    text.p, text.n, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
 	must(strict == NULL);
 }
 

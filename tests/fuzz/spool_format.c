@@ -1,4 +1,5 @@
-/* The files of a spool: what is accepted is written alike; journals in parts. */
+/* The files of a spool: what is accepted is written alike; journals in parts.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -87,19 +87,19 @@ attempt_check_members(enum rasp_type t, struct str data)
 	while (rest.n > 0) {
 		struct str one = str_split(&rest, ' ');
 
-		ck_assert_msg(str_starts(one, STR("(")) ||
-			wire_tree_get(v, one) != NULL,
+		ck_assert_msg(
+		    str_starts(one, STR("(")) || wire_tree_get(v, one) != NULL,
 		    "%s lacks %.*s", rasp_type_name(t), STR_ARG(one));
 	}
 	wire_tree_free(v);
 }
 
 static void
-attempt_cover(struct attempt_run *run, enum spool_stream stream, int64_t from,
-    int64_t to)
+attempt_cover(
+    struct attempt_run *run, enum spool_stream stream, int64_t from, int64_t to)
 {
-	size_t n = stream == SPOOL_OUT ? run->replay->out.n
-				       : run->replay->err.n;
+	size_t n =
+	    stream == SPOOL_OUT ? run->replay->out.n : run->replay->err.n;
 
 	ck_assert_int_le(from, to);
 	ck_assert_int_le(to, (int64_t)n);
@@ -199,9 +199,9 @@ void
 tk_attempt(const char *engine, const struct spool_meta *meta,
     const struct replay *r, struct tk_events *ev)
 {
-	const struct spool_meta first = { .attempt = 1,
-		.mode = STR("interactive"),
-		.title = STR("demo") };
+	const struct spool_meta first = {
+		.attempt = 1, .mode = STR("interactive"), .title = STR("demo")
+	};
 	struct attempt_run run = { .ev = ev,
 		.engine = str_of(engine),
 		.run_id = STR("20260221T091252-codex-0e67f51a"),
@@ -218,8 +218,8 @@ tk_attempt(const char *engine, const struct spool_meta *meta,
 	buf_init(&ev->rasp, EVENTS_MAX);
 	buf_init(&ev->types, EVENTS_MAX);
 	buf_init(&run.line, RASP_EVENT_MAX);
-	run.translate = (struct translate){ run.run_id, run.engine,
-		o.meta->fcmp_seq };
+	run.translate =
+	    (struct translate){ run.run_id, run.engine, o.meta->fcmp_seq };
 	run.rasp_seq = o.meta->rasp_seq;
 	run.covered[SPOOL_OUT] = mem_zalloc(r->out.n + 1);
 	run.covered[SPOOL_ERR] = mem_zalloc(r->err.n + 1);

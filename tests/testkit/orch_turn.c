@@ -204,6 +204,22 @@ orch_turn_check_failed(
 
 /* ---- events of a session ---- */
 
+/* Its envelope is whole. */
+static void
+orch_ck_event(json_t *e)
+{
+	json_t *raw = tk_find(e, "raw_ref");
+
+	ck_assert_int_eq(json_integer_value(tk_find(e, "meta.attempt")), 1);
+	ck_assert(json_number_value(tk_find(e, "meta.confidence")) == 1);
+	ck_assert_uint_eq(json_object_size(raw), 4);
+	ck_assert_int_eq(json_integer_value(tk_find(raw, "stderr_to")), 0);
+	if (strcmp(orch_text(e, "type"), "conversation.started") != 0)
+		return;
+	ck_assert(json_is_string(tk_find(e, "data.title")));
+	ck_assert_str_eq(orch_text(e, "data.mode"), "interactive");
+}
+
 /* All events of a session of u1, each with its seq; freed by json_decref(). */
 static json_t *
 orch_events_read(struct orch_fixture *b, const char *session)
@@ -224,6 +240,8 @@ orch_events_read(struct orch_fixture *b, const char *session)
 		    : json_pack("{s:s,s:s%}", "type", "lost", "run_id",
 			  e->lost_turn.p, e->lost_turn.n);
 		ck_assert_ptr_nonnull(j);
+		if (e->json.p != NULL)
+			orch_ck_event(j);
 		json_object_set_new(j, "seq", json_integer(e->seq));
 		json_array_append_new(out, j);
 	}

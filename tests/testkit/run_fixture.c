@@ -95,8 +95,8 @@ run_fixture_publish(struct state *s, struct run_record *rec,
 	ck_assert_uint_le(rasp, RUN_FIXTURE_EVENTS_MAX);
 	for (i = 0; i < fcmp; i++)
 		json[i] = run_fixture_event(text[i], rec,
-		    run_fixture_type(status,
-			rec->fcmp_last + (int64_t)i + 1, i + 1 == fcmp),
+		    run_fixture_type(
+			status, rec->fcmp_last + (int64_t)i + 1, i + 1 == fcmp),
 		    rec->fcmp_last + (int64_t)i + 1);
 	for (i = 0; i < rasp; i++)
 		json[RUN_FIXTURE_EVENTS_MAX + i] =

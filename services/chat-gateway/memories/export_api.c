@@ -1,17 +1,20 @@
 /*
  * GET /v1/memories/export: where souls live, identities, the profile, all
- * memories page by page, and an end line, as JSON lines.
+ * memories page by page, runs with their events, and an end line, as JSON
+ * lines.
  */
 #include <stdlib.h>
 
 #include "caller.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "memories/export_runs.h"
 #include "memories/memory_request.h"
 #include "state/soul.h"
 #include "state/star_home.h"
@@ -38,7 +41,10 @@ struct export
 	struct loop_timer timer;
 	struct buf lines; /* not sent yet */
 	struct buf next;  /* cursor of the next page */
-	bool begun, degraded;
+	struct export_runs runs;
+	bool begun, degraded, memories_done;
+	/* The state is read for it, and its client has disconnected. */
+	bool reading, disconnected;
 	int64_t n;
 };
 
@@ -134,6 +140,9 @@ export_on_disconnect(void *arg)
 	struct svc_call *c = x->c;
 	bool begun = x->begun;
 
+	x->disconnected = true;
+	if (x->reading)
+		return;
 	if (begun)
 		export_audit(x, CUT_SHORT);
 	export_free(x);
@@ -160,6 +169,7 @@ export_request(struct export *x, enum memory_request_kind kind,
 }
 
 static void export_on_page(struct peer_request *q, enum rc rc);
+static void export_next(void *arg);
 
 static void
 export_request_page(struct export *x)
@@ -176,13 +186,14 @@ export_request_page(struct export *x)
 	export_request(x, MEMORY_REQUEST_LIST, export_on_page, &req);
 }
 
+/* When the client has read what was sent. */
 static void
 export_on_poll(void *arg)
 {
 	struct export *x = arg;
 
 	if (gateway_stream_has_room(x->c))
-		export_request_page(x);
+		fiber_start(export_next, x);
 	else
 		loop_timer_set(svc_loop(x->g->svc), &x->timer,
 		    mono_add_ms(clock_mono(), POLL_MS), export_on_poll, x);
@@ -209,6 +220,50 @@ export_end(struct export *x)
 		svc_lines_truncate(c, rc);
 }
 
+static enum rc
+export_put_line_of(void *arg, const struct wire_memory_export_line *line)
+{
+	return export_put_line(arg, line);
+}
+
+/* The state is read meanwhile, so that the client may disconnect. */
+static void
+export_put_runs(struct export *x)
+{
+	enum rc rc;
+
+	arena_reset(x->a);
+	x->reading = true;
+	rc = export_runs_next(&x->runs, x->g->state, x->a,
+	    &(struct export_runs_to){ export_put_line_of, x });
+	x->reading = false;
+	if (x->disconnected)
+		export_on_disconnect(x);
+	else if (rc == RC_NOENT)
+		export_end(x);
+	else if (rc != RC_OK)
+		export_fail_text(x, rc == RC_TIMEOUT ? RC_DOWN : rc,
+		    "the state cannot be used now; try again");
+	else if (export_send(x) != RC_OK)
+		export_on_disconnect(x);
+	else
+		export_on_poll(x);
+}
+
+/* Memories, then runs, unless it is one soul's export. */
+static void
+export_next(void *arg)
+{
+	struct export *x = arg;
+
+	if (!x->memories_done)
+		export_request_page(x);
+	else if (x->soul.p != NULL)
+		export_end(x);
+	else
+		export_put_runs(x);
+}
+
 static void
 export_on_page(struct peer_request *q, enum rc rc)
 {
@@ -233,9 +288,8 @@ export_on_page(struct peer_request *q, enum rc rc)
 	x->n += (int64_t)page->n_items;
 	buf_reset(&x->next);
 	buf_put_str(&x->next, page->next);
-	if (page->next.p == NULL)
-		export_end(x);
-	else if (export_send(x) != RC_OK)
+	x->memories_done = page->next.p == NULL;
+	if (export_send(x) != RC_OK)
 		export_on_disconnect(x);
 	else
 		export_on_poll(x);
@@ -327,6 +381,7 @@ export_start(
 	x->c = c;
 	x->user = user;
 	x->soul = soul;
+	x->runs.user = user;
 	x->a = arena_new(READ_MAX);
 	x->q = (struct peer_request){
 		.g = g, .trace = svc_call_trace(c), .a = x->a, .arg = x

@@ -31,6 +31,8 @@
 #define PAGE_MAX    (EVENTS_PAGE_BYTES + 2 * EVENTS_TEXT_MAX)
 #define SUBJECT_MAX (2 * ID_TOKEN_MAX + 32)
 
+_Static_assert(FCMP_EVENT_MAX <= EVENTS_TEXT_MAX, "logs take all events");
+
 TAILQ_HEAD(follower_queue, follower);
 
 struct followers {

@@ -10,7 +10,9 @@
 #include "gateway.h"
 #include "handlers.h"
 #include "memories/memory_request.h"
+#include "runs/run_wake.h"
 #include "state/memory.h"
+#include "state/run.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/star_home.h"
@@ -117,6 +119,31 @@ user_data_delete_identities(struct user_data *d)
 	return rc;
 }
 
+/* Also those that have not ended: their runners find out that they are gone. */
+static enum rc
+user_data_delete_runs(struct user_data *d)
+{
+	struct run_page p = { .max = RUN_PAGE_MAX };
+	enum rc rc;
+	size_t i;
+
+	do {
+		rc = run_list(d->g->state, d->user, d->a, &p);
+		for (i = 0; rc == RC_OK && i < p.n; i++) {
+			rc = run_delete(
+			    d->g->state, p.run[i].run_id, d->user, true);
+			d->n.runs += rc == RC_OK;
+			if (rc == RC_OK)
+				run_wake(d->g, d->c, p.run[i].runner,
+				    p.run[i].run_id);
+			if (rc == RC_NOENT)
+				rc = RC_OK;
+		}
+		p.after = p.next;
+	} while (rc == RC_OK && p.next.p != NULL);
+	return rc;
+}
+
 /* ---- the route ---- */
 
 static void
@@ -128,7 +155,8 @@ user_data_audit(struct user_data *d, enum rc rc)
 		.reason = rc == RC_OK ? (struct str){ NULL, 0 }
 				      : STR("a part may be left"),
 		.has_count = true,
-		.count = d->n.souls + d->n.sessions + d->n.memories });
+		.count =
+		    d->n.souls + d->n.sessions + d->n.memories + d->n.runs });
 }
 
 static void
@@ -145,6 +173,8 @@ user_data_delete(struct user_data *d)
 		rc = user_data_delete_sessions(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_identities(d);
+	if (rc == RC_OK)
+		rc = user_data_delete_runs(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_rest(d->g->state, d->user);
 	user_data_audit(d, rc);

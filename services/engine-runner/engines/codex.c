@@ -170,8 +170,7 @@ codex_tool(struct adapter_state *s, struct rasp_tool *t)
 }
 
 static void
-codex_tool_row(
-    struct adapter_state *s, const struct line *l, const char *phase)
+codex_tool_row(struct adapter_state *s, const struct line *l, const char *phase)
 {
 	struct fact f = fact_of(FACT_TOOL_COMPLETED, l);
 

@@ -14,12 +14,7 @@
 #include "spool/held_lines.h"
 #include "wire/slice.h"
 
-enum iflow_path {
-	IFLOW_SESSION,
-	IFLOW_INPUT,
-	IFLOW_OUTPUT,
-	IFLOW_PATHS_N
-};
+enum iflow_path { IFLOW_SESSION, IFLOW_INPUT, IFLOW_OUTPUT, IFLOW_PATHS_N };
 
 static const char *const iflow_paths[IFLOW_PATHS_N] = { "session-id",
 	"tokenUsage.input", "tokenUsage.output" };
@@ -148,8 +143,7 @@ iflow_is_text(const struct held_lines *h)
 
 /* The lines as one message, without the blank lines around it. */
 static void
-iflow_message(
-    struct adapter_state *s, struct held_lines *h, double confidence)
+iflow_message(struct adapter_state *s, struct held_lines *h, double confidence)
 {
 	struct str text = buf_str(&h->text);
 	struct line first = held_lines_at(h, 0);
@@ -187,8 +181,8 @@ iflow_choose(struct adapter_state *s)
 	bool out = iflow_is_text(&s->text[SPOOL_OUT]);
 	bool err = iflow_is_text(&s->text[SPOOL_ERR]);
 	/* With the information on stdout the text is on stderr. */
-	bool other = err &&
-	    (!out || (s->informed && s->informed_on == SPOOL_OUT));
+	bool other =
+	    err && (!out || (s->informed && s->informed_on == SPOOL_OUT));
 	bool drifted =
 	    other || (s->informed && s->informed_on == SPOOL_OUT && out);
 	struct held_lines *h = &s->text[other ? SPOOL_ERR : SPOOL_OUT];
@@ -230,8 +224,7 @@ iflow_line(struct adapter_state *s, const struct line *l)
 		fact_status(&s->to, l, "session_resumed");
 	else if (s->full)
 		fact_raw(&s->to, l, l->stream == SPOOL_OUT);
-	else if (!held_lines_put(
-		     info->n > 0 || str_eq(text, STR(IFLOW_OPEN))
+	else if (!held_lines_put(info->n > 0 || str_eq(text, STR(IFLOW_OPEN))
 			 ? info
 			 : &s->text[l->stream],
 		     l))

@@ -212,8 +212,8 @@ opencode_tool_use(struct adapter_state *s, const struct line *l)
 	if (input.n > 0 && input.p[0] == '{')
 		f.tool.arguments = input;
 	f.tool.output = opencode_text(s, OPENCODE_TOOL_OUTPUT);
-	if (wire_found_i64(
-		&s->found[OPENCODE_TOOL_EXIT], &f.tool.exit_code) != RC_OK)
+	if (wire_found_i64(&s->found[OPENCODE_TOOL_EXIT], &f.tool.exit_code) !=
+	    RC_OK)
 		f.tool.exit_code = -1;
 	if (str_eq(opencode_inside(s, OPENCODE_STATUS), STR("error"))) {
 		f.kind = FACT_TOOL_FAILED;

@@ -225,7 +225,7 @@ rasp_put_output(struct wire_out *o, const struct rasp_text *output)
 		return;
 	if (text.s.n > RASP_TOOL_MAX) {
 		rasp_put_num(o, "output_bytes", (int64_t)text.s.n);
-		text.s = fcmp_cut(text.s, RASP_TOOL_MAX);
+		text.s = fcmp_truncate(text.s, RASP_TOOL_MAX);
 	}
 	rasp_put_text(o, "output", text);
 }

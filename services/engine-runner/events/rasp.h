@@ -90,15 +90,15 @@ struct rasp_event {
 		struct {
 			struct str title, mode, engine_version, isolation;
 		} started;
-		struct str state;       /* run.status */
-		const char *reason;     /* run.completed */
+		struct str state;        /* run.status */
+		const char *reason;      /* run.completed */
 		struct fcmp_error error; /* run.failed, run.canceled */
 		struct rasp_usage usage;
 		struct {
 			struct str id, text;
-			struct str payload; /* JSON; absent: none */
-		} message;             /* delta, final */
-		struct rasp_text text; /* reasoning */
+			struct str payload;           /* JSON; absent: none */
+		} message;                            /* delta, final */
+		struct rasp_text text;                /* reasoning */
 		const struct fcmp_question *question; /* requested */
 		struct str content;                   /* replied */
 		struct rasp_tool tool;
@@ -107,7 +107,7 @@ struct rasp_event {
 		struct {
 			int64_t lines, bytes;
 			struct str text; /* may be truncated */
-		} block; /* raw.* */
+		} block;                 /* raw.* */
 	};
 };
 

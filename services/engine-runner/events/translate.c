@@ -87,7 +87,7 @@ typedef bool (*translate_fn)(
     const struct fcmp_head *h, const struct rasp_event *e, struct buf *b);
 
 /* What is not here is of the run, not of its conversation. */
-static const translate_fn translations[RASP_TYPES_N] = {
+static const translate_fn translate_rows[RASP_TYPES_N] = {
 	[RASP_RUN_STARTED] = translate_started,
 	[RASP_MESSAGE_DELTA] = translate_delta,
 	[RASP_MESSAGE_FINAL] = translate_final,
@@ -102,13 +102,12 @@ static const translate_fn translations[RASP_TYPES_N] = {
 };
 
 bool
-translate_event(
-    struct translate *t, const struct rasp_event *e, struct buf *b)
+translate_event(struct translate *t, const struct rasp_event *e, struct buf *b)
 {
 	char ts[RASP_TS_MAX];
 	struct fcmp_head h;
 
-	if (translations[e->type] == NULL)
+	if (translate_rows[e->type] == NULL)
 		return false;
 	h = (struct fcmp_head){ .run_id = t->run_id,
 		.engine = t->engine,
@@ -118,7 +117,7 @@ translate_event(
 		.confidence = e->confidence,
 		.attempt = e->attempt,
 		.raw = e->raw };
-	if (!translations[e->type](&h, e, b))
+	if (!translate_rows[e->type](&h, e, b))
 		return false;
 	t->seq++;
 	return true;

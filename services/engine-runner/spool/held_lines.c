@@ -58,8 +58,7 @@ held_lines_at(const struct held_lines *h, size_t i)
 }
 
 void
-held_lines_raw(
-    struct held_lines *h, const struct fact_sink *to, bool unparsed)
+held_lines_raw(struct held_lines *h, const struct fact_sink *to, bool unparsed)
 {
 	for (size_t i = 0; i < h->n; i++) {
 		struct line l = held_lines_at(h, i);

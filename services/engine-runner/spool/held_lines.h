@@ -27,6 +27,7 @@ struct held_lines {
 	size_t n, cap;
 };
 
+/* held_lines_init(h), held_lines_free(h): Empty, and its memory. */
 void held_lines_init(struct held_lines *h);
 void held_lines_free(struct held_lines *h);
 

@@ -8,8 +8,8 @@
 #include "core/mem.h"
 
 void
-lines_init(struct lines *l, void (*line)(void *arg, const struct line *l),
-    void *arg)
+lines_init(
+    struct lines *l, void (*line)(void *arg, const struct line *l), void *arg)
 {
 	*l = (struct lines){ .line = line, .arg = arg };
 	for (size_t i = 0; i < SPOOL_STREAMS_N; i++)
@@ -96,7 +96,7 @@ lines_end(struct lines *l)
 		struct lines_stream *s = &l->streams[i];
 
 		if (s->at > s->from)
-			lines_give(l, (enum spool_stream)i, buf_str(&s->part),
-			    s->at);
+			lines_give(
+			    l, (enum spool_stream)i, buf_str(&s->part), s->at);
 	}
 }

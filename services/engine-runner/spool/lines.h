@@ -33,13 +33,13 @@ struct lines {
 
 /* lines_init(l, line, arg): line() gets each line; it lives until it returns.
  */
-void lines_init(struct lines *l, void (*line)(void *arg, const struct line *l),
-    void *arg);
+void lines_init(
+    struct lines *l, void (*line)(void *arg, const struct line *l), void *arg);
 void lines_free(struct lines *l);
 
 /* lines_put(l, stream, bytes, ns): The next bytes of a stream. */
-void lines_put(struct lines *l, enum spool_stream stream, struct str bytes,
-    int64_t ns);
+void lines_put(
+    struct lines *l, enum spool_stream stream, struct str bytes, int64_t ns);
 
 /* lines_end(l): The streams are complete; a line may lack its end. */
 void lines_end(struct lines *l);

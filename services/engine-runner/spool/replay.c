@@ -9,8 +9,8 @@
 
 /* The bytes of one record, as many at a time as is wanted. */
 static void
-replay_chunk(const struct replay *r, struct attempt *a,
-    const struct journal_chunk *c)
+replay_chunk(
+    const struct replay *r, struct attempt *a, const struct journal_chunk *c)
 {
 	struct str all = c->stream == SPOOL_OUT ? r->out : r->err;
 	size_t from = c->from < all.n ? (size_t)c->from : all.n;
@@ -30,7 +30,8 @@ replay_chunk(const struct replay *r, struct attempt *a,
 
 /* Each line is a record. */
 static void
-replay_lines(const struct replay *r, struct attempt *a, enum spool_stream stream)
+replay_lines(
+    const struct replay *r, struct attempt *a, enum spool_stream stream)
 {
 	struct str all = stream == SPOOL_OUT ? r->out : r->err;
 	struct journal_chunk c = { .stream = stream };
@@ -120,8 +121,8 @@ replay_has_end(const struct replay *r, const struct attempt_opts *o)
 }
 
 bool
-replay_chooses_pty(const struct replay *r, struct str pty,
-    const struct attempt_opts *o)
+replay_chooses_pty(
+    const struct replay *r, struct str pty, const struct attempt_opts *o)
 {
 	struct replay other = *r;
 

@@ -34,7 +34,7 @@ void replay_begin(const struct replay *r, struct attempt *a);
  * the last lines of stdout.  True if with it, and not without, the engine gave
  * its end signal, or there is no stdout.  o as of the attempt.
  */
-bool replay_chooses_pty(const struct replay *r, struct str pty,
-    const struct attempt_opts *o);
+bool replay_chooses_pty(
+    const struct replay *r, struct str pty, const struct attempt_opts *o);
 
 #endif /* !SPOOL_REPLAY_H */

@@ -1,6 +1,6 @@
 /*
- * Reading the streams of engines, beside jansson's bare parsing of each line and
- * beside memchr, which only finds the lines.
+ * Reading the streams of engines, beside jansson's bare parsing of each line
+ * and beside memchr, which only finds the lines.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -24,8 +24,7 @@ static const char *const codex_paths[] = { "type", "thread_id", "message",
 	"error.message", "usage.input_tokens", "usage.output_tokens", "item",
 	"item.id", "item.type", "item.text", "item.command",
 	"item.aggregated_output", "item.exit_code", "item.status",
-	"item.changes", "item.arguments", "item.result",
-	"item.error.message" };
+	"item.changes", "item.arguments", "item.result", "item.error.message" };
 static const char *const opencode_paths[] = { "type", "sessionID",
 	"part.messageID", "part.callID", "part.tool", "part.text",
 	"part.reason", "part.cost", "part.tokens.input", "part.tokens.output",
@@ -196,8 +195,8 @@ static void
 op_replay(struct stream *s)
 {
 	const struct spool_meta meta = { .attempt = 1 };
-	const struct attempt_opts o = { .engine = engine_find(
-					    str_of(s->engine)),
+	const struct attempt_opts o = { .engine =
+					    engine_find(str_of(s->engine)),
 		.meta = &meta,
 		.event = replay_on_event,
 		.arg = s };
@@ -215,10 +214,10 @@ op_replay(struct stream *s)
 enum { OP_MEMCHR, OP_JANSSON, OP_SCANNER, OP_REPLAY, OPS_N };
 
 static void
-bench_stream(const char *name, struct stream *s,
-    void (*put)(struct buf *b, size_t i))
+bench_stream(
+    const char *name, struct stream *s, void (*put)(struct buf *b, size_t i))
 {
-	static void (*const ops[OPS_N])(struct stream *s) = { op_memchr,
+	static void (*const ops[OPS_N])(struct stream * s) = { op_memchr,
 		op_jansson, op_scanner, op_replay };
 	double ns[OPS_N], mb;
 

@@ -66,12 +66,16 @@ events_note(struct events *t, json_t *j)
 
 	if (t->last == 0) {
 		ck_assert(is_type(j, STARTED));
+		ck_assert_uint_gt(strlen(tk_text(j, "data.title")), 0);
+		ck_assert_str_eq(tk_text(j, "data.mode"), "interactive");
 		snprintf(t->turn, sizeof(t->turn), "%s", tk_text(j, "run_id"));
 		t->first = seq;
 	} else {
 		ck_assert_int_eq(seq, t->last + 1);
 	}
 	t->last = seq;
+	ck_assert_int_eq(tk_int(j, "meta.attempt"), 1);
+	ck_assert_uint_eq(json_object_size(tk_at(j, "raw_ref")), 4);
 	ck_assert_str_eq(tk_text(j, "run_id"), t->turn);
 	if (is_type(j, DELTA)) {
 		t->chunks++;

@@ -131,13 +131,14 @@ TEST(invalid_cursors_are_rejected)
 TEST_T(expired_events_are_reported_by_one_warning, 60)
 {
 	enum { N = 1400 };
-	const struct events_key log = events_of_session(&r.p.key);
+	struct events_key log;
 	struct events page;
 	struct tk_sse s;
 	int64_t first, seq;
 
 	gateway_fixture_start_alone(&b, NULL);
 	write_log(N);
+	log = events_of_session(&r.p.key);
 	ck_assert_int_eq(
 	    events_read(b.db.s, &log, 0, false, b.db.arena, &page), RC_OK);
 	first = page.item[0].seq;

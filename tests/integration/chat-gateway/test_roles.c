@@ -73,7 +73,7 @@ TEST(only_listed_roles_are_authorized)
 			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
-	ck_assert_uint_eq(n, 33);
+	ck_assert_uint_eq(n, 45);
 	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
@@ -114,7 +114,7 @@ TEST(callers_cannot_name_another_user)
 			    request_body(r), "403 user_id: is ");
 		}
 	}
-	ck_assert_uint_eq(n, 28);
+	ck_assert_uint_eq(n, 40);
 	gateway_fixture_stop(&b);
 }
 

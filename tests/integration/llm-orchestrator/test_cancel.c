@@ -24,6 +24,7 @@ want_canceled(struct scene *s, const char *types, int line)
 	ck_assert_msg(strcmp(got, types) == 0, "line %d: %s", line, got);
 	json_t *e = orch_event(events, s->t.turn_id, "failed", 0);
 	ck_assert_str_eq(orch_text(e, "data.error.code"), "CANCELED");
+	ck_assert(json_is_false(tk_find(e, "data.error.retryable")));
 	json_decref(events);
 	struct turn_record rec = orch_turn_stored(&s->b, s->t.turn_id);
 	ck_assert_int_eq(rec.state, TURN_STATE_ENDED);

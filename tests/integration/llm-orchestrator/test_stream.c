@@ -56,6 +56,8 @@ TEST_T(a_turn_without_streaming_has_no_deltas, 60)
 	orch_ck_completed(&t, .reply = "你好呀", .executed = "", .failed = "");
 	json_t *events = orch_events(&b);
 	want(events, &t, "started final completed");
+	json_t *started = orch_event(events, t.turn_id, "started", 0);
+	ck_assert_str_eq(orch_text(started, "data.title"), "你好");
 	json_t *final = orch_event(events, t.turn_id, "final", 0);
 	ck_assert_str_eq(orch_text(final, "data.text"), "你好呀");
 	ck_assert_str_eq(
@@ -362,6 +364,7 @@ TEST_T(failures_are_published, 60)
 	json_t *e = orch_event(events, t.turn_id, "failed", 0);
 	ck_assert_str_eq(orch_text(e, "data.error.code"), "LLM_UNAVAILABLE");
 	ck_assert_str_eq(orch_text(e, "data.error.category"), "engine");
+	ck_assert(json_is_true(tk_find(e, "data.error.retryable")));
 	json_decref(events);
 	orch_turn_close(&t);
 

@@ -170,13 +170,11 @@ TEST(a_queued_run_may_get_another_runner_before_its_first_attempt)
 
 	state_fixture_start(&b);
 	run_fixture_create(b.s, id);
-	IS(RC_CONFLICT,
-	    run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
+	IS(RC_CONFLICT, run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
 	OK(run_assign(b.s, str_of(id), STR("r1"), STR("r2")));
 	IS(RC_CONFLICT, run_claim(b.s, str_of(id), STR("r1"), b.a, &rec));
 	OK(run_claim(b.s, str_of(id), STR("r2"), b.a, &rec));
-	IS(RC_CONFLICT,
-	    run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
+	IS(RC_CONFLICT, run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
 	/* Its workspace is at r2 now. */
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_WAITING, 1, 0));
 	OK(run_reply(b.s,
@@ -185,8 +183,7 @@ TEST(a_queued_run_may_get_another_runner_before_its_first_attempt)
 		.question_id = STR("ix_1"),
 		.content = STR("yes") },
 	    b.a, &rec));
-	IS(RC_CONFLICT,
-	    run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
+	IS(RC_CONFLICT, run_assign(b.s, str_of(id), STR("r2"), STR("r3")));
 	state_fixture_stop(&b);
 }
 
@@ -243,8 +240,7 @@ TEST(a_repeated_publish_appends_nothing_twice)
 	OK(run_fixture_publish(b.s, &before, RUN_IS_SUCCEEDED, 1, 1));
 	ck_assert_uint_eq(events_of(&b, id, EVENTS_RUN, &list), 3);
 	/* It has ended so, and not otherwise. */
-	IS(RC_CONFLICT,
-	    run_fixture_publish(b.s, &before, RUN_IS_FAILED, 1, 1));
+	IS(RC_CONFLICT, run_fixture_publish(b.s, &before, RUN_IS_FAILED, 1, 1));
 	ck_assert_int_eq(read_run(&b, id).status, RUN_IS_SUCCEEDED);
 	state_fixture_stop(&b);
 }
@@ -296,11 +292,9 @@ TEST(a_suspended_writer_changes_nothing)
 	ck_assert_int_eq(rec.attempt, 1);
 	ck_assert_int_eq(rec.fcmp, 1);
 	ck_assert_int_eq(rec.fcmp_last, 1);
-	IS(RC_CONFLICT,
-	    run_fixture_publish(b.s, &old, RUN_IS_RUNNING, 1, 0));
+	IS(RC_CONFLICT, run_fixture_publish(b.s, &old, RUN_IS_RUNNING, 1, 0));
 	IS(RC_CONFLICT, run_fixture_publish(b.s, &old, RUN_IS_FAILED, 1, 0));
-	IS(RC_CONFLICT,
-	    run_adopt(b.s, str_of(id), old.epoch, b.a, &ignored));
+	IS(RC_CONFLICT, run_adopt(b.s, str_of(id), old.epoch, b.a, &ignored));
 	now = read_run(&b, id);
 	ck_assert_int_eq(now.status, RUN_IS_RUNNING);
 	ck_assert_int_eq(now.epoch, rec.epoch);
@@ -382,20 +376,17 @@ TEST(each_question_is_answered_once)
 	OK(reply(&b, id, "ix_1", "yes", "k1", NULL));
 	/* A repetition, another content, another key, and without. */
 	OK(reply(&b, id, "ix_1", "yes", "k1", NULL));
-	IS(RC_CONFLICT,
-	    reply(&b, id, "ix_1", "no", "k1", RUN_WHY_KEY_REUSED));
+	IS(RC_CONFLICT, reply(&b, id, "ix_1", "no", "k1", RUN_WHY_KEY_REUSED));
 	IS(RC_CONFLICT, reply(&b, id, "ix_1", "yes", "k2", RUN_WHY_STALE));
 	IS(RC_CONFLICT, reply(&b, id, "ix_1", "yes", NULL, RUN_WHY_STALE));
 	rec = run_fixture_claim(b.s, id, b.a);
 	ck_assert_int_eq(rec.attempt, 2);
 	ck_text(rec.reply, "yes");
 	ck_text(rec.replied_id, "ix_1");
-	IS(RC_CONFLICT,
-	    reply(&b, id, "ix_2", "no", "k2", RUN_WHY_NOT_WAITING));
+	IS(RC_CONFLICT, reply(&b, id, "ix_2", "no", "k2", RUN_WHY_NOT_WAITING));
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_WAITING, 1, 1));
 	/* An old key, and an old question, whose repetition is known. */
-	IS(RC_CONFLICT,
-	    reply(&b, id, "ix_2", "yes", "k1", RUN_WHY_KEY_REUSED));
+	IS(RC_CONFLICT, reply(&b, id, "ix_2", "yes", "k1", RUN_WHY_KEY_REUSED));
 	OK(reply(&b, id, "ix_1", "yes", "k1", NULL));
 	ck_assert_int_eq(read_run(&b, id).status, RUN_IS_WAITING);
 	OK(reply(&b, id, "ix_2", "no", NULL, NULL));
@@ -421,8 +412,7 @@ TEST(only_its_user_has_a_run)
 	for (i = 0; i < NELEM(others); i++) {
 		r.user_id = str_of(others[i]);
 		IS(RC_NOENT, run_reply(b.s, &r, b.a, &rec));
-		IS(RC_NOENT,
-		    run_cancel(b.s, str_of(id), r.user_id, b.a, &rec));
+		IS(RC_NOENT, run_cancel(b.s, str_of(id), r.user_id, b.a, &rec));
 		IS(RC_NOENT, run_delete(b.s, str_of(id), r.user_id, true));
 	}
 	rec = read_run(&b, id);
@@ -617,8 +607,7 @@ TEST(runs_are_listed_newest_first_and_page_by_page)
 	ck_assert_uint_eq(seen, 4);
 	p.after = STR("x");
 	IS(RC_INVALID, run_list(b.s, ANN, b.a, &p));
-	OK(run_list(b.s, STR("bob"), b.a,
-	    &(struct run_page){ .max = 2 }));
+	OK(run_list(b.s, STR("bob"), b.a, &(struct run_page){ .max = 2 }));
 	state_fixture_stop(&b);
 }
 

@@ -11,10 +11,10 @@
 
 STATE_FIXTURE_ON_CLUSTER
 
-#define ANN      STR("ann")
-#define RUNS     4
-#define WRITERS  3
-#define STEPS    4000
+#define ANN     STR("ann")
+#define RUNS    4
+#define WRITERS 3
+#define STEPS   4000
 /* Of the processes that compete. */
 #define SHARED   20
 #define CLAIMERS 4
@@ -108,8 +108,8 @@ static void
 model_adopt(struct model *m, size_t k, size_t w)
 {
 	struct run_record *is = &m->is[k], rec;
-	bool may = !run_status_is_end(is->status) &&
-	    m->of[k][w].epoch == is->epoch;
+	bool may =
+	    !run_status_is_end(is->status) && m->of[k][w].epoch == is->epoch;
 
 	/* Mostly it has read the record before. */
 	if (model_random(m, 4) != 0) {
@@ -117,8 +117,8 @@ model_adopt(struct model *m, size_t k, size_t w)
 		may = !run_status_is_end(is->status);
 	}
 	model_expect(m,
-	    run_adopt(m->b.s, str_of(m->id[k]), m->of[k][w].epoch, m->b.a,
-		&rec),
+	    run_adopt(
+		m->b.s, str_of(m->id[k]), m->of[k][w].epoch, m->b.a, &rec),
 	    may ? RC_OK : RC_CONFLICT);
 	if (!may)
 		return;
@@ -152,8 +152,7 @@ model_publish(struct model *m, size_t k, size_t w)
 	fcmp += fcmp + rasp == 0;
 	if (of->epoch != is->epoch || !model_follows(is->status, st))
 		want = RC_CONFLICT;
-	model_expect(
-	    m, run_fixture_publish(m->b.s, of, st, fcmp, rasp), want);
+	model_expect(m, run_fixture_publish(m->b.s, of, st, fcmp, rasp), want);
 	if (want != RC_OK)
 		return;
 	is->status = st;
@@ -181,8 +180,8 @@ model_reply(struct model *m, size_t k)
 	snprintf(question, sizeof(question), "ix_%lld",
 	    (long long)is->attempt - !newest);
 	r.question_id = str_of(question);
-	model_expect(m, run_reply(m->b.s, &r, m->b.a, &rec),
-	    may ? RC_OK : RC_CONFLICT);
+	model_expect(
+	    m, run_reply(m->b.s, &r, m->b.a, &rec), may ? RC_OK : RC_CONFLICT);
 	if (may)
 		is->status = RUN_IS_QUEUED;
 }

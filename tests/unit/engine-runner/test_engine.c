@@ -143,9 +143,8 @@ TEST(files_of_home_have_the_proxys_url)
 	const struct engine *e = engine_find(STR("codex"));
 	struct str text = engine_file_text(&e->files[0], &start, a);
 
-	ck_assert_int_ge(str_find(text,
-			     STR("base_url = \"http://127.0.0.1:9081/r\"")),
-	    0);
+	ck_assert_int_ge(
+	    str_find(text, STR("base_url = \"http://127.0.0.1:9081/r\"")), 0);
 	ck_assert_int_lt(str_find(text, STR("%")), 0);
 	arena_free(a);
 }

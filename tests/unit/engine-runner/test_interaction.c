@@ -21,10 +21,10 @@ static const struct {
 	{ BLOCK("{\"kind\":\"single_choice\",\"options\":[\"a\","
 		"{\"value\":\"b\",\"label\":\"B\"},{\"label\":\"C\"}]}"),
 	    RC_OK, WIRE_QUESTION_KIND_SINGLE_CHOICE, 3, 0 },
-	{ BLOCK("{\"kind\":\"multi_choice\",\"options\":[]}"), RC_NOENT, 0,
-	    0, 0 },
-	{ BLOCK("{\"kind\":\"single_choice\",\"options\":[1]}"), RC_NOENT, 0,
-	    0, 0 },
+	{ BLOCK("{\"kind\":\"multi_choice\",\"options\":[]}"), RC_NOENT, 0, 0,
+	    0 },
+	{ BLOCK("{\"kind\":\"single_choice\",\"options\":[1]}"), RC_NOENT, 0, 0,
+	    0 },
 	{ BLOCK("{\"kind\":\"form\",\"fields\":[{\"name\":\"n\"},{\"name\":"
 		"\"m\",\"kind\":\"multi_choice\",\"options\":[\"x\"]}]}"),
 	    RC_OK, WIRE_QUESTION_KIND_FORM, 0, 2 },
@@ -47,8 +47,7 @@ TEST(blocks_are_questions)
 	for (size_t i = 0; i < NELEM(blocks); i++) {
 		struct arena *a = arena_new(QUESTION_ARENA);
 		struct fcmp_question q;
-		enum rc rc =
-		    interaction_of_text(str_of(blocks[i].text), a, &q);
+		enum rc rc = interaction_of_text(str_of(blocks[i].text), a, &q);
 
 		ck_assert_msg(rc == blocks[i].rc, "%s", blocks[i].text);
 		if (rc == RC_OK) {
@@ -76,8 +75,7 @@ TEST(several_questions_of_codex_are_a_form)
 	ck_assert_int_eq(q.fields[0].kind, WIRE_QUESTION_KIND_SINGLE_CHOICE);
 	ck_assert_int_eq(q.fields[1].kind, WIRE_QUESTION_KIND_FREE_TEXT);
 	ck_assert(str_eq(q.prompt, STR("A?")));
-	ck_assert_int_eq(
-	    interaction_of_codex(STR("[]"), a, &q), RC_NOENT);
+	ck_assert_int_eq(interaction_of_codex(STR("[]"), a, &q), RC_NOENT);
 	ck_assert_int_eq(
 	    interaction_of_codex(STR("{\"id\":1}"), a, &q), RC_NOENT);
 	arena_free(a);

@@ -17,7 +17,7 @@ run_rule_allows(enum run_state s, enum run_event ev)
 	switch (ev) {
 	case RUN_EV_CLAIM:
 		return s == RUN_QUEUED;
-	case RUN_EV_ASK:
+	case RUN_EV_WAIT:
 	case RUN_EV_SUCCEED:
 	case RUN_EV_ADOPT:
 	case RUN_EV_LOST:
@@ -36,8 +36,8 @@ run_rule_allows(enum run_state s, enum run_event ev)
 }
 
 static void
-run_explore(struct run_model *m, enum run_state s, int attempts, int replies,
-    int depth)
+run_explore(
+    struct run_model *m, enum run_state s, int attempts, int replies, int depth)
 {
 	m->reached[s] = true;
 	/* Each attempt but the first has one reply. */

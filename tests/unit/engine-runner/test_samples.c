@@ -91,8 +91,8 @@ sample_check_end(const char *id, const char *state, const struct tk_events *ev)
 }
 
 static void
-sample_check_facts(const char *id, const json_t *want,
-    const struct tk_events *ev)
+sample_check_facts(
+    const char *id, const json_t *want, const struct tk_events *ev)
 {
 	const char *session = json_string_value(
 	    json_object_get(json_object_get(want, "session"), "value"));
@@ -111,13 +111,12 @@ sample_check_facts(const char *id, const json_t *want,
 	tk_event_has(ev, (size_t)ev->n_fcmp - 1, text);
 }
 
-/* Whether the harness ends it alike. */
+/* Whether the harness ends it same. */
 static bool
 sample_run(const char *folder, const json_t *want)
 {
 	const char *id = json_string_value(json_object_get(want, "id"));
-	const char *engine =
-	    json_string_value(json_object_get(want, "engine"));
+	const char *engine = json_string_value(json_object_get(want, "engine"));
 	const char *state = json_string_value(json_object_get(want, "state"));
 	const json_t *files = json_object_get(want, "files");
 	struct replay r = { .out = sample_read(folder, files, "stdout"),
@@ -126,39 +125,39 @@ sample_run(const char *folder, const json_t *want)
 			      json_object_get(want, "exit_code")) } };
 	struct str pty = sample_read(folder, files, "pty");
 	struct tk_events ev;
-	bool alike;
+	bool same;
 
 	if (r.out.n == 0 && pty.n > 0) {
 		r.out = pty;
 		r.pty = true;
 	}
 	tk_attempt(engine, NULL, &r, &ev);
-	alike = sample_check_end(id, state, &ev);
+	same = sample_check_end(id, state, &ev);
 	sample_check_facts(id, want, &ev);
 	tk_events_free(&ev);
-	return alike;
+	return same;
 }
 
 TEST(samples_end_as_in_the_seed_harness)
 {
 	const char *folder = getenv("ENGINE_SAMPLES");
 	char path[PATH_SIZE];
-	size_t i, alike = 0;
+	size_t i, same = 0;
 	json_t *all, *one;
 
 	if (folder == NULL) {
 		printf("SKIPPED: ENGINE_SAMPLES names no folder\n");
 		return;
 	}
-	snprintf(path, sizeof(path), "%s/_expected-from-seed-harness.json",
-	    folder);
+	snprintf(
+	    path, sizeof(path), "%s/_expected-from-seed-harness.json", folder);
 	all = json_load_file(path, 0, NULL);
 	ck_assert_msg(json_is_array(all), "%s cannot be read", path);
-	json_array_foreach(all, i, one)
-		alike += sample_run(folder, one);
+	json_array_foreach (all, i, one)
+		same += sample_run(folder, one);
 	printf("%zu attempts, %zu end as in the harness, %zu do not, with a "
 	       "reason\n",
-	    json_array_size(all), alike, json_array_size(all) - alike);
-	ck_assert_uint_ge(alike, 1);
+	    json_array_size(all), same, json_array_size(all) - same);
+	ck_assert_uint_ge(same, 1);
 	json_decref(all);
 }

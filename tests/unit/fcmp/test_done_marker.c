@@ -15,20 +15,19 @@ static const struct {
 	{ MARK, "", NULL, 1 },
 	{ "Done.\n\n" MARK "\n", "Done.", NULL, 1 },
 	{ "Done.\n  {\"__skill_done__\":true}  \n", "Done.", NULL, 1 },
-	{ "{\"x\": [1, 2],\n \"__SKILL_DONE__\": true}", "",
-	    "{\"x\":[1,2]}", 1 },
-	{ "{\"__SKILL_DONE__\":true,\"a b\":\"c d\"}", "",
-	    "{\"a b\":\"c d\"}", 1 },
-	{ "R:\n```json\n{\"a\":1,\"__SKILL_DONE__\":true}\n```\n", "R:",
-	    "{\"a\":1}", 1 },
+	{ "{\"x\": [1, 2],\n \"__SKILL_DONE__\": true}", "", "{\"x\":[1,2]}",
+	    1 },
+	{ "{\"__SKILL_DONE__\":true,\"a b\":\"c d\"}", "", "{\"a b\":\"c d\"}",
+	    1 },
+	{ "R:\n```json\n{\"a\":1,\"__SKILL_DONE__\":true}\n```\n",
+	    "R:", "{\"a\":1}", 1 },
 	/* Text may follow a fence of its own. */
 	{ "R:\n```json\n" MARK "\n```\n\n**S**", "R:\n\n\n**S**", NULL, 1 },
 	/* The object ends the message, though it does not begin its line. */
 	{ "Writing{\"p\":\"a\",\"__SKILL_DONE__\":true}\n", "Writing",
 	    "{\"p\":\"a\"}", 1 },
 	/* Quoted in a sentence it is text. */
-	{ "Print " MARK " at the end.", "Print " MARK " at the end.", NULL,
-	    0 },
+	{ "Print " MARK " at the end.", "Print " MARK " at the end.", NULL, 0 },
 	{ MARK " and more", MARK " and more", NULL, 0 },
 	/* The last object has none. */
 	{ MARK "\nor\n{\"a\": 1}\n", MARK "\nor\n{\"a\": 1}\n", "{\"a\":1}",
@@ -41,13 +40,11 @@ static const struct {
 	{ "{\"__SKILL_DONE__\":\"true\"}", "{\"__SKILL_DONE__\":\"true\"}",
 	    "{\"__SKILL_DONE__\":\"true\"}", 0 },
 	{ "\"__SKILL_DONE__\": true", "\"__SKILL_DONE__\": true", NULL, 0 },
-	{ "{\"__SKILL_DONE__\": true", "{\"__SKILL_DONE__\": true", NULL,
-	    0 },
+	{ "{\"__SKILL_DONE__\": true", "{\"__SKILL_DONE__\": true", NULL, 0 },
 	{ "{\"__SKILL_DONE__\": true,}", "{\"__SKILL_DONE__\": true,}", NULL,
 	    0 },
 	{ "{{\"__SKILL_DONE__\": true}", "{", NULL, 1 },
-	{ "{\"n\":1,\"__SKILL_DONE__\":true}\n" MARK "\n", "", "{\"n\":1}",
-	    2 },
+	{ "{\"n\":1,\"__SKILL_DONE__\":true}\n" MARK "\n", "", "{\"n\":1}", 2 },
 	{ "int f(void) { return 1; }\n{\n", "int f(void) { return 1; }\n{\n",
 	    NULL, 0 },
 	{ "a\n{\"b\": \"}{\\\"\"}\n", "a\n{\"b\": \"}{\\\"\"}\n",
@@ -125,8 +122,8 @@ TEST(text_is_released_as_soon_as_it_is_known)
 
 		done_marker_put(m, str_of(steps[i].part));
 		s = done_marker_release(m);
-		ck_assert_msg(str_eq(s, str_of(steps[i].released)),
-		    "%zu: %.*s", i, STR_ARG(s));
+		ck_assert_msg(str_eq(s, str_of(steps[i].released)), "%zu: %.*s",
+		    i, STR_ARG(s));
 	}
 	done_marker_finish(m, &r);
 	ck_assert(str_ends(r.text, STR(" b")));

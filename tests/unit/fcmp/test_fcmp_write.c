@@ -307,7 +307,7 @@ TEST(a_title_is_a_line_of_at_most_80_characters)
 	teardown();
 }
 
-TEST(texts_are_cut_between_characters_as_they_are_written)
+TEST(texts_are_truncated_between_characters)
 {
 	static const struct {
 		struct str text;
@@ -332,7 +332,7 @@ TEST(texts_are_cut_between_characters_as_they_are_written)
 
 	for (size_t i = 0; i < NELEM(rows); i++)
 		ck_assert_msg(
-		    fcmp_cut(rows[i].text, rows[i].max).n == rows[i].n,
+		    fcmp_truncate(rows[i].text, rows[i].max).n == rows[i].n,
 		    "row %zu", i);
 }
 
@@ -349,7 +349,7 @@ repeated(const char *part, size_t n)
 	return s;
 }
 
-TEST(long_texts_are_cut_to_the_bounds_of_the_schema)
+TEST(long_texts_are_truncated_to_the_bounds_of_the_schema)
 {
 	struct fcmp_error f = {
 		.category = WIRE_CHAT_EVENT_DATA_ERROR_CATEGORY_PARSER
@@ -377,7 +377,7 @@ TEST(long_texts_are_cut_to_the_bounds_of_the_schema)
 }
 
 /* Of the worst characters, and the longest ids. */
-TEST(the_longest_texts_fit_into_an_event)
+TEST(an_event_has_room_for_the_longest_texts)
 {
 	struct fcmp_head h = run;
 	struct str id, text;
@@ -386,16 +386,16 @@ TEST(the_longest_texts_fit_into_an_event)
 	setup();
 	id = repeated("\"", 128);
 	h.run_id = h.session_id = id;
-	text = fcmp_cut(repeated("\x01", 200000), FCMP_TEXT_MAX);
+	text = fcmp_truncate(repeated("\x01", 200000), FCMP_TEXT_MAX);
 	ck_assert_uint_eq(text.n, FCMP_TEXT_MAX / 6);
 	fcmp_final(&h, id, text, (struct str){ 0 }, &b);
 	e = read_back(WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL);
 	ck_assert(str_eq(e.data.text, text));
-	text = fcmp_cut(repeated("x", 200000), FCMP_TEXT_MAX);
+	text = fcmp_truncate(repeated("x", 200000), FCMP_TEXT_MAX);
 	ck_assert_uint_eq(text.n, FCMP_TEXT_MAX);
 	fcmp_final(&h, id, text, (struct str){ 0 }, &b);
 	(void)read_back(WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL);
-	fcmp_delta(&h, id, fcmp_cut(text, FCMP_DELTA_MAX), &b);
+	fcmp_delta(&h, id, fcmp_truncate(text, FCMP_DELTA_MAX), &b);
 	(void)read_back(WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_DELTA);
 	teardown();
 }

@@ -65,8 +65,8 @@ TEST(metas_that_are_none_are_rejected)
 	struct spool_meta m;
 
 	for (size_t i = 0; i < NELEM(bad_metas); i++)
-		ck_assert_msg(spool_meta_read(str_of(bad_metas[i]), a, &m) ==
-			RC_INVALID,
+		ck_assert_msg(
+		    spool_meta_read(str_of(bad_metas[i]), a, &m) == RC_INVALID,
 		    "%zu", i);
 	arena_free(a);
 }

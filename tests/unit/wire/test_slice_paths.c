@@ -19,10 +19,10 @@ static const struct {
 	{ "null", RC_OK, { 0 } },
 	{ " \"text\" ", RC_OK, { 0 } },
 	{ "[{\"type\":1}]", RC_OK, { 0 } },
-	{ "{\"type\":\"t\",\"item\":{\"id\":\"i\",\"x\":[{\"id\":2}]}}",
-	    RC_OK, { "\"t\"", "\"i\"", "{\"id\":\"i\",\"x\":[{\"id\":2}]}" } },
-	{ "{ \"a\" : { \"b\" : { \"c\" : -1.5e3 } } , \"list\" : [ ] }",
-	    RC_OK, { [ABC] = "-1.5e3", [LIST] = "[ ]" } },
+	{ "{\"type\":\"t\",\"item\":{\"id\":\"i\",\"x\":[{\"id\":2}]}}", RC_OK,
+	    { "\"t\"", "\"i\"", "{\"id\":\"i\",\"x\":[{\"id\":2}]}" } },
+	{ "{ \"a\" : { \"b\" : { \"c\" : -1.5e3 } } , \"list\" : [ ] }", RC_OK,
+	    { [ABC] = "-1.5e3", [LIST] = "[ ]" } },
 	{ "{\"a\":{\"b\":[{\"c\":1}]},\"b\":{\"c\":2}}", RC_OK, { 0 } },
 	{ "{\"list\":[1,[2],{\"type\":3}],\"type\":true}", RC_OK,
 	    { [LIST] = "[1,[2],{\"type\":3}]", [TYPE] = "true" } },
@@ -62,14 +62,12 @@ TEST(wanted_members_are_found)
 
 	for (size_t i = 0; i < NELEM(lines); i++) {
 		struct wire_found found[PATHS_N];
-		enum rc rc =
-		    wire_slice_paths(p, str_of(lines[i].line), found);
+		enum rc rc = wire_slice_paths(p, str_of(lines[i].line), found);
 
 		ck_assert_msg(rc == lines[i].rc, "%s", lines[i].line);
 		for (size_t k = 0; rc == RC_OK && k < PATHS_N; k++)
 			ck_assert_msg(
-			    str_eq(found[k].value,
-				str_of(lines[i].found[k])),
+			    str_eq(found[k].value, str_of(lines[i].found[k])),
 			    "%s: %zu is %.*s", lines[i].line, k,
 			    STR_ARG(found[k].value));
 	}

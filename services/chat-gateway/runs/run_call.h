@@ -1,0 +1,49 @@
+/*
+ * run_call: what the routes of runs share.
+ */
+#ifndef CHAT_GATEWAY_RUNS_RUN_CALL_H
+#define CHAT_GATEWAY_RUNS_RUN_CALL_H
+
+#include <stdbool.h>
+
+#include "core/str.h"
+#include "peer_request.h"
+#include "state/run.h"
+
+struct gateway;
+struct svc_call;
+
+#define RUN_NOT_FOUND "run not found"
+
+/*
+ * run_call_user(g, c, named, user, run):
+ * The run of the path, and the user of a request that names this one (absent:
+ * none; with the query's, svc_call_query()).  False: c has been ended.
+ * run_call_read(g, c, rec):
+ * The same for a request without a body, and its record, in the memory of c;
+ * 404 if the user has no such run.
+ */
+bool run_call_user(struct gateway *g, struct svc_call *c, struct str named,
+    struct str *user, struct str *run);
+bool run_call_read(
+    struct gateway *g, struct svc_call *c, struct run_record *rec);
+
+/* Where a request goes. */
+struct run_call_peer {
+	const char *subject;
+	const struct wire_desc *request, *reply;
+	int64_t timeout_ms;
+	const char *missing; /* the error if no service replies */
+};
+
+/*
+ * run_call_send(g, c, peer, msg, fn):
+ * Send msg, which lives as long as c, to engine-runner.  fn is called with its
+ * reply, q->reply, in a fiber, and ends c; NULL: the reply is that of c.  An
+ * error ends c here.
+ */
+typedef void (*run_call_fn)(struct svc_call *c, const struct peer_request *q);
+void run_call_send(struct gateway *g, struct svc_call *c,
+    const struct run_call_peer *peer, const void *msg, run_call_fn fn);
+
+#endif /* !CHAT_GATEWAY_RUNS_RUN_CALL_H */
