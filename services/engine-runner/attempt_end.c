@@ -109,6 +109,12 @@ attempt_end_engine(struct attempt *a, const struct spool_exit *x)
 	if (!a->seen.failed && f.exit_code == 0 && f.signal == 0 &&
 	    !x->not_started)
 		return false;
+	if (failure_is_budget(&f)) {
+		attempt_end_runtime(a, attempt_stops[SPOOL_STOP_BUDGET].code,
+		    attempt_stops[SPOOL_STOP_BUDGET].message,
+		    attempt_stops[SPOOL_STOP_BUDGET].retryable);
+		return true;
+	}
 	if (!a->seen.failed)
 		f.message = (struct str){ NULL, 0 };
 	if (a->seen.marker)

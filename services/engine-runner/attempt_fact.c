@@ -9,6 +9,7 @@
 
 #include "attempt_internal.h"
 #include "core/mem.h"
+#include "failure_class.h"
 #include "interaction.h"
 #include "wire/slice.h"
 
@@ -202,6 +203,17 @@ attempt_text(struct attempt *a, const struct rasp_text *text)
 	buf_reset(&a->scratch[0]);
 	wire_text_put(text->s, &a->scratch[0]);
 	return buf_str(&a->scratch[0]);
+}
+
+/* The same for people: on one line, without secrets. */
+static struct str
+attempt_clean_text(struct attempt *a, const struct rasp_text *text)
+{
+	struct str s = fcmp_truncate(attempt_text(a, text), FCMP_MESSAGE_MAX);
+
+	buf_reset(&a->scratch[1]);
+	failure_clean(s, &a->scratch[1]);
+	return fcmp_truncate(buf_str(&a->scratch[1]), FCMP_MESSAGE_MAX);
 }
 
 static struct fact
@@ -509,8 +521,7 @@ attempt_on_retrying(struct attempt *a, const struct fact *f)
 	}
 	e.level = RASP_WARNING;
 	e.warning = (struct fcmp_warning){ .code = STR("ENGINE_RETRYING"),
-		.message =
-		    fcmp_truncate(attempt_text(a, &f->text), FCMP_MESSAGE_MAX),
+		.message = attempt_clean_text(a, &f->text),
 		.count = a->retries };
 	attempt_emit(a, &e);
 }
@@ -522,8 +533,7 @@ attempt_on_error(struct attempt *a, const struct fact *f)
 
 	e.level = RASP_WARNING;
 	e.warning = (struct fcmp_warning){ .code = str_of(f->code),
-		.message = fcmp_truncate(
-		    attempt_text(a, &f->text), FCMP_MESSAGE_MAX) };
+		.message = attempt_clean_text(a, &f->text) };
 	attempt_emit(a, &e);
 }
 
@@ -540,7 +550,7 @@ attempt_on_failed(struct attempt *a, const struct fact *f)
 	buf_put_str(&a->seen.failure, fcmp_truncate(text, FCMP_MESSAGE_MAX));
 	e.level = RASP_ERROR;
 	e.warning = (struct fcmp_warning){ .code = STR("ENGINE_FAILED"),
-		.message = buf_str(&a->seen.failure) };
+		.message = attempt_clean_text(a, &f->text) };
 	attempt_emit(a, &e);
 }
 

@@ -16,7 +16,7 @@
 /* What each engine gets: no colours, no questions, no news, no network but its
  * model's. */
 #define ENGINE_ENV                                                           \
-	"HOME=%HOME%", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=%HOME%", \
+	"HOME=%HOME%", "PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=%TMP%",  \
 	    "PWD=%WORK%", "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8", "CI=1", \
 	    "DISABLE_AUTOUPDATER=1", "DO_NOT_TRACK=1"
 
@@ -57,7 +57,7 @@ static const struct engine_file gemini_files[] = {
 	    "{\"security\": {\"auth\": {\"selectedType\": "
 	    "\"gemini-api-key\"}}, "
 	    "\"general\": {\"disableAutoUpdate\": true, "
-	    "\"enableAutoUpdate\": false}, "
+	    "\"enableAutoUpdate\": false, \"maxAttempts\": 3}, "
 	    "\"privacy\": {\"usageStatisticsEnabled\": false}}\n" },
 };
 
@@ -147,6 +147,7 @@ engine_value(const struct engine_start *s, struct str name)
 		{ STR("KEY"), s->key },
 		{ STR("HOME"), str_of(s->home) },
 		{ STR("WORK"), str_of(s->work) },
+		{ STR("TMP"), str_of(s->tmp != NULL ? s->tmp : s->home) },
 	};
 
 	for (size_t i = 0; i < NELEM(values); i++) {

@@ -69,6 +69,9 @@ struct engine_start {
 	struct str url;          /* of the model proxy, for this run */
 	struct str key;          /* what the engine has as its key */
 	const char *home, *work; /* folders */
+	/* Another one, for temporary files: codex does not use a HOME below it.
+	 * NULL: home. */
+	const char *tmp;
 	bool own_sandbox; /* the runner has none: ENGINE_ISOLATION=none */
 };
 

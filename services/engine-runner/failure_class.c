@@ -8,6 +8,7 @@
 
 #include "core/mem.h"
 #include "fcmp/fcmp_write.h"
+#include "proxy/run_budget.h"
 
 static const struct failure_class class_auth = { "AUTH_REQUIRED", true },
 				  class_exhausted = { "RESOURCE_EXHAUSTED",
@@ -56,7 +57,7 @@ static const struct {
 	{ "please login", &class_auth },
 	{ "not logged in", &class_auth },
 	{ "sign in", &class_auth },
-	{ "auth method", &class_auth },
+	{ "set an auth method", &class_auth },
 	{ "token expired", &class_auth },
 	{ "bearer", &class_auth },
 	{ "rate limit", &class_exhausted },
@@ -74,6 +75,7 @@ static const struct {
 	{ "internal server error", &class_provider },
 	{ "bad gateway", &class_provider },
 	{ "service unavailable", &class_provider },
+	{ "experiencing high demand", &class_provider }, /* codex: 5xx */
 	{ "gateway timeout", &class_provider },
 	{ "exceeded retry limit", &class_provider },
 	{ "stream disconnected", &class_network },
@@ -93,6 +95,7 @@ static const struct {
 	{ "fetch failed", &class_network },
 	{ "terminated", &class_network },
 	{ "premature close", &class_network },
+	{ "without a finish reason", &class_network }, /* gemini */
 	{ "network error", &class_network },
 	{ "dns error", &class_network },
 	{ "max turns", &class_turns },
@@ -227,6 +230,13 @@ failure_classify(const struct failure_facts *f)
 	return c != NULL ? *c : class_failed;
 }
 
+bool
+failure_is_budget(const struct failure_facts *f)
+{
+	return str_find(f->message, STR(PROXY_BUDGET_TEXT)) >= 0 ||
+	    str_find(f->output, STR(PROXY_BUDGET_TEXT)) >= 0;
+}
+
 /* ---- the message ---- */
 
 static bool
@@ -248,6 +258,8 @@ static const struct {
 	{ "token=", 8 },
 	{ "key: ", 12 },
 	{ "set-cookie", 0 },
+	/* The rest of a run's URL at the model proxy. */
+	{ "http://127.0.0.1:", 1 },
 };
 
 /* The bytes of a secret that text begins with, and of what precedes it. */
@@ -276,8 +288,8 @@ failure_secret(struct str text, size_t *before)
 	return 0;
 }
 
-static void
-failure_put_clean(struct str text, struct buf *out)
+void
+failure_clean(struct str text, struct buf *out)
 {
 	for (size_t i = 0; i < text.n;) {
 		struct str rest = { text.p + i, text.n - i };
@@ -333,7 +345,7 @@ failure_message(const struct failure_facts *f, struct buf *out)
 		text = failure_line(f);
 	if (text.n > FAILURE_MESSAGE_MAX)
 		text.n = FAILURE_MESSAGE_MAX;
-	failure_put_clean(text, &clean);
+	failure_clean(text, &clean);
 	if (clean.n == 0 && f->not_started)
 		buf_puts(&clean, "The engine's command cannot be executed.");
 	else if (clean.n == 0 && f->signal != 0)

@@ -35,6 +35,15 @@ struct failure_class {
 struct failure_class failure_classify(const struct failure_facts *f);
 
 /*
+ * failure_is_budget(f): Whether the model proxy has rejected a call of the
+ * engine because the run has used up its tokens.
+ */
+bool failure_is_budget(const struct failure_facts *f);
+
+/* failure_clean(text, out): Append text on one line, without secrets. */
+void failure_clean(struct str text, struct buf *out);
+
+/*
  * failure_message(f, out): Append what the engine or its provider says of the
  * failure, without secrets, on one line, at most FAILURE_MESSAGE_MAX bytes; if
  * it says nothing, how it ended.

@@ -2,9 +2,10 @@
 // is simulated behind the model proxy.
 import { spawn, execFileSync } from "node:child_process";
 import { createHmac, randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
+  from "node:fs";
 import { createServer, connect } from "node:net";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { startModelSim } from "../testkit/model-sim.mjs";
 
@@ -13,70 +14,67 @@ const CLI = resolve("build/engines/node_modules/.bin");
 export const KEY = "sk-real-key-of-the-simulated-provider";
 const DUMMY = "sk-dummy";
 
-// How each is started, as the table of engine-runner has it.
+const ENV = { PATH: "/usr/local/bin:/usr/bin:/bin", TERM: "dumb", NO_COLOR: "1",
+  LANG: "C.UTF-8", CI: "1", DISABLE_AUTOUPDATER: "1", DO_NOT_TRACK: "1" };
+
+// How each is started: as engine.c of engine-runner does it.
 export const ENGINES = {
   codex: {
-    api: "openai",
     path: "/v1",
-    argv: (handle) => handle === undefined
-      ? ["exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", "-"]
-      : ["exec", "resume", "--json", "--skip-git-repo-check", handle, "-"],
+    argv(handle) {
+      const options = ["--json", "--skip-git-repo-check", "-m", "sim-model",
+        "-c", 'sandbox_mode="danger-full-access"'];
+      return handle === undefined ? ["exec", ...options, "-"]
+        : ["exec", "resume", ...options, handle, "-"];
+    },
     stdin: true,
-    env: () => ({ CODEX_API_KEY: DUMMY }),
+    env: (url, home) => ({ CODEX_API_KEY: DUMMY, CODEX_HOME: `${home}/.codex` }),
     files: (url) => ({
-      ".codex/config.toml": `model = "sim-model"
-model_provider = "soul"
-sandbox_mode = "danger-full-access"
+      ".codex/config.toml": `model_provider = "soul"
 approval_policy = "never"
 check_for_update_on_startup = false
+[analytics]
+enabled = false
 [model_providers.soul]
 name = "soul"
 base_url = "${url}"
-wire_api = "responses"
 env_key = "CODEX_API_KEY"
-request_max_retries = 1
-stream_max_retries = 1
-stream_idle_timeout_ms = 60000
-[analytics]
-enabled = false
-[feedback]
-enabled = false
+wire_api = "responses"
 ` }),
+    keyless: { CODEX_API_KEY: "" },
+    unknown: "01a21bc3-0000-7000-8000-000000000000",
     handle: (rows) => rows.find((r) => r.type === "thread.started")?.thread_id,
   },
   gemini: {
-    api: "gemini",
     path: "",
-    argv: (handle, prompt) => ["--skip-trust", "--approval-mode", "yolo",
-      "--output-format", "stream-json", "-m", "gemini-2.5-flash",
-      ...(handle === undefined ? [] : ["--resume", handle]), "-p", prompt],
-    env: (url) => ({ GEMINI_API_KEY: DUMMY, GOOGLE_GEMINI_BASE_URL: url }),
+    argv: (handle, prompt) => ["--skip-trust", "--approval-mode=yolo",
+      "--output-format=stream-json", "--model=gemini-2.5-flash",
+      ...(handle === undefined ? [] : [`--resume=${handle}`]), `--prompt=${prompt}`],
+    env: (url) => ({ GEMINI_API_KEY: DUMMY, GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_TELEMETRY_ENABLED: "false" }),
     files: () => ({
       ".gemini/settings.json": JSON.stringify({
-        general: { disableAutoUpdate: true, disableUpdateNag: true, enableAutoUpdate: false,
-          maxAttempts: 3 },
-        privacy: { usageStatisticsEnabled: false },
-        telemetry: { enabled: false },
         security: { auth: { selectedType: "gemini-api-key" } },
+        general: { disableAutoUpdate: true, enableAutoUpdate: false, maxAttempts: 3 },
+        privacy: { usageStatisticsEnabled: false },
       }) }),
+    keyless: { GEMINI_API_KEY: "" },
+    unknown: "a2ec1ccf-a7a2-42b1-af19-9fdfb6a53400",
     handle: (rows) => rows.find((r) => r.type === "init")?.session_id,
   },
   opencode: {
-    api: "openai",
     path: "/v1",
-    argv: (handle, prompt) => ["run", "--format", "json", "-m", "soul/sim-model",
-      ...(handle === undefined ? [] : ["--session", handle]), "--", prompt],
-    env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1",
-      OPENCODE_DISABLE_SHARE: "1", OPENCODE_DISABLE_LSP_DOWNLOAD: "1" }),
+    argv: (handle, prompt) => ["run", "--format=json", "--model=soul/sim-model",
+      ...(handle === undefined ? [] : [`--session=${handle}`]), "--", prompt],
+    env: () => ({ SOUL_MODEL_KEY: DUMMY, OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1" }),
     files: (url) => ({
       ".config/opencode/opencode.json": JSON.stringify({
-        autoupdate: false, share: "disabled",
-        permission: { "*": "allow" },
-        provider: { soul: { npm: "@ai-sdk/openai-compatible", name: "soul",
-          options: { baseURL: url, apiKey: DUMMY },
-          models: { "sim-model": { name: "sim-model", tool_call: true,
-            limit: { context: 100000, output: 8000 } } } } },
+        autoupdate: false, share: "disabled", permission: "allow",
+        provider: { soul: { npm: "@ai-sdk/openai-compatible",
+          options: { baseURL: url, apiKey: DUMMY }, models: { "sim-model": {} } } },
       }) }),
+    unknown: "ses_de43c968effey8TlB9HlxC5Q00",
     handle: (rows) => rows.find((r) => r.sessionID)?.sessionID,
   },
 };
@@ -127,7 +125,7 @@ export async function startProxy() {
   writeFileSync(join(dir, "runs/proxy.secret"), secret, { mode: 0o600 });
   writeFileSync(join(dir, "key"), `${KEY}\n`, { mode: 0o600 });
   writeFileSync(join(dir, "engines.json"), JSON.stringify({
-    engines: Object.entries(ENGINES).map(([name, e]) => ({ name, api: e.api,
+    engines: Object.entries(ENGINES).map(([engine, e]) => ({ engine, command: [engine],
       base_url: `http://127.0.0.1:${sim.port}${e.path}`, key_file: join(dir, "key") })),
   }));
   const child = spawn(join(BIN, "engine-runner"), ["proxy"], {
@@ -169,40 +167,82 @@ export function makeRun(proxy, name, options = {}) {
 // Starts the engine; the result has its end as a promise.
 export function startEngine(run, prompt, { handle, env = {} } = {}) {
   const e = ENGINES[run.name];
-  const n = ++run.attempt;
-  const spool = join(run.dir, String(n));
+  const spool = join(run.dir, String(++run.attempt));
+  const home = join(run.dir, "home");
   mkdirSync(spool);
   writeFileSync(join(spool, "stdin"), e.stdin ? prompt : "");
-  const argv = e.argv(handle, prompt);
   const child = spawn("bash", ["-c",
     'exec "$@" <"$SPOOL/stdin" >"$SPOOL/stdout" 2>"$SPOOL/stderr"', "bash",
-    join(CLI, run.name), ...argv], {
+    join(CLI, run.name), ...e.argv(handle, prompt)], {
     cwd: join(run.dir, "work"), detached: true, stdio: "ignore",
-    env: { PATH: process.env.PATH, HOME: join(run.dir, "home"), TMPDIR: join(run.dir, "tmp"),
-      SPOOL: spool, TERM: "dumb", NO_COLOR: "1", LANG: "C.UTF-8",
-      SOUL_RUN: `${run.id}.1`, ...e.env(run.url), ...env },
+    env: { ...ENV, HOME: home, TMPDIR: join(run.dir, "tmp"), SPOOL: spool, PWD: join(run.dir, "work"),
+      SOUL_RUN: `${run.id}.1`, ...e.env(run.url, home), ...env },
   });
   const start = Date.now();
   const ended = new Promise((done) => child.once("exit", (code, signal) => done({ code, signal })));
   const read = (name) => readFileSync(join(spool, name), "utf8");
-  return {
-    argv, child, spool, read,
-    // Ends with its group, as the shim does.
-    stop(signal) { process.kill(-child.pid, signal); },
-    async end(ms = 120000) {
+  const engine = {
+    spool, read, stopped: false,
+    // Ends it as the shim does: its group, and then what has left that.
+    async stop() {
+      engine.stopped = true;
+      process.kill(-child.pid, "SIGTERM");
+      let timer;
+      const limit = new Promise((done) => { timer = setTimeout(done, 5000); });
+      await Promise.race([ended, limit]);
+      clearTimeout(timer);
+      for (const pid of processesOf(run))
+        try { process.kill(pid, "SIGKILL"); } catch { /* it has ended */ }
+      await ended;
+    },
+    async end(ms = 240000) {
       let timer;
       const limit = new Promise((done) => { timer = setTimeout(() => done(null), ms); });
       const result = await Promise.race([ended, limit]);
       clearTimeout(timer);
       if (result === null) {
-        process.kill(-child.pid, "SIGKILL");
-        await ended;
+        await engine.stop();
+        throw Error(`${run.name} has not ended within ${ms} ms: ${read("stdout")}`);
       }
       const rows = rowsOf(read("stdout"));
-      return { ...(result ?? { code: null, signal: "timeout" }), ms: Date.now() - start,
-        stdout: read("stdout"), stderr: read("stderr"), rows, handle: e.handle(rows) };
+      return { ...result, ms: Date.now() - start, stdout: read("stdout"),
+        stderr: read("stderr"), rows, handle: e.handle(rows) };
     },
   };
+  return engine;
+}
+
+// The journal of a spool: each line as a read of its own.
+function journalOf(texts) {
+  const records = [];
+  for (const [stream, text] of texts.entries()) {
+    let end = 0;
+    for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+      end += Buffer.byteLength(line);
+      const record = Buffer.alloc(17);
+      record.writeUInt8(stream, 0);
+      record.writeBigUInt64LE(BigInt(end), 1);
+      record.writeBigInt64LE(BigInt(records.length + 1) * 1000000n, 9);
+      records.push(record);
+    }
+  }
+  return Buffer.concat(records);
+}
+
+// The events of an attempt that has ended, of protocol "fcmp" or "rasp".  meta is
+// what the spool says beside its engine.
+export function replay(run, engine, end, meta, protocol) {
+  const lines = (o) => Object.entries(o).filter(([, v]) => v !== undefined)
+    .map(([k, v]) => `${k} ${String(v).replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}\n`)
+    .join("");
+  writeFileSync(join(engine.spool, "meta"), lines({ run_id: run.id, engine: run.name,
+    mode: "interactive", title: "a test", attempt: run.attempt, ...meta }));
+  writeFileSync(join(engine.spool, "exit"), lines({
+    stop: engine.stopped ? "canceled" : "none", code: end.code ?? 0,
+    signal: end.signal ? constants.signals[end.signal] : 0 }));
+  writeFileSync(join(engine.spool, "journal"), journalOf([end.stdout, end.stderr]));
+  return rowsOf(execFileSync(join(BIN, "engine-runner"), ["replay", "--spool", engine.spool,
+    `--${protocol}`], { maxBuffer: 64 * 1024 * 1024 }).toString());
 }
 
 export function rowsOf(text) {
@@ -211,10 +251,17 @@ export function rowsOf(text) {
   });
 }
 
-// Processes that have the run's mark in their environment.
-export function processesOf(run) {
-  const out = execFileSync("bash", ["-c",
-    'grep -lz "^SOUL_RUN=$RUN[.]" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 || true'],
-  { env: { ...process.env, RUN: run.id } });
-  return out.toString().split("\n").filter((p) => p !== "" && Number(p) !== process.pid);
+// Processes that have the run's mark in their environment, and command in their
+// command line.
+export function processesOf(run, command = "") {
+  const found = [];
+  for (const pid of readdirSync("/proc").filter((name) => /^[0-9]+$/.test(name))) {
+    try {
+      const env = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      if (env.includes(`SOUL_RUN=${run.id}.1`) && line.includes(command))
+        found.push(Number(pid));
+    } catch { /* it has ended, or is not ours */ }
+  }
+  return found;
 }

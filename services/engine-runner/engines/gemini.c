@@ -55,6 +55,9 @@ static const char *const gemini_token_paths[GEMINI_TOKENS_N] = {
 	"tokens.prompt", "tokens.candidates", "tokens.cached", "tokens.thoughts"
 };
 
+/* Of an error's text that is stored; of a longer one nothing is. */
+#define GEMINI_ERROR_MAX 16384
+
 /* Behind what people are shown a document is a little less sure. */
 #define GEMINI_NOISY 0.9
 
@@ -63,8 +66,12 @@ struct adapter_state {
 	struct wire_paths *paths, *token_paths;
 	struct wire_found found[GEMINI_PATHS_N];
 	struct held_lines held[SPOOL_STREAMS_N]; /* what may be a document */
-	bool noisy;                              /* a line was no row */
-	bool stream;                             /* rows were seen */
+	/* Of the last row of an error, without the quotes: a result that failed
+	 * may have no text of its own. */
+	struct buf error;
+	bool error_escaped;
+	bool noisy;  /* a line was no row */
+	bool stream; /* rows were seen */
 };
 
 static struct adapter_state *
@@ -73,6 +80,7 @@ gemini_create(const struct fact_sink *to)
 	struct adapter_state *s = mem_zalloc(sizeof(*s));
 
 	s->to = *to;
+	buf_init(&s->error, GEMINI_ERROR_MAX);
 	s->paths = wire_paths_new(gemini_paths, GEMINI_PATHS_N);
 	s->token_paths = wire_paths_new(gemini_token_paths, GEMINI_TOKENS_N);
 	for (size_t i = 0; i < SPOOL_STREAMS_N; i++)
@@ -85,6 +93,7 @@ gemini_destroy(struct adapter_state *s)
 {
 	for (size_t i = 0; i < SPOOL_STREAMS_N; i++)
 		held_lines_free(&s->held[i]);
+	buf_free(&s->error);
 	wire_paths_free(s->paths);
 	wire_paths_free(s->token_paths);
 	free(s);
@@ -188,6 +197,9 @@ gemini_error(struct adapter_state *s, const struct line *l)
 
 	f.code = "ENGINE_ERROR_ROW";
 	f.text = gemini_text(s, GEMINI_MESSAGE);
+	buf_reset(&s->error);
+	buf_put_str(&s->error, f.text.s);
+	s->error_escaped = f.text.json;
 	gemini_report(s, &f);
 }
 
@@ -204,6 +216,9 @@ gemini_result(struct adapter_state *s, const struct line *l)
 	if (!str_eq(gemini_inside(s, GEMINI_STATUS), STR("success"))) {
 		f.kind = FACT_FAILED;
 		f.text = gemini_text(s, GEMINI_ERROR_MESSAGE);
+		if (f.text.s.n == 0)
+			f.text = (struct rasp_text){ buf_str(&s->error),
+				s->error_escaped };
 	}
 	gemini_report(s, &f);
 }

@@ -71,8 +71,7 @@ admit_budget(struct proxy_client *c, const struct proxy_grant *g)
 		return true;
 	case RC_TOOBIG:
 		/* Engines retry a 429 for minutes. */
-		return admit_reject(
-		    c, 403, "BUDGET_EXCEEDED: the run's tokens are used up");
+		return admit_reject(c, 403, PROXY_BUDGET_TEXT);
 	case RC_RETRY:
 		return admit_reject(c, 429, "too many concurrent requests");
 	default:

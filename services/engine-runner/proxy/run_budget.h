@@ -13,6 +13,9 @@
 #include "core/rc.h"
 #include "proxy/proxy_path.h"
 
+/* What an engine is sent when its run has used up its tokens. */
+#define PROXY_BUDGET_TEXT "BUDGET_EXCEEDED: the run's tokens are used up"
+
 /* Calls of one run at a time. */
 #define RUN_BUDGET_CALLS_MAX 16
 

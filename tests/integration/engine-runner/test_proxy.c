@@ -269,7 +269,7 @@ TEST(errors_of_the_provider_pass_without_its_cookies)
 
 TEST(large_requests_and_responses_pass)
 {
-	size_t n = 8UL * 1024 * 1024;
+	size_t n = 2UL * 1024 * 1024;
 	char *body = mem_alloc(n + 1);
 	struct proxy_fixture fx;
 	struct tk_response a = { 0 };

@@ -296,6 +296,22 @@ static const struct attempt_case ends[] = {
 	    "{\"type\":\"result\",\"status\":\"error\",\"error\":{\"type\":"
 	    "\"unknown\",\"message\":\"[API Error: {\\\"code\\\":401}]\"}}\n",
 	    "", EXIT(145), FIRST, STARTED FAILED("AUTH_REQUIRED"), 0, NULL },
+	{ "gemini: the error is in a row before the result", "gemini",
+	    GEMINI_INIT GEMINI_DELTA("He") GEMINI_DELTA(
+		"He") "{\"type\":\"error\",\"severity\":\"error\",\"message\":"
+		      "\"Model stream ended without a finish reason.\"}\n"
+		      "{\"type\":\"result\",\"status\":\"error\",\"stats\":{}}\n",
+	    "Ripgrep is not available.\n", EXIT(0), FIRST,
+	    STARTED DELTA DELTA FINAL WARNED("ENGINE_ERROR_ROW")
+		FAILED("NETWORK"),
+	    5, "without a finish reason" },
+	{ "the proxy has rejected a call for the budget", "gemini",
+	    GEMINI_INIT
+	    "{\"type\":\"result\",\"status\":\"error\",\"error\":{"
+	    "\"message\":\"[API Error: BUDGET_EXCEEDED: the run's tokens "
+	    "are used up]\"}}\n",
+	    "", EXIT(147), FIRST, STARTED FAILED("BUDGET_EXCEEDED"), 1,
+	    "\"category\":\"runtime\"" },
 	{ "gemini: an exit code is a status mod 256", "gemini", GEMINI_INIT, "",
 	    EXIT(173), FIRST, STARTED FAILED("RESOURCE_EXHAUSTED"), 0, NULL },
 	{ "gemini: retries in silence, then it is stopped", "gemini",

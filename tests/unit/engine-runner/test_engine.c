@@ -73,9 +73,26 @@ TEST(commands_start_and_resume)
 		buf_reset(&b);
 		command_join(c.env, &b);
 		ck_assert_ptr_nonnull(strstr(b.p, "HOME=/h|"));
+		ck_assert_ptr_nonnull(strstr(b.p, "TMPDIR=/h|"));
 		ck_assert_ptr_nonnull(strstr(b.p, "=soul|"));
 		buf_free(&b);
 	}
+	arena_free(a);
+}
+
+TEST(temporary_files_have_a_folder_of_their_own)
+{
+	struct arena *a = arena_new(COMMAND_ARENA);
+	struct engine_start s = start;
+	struct engine_command c;
+	struct buf b = BUF_INIT(65536);
+
+	s.tmp = "/t";
+	ck_assert_int_eq(
+	    engine_command(engine_find(STR("codex")), &s, a, &c), RC_OK);
+	command_join(c.env, &b);
+	ck_assert_ptr_nonnull(strstr(b.p, "TMPDIR=/t|"));
+	buf_free(&b);
 	arena_free(a);
 }
 

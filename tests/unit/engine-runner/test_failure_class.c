@@ -23,6 +23,10 @@ static const struct {
 	    "AUTH_REQUIRED" },
 	{ { .message = STR_INIT("last status: 429 Too Many Requests") },
 	    "RESOURCE_EXHAUSTED" },
+	{ { .message = STR_INIT("[API Error: Rate limit reached] request a "
+				"quota increase, or switch to another /auth "
+				"method") },
+	    "RESOURCE_EXHAUSTED" },
 	{ { .message = STR_INIT("No capacity available for model") },
 	    "RESOURCE_EXHAUSTED" },
 	{ { .message = STR_INIT("You exceeded your current quota") },
@@ -33,7 +37,10 @@ static const struct {
 	    "PROVIDER_ERROR" },
 	{ { .message = STR_INIT("oops"), .status = 500 }, "PROVIDER_ERROR" },
 	{ { .message = STR_INIT("502 Bad Gateway") }, "PROVIDER_ERROR" },
+	{ { .message = STR_INIT("We're currently experiencing high demand") },
+	    "PROVIDER_ERROR" },
 	{ { .message = STR_INIT("read ECONNRESET") }, "NETWORK" },
+	{ { .message = STR_INIT("ended without a finish reason") }, "NETWORK" },
 	{ { .message = STR_INIT("stream disconnected before completion") },
 	    "NETWORK" },
 	{ { .message = STR_INIT("TypeError: fetch failed") }, "NETWORK" },
@@ -87,6 +94,9 @@ static const struct {
 	    "Missing bearer or basic authentication in" },
 	{ { .message = STR_INIT("x set-cookie: a=b; path=/ and more") },
 	    "x set-cookie***" },
+	{ { .message = STR_INIT("status 401, url: http://127.0.0.1:9081/r/"
+				"20261127T091252-codex-17e6/1/5/T5-_x/x)") },
+	    "status 401, url: http://127.0.0.1:***)" },
 	{ { .output = STR_INIT("one\nquota exceeded\n    at f (x.js)\nend\n") },
 	    "quota exceeded" },
 	{ { .output = STR_INIT("one\ntwo\n    at f (x.js)\n\n") }, "two" },
