@@ -176,6 +176,7 @@ probe_engine(struct runner *r, struct engine_entry *e)
 	probe_name(&p);
 	start.home = p.paths.home;
 	start.work = p.paths.work;
+	start.tmp = p.paths.tmp;
 	for (i = 0; i < e->n_command; i++)
 		argv[i] = e->command[i];
 	argv[i++] = e->engine->probe;

@@ -93,12 +93,7 @@ live_isolation_text(const struct live_run *l)
 	struct buf b = BUF_INIT(1024);
 	struct str s;
 
-	buf_puts(&b, sandbox_mode_name(l->runner->sandbox.mode));
-	for (int i = 0; i < SANDBOX_RULES_N; i++)
-		if (sandbox_enforces(
-			&l->runner->sandbox, (enum sandbox_rule)i))
-			buf_printf(&b, " %s",
-			    sandbox_rule_name((enum sandbox_rule)i));
+	sandbox_report_write(&l->runner->sandbox, &b);
 	s = arena_str(l->arena, buf_str(&b));
 	buf_free(&b);
 	return s;
@@ -384,6 +379,7 @@ live_start_engine(struct live_run *l)
 		    .key = STR("none"),
 		    .home = l->paths.home,
 		    .work = l->paths.work,
+		    .tmp = l->paths.tmp,
 		    .own_sandbox =
 			l->runner->sandbox.mode == SANDBOX_NONE } };
 	enum rc rc;

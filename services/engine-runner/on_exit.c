@@ -189,7 +189,7 @@ live_run_finish(struct live_run *l)
 		.status = exit_statuses[res->end],
 		.handle = res->handle,
 		.facts = buf_str(&facts),
-		.keep_ms = l->runner->conf->keep_s * 1000 };
+		.ttl_ms = l->runner->conf->keep_s * 1000 };
 	if (res->end == ATTEMPT_WAITING) {
 		run_question_write(res->question, &question);
 		end.question_id = res->question->interaction_id;

@@ -207,7 +207,7 @@ on_run_start(void *app, struct svc_call *c)
 	rc = run_create(r->state, &n);
 	if (rc == RC_OK)
 		run_start_done(r, c, &n);
-	else if (rc == RC_RETRY)
+	else if (rc == RC_RETRY && str_eq(n.why, STR(RUN_WHY_TOO_MANY)))
 		svc_fail_as(c, &run_too_many);
 	else if (rc == RC_CONFLICT)
 		run_fail_why(c, n.why);
@@ -251,7 +251,7 @@ on_run_reply(void *app, struct svc_call *c)
 {
 	struct runner *r = app;
 	const struct wire_run_reply_request *q = svc_call_request(c);
-	struct run_answer answer = { .run_id = q->run_id,
+	struct run_user_reply answer = { .run_id = q->run_id,
 		.user_id = q->user_id,
 		.question_id = q->interaction_id,
 		.content = q->content,

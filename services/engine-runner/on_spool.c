@@ -191,7 +191,10 @@ run_publish_retried(struct runner *r, struct run_publish *p)
 	for (;;) {
 		rc = run_publish(r->state, p);
 		if (rc == RC_OK || rc == RC_CONFLICT || rc == RC_NOENT ||
-		    rc == RC_RETRY || rc == RC_INVALID || rc == RC_TOOBIG)
+		    rc == RC_INVALID || rc == RC_TOOBIG)
+			return rc;
+		/* Other events are in the log than the caller knows of. */
+		if (rc == RC_RETRY && p->fcmp_is >= 0)
 			return rc;
 		if (r->stopping)
 			return RC_DOWN;

@@ -75,7 +75,7 @@ abort_publish(struct runner *r, struct abort_events *ev,
 		    EVENTS_MAX, &bytes),
 		.status = ended.status,
 		.facts = buf_str(&facts),
-		.keep_ms = r->conf->keep_s * 1000 };
+		.ttl_ms = r->conf->keep_s * 1000 };
 	rc = run_publish_retried(r, &p);
 	if (rc == RC_OK) {
 		run_stream_publish(r, rec->run_id, fcmp, p.n_fcmp);
