@@ -125,8 +125,8 @@ probe_sandbox(struct runner *r)
 {
 	static const char *const env[] = { "PATH=/usr/bin:/bin", NULL };
 	char outside[WORKSPACE_PATH_MAX];
-	const char *const argv[] = { "/bin/sh", "-c",
-		"cd / && echo x >\"$1\"", "sh", outside, NULL };
+	const char *const argv[] = { "/bin/sh", "-c", "cd / && echo x >\"$1\"",
+		"sh", outside, NULL };
 	struct probe p = { .runner = r,
 		.name = "sandbox",
 		.argv = argv,
@@ -147,9 +147,10 @@ probe_sandbox(struct runner *r)
 	(void)unlink(outside);
 	if (hole || (rc == RC_OK && p.exit.not_started))
 		log_error("runner.sandbox",
-		    LOG_S("why", hole ? "it does not keep an engine from "
-					"writing outside of its folders"
-				      : "nothing can be started in it"));
+		    LOG_S("why",
+			hole ? "it does not keep an engine from "
+			       "writing outside of its folders"
+			     : "nothing can be started in it"));
 	return rc == RC_OK && !hole && !p.exit.not_started;
 }
 
@@ -187,8 +188,7 @@ probe_engine(struct runner *r, struct engine_entry *e)
 		rc = probe_run(&p);
 	engine_version_of(buf_str(&p.output), e->version);
 	e->works = rc == RC_OK && p.exit.code == 0 && p.exit.signal == 0 &&
-	    !p.exit.not_started &&
-	    engine_version_suits(e, str_of(e->version));
+	    !p.exit.not_started && engine_version_suits(e, str_of(e->version));
 	if (e->works)
 		log_info("runner.engine", LOG_V("engine", e->engine->name),
 		    LOG_S("version", e->version));

@@ -69,7 +69,8 @@ version_compare(struct str a, struct str b)
 bool
 engine_version_suits(const struct engine_entry *e, struct str version)
 {
-	if (e->version_min.n > 0 && version_compare(version, e->version_min) < 0)
+	if (e->version_min.n > 0 &&
+	    version_compare(version, e->version_min) < 0)
 		return false;
 	return e->version_below.n == 0 ||
 	    version_compare(version, e->version_below) < 0;
@@ -89,8 +90,7 @@ set_read(const char *path, struct buf *text, struct buf *why)
 	if (n == -1)
 		buf_printf(why, "ENGINES: %s: %s\n", path, strerror(errno));
 	else if (text->over)
-		buf_printf(
-		    why, "ENGINES: %s: over %d bytes\n", path, FILE_MAX);
+		buf_printf(why, "ENGINES: %s: over %d bytes\n", path, FILE_MAX);
 	if (fd != -1)
 		close(fd);
 	return n == -1 || text->over ? RC_INVALID : RC_OK;
@@ -107,8 +107,8 @@ set_program(struct str name, struct arena *a)
 	if (memchr(name.p, '/', name.n) != NULL)
 		return arena_str(a, name);
 	for (i = 0; i < NELEM(folders); i++) {
-		struct str path = arena_printf(
-		    a, "%s/%.*s", folders[i], STR_ARG(name));
+		struct str path =
+		    arena_printf(a, "%s/%.*s", folders[i], STR_ARG(name));
 
 		if (path.p != NULL && access(path.p, X_OK) == 0)
 			return path;
@@ -164,8 +164,9 @@ set_add_command(struct engine_entry *e,
 	e->n_command = c->n_command;
 	if (e->n_command > 0 && e->command[0][0] == '/')
 		return RC_OK;
-	buf_printf(why, "ENGINES: %.*s: command: must begin with a path or a "
-			"name of a program\n",
+	buf_printf(why,
+	    "ENGINES: %.*s: command: must begin with a path or a "
+	    "name of a program\n",
 	    STR_ARG(e->engine->name));
 	return RC_INVALID;
 }
@@ -178,8 +179,8 @@ set_add(struct engine_set *s, const struct wire_engine_config_engines *c,
 	struct engine_entry *e;
 
 	if (engine_set_find(s, name) != NULL) {
-		buf_printf(why, "ENGINES: %.*s: is listed twice\n",
-		    STR_ARG(name));
+		buf_printf(
+		    why, "ENGINES: %.*s: is listed twice\n", STR_ARG(name));
 		return RC_INVALID;
 	}
 	e = &s->list[s->n];

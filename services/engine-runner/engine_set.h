@@ -24,7 +24,7 @@ struct engine_entry {
 	const char *command[ENGINE_SET_COMMAND_MAX + 1]; /* [0] is a path */
 	size_t n_command;
 	const char *folders[ENGINE_SET_FOLDERS_MAX + 1]; /* of its files */
-	struct str version_min, version_below; /* absent: any */
+	struct str version_min, version_below;           /* absent: any */
 	const struct str *models;
 	size_t n_models;
 	const struct str *tenants;

@@ -76,8 +76,8 @@ live_run_wake(struct live_run *l)
 static struct str
 live_mark(const struct live_run *l)
 {
-	return arena_printf(l->arena, "%.*s.%" PRId64,
-	    STR_ARG(l->rec.run_id), l->rec.attempt);
+	return arena_printf(
+	    l->arena, "%.*s.%" PRId64, STR_ARG(l->rec.run_id), l->rec.attempt);
 }
 
 static bool
@@ -187,12 +187,11 @@ live_write_home(struct live_run *l, const struct engine_start *s)
 	size_t i;
 
 	for (i = 0; rc == RC_OK && i < e->n_files; i++) {
-		struct str text =
-		    engine_file_text(&e->files[i], s, l->arena);
+		struct str text = engine_file_text(&e->files[i], s, l->arena);
 
-		rc = text.p == NULL ? RC_TOOBIG
-				    : workspace_write(l->paths.home,
-					  e->files[i].path, text);
+		rc = text.p == NULL
+		    ? RC_TOOBIG
+		    : workspace_write(l->paths.home, e->files[i].path, text);
 	}
 	return rc;
 }
@@ -220,8 +219,8 @@ live_prepare_new(struct live_prepared *p)
 		p->rc = buf_rc(&meta);
 	}
 	if (p->rc == RC_OK)
-		p->rc = workspace_write(
-		    l->paths.spool, SPOOL_META, buf_str(&meta));
+		p->rc =
+		    workspace_write(l->paths.spool, SPOOL_META, buf_str(&meta));
 	buf_free(&meta);
 }
 
@@ -284,8 +283,10 @@ live_fill_spec(const struct live_run *l, struct procsup_spec *spec)
 	spec->dir = l->paths.spool;
 	spec->cwd = l->paths.work;
 	spec->limits = (struct procsup_limits){
-		.run_ms = 1000 * live_least(c->run_max_s, w->has_run_s, w->run_s),
-		.idle_ms = 1000 * live_least(c->idle_s, w->has_idle_s, w->idle_s),
+		.run_ms =
+		    1000 * live_least(c->run_max_s, w->has_run_s, w->run_s),
+		.idle_ms =
+		    1000 * live_least(c->idle_s, w->has_idle_s, w->idle_s),
 		.output_bytes = live_least(
 		    c->output_max, w->has_output_bytes, w->output_bytes),
 		.workspace = l->paths.base,
@@ -334,8 +335,8 @@ live_write_files(void *arg)
 	struct live_start *s = arg;
 	struct live_run *l = s->run;
 
-	s->rc = workspace_write(
-	    l->paths.spool, SPOOL_STDIN, buf_str(&s->prompt));
+	s->rc =
+	    workspace_write(l->paths.spool, SPOOL_STDIN, buf_str(&s->prompt));
 	if (s->rc == RC_OK && s->start.prompt.n > ENGINE_ARG_PROMPT_MAX &&
 	    l->engine->engine->prompt == ENGINE_PROMPT_ARG) {
 		s->rc = workspace_write(
@@ -363,8 +364,8 @@ live_spawn(struct live_run *l, struct live_start *s)
 	spec.env = command.env;
 	spec.mark = live_mark(l).p;
 	if (l->engine->engine->prompt == ENGINE_PROMPT_STDIN)
-		spec.stdin_path = arena_printf(
-		    l->arena, "%s/" SPOOL_STDIN, l->paths.spool).p;
+		spec.stdin_path =
+		    arena_printf(l->arena, "%s/" SPOOL_STDIN, l->paths.spool).p;
 	return procsup_start(l->runner->procsup, &spec, &h, &l->shim);
 }
 
@@ -380,8 +381,7 @@ live_start_engine(struct live_run *l)
 		    .home = l->paths.home,
 		    .work = l->paths.work,
 		    .tmp = l->paths.tmp,
-		    .own_sandbox =
-			l->runner->sandbox.mode == SANDBOX_NONE } };
+		    .own_sandbox = l->runner->sandbox.mode == SANDBOX_NONE } };
 	enum rc rc;
 
 	if (s.start.model.n == 0 && l->engine->n_models > 0)
@@ -407,8 +407,8 @@ live_take_over(struct live_run *l)
 	const struct procsup_handler h = { live_run_on_chunk, live_run_on_end,
 		l };
 
-	return procsup_take_over(l->runner->procsup, l->paths.spool,
-	    live_mark(l).p, &h, &l->shim);
+	return procsup_take_over(
+	    l->runner->procsup, l->paths.spool, live_mark(l).p, &h, &l->shim);
 }
 
 static enum rc
@@ -538,8 +538,8 @@ live_main(void *arg)
 }
 
 void
-live_run_start(struct runner *r, const struct run_record *rec,
-    struct arena *a, bool adopted)
+live_run_start(struct runner *r, const struct run_record *rec, struct arena *a,
+    bool adopted)
 {
 	struct live_run *l = mem_zalloc(sizeof(*l));
 

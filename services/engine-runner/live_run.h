@@ -32,8 +32,8 @@ struct runner;
 
 struct live_run {
 	struct runner *runner;
-	struct arena *arena;     /* of record, request, meta */
-	struct run_record rec;   /* as claimed or adopted */
+	struct arena *arena;   /* of record, request, meta */
+	struct run_record rec; /* as claimed or adopted */
 	struct wire_run_start_request request;
 	struct engine_entry *engine;
 	struct workspace_paths paths;
@@ -41,16 +41,16 @@ struct live_run {
 	struct attempt *attempt;
 	struct translate translate;
 	struct run_outbox outbox;
-	struct buf line;  /* the event that is being written */
-	struct buf file;  /* of events.jsonl: not written yet */
-	int events_fd;    /* -1: none */
+	struct buf line;   /* the event that is being written */
+	struct buf file;   /* of events.jsonl: not written yet */
+	int events_fd;     /* -1: none */
 	struct shim *shim; /* NULL: not started, or it has ended */
 	struct spool_exit exit;
 	struct buf last_text; /* of its last message */
 	int64_t read[2];      /* bytes, by stream */
 	struct loop_deferred wake;
 	struct loop_timer lingers;
-	struct fiber *waits; /* its own, for output */
+	struct fiber *waits;  /* its own, for output */
 	enum spool_stop stop; /* requested before it could be done */
 	bool adopted;         /* it had begun in another process */
 	bool exited;          /* exit is set; NULL spool: damaged */
@@ -98,8 +98,7 @@ bool live_run_publish(struct live_run *l);
  * process stops (RC_DOWN).
  * run_stream_publish(r, run, json, n): Hints for readers.
  */
-enum rc run_publish_retried(
-    struct runner *r, struct run_publish *p) RC_CHECK;
+enum rc run_publish_retried(struct runner *r, struct run_publish *p) RC_CHECK;
 void run_stream_publish(
     struct runner *r, struct str run, const struct str *json, size_t n);
 

@@ -149,8 +149,7 @@ claim_make_spool(void *arg)
 }
 
 static void
-claim_queued(
-    struct claim *c, const struct run_record *seen, struct arena **own)
+claim_queued(struct claim *c, const struct run_record *seen, struct arena **own)
 {
 	struct runner *r = c->runner;
 	struct workspace_paths paths;
@@ -165,8 +164,7 @@ claim_queued(
 	rc = runner_work(r, claim_make_spool, &paths);
 	if (rc != RC_OK || paths.spool[0] == '\0')
 		return;
-	rc = run_claim(
-	    r->state, seen->run_id, str_of(r->id), *own, &rec);
+	rc = run_claim(r->state, seen->run_id, str_of(r->id), *own, &rec);
 	if (rc != RC_OK) {
 		log_debug(
 		    "run.not_claimed", LOG_V("run", seen->run_id), LOG_RC(rc));
@@ -182,8 +180,7 @@ claim_running(
 {
 	struct runner *r = c->runner;
 	struct run_record rec;
-	enum rc rc =
-	    run_adopt(r->state, seen->run_id, seen->epoch, *own, &rec);
+	enum rc rc = run_adopt(r->state, seen->run_id, seen->epoch, *own, &rec);
 
 	if (rc != RC_OK) {
 		log_debug(
@@ -242,8 +239,8 @@ claim_stop_stray(struct claim *c, const struct run_record *rec)
 	h.arg = s;
 	(void)snprintf(mark, sizeof(mark), "%.*s.%lld", STR_ARG(rec->run_id),
 	    (long long)rec->attempt);
-	if (procsup_take_over(c->runner->procsup, p.spool, mark, &h,
-		&s->shim) != RC_OK) {
+	if (procsup_take_over(
+		c->runner->procsup, p.spool, mark, &h, &s->shim) != RC_OK) {
 		free(s);
 		return;
 	}
@@ -281,8 +278,8 @@ claim_remove(void *arg)
 	struct dirent *e;
 	DIR *d;
 
-	(void)snprintf(path, sizeof(path), "%s/%.*s",
-	    m->runner->conf->runs_dir, STR_ARG(m->run));
+	(void)snprintf(path, sizeof(path), "%s/%.*s", m->runner->conf->runs_dir,
+	    STR_ARG(m->run));
 	if (m->workspace) {
 		(void)!workspace_remove(path);
 		return;
@@ -329,8 +326,8 @@ static void
 claim_other(struct claim *c, const struct run_record *rec, struct arena **own)
 {
 	struct runner *r = c->runner;
-	bool waits = rec->status == RUN_IS_QUEUED ||
-	    rec->status == RUN_IS_WAITING;
+	bool waits =
+	    rec->status == RUN_IS_QUEUED || rec->status == RUN_IS_WAITING;
 
 	if (run_status_is_end(rec->status)) {
 		claim_ended(c, rec, *own);
@@ -339,7 +336,8 @@ claim_other(struct claim *c, const struct run_record *rec, struct arena **own)
 	} else if (rec->cancel && waits) {
 		if (run_adopt_and_abort(r, rec->run_id, rec->epoch,
 			&run_abort_canceled) != RC_OK)
-			log_debug("run.not_canceled", LOG_V("run", rec->run_id));
+			log_debug(
+			    "run.not_canceled", LOG_V("run", rec->run_id));
 	} else if (rec->status == RUN_IS_QUEUED) {
 		claim_queued(c, rec, own);
 	} else if (rec->status == RUN_IS_RUNNING) {
@@ -389,9 +387,8 @@ claim_check_list(struct claim *c)
 	struct arena *a = arena_new(ARENA_MAX);
 	struct str *list;
 	size_t n, i;
-	enum rc rc =
-	    run_runner_runs(c->runner->state, str_of(c->runner->id), a, &list,
-		&n);
+	enum rc rc = run_runner_runs(
+	    c->runner->state, str_of(c->runner->id), a, &list, &n);
 
 	/* Ids begin with their time. */
 	if (rc == RC_OK)
@@ -478,8 +475,8 @@ claim_is_doomed(void *arg, struct str mark)
 	    map_get(c->runner->live, run) != NULL ||
 	    map_get(c->strays, run) != NULL)
 		return false;
-	(void)snprintf(path, sizeof(path), "%s/%.*s",
-	    c->runner->conf->runs_dir, STR_ARG(run));
+	(void)snprintf(path, sizeof(path), "%s/%.*s", c->runner->conf->runs_dir,
+	    STR_ARG(run));
 	return workspace_has(path);
 }
 
@@ -542,8 +539,8 @@ claim_new(struct runner *r)
 	c->strays = map_new();
 	(void)snprintf(
 	    subject, sizeof(subject), WIRE_SUBJECT_FMT_RUN_WAKE, r->token);
-	if (bus_subscribe(
-		r->bus, subject, NULL, claim_on_wake, c, &c->sub) != RC_OK) {
+	if (bus_subscribe(r->bus, subject, NULL, claim_on_wake, c, &c->sub) !=
+	    RC_OK) {
 		claim_free(c);
 		return NULL;
 	}

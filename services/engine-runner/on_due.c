@@ -25,10 +25,10 @@
 #define SWEEP_MS    10000
 #define BUCKETS_MAX 64
 /* What is due is done again after this, unless that has changed it. */
-#define LEASE_MS  5000
+#define LEASE_MS 5000
 /* This runner has renewed itself for so long. */
 #define CERTAIN_MS 5000
-#define ARENA_MAX (16UL * 1024 * 1024)
+#define ARENA_MAX  (16UL * 1024 * 1024)
 
 struct due {
 	struct runner *runner;
@@ -48,8 +48,8 @@ due_log(struct str run, const char *what, enum rc rc)
 }
 
 static void
-due_abort(struct due *d, const struct run_due *u,
-    const struct attempt_abort *why)
+due_abort(
+    struct due *d, const struct run_due *u, const struct attempt_abort *why)
 {
 	due_log(u->run_id, why->code,
 	    run_adopt_and_abort(d->runner, u->run_id, u->epoch, why));
@@ -69,8 +69,7 @@ due_is_lost(const struct due *d, const struct runner_list *list,
 	if (d->runner->renewed_since.ns == 0 ||
 	    mono_diff_ms(clock_mono(), d->runner->renewed_since) < CERTAIN_MS)
 		return false;
-	return x == NULL ||
-	    x->dead_ms > d->runner->conf->lost_after_s * 1000;
+	return x == NULL || x->dead_ms > d->runner->conf->lost_after_s * 1000;
 }
 
 /* No engine has been started for it: it may run anywhere. */
@@ -81,15 +80,14 @@ due_move(struct due *d, const struct runner_list *list,
 	struct wire_run_start_request q;
 	struct run_choice c = { .engine = rec->engine, .tenant = rec->tenant };
 	struct str to;
-	enum rc rc = wire_decode(
-	    &wire_run_start_request_desc, rec->spec, a, &q, NULL);
+	enum rc rc =
+	    wire_decode(&wire_run_start_request_desc, rec->spec, a, &q, NULL);
 
 	c.model = rc == RC_OK ? q.model : c.model;
 	if (rc == RC_OK)
 		rc = run_choice_make(&c, list->status, list->n_status, &to);
 	if (rc == RC_OK)
-		rc = run_assign(
-		    d->runner->state, rec->run_id, rec->runner, to);
+		rc = run_assign(d->runner->state, rec->run_id, rec->runner, to);
 	if (rc == RC_OK)
 		rc = run_runner_add(d->runner->state, to, rec->run_id);
 	if (rc == RC_OK)
@@ -134,8 +132,7 @@ due_auto_reply(struct due *d, const struct run_record *rec, struct str reply)
 	enum rc rc = run_publish_retried(d->runner, &p);
 
 	if (rc == RC_OK)
-		rc = run_runner_add(
-		    d->runner->state, rec->runner, rec->run_id);
+		rc = run_runner_add(d->runner->state, rec->runner, rec->run_id);
 	if (rc == RC_OK)
 		run_wake(d->runner, rec->runner, rec->run_id);
 	return rc;
@@ -167,8 +164,8 @@ due_waiting(struct due *d, const struct run_due *u, struct arena *a)
 }
 
 static void
-due_running(struct due *d, const struct runner_list *list,
-    const struct run_due *u)
+due_running(
+    struct due *d, const struct runner_list *list, const struct run_due *u)
 {
 	bool alive;
 
@@ -239,9 +236,9 @@ due_main(void *arg)
 
 	d->running = true;
 	rc = timer_share_renew(d->share, clock_mono());
-	n = rc == RC_OK ? timer_share_due(
-			      d->share, clock_mono(), buckets, BUCKETS_MAX)
-			: 0;
+	n = rc == RC_OK
+	    ? timer_share_due(d->share, clock_mono(), buckets, BUCKETS_MAX)
+	    : 0;
 	for (i = 0; i < n; i++) {
 		enum rc one = RC_DOWN;
 
@@ -252,7 +249,8 @@ due_main(void *arg)
 			    d->share, buckets[i], clock_mono(), 0);
 		rc = one;
 	}
-	if (rc != RC_OK && !d->runner->stopping && log_every(&rate, 10, &missed))
+	if (rc != RC_OK && !d->runner->stopping &&
+	    log_every(&rate, 10, &missed))
 		log_warn("run.not_polled", LOG_RC(rc), LOG_I("missed", missed));
 	d->running = false;
 	arena_free(a);

@@ -44,9 +44,8 @@ exit_feed(struct live_run *l)
 		runner_sleep(l->runner, 100);
 	if (rc == RC_OK) {
 		if (l->damaged)
-			l->exit = (struct spool_exit){
-				.signal = SIGKILL, .stop = l->stop
-			};
+			l->exit = (struct spool_exit){ .signal = SIGKILL,
+				.stop = l->stop };
 		metric_add(l->runner->metrics.orphans, l->exit.orphans);
 		attempt_exit(l->attempt, &l->exit, buf_str(&files));
 	}
@@ -111,8 +110,7 @@ exit_publish(struct live_run *l, const struct run_publish *end)
 		}
 		rc = run_publish_retried(l->runner, &p);
 		if (rc == RC_OK)
-			run_stream_publish(
-			    l->runner, p.run_id, fcmp, p.n_fcmp);
+			run_stream_publish(l->runner, p.run_id, fcmp, p.n_fcmp);
 		if (rc == RC_RETRY)
 			last = false;
 		else if (rc != RC_OK)
@@ -133,8 +131,8 @@ exit_count(struct live_run *l)
 	char labels[256];
 
 	(void)snprintf(labels, sizeof(labels),
-	    "engine=\"%.*s\",end=\"%s\",code=\"%.*s\"",
-	    STR_ARG(l->rec.engine), ends[res->end],
+	    "engine=\"%.*s\",end=\"%s\",code=\"%.*s\"", STR_ARG(l->rec.engine),
+	    ends[res->end],
 	    (int)(res->error.code.n <= FCMP_CODE_MAX ? res->error.code.n : 0),
 	    res->error.code.p != NULL ? res->error.code.p : "");
 	metric_add(metric_counter((struct metric_set *)(uintptr_t)set,
@@ -146,8 +144,8 @@ exit_count(struct live_run *l)
 }
 
 static void
-exit_report(struct live_run *l, const struct wire_run_facts *f,
-    struct str question)
+exit_report(
+    struct live_run *l, const struct wire_run_facts *f, struct str question)
 {
 	struct run_record rec = l->rec;
 	enum rc rc;
@@ -160,8 +158,7 @@ exit_report(struct live_run *l, const struct wire_run_facts *f,
 	if (rec.status == RUN_IS_WAITING)
 		run_event_asks(l->runner, &rec, question);
 	else
-		run_event_ended(
-		    l->runner, &rec, f, buf_str(&l->last_text));
+		run_event_ended(l->runner, &rec, f, buf_str(&l->last_text));
 	rc = run_runner_drop(
 	    l->runner->state, str_of(l->runner->id), rec.run_id);
 	if (rc != RC_OK)

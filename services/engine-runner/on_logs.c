@@ -155,14 +155,13 @@ logs_decode(struct logs_call *c, const struct wire_desc *desc, void *msg)
 {
 	struct wire_err err;
 	char text[WIRE_ERR_TEXT_MAX];
-	enum rc rc = wire_decode(
-	    desc, bus_msg_data(c->msg), c->arena, msg, &err);
+	enum rc rc =
+	    wire_decode(desc, bus_msg_data(c->msg), c->arena, msg, &err);
 
 	if (rc == RC_OK)
 		return rc;
 	wire_err_text(&err, text, sizeof(text));
-	return logs_fail(
-	    c, rc, NULL, arena_str(c->arena, str_of(text)).p);
+	return logs_fail(c, rc, NULL, arena_str(c->arena, str_of(text)).p);
 }
 
 /* ---- bytes ---- */
@@ -183,8 +182,7 @@ logs_encode_range(struct logs_call *c, struct stat *st)
 	if (c->to - c->from > RANGE_MAX)
 		c->to = c->from + RANGE_MAX;
 	bytes = arena_bytes(c->arena, (size_t)(c->to - c->from) + 1);
-	out = arena_bytes(
-	    c->arena, (size_t)(c->to - c->from) * 4 / 3 + 8);
+	out = arena_bytes(c->arena, (size_t)(c->to - c->from) * 4 / 3 + 8);
 	if (bytes == NULL || out == NULL) {
 		c->error = ENOMEM;
 		return;
@@ -194,8 +192,7 @@ logs_encode_range(struct logs_call *c, struct stat *st)
 		n = 0;
 	c->to = c->from + n;
 	c->base64 = (struct str){ out,
-		(size_t)EVP_EncodeBlock(
-		    (unsigned char *)out, bytes, (int)n) };
+		(size_t)EVP_EncodeBlock((unsigned char *)out, bytes, (int)n) };
 }
 
 static void

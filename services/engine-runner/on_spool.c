@@ -30,13 +30,13 @@ spool_write_events(struct live_run *l)
 	size_t done = 0;
 
 	while (l->events_fd != -1 && done < l->file.n) {
-		ssize_t n = write(
-		    l->events_fd, l->file.p + done, l->file.n - done);
+		ssize_t n =
+		    write(l->events_fd, l->file.p + done, l->file.n - done);
 
 		if (n <= 0) {
 			/* It can be made from the spool at any time. */
-			log_warn("run.events_file",
-			    LOG_V("run", l->rec.run_id));
+			log_warn(
+			    "run.events_file", LOG_V("run", l->rec.run_id));
 			close(l->events_fd);
 			l->events_fd = -1;
 			break;
@@ -152,8 +152,7 @@ live_run_on_chunk(void *arg, const struct spool_chunk *c)
 	if (l->fenced)
 		return;
 	l->read[c->stream] += (int64_t)c->data.n;
-	metric_add(
-	    l->runner->metrics.bytes[c->stream], (int64_t)c->data.n);
+	metric_add(l->runner->metrics.bytes[c->stream], (int64_t)c->data.n);
 	attempt_bytes(l->attempt, c->stream, c->data, c->ns);
 	if (c->last)
 		attempt_record_end(l->attempt);

@@ -8,12 +8,11 @@
 #include "runner.h"
 #include "state/run_runner.h"
 
-#define ARENA_MAX (4UL * 1024 * 1024)
+#define ARENA_MAX  (4UL * 1024 * 1024)
 #define EVENTS_MAX 8
 
-const struct attempt_abort run_abort_canceled = {
-	"CANCELED", "The run was canceled.", false, { NULL, 0 }
-};
+const struct attempt_abort run_abort_canceled = { "CANCELED",
+	"The run was canceled.", false, { NULL, 0 } };
 const struct attempt_abort run_abort_lost = { "RUN_LOST",
 	"The run's process was lost with its machine.", true, { NULL, 0 } };
 const struct attempt_abort run_abort_gone = { "WORKSPACE_GONE",
@@ -56,8 +55,8 @@ abort_publish(struct runner *r, struct abort_events *ev,
 	struct run_publish p;
 	enum rc rc;
 
-	ended.status = res->end == ATTEMPT_CANCELED ? RUN_IS_CANCELED
-						    : RUN_IS_FAILED;
+	ended.status =
+	    res->end == ATTEMPT_CANCELED ? RUN_IS_CANCELED : RUN_IS_FAILED;
 	run_facts_read(rec->facts, a, &f);
 	run_facts_set_error(&f, &res->error);
 	run_facts_write(&f, &facts);
@@ -69,10 +68,10 @@ abort_publish(struct runner *r, struct abort_events *ev,
 		.rasp = rec->rasp,
 		.fcmp_json = fcmp,
 		.rasp_json = rasp,
-		.n_fcmp = run_outbox_batch(&ev->outbox, RUN_LOG_FCMP, fcmp,
-		    EVENTS_MAX, &bytes),
-		.n_rasp = run_outbox_batch(&ev->outbox, RUN_LOG_RASP, rasp,
-		    EVENTS_MAX, &bytes),
+		.n_fcmp = run_outbox_batch(
+		    &ev->outbox, RUN_LOG_FCMP, fcmp, EVENTS_MAX, &bytes),
+		.n_rasp = run_outbox_batch(
+		    &ev->outbox, RUN_LOG_RASP, rasp, EVENTS_MAX, &bytes),
 		.status = ended.status,
 		.facts = buf_str(&facts),
 		.ttl_ms = r->conf->keep_s * 1000 };

@@ -94,8 +94,7 @@ run_question_write(const struct fcmp_question *q, struct buf *out)
 		.kind = q->kind,
 		.prompt = fcmp_truncate(q->prompt, FCMP_PROMPT_MAX),
 		/* The encoder only reads them. */
-		.options =
-		    (struct wire_question_option *)(uintptr_t)q->options,
+		.options = (struct wire_question_option *)(uintptr_t)q->options,
 		.n_options = q->n_options,
 		.has_options = q->n_options > 0,
 		.fields = (struct wire_question_field *)(uintptr_t)q->fields,
@@ -171,7 +170,8 @@ run_event_asks(
 			.n_fields = q.n_fields,
 			.has_fields = q.has_fields };
 
-		event_send(r, WIRE_EVENT_RUN_ASKS, rec, &wire_run_asks_desc, &m);
+		event_send(
+		    r, WIRE_EVENT_RUN_ASKS, rec, &wire_run_asks_desc, &m);
 	}
 	arena_free(a);
 }

@@ -25,10 +25,8 @@ void run_facts_isolation(struct wire_run_facts *f,
     const struct sandbox_report *s, struct str names[SANDBOX_RULES_N]);
 
 /* run_facts_add_usage(f, u): More tokens.  run_facts_set_error(f, e). */
-void run_facts_add_usage(
-    struct wire_run_facts *f, const struct rasp_usage *u);
-void run_facts_set_error(
-    struct wire_run_facts *f, const struct fcmp_error *e);
+void run_facts_add_usage(struct wire_run_facts *f, const struct rasp_usage *u);
+void run_facts_set_error(struct wire_run_facts *f, const struct fcmp_error *e);
 
 /* run_facts_write(f, out): As JSON, at most RUN_FACTS_MAX; logged if not. */
 void run_facts_write(const struct wire_run_facts *f, struct buf *out);

@@ -28,8 +28,8 @@
 /* Engines that did not work are probed after this. */
 #define PROBE_MS 60000
 
-#define RUNNER_OPT(env, kind, member, dflt, lo, hi, help)                     \
-	{                                                                     \
+#define RUNNER_OPT(env, kind, member, dflt, lo, hi, help)                   \
+	{                                                                   \
 		env, kind, CONF_AT(runner_conf, member), dflt, lo, hi, help \
 	}
 
@@ -44,8 +44,8 @@ const struct conf_opt runner_opts[RUNNER_OPTS_N] = {
 	    "host name"),
 	RUNNER_OPT("RUNS_DIR", CONF_STR, runs_dir, "/var/lib/soul/runs", 0, 0,
 	    "folder of the runs, shared by runner and proxy"),
-	RUNNER_OPT("ENGINES", CONF_STR, engines, "", 0, 0,
-	    "JSON file of the engines"),
+	RUNNER_OPT(
+	    "ENGINES", CONF_STR, engines, "", 0, 0, "JSON file of the engines"),
 	RUNNER_OPT("SKILLS_DIR", CONF_STR, skills_dir, "", 0, 0,
 	    "folder of the skills; empty: none"),
 	RUNNER_OPT("ENGINE_PROXY_ADDR", CONF_STR, proxy_addr, "127.0.0.1:9081",
@@ -64,8 +64,8 @@ const struct conf_opt runner_opts[RUNNER_OPTS_N] = {
 	    "longest time in which an engine prints nothing, s"),
 	RUNNER_OPT("RUN_OUTPUT_MAX", CONF_INT, output_max, "268435456", 1024,
 	    1LL << 40, "largest output of an attempt, bytes"),
-	RUNNER_OPT("WORKSPACE_MAX", CONF_INT, workspace_max, "2147483648",
-	    1024, 1LL << 50, "largest workspace, bytes"),
+	RUNNER_OPT("WORKSPACE_MAX", CONF_INT, workspace_max, "2147483648", 1024,
+	    1LL << 50, "largest workspace, bytes"),
 	RUNNER_OPT("WORKSPACE_FILES", CONF_INT, workspace_files, "100000", 1,
 	    10000000, "most files of a workspace"),
 	RUNNER_OPT("ENGINE_PROCESSES", CONF_INT, processes_max, "4096", 16,
@@ -126,7 +126,8 @@ runner_check(const void *arg, struct buf *errors, struct buf *known)
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	if (!runner_id(c, id))
-		buf_puts(errors, "RUNNER_ID: must be an id of 1 to 128 bytes\n");
+		buf_puts(
+		    errors, "RUNNER_ID: must be an id of 1 to 128 bytes\n");
 	if (c->runs_dir[0] != '/' || strlen(c->runs_dir) > 256)
 		buf_puts(errors,
 		    "RUNS_DIR: must be a path from the root, of at most 256 "
@@ -168,10 +169,10 @@ runner_make_metrics(struct runner *r)
 	r->metrics = (struct runner_metrics){
 		.running = metric_gauge(set, "soul_runs",
 		    "Runs of this runner.", "state=\"running\""),
-		.shims = metric_gauge(set, "soul_shims",
-		    "Processes that own an engine.", NULL),
-		.seconds = metric_histogram(set, "soul_run_seconds",
-		    "Duration of attempts.", NULL),
+		.shims = metric_gauge(
+		    set, "soul_shims", "Processes that own an engine.", NULL),
+		.seconds = metric_histogram(
+		    set, "soul_run_seconds", "Duration of attempts.", NULL),
 		.bytes = { metric_counter(
 			       set, bytes, help, "stream=\"stdout\""),
 		    metric_counter(set, bytes, help, "stream=\"stderr\"") },
@@ -234,8 +235,8 @@ runner_isolate(struct runner *r)
 	if (rc == RC_OK)
 		rc = sandbox_probe(mode, &r->sandbox, &why);
 	if (rc != RC_OK) {
-		log_error("runner.isolation", LOG_S("ENGINE_ISOLATION",
-						  r->conf->isolation),
+		log_error("runner.isolation",
+		    LOG_S("ENGINE_ISOLATION", r->conf->isolation),
 		    LOG_S("why", why));
 		return rc;
 	}
@@ -252,7 +253,8 @@ runner_load(struct runner *r)
 	enum rc rc;
 
 	if (mkdir(r->conf->runs_dir, 0700) != 0 && errno != EEXIST) {
-		log_error("runner.runs_dir", LOG_S("RUNS_DIR", r->conf->runs_dir),
+		log_error("runner.runs_dir",
+		    LOG_S("RUNS_DIR", r->conf->runs_dir),
 		    LOG_S("why", strerror(errno)));
 		return RC_DOWN;
 	}

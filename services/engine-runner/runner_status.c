@@ -84,15 +84,14 @@ status_renew(void *arg)
 	r->renewing = true;
 	rc = status_write(r, &out);
 	if (rc == RC_OK)
-		rc = run_runner_renew(
-		    r->state, str_of(r->id), buf_str(&out));
+		rc = run_runner_renew(r->state, str_of(r->id), buf_str(&out));
 	if (rc != RC_OK)
 		r->renewed_since = (struct mono){ 0 };
 	else if (r->renewed_since.ns == 0)
 		r->renewed_since = clock_mono();
 	if (rc != RC_OK && !r->stopping && log_every(&rate, 10, &missed))
-		log_warn("runner.not_renewed", LOG_RC(rc),
-		    LOG_I("missed", missed));
+		log_warn(
+		    "runner.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
 	buf_free(&out);
 	r->renewing = false;
 }
@@ -102,8 +101,8 @@ runner_on_renew(void *arg)
 {
 	struct runner *r = arg;
 
-	loop_timer_set(r->loop, &r->renew,
-	    mono_add_ms(clock_mono(), RENEW_MS), runner_on_renew, r);
+	loop_timer_set(r->loop, &r->renew, mono_add_ms(clock_mono(), RENEW_MS),
+	    runner_on_renew, r);
 	if (!r->renewing && atomic_load(&r->ready))
 		fiber_start(status_renew, r);
 }

@@ -18,14 +18,14 @@
 #define COPY_STEP 65536
 
 void
-workspace_paths(struct workspace_paths *p, const char *runs_dir,
-    struct str run, struct str workspace, int64_t attempt)
+workspace_paths(struct workspace_paths *p, const char *runs_dir, struct str run,
+    struct str workspace, int64_t attempt)
 {
 	const size_t n = WORKSPACE_PATH_MAX;
 
 	(void)snprintf(p->run, n, "%s/%.*s", runs_dir, STR_ARG(run));
-	(void)snprintf(p->spool, n, "%s/%.*s/%" PRId64, runs_dir, STR_ARG(run),
-	    attempt);
+	(void)snprintf(
+	    p->spool, n, "%s/%.*s/%" PRId64, runs_dir, STR_ARG(run), attempt);
 	(void)snprintf(
 	    p->base, n, "%s/%.*s/workspace", runs_dir, STR_ARG(workspace));
 	(void)snprintf(
@@ -121,8 +121,8 @@ workspace_write(const char *folder, const char *name, struct str text)
 	if (rc != RC_OK)
 		return rc;
 	(void)snprintf(part, sizeof(part), "%s.part", path);
-	fd = open(part,
-	    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open(
+	    part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd == -1)
 		return workspace_fail("create", part);
 	ok = workspace_write_all(fd, text);
@@ -181,7 +181,8 @@ struct workspace_copy {
 };
 
 static enum rc
-workspace_copy_file(int from, int to, const char *name, struct workspace_copy *c)
+workspace_copy_file(
+    int from, int to, const char *name, struct workspace_copy *c)
 {
 	char bytes[COPY_STEP];
 	struct stat st;

@@ -65,7 +65,8 @@ enum rc workspace_read(
 enum rc workspace_copy_skill(
     const char *skills_dir, struct str skill, const char *work) RC_CHECK;
 
-/* workspace_remove(path): The folder with all that is in it; RC_DOWN, logged. */
+/* workspace_remove(path): The folder with all that is in it; RC_DOWN, logged.
+ */
 enum rc workspace_remove(const char *path) RC_CHECK;
 
 /*

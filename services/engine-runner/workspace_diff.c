@@ -182,8 +182,8 @@ diff_read_before(struct diff *d, struct str text)
 static bool
 diff_hash(int folder, const char *name, char hex[SPOOL_SHA256_HEX + 1])
 {
-	int fd = openat(folder, name,
-	    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(
+	    folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	unsigned char bytes[32768], digest[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
@@ -226,12 +226,12 @@ diff_on_after(void *arg, int folder, const char *name, const char *path,
 	}
 	if (str_utf8_count(str_of(path)) < 0 || !diff_hash(folder, name, hex))
 		return;
-	diff_add(d, &(struct spool_file){
-			.change = before != NULL ? STR("modified")
-						 : STR("created"),
-			.bytes = st->st_size,
-			.sha256 = str_of(hex),
-			.path = str_of(path) });
+	diff_add(d,
+	    &(struct spool_file){
+		.change = before != NULL ? STR("modified") : STR("created"),
+		.bytes = st->st_size,
+		.sha256 = str_of(hex),
+		.path = str_of(path) });
 }
 
 static int
@@ -245,24 +245,24 @@ diff_add_deleted(struct diff *d)
 {
 	size_t pos = 0, n = 0, i;
 	const struct diff_file *f;
-	struct str path, *gone = mem_calloc(
-			     map_len(d->before) + 1, sizeof(*gone));
+	struct str path,
+	    *gone = mem_calloc(map_len(d->before) + 1, sizeof(*gone));
 
 	while ((f = map_next(d->before, &pos, &path)) != NULL)
 		if (!f->found)
 			gone[n++] = path;
 	qsort(gone, n, sizeof(*gone), diff_compare_str);
 	for (i = 0; i < n; i++)
-		diff_add(d, &(struct spool_file){ .change = STR("deleted"),
-				.path = gone[i] });
+		diff_add(d,
+		    &(struct spool_file){
+			.change = STR("deleted"), .path = gone[i] });
 	free(gone);
 }
 
 enum rc
 workspace_diff(const char *work, const char *spool)
 {
-	struct diff d = { .before = map_new(),
-		.arena = arena_new(BEFORE_MAX) };
+	struct diff d = { .before = map_new(), .arena = arena_new(BEFORE_MAX) };
 	struct diff_walk w = { .fn = diff_on_after, .arg = &d };
 	struct buf text = BUF_INIT(BEFORE_MAX);
 	char path[WORKSPACE_PATH_MAX + 8];

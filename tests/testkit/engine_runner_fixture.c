@@ -210,8 +210,8 @@ er_await(struct engine_runner_fixture *f, const char *id, const char *state)
 	bool is = tk_until(fixture_is_in_state, &w, ER_MS);
 	json_t *j = er_record(f, id);
 
-	ck_assert_msg(is, "%s is not %s: %s", id, state,
-	    json_dumps(j, JSON_COMPACT));
+	ck_assert_msg(
+	    is, "%s is not %s: %s", id, state, json_dumps(j, JSON_COMPACT));
 	return j;
 }
 
@@ -267,8 +267,8 @@ er_events(struct engine_runner_fixture *f, const char *id, const char *types)
 	struct tk_sse_event e;
 	char path[256];
 
-	snprintf(path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann",
-	    id);
+	snprintf(
+	    path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann", id);
 	tk_sse_open(&s, f->gw.gateway.http, path);
 	for (i = 1; i <= n; i++) {
 		ck_assert_msg(
@@ -367,7 +367,8 @@ process_is_shim(const struct buf *cmdline)
 	snprintf(run, sizeof(run), "%s", mark + 5);
 	run[strcspn(run, ".\n")] = '\0';
 	for (int i = 1; i <= ER_RUNNERS; i++) {
-		snprintf(path, sizeof(path), "%s/runs-r%d/%s", tk_dir(), i, run);
+		snprintf(
+		    path, sizeof(path), "%s/runs-r%d/%s", tk_dir(), i, run);
 		if (access(path, F_OK) == 0)
 			return true;
 	}

@@ -24,21 +24,22 @@ struct engine_runner_fixture {
 };
 
 /* Steps of an engine: engine-play's, and rows of codex. */
-#define ER_THREAD                                                          \
+#define ER_THREAD                                                         \
 	"out={\"type\":\"thread.started\",\"thread_id\":\"0199a213-81c0-" \
 	"7800-8aa1-bbab2a035a53\"}"
 #define ER_TURN "out={\"type\":\"turn.started\"}"
-#define ER_MESSAGE(id, text)                                               \
-	"out={\"type\":\"item.completed\",\"item\":{\"id\":\"" id         \
+#define ER_MESSAGE(id, text)                                      \
+	"out={\"type\":\"item.completed\",\"item\":{\"id\":\"" id \
 	"\",\"type\":\"agent_message\",\"text\":\"" text "\"}}"
 #define ER_DONE_TEXT "\\n{\\\"__SKILL_DONE__\\\": true}"
-#define ER_END                                                               \
+#define ER_END                                                             \
 	"out={\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":10," \
 	"\"cached_input_tokens\":2,\"output_tokens\":5}}"
 #define ER_STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 /* One that is done, and one that asks. */
-#define ER_DONE \
-	ER_STEPS(ER_THREAD, ER_TURN, ER_MESSAGE("i1", "Hi" ER_DONE_TEXT), ER_END)
+#define ER_DONE   \
+	ER_STEPS( \
+	    ER_THREAD, ER_TURN, ER_MESSAGE("i1", "Hi" ER_DONE_TEXT), ER_END)
 #define ER_ASKS \
 	ER_STEPS(ER_THREAD, ER_TURN, ER_MESSAGE("i1", "Which one?"), ER_END)
 
@@ -95,8 +96,7 @@ void er_events(
  * er_await_events(f, id, n): Wait until it has n events of FCMP.
  * er_await_turn(f, id): Until the engine has printed ER_THREAD and ER_TURN.
  */
-void er_await_events(
-    struct engine_runner_fixture *f, const char *id, size_t n);
+void er_await_events(struct engine_runner_fixture *f, const char *id, size_t n);
 void er_await_turn(struct engine_runner_fixture *f, const char *id);
 
 /* er_make_due(f, id): Its runner is checked now, not in half a minute. */

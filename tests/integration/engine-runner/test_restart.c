@@ -81,8 +81,7 @@ TEST(a_reply_while_no_runner_is_up_waits_for_it)
 	er_start_runner(&f, 0, NULL);
 	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_DONE), 200);
 	er_is(&f, id, "succeeded", NULL);
-	er_events(
-	    &f, id, "started final asks replied final completed");
+	er_events(&f, id, "started final asks replied final completed");
 	tk_response_free(&a);
 	er_stop(&f);
 }

@@ -70,8 +70,8 @@ TEST(an_engine_that_fails_is_classified)
 	er_is(&f, id, "failed", "ENGINE_CRASHED");
 	er_begin(&f, id, ER_STEPS(ER_THREAD, "exit=0"), "");
 	er_is(&f, id, "failed", "END_SIGNAL_MISSING");
-	er_begin(&f, id, ER_STEPS(ER_THREAD, "err=401 Unauthorized", "exit=1"),
-	    "");
+	er_begin(
+	    &f, id, ER_STEPS(ER_THREAD, "err=401 Unauthorized", "exit=1"), "");
 	er_is(&f, id, "failed", "AUTH_REQUIRED");
 	er_stop(&f);
 }
@@ -210,8 +210,7 @@ TEST(what_no_runner_has_is_rejected)
 			     "{\"user_id\":\"ann\",\"engine\":\"vim\","
 			     "\"prompt\":\"x\"}"),
 	    400);
-	ck_assert_int_eq(
-	    er_post(&f, &a, ER_DONE, "\"model\":\"none\","), 400);
+	ck_assert_int_eq(er_post(&f, &a, ER_DONE, "\"model\":\"none\","), 400);
 	tk_response_free(&a);
 	er_stop(&f);
 }
@@ -229,10 +228,9 @@ TEST(a_run_of_another_user_is_not_found)
 	snprintf(path, sizeof(path), "/v1/runs/%s/cancel?user_id=bob", id);
 	ck_assert_int_eq(gw_request(&f.gw, &a, "POST", path, NULL), 404);
 	snprintf(path, sizeof(path), "/v1/runs/%s/reply", id);
-	ck_assert_int_eq(
-	    gw_request(&f.gw, &a, "POST", path,
-		"{\"user_id\":\"bob\",\"interaction_id\":\"ix_1\","
-		"\"content\":\"x\"}"),
+	ck_assert_int_eq(gw_request(&f.gw, &a, "POST", path,
+			     "{\"user_id\":\"bob\",\"interaction_id\":\"ix_1\","
+			     "\"content\":\"x\"}"),
 	    404);
 	er_is(&f, id, "waiting_user", NULL);
 	tk_response_free(&a);

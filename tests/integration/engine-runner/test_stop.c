@@ -31,8 +31,7 @@ TEST(an_engine_that_ignores_signals_is_killed)
 
 	er_start(&f, NULL);
 	er_begin(&f, id,
-	    ER_STEPS(
-		ER_THREAD, "ignore", "child", "daemon", ER_TURN, "silent"),
+	    ER_STEPS(ER_THREAD, "ignore", "child", "daemon", ER_TURN, "silent"),
 	    "");
 	er_await_turn(&f, id);
 	ck_assert(er_cancel(&f, id));
@@ -78,8 +77,7 @@ TEST(a_run_that_takes_too_long_is_stopped)
 	char id[RUN_ID_MAX];
 
 	er_start(&f, NULL);
-	er_begin(&f, id,
-	    ER_STEPS(ER_THREAD, "pace=50", "stamps=100000"),
+	er_begin(&f, id, ER_STEPS(ER_THREAD, "pace=50", "stamps=100000"),
 	    "\"limits\":{\"run_s\":1},");
 	er_is(&f, id, "failed", "DEADLINE_EXCEEDED");
 	er_await_processes(0);
