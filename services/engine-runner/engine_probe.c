@@ -12,7 +12,7 @@
 #include "engine_set.h"
 #include "fcmp/fcmp_write.h"
 #include "handlers.h"
-#include "runner.h"
+#include "context.h"
 #include "workspace.h"
 
 #define PROBE_MS   30000
@@ -196,7 +196,7 @@ probe_engine(struct runner *r, struct engine_entry *e)
 		log_warn("runner.engine_unusable",
 		    LOG_V("engine", e->engine->name),
 		    LOG_S("version", e->version), LOG_I("exit", p.exit.code),
-		    LOG_V("output", fcmp_truncate(buf_str(&p.output), 512)));
+		    LOG_V("printed", fcmp_truncate(buf_str(&p.output), 512)));
 	buf_free(&p.output);
 	arena_free(a);
 }

@@ -25,8 +25,9 @@ int shim_command(const struct svc_run *r);
 
 extern const char replay_usage[], replay_help[];
 
-/* ---- on_run.c: as svc_route.fn ---- */
+/* ---- on_run.c ---- */
 
+/* on_run_start(r, c), on_run_reply(r, c), on_run_cancel(r, c): svc_route.fn. */
 void on_run_start(void *app, struct svc_call *c);
 void on_run_reply(void *app, struct svc_call *c);
 void on_run_cancel(void *app, struct svc_call *c);

@@ -21,7 +21,7 @@
 #include "handlers.h"
 #include "proxy/proxy_path.h"
 #include "run_abort.h"
-#include "runner.h"
+#include "context.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"
 #include "workspace_diff.h"
@@ -204,7 +204,7 @@ live_prepare_new(struct live_prepared *p)
 	bool continues = l->rec.attempt > 1 || l->rec.resumes.n > 0;
 
 	if (continues && !workspace_has(l->paths.work)) {
-		p->why = &run_abort_gone;
+		p->why = &run_abort_no_workspace;
 		p->rc = RC_NOENT;
 		return;
 	}
@@ -234,7 +234,7 @@ live_prepare(void *arg)
 	/* Made before the claim: without it the disk is another one. */
 	if (!workspace_has(l->paths.spool)) {
 		p->rc = RC_NOENT;
-		p->why = rec->attempt > 1 && rec->rasp == 0 ? &run_abort_gone
+		p->why = rec->attempt > 1 && rec->rasp == 0 ? &run_abort_no_workspace
 							    : &run_abort_lost;
 		return;
 	}

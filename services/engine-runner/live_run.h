@@ -93,15 +93,6 @@ void live_run_on_chunk(void *l, const struct spool_chunk *c);
 void live_run_on_end(void *l, const struct spool_exit *e);
 bool live_run_publish(struct live_run *l);
 
-/*
- * run_publish_retried(r, p): run_publish(), until its result is known or the
- * process stops (RC_DOWN).
- * run_stream_publish(r, run, json, n): Hints for readers.
- */
-enum rc run_publish_retried(struct runner *r, struct run_publish *p) RC_CHECK;
-void run_stream_publish(
-    struct runner *r, struct str run, const struct str *json, size_t n);
-
 /* ---- on_exit.c ---- */
 
 /* live_run_finish(l): After live_run_publish(): what follows the attempt. */

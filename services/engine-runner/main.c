@@ -11,7 +11,7 @@
 #include "core/mem.h"
 #include "handlers.h"
 #include "proxy/proxy_command.h"
-#include "runner.h"
+#include "context.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"

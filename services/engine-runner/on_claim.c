@@ -24,7 +24,7 @@
 #include "live_run.h"
 #include "run_abort.h"
 #include "run_facts.h"
-#include "runner.h"
+#include "context.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
@@ -156,7 +156,7 @@ claim_queued(struct claim *c, const struct run_record *seen, struct arena **own)
 	struct run_record rec;
 	enum rc rc;
 
-	if (runner_free_places(r) <= 0)
+	if (runner_free_slots(r) <= 0)
 		return;
 	/* Before the claim: see live_run.c. */
 	workspace_paths(&paths, r->conf->runs_dir, seen->run_id,
@@ -256,7 +256,7 @@ claim_ended(struct claim *c, const struct run_record *rec, struct arena *a)
 	struct wire_run_facts f;
 
 	claim_stop_stray(c, rec);
-	/* Whoever ended it may have died before it reported that. */
+	/* The process that ended it may have died before it sent the event. */
 	run_facts_read(rec->facts, a, &f);
 	run_event_ended(c->runner, rec, &f, (struct str){ NULL, 0 });
 	claim_drop(c, rec->run_id);
@@ -343,7 +343,7 @@ claim_other(struct claim *c, const struct run_record *rec, struct arena **own)
 	} else if (rec->status == RUN_IS_RUNNING) {
 		claim_running(c, rec, own);
 	} else {
-		run_event_asks(r, rec, rec->question);
+		run_event_question(r, rec, rec->question);
 		claim_drop(c, rec->run_id);
 	}
 }

@@ -13,11 +13,11 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "handlers.h"
-#include "live_run.h"
 #include "run_abort.h"
 #include "run_choice.h"
-#include "runner.h"
+#include "context.h"
 #include "runner_list.h"
+#include "run_stream.h"
 #include "state/run_runner.h"
 #include "state/timer_share.h"
 
@@ -115,7 +115,7 @@ due_queued(struct due *d, const struct runner_list *list,
 	if (rec.attempt == 0 && rec.resumes.n == 0)
 		due_move(d, list, &rec, a);
 	else if (lost)
-		due_abort(d, u, &run_abort_gone);
+		due_abort(d, u, &run_abort_no_workspace);
 }
 
 static enum rc
@@ -129,7 +129,7 @@ due_auto_reply(struct due *d, const struct run_record *rec, struct str reply)
 		.rasp = rec->rasp,
 		.status = RUN_IS_QUEUED,
 		.reply = reply };
-	enum rc rc = run_publish_retried(d->runner, &p);
+	enum rc rc = run_stream_append(d->runner, &p);
 
 	if (rc == RC_OK)
 		rc = run_runner_add(d->runner->state, rec->runner, rec->run_id);

@@ -9,7 +9,8 @@
 #include "core/metric.h"
 #include "live_run.h"
 #include "run_facts.h"
-#include "runner.h"
+#include "context.h"
+#include "run_stream.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"
 #include "workspace_diff.h"
@@ -108,7 +109,7 @@ exit_publish(struct live_run *l, const struct run_publish *end)
 			p.status = RUN_IS_RUNNING;
 			p.facts = (struct str){ NULL, 0 };
 		}
-		rc = run_publish_retried(l->runner, &p);
+		rc = run_stream_append(l->runner, &p);
 		if (rc == RC_OK)
 			run_stream_publish(l->runner, p.run_id, fcmp, p.n_fcmp);
 		if (rc == RC_RETRY)
@@ -156,7 +157,7 @@ exit_report(
 	    LOG_S("state", run_status_name(rec.status)),
 	    LOG_V("code", f->has_error ? f->error.code : f->reason_code));
 	if (rec.status == RUN_IS_WAITING)
-		run_event_asks(l->runner, &rec, question);
+		run_event_question(l->runner, &rec, question);
 	else
 		run_event_ended(l->runner, &rec, f, buf_str(&l->last_text));
 	rc = run_runner_drop(
@@ -186,7 +187,7 @@ live_run_finish(struct live_run *l)
 		.status = exit_statuses[res->end],
 		.handle = res->handle,
 		.facts = buf_str(&facts),
-		.ttl_ms = l->runner->conf->keep_s * 1000 };
+		.ttl_ms = l->runner->conf->ttl_s * 1000 };
 	if (res->end == ATTEMPT_WAITING) {
 		run_question_write(res->question, &question);
 		end.question_id = res->question->interaction_id;

@@ -17,7 +17,7 @@
 #include "core/mem.h"
 #include "handlers.h"
 #include "procsup/spool_format.h"
-#include "runner.h"
+#include "context.h"
 #include "state/run.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -49,8 +49,6 @@ struct logs_call {
 	struct buf text;
 	int error;
 };
-
-static size_t logs_calls;
 
 /* ---- replies ---- */
 
@@ -93,7 +91,7 @@ logs_main(void *arg)
 	buf_free(&c->text);
 	arena_free(c->arena);
 	free(c);
-	logs_calls--;
+	r->log_calls--;
 	svc_release(r->svc);
 }
 
@@ -110,14 +108,14 @@ logs_begin(struct runner *r, struct bus_msg *m,
 		.why = "internal error",
 		.fd = -1,
 		.text = BUF_INIT(SPOOL_TEXT_MAX) };
-	if (logs_calls == CALLS_MAX || r->stopping) {
+	if (r->log_calls == CALLS_MAX || r->stopping) {
 		c->why = "too many requests at a time: try again";
 		logs_reject(c, RC_RETRY);
 		arena_free(c->arena);
 		free(c);
 		return;
 	}
-	logs_calls++;
+	r->log_calls++;
 	svc_hold(r->svc);
 	fiber_start(logs_main, c);
 }
@@ -131,7 +129,7 @@ logs_fail(struct logs_call *c, enum rc rc, const char *code, const char *why)
 }
 
 static enum rc
-logs_gone(struct logs_call *c)
+logs_missing(struct logs_call *c)
 {
 	return logs_fail(
 	    c, RC_NOENT, "output_gone", "it is not on the runner's disk");
@@ -237,7 +235,7 @@ logs_output(struct logs_call *c, struct buf *reply)
 	if (rc != RC_OK)
 		return rc;
 	if (run_id_bucket(q.run_id, &bucket) != RC_OK)
-		return logs_gone(c);
+		return logs_missing(c);
 	workspace_paths(
 	    &p, c->runner->conf->runs_dir, q.run_id, q.run_id, q.attempt);
 	(void)snprintf(c->path, sizeof(c->path), "%s/%s", p.spool,
@@ -247,7 +245,7 @@ logs_output(struct logs_call *c, struct buf *reply)
 	c->to = q.has_to ? q.to : -1;
 	rc = logs_read_range(c);
 	if (rc == RC_OK && c->error != 0)
-		rc = logs_gone(c);
+		rc = logs_missing(c);
 	if (rc != RC_OK)
 		return rc;
 	rep = (struct wire_run_log_range){ .run_id = q.run_id,
@@ -267,7 +265,7 @@ logs_record(struct logs_call *c, struct str run, struct run_record *rec)
 	enum rc rc = run_read(c->runner->state, run, c->arena, rec);
 
 	if (rc == RC_NOENT || rc == RC_INVALID)
-		return logs_gone(c);
+		return logs_missing(c);
 	if (rc != RC_OK)
 		return logs_fail(
 		    c, rc, NULL, "Redis is unavailable: try again later");
@@ -290,7 +288,7 @@ logs_file(struct logs_call *c, struct buf *reply)
 	workspace_paths(&p, c->runner->conf->runs_dir, rec.run_id,
 	    rec.workspace, rec.attempt);
 	if (!workspace_has(p.work))
-		return logs_gone(c);
+		return logs_missing(c);
 	(void)snprintf(c->path, sizeof(c->path), "%s", p.work);
 	c->below = arena_str(c->arena, q.path).p;
 	c->from = q.from;
@@ -376,7 +374,7 @@ logs_files(struct logs_call *c, struct buf *reply)
 	if (rc != RC_OK)
 		return logs_fail(c, rc, NULL, "the runner is busy: try again");
 	if (c->error != 0)
-		return logs_gone(c);
+		return logs_missing(c);
 	rep = (struct wire_run_files){ .run_id = q.run_id };
 	rep.items = arena_alloc(c->arena, ITEMS_MAX * sizeof(*rep.items));
 	if (rep.items == NULL)

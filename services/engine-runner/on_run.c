@@ -9,9 +9,9 @@
 #include "fcmp/fcmp_write.h"
 #include "handlers.h"
 #include "run_abort.h"
-#include "run_answer_check.h"
+#include "run_reply_check.h"
 #include "run_choice.h"
-#include "runner.h"
+#include "context.h"
 #include "runner_list.h"
 #include "state/run.h"
 #include "state/run_runner.h"
@@ -218,7 +218,7 @@ on_run_start(void *app, struct svc_call *c)
 /* ---- reply ---- */
 
 static bool
-run_answer_is_valid(struct runner *r, struct svc_call *c,
+run_reply_is_valid(struct runner *r, struct svc_call *c,
     const struct wire_run_reply_request *q)
 {
 	struct wire_run_question question;
@@ -240,7 +240,7 @@ run_answer_is_valid(struct runner *r, struct svc_call *c,
 	    svc_call_arena(c), &question, NULL);
 	if (rc != RC_OK)
 		return true;
-	why = run_answer_check(&question, q->content);
+	why = run_reply_check(&question, q->content);
 	if (why != NULL)
 		svc_fail(c, RC_INVALID, why);
 	return why == NULL;
@@ -251,7 +251,7 @@ on_run_reply(void *app, struct svc_call *c)
 {
 	struct runner *r = app;
 	const struct wire_run_reply_request *q = svc_call_request(c);
-	struct run_user_reply answer = { .run_id = q->run_id,
+	struct run_user_reply reply = { .run_id = q->run_id,
 		.user_id = q->user_id,
 		.question_id = q->interaction_id,
 		.content = q->content,
@@ -259,11 +259,11 @@ on_run_reply(void *app, struct svc_call *c)
 	struct run_record rec;
 	enum rc rc;
 
-	if (!run_answer_is_valid(r, c, q))
+	if (!run_reply_is_valid(r, c, q))
 		return;
-	rc = run_reply(r->state, &answer, svc_call_arena(c), &rec);
+	rc = run_reply(r->state, &reply, svc_call_arena(c), &rec);
 	if (rc == RC_CONFLICT) {
-		run_fail_why(c, answer.why);
+		run_fail_why(c, reply.why);
 		return;
 	}
 	if (rc != RC_OK) {

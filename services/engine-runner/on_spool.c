@@ -1,22 +1,18 @@
 /*
  * An engine's output becomes events, and these are published.
  */
-#include <stdio.h>
 #include <unistd.h>
 
-#include "bus/bus.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/metric.h"
 #include "engine_set.h"
 #include "live_run.h"
 #include "run_facts.h"
-#include "runner.h"
+#include "run_stream.h"
+#include "context.h"
 #include "svc/svc.h"
-#include "wire/subjects.h"
 
-/* Between two attempts to publish while Redis is down. */
-#define RETRY_MS 200
 /* An engine that lives so long after its end signal is stopped. */
 #define LINGER_MS 10000
 /* Bytes for events.jsonl that are written together. */
@@ -180,49 +176,6 @@ live_run_on_end(void *arg, const struct spool_exit *e)
 
 /* ---- publishing ---- */
 
-enum rc
-run_publish_retried(struct runner *r, struct run_publish *p)
-{
-	static struct log_rate rate;
-	int64_t missed;
-	enum rc rc;
-
-	for (;;) {
-		rc = run_publish(r->state, p);
-		if (rc == RC_OK || rc == RC_CONFLICT || rc == RC_NOENT ||
-		    rc == RC_INVALID || rc == RC_TOOBIG)
-			return rc;
-		/* Other events are in the log than the caller knows of. */
-		if (rc == RC_RETRY && p->fcmp_is >= 0)
-			return rc;
-		if (r->stopping)
-			return RC_DOWN;
-		if (log_every(&rate, 10, &missed))
-			log_warn("run.not_published", LOG_V("run", p->run_id),
-			    LOG_RC(rc), LOG_I("missed", missed));
-		runner_sleep(r, RETRY_MS);
-	}
-}
-
-void
-run_stream_publish(
-    struct runner *r, struct str run, const struct str *json, size_t n)
-{
-	char subject[ID_TOKEN_MAX + 32], token[ID_TOKEN_MAX];
-	enum rc rc = id_token(run, token);
-	size_t i;
-
-	if (rc != RC_OK)
-		return;
-	(void)snprintf(
-	    subject, sizeof(subject), WIRE_SUBJECT_FMT_RUN_STREAM, token);
-	for (i = 0; rc == RC_OK && i < n; i++)
-		rc = bus_publish(r->bus, subject, json[i], NULL);
-	/* Readers find them in the log. */
-	if (rc != RC_OK)
-		log_debug("run.stream", LOG_V("run", run), LOG_RC(rc));
-}
-
 static void
 spool_facts(struct live_run *l, struct buf *out)
 {
@@ -264,7 +217,7 @@ spool_publish_batch(struct live_run *l)
 		spool_facts(l, &facts);
 		p.facts = buf_str(&facts);
 	}
-	rc = run_publish_retried(l->runner, &p);
+	rc = run_stream_append(l->runner, &p);
 	buf_free(&facts);
 	if (rc == RC_OK)
 		run_stream_publish(l->runner, p.run_id, fcmp, p.n_fcmp);

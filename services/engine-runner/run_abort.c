@@ -2,10 +2,10 @@
 
 #include "core/log.h"
 #include "events/translate.h"
-#include "live_run.h"
 #include "run_facts.h"
 #include "run_outbox.h"
-#include "runner.h"
+#include "context.h"
+#include "run_stream.h"
 #include "state/run_runner.h"
 
 #define ARENA_MAX  (4UL * 1024 * 1024)
@@ -15,7 +15,7 @@ const struct attempt_abort run_abort_canceled = { "CANCELED",
 	"The run was canceled.", false, { NULL, 0 } };
 const struct attempt_abort run_abort_lost = { "RUN_LOST",
 	"The run's process was lost with its machine.", true, { NULL, 0 } };
-const struct attempt_abort run_abort_gone = { "WORKSPACE_GONE",
+const struct attempt_abort run_abort_no_workspace = { "WORKSPACE_GONE",
 	"The run's workspace does not exist any more.", false, { NULL, 0 } };
 const struct attempt_abort run_abort_disk = { "RUNNER_FAILED",
 	"The runner could not prepare the run.", true, { NULL, 0 } };
@@ -74,8 +74,8 @@ abort_publish(struct runner *r, struct abort_events *ev,
 		    &ev->outbox, RUN_LOG_RASP, rasp, EVENTS_MAX, &bytes),
 		.status = ended.status,
 		.facts = buf_str(&facts),
-		.ttl_ms = r->conf->keep_s * 1000 };
-	rc = run_publish_retried(r, &p);
+		.ttl_ms = r->conf->ttl_s * 1000 };
+	rc = run_stream_append(r, &p);
 	if (rc == RC_OK) {
 		run_stream_publish(r, rec->run_id, fcmp, p.n_fcmp);
 		run_event_ended(r, &ended, &f, (struct str){ NULL, 0 });

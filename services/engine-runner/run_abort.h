@@ -25,6 +25,6 @@ enum rc run_adopt_and_abort(struct runner *r, struct str run, int64_t epoch,
 
 /* Why, as users see it. */
 extern const struct attempt_abort run_abort_canceled, run_abort_lost,
-    run_abort_gone, run_abort_disk;
+    run_abort_no_workspace, run_abort_disk;
 
 #endif /* !ENGINE_RUNNER_RUN_ABORT_H */

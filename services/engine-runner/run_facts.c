@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "core/log.h"
-#include "runner.h"
+#include "context.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 
@@ -146,7 +146,7 @@ run_event_started(struct runner *r, const struct run_record *rec)
 }
 
 void
-run_event_asks(
+run_event_question(
     struct runner *r, const struct run_record *rec, struct str question)
 {
 	struct arena *a = arena_new(ARENA_MAX);

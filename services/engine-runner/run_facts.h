@@ -37,13 +37,13 @@ void run_facts_write(const struct wire_run_facts *f, struct buf *out);
 void run_question_write(const struct fcmp_question *q, struct buf *out);
 
 /*
- * run_event_started(r, rec), run_event_asks(r, rec, question),
+ * run_event_started(r, rec), run_event_question(r, rec, question),
  * run_event_ended(r, rec, f, text):
  * Send the event, which is the same however often it is sent; rec has the
  * status and attempt that it reports, text is the engine's last message.
  */
 void run_event_started(struct runner *r, const struct run_record *rec);
-void run_event_asks(
+void run_event_question(
     struct runner *r, const struct run_record *rec, struct str question);
 void run_event_ended(struct runner *r, const struct run_record *rec,
     const struct wire_run_facts *f, struct str text);

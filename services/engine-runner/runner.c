@@ -1,7 +1,7 @@
 /*
  * Configuration table, start and stop.
  */
-#include "runner.h"
+#include "context.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ const struct conf_opt runner_opts[RUNNER_OPTS_N] = {
 	    1LL << 50, "tokens of the language model that a run may use"),
 	RUNNER_OPT("REPLY_TIMEOUT_S", CONF_INT, reply_s, "1200", 1, 2592000,
 	    "time to answer a question, s"),
-	RUNNER_OPT("RUN_KEEP_S", CONF_INT, keep_s, "604800", 1, 31536000,
+	RUNNER_OPT("RUN_KEEP_S", CONF_INT, ttl_s, "604800", 1, 31536000,
 	    "time for which a run is stored after its end, s"),
 	RUNNER_OPT("RUN_LOST_AFTER_S", CONF_INT, lost_after_s, "120", 1, 86400,
 	    "time after which the runs of a runner that died are lost, s"),
@@ -150,7 +150,7 @@ runner_check(const void *arg, struct buf *errors, struct buf *known)
 /* ---- parts ---- */
 
 int64_t
-runner_free_places(const struct runner *r)
+runner_free_slots(const struct runner *r)
 {
 	int64_t used = (int64_t)map_len(r->live);
 

@@ -1,7 +1,7 @@
 #include "runner_list.h"
 
 #include "core/log.h"
-#include "runner.h"
+#include "context.h"
 
 enum rc
 runner_list_read(struct runner *r, struct arena *a, struct runner_list *out)

@@ -7,7 +7,7 @@
 #include "core/map.h"
 #include "core/mem.h"
 #include "engine_set.h"
-#include "runner.h"
+#include "context.h"
 #include "state/run_runner.h"
 #include "wire/msgs.h"
 
@@ -48,7 +48,7 @@ status_write(const struct runner *r, struct buf *out)
 	struct wire_runner_status st = { .runner = str_of(r->id),
 		.engines = engines,
 		.places = r->conf->runs_max,
-		.free = runner_free_places(r) };
+		.free = runner_free_slots(r) };
 	size_t i;
 
 	/* One that drains lives, and takes nothing more. */

@@ -3,7 +3,7 @@
  */
 #include "core/fiber.h"
 #include "core/worker.h"
-#include "runner.h"
+#include "context.h"
 
 struct runner_wait {
 	LIST_ENTRY(runner_wait) link;

@@ -31,7 +31,7 @@ struct diff_file {
 };
 
 /* What is done with each file. */
-struct diff_walk {
+struct diff_scan {
 	void (*fn)(void *arg, int folder, const char *name, const char *path,
 	    const struct stat *st);
 	void *arg;
@@ -39,11 +39,11 @@ struct diff_walk {
 	char path[PATH_MAX_N];
 };
 
-static void diff_folder(struct diff_walk *w, int folder, size_t at, int depth);
+static void diff_folder(struct diff_scan *w, int folder, size_t at, int depth);
 
 static void
 diff_entry(
-    struct diff_walk *w, int folder, const char *name, size_t at, int depth)
+    struct diff_scan *w, int folder, const char *name, size_t at, int depth)
 {
 	size_t n = strlen(name);
 	struct stat st;
@@ -75,7 +75,7 @@ diff_compare(const void *a, const void *b)
 
 /* In the order of names, so that two runs of it give the same. */
 static void
-diff_folder(struct diff_walk *w, int folder, size_t at, int depth)
+diff_folder(struct diff_scan *w, int folder, size_t at, int depth)
 {
 	DIR *d = fdopendir(folder);
 	struct dirent *e;
@@ -110,7 +110,7 @@ diff_ns(const struct stat *st)
 }
 
 static enum rc
-diff_run(struct diff_walk *w, const char *work)
+diff_run(struct diff_scan *w, const char *work)
 {
 	int dir = open(work, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -143,7 +143,7 @@ enum rc
 workspace_snapshot(const char *work, const char *spool)
 {
 	struct buf text = BUF_INIT(BEFORE_MAX);
-	struct diff_walk w = { .fn = diff_on_before, .arg = &text };
+	struct diff_scan w = { .fn = diff_on_before, .arg = &text };
 	enum rc rc = diff_run(&w, work);
 
 	if (rc == RC_OK)
@@ -246,24 +246,24 @@ diff_add_deleted(struct diff *d)
 	size_t pos = 0, n = 0, i;
 	const struct diff_file *f;
 	struct str path,
-	    *gone = mem_calloc(map_len(d->before) + 1, sizeof(*gone));
+	    *deleted = mem_calloc(map_len(d->before) + 1, sizeof(*deleted));
 
 	while ((f = map_next(d->before, &pos, &path)) != NULL)
 		if (!f->found)
-			gone[n++] = path;
-	qsort(gone, n, sizeof(*gone), diff_compare_str);
+			deleted[n++] = path;
+	qsort(deleted, n, sizeof(*deleted), diff_compare_str);
 	for (i = 0; i < n; i++)
 		diff_add(d,
 		    &(struct spool_file){
-			.change = STR("deleted"), .path = gone[i] });
-	free(gone);
+			.change = STR("deleted"), .path = deleted[i] });
+	free(deleted);
 }
 
 enum rc
 workspace_diff(const char *work, const char *spool)
 {
 	struct diff d = { .before = map_new(), .arena = arena_new(BEFORE_MAX) };
-	struct diff_walk w = { .fn = diff_on_after, .arg = &d };
+	struct diff_scan w = { .fn = diff_on_after, .arg = &d };
 	struct buf text = BUF_INIT(BEFORE_MAX);
 	char path[WORKSPACE_PATH_MAX + 8];
 	enum rc rc = RC_OK;

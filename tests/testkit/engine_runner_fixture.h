@@ -40,7 +40,7 @@ struct engine_runner_fixture {
 #define ER_DONE   \
 	ER_STEPS( \
 	    ER_THREAD, ER_TURN, ER_MESSAGE("i1", "Hi" ER_DONE_TEXT), ER_END)
-#define ER_ASKS \
+#define ER_QUESTION \
 	ER_STEPS(ER_THREAD, ER_TURN, ER_MESSAGE("i1", "Which one?"), ER_END)
 
 /*

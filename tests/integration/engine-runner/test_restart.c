@@ -74,7 +74,7 @@ TEST(a_reply_while_no_runner_is_up_waits_for_it)
 	char id[RUN_ID_MAX];
 
 	er_start(&f, NULL);
-	er_begin(&f, id, ER_ASKS, "");
+	er_begin(&f, id, ER_QUESTION, "");
 	er_is(&f, id, "waiting_user", NULL);
 	tk_service_kill(&f.runner[0]);
 	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_DONE), 503);

@@ -26,22 +26,22 @@ TEST(a_run_that_is_done_succeeds)
 	er_stop(&f);
 }
 
-TEST(a_question_is_answered_and_the_run_goes_on)
+TEST(a_run_goes_on_after_a_reply)
 {
 	struct tk_response a = { 0 };
 	char id[RUN_ID_MAX];
 	json_t *j;
 
 	er_start(&f, NULL);
-	er_begin(&f, id, ER_ASKS, "");
+	er_begin(&f, id, ER_QUESTION, "");
 	j = er_await(&f, id, "waiting_user");
 	ck_assert_str_eq(tk_text(j, "interaction.interaction_id"), "ix_1");
 	ck_assert_str_eq(tk_text(j, "interaction.prompt"), "Which one?");
 	json_decref(j);
 	er_events(&f, id, "started final asks");
 	ck_assert_int_eq(er_reply(&f, &a, id, "ix_2", ER_DONE), 409);
-	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_ASKS), 200);
-	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_ASKS), 409);
+	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_QUESTION), 200);
+	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_QUESTION), 409);
 	er_await_events(&f, id, 6);
 	er_is(&f, id, "waiting_user", NULL);
 	ck_assert_int_eq(er_reply(&f, &a, id, "ix_2", ER_DONE), 200);
@@ -90,15 +90,15 @@ TEST(a_result_of_its_schema_completes_a_run)
 	er_stop(&f);
 }
 
-TEST(the_last_attempt_may_not_ask)
+TEST(the_last_attempt_may_have_no_question)
 {
 	struct tk_response a = { 0 };
 	char id[RUN_ID_MAX];
 
 	er_start(&f, NULL);
-	er_begin(&f, id, ER_ASKS, "\"limits\":{\"attempts_max\":2},");
+	er_begin(&f, id, ER_QUESTION, "\"limits\":{\"attempts_max\":2},");
 	er_is(&f, id, "waiting_user", NULL);
-	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_ASKS), 200);
+	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_QUESTION), 200);
 	er_is(&f, id, "failed", "ATTEMPTS_EXHAUSTED");
 	tk_response_free(&a);
 	er_stop(&f);
@@ -189,7 +189,7 @@ TEST(a_start_is_repeated_with_its_key)
 	er_begin(&f, id, ER_DONE, "\"idempotency_key\":\"k1\",");
 	ck_assert_str_eq(first, id);
 	ck_assert_int_eq(
-	    er_post(&f, &a, ER_ASKS, "\"idempotency_key\":\"k1\","), 409);
+	    er_post(&f, &a, ER_QUESTION, "\"idempotency_key\":\"k1\","), 409);
 	ck_assert(tk_response_has(&a, "key_reused"));
 	er_is(&f, id, "succeeded", NULL);
 	er_events(&f, id, "started final completed");
@@ -221,7 +221,7 @@ TEST(a_run_of_another_user_is_not_found)
 	char id[RUN_ID_MAX], path[256];
 
 	er_start(&f, NULL);
-	er_begin(&f, id, ER_ASKS, "");
+	er_begin(&f, id, ER_QUESTION, "");
 	er_is(&f, id, "waiting_user", NULL);
 	snprintf(path, sizeof(path), "/v1/runs/%s?user_id=bob", id);
 	ck_assert_int_eq(gw_request(&f.gw, &a, "GET", path, NULL), 404);
@@ -238,7 +238,7 @@ TEST(a_run_of_another_user_is_not_found)
 }
 
 static bool
-folder_is_gone(void *arg)
+folder_is_removed(void *arg)
 {
 	return access(arg, F_OK) != 0;
 }
@@ -253,6 +253,6 @@ TEST(a_deleted_run_leaves_no_folder)
 	snprintf(path, sizeof(path), "/v1/runs/%s?user_id=ann", id);
 	gw_ok(&f.gw, "DELETE", path, NULL);
 	snprintf(folder, sizeof(folder), "%s/runs-r1/%s", tk_dir(), id);
-	ck_assert(tk_until(folder_is_gone, folder, ER_MS));
+	ck_assert(tk_until(folder_is_removed, folder, ER_MS));
 	er_stop(&f);
 }

@@ -62,7 +62,7 @@ TEST(a_waiting_run_is_canceled)
 	char id[RUN_ID_MAX];
 
 	er_start(&f, NULL);
-	er_begin(&f, id, ER_ASKS, "");
+	er_begin(&f, id, ER_QUESTION, "");
 	er_is(&f, id, "waiting_user", NULL);
 	ck_assert(er_cancel(&f, id));
 	er_is(&f, id, "canceled", "CANCELED");
@@ -155,24 +155,24 @@ TEST(a_user_has_so_many_runs_at_a_time)
 	er_stop(&f);
 }
 
-TEST(a_question_that_nobody_answers_fails_the_run)
+TEST(a_question_without_a_reply_fails_the_run)
 {
 	char id[RUN_ID_MAX];
 
 	er_start(&f, TK_ENV("REPLY_TIMEOUT_S=1"));
-	er_begin(&f, id, ER_ASKS, "");
+	er_begin(&f, id, ER_QUESTION, "");
 	er_is(&f, id, "failed", "REPLY_TIMEOUT");
 	er_events(&f, id, "started final asks failed:REPLY_TIMEOUT");
 	er_stop(&f);
 }
 
 /* The reply that is given then has the steps of the second attempt. */
-TEST(a_question_that_nobody_answers_gets_the_automatic_reply)
+TEST(a_question_without_a_reply_gets_the_automatic_one)
 {
 	char id[RUN_ID_MAX];
 
 	er_start(&f, TK_ENV("REPLY_TIMEOUT_S=1"));
-	er_begin(&f, id, ER_ASKS, "\"auto_reply\":\"exit=0\\n\",");
+	er_begin(&f, id, ER_QUESTION, "\"auto_reply\":\"exit=0\\n\",");
 	er_is(&f, id, "failed", "END_SIGNAL_MISSING");
 	er_events(&f, id,
 	    "started final asks replied "

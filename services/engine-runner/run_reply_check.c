@@ -1,11 +1,11 @@
-#include "run_answer_check.h"
+#include "run_reply_check.h"
 
 #include "core/buf.h"
 #include "wire/slice.h"
 
 #define VALUE_MAX 65536
 
-struct answer_options {
+struct reply_check_options {
 	const struct wire_question_option *list;
 	size_t n;
 	bool valid;
@@ -14,7 +14,7 @@ struct answer_options {
 /* ---- choices ---- */
 
 static bool
-answer_is_option(const struct answer_options *o, struct str value)
+reply_check_is_option(const struct reply_check_options *o, struct str value)
 {
 	size_t i;
 
@@ -26,32 +26,32 @@ answer_is_option(const struct answer_options *o, struct str value)
 
 /* Whether a JSON string is one of them. */
 static bool
-answer_is_option_json(const struct answer_options *o, struct str json)
+reply_check_is_option_json(const struct reply_check_options *o, struct str json)
 {
 	struct buf text = BUF_INIT(VALUE_MAX);
 	bool is = false;
 
 	if (json.n >= 2 && json.p[0] == '"') {
 		wire_text_put((struct str){ json.p + 1, json.n - 2 }, &text);
-		is = answer_is_option(o, buf_str(&text));
+		is = reply_check_is_option(o, buf_str(&text));
 	}
 	buf_free(&text);
 	return is;
 }
 
 static void
-answer_on_element(void *arg, const struct wire_slice *s)
+reply_check_on_element(void *arg, const struct wire_slice *s)
 {
-	struct answer_options *o = arg;
+	struct reply_check_options *o = arg;
 
-	if (!answer_is_option_json(o, s->value))
+	if (!reply_check_is_option_json(o, s->value))
 		o->valid = false;
 }
 
 static bool
-answer_is_list(struct answer_options *o, struct str json)
+reply_check_is_list(struct reply_check_options *o, struct str json)
 {
-	const struct wire_slice_handler h = { .each = answer_on_element,
+	const struct wire_slice_handler h = { .each = reply_check_on_element,
 		.arg = o };
 
 	o->valid = true;
@@ -61,16 +61,16 @@ answer_is_list(struct answer_options *o, struct str json)
 
 /* ---- forms ---- */
 
-struct answer_form {
+struct reply_check_form {
 	const struct wire_question_field *field;
 	bool found, valid;
 };
 
 static void
-answer_on_member(void *arg, const struct wire_slice *s)
+reply_check_on_member(void *arg, const struct wire_slice *s)
 {
-	struct answer_form *f = arg;
-	struct answer_options o = { f->field->options, f->field->n_options,
+	struct reply_check_form *f = arg;
+	struct reply_check_options o = { f->field->options, f->field->n_options,
 		true };
 	struct buf name = BUF_INIT(1024);
 
@@ -78,15 +78,15 @@ answer_on_member(void *arg, const struct wire_slice *s)
 	if (str_eq(buf_str(&name), f->field->name)) {
 		f->found = true;
 		if (f->field->kind == WIRE_QUESTION_KIND_SINGLE_CHOICE)
-			f->valid = answer_is_option_json(&o, s->value);
+			f->valid = reply_check_is_option_json(&o, s->value);
 		else if (f->field->kind == WIRE_QUESTION_KIND_MULTI_CHOICE)
-			f->valid = answer_is_list(&o, s->value);
+			f->valid = reply_check_is_list(&o, s->value);
 	}
 	buf_free(&name);
 }
 
 static const char *
-answer_check_form(const struct wire_run_question *q, struct str content)
+reply_check_check_form(const struct wire_run_question *q, struct str content)
 {
 	size_t i;
 
@@ -95,9 +95,9 @@ answer_check_form(const struct wire_run_question *q, struct str content)
 	    wire_slice_each(content, NULL) != RC_OK)
 		return "/content: must be a JSON object with the form's fields";
 	for (i = 0; i < q->n_fields; i++) {
-		struct answer_form f = { .field = &q->fields[i],
+		struct reply_check_form f = { .field = &q->fields[i],
 			.valid = true };
-		const struct wire_slice_handler h = { .each = answer_on_member,
+		const struct wire_slice_handler h = { .each = reply_check_on_member,
 			.arg = &f };
 
 		if (wire_slice_each(content, &h) != RC_OK || !f.valid ||
@@ -109,22 +109,22 @@ answer_check_form(const struct wire_run_question *q, struct str content)
 }
 
 const char *
-run_answer_check(const struct wire_run_question *q, struct str content)
+run_reply_check(const struct wire_run_question *q, struct str content)
 {
-	struct answer_options o = { q->options, q->n_options, true };
+	struct reply_check_options o = { q->options, q->n_options, true };
 
 	switch (q->kind) {
 	case WIRE_QUESTION_KIND_SINGLE_CHOICE:
-		if (q->n_options > 0 && !answer_is_option(&o, content))
+		if (q->n_options > 0 && !reply_check_is_option(&o, content))
 			return "/content: must be one of the question's values";
 		return NULL;
 	case WIRE_QUESTION_KIND_MULTI_CHOICE:
-		if (q->n_options > 0 && !answer_is_list(&o, str_trim(content)))
+		if (q->n_options > 0 && !reply_check_is_list(&o, str_trim(content)))
 			return "/content: must be a JSON array of the "
 			       "question's values";
 		return NULL;
 	case WIRE_QUESTION_KIND_FORM:
-		return answer_check_form(q, content);
+		return reply_check_check_form(q, content);
 	case WIRE_QUESTION_KIND_FREE_TEXT:
 		break;
 	}

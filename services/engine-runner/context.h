@@ -1,13 +1,12 @@
 /*
- * runner: configuration and state of the process, and the lifecycle of its
- * parts.
+ * context: configuration and state of the process, which all handlers share.
  *
  * Every run that this process is the writer of is a struct live_run with a
  * fiber of its own (live_run.h).  Other fibers claim runs (on_claim.c), and do
  * what is due for the runs of any runner (on_due.c).
  */
-#ifndef ENGINE_RUNNER_RUNNER_H
-#define ENGINE_RUNNER_RUNNER_H
+#ifndef ENGINE_RUNNER_CONTEXT_H
+#define ENGINE_RUNNER_CONTEXT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -48,7 +47,7 @@ struct runner_conf {
 	int64_t workspace_max, workspace_files;
 	int64_t processes_max;
 	int64_t tokens_per_run;
-	int64_t reply_s, keep_s, lost_after_s;
+	int64_t reply_s, ttl_s, lost_after_s;
 	int64_t stop_grace_ms;
 	int64_t drain_ms;
 };
@@ -89,6 +88,7 @@ struct runner {
 	struct map *live; /* run id -> struct live_run */
 	struct claim *claim;
 	struct due *due;
+	size_t log_calls;    /* requests for output that are served */
 	struct fiber *probe; /* waits for a probe's end; NULL: none */
 	struct loop_timer renew, drain;
 	struct runner_wait_list waits;
@@ -99,14 +99,17 @@ struct runner {
 	_Atomic bool ready; /* engines were probed */
 };
 
-/* As struct svc_def has them. */
+/*
+ * runner_check(conf, errors, known), runner_start(s, conf), runner_drain(r),
+ * runner_stop(r): As struct svc_def has them.
+ */
 void runner_check(const void *conf, struct buf *errors, struct buf *known);
 void *runner_start(struct svc *s, const void *conf);
 void runner_drain(void *app);
 void runner_stop(void *app);
 
-/* runner_free_places(r): Attempts that may be started. */
-int64_t runner_free_places(const struct runner *r);
+/* runner_free_slots(r): Attempts that may be started. */
+int64_t runner_free_slots(const struct runner *r);
 
 /* ---- runner_wait.c: in fibers only ---- */
 
@@ -129,4 +132,4 @@ void runner_on_renew(void *r);
 /* runner_leave(r): It is not alive any more; a call. */
 void runner_leave(struct runner *r);
 
-#endif /* !ENGINE_RUNNER_RUNNER_H */
+#endif /* !ENGINE_RUNNER_CONTEXT_H */
