@@ -386,8 +386,11 @@ process_is_engine(const struct buf *environ)
 
 enum process_kind { PROCESS_SHIM = 1, PROCESS_ENGINE = 2 };
 
+/* only: the number of the one that gets the signal; PROCESS_ALL: all do. */
+#define PROCESS_ALL SIZE_MAX
+
 static size_t
-process_each(unsigned kinds, int sig)
+process_each(unsigned kinds, int sig, size_t only)
 {
 	struct buf b = BUF_INIT(ENVIRON_MAX);
 	DIR *d = opendir("/proc");
@@ -407,9 +410,9 @@ process_each(unsigned kinds, int sig)
 		    ((kinds & PROCESS_ENGINE) != 0 &&
 			process_read(e->d_name, "environ", &b) &&
 			process_is_engine(&b));
-		n += is;
-		if (is && sig != 0)
+		if (is && sig != 0 && (only == PROCESS_ALL || only == n))
 			(void)kill((pid_t)atoi(e->d_name), sig);
+		n += is;
 	}
 	closedir(d);
 	buf_free(&b);
@@ -419,7 +422,7 @@ process_each(unsigned kinds, int sig)
 size_t
 er_processes(void)
 {
-	return process_each(PROCESS_SHIM | PROCESS_ENGINE, 0);
+	return process_each(PROCESS_SHIM | PROCESS_ENGINE, 0, PROCESS_ALL);
 }
 
 static bool
@@ -442,11 +445,21 @@ er_await_processes(size_t n)
 size_t
 er_kill_shims(void)
 {
-	return process_each(PROCESS_SHIM, SIGKILL);
+	return process_each(PROCESS_SHIM, SIGKILL, PROCESS_ALL);
 }
 
 size_t
 er_kill_engines(void)
 {
-	return process_each(PROCESS_ENGINE, SIGKILL);
+	return process_each(PROCESS_ENGINE, SIGKILL, PROCESS_ALL);
+}
+
+void
+er_kill_one(bool shim, size_t i)
+{
+	unsigned kind = shim ? PROCESS_SHIM : PROCESS_ENGINE;
+	size_t n = process_each(kind, 0, PROCESS_ALL);
+
+	if (n > 0)
+		process_each(kind, SIGKILL, i % n);
 }

@@ -106,10 +106,12 @@ void er_make_due(struct engine_runner_fixture *f, const char *id);
  * er_processes(): Shims and engines of this test.
  * er_await_processes(n): Wait until there are n.
  * er_kill_shims(), er_kill_engines(): kill -9 of all; how many.
+ * er_kill_one(shim, i): Of the i-th, counted round and round; none: no-op.
  */
 size_t er_processes(void);
 void er_await_processes(size_t n);
 size_t er_kill_shims(void);
 size_t er_kill_engines(void);
+void er_kill_one(bool shim, size_t i);
 
 #endif /* !TESTKIT_ENGINE_RUNNER_FIXTURE_H */
