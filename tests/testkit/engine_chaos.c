@@ -108,8 +108,7 @@ chaos_start(struct chaos *x)
 	chaos_script(x, steps, false);
 	if (er_post(&x->f, &a, steps, more) == 202) {
 		j = gw_response_json(&a, 202);
-		snprintf(
-		    run->id, sizeof(run->id), "%s", tk_text(j, "run_id"));
+		snprintf(run->id, sizeof(run->id), "%s", tk_text(j, "run_id"));
 		json_decref(j);
 		x->n++;
 	} else {
@@ -295,8 +294,8 @@ chaos_check_run(struct chaos *x, struct chaos_run *run)
 	json_t *j = er_record(&x->f, run->id);
 	const char *state = tk_text(j, "state");
 
-	ck_assert_msg(strcmp(state, "succeeded") == 0 ||
-		strcmp(state, "failed") == 0,
+	ck_assert_msg(
+	    strcmp(state, "succeeded") == 0 || strcmp(state, "failed") == 0,
 	    "%s is %s", run->id, state);
 	ck_assert_int_eq(tk_int(j, "events"), run->seq);
 	if (strcmp(run->end, "succeeded") == 0)
@@ -354,8 +353,8 @@ chaos_check_files(struct chaos *x)
 	}
 	er_await_processes(0);
 	after = chaos_files(&x->f.runner[0].proc);
-	ck_assert_msg(after <= before + 2, "%ld descriptors, then %ld", before,
-	    after);
+	ck_assert_msg(
+	    after <= before + 2, "%ld descriptors, then %ld", before, after);
 }
 
 static void
