@@ -2,9 +2,12 @@
  * Runs over HTTP, with a gateway and a runner: what users see of them.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "testkit/engine_runner_fixture.h"
+#include "testkit/sse.h"
 
 static struct engine_runner_fixture f;
 
@@ -132,6 +135,61 @@ TEST(what_an_engine_changes_is_listed)
 	ck_assert_str_eq(tk_text(j, "data"), "InR5cGU=");
 	ck_assert_int_eq(tk_int(j, "next"), 6);
 	json_decref(j);
+	er_stop(&f);
+}
+
+/* What the command prints of a spool. */
+static char *
+replay(const char *id, bool rasp)
+{
+	char spool[400];
+	const char *argv[] = { tk_bin("engine-runner"), "replay", "--spool",
+		spool, rasp ? "--rasp" : "--fcmp", NULL };
+	struct tk_proc p;
+
+	snprintf(spool, sizeof(spool), "%s/runs-r1/%s/1", tk_dir(), id);
+	tk_spawn(&p, rasp ? "rasp" : "fcmp", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, ER_MS), 0);
+	return tk_read_file(p.log, NULL);
+}
+
+TEST(a_replay_gives_the_events_that_were_published)
+{
+	char id[RUN_ID_MAX], path[400];
+	char *rasp, *fcmp, *written, *line, *save = NULL;
+	struct tk_sse s;
+	struct tk_sse_event e;
+	json_t *j;
+
+	er_start(&f, NULL);
+	er_begin(&f, id,
+	    ER_STEPS(ER_THREAD, ER_TURN, "out=noise", "err=more noise",
+		"write=made.txt", ER_MESSAGE("i1", "Hi" ER_DONE_TEXT), ER_END),
+	    "");
+	er_is(&f, id, "succeeded", NULL);
+	er_await_processes(0);
+	rasp = replay(id, true);
+	fcmp = replay(id, false);
+	snprintf(path, sizeof(path), "%s/runs-r1/%s/1/events.jsonl", tk_dir(),
+	    id);
+	written = tk_read_file(path, NULL);
+	ck_assert_str_eq(written, rasp);
+	snprintf(path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann",
+	    id);
+	tk_sse_open(&s, f.gw.gateway.http, path);
+	for (line = strtok_r(fcmp, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		j = tk_json(line, strlen(line));
+		ck_assert(tk_sse_next(&s, TK_SSE_MS, &e));
+		ck_assert(json_equal(j, e.j));
+		json_decref(j);
+		json_decref(e.j);
+	}
+	ck_assert(tk_sse_ends(&s, TK_SSE_MS));
+	tk_sse_close(&s);
+	free(rasp);
+	free(fcmp);
+	free(written);
 	er_stop(&f);
 }
 
