@@ -8,6 +8,8 @@
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
 #   make test-web        star-hub's browser client; needs Node, and for the demo
 #                        page Chromium
+#   make test-engines    real coding engines with a simulated model; needs Node
+#                        and npm
 #   make lint            check the code style
 #   make bench           timings relative to a baseline of the same run; never fails
 #   make soak            long tests: fuzzing, load with kills

@@ -59,6 +59,7 @@ USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
+USES_engine-runner    := core fcmp wire bus state procsup http httpc svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.
@@ -69,7 +70,9 @@ USES_trainer       := core wire
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_memory-worker := utf8proc.h
 FOREIGN_star-hub      := openssl/
+FOREIGN_engine-runner := openssl/
 FOREIGN_broker-plugin := mosquitto.h mosquitto_broker.h mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
 PKG_memory-worker     := libutf8proc
 PKG_star-hub          := libcrypto
+PKG_engine-runner     := libcrypto

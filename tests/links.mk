@@ -117,7 +117,40 @@ LINKS_fuzz_redis := state core
 # The rules of the stack's chaos test.
 LINKS_PKG_testkit := jansson
 LINKS_PKG_star-hub := jansson libnats
+$(B)/tests/testkit/proxy_fixture.o: private CPPFLAGS += \
+    -iquote services/engine-runner
+# Paths of runs and responses of models.
+SRC_fuzz_proxy_path := services/engine-runner/proxy/proxy_path.c
+LINKS_fuzz_proxy_path := core
+PKG_fuzz_proxy_path := engine-runner
+SRC_fuzz_token_count := $(addprefix services/engine-runner/proxy/,\
+	token_count.c key_filter.c)
+LINKS_fuzz_token_count := wire core
+PKG_fuzz_token_count := engine-runner
+build/fuzz/tests/fuzz/proxy_path.o build/fuzz/tests/fuzz/token_count.o: \
+    private CPPFLAGS += -iquote services/engine-runner
+$(B)/tests/testkit/attempt_fixture.o: private CPPFLAGS += \
+    -iquote services/engine-runner
+$(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
+LINKS_PKG_engine-runner := jansson libnats
+LINKS_engine-runner := auth
+BINS_engine-runner := engine-play chat-gateway
 # Tests of shims run it.
 BINS_procsup := engine-play
+# What engines print, and the files of a spool.
+LINKS_fuzz_done_marker := fcmp
+RUNNER_CORE := $(addprefix services/engine-runner/,\
+	attempt.c attempt_fact.c attempt_end.c engine.c failure_class.c \
+	interaction.c) $(foreach d,engines events spool,\
+	$(wildcard services/engine-runner/$d/*.c))
+SRC_fuzz_attempt := $(RUNNER_CORE)
+LINKS_fuzz_attempt := fcmp procsup
+SRC_fuzz_interaction := services/engine-runner/interaction.c
+LINKS_fuzz_interaction := fcmp
+SRC_fuzz_spool_format := services/engine-runner/spool/journal.c
+LINKS_fuzz_spool_format := procsup
+build/fuzz/tests/fuzz/attempt.o build/fuzz/tests/fuzz/interaction.o \
+    build/fuzz/tests/fuzz/spool_format.o: private CPPFLAGS += \
+    -iquote services/engine-runner
 # What runners and shims read of each other.
 LINKS_fuzz_shim_text := procsup core

@@ -9,6 +9,7 @@
 #   make test-helm               the chart in k8s/, with npm's Helm
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
+#   make test-engines            real coding engines, from npm
 #   J=1                          one test program at a time
 #   make test-compose            images and docker compose
 
@@ -187,6 +188,18 @@ test-web: $(B)/bin/star-hub $(STAMP)
 	*) exit 1 ;; \
 	esac
 
+# ---- real engines ------------------------------------------------------------
+# codex, gemini and opencode from npm, with a simulated model behind the model
+# proxy.  Some retry a failed call for a minute or more.
+test-engines: $(B)/bin/engine-runner $(STAMP)
+	@tests/engines/install; case $$? in \
+	0) ENGINE_BIN=$(B)/bin TEST_FILTER='$(FILTER)' TEST_LIMIT=1800 \
+	    tests/testkit/run-tests -j $(J) "tests/engines/cases.mjs codex" \
+	    "tests/engines/cases.mjs gemini" "tests/engines/cases.mjs opencode" ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not distort each other's timings.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -204,4 +217,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-engines test-compose lint format bench bench-zh soak

@@ -85,18 +85,6 @@ out_has_zero(uint64_t word)
 	return ((word - BYTES) & ~word & BYTES * 0x80) != 0;
 }
 
-/* Whether eight bytes of UTF-8 surely need no escape. */
-static inline bool
-out_is_plain(const char *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return !out_has_zero(word & BYTES * 0xe0) &&
-	    !out_has_zero(word ^ BYTES * '"') &&
-	    !out_has_zero(word ^ BYTES * '\\');
-}
-
 /* A byte that is escaped, and one that is not ASCII. */
 static unsigned
 out_byte_class(unsigned char c)
@@ -160,19 +148,86 @@ wire_out_plain(struct wire_out *o, struct str s)
 	b->n += n;
 }
 
+/* Bytes of ASCII at the beginning of p…end, or some of them. */
+static inline const char *
+out_ascii(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	while (end - p >= 16) {
+		int high = _mm_movemask_epi8(_mm_loadu_si128((const void *)p));
+
+		if (high != 0)
+			return p + __builtin_ctz((unsigned)high);
+		p += 16;
+	}
+#endif
+	while (p < end && (unsigned char)*p < 0x80)
+		p++;
+	return p;
+}
+
+/* Past characters that are not ASCII; NULL: one of them is not valid. */
+static const char *
+out_wide(const char *p, const char *end)
+{
+	while (p < end && (unsigned char)*p >= 0x80) {
+		struct str s = { p, (size_t)(end - p) };
+		size_t n = 0;
+
+		if (str_utf8_next(s, &n) < 0)
+			return NULL;
+		p += n;
+	}
+	return p;
+}
+
+bool
+wire_scan_utf8(struct str in)
+{
+	const char *p = in.p, *end = in.p + in.n;
+
+	for (;;) {
+		p = out_ascii(p, end);
+		if (p == end)
+			return true;
+		p = out_wide(p, end);
+		if (p == NULL)
+			return false;
+	}
+}
+
+/* Text without quotes around it, which is UTF-8. */
+static void
+out_put_valid(struct buf *b, struct str s)
+{
+	const char *p = s.p, *end = s.p + s.n;
+
+	while (p < end) {
+		const char *from = p;
+
+		p = wire_scan_special(p, end);
+		buf_put(b, from, (size_t)(p - from));
+		if (p < end)
+			out_put_escaped(b, (unsigned char)*p++);
+	}
+}
+
 /* Text without quotes around it; valid: it is UTF-8. */
 static void
 out_put_text(struct buf *b, struct str s, bool valid)
 {
 	size_t from = 0;
 	size_t i = 0;
+
+	if (s.n == 0)
+		return;
+	if (valid || wire_scan_utf8(s)) {
+		out_put_valid(b, s);
+		return;
+	}
 	while (i < s.n) {
-		if (valid && s.n - i >= 8 && out_is_plain(s.p + i)) {
-			i += 8;
-			continue;
-		}
 		unsigned char c = (unsigned char)s.p[i];
-		if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x80 || valid)) {
+		if (c >= 0x20 && c != '"' && c != '\\' && c < 0x80) {
 			i++;
 			continue;
 		}

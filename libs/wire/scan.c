@@ -187,9 +187,18 @@ scan_hex4(const char *p, const char *end)
 	return c;
 }
 
-/* The byte behind the escape that begins at p, or NULL. */
-static const char *
-scan_escape(struct wire_scan *s, const char *p)
+/* What may be behind a backslash, but for "u". */
+static const bool scan_escapes[256] = { ['"'] = true,
+	['\\'] = true,
+	['/'] = true,
+	['b'] = true,
+	['f'] = true,
+	['n'] = true,
+	['r'] = true,
+	['t'] = true };
+
+const char *
+wire_scan_escape(struct wire_scan *s, const char *p)
 {
 	const char *end = s->end;
 	int32_t c;
@@ -200,8 +209,7 @@ scan_escape(struct wire_scan *s, const char *p)
 	if (*p == '/')
 		s->traits |= WIRE_SCAN_SLASH;
 	if (*p != 'u')
-		return *p != '\0' && strchr("\"\\/bfnrt", *p) != NULL ? p + 1
-								      : NULL;
+		return scan_escapes[(unsigned char)*p] ? p + 1 : NULL;
 	s->traits |= WIRE_SCAN_UNICODE;
 	c = scan_hex4(++p, end);
 	if (c <= 0 || (c >= 0xdc00 && c <= 0xdfff))
@@ -272,7 +280,7 @@ wire_scan_string(struct wire_scan *s, struct wire_scan_text *text)
 			return true;
 		case SCAN_ESCAPE:
 			text->escaped = true;
-			p = scan_escape(s, p);
+			p = wire_scan_escape(s, p);
 			break;
 		case SCAN_THREE:
 			p = scan_threes(p, end);
@@ -317,9 +325,10 @@ wire_scan_put_text(const struct wire_scan_text *text, struct buf *out)
 	int32_t c;
 
 	while (i < text->n) {
+		const char *escape = memchr(text->p + i, '\\', text->n - i);
+
 		from = i;
-		while (i < text->n && text->p[i] != '\\')
-			i++;
+		i = escape != NULL ? (size_t)(escape - text->p) : text->n;
 		buf_put(out, text->p + from, i - from);
 		if (i < text->n) {
 			c = scan_key_next(text, &i);

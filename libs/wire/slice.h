@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/rc.h"
 #include "core/str.h"
@@ -77,5 +78,75 @@ enum rc wire_decode_known(const struct wire_desc *d, struct str in,
  * something else, or there is no end.
  */
 enum rc wire_slice_extent(struct str in, struct wire_slice_extent *x) RC_CHECK;
+
+/* ---- wanted members of lines ---- */
+
+/* Most wanted paths, and most members of one: "item.result.content". */
+#define WIRE_PATHS_MAX     64
+#define WIRE_PATH_KEYS_MAX 6
+
+/*
+ * wire_paths_new(paths, n):
+ * A table of the members that are wanted of each line of a stream; aborts if it
+ * is over a limit, or empty.  Shared by threads.  Freed with wire_paths_free().
+ */
+struct wire_paths;
+struct wire_paths *wire_paths_new(const char *const *paths, size_t n);
+void wire_paths_free(struct wire_paths *p);
+
+/* The value of a wanted member. */
+struct wire_found {
+	struct str value; /* as written; absent: none */
+	bool escaped;     /* it is a string that has escapes */
+};
+
+/*
+ * wire_slice_paths(p, in, found):
+ * Validate one JSON value of any kind and length, and set found[i] to that of
+ * the i-th path.  RC_OK, or RC_INVALID if jansson would not parse it, it is
+ * nested over WIRE_DEPTH_MAX, or an object has a member twice that is on the
+ * way to a wanted one; other members may be repeated.  No tree is built, and
+ * nothing allocated but for real numbers at the limit of a double.
+ */
+enum rc wire_slice_paths(const struct wire_paths *p, struct str in,
+    struct wire_found *found) RC_CHECK;
+
+/* wire_found_is_text(f): Whether the value is a string. */
+static inline bool
+wire_found_is_text(const struct wire_found *f)
+{
+	return f->value.n > 0 && f->value.p[0] == '"';
+}
+
+/* wire_found_inside(f): A string without its quotes, else absent. */
+static inline struct str
+wire_found_inside(const struct wire_found *f)
+{
+	return wire_found_is_text(f)
+	    ? (struct str){ f->value.p + 1, f->value.n - 2 }
+	    : (struct str){ NULL, 0 };
+}
+
+/*
+ * wire_found_put(f, b): Append the text that a string means; nothing of another
+ * value.
+ * wire_found_i64(f, v): RC_INVALID: no integer.
+ */
+struct buf;
+void wire_found_put(const struct wire_found *f, struct buf *b);
+enum rc wire_found_i64(const struct wire_found *f, int64_t *v) RC_CHECK;
+
+/*
+ * wire_text_put(inside, b): Append the text that the inside of a valid JSON
+ * string means.
+ */
+void wire_text_put(struct str inside, struct buf *b);
+
+/*
+ * wire_line_next(text, line):
+ * The next line of *text, without its \n or \r\n; false if only the beginning
+ * of one is left, which stays.
+ */
+bool wire_line_next(struct str *text, struct str *line);
 
 #endif /* !WIRE_SLICE_H */

@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "core/arena.h"
 #include "core/buf.h"
@@ -126,6 +129,40 @@ bool wire_scan_close(struct wire_scan *s);
  */
 struct wire_slice_extent;
 bool wire_scan_skip(struct wire_scan *s, const struct wire_slice_extent *x);
+
+/* wire_scan_special(p, end): The next quote, backslash or control character, or
+ * end. */
+static inline const char *
+wire_scan_special(const char *p, const char *end)
+{
+#ifdef __SSE2__
+	const __m128i quote = _mm_set1_epi8('"');
+	const __m128i escape = _mm_set1_epi8('\\');
+	const __m128i control = _mm_set1_epi8(0x1f);
+
+	while (end - p >= 16) {
+		__m128i v = _mm_loadu_si128((const void *)p);
+		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(v, quote),
+		    _mm_or_si128(_mm_cmpeq_epi8(v, escape),
+			_mm_cmpeq_epi8(_mm_min_epu8(v, control), v)));
+		int mask = _mm_movemask_epi8(hit);
+
+		if (mask != 0)
+			return p + __builtin_ctz((unsigned)mask);
+		p += 16;
+	}
+#endif
+	while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20)
+		p++;
+	return p;
+}
+
+/* wire_scan_utf8(s): Whether s is UTF-8. */
+bool wire_scan_utf8(struct str s);
+
+/* wire_scan_escape(s, p): The byte behind the escape that begins at p, or NULL.
+ */
+const char *wire_scan_escape(struct wire_scan *s, const char *p);
 
 /* wire_scan_put_text(t, out): Append the text that t means. */
 void wire_scan_put_text(const struct wire_scan_text *t, struct buf *out);
