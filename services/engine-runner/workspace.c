@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,8 +15,9 @@
 #include "core/log.h"
 
 /* Folders in each other. */
-#define DEPTH_MAX 64
-#define COPY_STEP 65536
+#define DEPTH_MAX             64
+#define COPY_STEP             65536
+#define WORKSPACE_OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
 
 void
 workspace_paths(struct workspace_paths *p, const char *runs_dir, struct str run,
@@ -104,32 +106,61 @@ workspace_write_all(int fd, struct str text)
 	return true;
 }
 
-enum rc
-workspace_write(const char *folder, const char *name, struct str text)
+/*
+ * The folder of a path below root, with those above it, which are made if they
+ * are missing.  Links are not followed: an engine may have made them.
+ */
+static int
+workspace_open_below(const char *root, struct str path)
 {
-	char path[WORKSPACE_PATH_MAX + 256], part[sizeof(path) + 8];
-	char *slash;
-	enum rc rc = RC_OK;
+	int at = open(root, WORKSPACE_OPEN_FOLDER), next, err;
+	char name[NAME_MAX + 1];
+
+	while (at != -1 && path.n > 0) {
+		str_copy(str_split(&path, '/'), name, sizeof(name));
+		(void)mkdirat(at, name, 0700);
+		next = openat(at, name, WORKSPACE_OPEN_FOLDER);
+		err = errno;
+		close(at);
+		errno = err;
+		at = next;
+	}
+	return at;
+}
+
+/* A new file, in place of what has its name. */
+static bool
+workspace_write_in(int folder, const char *name, struct str text)
+{
+	char part[NAME_MAX + 1];
 	bool ok;
 	int fd;
 
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	rc = workspace_folder(path);
-	*slash = '/';
-	if (rc != RC_OK)
-		return rc;
-	(void)snprintf(part, sizeof(part), "%s.part", path);
-	fd = open(
-	    part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	(void)snprintf(part, sizeof(part), "%.240s.part", name);
+	(void)unlinkat(folder, part, 0);
+	fd =
+	    openat(folder, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return workspace_fail("create", part);
+		return false;
 	ok = workspace_write_all(fd, text);
 	close(fd);
-	if (!ok || rename(part, path) != 0)
-		return workspace_fail("write", path);
-	return RC_OK;
+	return ok && renameat(folder, part, folder, name) == 0;
+}
+
+enum rc
+workspace_write(const char *folder, const char *name, struct str text)
+{
+	const char *slash = strrchr(name, '/');
+	struct str above = { name, slash != NULL ? (size_t)(slash - name) : 0 };
+	int at = workspace_open_below(folder, above);
+	bool ok = at != -1 &&
+	    workspace_write_in(at, slash != NULL ? slash + 1 : name, text);
+
+	if (!ok)
+		(void)workspace_fail("write", name);
+	if (at != -1)
+		close(at);
+	return ok ? RC_OK : RC_DOWN;
 }
 
 enum rc
@@ -191,9 +222,9 @@ workspace_copy_file(
 	int out = -1;
 	enum rc rc = RC_DOWN;
 
+	(void)unlinkat(to, name, 0);
 	if (in != -1 && fstat(in, &st) == 0)
-		out = openat(to, name,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
 		    st.st_mode & S_IXUSR ? 0700 : 0600);
 	while (out != -1 && (n = read(in, bytes, sizeof(bytes))) > 0) {
 		c->bytes += n;
@@ -261,7 +292,7 @@ workspace_copy_folder(int from, int to, struct workspace_copy *c, int depth)
 enum rc
 workspace_copy_skill(const char *skills_dir, struct str skill, const char *work)
 {
-	char from[WORKSPACE_PATH_MAX + 256], to[WORKSPACE_PATH_MAX + 256];
+	char from[WORKSPACE_PATH_MAX + 256], to[16 + NAME_MAX];
 	struct workspace_copy c = { 0 };
 	int in, out;
 	enum rc rc;
@@ -270,17 +301,16 @@ workspace_copy_skill(const char *skills_dir, struct str skill, const char *work)
 		return RC_NOENT;
 	(void)snprintf(
 	    from, sizeof(from), "%s/%.*s", skills_dir, STR_ARG(skill));
-	(void)snprintf(to, sizeof(to), "%s/skills/%.*s", work, STR_ARG(skill));
+	(void)snprintf(to, sizeof(to), "skills/%.*s", STR_ARG(skill));
 	in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in == -1)
 		return errno == ENOENT || errno == ENOTDIR
 		    ? RC_NOENT
 		    : workspace_fail("open", from);
-	rc = workspace_folder(to);
-	out = rc == RC_OK ? open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	out = workspace_open_below(work, str_of(to));
 	if (out == -1) {
 		close(in);
-		return rc != RC_OK ? rc : workspace_fail("open", to);
+		return workspace_fail("open", to);
 	}
 	rc = workspace_copy_folder(in, out, &c, 0);
 	return rc == RC_DOWN ? workspace_fail("copy", from) : rc;
@@ -292,6 +322,7 @@ workspace_empty(int folder, int depth)
 {
 	DIR *d = fdopendir(folder);
 	struct dirent *e;
+	struct stat st;
 	bool ok = true;
 
 	if (d == NULL) {
@@ -305,8 +336,11 @@ workspace_empty(int folder, int depth)
 			continue;
 		if (unlinkat(folder, e->d_name, 0) == 0 || errno == ENOENT)
 			continue;
-		/* An engine may have taken its own rights. */
-		(void)!fchmodat(folder, e->d_name, 0700, 0);
+		/* An engine may have taken its own rights; of a link they are
+		 * another file's. */
+		if (fstatat(folder, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(st.st_mode))
+			(void)!fchmodat(folder, e->d_name, 0700, 0);
 		sub = depth == DEPTH_MAX * 4
 		    ? -1
 		    : openat(folder, e->d_name,

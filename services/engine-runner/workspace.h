@@ -47,7 +47,7 @@ bool workspace_has(const char *path);
 
 /*
  * workspace_write(folder, name, text): A file, by rename, 0600; name may have
- * folders, which are made.  RC_DOWN with errno, logged.
+ * folders, which are made, and no links are followed.  RC_DOWN, logged.
  * workspace_read(folder, name, out): RC_NOENT; RC_TOOBIG over out; RC_DOWN.
  */
 enum rc workspace_write(
@@ -57,7 +57,8 @@ enum rc workspace_read(
 
 /*
  * workspace_copy_skill(skills_dir, skill, work): Copy a folder to
- * work/skills/<skill>: files and folders, no links.  RC_NOENT: there is no such
+ * work/skills/<skill>: files and folders, no links, of which none is followed
+ * in work either.  RC_NOENT: there is no such
  * skill; RC_TOOBIG: over WORKSPACE_SKILL_FILES or _BYTES; RC_DOWN, logged.
  */
 #define WORKSPACE_SKILL_FILES 2000
