@@ -170,12 +170,12 @@ TEST(a_replay_gives_the_events_that_were_published)
 	er_await_processes(0);
 	rasp = replay(id, true);
 	fcmp = replay(id, false);
-	snprintf(path, sizeof(path), "%s/runs-r1/%s/1/events.jsonl", tk_dir(),
-	    id);
+	snprintf(
+	    path, sizeof(path), "%s/runs-r1/%s/1/events.jsonl", tk_dir(), id);
 	written = tk_read_file(path, NULL);
 	ck_assert_str_eq(written, rasp);
-	snprintf(path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann",
-	    id);
+	snprintf(
+	    path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann", id);
 	tk_sse_open(&s, f.gw.gateway.http, path);
 	for (line = strtok_r(fcmp, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save)) {
