@@ -42,7 +42,7 @@ TEST(a_log_that_has_more_is_followed)
 	run_outbox_free(&o);
 }
 
-TEST(a_batch_has_its_limits_but_one_event_always_fits)
+TEST(a_batch_has_limits_but_always_one_event)
 {
 	struct run_outbox o;
 	struct str json[4];
