@@ -107,6 +107,7 @@ TEST(a_skill_is_copied_without_links)
 	char path[700];
 
 	workspace_begin();
+	ck_assert_int_eq(mkdir(tk_path("skills"), 0700), 0);
 	ck_assert_int_eq(
 	    workspace_write(tk_path("skills"), "greet/SKILL.md", STR("do")),
 	    RC_OK);
