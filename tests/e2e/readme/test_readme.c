@@ -102,7 +102,8 @@ c_string(struct buf *b)
 /* ---- replacing ports and files ---- */
 
 static const int ports[] = { 4222, 6379, 1883, 9010, 9011, 9012, 9013, 9014,
-	9080, 9110, 9111, 9112, 9113, 9114, 9115, 9116, 9117, 9122 };
+	9080, 9081, 9110, 9111, 9112, 9113, 9114, 9115, 9116, 9117, 9118, 9122,
+	9124 };
 
 /* An offset that moves all ports to free ones. */
 static int
