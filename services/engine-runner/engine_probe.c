@@ -6,13 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "engine_set.h"
 #include "fcmp/fcmp_write.h"
 #include "handlers.h"
-#include "context.h"
 #include "workspace.h"
 
 #define PROBE_MS   30000

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "contract.h"
 #include "core/fiber.h"
 #include "core/log.h"
@@ -21,7 +22,6 @@
 #include "handlers.h"
 #include "proxy/proxy_path.h"
 #include "run_abort.h"
-#include "context.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"
 #include "workspace_diff.h"
@@ -234,8 +234,9 @@ live_prepare(void *arg)
 	/* Made before the claim: without it the disk is another one. */
 	if (!workspace_has(l->paths.spool)) {
 		p->rc = RC_NOENT;
-		p->why = rec->attempt > 1 && rec->rasp == 0 ? &run_abort_no_workspace
-							    : &run_abort_lost;
+		p->why = rec->attempt > 1 && rec->rasp == 0
+		    ? &run_abort_no_workspace
+		    : &run_abort_lost;
 		return;
 	}
 	live_read_meta(p);

@@ -8,10 +8,10 @@
  *	cli	replay: events of a spool; proxy: the engines' way to models;
  *		shim: started by the runner
  */
+#include "context.h"
 #include "core/mem.h"
 #include "handlers.h"
 #include "proxy/proxy_command.h"
-#include "context.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"

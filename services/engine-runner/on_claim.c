@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bus/bus.h"
+#include "context.h"
 #include "core/arena.h"
 #include "core/fiber.h"
 #include "core/id.h"
@@ -24,7 +25,6 @@
 #include "live_run.h"
 #include "run_abort.h"
 #include "run_facts.h"
-#include "context.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"

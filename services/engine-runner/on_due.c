@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "context.h"
 #include "core/arena.h"
 #include "core/fiber.h"
 #include "core/log.h"
@@ -15,9 +16,8 @@
 #include "handlers.h"
 #include "run_abort.h"
 #include "run_choice.h"
-#include "context.h"
-#include "runner_list.h"
 #include "run_stream.h"
+#include "runner_list.h"
 #include "state/run_runner.h"
 #include "state/timer_share.h"
 

@@ -5,11 +5,11 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "context.h"
 #include "core/log.h"
 #include "core/metric.h"
 #include "live_run.h"
 #include "run_facts.h"
-#include "context.h"
 #include "run_stream.h"
 #include "state/run_runner.h"
 #include "svc/svc.h"

@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "bus/bus.h"
+#include "context.h"
 #include "core/arena.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "handlers.h"
 #include "procsup/spool_format.h"
-#include "context.h"
 #include "state/run.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"

@@ -4,14 +4,14 @@
  */
 #include <string.h>
 
+#include "context.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "fcmp/fcmp_write.h"
 #include "handlers.h"
 #include "run_abort.h"
-#include "run_reply_check.h"
 #include "run_choice.h"
-#include "context.h"
+#include "run_reply_check.h"
 #include "runner_list.h"
 #include "state/run.h"
 #include "state/run_runner.h"

@@ -3,6 +3,7 @@
  */
 #include <unistd.h>
 
+#include "context.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/metric.h"
@@ -10,7 +11,6 @@
 #include "live_run.h"
 #include "run_facts.h"
 #include "run_stream.h"
-#include "context.h"
 #include "svc/svc.h"
 
 /* An engine that lives so long after its end signal is stopped. */

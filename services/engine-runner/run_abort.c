@@ -1,10 +1,10 @@
 #include "run_abort.h"
 
+#include "context.h"
 #include "core/log.h"
 #include "events/translate.h"
 #include "run_facts.h"
 #include "run_outbox.h"
-#include "context.h"
 #include "run_stream.h"
 #include "state/run_runner.h"
 

@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "core/log.h"
 #include "context.h"
+#include "core/log.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 

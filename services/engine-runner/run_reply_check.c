@@ -97,8 +97,9 @@ reply_check_check_form(const struct wire_run_question *q, struct str content)
 	for (i = 0; i < q->n_fields; i++) {
 		struct reply_check_form f = { .field = &q->fields[i],
 			.valid = true };
-		const struct wire_slice_handler h = { .each = reply_check_on_member,
-			.arg = &f };
+		const struct wire_slice_handler h = {
+			.each = reply_check_on_member, .arg = &f
+		};
 
 		if (wire_slice_each(content, &h) != RC_OK || !f.valid ||
 		    (!f.found && q->fields[i].required))
@@ -119,7 +120,8 @@ run_reply_check(const struct wire_run_question *q, struct str content)
 			return "/content: must be one of the question's values";
 		return NULL;
 	case WIRE_QUESTION_KIND_MULTI_CHOICE:
-		if (q->n_options > 0 && !reply_check_is_list(&o, str_trim(content)))
+		if (q->n_options > 0 &&
+		    !reply_check_is_list(&o, str_trim(content)))
 			return "/content: must be a JSON array of the "
 			       "question's values";
 		return NULL;

@@ -26,7 +26,7 @@
 #define DISK_THREADS 4
 #define DISK_QUEUE   1024
 /* Engines that did not work are probed after this. */
-#define PROBE_MS 60000
+#define PROBE_MS 10000
 
 #define RUNNER_OPT(env, kind, member, dflt, lo, hi, help)                   \
 	{                                                                   \

@@ -1,7 +1,7 @@
 #include "runner_list.h"
 
-#include "core/log.h"
 #include "context.h"
+#include "core/log.h"
 
 enum rc
 runner_list_read(struct runner *r, struct arena *a, struct runner_list *out)

@@ -1,13 +1,14 @@
 /*
  * What the runner offers, renewed while it lives.
  */
+#include "context.h"
 #include "core/arena.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
+#include "core/metric.h"
 #include "engine_set.h"
-#include "context.h"
 #include "state/run_runner.h"
 #include "wire/msgs.h"
 
@@ -103,6 +104,7 @@ runner_on_renew(void *arg)
 
 	loop_timer_set(r->loop, &r->renew, mono_add_ms(clock_mono(), RENEW_MS),
 	    runner_on_renew, r);
+	metric_set(r->metrics.shims, (int64_t)procsup_count(r->procsup));
 	if (!r->renewing && atomic_load(&r->ready))
 		fiber_start(status_renew, r);
 }

@@ -1,9 +1,9 @@
 /*
  * Fibers that wait for a time, or for a thread.
  */
+#include "context.h"
 #include "core/fiber.h"
 #include "core/worker.h"
-#include "context.h"
 
 struct runner_wait {
 	LIST_ENTRY(runner_wait) link;

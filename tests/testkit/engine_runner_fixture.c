@@ -18,6 +18,7 @@
 
 #define PROMPT_MAX  (64UL * 1024)
 #define ENVIRON_MAX (64UL * 1024)
+#define DEMO        "deploy/demo-engine"
 #define SCRIPT      "tests/testkit/engine-script"
 
 /* ---- processes ---- */
@@ -32,6 +33,19 @@ fixture_write_engines(void)
 	    "{\"engines\":[{\"engine\":\"codex\",\"command\":[\"/bin/sh\","
 	    "\"%s/" SCRIPT "\",\"%s\"]}]}",
 	    folder, tk_bin("engine-play"));
+	tk_write_file(tk_path("engines.json"), text);
+}
+
+void
+er_use_demo_engine(void)
+{
+	char text[2048], folder[512];
+
+	ck_assert_ptr_nonnull(getcwd(folder, sizeof(folder)));
+	snprintf(text, sizeof(text),
+	    "{\"engines\":[{\"engine\":\"codex\",\"command\":[\"%s/" DEMO
+	    "\"]}]}",
+	    folder);
 	tk_write_file(tk_path("engines.json"), text);
 }
 
@@ -142,9 +156,10 @@ er_begin(struct engine_runner_fixture *f, char id[RUN_ID_MAX],
 	tk_response_free(&a);
 }
 
-int
-er_reply(struct engine_runner_fixture *f, struct tk_response *a, const char *id,
-    const char *question, const char *const steps[])
+/* content is the inside of a JSON string. */
+static int
+fixture_reply(struct engine_runner_fixture *f, struct tk_response *a,
+    const char *id, const char *question, struct str content)
 {
 	struct buf b = BUF_INIT(PROMPT_MAX);
 	char path[256];
@@ -153,10 +168,30 @@ er_reply(struct engine_runner_fixture *f, struct tk_response *a, const char *id,
 	buf_printf(&b,
 	    "{\"user_id\":\"ann\",\"interaction_id\":\"%s\",\"content\":\"",
 	    question);
-	fixture_put_steps(&b, steps);
+	buf_put_str(&b, content);
 	buf_puts(&b, "\"}");
 	snprintf(path, sizeof(path), "/v1/runs/%s/reply", id);
 	status = gw_request(&f->gw, a, "POST", path, b.p);
+	buf_free(&b);
+	return status;
+}
+
+int
+er_reply_text(struct engine_runner_fixture *f, struct tk_response *a,
+    const char *id, const char *question, const char *text)
+{
+	return fixture_reply(f, a, id, question, str_of(text));
+}
+
+int
+er_reply(struct engine_runner_fixture *f, struct tk_response *a, const char *id,
+    const char *question, const char *const steps[])
+{
+	struct buf b = BUF_INIT(PROMPT_MAX);
+	int status;
+
+	fixture_put_steps(&b, steps);
+	status = fixture_reply(f, a, id, question, buf_str(&b));
 	buf_free(&b);
 	return status;
 }
@@ -366,6 +401,9 @@ process_is_shim(const struct buf *cmdline)
 		return false;
 	snprintf(run, sizeof(run), "%s", mark + 5);
 	run[strcspn(run, ".\n")] = '\0';
+	/* Those of other tests have the same names. */
+	if (strncmp(run, "probe-", 6) == 0)
+		return false;
 	for (int i = 1; i <= ER_RUNNERS; i++) {
 		snprintf(
 		    path, sizeof(path), "%s/runs-r%d/%s", tk_dir(), i, run);
@@ -386,8 +424,11 @@ process_is_engine(const struct buf *environ)
 
 enum process_kind { PROCESS_SHIM = 1, PROCESS_ENGINE = 2 };
 
+/* only: the number of the one that gets the signal; PROCESS_ALL: all do. */
+#define PROCESS_ALL SIZE_MAX
+
 static size_t
-process_each(unsigned kinds, int sig)
+process_each(unsigned kinds, int sig, size_t only)
 {
 	struct buf b = BUF_INIT(ENVIRON_MAX);
 	DIR *d = opendir("/proc");
@@ -407,9 +448,9 @@ process_each(unsigned kinds, int sig)
 		    ((kinds & PROCESS_ENGINE) != 0 &&
 			process_read(e->d_name, "environ", &b) &&
 			process_is_engine(&b));
-		n += is;
-		if (is && sig != 0)
+		if (is && sig != 0 && (only == PROCESS_ALL || only == n))
 			(void)kill((pid_t)atoi(e->d_name), sig);
+		n += is;
 	}
 	closedir(d);
 	buf_free(&b);
@@ -419,7 +460,7 @@ process_each(unsigned kinds, int sig)
 size_t
 er_processes(void)
 {
-	return process_each(PROCESS_SHIM | PROCESS_ENGINE, 0);
+	return process_each(PROCESS_SHIM | PROCESS_ENGINE, 0, PROCESS_ALL);
 }
 
 static bool
@@ -442,11 +483,21 @@ er_await_processes(size_t n)
 size_t
 er_kill_shims(void)
 {
-	return process_each(PROCESS_SHIM, SIGKILL);
+	return process_each(PROCESS_SHIM, SIGKILL, PROCESS_ALL);
 }
 
 size_t
 er_kill_engines(void)
 {
-	return process_each(PROCESS_ENGINE, SIGKILL);
+	return process_each(PROCESS_ENGINE, SIGKILL, PROCESS_ALL);
+}
+
+void
+er_kill_one(bool shim, size_t i)
+{
+	unsigned kind = shim ? PROCESS_SHIM : PROCESS_ENGINE;
+	size_t n = process_each(kind, 0, PROCESS_ALL);
+
+	if (n > 0)
+		process_each(kind, SIGKILL, i % n);
 }

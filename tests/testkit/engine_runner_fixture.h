@@ -57,11 +57,15 @@ void er_spawn_runner(
     struct engine_runner_fixture *f, int i, const char *const more[]);
 void er_stop(struct engine_runner_fixture *f);
 
+/* er_use_demo_engine(): Runners that start have deploy/demo-engine. */
+void er_use_demo_engine(void);
+
 /*
  * er_post(f, a, steps, more): POST /v1/runs of the user ann; more are members
  * of the request, as "\"mode\":\"auto\",", or "".  Returns the status.
  * er_begin(f, id, steps, more): It must be 202; the run's id.
  * er_reply(f, a, id, question, steps): Returns the status.
+ * er_reply_text(f, a, id, question, text): The same of a text without escapes.
  * er_cancel(f, id): Whether it was accepted.
  */
 int er_post(struct engine_runner_fixture *f, struct tk_response *a,
@@ -70,6 +74,8 @@ void er_begin(struct engine_runner_fixture *f, char id[RUN_ID_MAX],
     const char *const steps[], const char *more);
 int er_reply(struct engine_runner_fixture *f, struct tk_response *a,
     const char *id, const char *question, const char *const steps[]);
+int er_reply_text(struct engine_runner_fixture *f, struct tk_response *a,
+    const char *id, const char *question, const char *text);
 bool er_cancel(struct engine_runner_fixture *f, const char *id);
 
 /*
@@ -106,10 +112,12 @@ void er_make_due(struct engine_runner_fixture *f, const char *id);
  * er_processes(): Shims and engines of this test.
  * er_await_processes(n): Wait until there are n.
  * er_kill_shims(), er_kill_engines(): kill -9 of all; how many.
+ * er_kill_one(shim, i): Of the i-th, counted round and round; none: no-op.
  */
 size_t er_processes(void);
 void er_await_processes(size_t n);
 size_t er_kill_shims(void);
 size_t er_kill_engines(void);
+void er_kill_one(bool shim, size_t i);
 
 #endif /* !TESTKIT_ENGINE_RUNNER_FIXTURE_H */
