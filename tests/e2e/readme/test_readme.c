@@ -300,7 +300,7 @@ run_page(const char *page, size_t outputs)
 
 TEST_T(the_readme_prints_the_documented_output, 240)
 {
-	run_page("README.md", 3);
+	run_page("README.md", 4);
 }
 
 TEST_T(the_tutorial_prints_the_documented_output, 240)
