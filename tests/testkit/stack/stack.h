@@ -108,8 +108,8 @@ void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 
 /*
  * stack_spawn_engines(st, engine, runner, proxy):
- * Start an engine-runner, whose codex is the script engine, and its model proxy,
- * likewise.
+ * Start an engine-runner, whose codex is the script engine, and its model
+ * proxy, likewise.
  */
 void stack_spawn_engines(const struct stack *st, const char *engine,
     struct stack_proc *runner, struct stack_proc *proxy);
