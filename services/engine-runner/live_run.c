@@ -499,6 +499,7 @@ live_free(struct live_run *l)
 	loop_defer_cancel(r->loop, &l->wake);
 	if (map_get(r->live, l->rec.run_id) == l)
 		map_del(r->live, l->rec.run_id);
+	live_run_write_events(l);
 	if (l->events_fd != -1)
 		close(l->events_fd);
 	run_outbox_free(&l->outbox);

@@ -82,12 +82,14 @@ void live_run_fence(struct live_run *l);
 /* ---- on_spool.c ---- */
 
 /*
+ * live_run_write_events(l): Write what is pending to events.jsonl.
  * live_run_on_event(l, e): An attempt's event.
  * live_run_on_chunk(l, c), live_run_on_end(l, e): As of procsup_handler.
  * live_run_publish(l): Publish what is pending, and more until the engine has
  * ended and all of its output is published but the end; false: fenced, or the
  * process stops.
  */
+void live_run_write_events(struct live_run *l);
 void live_run_on_event(void *l, const struct rasp_event *e);
 void live_run_on_chunk(void *l, const struct spool_chunk *c);
 void live_run_on_end(void *l, const struct spool_exit *e);

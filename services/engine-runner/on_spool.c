@@ -20,8 +20,8 @@
 
 /* ---- events ---- */
 
-static void
-spool_write_events(struct live_run *l)
+void
+live_run_write_events(struct live_run *l)
 {
 	size_t done = 0;
 
@@ -92,7 +92,7 @@ live_run_on_event(void *arg, const struct rasp_event *e)
 	buf_put_str(&l->file, buf_str(&l->line));
 	buf_putc(&l->file, '\n');
 	if (l->file.n >= FILE_STEP)
-		spool_write_events(l);
+		live_run_write_events(l);
 	if (rasp_in_log(e->type)) {
 		if (l->line.n > RUN_EVENT_MAX)
 			spool_replace_event(l, e);
@@ -241,7 +241,7 @@ live_run_publish(struct live_run *l)
 	while (!l->exited || !run_outbox_is_empty(&l->outbox)) {
 		if (l->fenced || l->runner->stopping)
 			return false;
-		spool_write_events(l);
+		live_run_write_events(l);
 		if (run_outbox_is_empty(&l->outbox)) {
 			l->waits = fiber_self();
 			fiber_suspend();

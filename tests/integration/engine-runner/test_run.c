@@ -2,9 +2,13 @@
  * Runs over HTTP, with a gateway and a runner: what users see of them.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "testkit/engine_runner_fixture.h"
+#include "testkit/sse.h"
 
 static struct engine_runner_fixture f;
 
@@ -135,6 +139,61 @@ TEST(what_an_engine_changes_is_listed)
 	er_stop(&f);
 }
 
+/* What the command prints of a spool. */
+static char *
+replay(const char *id, bool rasp)
+{
+	char spool[400];
+	const char *argv[] = { tk_bin("engine-runner"), "replay", "--spool",
+		spool, rasp ? "--rasp" : "--fcmp", NULL };
+	struct tk_proc p;
+
+	snprintf(spool, sizeof(spool), "%s/runs-r1/%s/1", tk_dir(), id);
+	tk_spawn(&p, rasp ? "rasp" : "fcmp", argv, NULL);
+	ck_assert_int_eq(tk_wait(&p, ER_MS), 0);
+	return tk_read_file(p.log, NULL);
+}
+
+TEST(a_replay_gives_the_events_that_were_published)
+{
+	char id[RUN_ID_MAX], path[400];
+	char *rasp, *fcmp, *written, *line, *save = NULL;
+	struct tk_sse s;
+	struct tk_sse_event e;
+	json_t *j;
+
+	er_start(&f, NULL);
+	er_begin(&f, id,
+	    ER_STEPS(ER_THREAD, ER_TURN, "out=noise", "err=more noise",
+		"write=made.txt", ER_MESSAGE("i1", "Hi" ER_DONE_TEXT), ER_END),
+	    "");
+	er_is(&f, id, "succeeded", NULL);
+	er_await_processes(0);
+	rasp = replay(id, true);
+	fcmp = replay(id, false);
+	snprintf(
+	    path, sizeof(path), "%s/runs-r1/%s/1/events.jsonl", tk_dir(), id);
+	written = tk_read_file(path, NULL);
+	ck_assert_str_eq(written, rasp);
+	snprintf(
+	    path, sizeof(path), "/v1/runs/%s/events?cursor=0&user_id=ann", id);
+	tk_sse_open(&s, f.gw.gateway.http, path);
+	for (line = strtok_r(fcmp, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		j = tk_json(line, strlen(line));
+		ck_assert(tk_sse_next(&s, TK_SSE_MS, &e));
+		ck_assert(json_equal(j, e.j));
+		json_decref(j);
+		json_decref(e.j);
+	}
+	ck_assert(tk_sse_ends(&s, TK_SSE_MS));
+	tk_sse_close(&s);
+	free(rasp);
+	free(fcmp);
+	free(written);
+	er_stop(&f);
+}
+
 TEST(a_link_out_of_the_workspace_is_not_followed)
 {
 	struct tk_response a = { 0 };
@@ -254,5 +313,81 @@ TEST(a_deleted_run_leaves_no_folder)
 	gw_ok(&f.gw, "DELETE", path, NULL);
 	snprintf(folder, sizeof(folder), "%s/runs-r1/%s", tk_dir(), id);
 	ck_assert(tk_until(folder_is_removed, folder, ER_MS));
+	er_stop(&f);
+}
+
+/* The next event of a run, whose type and payload are checked. */
+static void
+event_is(natsSubscription *sub, const char *type, const char *id,
+    const char *member, const char *text)
+{
+	natsMsg *m;
+	json_t *j;
+
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, ER_MS), NATS_OK);
+	j = tk_nats_json(m);
+	ck_assert_str_eq(tk_text(j, "type"), type);
+	ck_assert_str_eq(tk_text(j, "payload.run_id"), id);
+	ck_assert_str_eq(tk_text(j, "payload.user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, member), text);
+	json_decref(j);
+	natsMsg_Destroy(m);
+}
+
+TEST(other_services_get_events_of_a_run)
+{
+	struct tk_response a = { 0 };
+	natsSubscription *started, *question, *ended;
+	char id[RUN_ID_MAX];
+
+	er_start(&f, NULL);
+	natsConnection_SubscribeSync(
+	    &started, f.gw.nc, "soul.event.run_started.*");
+	natsConnection_SubscribeSync(
+	    &question, f.gw.nc, "soul.event.run_asks.*");
+	natsConnection_SubscribeSync(&ended, f.gw.nc, "soul.event.run_ended.*");
+	natsConnection_Flush(f.gw.nc);
+	er_begin(&f, id, ER_QUESTION, "\"mode\":\"auto\",");
+	event_is(started, "run_started", id, "payload.mode", "auto");
+	event_is(question, "run_asks", id, "payload.prompt", "Which one?");
+	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_DONE), 200);
+	event_is(ended, "run_ended", id, "payload.text", "Hi");
+	natsSubscription_Destroy(started);
+	natsSubscription_Destroy(question);
+	natsSubscription_Destroy(ended);
+	tk_response_free(&a);
+	er_stop(&f);
+}
+
+TEST(a_skill_is_copied_to_the_workspace)
+{
+	char id[RUN_ID_MAX], skills[400], file[400];
+	struct tk_response a = { 0 };
+	json_t *j;
+
+	snprintf(skills, sizeof(skills), "SKILLS_DIR=%s", tk_path("skills"));
+	ck_assert_int_eq(mkdir(tk_path("skills"), 0700), 0);
+	ck_assert_int_eq(mkdir(tk_path("skills/greet"), 0700), 0);
+	tk_write_file(tk_path("skills/greet/SKILL.md"), "Greet.");
+	er_start(&f, TK_ENV(skills));
+	gw_request(&f.gw, &a, "POST", "/v1/runs",
+	    "{\"user_id\":\"ann\",\"engine\":\"codex\",\"skill\":\"greet\"}");
+	j = gw_response_json(&a, 202);
+	snprintf(id, sizeof(id), "%s", tk_text(j, "run_id"));
+	ck_assert_str_eq(tk_text(j, "title"), "greet");
+	json_decref(j);
+	/* The script is no prompt of a skill. */
+	er_is(&f, id, "failed", "ENGINE_FAILED");
+	snprintf(file, sizeof(file),
+	    "%s/runs-r1/%s/workspace/work/skills/greet/SKILL.md", tk_dir(), id);
+	ck_assert_int_eq(access(file, R_OK), 0);
+	gw_request(&f.gw, &a, "POST", "/v1/runs",
+	    "{\"user_id\":\"ann\",\"engine\":\"codex\",\"skill\":\"none\"}");
+	j = gw_response_json(&a, 202);
+	snprintf(id, sizeof(id), "%s", tk_text(j, "run_id"));
+	json_decref(j);
+	er_is(&f, id, "failed", "INVALID_INPUT");
+	er_events(&f, id, "failed:INVALID_INPUT");
+	tk_response_free(&a);
 	er_stop(&f);
 }
