@@ -64,7 +64,7 @@ hub_stop(struct stack_proc *hub)
 
 /* ---- an engine-runner beside it ---- */
 
-#define ENGINE                                                    \
+#define ENGINE                                                       \
 	"#!/bin/sh\ncase $* in *--version*) echo codex-cli 1.0.0;; " \
 	"*) exit 1;; esac\n"
 
@@ -96,11 +96,10 @@ engines_start(struct engines *e)
 	stack_spawn_engines(&stack, tk_path("engine"), &e->runner, &e->proxy);
 	stack_wait_ready(&e->runner);
 	stack_wait_ready(&e->proxy);
-	json_decref(
-	    client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
-		"/v1/runs",
-		json_pack("{s:s,s:s}", "engine", "codex", "prompt", "fail"),
-		&status));
+	json_decref(client_call(stack.service[STACK_CHAT_GATEWAY].http, "POST",
+	    "/v1/runs",
+	    json_pack("{s:s,s:s}", "engine", "codex", "prompt", "fail"),
+	    &status));
 	ck_assert_int_eq(status, 202);
 	ck_assert(tk_until(engines_has_failed, e, STACK_MS));
 	ck_assert_int_eq(
