@@ -48,6 +48,7 @@ static const struct {
 	{ "MEMORY_WORKER_ADMIN_PORT", -1 },
 	{ "MQTT_BRIDGE_ADMIN_PORT", -1 },
 	{ "LLM_SIM_ADMIN_PORT", -1 },
+	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
