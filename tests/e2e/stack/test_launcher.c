@@ -15,7 +15,7 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
-#define MOVED 19
+#define MOVED 21
 
 /* One stack: its folder and its ports. */
 struct local {
@@ -39,6 +39,7 @@ static const struct {
 	{ "INTENT_FILTER_PORT", STACK_INTENT_FILTER },
 	{ "LLM_SIM_PORT", STACK_LLM_SIM },
 	{ "STAR_HUB_PORT", -1 },
+	{ "ENGINE_PROXY_PORT", -1 },
 	{ "CHAT_GATEWAY_ADMIN_PORT", -1 },
 	{ "BODY_SIM_ADMIN_PORT", -1 },
 	{ "EMOTION_ENGINE_ADMIN_PORT", -1 },
@@ -49,6 +50,7 @@ static const struct {
 	{ "LLM_SIM_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
+	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
 
 static void
