@@ -187,15 +187,18 @@ start_bare_us(void)
 	return took / 1000;
 }
 
-TEST_T(start_of_a_run, 120)
+static void
+start_measure(const char *isolation)
 {
 	static double bare[STARTS], line[STARTS], event[STARTS];
 	natsSubscription *sub;
-	char id[RUN_ID_MAX];
+	char id[RUN_ID_MAX], mode[64];
 	double began;
 
-	er_start(&f, NULL);
+	snprintf(mode, sizeof(mode), "ENGINE_ISOLATION=%s", isolation);
+	er_start(&f, TK_ENV(mode));
 	sub = seen_begin();
+	seen.n = 0;
 	for (size_t i = 0; i < STARTS; i++) {
 		bare[i] = start_bare_us();
 		began = tk_now_ns();
@@ -209,7 +212,7 @@ TEST_T(start_of_a_run, 120)
 		er_is(&f, id, "succeeded", NULL);
 	}
 	tk_print_load();
-	printf("%-48s %9s %9s\n", "", "p50 us", "p99 us");
+	printf("isolation %-38s %9s %9s\n", isolation, "p50 us", "p99 us");
 	print_us("first line, posix_spawn of the command", bare, STARTS);
 	print_us("request to the engine's first line", line, STARTS);
 	print_us("request to its event at a subscriber", event, STARTS);
@@ -220,6 +223,21 @@ TEST_T(start_of_a_run, 120)
 	er_stop(&f);
 }
 
+TEST_T(start_of_a_run, 120)
+{
+	start_measure("auto");
+}
+
+TEST_T(start_without_bubblewrap, 120)
+{
+	start_measure("landlock");
+}
+
+TEST_T(start_without_isolation, 120)
+{
+	start_measure("none");
+}
+
 /* ---- many ---- */
 
 #define RUNS     100
@@ -227,14 +245,17 @@ TEST_T(start_of_a_run, 120)
 #define FIRST_MS 60000
 
 static double
-many_shims_us(void)
+many_shims_us(long *kib)
 {
 	pid_t pid[2 * RUNS];
 	size_t n = er_shims(pid, 2 * RUNS);
 	double us = 0;
 
-	for (size_t i = 0; i < n; i++)
+	*kib = 0;
+	for (size_t i = 0; i < n; i++) {
 		us += tk_cpu_us(pid[i]);
+		*kib += tk_proc_status(pid[i], "RssAnon");
+	}
 	return us;
 }
 
@@ -261,6 +282,7 @@ TEST_T(many_runs, 300)
 	char id[RUN_ID_MAX];
 	long long bytes;
 	size_t events;
+	long kib;
 
 	er_start(&f, TK_ENV("RUNS_MAX=100"));
 	sub = seen_begin();
@@ -274,7 +296,7 @@ TEST_T(many_runs, 300)
 	(void)tk_until(seen_has, &(struct seen_wait){ seen.n + RUNS }, 5000);
 	began = tk_now_ns();
 	cpu = tk_cpu_us(*runner);
-	shims = many_shims_us();
+	shims = many_shims_us(&kib);
 	server = tk_cpu_us(f.gw.redis.proc.pid);
 	bytes = many_read_bytes();
 	events = seen.n;
@@ -284,16 +306,16 @@ TEST_T(many_runs, 300)
 	bytes = many_read_bytes() - bytes;
 	events = seen.n - events;
 	cpu = tk_cpu_us(*runner) - cpu;
-	shims = many_shims_us() - shims;
+	shims = many_shims_us(&kib) - shims;
 	server = tk_cpu_us(f.gw.redis.proc.pid) - server;
 	seconds /= 1000;
 	tk_print_load();
 	printf("%d runs in %.1f s: %.1f MB/s read, %.0f events/s\n", RUNS,
 	    seconds, (double)bytes / 1e6 / seconds, (double)events / seconds);
-	printf("runner %.2f cores, %ld KiB resident; its shims %.2f cores; "
-	       "Redis %.2f\n",
+	printf("runner %.2f cores, %ld KiB resident; its shims %.2f cores "
+	       "and %ld KiB of their own; Redis %.2f cores\n",
 	    cpu / 1e6 / seconds, tk_proc_status(*runner, "VmRSS"),
-	    shims / 1e6 / seconds, server / 1e6 / seconds);
+	    shims / 1e6 / seconds, kib, server / 1e6 / seconds);
 	(void)fflush(stdout);
 	natsSubscription_Destroy(sub);
 	tk_service_end(&f.runner[0]);
