@@ -12,7 +12,8 @@ int
 main(int argc, char *argv[])
 {
 	if (argc < 3 || strcmp(argv[1], "shim") != 0) {
-		(void)fputs("engine-shim is started by engine-runner\n", stderr);
+		(void)fputs(
+		    "engine-shim is started by engine-runner\n", stderr);
 		return 64;
 	}
 	return procsup_shim_main(argc - 1, argv + 1);

@@ -28,7 +28,7 @@
 #define WAIT_MS 10000
 #define MARK    "written at "
 /* One line of codex with the time at which it is written. */
-#define STAMPED                                              \
+#define STAMPED                                                 \
 	"{\"type\":\"item.completed\",\"item\":{\"id\":\"i1\"," \
 	"\"type\":\"agent_message\",\"text\":\"" MARK "@.\"}}"
 
@@ -142,8 +142,7 @@ TEST_T(lag_of_an_event, 120)
 	printf("%-48s %9s %9s\n", "", "p50 us", "p99 us");
 	print_us("a bare SET, synced", set, LINES);
 	print_us("line: engine, log, subscriber", lag, LINES);
-	printf("p50: 2 x SET + 1 ms is %.0f us\n",
-	    2 * set[LINES / 2] + 1000);
+	printf("p50: 2 x SET + 1 ms is %.0f us\n", 2 * set[LINES / 2] + 1000);
 	(void)fflush(stdout);
 	natsSubscription_Destroy(sub);
 	er_stop(&f);
@@ -158,8 +157,8 @@ static double
 start_bare_us(void)
 {
 	static const char prompt[] = "out=x\n---\n";
-	char *argv[] = { (char *)(uintptr_t)"/bin/sh",
-		(char *)(uintptr_t)"tests/testkit/engine-script",
+	char *argv[] = { (char *)(uintptr_t) "/bin/sh",
+		(char *)(uintptr_t) "tests/testkit/engine-script",
 		(char *)(uintptr_t)tk_bin("engine-play"), NULL };
 	char *none[] = { NULL };
 	posix_spawn_file_actions_t files;
@@ -270,8 +269,8 @@ static bool
 many_are_running(void *arg)
 {
 	(void)arg;
-	return tk_service_metric(&f.runner[0], "soul_runs{state=\"running\"}") ==
-	    RUNS;
+	return tk_service_metric(
+		   &f.runner[0], "soul_runs{state=\"running\"}") == RUNS;
 }
 
 TEST_T(many_runs, 300)
@@ -300,8 +299,8 @@ TEST_T(many_runs, 300)
 	server = tk_cpu_us(f.gw.redis.proc.pid);
 	bytes = many_read_bytes();
 	events = seen.n;
-	(void)tk_until(seen_has, &(struct seen_wait){ SIZE_MAX },
-	    SECONDS * 1000);
+	(void)tk_until(
+	    seen_has, &(struct seen_wait){ SIZE_MAX }, SECONDS * 1000);
 	seconds = (tk_now_ns() - began) / 1e6;
 	bytes = many_read_bytes() - bytes;
 	events = seen.n - events;
