@@ -11,7 +11,7 @@
 #include "testkit/engine_runner_fixture.h"
 #include "testkit/testkit.h"
 
-#define RUNS 15
+#define RUNS 24
 #define MOST 64 /* of any count */
 
 static struct engine_runner_fixture f;
