@@ -155,6 +155,13 @@ bench-emotion: $(TRAINER)
 	@$< bench $(EMOTION_DATA)
 .PHONY: train-emotion bench-emotion
 
+# A shim is started for each attempt, with few libraries.
+SHIM := $(B)/lib/soul/engine-shim
+$(SHIM): $(B)/services/engine-runner/shim/main.o $(call archives,procsup)
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(LINK) -o $@ $^ $(subst $$$$,$$,$(call ldlibs,procsup,))
+$(B)/bin/engine-runner: | $(SHIM)
+
 # So are the pages of the hub.
 $(B)/services/star-hub/web_files.o: $(wildcard services/star-hub/web/*)
 

@@ -36,7 +36,8 @@ struct shim;    /* the runner's handle of an attempt */
 
 struct procsup_opts {
 	struct loop *loop;
-	const char *program;    /* of the shims; NULL: /proc/self/exe */
+	const char
+	    *program; /* of the shims; NULL: /proc/self/exe; not copied */
 	const char *const *env; /* of the shims, which engines do not get; NULL:
 				   empty */
 	int64_t stop_grace_ms;  /* between TERM and KILL; 0: KILL at once */

@@ -81,6 +81,7 @@ struct runner {
 	struct worker_pool *disk;
 	struct state *state;
 	struct procsup *procsup;
+	char shim_program[512];
 	struct sandbox_report sandbox;
 	unsigned char secret[PROXY_SECRET_BYTES];
 	int proxy_port;

@@ -490,6 +490,25 @@ er_await_processes(size_t n)
 }
 
 size_t
+er_shims(pid_t *pid, size_t max)
+{
+	struct buf b = BUF_INIT(ENVIRON_MAX);
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (n < max && (e = readdir(d)) != NULL)
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' &&
+		    process_read(e->d_name, "cmdline", &b) &&
+		    process_is_shim(&b))
+			pid[n++] = (pid_t)fixture_number(e->d_name);
+	closedir(d);
+	buf_free(&b);
+	return n;
+}
+
+size_t
 er_kill_shims(void)
 {
 	return process_each(PROCESS_SHIM, SIGKILL, PROCESS_ALL);

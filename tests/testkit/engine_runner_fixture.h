@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "state/run_id.h"
 #include "testkit/gateway_fixture.h"
@@ -111,11 +112,13 @@ void er_make_due(struct engine_runner_fixture *f, const char *id);
 /*
  * er_processes(): Shims and engines of this test.
  * er_await_processes(n): Wait until there are n.
+ * er_shims(pid, max): The shims; how many, at most max.
  * er_kill_shims(), er_kill_engines(): kill -9 of all; how many.
  * er_kill_one(shim, i): Of the i-th, counted round and round; none: no-op.
  */
 size_t er_processes(void);
 void er_await_processes(size_t n);
+size_t er_shims(pid_t *pid, size_t max);
 size_t er_kill_shims(void);
 size_t er_kill_engines(void);
 void er_kill_one(bool shim, size_t i);

@@ -7,7 +7,10 @@
  *	line=BYTES              one of that length; endless: for ever
  *	file=PATH               its bytes at once; lines=PATH: line by line
  *	stamps=N                lines with monotonic nanoseconds
- *	pace=MS                 before each of these lines
+ *	burst=N,K,EVERY,TEXT    N lines, K in one write; of EVERY lines the
+ *	                        last is TEXT, its "@" such nanoseconds
+ *	pace=MS                 before each of these lines; of a burst from the
+ *	                        beginning of one to that of the next
  *	spool=DIR               a spool's bytes, with the timing of its journal
  *	speed=N                 of that: so many times as fast
  *	echo                    stdin

@@ -176,6 +176,49 @@ play_stamps(long n, long pace_ms)
 }
 
 static void
+play_add_text(FILE *f, const char *text, const struct timespec *t)
+{
+	const char *mark = strchr(text, '@');
+
+	if (mark == NULL)
+		fprintf(f, "%s\n", text);
+	else
+		fprintf(f, "%.*s%lld%s\n", (int)(mark - text), text,
+		    (long long)t->tv_sec * 1000000000 + t->tv_nsec, mark + 1);
+}
+
+/* At a steady rate: a burst that is behind does not delay the next. */
+static void
+play_burst(char *value, long pace_ms)
+{
+	char *rest = value, *text = NULL;
+	size_t size;
+	long n = play_number(strsep(&rest, ",")), i;
+	long together = play_number(rest != NULL ? strsep(&rest, ",") : "");
+	long every = play_number(rest != NULL ? strsep(&rest, ",") : "");
+	struct timespec at, t;
+	FILE *f;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &at);
+	for (i = 0; i < n && rest != NULL && together > 0 && every > 0;) {
+		at.tv_nsec += pace_ms % 1000 * 1000000;
+		at.tv_sec += pace_ms / 1000 + at.tv_nsec / 1000000000;
+		at.tv_nsec %= 1000000000;
+		while (clock_nanosleep(
+			   CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) != 0)
+			;
+		(void)clock_gettime(CLOCK_MONOTONIC, &t);
+		f = open_memstream(&text, &size);
+		for (long k = 0; k < together && i < n; k++)
+			play_add_text(
+			    f, ++i % every == 0 ? rest : play_filling, &t);
+		(void)fclose(f);
+		play_write(1, text, size);
+		free(text);
+	}
+}
+
+static void
 play_die(int sig)
 {
 	(void)signal(sig, SIG_DFL);
@@ -246,6 +289,8 @@ play_step(struct play *p, char *step)
 		play_spool(value, p->speed);
 	else if (strcmp(step, "stamps") == 0)
 		play_stamps(play_number(value), p->pace_ms);
+	else if (strcmp(step, "burst") == 0)
+		play_burst(value, p->pace_ms);
 	else if (strcmp(step, "pace") == 0)
 		p->pace_ms = play_number(value);
 	else if (strcmp(step, "speed") == 0)
