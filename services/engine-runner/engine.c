@@ -68,6 +68,7 @@ static const char *const opencode_resume[] = { OPENCODE_OPTIONS,
 	"--session=%HANDLE%", "--", "%PROMPT%", NULL };
 static const char *const opencode_env[] = { ENGINE_ENV, "SOUL_MODEL_KEY=%KEY%",
 	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+	"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 	NULL };
 static const struct engine_file opencode_files[] = {
 	{ ".config/opencode/opencode.json",
