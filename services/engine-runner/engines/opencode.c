@@ -42,9 +42,10 @@ static const char *const opencode_paths[OPENCODE_PATHS_N] = { "type",
 	"sessionID", "part.messageID", "part.id", "part.callID", "part.tool",
 	"part.text", "part.reason", "part.cost", "part.tokens.input",
 	"part.tokens.output", "part.tokens.reasoning", "part.tokens.cache.read",
-	"part.tokens.cache.write", "part.state.status", "part.state.input", "part.state.output",
-	"part.state.error", "part.state.metadata.exit", "error.name",
-	"error.message", "error.data.message", "error.data.statusCode" };
+	"part.tokens.cache.write", "part.state.status", "part.state.input",
+	"part.state.output", "part.state.error", "part.state.metadata.exit",
+	"error.name", "error.message", "error.data.message",
+	"error.data.statusCode" };
 
 #define OPENCODE_ID_MAX 128
 
