@@ -112,7 +112,10 @@ export class Service {
   spawn(program, args, options) {
     const child = spawn(program, args.map(String),
       { stdio: ["ignore", "inherit", "inherit"], ...options });
-    const ended = new Promise((done) => child.once("exit", (code) => done(code)));
+    const ended = new Promise((done) => {
+      child.once("exit", done);
+      child.once("error", (error) => { console.log(error); done(error.code); });
+    });
     this.children.push({ program, child, ended });
   }
 
@@ -139,8 +142,8 @@ export class Service {
 
   // Ends all, the services first; true: each has drained.
   async stop() {
-    const metrics = await (await fetch(`${this.proxyAdmin}/metrics`)).text();
-    let clean = !metrics.includes(KEY);
+    const metrics = await fetch(`${this.proxyAdmin}/metrics`).then((res) => res.text(), String);
+    let clean = metrics.includes("soul_model_tokens_total") && !metrics.includes(KEY);
     for (const { program, child, ended } of this.children.reverse()) {
       child.kill("SIGTERM");
       const code = await ended;
