@@ -154,3 +154,9 @@ build/fuzz/tests/fuzz/attempt.o build/fuzz/tests/fuzz/interaction.o \
     -iquote services/engine-runner
 # What runners and shims read of each other.
 LINKS_fuzz_shim_text := procsup core
+# What users reply, and versions of engines.
+SRC_fuzz_reply_check := $(RUNNER_CORE) $(addprefix services/engine-runner/,\
+	run_reply_check.c engine_set.c)
+LINKS_fuzz_reply_check := fcmp procsup
+build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
+    -iquote services/engine-runner

@@ -7,6 +7,14 @@
 {{- fail "\nllm.baseUrl: no language model is configured.  Set llm.baseUrl (and llm.model, llm.existingSecret), llm.provider=claude or llm.providers; or demo=true for a simulated one." -}}
 {{- end -}}
 {{- range $name, $s := include "soul.services" . | fromYaml -}}
+{{- if and $s.disk (not $s.engines) -}}
+{{- fail (printf "\nservices.%s.engines: is empty; name at least one engine" $name) -}}
+{{- end -}}
+{{- range $s.engines -}}
+{{- if and .key (not $s.keysSecret) -}}
+{{- fail (printf "\nservices.%s.keysSecret: is empty, but the engine %s needs its key %s" $name .engine .key) -}}
+{{- end -}}
+{{- end -}}
 {{- with $s.autoscaling -}}
 {{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
 {{- fail (printf "\nservices.%s.autoscaling.minReplicas: is %d, more than maxReplicas, %d" $name (int .minReplicas) (int .maxReplicas)) -}}

@@ -34,7 +34,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 app.kubernetes.io/part-of: soul
 {{- end -}}
 
-{{/* The image of a service. */}}
+{{/* The image of a service: (dict "root" $ "part" its name "image" its values). */}}
 {{- define "soul.image" -}}
 {{- $image := mergeOverwrite (deepCopy .root.Values.image) (.image | default dict) -}}
 {{- $name := printf "%s/%s" $image.repository .part | trimPrefix "/" -}}

@@ -84,10 +84,23 @@ priorityClassName: {{ . }}
 {{- $_ := set $env "AUTH_AUDIENCE" $v.auth.jwks.audience -}}
 {{- end -}}
 {{- end -}}
+{{- if $s.disk -}}
+{{- $_ := set $env "RUNS_DIR" "/var/lib/soul/runs" -}}
+{{- $_ := set $env "ENGINES" "/etc/soul/engines.json" -}}
+{{- if $s.skillsClaim }}{{ $_ := set $env "SKILLS_DIR" "/etc/soul-skills" }}{{ end -}}
+{{- /* Attempts are stopped in time to be saved. */ -}}
+{{- $_ := set $env "RUNS_DRAIN_MS" (max 0 (sub (mul 1000 ($s.drainSeconds | default $s.drain)) 30000)) -}}
+{{- end -}}
 {{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
   value: {{ include "soul.text" $value | quote }}
+{{- end }}
+{{- if $s.disk }}
+- name: RUNNER_ID
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
 {{- end }}
 {{- range (include "soul.secrets" . | fromYaml).list }}
 - name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
@@ -124,7 +137,7 @@ priorityClassName: {{ . }}
 {{- define "soul.container" -}}
 {{- $s := .service -}}
 name: {{ .part }}
-image: {{ include "soul.image" (dict "root" .root "part" .part "image" $s.image) }}
+image: {{ include "soul.image" (dict "root" .root "part" ($s.image_name | default .part) "image" $s.image) }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 {{ include "soul.container.security" . }}
 env: {{- include "soul.env" . | nindent 2 }}
@@ -186,6 +199,18 @@ volumeMounts:
     mountPath: /etc/soul/jwks
     readOnly: true
 {{- end }}
+{{- if $s.disk }}
+  - name: engines
+    mountPath: /etc/soul
+    readOnly: true
+  - name: data
+    mountPath: /var/lib/soul
+{{- end }}
+{{- if and $s.disk $s.skillsClaim }}
+  - name: skills
+    mountPath: /etc/soul-skills
+    readOnly: true
+{{- end }}
   - name: tmp
     mountPath: /tmp
 {{- end -}}
@@ -241,6 +266,9 @@ volumeMounts:
             - key: {{ . }}
               path: {{ . }}
 {{- end }}
+{{- end }}
+{{- if .service.disk }}
+{{- include "soul.engines.volumes" . }}
 {{- end }}
 - name: tmp
   emptyDir:

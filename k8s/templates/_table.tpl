@@ -2,7 +2,7 @@
 Each service: its ports, its connections (which determine its configuration, its
 secrets and its network policy), its maximum time to terminate (s), and how long
 it keeps serving after the request to terminate, because a Service still sends it
-requests (s).  User settings are in values.yaml.
+requests (s).  User settings are in values.yaml.  One with a disk is a StatefulSet.
 
 needs: nats, redis, mqtt; llm is a language model, outside are the endpoints
 named by the variables in urls.
@@ -23,6 +23,7 @@ memory-worker:
   drain: 10
 mqtt-bridge: {admin: 9116, needs: [nats, redis, mqtt], drain: 10}
 star-hub: {admin: 9122, http: 9014, needs: [nats, redis], drain: 20, linger: 5}
+engine-runner: {admin: 9118, needs: [nats, redis], drain: 600, disk: true, image_name: engine-runner-engines}
 llm-sim: {admin: 9117, http: 9080, needs: [nats], drain: 10, demo: true}
 body-sim: {admin: 9111, http: 9011, needs: [mqtt], drain: 10, demo: true}
 {{- end -}}

@@ -34,6 +34,8 @@
 #define ARENA_MAX (4UL * 1024 * 1024)
 /* A record, with what is decoded of it. */
 #define RUN_ARENA_MAX (16UL * 1024 * 1024)
+/* All runs of the list are checked. */
+#define FULL_MS 10000
 /* The disk is compared with the records. */
 #define DISK_MS 60000
 
@@ -46,8 +48,8 @@ struct claim {
 	bool all;  /* all runs of the list are to be checked */
 	bool disk; /* those on the disk, too */
 	bool begun, running, swept;
-	struct mono disk_at; /* the next time */
-	struct map *strays;  /* shims that are being stopped, by run */
+	struct mono disk_at, full_at; /* the next time */
+	struct map *strays;           /* shims that are being stopped, by run */
 };
 
 /* ---- hints ---- */
@@ -180,7 +182,10 @@ claim_running(
 {
 	struct runner *r = c->runner;
 	struct run_record rec;
-	enum rc rc = run_adopt(r->state, seen->run_id, seen->epoch, *own, &rec);
+	enum rc rc = RC_RETRY;
+
+	if (!r->draining)
+		rc = run_adopt(r->state, seen->run_id, seen->epoch, *own, &rec);
 
 	if (rc != RC_OK) {
 		log_debug(
@@ -375,29 +380,6 @@ claim_check(struct claim *c, struct str run, bool listed)
 	arena_free(own);
 }
 
-static int
-claim_compare(const void *a, const void *b)
-{
-	return str_cmp(*(const struct str *)a, *(const struct str *)b);
-}
-
-static void
-claim_check_list(struct claim *c)
-{
-	struct arena *a = arena_new(ARENA_MAX);
-	struct str *list;
-	size_t n, i;
-	enum rc rc = run_runner_runs(
-	    c->runner->state, str_of(c->runner->id), a, &list, &n);
-
-	/* Ids begin with their time. */
-	if (rc == RC_OK)
-		qsort(list, n, sizeof(*list), claim_compare);
-	for (i = 0; rc == RC_OK && i < n && !c->runner->stopping; i++)
-		claim_check(c, list[i], true);
-	arena_free(a);
-}
-
 /* The next hint, in to; false: none is left. */
 static bool
 claim_take_hint(struct claim *c, char to[RUN_ID_MAX])
@@ -417,6 +399,43 @@ claim_check_hints(struct claim *c)
 
 	while (!c->runner->stopping && claim_take_hint(c, run))
 		claim_check(c, str_of(run), true);
+}
+
+static int
+claim_compare(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+/*
+ * Records may be large: of those that run here, and while no slot is free, they
+ * are read every FULL_MS only.
+ */
+static void
+claim_check_list(struct claim *c)
+{
+	struct runner *r = c->runner;
+	struct arena *a = arena_new(ARENA_MAX);
+	bool full = mono_diff_ns(clock_mono(), c->full_at) >= 0;
+	struct str *list;
+	size_t n = 0, i;
+	enum rc rc = RC_OK;
+
+	if (full)
+		c->full_at = mono_add_ms(clock_mono(), FULL_MS);
+	if (full || runner_free_slots(r) > 0)
+		rc = run_runner_runs(r->state, str_of(r->id), a, &list, &n);
+	/* Ids begin with their time. */
+	if (rc == RC_OK && n > 0)
+		qsort(list, n, sizeof(*list), claim_compare);
+	for (i = 0; rc == RC_OK && i < n && !r->stopping; i++) {
+		if (!full && runner_free_slots(r) <= 0)
+			break;
+		if (full || map_get(r->live, list[i]) == NULL)
+			claim_check(c, list[i], true);
+		claim_check_hints(c);
+	}
+	arena_free(a);
 }
 
 struct claim_folders {

@@ -3,10 +3,8 @@
  */
 #include "context.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/buf.h"
@@ -252,12 +250,6 @@ runner_load(struct runner *r)
 	struct buf why = BUF_INIT(4096);
 	enum rc rc;
 
-	if (mkdir(r->conf->runs_dir, 0700) != 0 && errno != EEXIST) {
-		log_error("runner.runs_dir",
-		    LOG_S("RUNS_DIR", r->conf->runs_dir),
-		    LOG_S("why", strerror(errno)));
-		return RC_DOWN;
-	}
 	rc = proxy_secret_load(r->conf->runs_dir, r->secret);
 	if (rc == RC_OK)
 		rc = engine_set_load(r->conf->engines, &r->engines, &why);

@@ -70,7 +70,7 @@ function* named(o, all, outside) {
 function* watched(o, all) {
   if (o.kind !== "ServiceMonitor") return;
   const hit = all.filter((x) => x.kind === "Service" && selects(o.spec.selector.matchLabels, x.metadata.labels));
-  for (const d of all.filter((x) => x.kind === "Deployment"))
+  for (const d of all.filter((x) => x.kind === "Deployment" || x.metadata.name.endsWith("-engine-runner") && x.kind === "StatefulSet"))
     if (!hit.some((x) => selects(x.spec.selector, labels(d)))) yield `does not select ${d.metadata.name}`;
   for (const { port } of o.spec.endpoints)
     for (const x of hit)

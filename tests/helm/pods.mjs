@@ -108,6 +108,7 @@ function* service(o) {
     yield `a turn may take ${turnSeconds()} s, a drain ${drain} s`;
   if (c.ports.some((p) => p.name === "http") && linger === 0 && !["llm-sim", "body-sim"].includes(name))
     yield "exits while a Service still sends it requests";
+  if (o.kind === "StatefulSet") return;
   const u = o.spec.strategy?.rollingUpdate;
   if (u?.maxUnavailable !== 0 || !(u?.maxSurge > 0)) yield "an upgrade reduces the number of pods";
 }
@@ -115,5 +116,6 @@ function* service(o) {
 // Faults of the pods of one object, as messages.
 export function podFaults(o) {
   if (!hasPod(o)) return [];
-  return [...restricted(o), ...run(o), ...filled(o), ...(o.kind === "Deployment" ? service(o) : [])];
+  const isService = o.kind === "Deployment" || part(pod(o).metadata.labels) === "engine-runner";
+  return [...restricted(o), ...run(o), ...filled(o), ...(isService ? service(o) : [])];
 }

@@ -21,6 +21,15 @@
 #define DEMO        "deploy/demo-engine"
 #define SCRIPT      "tests/testkit/engine-script"
 
+static int64_t
+fixture_number(const char *text)
+{
+	int64_t n;
+
+	ck_assert_int_eq(str_to_i64(str_of(text), 1, INT64_MAX, &n), RC_OK);
+	return n;
+}
+
 /* ---- processes ---- */
 
 static void
@@ -308,7 +317,7 @@ er_events(struct engine_runner_fixture *f, const char *id, const char *types)
 	for (i = 1; i <= n; i++) {
 		ck_assert_msg(
 		    tk_sse_next(&s, TK_SSE_MS, &e), "no event %d", (int)i);
-		ck_assert_int_eq(atoll(e.id), i);
+		ck_assert_int_eq(fixture_number(e.id), i);
 		ck_assert_int_eq(tk_int(e.j, "seq"), i);
 		ck_assert_str_eq(tk_text(e.j, "run_id"), id);
 		fixture_put_type(&got, e.j);
@@ -449,7 +458,7 @@ process_each(unsigned kinds, int sig, size_t only)
 			process_read(e->d_name, "environ", &b) &&
 			process_is_engine(&b));
 		if (is && sig != 0 && (only == PROCESS_ALL || only == n))
-			(void)kill((pid_t)atoi(e->d_name), sig);
+			(void)kill((pid_t)fixture_number(e->d_name), sig);
 		n += is;
 	}
 	closedir(d);

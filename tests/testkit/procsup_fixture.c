@@ -207,7 +207,7 @@ attempt_take_over(struct attempt *a)
 }
 
 void
-attempt_free(struct attempt *a)
+attempt_release(struct attempt *a)
 {
 	buf_free(&a->out[SPOOL_OUT]);
 	buf_free(&a->out[SPOOL_ERR]);

@@ -52,7 +52,7 @@ void procsup_drop_root(void);
  * attempt_steps(a, ...): What engine-play does; STEPS("out=x", "exit=1").
  * attempt_start(a): Start it.
  * attempt_take_over(a): What another runner has started.
- * attempt_free(a): What it has got.
+ * attempt_release(a): What it has got.
  */
 void attempt_prepare(
     struct attempt *a, struct procsup_fixture *f, const char *name);
@@ -60,7 +60,7 @@ void attempt_steps(struct attempt *a, const char *const *steps);
 #define STEPS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 void attempt_start(struct attempt *a);
 void attempt_take_over(struct attempt *a);
-void attempt_free(struct attempt *a);
+void attempt_release(struct attempt *a);
 
 /*
  * attempt_isolate(a, mode): Use that sandbox; a report of it, or NULL if this

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -76,6 +77,8 @@ proxy_secret_load(
 	if (snprintf(path, sizeof(path), "%s/" PROXY_SECRET_FILE, runs_dir) >=
 	    (int)sizeof(path))
 		return secret_fail(runs_dir, strerror(ENAMETOOLONG), RC_DOWN);
+	if (mkdir(runs_dir, 0700) != 0 && errno != EEXIST)
+		return secret_fail(runs_dir, strerror(errno), RC_DOWN);
 	rc = secret_read(path, secret);
 	if (rc != RC_NOENT)
 		return rc;

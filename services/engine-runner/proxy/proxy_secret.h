@@ -13,9 +13,10 @@
 
 /*
  * proxy_secret_load(runs_dir, secret):
- * Read it; if it does not exist, make one that only this user can read.  Who
- * does that at the same time gets the same secret.  RC_DOWN: it cannot be read
- * or made, RC_INVALID: it is no secret; the reason is logged.  Blocks.
+ * Read it; if it does not exist, make one that only this user can read, and the
+ * folder.  Who does that at the same time gets the same secret.  RC_DOWN: it
+ * cannot be read or made, RC_INVALID: it is no secret; the reason is logged.
+ * Blocks.
  */
 enum rc proxy_secret_load(
     const char *runs_dir, unsigned char secret[PROXY_SECRET_BYTES]) RC_CHECK;

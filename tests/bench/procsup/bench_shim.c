@@ -119,7 +119,7 @@ shim_first_line(size_t i, bool boxed)
 	    procsup_start(fixture.procsup, &a.spec, &h, &a.shim), RC_OK);
 	loop_run(fixture.loop);
 	ck_assert(ended);
-	attempt_free(&a);
+	attempt_release(&a);
 	return (first_ns - began) / 1000;
 }
 
@@ -158,7 +158,7 @@ measure_lines(void)
 	ck_assert_int_eq(
 	    procsup_start(fixture.procsup, &a.spec, &h, &a.shim), RC_OK);
 	loop_run(fixture.loop);
-	attempt_free(&a);
+	attempt_release(&a);
 }
 
 static uint64_t n_bytes;
@@ -185,7 +185,7 @@ shim_seconds(const char *step)
 	    procsup_start(fixture.procsup, &a.spec, &h, &a.shim), RC_OK);
 	loop_run(fixture.loop);
 	ck_assert_uint_eq(n_bytes, BYTES + 1);
-	attempt_free(&a);
+	attempt_release(&a);
 	return (tk_now_ns() - began) / 1e9;
 }
 

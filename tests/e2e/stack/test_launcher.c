@@ -15,7 +15,7 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
-#define MOVED 18
+#define MOVED 21
 
 /* One stack: its folder and its ports. */
 struct local {
@@ -39,6 +39,7 @@ static const struct {
 	{ "INTENT_FILTER_PORT", STACK_INTENT_FILTER },
 	{ "LLM_SIM_PORT", STACK_LLM_SIM },
 	{ "STAR_HUB_PORT", -1 },
+	{ "ENGINE_PROXY_PORT", -1 },
 	{ "CHAT_GATEWAY_ADMIN_PORT", -1 },
 	{ "BODY_SIM_ADMIN_PORT", -1 },
 	{ "EMOTION_ENGINE_ADMIN_PORT", -1 },
@@ -47,7 +48,9 @@ static const struct {
 	{ "MEMORY_WORKER_ADMIN_PORT", -1 },
 	{ "MQTT_BRIDGE_ADMIN_PORT", -1 },
 	{ "LLM_SIM_ADMIN_PORT", -1 },
+	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
+	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
 
 static void
@@ -322,7 +325,8 @@ replace(struct local *l, const char *name, const char *script)
 {
 	static const char *const all[] = { "llm-sim", "intent-filter",
 		"emotion-engine", "memory-worker", "llm-orchestrator",
-		"mqtt-bridge", "chat-gateway", "star-hub", "body-sim" };
+		"mqtt-bridge", "chat-gateway", "star-hub", "engine-runner",
+		"body-sim" };
 	char dir[200], path[400], real[400];
 
 	snprintf(dir, sizeof(dir), "%s", tk_path("bin"));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "testkit/engine_runner_fixture.h"
@@ -312,5 +313,81 @@ TEST(a_deleted_run_leaves_no_folder)
 	gw_ok(&f.gw, "DELETE", path, NULL);
 	snprintf(folder, sizeof(folder), "%s/runs-r1/%s", tk_dir(), id);
 	ck_assert(tk_until(folder_is_removed, folder, ER_MS));
+	er_stop(&f);
+}
+
+/* The next event of a run, whose type and payload are checked. */
+static void
+event_is(natsSubscription *sub, const char *type, const char *id,
+    const char *member, const char *text)
+{
+	natsMsg *m;
+	json_t *j;
+
+	ck_assert_int_eq(natsSubscription_NextMsg(&m, sub, ER_MS), NATS_OK);
+	j = tk_nats_json(m);
+	ck_assert_str_eq(tk_text(j, "type"), type);
+	ck_assert_str_eq(tk_text(j, "payload.run_id"), id);
+	ck_assert_str_eq(tk_text(j, "payload.user_id"), "ann");
+	ck_assert_str_eq(tk_text(j, member), text);
+	json_decref(j);
+	natsMsg_Destroy(m);
+}
+
+TEST(other_services_get_events_of_a_run)
+{
+	struct tk_response a = { 0 };
+	natsSubscription *started, *question, *ended;
+	char id[RUN_ID_MAX];
+
+	er_start(&f, NULL);
+	natsConnection_SubscribeSync(
+	    &started, f.gw.nc, "soul.event.run_started.*");
+	natsConnection_SubscribeSync(
+	    &question, f.gw.nc, "soul.event.run_asks.*");
+	natsConnection_SubscribeSync(&ended, f.gw.nc, "soul.event.run_ended.*");
+	natsConnection_Flush(f.gw.nc);
+	er_begin(&f, id, ER_QUESTION, "\"mode\":\"auto\",");
+	event_is(started, "run_started", id, "payload.mode", "auto");
+	event_is(question, "run_asks", id, "payload.prompt", "Which one?");
+	ck_assert_int_eq(er_reply(&f, &a, id, "ix_1", ER_DONE), 200);
+	event_is(ended, "run_ended", id, "payload.text", "Hi");
+	natsSubscription_Destroy(started);
+	natsSubscription_Destroy(question);
+	natsSubscription_Destroy(ended);
+	tk_response_free(&a);
+	er_stop(&f);
+}
+
+TEST(a_skill_is_copied_to_the_workspace)
+{
+	char id[RUN_ID_MAX], skills[400], file[400];
+	struct tk_response a = { 0 };
+	json_t *j;
+
+	snprintf(skills, sizeof(skills), "SKILLS_DIR=%s", tk_path("skills"));
+	ck_assert_int_eq(mkdir(tk_path("skills"), 0700), 0);
+	ck_assert_int_eq(mkdir(tk_path("skills/greet"), 0700), 0);
+	tk_write_file(tk_path("skills/greet/SKILL.md"), "Greet.");
+	er_start(&f, TK_ENV(skills));
+	gw_request(&f.gw, &a, "POST", "/v1/runs",
+	    "{\"user_id\":\"ann\",\"engine\":\"codex\",\"skill\":\"greet\"}");
+	j = gw_response_json(&a, 202);
+	snprintf(id, sizeof(id), "%s", tk_text(j, "run_id"));
+	ck_assert_str_eq(tk_text(j, "title"), "greet");
+	json_decref(j);
+	/* The script is no prompt of a skill. */
+	er_is(&f, id, "failed", "ENGINE_FAILED");
+	snprintf(file, sizeof(file),
+	    "%s/runs-r1/%s/workspace/work/skills/greet/SKILL.md", tk_dir(), id);
+	ck_assert_int_eq(access(file, R_OK), 0);
+	gw_request(&f.gw, &a, "POST", "/v1/runs",
+	    "{\"user_id\":\"ann\",\"engine\":\"codex\",\"skill\":\"none\"}");
+	j = gw_response_json(&a, 202);
+	snprintf(id, sizeof(id), "%s", tk_text(j, "run_id"));
+	json_decref(j);
+	er_is(&f, id, "failed", "INVALID_INPUT");
+	er_events(&f, id, "failed:INVALID_INPUT");
+	tk_response_free(&a);
 	er_stop(&f);
 }

@@ -165,7 +165,7 @@ TEST_T(kills_lose_no_line_and_leave_nothing, 120)
 	ck_assert_uint_eq(procsup_count(fixture.procsup), 0);
 	for (size_t i = 0; i < MANY; i++) {
 		check_run(i);
-		attempt_free(&runs[i]);
+		attempt_release(&runs[i]);
 	}
 	free(text);
 	procsup_end(&fixture);

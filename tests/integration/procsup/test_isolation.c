@@ -116,8 +116,8 @@ static void
 hostile_end(void)
 {
 	victims_end();
-	attempt_free(&run);
-	attempt_free(&other);
+	attempt_release(&run);
+	attempt_release(&other);
 	procsup_end(&fixture);
 }
 

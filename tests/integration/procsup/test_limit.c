@@ -28,7 +28,7 @@ limit_begin(void)
 static void
 limit_end(void)
 {
-	attempt_free(&run);
+	attempt_release(&run);
 	procsup_end(&fixture);
 }
 

@@ -34,7 +34,7 @@ TEST(output_and_exit_code_are_read)
 	ck_assert_int_ge(a.exit.ns, a.last_ns);
 	ck_assert_int_gt(a.first_ns, 1600000000000000000);
 	ck_assert_uint_eq(procsup_count(fixture.procsup), 0);
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -51,7 +51,7 @@ TEST(the_first_line_comes_before_the_end)
 	ck_assert_uint_eq(attempt_processes(&a), 1);
 	procsup_stop(a.shim, SPOOL_STOP_CANCELED);
 	attempt_await_end(&a);
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -64,7 +64,7 @@ TEST(a_signal_is_an_end)
 	attempt_run(&a, STEPS("out=x", "die=11"));
 	ck_assert_int_eq(a.exit.signal, SIGSEGV);
 	ck_assert_int_eq(a.exit.stop, SPOOL_STOP_NONE);
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -88,7 +88,7 @@ TEST(an_engine_gets_only_what_its_spec_has)
 	ck_assert_str_eq(attempt_out(&a), cwd);
 	snprintf(cwd, sizeof(cwd), "%s/here", a.work);
 	ck_assert_int_eq(access(cwd, F_OK), 0);
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -105,7 +105,7 @@ TEST(an_engine_that_is_missing_is_an_end)
 	ck_assert_str_eq(attempt_err(&a),
 	    "shim: cannot start: /nonexistent/engine: "
 	    "No such file or directory\n");
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -125,8 +125,8 @@ TEST(a_spool_is_used_one_time)
 	ck_assert_int_eq(
 	    procsup_start(fixture.procsup, &b.spec, &h, &s), RC_DOWN);
 	ck_assert_uint_eq(procsup_count(fixture.procsup), 0);
-	attempt_free(&a);
-	attempt_free(&b);
+	attempt_release(&a);
+	attempt_release(&b);
 	procsup_end(&fixture);
 }
 
@@ -151,7 +151,7 @@ TEST(a_spec_that_breaks_a_rule_is_rejected)
 	a.spec.argv = many;
 	ck_assert_int_eq(
 	    procsup_start(fixture.procsup, &a.spec, &h, &s), RC_TOOBIG);
-	attempt_free(&a);
+	attempt_release(&a);
 	procsup_end(&fixture);
 }
 
@@ -172,8 +172,8 @@ TEST(a_spool_that_is_played_is_the_same)
 	ck_assert_str_eq(attempt_out(&a), attempt_out(&b));
 	ck_assert_str_eq(attempt_err(&a), attempt_err(&b));
 	ck_assert_int_eq(b.exit.code, 3);
-	attempt_free(&a);
-	attempt_free(&b);
+	attempt_release(&a);
+	attempt_release(&b);
 	procsup_end(&fixture);
 }
 
@@ -224,10 +224,10 @@ TEST_T(a_hundred_engines_leave_nothing, 60)
 		ck_assert_str_eq(attempt_err(&all[i]), "end\n");
 		ck_assert_int_eq(all[i].exit.code, 7);
 		ck_assert_uint_eq(attempt_processes(&all[i]), 0);
-		attempt_free(&all[i]);
+		attempt_release(&all[i]);
 	}
 	ck_assert_uint_eq(procsup_descriptors(), before);
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
-	attempt_free(&first);
+	attempt_release(&first);
 	procsup_end(&fixture);
 }

@@ -30,7 +30,7 @@ static void
 run_end(void)
 {
 	attempt_await_end(&run);
-	attempt_free(&run);
+	attempt_release(&run);
 	procsup_end(&fixture);
 }
 
@@ -281,7 +281,7 @@ TEST(a_sweep_kills_only_what_is_doomed)
 	ck_assert_uint_eq(attempt_processes(&other), 1);
 	procsup_stop(other.shim, SPOOL_STOP_CANCELED);
 	attempt_await_end(&other);
-	attempt_free(&other);
+	attempt_release(&other);
 	run_end();
 }
 
@@ -297,7 +297,7 @@ TEST(a_sweep_may_be_dropped)
 	    procsup_sweep(fixture.procsup, sweep_is_doomed, &run, sweep_done),
 	    RC_RETRY);
 	tk_loop_step(fixture.loop);
-	attempt_free(&run);
+	attempt_release(&run);
 	procsup_end(&fixture);
 	ck_assert(!swept);
 }

@@ -61,7 +61,7 @@ runner_start_and_die(const char *const *steps)
 static void
 take_over_end(void)
 {
-	attempt_free(&run);
+	attempt_release(&run);
 	procsup_end(&fixture);
 }
 
@@ -132,7 +132,7 @@ TEST(runner_and_shim_killed_leave_no_process)
 	procsup_free(fixture.procsup);
 	loop_free(fixture.loop);
 	ck_assert_int_eq(kill(attempt_shim_pid(&run), SIGKILL), 0);
-	attempt_free(&run);
+	attempt_release(&run);
 	procsup_begin(&fixture, 1000);
 	run.last_ns = 0;
 	buf_init(&run.out[SPOOL_OUT], 1 << 20);

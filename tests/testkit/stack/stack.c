@@ -74,16 +74,58 @@ stack_env_put(const struct stack *st, const char *service,
 	return n;
 }
 
+/* A program that is no part of the stack, with its servers; ends with NULL. */
+static void
+stack_spawn_beside(const struct stack *st, const char *const argv[],
+    const char *service, const char *const more[], struct stack_proc *p)
+{
+	struct arena *a = arena_new(4096);
+	const char *env[16];
+	size_t n;
+
+	*p = (struct stack_proc){ .http = tk_port(), .admin = tk_port() };
+	n = stack_env_put(st, service, p, a, env, 0);
+	while (*more != NULL)
+		env[n++] = *more++;
+	env[n] = NULL;
+	tk_spawn(&p->proc, service, argv, env);
+	arena_free(a);
+}
+
 void
 stack_spawn_hub(const struct stack *st, struct stack_proc *p)
 {
-	struct arena *a = arena_new(4096);
-	const char *argv[] = { tk_bin("star-hub"), NULL };
-	const char *env[16];
+	static const char *const none[] = { NULL };
+	const char *const argv[] = { tk_bin("star-hub"), NULL };
 
-	*p = (struct stack_proc){ .http = tk_port(), .admin = tk_port() };
-	env[stack_env_put(st, "star-hub", p, a, env, 0)] = NULL;
-	tk_spawn(&p->proc, "star-hub", argv, env);
+	stack_spawn_beside(st, argv, "star-hub", none, p);
+}
+
+void
+stack_spawn_engines(const struct stack *st, const char *engine,
+    struct stack_proc *runner, struct stack_proc *proxy)
+{
+	struct arena *a = arena_new(4096);
+	const char *const run[] = { tk_bin("engine-runner"), NULL };
+	const char *const pass[] = { run[0], "proxy", NULL };
+	int port = tk_port();
+	const char *const more[] = {
+		arena_printf(a, "RUNS_DIR=%s", tk_path("runs")).p,
+		arena_printf(a, "ENGINES=%s", tk_path("engines.json")).p,
+		arena_printf(a, "ENGINE_PROXY_ADDR=127.0.0.1:%d", port).p,
+		"RUNNER_ID=r1", "RUNS_DRAIN_MS=0", NULL
+	};
+
+	tk_write_file(tk_path("engines.json"),
+	    arena_printf(a,
+		"{\"engines\":[{\"engine\":\"codex\","
+		"\"command\":[\"/bin/sh\",\"%s\"],"
+		"\"base_url\":\"http://127.0.0.1:1/v1\"}]}",
+		engine)
+		.p);
+	stack_spawn_beside(st, run, "engine-runner", more, runner);
+	stack_spawn_beside(st, pass, "engine-runner", more, proxy);
+	proxy->http = port;
 	arena_free(a);
 }
 

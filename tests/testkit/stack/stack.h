@@ -106,6 +106,14 @@ void stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
  */
 void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 
+/*
+ * stack_spawn_engines(st, engine, runner, proxy):
+ * Start an engine-runner, whose codex is the script engine, and its model
+ * proxy, likewise.
+ */
+void stack_spawn_engines(const struct stack *st, const char *engine,
+    struct stack_proc *runner, struct stack_proc *proxy);
+
 /* stack_wait_ready(p): Wait until its /readyz is 200. */
 void stack_wait_ready(struct stack_proc *p);
 

@@ -226,7 +226,7 @@ verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
 		return;
 	if (i == wire_routes_n)
 		verdict_error(v, "status %d of an unknown route", h->status);
-	else if (h->status != 200)
+	else if (h->status != 200 && h->status != 202)
 		verdict_error(v, "status %d", h->status);
 	else
 		(void)verdict_decode(a, wire_routes[i].response, h->body, v);

@@ -70,6 +70,10 @@
 #define GEMINI_INIT                                                    \
 	"{\"type\":\"init\",\"session_id\":\"s-1\",\"model\":\"m\"}\n" \
 	"{\"type\":\"message\",\"role\":\"user\",\"content\":\"Do it.\"}\n"
+#define GEMINI_NO_REASON                                          \
+	"{\"type\":\"error\",\"severity\":\"error\",\"message\":" \
+	"\"Model stream ended without a finish reason.\"}\n"      \
+	"{\"type\":\"result\",\"status\":\"error\",\"stats\":{}}\n"
 #define GEMINI_DELTA(text)                                                 \
 	"{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"" text \
 	"\",\"delta\":true}\n"
@@ -297,10 +301,7 @@ static const struct attempt_case ends[] = {
 	    "\"unknown\",\"message\":\"[API Error: {\\\"code\\\":401}]\"}}\n",
 	    "", EXIT(145), FIRST, STARTED FAILED("AUTH_REQUIRED"), 0, NULL },
 	{ "gemini: the error is in a row before the result", "gemini",
-	    GEMINI_INIT GEMINI_DELTA("He") GEMINI_DELTA(
-		"He") "{\"type\":\"error\",\"severity\":\"error\",\"message\":"
-		      "\"Model stream ended without a finish reason.\"}\n"
-		      "{\"type\":\"result\",\"status\":\"error\",\"stats\":{}}\n",
+	    GEMINI_INIT GEMINI_DELTA("Hi") GEMINI_DELTA("Hi") GEMINI_NO_REASON,
 	    "Ripgrep is not available.\n", EXIT(0), FIRST,
 	    STARTED DELTA DELTA FINAL WARNED("ENGINE_ERROR_ROW")
 		FAILED("NETWORK"),

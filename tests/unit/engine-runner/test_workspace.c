@@ -1,119 +1,147 @@
-/* What an engine has made of its folders leads nowhere else. */
-#include <fcntl.h>
+/* Folders of runs, and what changed in them. */
+#include "workspace.h"
+
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "procsup/spool_format.h"
 #include "testkit/testkit.h"
-#include "workspace.h"
+#include "workspace_diff.h"
 
-static bool
-exists(const char *path)
+static struct workspace_paths p;
+
+static void
+workspace_begin(void)
 {
-	struct stat st;
-
-	return lstat(path, &st) == 0;
+	workspace_paths(&p, tk_path("runs"), STR("run"), STR("first"), 2);
+	ck_assert_int_eq(workspace_make(&p), RC_OK);
 }
 
 static void
-folder(const char *path)
+workspace_file(const char *name, const char *text)
 {
-	ck_assert_int_eq(mkdir(path, 0700), 0);
+	ck_assert_int_eq(workspace_write(p.work, name, str_of(text)), RC_OK);
 }
 
 static void
-file(const char *path, const char *text)
+workspace_changes(const char *changes)
 {
-	FILE *f = fopen(path, "w");
+	struct buf text = BUF_INIT(SPOOL_TEXT_MAX), got = BUF_INIT(4096);
+	struct arena *a = arena_new(SPOOL_TEXT_MAX);
+	struct spool_file f;
+	struct str rest;
 
-	ck_assert_ptr_nonnull(f);
-	(void)fputs(text, f);
-	(void)fclose(f);
+	ck_assert_int_eq(workspace_diff(p.work, p.spool), RC_OK);
+	ck_assert_int_eq(workspace_read(p.spool, SPOOL_FILES, &text), RC_OK);
+	rest = buf_str(&text);
+	while (spool_file_next(&rest, a, &f) == RC_OK)
+		buf_printf(
+		    &got, "%.*s %.*s\n", STR_ARG(f.change), STR_ARG(f.path));
+	ck_assert_str_eq(got.n > 0 ? got.p : "", changes);
+	buf_free(&got);
+	buf_free(&text);
+	arena_free(a);
 }
 
-TEST(a_file_is_written_with_its_folders)
+TEST(paths_of_a_run_are_those_of_its_workspace)
 {
-	struct buf b = BUF_INIT(64);
+	char path[600];
 
-	folder(tk_path("home"));
-	ck_assert_int_eq(
-	    workspace_write(tk_path("home"), "a/b/c", STR("one")), RC_OK);
-	ck_assert_int_eq(
-	    workspace_write(tk_path("home"), "a/b/c", STR("two")), RC_OK);
-	ck_assert_int_eq(workspace_read(tk_path("home/a/b"), "c", &b), RC_OK);
-	ck_assert(str_eq(buf_str(&b), STR("two")));
-	ck_assert(!exists(tk_path("home/a/b/c.part")));
-	buf_free(&b);
+	workspace_begin();
+	snprintf(path, sizeof(path), "%s/run/2", tk_path("runs"));
+	ck_assert_str_eq(p.spool, path);
+	snprintf(
+	    path, sizeof(path), "%s/first/workspace/work", tk_path("runs"));
+	ck_assert_str_eq(p.work, path);
+	ck_assert(workspace_has(p.tmp));
 }
 
-TEST(nothing_is_written_through_links)
+TEST(changes_of_files_are_found)
 {
-	folder(tk_path("home"));
-	folder(tk_path("other"));
-	ck_assert_int_eq(symlink(tk_path("other"), tk_path("home/.codex")), 0);
-	ck_assert_int_eq(
-	    workspace_write(tk_path("home"), ".codex/config", STR("x")),
-	    RC_DOWN);
-	ck_assert(!exists(tk_path("other/config")));
-	/* A link to a file is replaced, and so is what waits for its name. */
-	file(tk_path("other/file"), "theirs");
-	ck_assert_int_eq(
-	    symlink(tk_path("other/file"), tk_path("home/link")), 0);
-	ck_assert_int_eq(
-	    symlink(tk_path("other/file"), tk_path("home/link.part")), 0);
-	ck_assert_int_eq(
-	    workspace_write(tk_path("home"), "link", STR("ours")), RC_OK);
-	ck_assert_int_eq(mkfifo(tk_path("home/pipe.part"), 0600), 0);
-	ck_assert_int_eq(
-	    workspace_write(tk_path("home"), "pipe", STR("ours")), RC_OK);
-	struct buf b = BUF_INIT(64);
-	ck_assert_int_eq(workspace_read(tk_path("other"), "file", &b), RC_OK);
-	ck_assert(str_eq(buf_str(&b), STR("theirs")));
-	buf_free(&b);
+	char path[600];
+
+	workspace_begin();
+	workspace_file("same", "1");
+	workspace_file("other", "1");
+	workspace_file("old", "1");
+	workspace_file("deep/er/same", "1");
+	ck_assert_int_eq(workspace_snapshot(p.work, p.spool), RC_OK);
+	workspace_file("other", "22");
+	workspace_file("deep/new", "1");
+	workspace_file(".git/index", "1");
+	snprintf(path, sizeof(path), "%s/old", p.work);
+	ck_assert_int_eq(unlink(path), 0);
+	workspace_changes("created deep/new\nmodified other\ndeleted old\n");
+	/* It stays as it was published. */
+	workspace_file("later", "1");
+	workspace_changes("created deep/new\nmodified other\ndeleted old\n");
 }
 
-TEST(a_skill_is_not_copied_through_links)
+TEST(only_files_below_the_workspace_are_opened)
 {
-	folder(tk_path("skills"));
-	folder(tk_path("skills/one"));
-	file(tk_path("skills/one/SKILL.md"), "text");
-	folder(tk_path("other"));
-	folder(tk_path("work"));
-	ck_assert_int_eq(workspace_copy_skill(
-			     tk_path("skills"), STR("one"), tk_path("work")),
+	char link_path[600];
+	int fd;
+
+	workspace_begin();
+	workspace_file("a/file", "text");
+	snprintf(link_path, sizeof(link_path), "%s/link", p.work);
+	ck_assert_int_eq(symlink("/etc/passwd", link_path), 0);
+	fd = workspace_open(p.work, "a/file");
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(workspace_open(p.work, "../../run/2"), -1);
+	ck_assert_int_eq(errno, EXDEV);
+	ck_assert_int_eq(workspace_open(p.work, "/etc/passwd"), -1);
+	ck_assert_int_eq(errno, EXDEV);
+	ck_assert_int_eq(workspace_open(p.work, "link"), -1);
+	ck_assert_int_eq(errno, ELOOP);
+	ck_assert_int_eq(workspace_open(p.work, "a"), -1);
+	ck_assert_int_eq(errno, ENOENT);
+}
+
+TEST(a_skill_is_copied_without_links)
+{
+	char path[700];
+
+	workspace_begin();
+	ck_assert_int_eq(mkdir(tk_path("skills"), 0700), 0);
+	ck_assert_int_eq(
+	    workspace_write(tk_path("skills"), "greet/SKILL.md", STR("do")),
 	    RC_OK);
-	ck_assert(exists(tk_path("work/skills/one/SKILL.md")));
-	/* As it continues a run: what is there is replaced. */
-	ck_assert_int_eq(unlink(tk_path("work/skills/one/SKILL.md")), 0);
-	ck_assert_int_eq(mkfifo(tk_path("work/skills/one/SKILL.md"), 0600), 0);
-	ck_assert_int_eq(workspace_copy_skill(
-			     tk_path("skills"), STR("one"), tk_path("work")),
-	    RC_OK);
-	folder(tk_path("second"));
 	ck_assert_int_eq(
-	    symlink(tk_path("other"), tk_path("second/skills")), 0);
-	ck_assert_int_eq(workspace_copy_skill(
-			     tk_path("skills"), STR("one"), tk_path("second")),
-	    RC_DOWN);
-	ck_assert(!exists(tk_path("other/one")));
+	    workspace_write(tk_path("skills"), "greet/sub/tool", STR("x")),
+	    RC_OK);
+	snprintf(path, sizeof(path), "%s/greet/link", tk_path("skills"));
+	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+	ck_assert_int_eq(
+	    workspace_copy_skill(tk_path("skills"), STR("greet"), p.work),
+	    RC_OK);
+	snprintf(path, sizeof(path), "%s/skills/greet/sub/tool", p.work);
+	ck_assert(workspace_has(path));
+	snprintf(path, sizeof(path), "%s/skills/greet/link", p.work);
+	ck_assert(!workspace_has(path));
+	ck_assert_int_eq(
+	    workspace_copy_skill(tk_path("skills"), STR("none"), p.work),
+	    RC_NOENT);
+	ck_assert_int_eq(
+	    workspace_copy_skill("", STR("greet"), p.work), RC_NOENT);
 }
 
-TEST(what_is_removed_ends_at_links)
+TEST(a_folder_is_removed_with_all_that_is_in_it)
 {
-	struct stat st;
+	char path[600];
 
-	folder(tk_path("run"));
-	folder(tk_path("run/closed"));
-	folder(tk_path("other"));
-	file(tk_path("other/file"), "theirs");
-	ck_assert_int_eq(chmod(tk_path("other/file"), 0400), 0);
-	ck_assert_int_eq(
-	    symlink(tk_path("other"), tk_path("run/closed/folder")), 0);
-	ck_assert_int_eq(
-	    symlink(tk_path("other/file"), tk_path("run/closed/file")), 0);
-	ck_assert_int_eq(chmod(tk_path("run/closed"), 0500), 0);
-	ck_assert_int_eq(workspace_remove(tk_path("run")), RC_OK);
-	ck_assert(!exists(tk_path("run")));
-	ck_assert_int_eq(stat(tk_path("other/file"), &st), 0);
-	ck_assert_uint_eq(st.st_mode & 0777, 0400);
+	workspace_begin();
+	workspace_file("a/b/c/file", "text");
+	snprintf(path, sizeof(path), "%s/a/b", p.work);
+	ck_assert_int_eq(chmod(path, 0500), 0);
+	snprintf(path, sizeof(path), "%s/link", p.home);
+	ck_assert_int_eq(symlink(tk_dir(), path), 0);
+	ck_assert_int_eq(workspace_remove(tk_path("runs")), RC_OK);
+	ck_assert(!workspace_has(tk_path("runs")));
+	ck_assert(workspace_has(tk_dir()));
+	ck_assert_int_eq(workspace_remove(tk_path("runs")), RC_OK);
 }
