@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { KEY, processesOf, until } from "./service.mjs";
+import { processesOf, until } from "./service.mjs";
 
 const END = /^(conversation.(completed|failed)|user.input.required)$/;
 const FINAL = /^conversation.(completed|failed)$/;
