@@ -189,12 +189,13 @@ test-web: $(B)/bin/star-hub $(STAMP)
 	esac
 
 # ---- real engines ------------------------------------------------------------
-# codex, gemini and opencode from npm, with a simulated model behind the model
-# proxy.  Some retry a failed call for a minute or more.
-test-engines: $(B)/bin/engine-runner $(STAMP)
+# codex, gemini and opencode from npm, run through chat-gateway and engine-runner,
+# with a simulated model behind the model proxy.  Some retry a failed call for a
+# minute or more, so all three run at a time.
+test-engines: $(B)/bin/engine-runner $(B)/bin/chat-gateway $(STAMP)
 	@tests/engines/install; case $$? in \
 	0) ENGINE_BIN=$(B)/bin TEST_FILTER='$(FILTER)' TEST_LIMIT=1800 \
-	    tests/testkit/run-tests -j $(J) "tests/engines/cases.mjs codex" \
+	    tests/testkit/run-tests -j 3 "tests/engines/cases.mjs codex" \
 	    "tests/engines/cases.mjs gemini" "tests/engines/cases.mjs opencode" ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \

@@ -68,6 +68,7 @@ static const char *const opencode_resume[] = { OPENCODE_OPTIONS,
 	"--session=%HANDLE%", "--", "%PROMPT%", NULL };
 static const char *const opencode_env[] = { ENGINE_ENV, "SOUL_MODEL_KEY=%KEY%",
 	"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1",
+	"OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 	NULL };
 static const struct engine_file opencode_files[] = {
 	{ ".config/opencode/opencode.json",
@@ -90,15 +91,15 @@ static const char *const iflow_env[] = { ENGINE_ENV, "IFLOW_API_KEY=%KEY%",
 static const struct engine engine_table[] = {
 	{ STR_INIT("codex"), &codex_adapter, ENGINE_PROMPT_STDIN, false,
 	    codex_start, codex_resume, codex_env, codex_files,
-	    NELEM(codex_files), "--version" },
+	    NELEM(codex_files), "--version", true },
 	{ STR_INIT("gemini"), &gemini_adapter, ENGINE_PROMPT_ARG, false,
 	    gemini_start, gemini_resume, gemini_env, gemini_files,
-	    NELEM(gemini_files), "--version" },
+	    NELEM(gemini_files), "--version", false },
 	{ STR_INIT("opencode"), &opencode_adapter, ENGINE_PROMPT_ARG, false,
 	    opencode_start, opencode_resume, opencode_env, opencode_files,
-	    NELEM(opencode_files), "--version" },
+	    NELEM(opencode_files), "--version", false },
 	{ STR_INIT("iflow"), &iflow_adapter, ENGINE_PROMPT_ARG, true,
-	    iflow_start, iflow_resume, iflow_env, NULL, 0, "--version" },
+	    iflow_start, iflow_resume, iflow_env, NULL, 0, "--version", false },
 };
 
 const struct engine *

@@ -51,7 +51,8 @@ struct engine {
 	const char *const *env;    /* NAME=value; NULL ends */
 	const struct engine_file *files;
 	size_t n_files;
-	const char *probe; /* the argument that prints its version */
+	const char *probe;  /* the argument that prints its version */
+	bool session_usage; /* it counts a session's former turns again */
 };
 
 /* engine_find(name): The engine, or NULL. */

@@ -8,6 +8,7 @@
 #include "context.h"
 #include "core/log.h"
 #include "core/metric.h"
+#include "engine_set.h"
 #include "live_run.h"
 #include "run_facts.h"
 #include "run_stream.h"
@@ -72,6 +73,9 @@ exit_facts(struct live_run *l, struct str names[SANDBOX_RULES_N],
 	run_facts_read(l->rec.facts, l->arena, f);
 	run_facts_isolation(f, &l->runner->sandbox, names);
 	f->engine_version = l->meta.engine_version;
+	/* The session's total has what the attempts before it used. */
+	if (l->engine->engine->session_usage && res->usage.input >= 0)
+		f->usage = (struct wire_run_facts_usage){ 0 };
 	run_facts_add_usage(f, &res->usage);
 	f->stdout_bytes = l->read[SPOOL_OUT];
 	f->stderr_bytes = l->read[SPOOL_ERR];

@@ -5,14 +5,14 @@
 //
 // A response depends on the request alone.  The last "SIM:<name>" in a text of
 // the user selects it; names are those of SCENARIOS.  Requests without one get
-// "ok".
+// "ok".  The last "CASE:<tag>" is kept with the request.
 //
 // usage: model-sim.mjs PORT [KEY]
 import { createServer } from "node:http";
 
 const DONE = '{"__SKILL_DONE__": true}';
 const ASK = '```ask_user\n{"kind": "single_choice", "prompt": "Which colour?", ' +
-  '"options": ["red", "blue"]}\n```';
+  '"options": ["red SIM:done", "blue SIM:done"]}\n```';
 
 // What a scenario does: text; tool: the shell command that is called first;
 // status: of an error; cut, stall: after half of the text; hold: no response.
@@ -59,8 +59,10 @@ function messagesOf(api, body) {
 }
 
 function scenarioOf(api, body) {
-  let name = "ok", results = 0;
+  let name = "ok", results = 0, tag;
   for (const m of messagesOf(api, body)) {
+    if (m.user)
+      tag = m.text.match(/.*CASE:([a-z0-9]+)/s)?.[1] ?? tag;
     const found = m.user ? [...m.text.matchAll(/SIM:([a-z_]+)/g)].at(-1) : null;
     if (found)
       [name, results] = [found[1], 0];
@@ -70,7 +72,7 @@ function scenarioOf(api, body) {
   const scenario = SCENARIOS[name] ?? { status: 400, message: `no scenario ${name}` };
   // opencode names its sessions with a call of their own.
   const title = api === "chat" && !(body.tools?.length > 0);
-  return { name, ...(title && !scenario.status ? { text: "A title" } : scenario),
+  return { name, tag, ...(title && !scenario.status ? { text: "A title" } : scenario),
     ...(results > 0 || title ? { tool: undefined } : {}) };
 }
 
@@ -216,10 +218,10 @@ async function respond(sim, req, res, body) {
   if (route.json)
     return sendJson(res, 200, route.json);
   const form = FORMS[route.api];
+  const plan = scenarioOf(route.api, body);
   if (key !== sim.key)
     return sendJson(res, 401, form.error(401, "the key is not that of the simulated model"));
-  const plan = scenarioOf(route.api, body);
-  entry.scenario = plan.name;
+  Object.assign(entry, { scenario: plan.name, tag: plan.tag });
   if (plan.hold)
     return;
   if (plan.status)

@@ -33,6 +33,7 @@ enum gemini_path {
 	GEMINI_INPUT_TOKENS,
 	GEMINI_OUTPUT_TOKENS,
 	GEMINI_CACHED,
+	GEMINI_TOTAL_TOKENS,
 	GEMINI_MODELS,
 	GEMINI_PATHS_N
 };
@@ -41,7 +42,7 @@ static const char *const gemini_paths[GEMINI_PATHS_N] = { "type", "session_id",
 	"role", "content", "delta", "tool_name", "tool_id", "parameters",
 	"status", "output", "error", "error.message", "error.code", "message",
 	"response", "stats.input_tokens", "stats.output_tokens", "stats.cached",
-	"stats.models" };
+	"stats.total_tokens", "stats.models" };
 
 enum gemini_token {
 	GEMINI_PROMPT,
@@ -207,10 +208,16 @@ static void
 gemini_result(struct adapter_state *s, const struct line *l)
 {
 	struct fact f = fact_of(FACT_USAGE, l);
+	int64_t total;
 
 	f.usage.input = gemini_number(&s->found[GEMINI_INPUT_TOKENS]);
 	f.usage.output = gemini_number(&s->found[GEMINI_OUTPUT_TOKENS]);
 	f.usage.cached = gemini_number(&s->found[GEMINI_CACHED]);
+	/* Reasoning is in the total alone. */
+	total = gemini_number(&s->found[GEMINI_TOTAL_TOKENS]);
+	if (f.usage.input >= 0 && f.usage.output >= 0 &&
+	    total - f.usage.input > f.usage.output)
+		f.usage.output = total - f.usage.input;
 	gemini_report(s, &f);
 	f = fact_of(FACT_END, l);
 	if (!str_eq(gemini_inside(s, GEMINI_STATUS), STR("success"))) {
@@ -282,6 +289,7 @@ gemini_add_model(void *arg, const struct wire_slice *m)
 		return;
 	gemini_add(&sum->usage.input, &found[GEMINI_PROMPT]);
 	gemini_add(&sum->usage.output, &found[GEMINI_CANDIDATES]);
+	gemini_add(&sum->usage.output, &found[GEMINI_THOUGHTS]);
 	gemini_add(&sum->usage.cached, &found[GEMINI_CACHED_TOKENS]);
 	gemini_add(&sum->usage.reasoning, &found[GEMINI_THOUGHTS]);
 }

@@ -25,6 +25,7 @@ enum opencode_path {
 	OPENCODE_OUTPUT,
 	OPENCODE_REASONING,
 	OPENCODE_CACHED,
+	OPENCODE_CACHE_WRITTEN,
 	OPENCODE_STATUS,
 	OPENCODE_TOOL_INPUT,
 	OPENCODE_TOOL_OUTPUT,
@@ -41,9 +42,10 @@ static const char *const opencode_paths[OPENCODE_PATHS_N] = { "type",
 	"sessionID", "part.messageID", "part.id", "part.callID", "part.tool",
 	"part.text", "part.reason", "part.cost", "part.tokens.input",
 	"part.tokens.output", "part.tokens.reasoning", "part.tokens.cache.read",
-	"part.state.status", "part.state.input", "part.state.output",
-	"part.state.error", "part.state.metadata.exit", "error.name",
-	"error.message", "error.data.message", "error.data.statusCode" };
+	"part.tokens.cache.write", "part.state.status", "part.state.input",
+	"part.state.output", "part.state.error", "part.state.metadata.exit",
+	"error.name", "error.message", "error.data.message",
+	"error.data.statusCode" };
 
 #define OPENCODE_ID_MAX 128
 
@@ -159,8 +161,12 @@ opencode_step_finish(struct adapter_state *s, const struct line *l)
 {
 	struct fact f = fact_of(FACT_USAGE, l);
 
+	/* Its input is without the cache, its output without reasoning. */
 	opencode_add(s, OPENCODE_INPUT, &s->usage.input);
+	opencode_add(s, OPENCODE_CACHED, &s->usage.input);
+	opencode_add(s, OPENCODE_CACHE_WRITTEN, &s->usage.input);
 	opencode_add(s, OPENCODE_OUTPUT, &s->usage.output);
+	opencode_add(s, OPENCODE_REASONING, &s->usage.output);
 	opencode_add(s, OPENCODE_REASONING, &s->usage.reasoning);
 	opencode_add(s, OPENCODE_CACHED, &s->usage.cached);
 	opencode_add_cost(s);

@@ -143,6 +143,9 @@ static const char *
 provider_error_type(enum provider_api api, int status)
 {
 	switch (status) {
+	case 401:
+		return api == PROVIDER_GEMINI ? "UNAUTHENTICATED"
+					      : "authentication_error";
 	case 403:
 		return api == PROVIDER_GEMINI ? "PERMISSION_DENIED"
 					      : "permission_error";

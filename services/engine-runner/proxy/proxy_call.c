@@ -277,8 +277,9 @@ proxy_call_start(struct proxy_client *c)
 	struct call_headers headers = { .text = BUF_INIT(2 * HTTP_HEAD_MAX) };
 	struct buf key = BUF_INIT(KEY_FILTER_MAX), line = BUF_INIT(8192);
 	enum rc rc = proxy_engine_key(c->engine, &key);
+	bool has_key = rc == RC_OK;
 
-	if (rc != RC_OK) {
+	if (!has_key) {
 		log_error("proxy.no_key", LOG_S("engine", c->engine->name),
 		    LOG_S("file", c->engine->key_file));
 	} else {
@@ -307,5 +308,10 @@ proxy_call_start(struct proxy_client *c)
 	if (rc == RC_OK)
 		return;
 	call_count(c, false);
-	proxy_client_fail(c, 503, "the model cannot be called now");
+	/* As the provider's own response would be: engines do not retry it. */
+	if (!has_key)
+		proxy_client_fail(
+		    c, 401, "the provider's API key is missing on the server");
+	else
+		proxy_client_fail(c, 503, "the model cannot be called now");
 }

@@ -224,8 +224,8 @@ TEST(a_replaced_key_is_used_for_the_next_call)
 	ck_assert_ptr_nonnull(
 	    strstr(proxy_fixture_request(), "Bearer sk-new\r\n"));
 	tk_write_file(tk_path("key"), "two\nlines");
-	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_CODEX, "{}"), 503);
-	expect_error(&a, "cannot be called now");
+	ck_assert_int_eq(proxy_fixture_post(&fx, &a, PROXY_CODEX, "{}"), 401);
+	expect_error(&a, "key is missing");
 	tk_response_free(&a);
 	proxy_fixture_stop(&fx);
 }

@@ -412,6 +412,43 @@ TEST(an_event_of_rasp_for_each_tool)
 	tk_events_free(&ev);
 }
 
+TEST(what_was_cached_is_input_and_reasoning_is_output)
+{
+	static const struct {
+		const char *engine;
+		struct str out;
+	} cases[] = {
+		{ "codex",
+		    STR_INIT(CODEX_THREAD
+			"{\"type\":\"turn.completed\",\"usage\":{"
+			"\"input_tokens\":100,\"cached_input_tokens\":40,"
+			"\"output_tokens\":20,"
+			"\"reasoning_output_tokens\":5}}\n") },
+		{ "gemini",
+		    STR_INIT(GEMINI_INIT
+			"{\"type\":\"result\",\"status\":\"success\","
+			"\"stats\":{\"total_tokens\":120,\"input_tokens\":100,"
+			"\"output_tokens\":15,\"cached\":40}}\n") },
+		{ "opencode",
+		    STR_INIT(OPENCODE("step_finish",
+			"\"part\":{\"reason\":\"stop\",\"tokens\":{"
+			"\"input\":50,\"output\":15,\"reasoning\":5,"
+			"\"cache\":{\"read\":40,\"write\":10}}}")) },
+	};
+
+	for (size_t i = 0; i < NELEM(cases); i++) {
+		const struct replay r = { .out = cases[i].out };
+		struct tk_events ev;
+
+		tk_attempt(cases[i].engine, NULL, &r, &ev);
+		ck_assert_int_ge(str_find(buf_str(&ev.rasp),
+				     STR("\"input\":100,\"output\":20,"
+					 "\"cached\":40")),
+		    0);
+		tk_events_free(&ev);
+	}
+}
+
 static void
 attempt_count_event(void *arg, const struct rasp_event *e)
 {
