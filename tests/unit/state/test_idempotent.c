@@ -24,6 +24,10 @@ static const struct state_script *const others[] = {
 	&script_run_cancel,
 	/* The same runner is alive for longer. */
 	&script_run_runner_renew,
+	/* The newest generation stays. */
+	&script_star_outdate,
+	/* Those that are removed already are not removed. */
+	&script_star_outdated,
 	/* It sets the same value. */
 	&script_turn_put_commit_time
 };
