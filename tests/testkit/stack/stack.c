@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "core/arena.h"
+#include "core/buf.h"
+#include "core/mem.h"
 #include "testkit/http.h"
 #include "testkit/rights.h"
 #include "testkit/stack/capture.h"
@@ -108,7 +110,10 @@ stack_spawn_engines(const struct stack *st, const char *engine,
 	struct arena *a = arena_new(4096);
 	const char *const run[] = { tk_bin("engine-runner"), NULL };
 	const char *const pass[] = { run[0], "proxy", NULL };
+	static const char *const names[] = { "codex", "gemini", "opencode" };
+	struct buf b = BUF_INIT(4096);
 	int port = tk_port();
+	size_t i;
 	const char *const more[] = {
 		arena_printf(a, "RUNS_DIR=%s", tk_path("runs")).p,
 		arena_printf(a, "ENGINES=%s", tk_path("engines.json")).p,
@@ -116,13 +121,14 @@ stack_spawn_engines(const struct stack *st, const char *engine,
 		"RUNNER_ID=r1", "RUNS_DRAIN_MS=0", NULL
 	};
 
-	tk_write_file(tk_path("engines.json"),
-	    arena_printf(a,
-		"{\"engines\":[{\"engine\":\"codex\","
-		"\"command\":[\"/bin/sh\",\"%s\"],"
-		"\"base_url\":\"http://127.0.0.1:1/v1\"}]}",
-		engine)
-		.p);
+	for (i = 0; i < NELEM(names); i++)
+		buf_printf(&b,
+		    "%s{\"engine\":\"%s\",\"command\":[\"/bin/sh\",\"%s\"],"
+		    "\"base_url\":\"http://127.0.0.1:1/v1\"}",
+		    i == 0 ? "{\"engines\":[" : ",", names[i], engine);
+	buf_puts(&b, "]}");
+	tk_write_file(tk_path("engines.json"), b.p);
+	buf_free(&b);
 	stack_spawn_beside(st, run, "engine-runner", more, runner);
 	stack_spawn_beside(st, pass, "engine-runner", more, proxy);
 	proxy->http = port;

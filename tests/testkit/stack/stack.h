@@ -108,7 +108,7 @@ void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 
 /*
  * stack_spawn_engines(st, engine, runner, proxy):
- * Start an engine-runner, whose codex is the script engine, and its model
+ * Start an engine-runner, whose engines are the script engine, and its model
  * proxy, likewise.
  */
 void stack_spawn_engines(const struct stack *st, const char *engine,
