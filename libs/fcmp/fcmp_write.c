@@ -26,30 +26,11 @@ fcmp_chat_head(struct str turn_id, struct str session_id, struct str ts)
 
 /* ---- texts ---- */
 
-/* Readers reject NUL, escaped too. */
-static void
-fcmp_put_without_nul(struct wire_out *o, struct str text)
-{
-	struct buf b = BUF_INIT(text.n * 3);
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '\0')
-			buf_puts(&b, REPLACEMENT);
-		else
-			buf_putc(&b, text.p[i]);
-	}
-	wire_out_str(o, buf_str(&b));
-	buf_free(&b);
-}
-
 static void
 fcmp_put(struct wire_out *o, const char *key, struct str text)
 {
 	wire_out_key(o, str_of(key));
-	if (text.n > 0 && memchr(text.p, '\0', text.n) != NULL)
-		fcmp_put_without_nul(o, text);
-	else
-		wire_out_str(o, text);
+	wire_out_text(o, text);
 }
 
 static void

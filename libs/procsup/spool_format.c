@@ -229,12 +229,6 @@ static const char *const stop_names[SPOOL_STOPS_N] = {
 	[SPOOL_STOP_LINGERED] = "lingered",
 };
 
-const char *
-spool_stop_name(enum spool_stop s)
-{
-	return stop_names[s];
-}
-
 void
 spool_exit_write(const struct spool_exit *x, struct buf *out)
 {

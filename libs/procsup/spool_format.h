@@ -120,9 +120,6 @@ struct spool_exit {
 	int64_t orphans;  /* processes that had to be killed behind it */
 };
 
-/* spool_stop_name(s): canceled, deadline, … */
-const char *spool_stop_name(enum spool_stop s);
-
 /* spool_exit_write(x, out), spool_exit_read(text, x): As of meta. */
 void spool_exit_write(const struct spool_exit *x, struct buf *out);
 enum rc spool_exit_read(struct str text, struct spool_exit *x) RC_CHECK;

@@ -12,6 +12,8 @@
 
 #include "core/mem.h"
 
+#define OUT_REPLACEMENT "\xef\xbf\xbd"
+
 /* Between this value and the one before it. */
 static void
 out_sep(struct wire_out *o)
@@ -241,7 +243,7 @@ out_put_text(struct buf *b, struct str s, bool valid)
 		if (c < 0x80)
 			out_put_escaped(b, c);
 		else
-			buf_puts(b, "\xef\xbf\xbd");
+			buf_puts(b, OUT_REPLACEMENT);
 		from = ++i;
 	}
 	if (i > from)
@@ -267,6 +269,25 @@ wire_out_str(struct wire_out *o, struct str s)
 	buf_putc(o->b, '"');
 	out_put_text(o->b, s, false);
 	buf_putc(o->b, '"');
+}
+
+void
+wire_out_text(struct wire_out *o, struct str s)
+{
+	struct buf b = BUF_INIT(s.n * strlen(OUT_REPLACEMENT));
+
+	if (s.n == 0 || memchr(s.p, '\0', s.n) == NULL) {
+		wire_out_str(o, s);
+		return;
+	}
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\0')
+			buf_puts(&b, OUT_REPLACEMENT);
+		else
+			buf_putc(&b, s.p[i]);
+	}
+	wire_out_str(o, buf_str(&b));
+	buf_free(&b);
 }
 
 void

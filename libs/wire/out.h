@@ -29,8 +29,13 @@ void wire_out_array_end(struct wire_out *o);
 /* The key of the next value inside an object. */
 void wire_out_key(struct wire_out *o, struct str key);
 
-/* One value.  wire_out_raw() takes JSON text that is valid already. */
+/*
+ * One value.  wire_out_text() is wire_out_str() for those whose readers reject
+ * NUL, escaped, too: it is written as U+FFFD.  wire_out_raw() takes JSON text
+ * that is valid already.
+ */
 void wire_out_str(struct wire_out *o, struct str s);
+void wire_out_text(struct wire_out *o, struct str s);
 void wire_out_i64(struct wire_out *o, int64_t i);
 void wire_out_f64(struct wire_out *o, double f);
 void wire_out_bool(struct wire_out *o, bool v);

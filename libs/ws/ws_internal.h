@@ -9,6 +9,7 @@
 #include "core/buf.h"
 #include "core/loop.h"
 #include "core/map.h"
+#include "core/tcp_listener.h"
 #include "ws/frame_reader.h"
 #include "ws/handshake.h"
 #include "ws/send_queue.h"
@@ -60,8 +61,7 @@ struct ws_peer {
 
 struct ws {
 	struct ws_opts o;
-	struct loop_fd watch;
-	struct loop_timer pause; /* after descriptors have run out */
+	struct tcp_listener listener;
 	struct loop_deferred flush;
 	TAILQ_HEAD(, ws_peer) peers;
 	LIST_HEAD(, ws_peer) dirty; /* with something to send, or to free */
@@ -69,8 +69,6 @@ struct ws {
 	struct tally *by_address; /* connections, by the key of the client's */
 	struct proxy_nets proxies;
 	struct frame_reader_pool *pool;
-	int port;
-	bool stopped;
 	char bytes[WS_READ_MAX]; /* being read */
 };
 

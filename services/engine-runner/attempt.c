@@ -171,7 +171,8 @@ attempt_exit(struct attempt *a, const struct spool_exit *x, struct str files)
 	};
 
 	lines_end(&a->lines);
-	a->o.engine->adapter->finish(a->adapter, &ax);
+	if (a->o.engine->adapter->finish != NULL)
+		a->o.engine->adapter->finish(a->adapter, &ax);
 	attempt_message_end(a);
 	attempt_flush(a);
 	if (a->unreported > 0)

@@ -130,7 +130,4 @@ void runner_wake_all(struct runner *r);
 /* runner_on_renew(r): Renew what the runner offers, every second. */
 void runner_on_renew(void *r);
 
-/* runner_leave(r): It is not alive any more; a call. */
-void runner_leave(struct runner *r);
-
 #endif /* !ENGINE_RUNNER_CONTEXT_H */

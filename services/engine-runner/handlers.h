@@ -48,12 +48,16 @@ struct claim;
  * claim_free(c): After state_stop(); NULL is allowed.
  *
  * run_wake(r, runner, run): A hint for a runner, this one or another.
+ * run_enqueue(r, runner, run): Add it to the runner's list, and wake that; a
+ *     call.  A run that could not be added is found later.
  */
 struct claim *claim_new(struct runner *r);
 void claim_begin(struct claim *c);
 void claim_request(struct runner *r, struct str run);
 void claim_free(struct claim *c);
 void run_wake(struct runner *r, struct str runner, struct str run);
+enum rc run_enqueue(
+    struct runner *r, struct str runner, struct str run) RC_CHECK;
 
 /* ---- on_due.c: timers of the runs of all runners ---- */
 

@@ -98,9 +98,12 @@ interaction_field(
 	    (f->kind == WIRE_QUESTION_KIND_FREE_TEXT || f->n_options > 0);
 }
 
+/* The fields of an array, each read by read. */
 static bool
-interaction_fields(
-    const struct wire_tree *v, struct arena *a, struct fcmp_question *q)
+interaction_fields(const struct wire_tree *v, struct arena *a,
+    bool (*read)(const struct wire_tree *v, struct arena *a,
+	struct wire_question_field *f),
+    struct fcmp_question *q)
 {
 	size_t len = wire_tree_len(v);
 	struct wire_question_field *f;
@@ -110,7 +113,7 @@ interaction_fields(
 		return false;
 	f = arena_alloc(a, len * sizeof(*f));
 	for (size_t i = 0; f != NULL && i < len; i++) {
-		if (!interaction_field(wire_tree_at(v, i), a, &f[i]))
+		if (!read(wire_tree_at(v, i), a, &f[i]))
 			return false;
 	}
 	q->fields = f;
@@ -134,7 +137,7 @@ interaction_block(
 	q->prompt = interaction_text(v, "prompt", FCMP_PROMPT_MAX, a);
 	if (q->kind == WIRE_QUESTION_KIND_FORM)
 		return interaction_fields(
-		    wire_tree_get(v, STR("fields")), a, q);
+		    wire_tree_get(v, STR("fields")), a, interaction_field, q);
 	if (q->kind == WIRE_QUESTION_KIND_FREE_TEXT)
 		return true;
 	if (!interaction_options(
@@ -208,26 +211,17 @@ static bool
 interaction_questions(
     const struct wire_tree *v, struct arena *a, struct fcmp_question *q)
 {
-	size_t len = wire_tree_len(v);
-	struct wire_question_field *f;
+	const struct wire_question_field *f;
 
 	*q = (struct fcmp_question){ .kind = WIRE_QUESTION_KIND_FORM };
-	if (wire_tree_kind(v) != WIRE_TREE_ARRAY || len == 0 ||
-	    len > INTERACTION_FIELDS_MAX)
+	if (!interaction_fields(v, a, interaction_question, q))
 		return false;
-	f = arena_alloc(a, len * sizeof(*f));
-	for (size_t i = 0; f != NULL && i < len; i++) {
-		if (!interaction_question(wire_tree_at(v, i), a, &f[i]))
-			return false;
-	}
-	if (f == NULL)
-		return false;
+	f = q->fields;
 	q->prompt = f[0].label;
-	if (len > 1) {
-		q->fields = f;
-		q->n_fields = len;
+	if (q->n_fields > 1)
 		return true;
-	}
+	q->fields = NULL;
+	q->n_fields = 0;
 	q->kind = f[0].kind;
 	q->options = f[0].options;
 	q->n_options = f[0].n_options;

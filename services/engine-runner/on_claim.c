@@ -116,6 +116,15 @@ run_wake(struct runner *r, struct str runner, struct str run)
 	buf_free(&out);
 }
 
+enum rc
+run_enqueue(struct runner *r, struct str runner, struct str run)
+{
+	enum rc rc = run_runner_add(r->state, runner, run);
+
+	run_wake(r, runner, run);
+	return rc;
+}
+
 static void
 claim_on_poll(void *arg)
 {

@@ -89,9 +89,7 @@ due_move(struct due *d, const struct runner_list *list,
 	if (rc == RC_OK)
 		rc = run_assign(d->runner->state, rec->run_id, rec->runner, to);
 	if (rc == RC_OK)
-		rc = run_runner_add(d->runner->state, to, rec->run_id);
-	if (rc == RC_OK)
-		run_wake(d->runner, to, rec->run_id);
+		rc = run_enqueue(d->runner, to, rec->run_id);
 	due_log(rec->run_id, "move", rc);
 }
 
@@ -104,9 +102,8 @@ due_queued(struct due *d, const struct runner_list *list,
 	enum rc rc;
 
 	if (alive) {
-		rc = run_runner_add(d->runner->state, u->runner, u->run_id);
+		rc = run_enqueue(d->runner, u->runner, u->run_id);
 		due_log(u->run_id, "add", rc);
-		run_wake(d->runner, u->runner, u->run_id);
 		return;
 	}
 	rc = run_read(d->runner->state, u->run_id, a, &rec);
@@ -131,11 +128,8 @@ due_auto_reply(struct due *d, const struct run_record *rec, struct str reply)
 		.reply = reply };
 	enum rc rc = run_stream_append(d->runner, &p);
 
-	if (rc == RC_OK)
-		rc = run_runner_add(d->runner->state, rec->runner, rec->run_id);
-	if (rc == RC_OK)
-		run_wake(d->runner, rec->runner, rec->run_id);
-	return rc;
+	return rc == RC_OK ? run_enqueue(d->runner, rec->runner, rec->run_id)
+			   : rc;
 }
 
 static void

@@ -213,10 +213,11 @@ logs_read(void *arg)
 	close(c->fd);
 }
 
+/* fn, on a thread for the disk. */
 static enum rc
-logs_read_range(struct logs_call *c)
+logs_work(struct logs_call *c, void (*fn)(void *arg))
 {
-	enum rc rc = runner_work(c->runner, logs_read, c);
+	enum rc rc = runner_work(c->runner, fn, c);
 
 	if (rc != RC_OK)
 		return logs_fail(c, rc, NULL, "the runner is busy: try again");
@@ -243,7 +244,7 @@ logs_output(struct logs_call *c, struct buf *reply)
 							   : SPOOL_STDERR);
 	c->from = q.from;
 	c->to = q.has_to ? q.to : -1;
-	rc = logs_read_range(c);
+	rc = logs_work(c, logs_read);
 	if (rc == RC_OK && c->error != 0)
 		rc = logs_missing(c);
 	if (rc != RC_OK)
@@ -293,7 +294,7 @@ logs_file(struct logs_call *c, struct buf *reply)
 	c->below = arena_str(c->arena, q.path).p;
 	c->from = q.from;
 	c->to = -1;
-	rc = logs_read_range(c);
+	rc = logs_work(c, logs_read);
 	if (rc != RC_OK)
 		return rc;
 	if (c->error == EXDEV || c->error == ELOOP)
@@ -370,9 +371,9 @@ logs_files(struct logs_call *c, struct buf *reply)
 	workspace_paths(&p, c->runner->conf->runs_dir, rec.run_id,
 	    rec.workspace, rec.attempt > 0 ? rec.attempt : 1);
 	(void)snprintf(c->path, sizeof(c->path), "%s", p.spool);
-	rc = runner_work(c->runner, logs_read_files, c);
+	rc = logs_work(c, logs_read_files);
 	if (rc != RC_OK)
-		return logs_fail(c, rc, NULL, "the runner is busy: try again");
+		return rc;
 	if (c->error != 0)
 		return logs_missing(c);
 	rep = (struct wire_run_files){ .run_id = q.run_id };

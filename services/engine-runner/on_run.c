@@ -159,12 +159,9 @@ run_start_done(struct runner *r, struct svc_call *c, const struct run_new *n)
 		run_fail(c, rc);
 		return;
 	}
-	if (rec.status == RUN_IS_QUEUED) {
-		/* It is found without, later. */
-		if (run_runner_add(r->state, rec.runner, rec.run_id) != RC_OK)
-			log_debug("run.not_added", LOG_V("run", rec.run_id));
-		run_wake(r, rec.runner, rec.run_id);
-	}
+	if (rec.status == RUN_IS_QUEUED &&
+	    run_enqueue(r, rec.runner, rec.run_id) != RC_OK)
+		log_debug("run.not_added", LOG_V("run", rec.run_id));
 	log_info("run.start", LOG_V("run", rec.run_id),
 	    LOG_V("runner", rec.runner), LOG_I("repeated", n->repeated));
 	run_reply_record(c, &rec);
@@ -270,11 +267,9 @@ on_run_reply(void *app, struct svc_call *c)
 		run_fail(c, rc);
 		return;
 	}
-	if (rec.status == RUN_IS_QUEUED) {
-		if (run_runner_add(r->state, rec.runner, rec.run_id) != RC_OK)
-			log_debug("run.not_added", LOG_V("run", rec.run_id));
-		run_wake(r, rec.runner, rec.run_id);
-	}
+	if (rec.status == RUN_IS_QUEUED &&
+	    run_enqueue(r, rec.runner, rec.run_id) != RC_OK)
+		log_debug("run.not_added", LOG_V("run", rec.run_id));
 	run_reply_record(c, &rec);
 }
 

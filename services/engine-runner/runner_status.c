@@ -108,12 +108,3 @@ runner_on_renew(void *arg)
 	if (!r->renewing && atomic_load(&r->ready))
 		fiber_start(status_renew, r);
 }
-
-void
-runner_leave(struct runner *r)
-{
-	enum rc rc = run_runner_end(r->state, str_of(r->id));
-
-	if (rc != RC_OK)
-		log_debug("runner.not_ended", LOG_RC(rc));
-}

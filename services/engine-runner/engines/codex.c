@@ -309,10 +309,7 @@ codex_question(struct adapter_state *s, const struct line *l)
 	codex_report(s, &f);
 }
 
-static const struct {
-	const char *type;
-	void (*row)(struct adapter_state *s, const struct line *l);
-} codex_rows[] = {
+static const struct adapter_row codex_rows[] = {
 	{ "item.completed", codex_item_completed },
 	{ "item.started", codex_item_started },
 	{ "item.updated", codex_item_updated },
@@ -327,31 +324,22 @@ static const struct {
 static void
 codex_line(struct adapter_state *s, const struct line *l)
 {
-	struct str type;
+	const struct adapter_row *row = NULL;
 
 	if (l->stream == SPOOL_ERR || l->text.n == 0) {
 		fact_raw(&s->to, l, false);
 		return;
 	}
 	if (!l->too_long &&
-	    wire_slice_paths(s->paths, l->text, s->found) == RC_OK) {
-		type = codex_inside(s, CODEX_TYPE);
-		for (size_t i = 0; i < NELEM(codex_rows); i++) {
-			if (str_eq(type, str_of(codex_rows[i].type))) {
-				codex_rows[i].row(s, l);
-				return;
-			}
-		}
+	    wire_slice_paths(s->paths, l->text, s->found) == RC_OK)
+		row = adapter_row_find(
+		    codex_rows, NELEM(codex_rows), codex_inside(s, CODEX_TYPE));
+	if (row == NULL) {
+		fact_raw(&s->to, l, true);
+		return;
 	}
-	fact_raw(&s->to, l, true);
+	row->read(s, l);
 }
 
-static void
-codex_finish(struct adapter_state *s, const struct adapter_exit *x)
-{
-	(void)s;
-	(void)x;
-}
-
-const struct adapter codex_adapter = { codex_create, codex_line, codex_finish,
+const struct adapter codex_adapter = { codex_create, codex_line, NULL,
 	codex_destroy };

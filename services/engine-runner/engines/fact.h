@@ -112,9 +112,26 @@ fact_status(const struct fact_sink *to, const struct line *l, const char *state)
 
 struct adapter_state;
 
+/* How an adapter reads the rows of a type. */
+struct adapter_row {
+	const char *type;
+	void (*read)(struct adapter_state *s, const struct line *l);
+};
+
+/* adapter_row_find(rows, n, type): NULL: there is none of the type. */
+static inline const struct adapter_row *
+adapter_row_find(const struct adapter_row *rows, size_t n, struct str type)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(type, str_of(rows[i].type)))
+			return &rows[i];
+	return NULL;
+}
+
 /*
  * The reader of an engine's output.  line() reports at least one fact for each
- * line, now or, of lines that it collects, later; finish() all that is left.
+ * line, now or, of lines that it collects, later; finish() all that is left,
+ * NULL: nothing is.
  */
 struct adapter {
 	struct adapter_state *(*create)(const struct fact_sink *to);

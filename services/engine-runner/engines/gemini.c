@@ -230,34 +230,28 @@ gemini_result(struct adapter_state *s, const struct line *l)
 	gemini_report(s, &f);
 }
 
-static const struct {
-	const char *type;
-	void (*row)(struct adapter_state *s, const struct line *l);
-	bool message; /* it may go on with one */
-} gemini_rows[] = {
-	{ "message", gemini_message, true },
-	{ "tool_use", gemini_tool_use, false },
-	{ "tool_result", gemini_tool_result, false },
-	{ "init", gemini_init, false },
-	{ "error", gemini_error, false },
-	{ "result", gemini_result, false },
+static const struct adapter_row gemini_rows[] = {
+	{ "message", gemini_message },
+	{ "tool_use", gemini_tool_use },
+	{ "tool_result", gemini_tool_result },
+	{ "init", gemini_init },
+	{ "error", gemini_error },
+	{ "result", gemini_result },
 };
 
 static bool
 gemini_row(struct adapter_state *s, const struct line *l)
 {
-	struct str type = gemini_inside(s, GEMINI_TYPE);
+	const struct adapter_row *row = adapter_row_find(
+	    gemini_rows, NELEM(gemini_rows), gemini_inside(s, GEMINI_TYPE));
 
-	for (size_t i = 0; i < NELEM(gemini_rows); i++) {
-		if (!str_eq(type, str_of(gemini_rows[i].type)))
-			continue;
-		s->stream = true;
-		if (!gemini_rows[i].message)
-			gemini_message_end(s, l);
-		gemini_rows[i].row(s, l);
-		return true;
-	}
-	return false;
+	if (row == NULL)
+		return false;
+	s->stream = true;
+	if (row->read != gemini_message)
+		gemini_message_end(s, l);
+	row->read(s, l);
+	return true;
 }
 
 /* ---- a document ---- */

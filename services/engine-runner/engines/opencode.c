@@ -255,10 +255,7 @@ opencode_done(struct adapter_state *s, const struct line *l)
 	fact_status(&s->to, l, "done");
 }
 
-static const struct {
-	const char *type;
-	void (*row)(struct adapter_state *s, const struct line *l);
-} opencode_rows[] = {
+static const struct adapter_row opencode_rows[] = {
 	{ "tool_use", opencode_tool_use },
 	{ "text", opencode_text_row },
 	{ "step_start", opencode_step_start },
@@ -271,32 +268,23 @@ static const struct {
 static void
 opencode_line(struct adapter_state *s, const struct line *l)
 {
-	struct str type;
+	const struct adapter_row *row = NULL;
 
 	if (l->stream == SPOOL_ERR || l->text.n == 0) {
 		fact_raw(&s->to, l, false);
 		return;
 	}
 	if (!l->too_long &&
-	    wire_slice_paths(s->paths, l->text, s->found) == RC_OK) {
-		type = opencode_inside(s, OPENCODE_TYPE);
-		for (size_t i = 0; i < NELEM(opencode_rows); i++) {
-			if (str_eq(type, str_of(opencode_rows[i].type))) {
-				opencode_session(s, l);
-				opencode_rows[i].row(s, l);
-				return;
-			}
-		}
+	    wire_slice_paths(s->paths, l->text, s->found) == RC_OK)
+		row = adapter_row_find(opencode_rows, NELEM(opencode_rows),
+		    opencode_inside(s, OPENCODE_TYPE));
+	if (row == NULL) {
+		fact_raw(&s->to, l, true);
+		return;
 	}
-	fact_raw(&s->to, l, true);
+	opencode_session(s, l);
+	row->read(s, l);
 }
 
-static void
-opencode_finish(struct adapter_state *s, const struct adapter_exit *x)
-{
-	(void)s;
-	(void)x;
-}
-
-const struct adapter opencode_adapter = { opencode_create, opencode_line,
-	opencode_finish, opencode_destroy };
+const struct adapter opencode_adapter = { opencode_create, opencode_line, NULL,
+	opencode_destroy };

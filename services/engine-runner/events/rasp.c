@@ -10,8 +10,7 @@
 #include "wire/msgs.h"
 #include "wire/out.h"
 
-#define REPLACEMENT "\xef\xbf\xbd"
-#define NS_PER_MS   1000000
+#define NS_PER_MS 1000000
 
 static const struct {
 	const char *category, *name;
@@ -42,12 +41,6 @@ static const struct {
 	[RASP_RAW_STDOUT] = { "raw", "raw.stdout", false },
 	[RASP_RAW_STDERR] = { "raw", "raw.stderr", false },
 };
-
-const char *
-rasp_category(enum rasp_type t)
-{
-	return rasp_types[t].category;
-}
 
 const char *
 rasp_type_name(enum rasp_type t)
@@ -81,29 +74,10 @@ rasp_ts(int64_t ns, char to[RASP_TS_MAX])
 /* ---- members ---- */
 
 static void
-rasp_put_without_nul(struct wire_out *o, struct str text)
-{
-	struct buf b = BUF_INIT(text.n * 3);
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '\0')
-			buf_puts(&b, REPLACEMENT);
-		else
-			buf_putc(&b, text.p[i]);
-	}
-	wire_out_str(o, buf_str(&b));
-	buf_free(&b);
-}
-
-static void
 rasp_put(struct wire_out *o, const char *key, struct str text)
 {
 	wire_out_key(o, str_of(key));
-	/* Readers reject NUL, escaped too. */
-	if (text.n > 0 && memchr(text.p, '\0', text.n) != NULL)
-		rasp_put_without_nul(o, text);
-	else
-		wire_out_str(o, text);
+	wire_out_text(o, text);
 }
 
 static void

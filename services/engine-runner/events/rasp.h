@@ -112,8 +112,7 @@ struct rasp_event {
 	};
 };
 
-/* The names of what an event is, for example "lifecycle", "run.started". */
-const char *rasp_category(enum rasp_type t);
+/* rasp_type_name(t): For example "run.started". */
 const char *rasp_type_name(enum rasp_type t);
 
 /*

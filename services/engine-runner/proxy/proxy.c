@@ -4,13 +4,10 @@
 #include "proxy/proxy.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/log.h"
@@ -19,11 +16,6 @@
 #include "proxy/proxy_internal.h"
 #include "proxy/proxy_secret.h"
 #include "svc/svc.h"
-
-#define PROXY_BACKLOG     128
-#define PROXY_ACCEPT_MAX  64 /* of one iteration */
-#define PROXY_PAUSE_MS    100
-#define PROXY_LOG_EVERY_S 30
 
 const struct conf_opt proxy_opts[PROXY_OPTS_N] = {
 	{ "ENGINE_PROXY_ADDR", CONF_STR, CONF_AT(proxy_conf, addr),
@@ -59,21 +51,11 @@ const struct conf_opt proxy_opts[PROXY_OPTS_N] = {
 static enum rc
 proxy_address(const char *text, struct sockaddr_in *sa)
 {
-	const char *colon = strrchr(text, ':');
-	char host[INET_ADDRSTRLEN];
-	int64_t port;
+	enum rc rc = tcp_address_parse(text, sa);
 
-	*sa = (struct sockaddr_in){ .sin_family = AF_INET };
-	if (colon == NULL || (size_t)(colon - text) >= sizeof(host) ||
-	    str_to_i64(str_of(colon + 1), 0, UINT16_MAX, &port) != RC_OK)
-		return RC_INVALID;
-	str_copy(
-	    (struct str){ text, (size_t)(colon - text) }, host, sizeof(host));
-	sa->sin_port = htons((uint16_t)port);
-	if (inet_pton(AF_INET, host, &sa->sin_addr) != 1 ||
-	    ntohl(sa->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
-		return RC_INVALID;
-	return RC_OK;
+	if (rc == RC_OK && ntohl(sa->sin_addr.s_addr) >> 24 != IN_LOOPBACKNET)
+		rc = RC_INVALID;
+	return rc;
 }
 
 void
@@ -99,101 +81,28 @@ proxy_check(const void *conf, struct buf *errors, struct buf *known)
 
 /* ---- the listener ---- */
 
-static void proxy_on_pause_end(void *arg);
-
-/* A connection that cannot be accepted would wake the loop all the time. */
 static void
-proxy_pause(struct proxy *p)
-{
-	static struct log_rate rate;
-	int64_t missed;
-
-	if (log_every(&rate, PROXY_LOG_EVERY_S, &missed))
-		log_warn("proxy.no_descriptors", LOG_S("why", strerror(errno)),
-		    LOG_I("connections", p->nclients));
-	loop_fd_watch(p->loop, &p->listener, 0);
-	loop_timer_set(p->loop, &p->pause,
-	    mono_add_ms(clock_mono(), PROXY_PAUSE_MS), proxy_on_pause_end, p);
-}
-
-static void
-proxy_on_pause_end(void *arg)
+proxy_on_accept(void *arg, int fd, const struct sockaddr_in *from)
 {
 	struct proxy *p = arg;
 
-	if (!p->stopped)
-		loop_fd_watch(p->loop, &p->listener, LOOP_READ);
-}
-
-static bool
-proxy_accept(struct proxy *p)
-{
-	struct sockaddr_in from;
-	socklen_t n = sizeof(from);
-	int one = 1, fd;
-
-	fd = accept4(p->listener.fd, (struct sockaddr *)(void *)&from, &n,
-	    SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd == -1) {
-		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-		    errno == ENOMEM)
-			proxy_pause(p);
-		/* Others are errors of that connection. */
-		return errno == ECONNABORTED || errno == EINTR;
-	}
-	if (p->nclients >= PROXY_CLIENTS_MAX) {
+	(void)from;
+	if (p->nclients >= PROXY_CLIENTS_MAX)
 		close(fd);
-		return true;
-	}
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	proxy_client_new(p, fd);
-	return true;
-}
-
-static void
-proxy_on_listener(void *arg, unsigned events)
-{
-	struct proxy *p = arg;
-	int i;
-
-	(void)events;
-	for (i = 0; i < PROXY_ACCEPT_MAX && proxy_accept(p); i++)
-		;
+	else
+		proxy_client_new(p, fd);
 }
 
 static enum rc
 proxy_listen(struct proxy *p)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct sockaddr_in sa;
-	int one = 1;
+	enum rc rc = proxy_address(p->conf->addr, &sa);
 
-	if (fd == -1 || proxy_address(p->conf->addr, &sa) != RC_OK)
-		return RC_DOWN;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	p->listener =
-	    (struct loop_fd){ .fd = fd, .fn = proxy_on_listener, .arg = p };
-	if (bind(fd, (const struct sockaddr *)(const void *)&sa, sizeof(sa)) ==
-		-1 ||
-	    listen(fd, PROXY_BACKLOG) == -1) {
-		log_error("proxy.cannot_listen",
-		    LOG_S("address", p->conf->addr),
-		    LOG_S("why", strerror(errno)));
-		return RC_DOWN;
-	}
-	loop_fd_watch(p->loop, &p->listener, LOOP_READ);
-	return RC_OK;
-}
-
-static void
-proxy_stop_listening(struct proxy *p)
-{
-	if (p->stopped || p->listener.fd == -1)
-		return;
-	p->stopped = true;
-	loop_timer_cancel(p->loop, &p->pause);
-	loop_fd_watch(p->loop, &p->listener, 0);
-	close(p->listener.fd);
+	p->listener = (struct tcp_listener){
+		.loop = p->loop, .on_accept = proxy_on_accept, .arg = p
+	};
+	return rc == RC_OK ? tcp_listener_open(&p->listener, &sa) : rc;
 }
 
 /* ---- life ---- */
@@ -230,7 +139,6 @@ proxy_start(struct svc *s, const void *conf)
 	p->svc = s;
 	p->loop = svc_loop(s);
 	p->conf = conf;
-	p->listener.fd = -1;
 	TAILQ_INIT(&p->clients);
 	rc = proxy_engines_load(p->conf->engines, &p->engines, &why);
 	if (rc != RC_OK)
@@ -259,7 +167,7 @@ proxy_drain(void *app)
 	struct proxy *p = app;
 	struct proxy_client *c, *next;
 
-	proxy_stop_listening(p);
+	tcp_listener_close(&p->listener);
 	for (c = TAILQ_FIRST(&p->clients); c != NULL; c = next) {
 		next = TAILQ_NEXT(c, link);
 		if (c->phase == CLIENT_HEAD)
@@ -272,7 +180,7 @@ proxy_stop(void *app)
 {
 	struct proxy *p = app;
 
-	proxy_stop_listening(p);
+	tcp_listener_close(&p->listener);
 	while (!TAILQ_EMPTY(&p->clients))
 		proxy_client_free(TAILQ_FIRST(&p->clients));
 	httpc_free(p->httpc);

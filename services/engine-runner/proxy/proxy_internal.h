@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "core/loop.h"
+#include "core/tcp_listener.h"
 #include "http/head_reader.h"
 #include "httpc/httpc.h"
 #include "proxy/key_filter.h"
@@ -38,9 +39,7 @@ struct proxy {
 	struct proxy_engines engines;
 	struct run_budgets *budgets;
 	unsigned char secret[PROXY_SECRET_BYTES];
-	struct loop_fd listener;
-	bool stopped;
-	struct loop_timer pause;
+	struct tcp_listener listener;
 	struct proxy_client_list clients;
 	size_t nclients;
 	size_t bodies; /* bytes of request bodies that are reserved */

@@ -127,7 +127,7 @@ TEST(a_killed_engine_fails_its_run)
 	er_stop(&f);
 }
 
-/* Redis has no data of the time after its snapshot, but it is up again. */
+/* It is suspended until the engine has ended. */
 TEST(events_are_published_when_redis_is_back)
 {
 	char id[RUN_ID_MAX];
