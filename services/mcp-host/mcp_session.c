@@ -35,9 +35,9 @@ struct mcp_session {
 	int64_t last_id;
 	/* Requests without a response; 0: none. */
 	int64_t probe, initialize, list, listen;
-	bool push;     /* it says when its list changes */
-	bool changed;  /* the list that is being read is not the newest */
-	int64_t ttl_ms; /* of its list; 0: it says none */
+	bool push;           /* it says when its list changes */
+	bool changed;        /* the list that is being read is not the newest */
+	int64_t ttl_ms;      /* of its list; 0: it says none */
 	struct map *cursors; /* of the list that is being read */
 	size_t pages;
 	struct catalogue *reading, *tools;
@@ -118,9 +118,9 @@ session_fail(struct mcp_session *s, const char *what, struct str detail,
 	buf_puts(&text, what);
 	if (detail.n > 0) {
 		buf_puts(&text, ": ");
-		wire_text_put((struct str){ detail.p,
-				  detail.n < WHY_MAX / 2 ? detail.n
-							 : WHY_MAX / 2 },
+		wire_text_put(
+		    (struct str){ detail.p,
+			detail.n < WHY_MAX / 2 ? detail.n : WHY_MAX / 2 },
 		    &text);
 	}
 	str_copy(buf_str(&text), s->why, sizeof(s->why));
@@ -216,8 +216,7 @@ session_probe(struct mcp_session *s, struct mcp_step *step)
 {
 	s->state = MCP_PROBING;
 	s->probe = session_request_with_meta(s, "server/discover", "", step);
-	step->timer_ms =
-	    s->o.only ? MCP_INITIALIZE_MS : MCP_PROBE_MS;
+	step->timer_ms = s->o.only ? MCP_INITIALIZE_MS : MCP_PROBE_MS;
 }
 
 void
@@ -246,8 +245,8 @@ session_set_server(struct mcp_session *s, struct str info)
 /* ---- lists ---- */
 
 static void
-session_request_page(struct mcp_session *s, struct str cursor,
-    struct mcp_step *step)
+session_request_page(
+    struct mcp_session *s, struct str cursor, struct mcp_step *step)
 {
 	struct buf members = BUF_INIT(TRANSPORT_OUTPUT_MAX / 2);
 
@@ -258,8 +257,8 @@ session_request_page(struct mcp_session *s, struct str cursor,
 			buf_putc(&members, ',');
 	}
 	if (s->era == MCP_ERA_MODERN) {
-		s->list = session_request_with_meta(s, "tools/list",
-		    members.p != NULL ? members.p : "", step);
+		s->list = session_request_with_meta(
+		    s, "tools/list", members.p != NULL ? members.p : "", step);
 	} else {
 		struct buf params = BUF_INIT(TRANSPORT_OUTPUT_MAX / 2 + 2);
 
@@ -291,8 +290,7 @@ static void
 session_listen(struct mcp_session *s, struct mcp_step *step)
 {
 	if (s->era == MCP_ERA_MODERN && s->push && s->listen == 0)
-		s->listen = session_request_with_meta(s,
-		    "subscriptions/listen",
+		s->listen = session_request_with_meta(s, "subscriptions/listen",
 		    "\"notifications\":{\"toolsListChanged\":true},", step);
 }
 
@@ -329,8 +327,7 @@ session_read_ttl(struct mcp_session *s, struct str result)
 
 /* A server may repeat a cursor, or never end its list. */
 static void
-session_on_page(
-    struct mcp_session *s, struct str result, struct mcp_step *step)
+session_on_page(struct mcp_session *s, struct str result, struct mcp_step *step)
 {
 	struct str cursor = rpc_member(result, STR("nextCursor"));
 
@@ -342,8 +339,7 @@ session_on_page(
 		return;
 	}
 	session_read_ttl(s, result);
-	if (cursor.n < 2 || cursor.p[0] != '"' ||
-	    ++s->pages >= MCP_PAGES_MAX ||
+	if (cursor.n < 2 || cursor.p[0] != '"' || ++s->pages >= MCP_PAGES_MAX ||
 	    map_put(s->cursors, cursor, s) != NULL)
 		session_listed(s, step);
 	else
@@ -351,8 +347,8 @@ session_on_page(
 }
 
 static void
-session_on_list(struct mcp_session *s, const struct rpc_message *m,
-    struct mcp_step *step)
+session_on_list(
+    struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step)
 {
 	s->list = 0;
 	if (m->kind == RPC_RESULT) {
@@ -366,21 +362,20 @@ session_on_list(struct mcp_session *s, const struct rpc_message *m,
 	}
 	session_end_list(s);
 	if (s->tools == NULL)
-		session_fail(
-		    s, "it does not list its tools", m->error, step);
+		session_fail(s, "it does not list its tools", m->error, step);
 }
 
 void
 mcp_session_on_changed(struct mcp_session *s, struct mcp_step *step)
 {
+	bool first = !s->changed;
+
 	session_begin_step(s, step);
 	s->changed = true;
-	if (s->list != 0)
-		step->timer_ms = MCP_LIST_MS;
-	else if (s->state == MCP_READY)
+	step->timer_ms = MCP_TIMER_UNCHANGED;
+	/* One that says so all the time gets no later list for it. */
+	if (first && s->list == 0 && s->state == MCP_READY)
 		step->timer_ms = MCP_RELIST_MS;
-	else
-		step->timer_ms = MCP_INITIALIZE_MS;
 }
 
 /* ---- responses ---- */
@@ -404,13 +399,13 @@ session_set_version(
     struct mcp_session *s, const char *version, struct mcp_step *step)
 {
 	s->version = version;
-	session_effect(step,
-	    &(struct mcp_effect){ .kind = MCP_VERSION, .text = version });
+	session_effect(
+	    step, &(struct mcp_effect){ .kind = MCP_VERSION, .text = version });
 }
 
 static void
-session_on_initialize(struct mcp_session *s, const struct rpc_message *m,
-    struct mcp_step *step)
+session_on_initialize(
+    struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step)
 {
 	struct str version = rpc_member(m->result, STR("protocolVersion"));
 	struct buf *b;
@@ -466,8 +461,8 @@ session_is_modern(struct str result)
 }
 
 static void
-session_on_discover(struct mcp_session *s, const struct rpc_message *m,
-    struct mcp_step *step)
+session_on_discover(
+    struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step)
 {
 	struct str tools, meta;
 
@@ -478,20 +473,17 @@ session_on_discover(struct mcp_session *s, const struct rpc_message *m,
 		meta = rpc_member(m->result, STR("_meta"));
 		s->era = MCP_ERA_MODERN;
 		s->initialize = 0;
-		s->push = str_eq(
-		    rpc_member(tools, STR("listChanged")), STR("true"));
+		s->push =
+		    str_eq(rpc_member(tools, STR("listChanged")), STR("true"));
 		session_set_version(s, session_modern, step);
-		session_set_server(
-		    s, rpc_member(meta, STR(META "serverInfo")));
+		session_set_server(s, rpc_member(meta, STR(META "serverInfo")));
 		session_list(s, step);
 		return;
 	}
 	/* A late one; initialize has been sent. */
-	if (s->state == MCP_INITIALIZING) {
-		step->timer_ms = MCP_INITIALIZE_MS;
-		return;
-	}
-	if (s->o.only)
+	if (s->state == MCP_INITIALIZING)
+		step->timer_ms = MCP_TIMER_UNCHANGED;
+	else if (s->o.only)
 		session_fail(s, "it does not know " META "2026-07-28",
 		    m->kind == RPC_ERROR ? m->error : (struct str){ NULL, 0 },
 		    step);
@@ -500,8 +492,8 @@ session_on_discover(struct mcp_session *s, const struct rpc_message *m,
 }
 
 bool
-mcp_session_on_response(struct mcp_session *s, const struct rpc_message *m,
-    struct mcp_step *step)
+mcp_session_on_response(
+    struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step)
 {
 	session_begin_step(s, step);
 	if (m->id == 0)
@@ -512,16 +504,17 @@ mcp_session_on_response(struct mcp_session *s, const struct rpc_message *m,
 		session_on_initialize(s, m, step);
 	else if (m->id == s->list)
 		session_on_list(s, m, step);
-	else if (m->id == s->listen)
+	else if (m->id == s->listen) {
 		s->listen = 0;
-	else
+		step->timer_ms = MCP_TIMER_UNCHANGED;
+	} else {
 		return false;
+	}
 	return true;
 }
 
 bool
-mcp_session_on_failed(
-    struct mcp_session *s, int64_t id, struct mcp_step *step)
+mcp_session_on_failed(struct mcp_session *s, int64_t id, struct mcp_step *step)
 {
 	const struct rpc_message m = { .kind = RPC_ERROR,
 		.id = id,

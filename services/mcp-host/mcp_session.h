@@ -73,8 +73,10 @@ struct mcp_effect {
 struct mcp_step {
 	struct mcp_effect effects[MCP_EFFECTS_MAX];
 	size_t n;
-	int64_t timer_ms; /* until mcp_session_on_timer(); 0: none */
+	/* Until mcp_session_on_timer(), from now; 0: none; or unchanged. */
+	int64_t timer_ms;
 };
+#define MCP_TIMER_UNCHANGED (-1)
 
 /* mcp_session_new(o), mcp_session_free(s): NULL is allowed. */
 struct mcp_session *mcp_session_new(const struct mcp_session_opts *o);
@@ -90,8 +92,8 @@ void mcp_session_free(struct mcp_session *s);
  * mcp_session_on_timer(s, step): timer_ms have passed since the last step.
  */
 void mcp_session_on_open(struct mcp_session *s, struct mcp_step *step);
-bool mcp_session_on_response(struct mcp_session *s, const struct rpc_message *m,
-    struct mcp_step *step);
+bool mcp_session_on_response(
+    struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step);
 bool mcp_session_on_failed(
     struct mcp_session *s, int64_t id, struct mcp_step *step);
 void mcp_session_on_changed(struct mcp_session *s, struct mcp_step *step);

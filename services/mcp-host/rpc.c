@@ -160,9 +160,9 @@ rpc_read(struct rpc_reader *r, struct str json, bool batches,
     void (*fn)(void *arg, const struct rpc_message *m), void *arg)
 {
 	struct rpc_batch b = { r, fn, arg, 0 };
-	const struct wire_slice_handler h = {
-		.each = rpc_read_element, .arg = &b, .max = TRANSPORT_MESSAGE_MAX
-	};
+	const struct wire_slice_handler h = { .each = rpc_read_element,
+		.arg = &b,
+		.max = TRANSPORT_MESSAGE_MAX };
 	struct str text = str_trim(json);
 	struct rpc_message m;
 	enum rc rc;
@@ -219,8 +219,7 @@ rpc_write_request(
 }
 
 void
-rpc_write_notification(
-    struct buf *out, const char *method, struct str params)
+rpc_write_notification(struct buf *out, const char *method, struct str params)
 {
 	buf_printf(out, "{\"jsonrpc\":\"2.0\",\"method\":\"%s\"", method);
 	rpc_write_params(out, params);
@@ -243,8 +242,7 @@ rpc_write_result(struct buf *out, struct str id_json, struct str result)
 }
 
 void
-rpc_write_error(
-    struct buf *out, struct str id_json, int code, const char *text)
+rpc_write_error(struct buf *out, struct str id_json, int code, const char *text)
 {
 	struct wire_out o = { out, false };
 
@@ -277,7 +275,8 @@ rpc_member(struct str json, struct str key)
 		.each = rpc_member_each, .arg = &w, .max = TRANSPORT_MESSAGE_MAX
 	};
 
-	if (json.n == 0 || json.p[0] != '{' || wire_slice_each(json, &h) != RC_OK)
+	if (json.n == 0 || json.p[0] != '{' ||
+	    wire_slice_each(json, &h) != RC_OK)
 		return (struct str){ NULL, 0 };
 	return w.value;
 }

@@ -44,7 +44,7 @@ struct rpc_message {
 	struct str error;   /* its text, as inside a JSON string */
 	struct str data;    /* its data: JSON; absent: none */
 	/* Of notifications about a request of ours, and of params. */
-	int64_t progress_token; /* 0: none of ours */
+	int64_t progress_token;     /* 0: none of ours */
 	struct str progress, total; /* numbers as JSON; absent: none */
 	struct str progress_text;   /* as inside a JSON string; absent: none */
 };
@@ -74,8 +74,8 @@ void rpc_write_request(
 void rpc_write_notification(
     struct buf *out, const char *method, struct str params);
 void rpc_write_result(struct buf *out, struct str id_json, struct str result);
-void rpc_write_error(struct buf *out, struct str id_json, int code,
-    const char *text);
+void rpc_write_error(
+    struct buf *out, struct str id_json, int code, const char *text);
 
 /* rpc_put_line(out, json): Append valid JSON without its line breaks. */
 void rpc_put_line(struct buf *out, struct str json);
