@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "tool/tool_approval.h"
 #include "tool/tool_digest.h"
 #include "tools/provided.h"
 #include "turn/turn_runner.h"
@@ -159,15 +160,6 @@ approval_prompt(const struct wire_session_approval *m, struct arena *a)
 	return s;
 }
 
-static const struct wire_question_option approval_options[2][3] = {
-	{ { STR_INIT("once"), STR_INIT("this time") },
-	    { STR_INIT("always"), STR_INIT("always") },
-	    { STR_INIT("no"), STR_INIT("no") } },
-	{ { STR_INIT("once"), STR_INIT("这次可以") },
-	    { STR_INIT("always"), STR_INIT("一直可以") },
-	    { STR_INIT("no"), STR_INIT("不要") } },
-};
-
 void
 approval_question(
     const struct wire_session_approval *m, struct fcmp_question *out)
@@ -175,8 +167,8 @@ approval_question(
 	*out = (struct fcmp_question){ .interaction_id = m->interaction_id,
 		.kind = WIRE_QUESTION_KIND_SINGLE_CHOICE,
 		.prompt = m->prompt,
-		.options = approval_options[m->chinese],
-		.n_options = NELEM(approval_options[0]) };
+		.options = tool_approval_options(m->chinese),
+		.n_options = TOOL_APPROVAL_OPTIONS_N };
 }
 
 /* ---- record ---- */
