@@ -24,6 +24,7 @@ USES_otlp  := core wire httpc
 USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
 USES_procsup := core
+USES_tool  := core wire
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
@@ -36,6 +37,7 @@ FOREIGN_mqtt  := mosquitto.h mqtt_protocol.h openssl/
 FOREIGN_tls   := openssl/
 FOREIGN_bus   := openssl/
 FOREIGN_auth  := openssl/
+FOREIGN_tool  := openssl/
 
 PKG_rx       := libpcre2-8
 PKG_wire     := jansson
@@ -47,6 +49,7 @@ PKG_mqtt     := libmosquitto libssl libcrypto
 PKG_tls      := libssl libcrypto
 PKG_bus      := libssl libcrypto
 PKG_auth     := libcrypto
+PKG_tool     := libcrypto
 LDLIBS_httpd := -lcivetweb
 LDLIBS_ws    := -lwslay
 
@@ -60,6 +63,7 @@ USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 USES_engine-runner    := core fcmp wire bus state procsup http httpc svc
+USES_mcp-host      := core wire bus state tool procsup http httpc svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.
