@@ -688,7 +688,7 @@ struct str star_read_token(struct record_reader *rd, struct str token);
 
 /* Fields of a record that lists have, too; all that the scripts reply. */
 #define RUN_LIST_FIELDS 21
-#define RUN_ALL_FIELDS  27
+#define RUN_ALL_FIELDS  28
 
 /*
  * run_call(c, script, run): Begin a call: the run, and its logs.
