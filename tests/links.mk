@@ -71,9 +71,8 @@ build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-work
 # Completions of a model that summarises a conversation.
 SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
 	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
-	store/tokenizer.c store/memory_record.c)
-LINKS_fuzz_extraction := wire core
-PKG_fuzz_extraction := memory-worker
+	store/memory_record.c)
+LINKS_fuzz_extraction := search wire core
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
