@@ -159,3 +159,10 @@ SRC_fuzz_reply_check := $(RUNNER_CORE) $(addprefix services/engine-runner/,\
 LINKS_fuzz_reply_check := fcmp procsup
 build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
     -iquote services/engine-runner
+# Names and results of the tools of MCP servers.
+SRC_fuzz_tool_name := services/mcp-host/tool_name.c
+LINKS_fuzz_tool_name := tool
+SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean_text.c)
+LINKS_fuzz_result_content := tool
+build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
+    private CPPFLAGS += -iquote services/mcp-host
