@@ -1,6 +1,6 @@
 /* Results of tools: what is shown of them is clean, and within its limits. */
-#include "must.h"
 #include "result_content.h"
+#include "must.h"
 #include "wire/tree.h"
 
 int
