@@ -120,6 +120,9 @@ piped_finish(struct piped *p, const char *why)
 		while (
 		    p->out[s].fd != -1 && piped_read(p, (enum spool_stream)s))
 			;
+	/* Its end may have come before the shim saw that it should. */
+	if (p->stopping && p->exit.stop == SPOOL_STOP_NONE)
+		p->exit.stop = SPOOL_STOP_RUNNER;
 	p->h.on_end(p->h.arg, &p->exit, why);
 	piped_free(p);
 }
@@ -139,7 +142,6 @@ piped_on_swept(void *arg, size_t killed)
 
 	p->sweep = NULL;
 	p->exit = (struct spool_exit){ .signal = SIGKILL,
-		.stop = p->stopping ? SPOOL_STOP_RUNNER : SPOOL_STOP_NONE,
 		.orphans = (int64_t)killed };
 	piped_finish(p, "");
 }
