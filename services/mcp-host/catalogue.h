@@ -57,7 +57,7 @@ const struct catalogue_tool *catalogue_at(const struct catalogue *c, size_t i);
 const struct catalogue_tool *catalogue_find(
     const struct catalogue *c, struct str name);
 
-/* catalogue_digest(c): Of all of it, in hexadecimal. */
+/* catalogue_digest(c): Of all of it, in hexadecimal; after the seal. */
 const char *catalogue_digest(const struct catalogue *c);
 
 /*
