@@ -23,7 +23,7 @@ static const struct svc_error request_too_many = { 429, "too_many_runs",
 static enum rc
 request_reject(struct run_rejection *why, enum rc rc, const char *text)
 {
-	*why = (struct run_rejection){ rc, { .text = text } };
+	*why = (struct run_rejection){ .rc = rc, .error.text = text };
 	return rc;
 }
 
@@ -31,7 +31,7 @@ static enum rc
 request_reject_as(
     struct run_rejection *why, enum rc rc, const struct svc_error *e)
 {
-	*why = (struct run_rejection){ rc, *e };
+	*why = (struct run_rejection){ .rc = rc, .error = *e };
 	return rc;
 }
 
@@ -69,7 +69,7 @@ request_reject_conflict(struct run_rejection *why, struct str reason)
 	    why, RC_CONFLICT, "the run has changed: try again");
 }
 
-/* Of a call of state.h. */
+/* Of a call of state.h that reads. */
 static enum rc
 request_reject_rc(struct run_rejection *why, enum rc rc)
 {
@@ -78,6 +78,15 @@ request_reject_rc(struct run_rejection *why, enum rc rc)
 	if (rc == RC_BUG || rc == RC_INVALID)
 		return request_reject(why, rc, "the request cannot be stored");
 	return request_reject(why, rc, "Redis is unavailable: try again later");
+}
+
+/* Of one that writes. */
+static enum rc
+request_reject_write(struct run_rejection *why, enum rc rc)
+{
+	(void)request_reject_rc(why, rc);
+	why->may_be_done = state_may_be_done(rc);
+	return rc;
 }
 
 /* ---- start ---- */
@@ -177,10 +186,14 @@ run_request_start(struct runner *r, const struct wire_run_start_request *q,
 		return request_reject_as(why, rc, &request_too_many);
 	if (rc == RC_CONFLICT)
 		return request_reject_conflict(why, n.why);
-	if (rc == RC_OK)
-		rc = run_read(r->state, str_of(n.run_id), a, out);
 	if (rc != RC_OK)
-		return request_reject_rc(why, rc);
+		return request_reject_write(why, rc);
+	rc = run_read(r->state, str_of(n.run_id), a, out);
+	if (rc != RC_OK) {
+		(void)request_reject_rc(why, rc);
+		why->may_be_done = true;
+		return rc;
+	}
 	request_enqueue(r, out);
 	log_info("run.start", LOG_V("run", out->run_id),
 	    LOG_V("runner", out->runner), LOG_I("repeated", n.repeated));
@@ -231,7 +244,7 @@ run_request_reply(struct runner *r, const struct wire_run_reply_request *q,
 	if (rc == RC_CONFLICT)
 		return request_reject_conflict(why, reply.why);
 	if (rc != RC_OK)
-		return request_reject_rc(why, rc);
+		return request_reject_write(why, rc);
 	request_enqueue(r, out);
 	return RC_OK;
 }

@@ -25,6 +25,7 @@ struct runner;
 struct run_rejection {
 	enum rc rc;
 	struct svc_error error;
+	bool may_be_done; /* it is not known whether it was */
 };
 
 /*
