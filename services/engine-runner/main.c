@@ -1,6 +1,5 @@
 /*
  * engine-runner: coding engines as conversations.
- *
  *	nats	soul.rpc.run.start, .reply, .cancel: of any run
  *		soul.rpc.run.logs, .files, .file.<runner>: of this disk
  *		soul.run.wake.<runner>; out: soul.run.stream.<run>
