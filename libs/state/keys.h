@@ -241,9 +241,12 @@
  * Hash: what has become of a user's runs, for the next turns of the sessions
  * that are to report it: "<session's token> <run>": JSON; expires.
  */
-#define KEY_USER_RUN_NOTES "soul:user:{#}:%:run_notes:1"
-#define RUN_NOTES_MAX      64
-#define RUN_NOTES_TTL_MS   604800000
+#define KEY_USER_RUN_NOTES_PRE  "soul:user:"
+#define KEY_USER_RUN_NOTES_POST ":run_notes:1"
+#define KEY_USER_RUN_NOTES \
+	KEY_USER_RUN_NOTES_PRE "{#}:%" KEY_USER_RUN_NOTES_POST
+#define RUN_NOTES_MAX    64
+#define RUN_NOTES_TTL_MS 604800000
 /* How much longer than a run that has ended its user's list is stored, so that
  * it outlasts one that lives. */
 #define RUN_LIST_MORE_MS 2592000000

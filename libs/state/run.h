@@ -27,6 +27,7 @@
 #include "core/clock.h"
 #include "state/events.h"
 #include "state/run_id.h"
+#include "state/session.h"
 #include "state/state.h"
 
 /* Bytes of texts, and events of each kind that are published together. */
@@ -259,17 +260,18 @@ enum rc run_workspace_in_use(
 /* ---- what a session reports ---- */
 
 /*
- * run_notes_read(s, user, session, a, list, n):
+ * run_notes_read(s, k, a, out):
  * What has become of runs that this session is to report, and has not: the note
- * of each, the oldest run first, at most RUN_NOTES_MAX (keys.h).
+ * of each, the oldest run first, at most RUN_NOTES_MAX (keys.h).  They are in
+ * session.notes and turn_entered.notes, too.
  *
- * run_notes_done(s, user, session, list, n):
+ * run_notes_done(s, k, notes):
  * It has reported these; one that has changed since stays.
  */
-enum rc run_notes_read(struct state *s, struct str user, struct str session,
-    struct arena *a, struct str **list, size_t *n) RC_CHECK;
-enum rc run_notes_done(struct state *s, struct str user, struct str session,
-    const struct str *list, size_t n) RC_CHECK;
+enum rc run_notes_read(struct state *s, const struct session_key *k,
+    struct arena *a, struct session_notes *out) RC_CHECK;
+enum rc run_notes_done(struct state *s, const struct session_key *k,
+    const struct session_notes *notes) RC_CHECK;
 
 /* ---- timers of a bucket ---- */
 

@@ -167,13 +167,12 @@ static struct arena *notes_arena;
 static bool
 has_note(void *state)
 {
-	struct str *list;
-	size_t n;
+	const struct session_key k = { STR("ann"), STR("s1") };
+	struct session_notes notes;
 
-	ck_assert_int_eq(run_notes_read(f.gw.db.s, STR("ann"), STR("s1"),
-			     notes_arena, &list, &n),
-	    RC_OK);
-	return n == 1 && str_find(list[0], str_of(state)) >= 0;
+	ck_assert_int_eq(
+	    run_notes_read(f.gw.db.s, &k, notes_arena, &notes), RC_OK);
+	return notes.n == 1 && str_find(notes.json[0], str_of(state)) >= 0;
 }
 
 static void

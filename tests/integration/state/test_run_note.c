@@ -27,14 +27,16 @@ begin_run(struct state_fixture *b, struct str session)
 static void
 check_notes(struct state_fixture *b, struct str session, const char *states)
 {
+	const struct session_key k = { ANN, session };
 	struct buf got = BUF_INIT(4096);
-	struct str *list;
-	size_t i, n;
+	struct session_notes notes;
+	struct session s;
+	size_t i;
 
-	OK(run_notes_read(b->s, ANN, session, b->a, &list, &n));
-	for (i = 0; i < n; i++) {
-		ptrdiff_t at = str_find(list[i], STR("\"state\":\""));
-		struct str state = { list[i].p + at + 9, 4 };
+	OK(run_notes_read(b->s, &k, b->a, &notes));
+	for (i = 0; i < notes.n; i++) {
+		ptrdiff_t at = str_find(notes.json[i], STR("\"state\":\""));
+		struct str state = { notes.json[i].p + at + 9, 4 };
 
 		ck_assert_int_ge(at, 0);
 		if (i > 0)
@@ -43,6 +45,10 @@ check_notes(struct state_fixture *b, struct str session, const char *states)
 	}
 	ck_assert_str_eq(got.n > 0 ? got.p : "", states);
 	buf_free(&got);
+	OK(session_read(b->s, &k, b->a, &s));
+	ck_assert_uint_eq(s.notes.n, notes.n);
+	for (i = 0; i < notes.n; i++)
+		ck_assert(str_eq(s.notes.json[i], notes.json[i]));
 }
 
 TEST(a_question_and_an_end_are_noted_for_the_session)
@@ -88,28 +94,29 @@ TEST(a_run_of_no_session_is_not_noted)
 TEST(what_was_reported_is_noted_no_more)
 {
 	struct state_fixture b;
+	const struct session_key k = { ANN, STR("s1") },
+				 other = { ANN, STR("s2") };
 	struct run_record asks, ends;
-	struct str *list;
-	size_t n;
+	struct session_notes notes;
 
 	state_fixture_start(&b);
 	asks = begin_run(&b, STR("s1"));
 	ends = begin_run(&b, STR("s1"));
 	OK(run_fixture_publish(b.s, &asks, RUN_IS_WAITING, 1, 1));
 	OK(run_fixture_publish(b.s, &ends, RUN_IS_CANCELED, 1, 1));
-	OK(run_notes_read(b.s, ANN, STR("s1"), b.a, &list, &n));
-	ck_assert_uint_eq(n, 2);
+	OK(run_notes_read(b.s, &k, b.a, &notes));
+	ck_assert_uint_eq(notes.n, 2);
 	/* One of them has changed since it was read. */
 	OK(run_fixture_publish(b.s, &asks, RUN_IS_FAILED, 1, 1));
-	OK(run_notes_done(b.s, ANN, STR("s1"), list, n));
+	OK(run_notes_done(b.s, &k, &notes));
 	check_notes(&b, STR("s1"), "fail");
-	OK(run_notes_done(b.s, ANN, STR("s1"), list, n));
+	OK(run_notes_done(b.s, &k, &notes));
 	check_notes(&b, STR("s1"), "fail");
 
-	OK(run_notes_read(b.s, ANN, STR("s1"), b.a, &list, &n));
-	OK(run_notes_done(b.s, ANN, STR("s2"), list, n));
+	OK(run_notes_read(b.s, &k, b.a, &notes));
+	OK(run_notes_done(b.s, &other, &notes));
 	check_notes(&b, STR("s1"), "fail");
-	OK(run_notes_done(b.s, ANN, STR("s1"), list, n));
+	OK(run_notes_done(b.s, &k, &notes));
 	check_notes(&b, STR("s1"), "");
 	state_fixture_stop(&b);
 }
@@ -130,9 +137,10 @@ TEST(a_deleted_run_is_not_reported)
 TEST_T(the_oldest_notes_are_removed, 60)
 {
 	struct state_fixture b;
+	const struct session_key k = { ANN, STR("s1") };
+	struct session_notes notes;
 	struct run_record rec;
-	struct str *list, first;
-	size_t n;
+	struct str first;
 	int i;
 
 	state_fixture_start(&b);
@@ -147,8 +155,8 @@ TEST_T(the_oldest_notes_are_removed, 60)
 		if (i == 1)
 			first = rec.run_id;
 	}
-	OK(run_notes_read(b.s, ANN, STR("s1"), b.a, &list, &n));
-	ck_assert_uint_eq(n, RUN_NOTES_MAX);
-	ck_assert_int_ge(str_find(list[0], first), 0);
+	OK(run_notes_read(b.s, &k, b.a, &notes));
+	ck_assert_uint_eq(notes.n, RUN_NOTES_MAX);
+	ck_assert_int_ge(str_find(notes.json[0], first), 0);
 	state_fixture_stop(&b);
 }
