@@ -71,9 +71,8 @@ build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-work
 # Completions of a model that summarises a conversation.
 SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
 	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
-	store/tokenizer.c store/memory_record.c)
-LINKS_fuzz_extraction := wire core
-PKG_fuzz_extraction := memory-worker
+	store/memory_record.c)
+LINKS_fuzz_extraction := search wire core
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
@@ -160,3 +159,10 @@ SRC_fuzz_reply_check := $(RUNNER_CORE) $(addprefix services/engine-runner/,\
 LINKS_fuzz_reply_check := fcmp procsup
 build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
     -iquote services/engine-runner
+# Names and results of the tools of MCP servers.
+SRC_fuzz_tool_name := services/mcp-host/tool_name.c
+LINKS_fuzz_tool_name := tool
+SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean_text.c)
+LINKS_fuzz_result_content := tool
+build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
+    private CPPFLAGS += -iquote services/mcp-host

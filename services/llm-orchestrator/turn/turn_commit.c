@@ -22,6 +22,7 @@
 #include "state/session.h"
 #include "svc/svc.h"
 #include "tools/approval.h"
+#include "tools/run_report.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
 #include "turn/turn_runner.h"
@@ -317,6 +318,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	if (rc == RC_OK)
 		rc = commit_write(r);
 	if (rc == RC_OK) {
+		run_report_done(r);
 		perception_count_unsaved(r);
 		turn_feed(r,
 		    &(struct turn_event){ .kind = TURN_COMMITTED,

@@ -105,7 +105,8 @@ struct turn_facts {
 	struct unconfirmed *unconfirmed; /* calls of earlier turns; or NULL */
 	struct str approval;  /* a call that waits for one; absent: none */
 	bool had_unconfirmed; /* the session stores some */
-	struct buf filter;    /* the request to intent-filter; empty: none */
+	struct session_notes notes; /* of its runs, which this turn reports */
+	struct buf filter; /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
 
@@ -137,6 +138,7 @@ struct turn_run {
 	bool begun;             /* its input was stored with its slot */
 	/* If begun: by turns before; absent: nothing, none. */
 	struct str left_open, approval;
+	struct session_notes notes;
 	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */

@@ -18,11 +18,11 @@
 #include "core/metric.h"
 #include "core/rate.h"
 #include "jobs/dead_letter.h"
+#include "search/tokenizer.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "store/memory_record.h"
 #include "store/memory_store.h"
-#include "store/tokenizer.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 
