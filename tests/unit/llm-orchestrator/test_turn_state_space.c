@@ -5,7 +5,7 @@
  * events are applied too, and must change nothing. A memory search adds a
  * round, so turns with searches have one other round. Turns that forget have
  * up to three calls, and fewer kinds of completions; so have turns with tools
- * of providers, which may begin with a call that the user was waiting about.
+ * of providers, which may begin with a call that the user was asked about.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,7 +286,7 @@ note(struct node *n, const struct turn_action *a)
 		n->finals++;
 		return;
 	}
-	ck_assert_msg(!*owed, "waiting twice: %s", turn_fixture_names[a->kind]);
+	ck_assert_msg(!*owed, "asked twice: %s", turn_fixture_names[a->kind]);
 	*owed = true;
 }
 
@@ -328,7 +328,7 @@ check_known(const struct node *after, const struct turn_event *e)
 		    t->calls[i].outcome == TURN_DEFERRED);
 }
 
-/* The user is waiting about one call at most, which is not sent. */
+/* The user is asked about one call at most, which is not sent. */
 static void
 check_unapproved(const struct turn *t)
 {
