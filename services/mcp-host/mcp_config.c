@@ -20,6 +20,7 @@
 #define TIMEOUT_MAX 3600000
 
 struct mcp_config {
+	size_t refs;
 	struct arena *arena;
 	struct mcp_server *servers;
 	size_t n;
@@ -638,6 +639,7 @@ mcp_config_read(struct str text, const struct mcp_variables *vars,
 		return RC_TOOBIG;
 	}
 	r.c = mem_zalloc(sizeof(*r.c));
+	r.c->refs = 1;
 	r.c->arena = arena_new(16 * MCP_CONFIG_MAX);
 	jsonc_strip(text, &json);
 	rc = wire_tree_parse(buf_str(&json), &top);
@@ -648,17 +650,25 @@ mcp_config_read(struct str text, const struct mcp_variables *vars,
 	wire_tree_free(top);
 	buf_free(&json);
 	if (rc != RC_OK) {
-		mcp_config_free(r.c);
+		mcp_config_unref(r.c);
 		return RC_INVALID;
 	}
 	*out = r.c;
 	return RC_OK;
 }
 
-void
-mcp_config_free(struct mcp_config *c)
+struct mcp_config *
+mcp_config_ref(struct mcp_config *c)
 {
-	if (c == NULL)
+	if (c != NULL)
+		c->refs++;
+	return c;
+}
+
+void
+mcp_config_unref(struct mcp_config *c)
+{
+	if (c == NULL || --c->refs > 0)
 		return;
 	arena_free(c->arena);
 	free(c->servers);
