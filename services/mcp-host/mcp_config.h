@@ -83,6 +83,7 @@ struct mcp_server {
 	size_t n_auto_tools, n_include, n_exclude;
 	const char **roots; /* paths that the server is given as roots */
 	size_t n_roots;
+	const char *roots_json; /* as a result of roots/list; NULL: none */
 	const char **tenants; /* who may use it */
 	size_t n_tenants;
 	bool all_tenants;
