@@ -324,4 +324,13 @@
 #define KEY_STAR_GUESTS "soul:star:guests:{#}:%:%:1"
 #define KEY_STAR_USER   "soul:star:user:{#}:%:1"
 
+/*
+ * Of MCP servers.  Hashes: a user's own servers: name: JSON; a user's grants:
+ * "<soul's token, or *> <server> <tool>": "<policy> <pin>".  Sorted set:
+ * "<session's token> <server> <tool>" by when it was used last (ms); expires.
+ */
+#define KEY_MCP_USER   "soul:mcp:user:{#}:%:1"
+#define KEY_MCP_GRANTS "soul:mcp:grants:{#}:%:1"
+#define KEY_MCP_USED   "soul:mcp:used:{#}:%:1"
+
 #endif /* !STATE_KEYS_H */
