@@ -50,7 +50,7 @@ call_find(const struct mcp_connection *c, int64_t id)
 {
 	struct mcp_call *call;
 
-	LIST_FOREACH(call, &c->calls, link)
+	LIST_FOREACH (call, &c->calls, link)
 		if (call->id == id)
 			return call;
 	return NULL;
@@ -79,8 +79,7 @@ call_on_timer(void *arg)
 	struct mcp_call *call = arg;
 
 	call_send_cancel(call);
-	call_end(call,
-	    call->canceled ? MCP_CALL_CANCELED : MCP_CALL_TIMEOUT, 0,
+	call_end(call, call->canceled ? MCP_CALL_CANCELED : MCP_CALL_TIMEOUT, 0,
 	    (struct str){ NULL, 0 });
 }
 
@@ -145,8 +144,8 @@ static void
 connection_end_calls(struct mcp_connection *c, enum mcp_call_end end)
 {
 	while (!LIST_EMPTY(&c->calls))
-		call_end(LIST_FIRST(&c->calls), end, 0,
-		    (struct str){ NULL, 0 });
+		call_end(
+		    LIST_FIRST(&c->calls), end, 0, (struct str){ NULL, 0 });
 }
 
 /* ---- steps of the session ---- */
@@ -164,9 +163,9 @@ connection_fail(struct mcp_connection *c, const char *why)
 static void
 connection_apply(struct mcp_connection *c, const struct mcp_effect *e)
 {
-	struct transport_message m = { .json = e->json,
-		.id = e->id,
-		.method = str_of(e->method) };
+	struct transport_message m = {
+		.json = e->json, .id = e->id, .method = str_of(e->method)
+	};
 
 	switch (e->kind) {
 	case MCP_SEND:
@@ -229,8 +228,7 @@ connection_on_request(struct mcp_connection *c, const struct rpc_message *m)
 
 	if (str_eq(m->method, STR("ping"))) {
 		rpc_write_result(&b, m->id_json, STR("{}"));
-	} else if (str_eq(m->method, STR("roots/list")) &&
-	    c->o.roots != NULL) {
+	} else if (str_eq(m->method, STR("roots/list")) && c->o.roots != NULL) {
 		rpc_write_result(&b, m->id_json, str_of(c->o.roots));
 	} else {
 		rpc_write_error(&b, m->id_json, RPC_UNKNOWN_METHOD,
@@ -338,8 +336,7 @@ connection_on_closed(void *arg, const struct transport_end *e)
 	buf_put_str(&why, c->why != NULL ? str_of(c->why) : e->text);
 	connection_end_calls(
 	    c, e->may_have_run ? MCP_CALL_LOST : MCP_CALL_NOT_SENT);
-	c->o.handler.on_closed(
-	    c->o.handler.arg, e, why.p != NULL ? why.p : "");
+	c->o.handler.on_closed(c->o.handler.arg, e, why.p != NULL ? why.p : "");
 	buf_free(&why);
 	mcp_connection_free(c);
 }

@@ -91,15 +91,15 @@ struct mcp_call_handler {
 	/* Progress, a sign of life. */
 	void (*on_progress)(void *arg, const struct rpc_message *m);
 	/* The end; the call is freed on return. */
-	void (*on_end)(void *arg, enum mcp_call_end end, int64_t code,
-	    struct str json);
+	void (*on_end)(
+	    void *arg, enum mcp_call_end end, int64_t code, struct str json);
 	void *arg;
 };
 
 struct mcp_call_opts {
 	struct str name, arguments, schema; /* schema may be absent */
-	int64_t timeout_ms; /* without progress */
-	int64_t max_ms;     /* with it */
+	int64_t timeout_ms;                 /* without progress */
+	int64_t max_ms;                     /* with it */
 	struct mcp_call_handler handler;
 };
 
