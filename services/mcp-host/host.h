@@ -27,6 +27,7 @@ struct buf;
 struct bus;
 struct catalogue;
 struct config_file;
+struct httpc;
 struct map;
 struct metric;
 struct presence;
@@ -53,7 +54,7 @@ struct host {
 	struct loop *loop;
 	struct bus *bus;
 	const struct host_conf *conf;
-	char id[ID_HEX32_MAX]; /* of this process */
+	char id[ID_HEX32_MAX];       /* of this process */
 	struct worker_pool *workers; /* connecting */
 	struct state *state;
 	/* Processes of servers. */
@@ -62,9 +63,10 @@ struct host {
 	struct sandbox_report sandbox;
 	struct stdio_host stdio;
 	uint64_t processes; /* that were started; for their marks */
+	struct httpc *http;
 	/* Servers. */
 	struct rpc_reader *reader;
-	struct mcp_config *config; /* NULL: there is none */
+	struct mcp_config *config;       /* NULL: there is none */
 	struct tool_server_list servers; /* the operator's */
 	struct config_file *config_file;
 	struct presence *presence;

@@ -17,6 +17,7 @@
 #include "core/rate.h"
 #include "handlers.h"
 #include "host.h"
+#include "http_transport.h"
 #include "instance_internal.h"
 #include "mcp_connection.h"
 #include "state/state.h"
@@ -63,8 +64,8 @@ instance_make_id(
 }
 
 static struct instance *
-instance_new(struct host *h, struct tool_server *s, struct str user,
-    const char *id)
+instance_new(
+    struct host *h, struct tool_server *s, struct str user, const char *id)
 {
 	struct instance *i = mem_zalloc(sizeof(*i));
 
@@ -144,8 +145,8 @@ void
 instance_retry_in(struct instance *i, int64_t ms)
 {
 	i->phase = PHASE_DOWN;
-	loop_timer_set(i->host->loop, &i->retry,
-	    mono_add_ms(clock_mono(), ms), instance_on_retry, i);
+	loop_timer_set(i->host->loop, &i->retry, mono_add_ms(clock_mono(), ms),
+	    instance_on_retry, i);
 	host_wake(&i->waits);
 }
 
@@ -170,14 +171,14 @@ instance_count_crash(struct instance *i)
 {
 	struct mono now = clock_mono();
 	struct mono *oldest = &i->crashes[i->n_crashes % CRASHES_MAX];
-	bool many = oldest->ns != 0 &&
-	    mono_diff_ms(now, *oldest) < CRASHES_MS;
+	bool many = oldest->ns != 0 && mono_diff_ms(now, *oldest) < CRASHES_MS;
 
 	*oldest = now;
 	i->n_crashes++;
 	metric_add(i->server->restarts, 1);
-	if (many && (i->notified.ns == 0 ||
-			mono_diff_ms(now, i->notified) > CRASHES_MS)) {
+	if (many &&
+	    (i->notified.ns == 0 ||
+		mono_diff_ms(now, i->notified) > CRASHES_MS)) {
 		i->notified = now;
 		instance_notify(i);
 	}
@@ -204,8 +205,7 @@ instance_on_crash(
 	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
 	    LOG_S("why", why), LOG_I("status", e->status),
 	    LOG_S("phase", was_ready ? "ready" : "starting"));
-	if (was_ready &&
-	    mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
+	if (was_ready && mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
 		backoff_reset(&i->backoff);
 	if (was_ready)
 		instance_count_crash(i);
@@ -220,8 +220,7 @@ instance_on_closed(void *arg, const struct transport_end *e, const char *why)
 	bool wanted = i->wanted;
 
 	if (instance_is_process(i))
-		metric_set(
-		    i->host->n_children, (int64_t)--i->host->children);
+		metric_set(i->host->n_children, (int64_t)--i->host->children);
 	i->connection = NULL;
 	i->wanted = false;
 	if (i->phase == PHASE_CLOSING) {
@@ -279,9 +278,9 @@ instance_on_tools(void *arg, struct catalogue *tools)
 }
 
 static struct transport *
-instance_open_transport(void *arg, const struct transport_handler *handler)
+instance_open_process(
+    struct instance *i, const struct transport_handler *handler)
 {
-	struct instance *i = arg;
 	struct host *h = i->host;
 	char mark[PROCSUP_MARK_MAX + 1];
 	char user[ID_TOKEN_MAX];
@@ -292,6 +291,27 @@ instance_open_transport(void *arg, const struct transport_handler *handler)
 	    (unsigned long long)++h->processes);
 	return stdio_transport_new(
 	    &h->stdio, i->server->conf, str_of(user), mark, handler);
+}
+
+static struct transport *
+instance_open_transport(void *arg, const struct transport_handler *handler)
+{
+	struct instance *i = arg;
+	struct host *h = i->host;
+	const struct mcp_server *conf = i->server->conf;
+	const struct http_transport_opts o = {
+		.loop = h->loop,
+		.client = h->http,
+		.url = conf->url,
+		.headers = conf->headers,
+		.n_headers = conf->n_headers,
+		.kind = conf->kind,
+		.request_ms = h->conf->timeout_max_s * 1000,
+		.push = !instance_is_probe(i),
+	};
+
+	return instance_is_process(i) ? instance_open_process(i, handler)
+				      : http_transport_new(&o, handler);
 }
 
 static enum mcp_era
@@ -489,13 +509,14 @@ instance_on_tick(void *arg)
 
 	loop_timer_set(h->loop, &i->tick, mono_add_ms(clock_mono(), TICK_MS),
 	    instance_on_tick, i);
-	if (i->leased)
-		instance_lease_renew(i);
 	if (i->phase == PHASE_ELSEWHERE &&
 	    mono_diff_ms(clock_mono(), i->elsewhere) > ELSEWHERE_MS)
 		i->phase = PHASE_DOWN;
-	if (!instance_is_idle(i))
+	if (!instance_is_idle(i)) {
+		if (i->leased)
+			instance_lease_renew(i);
 		return;
+	}
 	if (i->connection != NULL)
 		instance_close(i);
 	else if (i->leased)

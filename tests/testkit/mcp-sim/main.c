@@ -130,8 +130,8 @@ main(int argc, char *argv[])
 	s.arg = &s;
 	for (int i = 1; i < argc; i++)
 		if (!main_option(argv[i], &deaf) && !sim_option(&s, argv[i])) {
-			fprintf(stderr, "mcp-sim: unknown switch %s\n",
-			    argv[i]);
+			fprintf(
+			    stderr, "mcp-sim: unknown switch %s\n", argv[i]);
 			return 64;
 		}
 	if (deaf)

@@ -29,8 +29,8 @@ static const struct {
 	size_t at;
 	enum { FLAG, NUMBER, TEXT } kind;
 } sim_switches[] = {
-#define SWITCH(name, member, kind)                  \
-	{                                           \
+#define SWITCH(name, member, kind)                       \
+	{                                                \
 		name, offsetof(struct sim, member), kind \
 	}
 	SWITCH("modern", modern, FLAG),
@@ -116,7 +116,7 @@ sim_respond(struct sim *s, json_t *id, const char *member, json_t *value)
 		sim_send(s,
 		    json_pack("{s:s, s:i, s:{}}", "jsonrpc", "2.0", "id",
 			999999, "result"));
-	if (s->batch && s->version != NULL &&
+	if (s->batch && s->lists > 0 && s->version != NULL &&
 	    strcmp(s->version, "2025-03-26") == 0) {
 		sim_send(s, json_pack("[o]", m));
 		return;
@@ -139,10 +139,9 @@ static json_t *
 sim_tool(const char *name, const char *description, const char *property,
     bool read_only)
 {
-	return json_pack(
-	    "{s:s, s:s, s:{s:s, s:{s:{s:s}}, s:[s]}, s:{s:b}}", "name", name,
-	    "description", description, "inputSchema", "type", "object",
-	    "properties", property, "type",
+	return json_pack("{s:s, s:s, s:{s:s, s:{s:{s:s}}, s:[s]}, s:{s:b}}",
+	    "name", name, "description", description, "inputSchema", "type",
+	    "object", "properties", property, "type",
 	    strcmp(property, "ms") == 0 ? "integer" : "string", "required",
 	    property, "annotations", "readOnlyHint", read_only);
 }
@@ -170,8 +169,8 @@ sim_tools(const struct sim *s)
 	    sim_tool("fail", "Always fails.", "text", true),
 	    sim_tool("image", "Returns an image.", "text", true),
 	    sim_tool("wait", "Waits, with progress.", "ms", true),
-	    sim_tool("variable", "A variable of the environment.", "name",
-		true));
+	    sim_tool(
+		"variable", "A variable of the environment.", "name", true));
 	char name[32];
 
 	for (long i = 0; i < s->more + s->lists - 1; i++) {
@@ -219,10 +218,9 @@ sim_log(const struct sim *s, const char *tool, json_t *arguments)
 	char line[4096];
 	int n = snprintf(line, sizeof(line), "%s %.3000s\n", tool,
 	    text != NULL ? text : "{}");
-	int fd = s->log != NULL ? open(s->log,
-				      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-				      0600)
-				: -1;
+	int fd = s->log != NULL
+	    ? open(s->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)
+	    : -1;
 
 	if (fd != -1) {
 		(void)!write(fd, line, (size_t)n);
@@ -403,8 +401,7 @@ static void
 sim_on_request(struct sim *s, const char *method, json_t *id, json_t *params)
 {
 	json_t *meta = json_object_get(params, "_meta");
-	bool modern =
-	    json_object_get(meta, META "protocolVersion") != NULL;
+	bool modern = json_object_get(meta, META "protocolVersion") != NULL;
 
 	if (sim_is_mute(s, method))
 		return;
@@ -442,8 +439,7 @@ sim_on_cancelled(struct sim *s, json_t *params)
 void
 sim_on_message(struct sim *s, json_t *m)
 {
-	const char *method =
-	    json_string_value(json_object_get(m, "method"));
+	const char *method = json_string_value(json_object_get(m, "method"));
 	json_t *id = json_object_get(m, "id");
 	json_t *params = json_object_get(m, "params");
 

@@ -34,8 +34,8 @@ struct sim {
 	bool cursor_loop;
 	long die_at; /* the call at which it exits; 0: none */
 	bool die_on_discover;
-	const char *demand; /* a request to the client before each result */
-	const char *log;    /* a file: a line for each executed call */
+	const char *demand;   /* a request to the client before each result */
+	const char *log;      /* a file: a line for each executed call */
 	const char *describe; /* a file: the description of the tool echo */
 	/* ---- state ---- */
 	long calls, lists, demands;
