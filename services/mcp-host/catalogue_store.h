@@ -21,7 +21,7 @@ struct state;
  */
 enum rc catalogue_store_read(
     struct state *s, const char *key, struct catalogue **out) RC_CHECK;
-enum rc catalogue_store_write(struct state *s, const char *key,
-    const struct catalogue *c) RC_CHECK;
+enum rc catalogue_store_write(
+    struct state *s, const char *key, const struct catalogue *c) RC_CHECK;
 
 #endif /* !CATALOGUE_STORE_H */

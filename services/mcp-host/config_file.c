@@ -54,14 +54,13 @@ config_file_put_errors(const char *path, struct str lines, struct buf *errors)
 
 	while (lines.n > 0) {
 		line = str_split(&lines, '\n');
-		buf_printf(errors, "MCP_CONFIG: %s: %.*s\n", path,
-		    STR_ARG(line));
+		buf_printf(
+		    errors, "MCP_CONFIG: %s: %.*s\n", path, STR_ARG(line));
 	}
 }
 
 enum rc
-config_file_load(
-    const char *path, struct mcp_config **out, struct buf *errors)
+config_file_load(const char *path, struct mcp_config **out, struct buf *errors)
 {
 	static const struct mcp_variables vars = { environment_get, NULL };
 	struct buf text = BUF_INIT(MCP_CONFIG_MAX + 1);
@@ -87,7 +86,7 @@ config_file_find(const struct host *h, const char *key)
 {
 	struct tool_server *s;
 
-	LIST_FOREACH(s, &h->servers, link)
+	LIST_FOREACH (s, &h->servers, link)
 		if (strcmp(s->key, key) == 0)
 			return s;
 	return NULL;

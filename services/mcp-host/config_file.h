@@ -16,8 +16,8 @@ struct mcp_config;
  * Read the file; path "" is a configuration without servers, NULL.  RC_INVALID:
  * errors has a line for each error, beginning with "MCP_CONFIG: <path>".
  */
-enum rc config_file_load(const char *path, struct mcp_config **out,
-    struct buf *errors) RC_CHECK;
+enum rc config_file_load(
+    const char *path, struct mcp_config **out, struct buf *errors) RC_CHECK;
 
 /*
  * config_file_new(h):

@@ -54,7 +54,7 @@ struct host {
 	struct loop *loop;
 	struct bus *bus;
 	const struct host_conf *conf;
-	char id[ID_HEX32_MAX]; /* of this process */
+	char id[ID_HEX32_MAX];       /* of this process */
 	struct worker_pool *workers; /* connecting */
 	struct state *state;
 	/* Processes of servers. */
@@ -65,7 +65,7 @@ struct host {
 	uint64_t processes; /* that were started; for their marks */
 	/* Servers. */
 	struct rpc_reader *reader;
-	struct mcp_config *config; /* NULL: there is none */
+	struct mcp_config *config;       /* NULL: there is none */
 	struct tool_server_list servers; /* the operator's */
 	struct config_file *config_file;
 	struct presence *presence;

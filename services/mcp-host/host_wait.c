@@ -44,8 +44,8 @@ host_wait(struct host *h, struct host_waits *l, int64_t ms)
 	if (l != NULL)
 		LIST_INSERT_HEAD(l, &w, link);
 	w.listed = l != NULL;
-	loop_timer_set(h->loop, &w.timer, mono_add_ms(clock_mono(), ms),
-	    host_resume, &w);
+	loop_timer_set(
+	    h->loop, &w.timer, mono_add_ms(clock_mono(), ms), host_resume, &w);
 	fiber_suspend();
 	return w.woken;
 }

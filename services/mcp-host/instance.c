@@ -63,8 +63,8 @@ instance_make_id(
 }
 
 static struct instance *
-instance_new(struct host *h, struct tool_server *s, struct str user,
-    const char *id)
+instance_new(
+    struct host *h, struct tool_server *s, struct str user, const char *id)
 {
 	struct instance *i = mem_zalloc(sizeof(*i));
 
@@ -144,8 +144,8 @@ void
 instance_retry_in(struct instance *i, int64_t ms)
 {
 	i->phase = PHASE_DOWN;
-	loop_timer_set(i->host->loop, &i->retry,
-	    mono_add_ms(clock_mono(), ms), instance_on_retry, i);
+	loop_timer_set(i->host->loop, &i->retry, mono_add_ms(clock_mono(), ms),
+	    instance_on_retry, i);
 	host_wake(&i->waits);
 }
 
@@ -170,14 +170,14 @@ instance_count_crash(struct instance *i)
 {
 	struct mono now = clock_mono();
 	struct mono *oldest = &i->crashes[i->n_crashes % CRASHES_MAX];
-	bool many = oldest->ns != 0 &&
-	    mono_diff_ms(now, *oldest) < CRASHES_MS;
+	bool many = oldest->ns != 0 && mono_diff_ms(now, *oldest) < CRASHES_MS;
 
 	*oldest = now;
 	i->n_crashes++;
 	metric_add(i->server->restarts, 1);
-	if (many && (i->notified.ns == 0 ||
-			mono_diff_ms(now, i->notified) > CRASHES_MS)) {
+	if (many &&
+	    (i->notified.ns == 0 ||
+		mono_diff_ms(now, i->notified) > CRASHES_MS)) {
 		i->notified = now;
 		instance_notify(i);
 	}
@@ -204,8 +204,7 @@ instance_on_crash(
 	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
 	    LOG_S("why", why), LOG_I("status", e->status),
 	    LOG_S("phase", was_ready ? "ready" : "starting"));
-	if (was_ready &&
-	    mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
+	if (was_ready && mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
 		backoff_reset(&i->backoff);
 	if (was_ready)
 		instance_count_crash(i);
@@ -220,8 +219,7 @@ instance_on_closed(void *arg, const struct transport_end *e, const char *why)
 	bool wanted = i->wanted;
 
 	if (instance_is_process(i))
-		metric_set(
-		    i->host->n_children, (int64_t)--i->host->children);
+		metric_set(i->host->n_children, (int64_t)--i->host->children);
 	i->connection = NULL;
 	i->wanted = false;
 	if (i->phase == PHASE_CLOSING) {

@@ -37,10 +37,10 @@ struct instance {
 	struct mcp_connection *connection;
 	struct host_waits waits;
 	size_t holds;
-	bool legacy;  /* it does not survive a probe */
-	bool wanted;  /* although it is closing */
-	bool crowded; /* there is no room for its process */
-	bool leased, fiber; /* a fiber is about its lease */
+	bool legacy;         /* it does not survive a probe */
+	bool wanted;         /* although it is closing */
+	bool crowded;        /* there is no room for its process */
+	bool leased, fiber;  /* a fiber is about its lease */
 	struct bus_sub *sub; /* while leased */
 	struct mono renewed; /* its lease */
 	struct mono used;    /* last; 1: it is not needed any more */

@@ -36,8 +36,8 @@ lease_subscribe(struct instance *i)
 	(void)snprintf(
 	    subject, sizeof(subject), WIRE_SUBJECT_FMT_MCP_CALL, i->id);
 	if (i->sub == NULL &&
-	    bus_subscribe(i->host->bus, subject, NULL, on_call_passed,
-		i->host, &i->sub) != RC_OK)
+	    bus_subscribe(i->host->bus, subject, NULL, on_call_passed, i->host,
+		&i->sub) != RC_OK)
 		log_warn("mcp.no_subscription", LOG_S("instance", i->id));
 }
 
@@ -109,8 +109,8 @@ lease_renew_fiber(void *arg)
 	else if (!h->stopping &&
 	    (rc == RC_OK ||
 		mono_diff_ms(clock_mono(), i->renewed) > LEASE_OLD_MS)) {
-		log_warn("mcp.lease_lost", LOG_S("instance", i->id),
-		    LOG_RC(rc));
+		log_warn(
+		    "mcp.lease_lost", LOG_S("instance", i->id), LOG_RC(rc));
 		lease_lost(i);
 		instance_close(i);
 	}

@@ -84,7 +84,7 @@ struct mcp_server {
 	const char **roots; /* paths that the server is given as roots */
 	size_t n_roots;
 	const char *roots_json; /* as a result of roots/list; NULL: none */
-	const char **tenants; /* who may use it */
+	const char **tenants;   /* who may use it */
 	size_t n_tenants;
 	bool all_tenants;
 };
