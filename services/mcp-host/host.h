@@ -40,13 +40,12 @@ struct host_conf {
 	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	const char *config;
-	const char *isolation;
 	int64_t children_max;
 	int64_t idle_s;
 	int64_t timeout_max_s;
 };
 
-#define HOST_OPTS_N (7 + STATE_CONF_N)
+#define HOST_OPTS_N (6 + STATE_CONF_N)
 extern const struct conf_opt host_opts[HOST_OPTS_N];
 
 struct host {

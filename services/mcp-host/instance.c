@@ -547,6 +547,34 @@ instances_stop(struct host *h)
 	}
 }
 
+bool
+instances_are_open(const struct host *h)
+{
+	const struct instance *i;
+	size_t pos = 0;
+
+	while ((i = map_next(h->instances, &pos, NULL)) != NULL)
+		if (i->connection != NULL || i->leased || i->fiber)
+			return true;
+	return false;
+}
+
+void
+instances_abort(struct host *h)
+{
+	struct mcp_connection *c;
+	struct instance *i;
+	size_t pos = 0;
+
+	while ((i = map_next(h->instances, &pos, NULL)) != NULL) {
+		c = i->connection;
+		i->connection = NULL;
+		i->phase = PHASE_DOWN;
+		loop_timer_cancel(h->loop, &i->retry);
+		mcp_connection_free(c);
+	}
+}
+
 void
 instances_free(struct host *h)
 {

@@ -65,13 +65,17 @@ struct tool_server *instance_server(const struct instance *i);
  * instances_retire(h, s): Stop all of s, each when its calls have ended.
  * instances_restart(h, s): Stop all of s at once; they are started anew when
  *     they are wanted.
- * instances_stop(h): Stop all; for a drain.
- * instances_free(h): At once, for the end of the process.
+ * instances_stop(h): Stop all; for a drain; repeated until none is open.
+ * instances_are_open(h): Whether any runs, or has its lease.
+ * instances_abort(h): End all connections, and their calls, at once.
+ * instances_free(h): After that, for the end of the process.
  */
 void instance_probe(struct host *h, struct tool_server *s);
 void instances_retire(struct host *h, struct tool_server *s);
 void instances_restart(struct host *h, struct tool_server *s);
 void instances_stop(struct host *h);
+bool instances_are_open(const struct host *h);
+void instances_abort(struct host *h);
 void instances_free(struct host *h);
 
 #endif /* !INSTANCE_H */

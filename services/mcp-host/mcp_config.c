@@ -484,10 +484,7 @@ config_read_rules(
 	s->exclude = config_list(r, v, "excludeTools", &s->n_exclude);
 	s->tenants = config_list(r, v, "tenants", &s->n_tenants);
 	s->all_tenants = config_get(v, "tenants") == NULL;
-	s->roots = config_list(r, v, "roots", &s->n_roots);
-	for (size_t i = 0; i < s->n_roots; i++)
-		if (s->roots[i] != NULL && s->roots[i][0] != '/')
-			config_error(r, "roots", "must be paths from the root");
+	config_read_roots(r, v, s);
 	config_read_timeout(r, v, s);
 }
 
