@@ -2,10 +2,30 @@
  * mcp-host: tools of MCP servers for souls.
  *
  *	nats	soul.tool.mcp-host.list, .call, .cancel
+ *		soul.mcp.call.<instance>: passed on by another replica
+ *		out: soul.tool.present.mcp-host
+ *	events	system_notification
+ *	cli	shim: started by the service
  */
+#include "core/mem.h"
+#include "handlers.h"
 #include "host.h"
 #include "svc/svc.h"
+#include "wire/msgs.h"
+#include "wire/subjects.h"
 
+static const struct svc_route main_routes[] = {
+	{ "tool_list", "soul.tool.mcp-host.list", NULL, NULL,
+	    &wire_tool_list_request_desc, &wire_tool_list_reply_desc,
+	    on_tool_list, WIRE_DEADLINE_MS_TOOL_LIST, NULL, 0 },
+	{ "tool_call", "soul.tool.mcp-host.call", NULL, NULL,
+	    &wire_tool_call_request_desc, &wire_tool_call_reply_desc,
+	    on_tool_call, WIRE_DEADLINE_MS_TOOL_CALL, NULL, 0 },
+};
+static const struct svc_command main_commands[] = {
+	{ "shim", "MARK", "own a server's process; started by the service", "",
+	    true, shim_command },
+};
 static const struct svc_def main_def = {
 	.name = "mcp-host",
 	.summary = "tools of MCP servers for souls",
@@ -14,6 +34,10 @@ static const struct svc_def main_def = {
 	.opts = host_opts,
 	.nopts = HOST_OPTS_N,
 	.conf_size = sizeof(struct host_conf),
+	.routes = main_routes,
+	.nroutes = NELEM(main_routes),
+	.commands = main_commands,
+	.ncommands = NELEM(main_commands),
 	.check = host_check,
 	.start = host_start,
 	.drain = host_drain,
