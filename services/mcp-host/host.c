@@ -116,7 +116,7 @@ host_find_fiber(void *arg)
 	struct catalogue *c;
 	size_t n = 0;
 
-	LIST_FOREACH(s, &h->servers, link)
+	LIST_FOREACH (s, &h->servers, link)
 		if (n < MCP_SERVERS_MAX && s->tools == NULL)
 			list[n++] = tool_server_ref(s);
 	for (size_t i = 0; i < n; i++) {
@@ -152,7 +152,7 @@ host_revision(const struct host *h, char dst[MCP_KEY_MAX])
 	size_t n = 0;
 
 	parts[n++] = str_of(mcp_config_revision(h->config));
-	LIST_FOREACH(s, &h->servers, link) {
+	LIST_FOREACH (s, &h->servers, link) {
 		if (n + 2 > NELEM(parts))
 			break;
 		parts[n++] = str_of(s->key);
@@ -195,8 +195,8 @@ host_make_metrics(struct host *h)
 {
 	struct metric_set *set = svc_metrics(h->svc);
 
-	h->n_children = metric_gauge(set, "soul_mcp_children",
-	    "Processes of MCP servers.", NULL);
+	h->n_children = metric_gauge(
+	    set, "soul_mcp_children", "Processes of MCP servers.", NULL);
 	h->counts = (struct mcp_counts){
 		.noise = metric_counter(set, "soul_mcp_noise_total",
 		    "Messages of servers that are none, or too long.", NULL),
@@ -233,8 +233,8 @@ host_begin(struct host *h)
 	char cancel[64];
 	enum rc rc = host_connect(h);
 
-	(void)snprintf(cancel, sizeof(cancel), WIRE_SUBJECT_FMT_TOOL_CANCEL,
-	    "mcp-host");
+	(void)snprintf(
+	    cancel, sizeof(cancel), WIRE_SUBJECT_FMT_TOOL_CANCEL, "mcp-host");
 	if (rc == RC_OK)
 		rc = bus_subscribe(
 		    h->bus, cancel, NULL, on_tool_cancel, h, NULL);

@@ -23,8 +23,8 @@ static const struct svc_route main_routes[] = {
 	    on_tool_call, WIRE_DEADLINE_MS_TOOL_CALL, NULL, 0 },
 };
 static const struct svc_command main_commands[] = {
-	{ "shim", "MARK", "own a server's process; started by the service",
-	    "", true, shim_command },
+	{ "shim", "MARK", "own a server's process; started by the service", "",
+	    true, shim_command },
 };
 static const struct svc_def main_def = {
 	.name = "mcp-host",

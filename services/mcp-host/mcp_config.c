@@ -432,8 +432,8 @@ config_put_uri(struct buf *b, const char *path)
 }
 
 static void
-config_read_roots(struct config_reader *r, const struct wire_tree *v,
-    struct mcp_server *s)
+config_read_roots(
+    struct config_reader *r, const struct wire_tree *v, struct mcp_server *s)
 {
 	struct buf uri = BUF_INIT(STRING_MAX), b = BUF_INIT(STRING_MAX);
 	struct wire_out o = { &b, false };

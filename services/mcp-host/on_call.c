@@ -69,8 +69,8 @@ on_call_passed(void *arg, struct bus_msg *m)
 	struct passed_call *p = mem_zalloc(sizeof(*p));
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 
-	if (wire_decode(&wire_tool_call_request_desc, bus_msg_data(m), a,
-		&p->q, NULL) != RC_OK) {
+	if (wire_decode(&wire_tool_call_request_desc, bus_msg_data(m), a, &p->q,
+		NULL) != RC_OK) {
 		(void)!bus_reply_error(m, RC_INVALID, STR("not a call"));
 		arena_free(a);
 		free(p);
@@ -98,8 +98,8 @@ on_tool_cancel(void *arg, struct bus_msg *m)
 	struct wire_tool_cancel q;
 	struct tool_call *t;
 
-	if (wire_decode(&wire_tool_cancel_desc, bus_msg_data(m), a, &q,
-		NULL) == RC_OK) {
+	if (wire_decode(&wire_tool_cancel_desc, bus_msg_data(m), a, &q, NULL) ==
+	    RC_OK) {
 		t = map_get(h->calls, q.call_id);
 		if (t != NULL)
 			tool_call_cancel(t);

@@ -56,8 +56,8 @@ list_decide(struct tool_list *l)
 	const struct toolbox *b = l->tools.box;
 
 	for (size_t i = 0; i < b->n; i++)
-		l->decisions[i] = user_grants_decide(
-		    &l->grants, &b->tools[i], l->q->soul_id);
+		l->decisions[i] =
+		    user_grants_decide(&l->grants, &b->tools[i], l->q->soul_id);
 }
 
 /* Positions of the tools that this session has used. */
@@ -69,8 +69,8 @@ list_read_used(struct tool_list *l, uint32_t *first)
 	size_t n = 0, found = 0;
 
 	if (l->q->session_id.n == 0 ||
-	    mcp_used_read(l->host->state, l->q->user_id, l->q->session_id,
-		l->a, &used, &n) != RC_OK)
+	    mcp_used_read(l->host->state, l->q->user_id, l->q->session_id, l->a,
+		&used, &n) != RC_OK)
 		return 0;
 	for (size_t i = 0; i < n && found < USED_MAX; i++)
 		for (uint32_t k = 0; k < b->n; k++)
@@ -117,8 +117,8 @@ list_choose(struct tool_list *l)
 /* ---- the reply ---- */
 
 static void
-list_put_tool(const struct tool_list *l, uint32_t i,
-    struct wire_tool_definition *d)
+list_put_tool(
+    const struct tool_list *l, uint32_t i, struct wire_tool_definition *d)
 {
 	const struct toolbox_tool *t = &l->tools.box->tools[i];
 	const struct grant_decision *g = &l->decisions[i];
@@ -203,8 +203,8 @@ static void
 list_reply(struct tool_list *l, struct svc_call *c)
 {
 	char revision[MCP_KEY_MAX];
-	size_t n = l->n_order < (size_t)l->q->max ? l->n_order
-						  : (size_t)l->q->max;
+	size_t n =
+	    l->n_order < (size_t)l->q->max ? l->n_order : (size_t)l->q->max;
 
 	host_revision(l->host, revision);
 	l->rep = (struct wire_tool_list_reply){
@@ -220,8 +220,8 @@ list_reply(struct tool_list *l, struct svc_call *c)
 		return;
 	}
 	for (; l->rep.n_tools < n; l->rep.n_tools++)
-		list_put_tool(l, l->order[l->rep.n_tools],
-		    &l->rep.tools[l->rep.n_tools]);
+		list_put_tool(
+		    l, l->order[l->rep.n_tools], &l->rep.tools[l->rep.n_tools]);
 	list_put_left_out(l);
 	list_put_notes(l);
 	svc_reply(c, &l->rep);
@@ -231,9 +231,9 @@ void
 on_tool_list(void *app, struct svc_call *c)
 {
 	struct host *h = app;
-	struct tool_list l = { .host = h,
-		.a = svc_call_arena(c),
-		.q = svc_call_request(c) };
+	struct tool_list l = {
+		.host = h, .a = svc_call_arena(c), .q = svc_call_request(c)
+	};
 	enum rc rc = user_tools_get(h, l.q->user_id, &l.tools);
 
 	if (rc == RC_OK)
@@ -243,8 +243,7 @@ on_tool_list(void *app, struct svc_call *c)
 		svc_fail(c, rc, "the user's tools are not known");
 		return;
 	}
-	l.decisions =
-	    mem_calloc(l.tools.box->n + 1, sizeof(*l.decisions));
+	l.decisions = mem_calloc(l.tools.box->n + 1, sizeof(*l.decisions));
 	l.order = mem_calloc(l.tools.box->n + 1, sizeof(*l.order));
 	list_decide(&l);
 	list_choose(&l);

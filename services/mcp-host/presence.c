@@ -23,9 +23,9 @@
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-#define PRESENCE_MS  5000
-#define PROVIDER     "mcp-host"
-#define MESSAGE_MAX  4096
+#define PRESENCE_MS 5000
+#define PROVIDER    "mcp-host"
+#define MESSAGE_MAX 4096
 
 struct presence {
 	struct host *host;
@@ -49,8 +49,8 @@ presence_publish(struct presence *p, struct str user)
 		return;
 	host_revision(h, revision);
 	m.revision = str_of(revision);
-	(void)snprintf(subject, sizeof(subject),
-	    WIRE_SUBJECT_FMT_TOOL_PRESENT, PROVIDER);
+	(void)snprintf(
+	    subject, sizeof(subject), WIRE_SUBJECT_FMT_TOOL_PRESENT, PROVIDER);
 	/* While there is no connection, nobody is to know of it. */
 	if (wire_encode(&wire_tool_present_desc, &m, &json, NULL) == RC_OK)
 		(void)!bus_publish(h->bus, subject, buf_str(&json), NULL);
@@ -95,13 +95,12 @@ presence_read(struct presence *p)
 	bool changed = false;
 	size_t n = 0;
 
-	LIST_FOREACH(s, &h->servers, link)
+	LIST_FOREACH (s, &h->servers, link)
 		if (n < MCP_SERVERS_MAX)
 			list[n++] = tool_server_ref(s);
 	for (size_t i = 0; i < n; i++) {
 		if (!h->stopping &&
-		    catalogue_store_read(h->state, list[i]->key, &c) ==
-			RC_OK) {
+		    catalogue_store_read(h->state, list[i]->key, &c) == RC_OK) {
 			changed |= tool_server_set_tools(list[i], c);
 			catalogue_unref(c);
 		}
@@ -152,8 +151,8 @@ presence_new(struct host *h)
 	char subject[64];
 
 	p->host = h;
-	(void)snprintf(subject, sizeof(subject),
-	    WIRE_SUBJECT_FMT_TOOL_PRESENT, PROVIDER);
+	(void)snprintf(
+	    subject, sizeof(subject), WIRE_SUBJECT_FMT_TOOL_PRESENT, PROVIDER);
 	if (bus_subscribe(h->bus, subject, NULL, presence_on_other, p,
 		&p->sub) != RC_OK) {
 		free(p);

@@ -34,8 +34,7 @@
 /* ---- replies ---- */
 
 void
-tool_call_progress(
-    struct tool_call *t, const struct wire_tool_call_reply *r)
+tool_call_progress(struct tool_call *t, const struct wire_tool_call_reply *r)
 {
 	struct buf json = BUF_INIT(BUS_PAYLOAD_MAX);
 
@@ -72,8 +71,8 @@ call_reply(struct tool_call *t)
 		svc_reply(t->svc, &t->rep);
 		return;
 	}
-	if (wire_encode(
-		&wire_tool_call_reply_desc, &t->rep, &json, &err) == RC_OK) {
+	if (wire_encode(&wire_tool_call_reply_desc, &t->rep, &json, &err) ==
+	    RC_OK) {
 		(void)!bus_reply(t->msg, buf_str(&json));
 	} else {
 		log_error("mcp.reply", LOG_S("path", err.path),
@@ -173,8 +172,8 @@ call_store_grant(struct tool_call *t)
 	    t->q->approval.scope !=
 		WIRE_TOOL_CALL_REQUEST_APPROVAL_SCOPE_ALWAYS)
 		return true;
-	if (user_grants_allow(
-		t->host, t->q->user_id, t->q->soul_id, t->tool) == RC_OK)
+	if (user_grants_allow(t->host, t->q->user_id, t->q->soul_id, t->tool) ==
+	    RC_OK)
 		return true;
 	tool_call_fail(t, "SERVER_UNAVAILABLE",
 	    "the approval cannot be stored at the moment");
@@ -306,8 +305,7 @@ call_on_progress(void *arg, const struct rpc_message *m)
 }
 
 static void
-call_on_end(
-    void *arg, enum mcp_call_end end, int64_t code, struct str json)
+call_on_end(void *arg, enum mcp_call_end end, int64_t code, struct str json)
 {
 	struct tool_call *t = arg;
 
@@ -360,8 +358,8 @@ call_fail_instance(struct tool_call *t, enum instance_state st)
 	char text[320];
 
 	if (st == INSTANCE_BUSY) {
-		tool_call_fail(t, "BUSY",
-		    "as many servers run as may: try again later");
+		tool_call_fail(
+		    t, "BUSY", "as many servers run as may: try again later");
 		return;
 	}
 	(void)snprintf(text, sizeof(text),
@@ -396,8 +394,7 @@ call_make(struct tool_call *t)
 			call_fail_instance(t, st);
 		} else if (call_send(t)) {
 			while (!t->ended)
-				(void)host_wait(
-				    t->host, &t->waits, ALIVE_MS);
+				(void)host_wait(t->host, &t->waits, ALIVE_MS);
 			call_read_end(t);
 		}
 		instance_release(t->instance);
@@ -417,8 +414,8 @@ call_count(struct tool_call *t)
 	const char *end = t->rep.ok ? "ok" : t->rep.error.code.p;
 
 	(void)snprintf(labels, sizeof(labels), "server=\"%s\",end=\"%.*s\"",
-	    t->tool->server->label,
-	    t->rep.ok ? 2 : (int)t->rep.error.code.n, end);
+	    t->tool->server->label, t->rep.ok ? 2 : (int)t->rep.error.code.n,
+	    end);
 	metric_add(metric_counter(set, "soul_mcp_calls_total",
 		       "Calls of tools, by how they ended.", labels),
 	    1);
@@ -437,8 +434,8 @@ call_remember_use(struct tool_call *t)
 
 	/* It only ranks the next list. */
 	if (t->rep.ok)
-		(void)!mcp_used_add(t->host->state, t->q->user_id,
-		    t->q->session_id, &used);
+		(void)!mcp_used_add(
+		    t->host->state, t->q->user_id, t->q->session_id, &used);
 }
 
 static void

@@ -65,8 +65,8 @@ pass_send(struct tool_call *t, uint64_t *id)
 	const struct bus_meta meta = { .deadline = { clock_wall().ms +
 					   mono_diff_ms(t->end, clock_mono()) },
 		.trace = t->trace };
-	enum rc rc = wire_encode(
-	    &wire_tool_call_request_desc, t->q, &json, NULL);
+	enum rc rc =
+	    wire_encode(&wire_tool_call_request_desc, t->q, &json, NULL);
 
 	(void)snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_MCP_CALL,
 	    instance_id(t->instance));

@@ -30,8 +30,7 @@ static enum rc
 record_read(struct tool_call *t, struct str key, struct str *out)
 {
 	struct state_reply *r = NULL;
-	enum rc rc =
-	    state_cmd(t->host->state, STATE_ARGS(STR("GET"), key), &r);
+	enum rc rc = state_cmd(t->host->state, STATE_ARGS(STR("GET"), key), &r);
 
 	if (rc == RC_OK)
 		*out = arena_str(t->a, state_reply_str(r));
@@ -59,8 +58,8 @@ record_await(struct tool_call *t, struct str key)
 		(void)host_wait(t->host, &t->waits, RECORD_POLL);
 	}
 	if (text.n > sizeof(RECORD_OPEN) &&
-	    wire_decode(&wire_tool_call_reply_desc, text, t->a, &t->rep,
-		NULL) != RC_OK)
+	    wire_decode(
+		&wire_tool_call_reply_desc, text, t->a, &t->rep, NULL) != RC_OK)
 		tool_call_fail(t, "NOT_CONFIRMED",
 		    "the reply to the same call cannot be read");
 }
@@ -106,8 +105,7 @@ tool_call_store(struct tool_call *t)
 	rep.n_images = 0;
 	/* Without it, a repeated call gets NOT_CONFIRMED. */
 	if (record_key(t, text, &key) == RC_OK &&
-	    wire_encode(&wire_tool_call_reply_desc, &rep, &json, NULL) ==
-		RC_OK)
+	    wire_encode(&wire_tool_call_reply_desc, &rep, &json, NULL) == RC_OK)
 		(void)!state_cmd(t->host->state,
 		    STATE_ARGS(STR("SET"), key, buf_str(&json), STR("PX"),
 			STR(RECORD_TTL)),

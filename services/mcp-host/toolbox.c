@@ -48,8 +48,7 @@ toolbox_add(
     struct toolbox *b, struct tool_server *s, const struct catalogue_tool *t)
 {
 	struct toolbox_tool *out = &b->tools[b->n];
-	const struct tool_definition d = { t->name, t->description,
-		t->schema };
+	const struct tool_definition d = { t->name, t->description, t->schema };
 
 	*out = (struct toolbox_tool){ .server = s, .tool = t };
 	if (tool_definition_digest(&d, out->definition) != RC_OK)
@@ -89,8 +88,8 @@ toolbox_index(struct toolbox *b)
 
 	for (size_t i = 0; i < b->n; i++) {
 		origins[i] = (struct tool_origin){
-			arena_str(b->arena,
-			    str_of(b->tools[i].server->conf->name)),
+			arena_str(
+			    b->arena, str_of(b->tools[i].server->conf->name)),
 			b->tools[i].tool->name
 		};
 		texts[i] = (struct tool_rank_text){ b->tools[i].tool->name,
@@ -148,8 +147,8 @@ toolbox_unref(struct toolbox *b)
 }
 
 void
-toolbox_key(struct tool_server *const *servers, size_t n,
-    char dst[TOOL_DIGEST_MAX])
+toolbox_key(
+    struct tool_server *const *servers, size_t n, char dst[TOOL_DIGEST_MAX])
 {
 	struct str *parts = mem_calloc(2 * n + 1, sizeof(*parts));
 	size_t k = 0;

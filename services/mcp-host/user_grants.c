@@ -15,8 +15,8 @@ static const char *const grants_policies[] = {
 };
 
 enum rc
-user_grants_read(struct host *h, struct str user, struct arena *a,
-    struct user_grants *out)
+user_grants_read(
+    struct host *h, struct str user, struct arena *a, struct user_grants *out)
 {
 	return mcp_grants_read(h->state, user, a, &out->list, &out->n);
 }
@@ -35,17 +35,17 @@ user_grants_allow(struct host *h, struct str user, struct str soul,
 }
 
 struct grant_decision
-user_grants_decide(const struct user_grants *g, const struct toolbox_tool *t,
-    struct str soul)
+user_grants_decide(
+    const struct user_grants *g, const struct toolbox_tool *t, struct str soul)
 {
-	const struct mcp_grant *found = mcp_grant_find(g->list, g->n, soul,
-	    str_of(t->server->conf->name), t->tool->name);
+	const struct mcp_grant *found = mcp_grant_find(
+	    g->list, g->n, soul, str_of(t->server->conf->name), t->tool->name);
 	struct grant grant = { .policy = MCP_POLICY_UNSET };
 
 	for (size_t i = 0; found != NULL && i < NELEM(grants_policies); i++)
 		if (str_eq(found->policy, str_of(grants_policies[i])))
-			grant = (struct grant){ (enum mcp_policy)i,
-				found->pin };
+			grant =
+			    (struct grant){ (enum mcp_policy)i, found->pin };
 	return grant_decide(
 	    t->server->conf, t->tool, str_of(t->definition), &grant);
 }

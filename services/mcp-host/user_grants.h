@@ -31,7 +31,7 @@ enum rc user_grants_allow(struct host *h, struct str user, struct str soul,
     const struct toolbox_tool *t) RC_CHECK;
 
 /* user_grants_decide(g, t, soul): Of a tool for a soul. */
-struct grant_decision user_grants_decide(const struct user_grants *g,
-    const struct toolbox_tool *t, struct str soul);
+struct grant_decision user_grants_decide(
+    const struct user_grants *g, const struct toolbox_tool *t, struct str soul);
 
 #endif /* !USER_GRANTS_H */

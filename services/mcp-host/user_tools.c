@@ -45,7 +45,7 @@ user_tools_get(struct host *h, struct str user, struct user_tools *out)
 	struct tool_server *s;
 
 	out->n = 0;
-	LIST_FOREACH(s, &h->servers, link)
+	LIST_FOREACH (s, &h->servers, link)
 		if (mcp_server_for(s->conf, user_tenant(user)))
 			user_tools_add(out, s);
 	out->box = user_tools_box(h, out);
