@@ -134,6 +134,8 @@ $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_engine-runner := jansson libnats
 LINKS_engine-runner := auth
 BINS_engine-runner := engine-play chat-gateway
+LINKS_PKG_mcp-host := jansson libnats
+BINS_mcp-host := mcp-sim
 # Tests of shims run it.
 BINS_procsup := engine-play
 # What engines print, and the files of a spool.

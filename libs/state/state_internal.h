@@ -586,7 +586,7 @@ enum rc session_append_fenced(struct state *s, const struct session_key *k,
     const struct turn_slot *turn, struct session_new new,
     int64_t *first) RC_CHECK;
 
-/* The argument of scripts for session.pending; absent: unchanged. */
+/* The argument of scripts for what turns leave open; absent: unchanged. */
 #define SESSION_PENDING_ARG(s) ((s).p == NULL ? STR("-") : (s))
 
 /* ---- terminal_binding.c: the steps of binding ---- */

@@ -18,6 +18,7 @@
 #include "core/metric.h"
 #include "core/worker.h"
 #include "handlers.h"
+#include "httpc/httpc.h"
 #include "instance.h"
 #include "presence.h"
 #include "rpc.h"
@@ -240,6 +241,8 @@ host_begin(struct host *h)
 		    h->bus, cancel, NULL, on_tool_cancel, h, NULL);
 	if (rc != RC_OK)
 		return rc;
+	h->http = httpc_new(&(struct httpc_opts){
+	    .loop = h->loop, .peer = "mcp", .metrics = svc_metrics(h->svc) });
 	h->config_file = config_file_new(h);
 	h->presence = presence_new(h);
 	if (h->config_file == NULL || h->presence == NULL)
@@ -329,6 +332,7 @@ host_stop(void *app)
 	presence_free(h->presence);
 	config_file_free(h->config_file);
 	instances_free(h);
+	httpc_free(h->http);
 	user_tools_forget(h);
 	host_free_servers(h);
 	state_free(h->state);

@@ -27,6 +27,7 @@ struct buf;
 struct bus;
 struct catalogue;
 struct config_file;
+struct httpc;
 struct map;
 struct metric;
 struct presence;
@@ -62,6 +63,7 @@ struct host {
 	struct sandbox_report sandbox;
 	struct stdio_host stdio;
 	uint64_t processes; /* that were started; for their marks */
+	struct httpc *http;
 	/* Servers. */
 	struct rpc_reader *reader;
 	struct mcp_config *config;       /* NULL: there is none */

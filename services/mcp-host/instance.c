@@ -17,6 +17,7 @@
 #include "core/rate.h"
 #include "handlers.h"
 #include "host.h"
+#include "http_transport.h"
 #include "instance_internal.h"
 #include "mcp_connection.h"
 #include "state/state.h"
@@ -277,9 +278,9 @@ instance_on_tools(void *arg, struct catalogue *tools)
 }
 
 static struct transport *
-instance_open_transport(void *arg, const struct transport_handler *handler)
+instance_open_process(
+    struct instance *i, const struct transport_handler *handler)
 {
-	struct instance *i = arg;
 	struct host *h = i->host;
 	char mark[PROCSUP_MARK_MAX + 1];
 	char user[ID_TOKEN_MAX];
@@ -290,6 +291,27 @@ instance_open_transport(void *arg, const struct transport_handler *handler)
 	    (unsigned long long)++h->processes);
 	return stdio_transport_new(
 	    &h->stdio, i->server->conf, str_of(user), mark, handler);
+}
+
+static struct transport *
+instance_open_transport(void *arg, const struct transport_handler *handler)
+{
+	struct instance *i = arg;
+	struct host *h = i->host;
+	const struct mcp_server *conf = i->server->conf;
+	const struct http_transport_opts o = {
+		.loop = h->loop,
+		.client = h->http,
+		.url = conf->url,
+		.headers = conf->headers,
+		.n_headers = conf->n_headers,
+		.kind = conf->kind,
+		.request_ms = h->conf->timeout_max_s * 1000,
+		.push = !instance_is_probe(i),
+	};
+
+	return instance_is_process(i) ? instance_open_process(i, handler)
+				      : http_transport_new(&o, handler);
 }
 
 static enum mcp_era
@@ -487,13 +509,14 @@ instance_on_tick(void *arg)
 
 	loop_timer_set(h->loop, &i->tick, mono_add_ms(clock_mono(), TICK_MS),
 	    instance_on_tick, i);
-	if (i->leased)
-		instance_lease_renew(i);
 	if (i->phase == PHASE_ELSEWHERE &&
 	    mono_diff_ms(clock_mono(), i->elsewhere) > ELSEWHERE_MS)
 		i->phase = PHASE_DOWN;
-	if (!instance_is_idle(i))
+	if (!instance_is_idle(i)) {
+		if (i->leased)
+			instance_lease_renew(i);
 		return;
+	}
 	if (i->connection != NULL)
 		instance_close(i);
 	else if (i->leased)

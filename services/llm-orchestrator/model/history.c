@@ -163,6 +163,11 @@ history_advice(enum turn_outcome outcome)
 		return "it was not sent and will not be done now";
 	case TURN_DEFERRED:
 		return "call it again if it is still needed";
+	case TURN_ASKED:
+		return "the user is asked; it is carried out when they approve "
+		       "it, not before";
+	case TURN_DENIED:
+		return "do not try it";
 	case TURN_SKIPPED:
 		return "an earlier call of the same skill was not confirmed";
 	default:
@@ -170,11 +175,18 @@ history_advice(enum turn_outcome outcome)
 	}
 }
 
+/* What a provider's tool returns is marked as its own words. */
 static void
-history_put_output(struct wire_out *o, struct str output)
+history_put_output(
+    struct wire_out *o, enum turn_call_kind kind, struct str output)
 {
 	if (output.p == NULL)
 		return;
+	if (kind == TURN_PROVIDED) {
+		wire_out_key(o, STR("tool_output"));
+		wire_out_raw(o, output);
+		return;
+	}
 	wire_out_key(o, STR("output"));
 	if (output.n <= HISTORY_OUTPUT_MAX) {
 		wire_out_raw(o, output);
@@ -223,7 +235,7 @@ history_tool_result(const struct turn_call *c, struct arena *a)
 			wire_out_str(&o, str_of(history_advice(c->outcome)));
 		}
 	}
-	history_put_output(&o, c->output);
+	history_put_output(&o, c->kind, c->output);
 	wire_out_object_end(&o);
 	struct str s = arena_str(a, buf_str(&b));
 	buf_free(&b);

@@ -21,6 +21,7 @@
 #include "reply/turn_event.h"
 #include "state/session.h"
 #include "svc/svc.h"
+#include "tools/approval.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
 #include "turn/turn_runner.h"
@@ -128,7 +129,10 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 	struct buf prompt = BUF_INIT(PROMPT_MAX);
 	char hex[ID_HEX32_MAX];
 
-	if (r->turn.route.n_questions == 0) {
+	if (approval_asks(r) != NULL) {
+		approval_question(&r->asks, &q);
+		fcmp_input_required(h, &q, b);
+	} else if (r->turn.route.n_questions == 0) {
 		fcmp_completed(h, FCMP_STRUCTURED, b);
 	} else {
 		reply_put_questions(&r->turn, &prompt);
@@ -162,6 +166,7 @@ commit_completed(struct turn_run *r)
 	struct fcmp_head head = reply_stream_head(r, now);
 
 	commit_begin_ending(r);
+	r->ending.approval = approval_save(r);
 	commit_set_reply(r, rep);
 	commit_set_timeline(r, "stopped");
 	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);
@@ -183,7 +188,8 @@ turn_has_effect(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *d = &t->calls[i];
-		if (d->kind == TURN_RECALL)
+		if (d->kind == TURN_RECALL || d->kind == TURN_MORE ||
+		    (d->kind == TURN_PROVIDED && d->safety))
 			continue;
 		if (d->outcome == TURN_OK || d->outcome == TURN_NOT_CONFIRMED)
 			return true;
@@ -274,6 +280,28 @@ commit_write(struct turn_run *r)
 	return rc;
 }
 
+/* The question about a call that is not sent without the user's approval. */
+static void
+commit_ask(struct turn_run *r)
+{
+	struct approval_input in = { .call = turn_asked(&r->turn),
+		.turn_id = r->slot.turn_id,
+		.soul_id = r->facts.soul_id,
+		.terminal_id = turn_chat(r)->terminal_id,
+		.user_text = r->facts.user_text,
+		.now = clock_wall().ms };
+	enum rc rc;
+
+	if (in.call == NULL || approval_asks(r) != NULL)
+		return;
+	rc = approval_make(&in, r->a, &r->asks);
+	if (rc != RC_OK) {
+		log_error("approval.not_asked", LOG_RC(rc));
+		r->asks.prompt = (struct str){ 0 };
+	}
+	r->turn.question = r->asks.prompt;
+}
+
 enum rc
 turn_commit(struct turn_run *r, const struct turn_action *a)
 {
@@ -281,6 +309,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
+	commit_ask(r);
 	if (r->reply.p == NULL)
 		rc = reply_compose(&r->turn, absent, r->a, &r->reply);
 	if (rc == RC_OK)
@@ -326,6 +355,7 @@ commit_cancel_pending(struct turn_run *r)
 {
 	peer_request_cancel_all(r);
 	dispatch_cancel_all(r);
+	provided_call_cancel_all(r);
 	completion_cancel(r);
 }
 
