@@ -27,6 +27,10 @@
 #define ALIVE_MS   2000
 #define TIMEOUT_MS 60000
 #define PROVIDER   "mcp-host"
+/* Of an image for a model: its base64, so that it fits into a reply beside the
+ * text; its media type, as of the schema. */
+#define IMAGE_MAX      716800
+#define IMAGE_TYPE_MAX 64
 /* Bytes of a text of an error, and of progress. */
 #define ERROR_MAX    2048
 #define PROGRESS_MAX 256
@@ -182,6 +186,41 @@ call_store_grant(struct tool_call *t)
 
 /* ---- the result ---- */
 
+/* Store a part's bytes; its id, absent if that is not possible. */
+static struct str
+call_store_part(struct tool_call *t, const struct result_part *p)
+{
+	char id[ID_HEX32_MAX];
+	enum rc rc;
+
+	id_hex32(id);
+	rc = mcp_content_put(t->host->state, t->q->user_id,
+	    &(struct mcp_content){ str_of(id), p->mime_type, p->data });
+	if (rc == RC_OK)
+		return arena_str(t->a, str_of(id));
+	log_info(
+	    "mcp.content_not_stored", LOG_I("bytes", p->bytes), LOG_RC(rc));
+	return (struct str){ NULL, 0 };
+}
+
+/* The first image, for models that can see. */
+static void
+call_put_image(struct tool_call *t, const struct result_part *p)
+{
+	struct wire_tool_call_reply_images *image;
+
+	if (t->rep.has_images || p->kind != RESULT_IMAGE || p->data.n == 0 ||
+	    p->data.n > IMAGE_MAX || p->mime_type.n > IMAGE_TYPE_MAX)
+		return;
+	image = arena_alloc(t->a, sizeof(*image));
+	if (image == NULL)
+		return;
+	*image = (struct wire_tool_call_reply_images){ p->mime_type, p->data };
+	t->rep.images = image;
+	t->rep.n_images = 1;
+	t->rep.has_images = true;
+}
+
 static void
 call_put_parts(struct tool_call *t, const struct result_content *r)
 {
@@ -190,12 +229,15 @@ call_put_parts(struct tool_call *t, const struct result_content *r)
 
 	if (out == NULL || r->n_parts == 0)
 		return;
-	for (size_t i = 0; i < r->n_parts; i++)
+	for (size_t i = 0; i < r->n_parts; i++) {
 		out[i] = (struct wire_tool_call_reply_content_left_out){
+			.id = call_store_part(t, &r->parts[i]),
 			.type = str_of(result_kind_name(r->parts[i].kind)),
 			.mime_type = r->parts[i].mime_type,
 			.bytes = (int64_t)r->parts[i].bytes
 		};
+		call_put_image(t, &r->parts[i]);
+	}
 	t->rep.content_left_out = out;
 	t->rep.n_content_left_out = r->n_parts;
 	t->rep.has_content_left_out = true;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "core/id.h"
 #include "core/str.h"
 #include "mcp_config.h"
 #include "mcp_session.h"
@@ -26,6 +27,7 @@ struct tool_server {
 	char key[MCP_KEY_MAX];
 	/* As the operator named it; "user": of a user, for metrics. */
 	const char *label;
+	char user[ID_MAX + 1];   /* whose it is; "": the operator's */
 	struct catalogue *tools; /* NULL: not known yet */
 	enum mcp_era era;
 	bool retired; /* it is not configured any more */
