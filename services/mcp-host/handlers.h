@@ -16,6 +16,18 @@ void on_tool_list(void *app, struct svc_call *c);
 void on_tool_call(void *app, struct svc_call *c);
 
 /*
+ * on_mcp_servers(h, c), on_mcp_server_put(h, c), on_mcp_server_delete(h, c),
+ * on_mcp_server_restart(h, c), on_mcp_tools(h, c), on_mcp_grant(h, c):
+ * svc_route.fn.
+ */
+void on_mcp_servers(void *app, struct svc_call *c);
+void on_mcp_server_put(void *app, struct svc_call *c);
+void on_mcp_server_delete(void *app, struct svc_call *c);
+void on_mcp_server_restart(void *app, struct svc_call *c);
+void on_mcp_tools(void *app, struct svc_call *c);
+void on_mcp_grant(void *app, struct svc_call *c);
+
+/*
  * on_call_passed(h, m): A call that another replica passes on.
  * on_tool_cancel(h, m): Nobody waits for a call any more.
  */

@@ -19,12 +19,15 @@
 #include "core/worker.h"
 #include "handlers.h"
 #include "httpc/httpc.h"
+#include "httpc/public_address.h"
 #include "instance.h"
 #include "presence.h"
 #include "rpc.h"
+#include "secret_box.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "tool/tool_digest.h"
+#include "user_servers.h"
 #include "user_tools.h"
 #include "wire/subjects.h"
 
@@ -50,6 +53,11 @@ const struct conf_opt host_opts[HOST_OPTS_N] = {
 	    "processes of MCP servers at a time"),
 	HOST_OPT("MCP_IDLE_S", CONF_INT, idle_s, "600", 1, 86400,
 	    "time after which a process that is not used is stopped, s"),
+	HOST_OPT("MCP_ALLOW_PRIVATE", CONF_BOOL, allow_private, "off", 0, 0,
+	    "let users' own servers be at private addresses, and without TLS"),
+	HOST_OPT("SECRETS_KEY", CONF_SECRET, secrets_key, "", 0, 0,
+	    "keys that encrypt headers of users' servers, name:key[,name:key]; "
+	    "the first encrypts, each is 32 bytes in base64url or hexadecimal"),
 	HOST_OPT("TOOL_TIMEOUT_MAX", CONF_INT, timeout_max_s, "300", 1, 300,
 	    "longest call of a tool, with its progress, s"),
 };
@@ -60,12 +68,16 @@ host_check(const void *arg, struct buf *errors, struct buf *known)
 	const struct host_conf *c = arg;
 	const char *why = state_url_error(c->redis_url);
 	struct mcp_config *config = NULL;
+	struct secret_box *secrets = NULL;
 
 	(void)known;
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
 	if (config_file_load(c->config, &config, errors) == RC_OK)
 		mcp_config_unref(config);
+	if (secret_box_new(str_of(c->secrets_key), &secrets, &why) != RC_OK)
+		buf_printf(errors, "SECRETS_KEY: %s\n", why);
+	secret_box_free(secrets);
 }
 
 /* ---- what changes ---- */
@@ -98,9 +110,14 @@ host_on_tools(struct host *h, struct tool_server *s, struct catalogue *tools)
 {
 	struct host_list *l;
 
+	struct str user = { NULL, 0 };
+
+	if (s->user[0] != '\0')
+		user = str_of(s->user);
 	if (tool_server_set_tools(s, tools))
-		presence_changed(h->presence, (struct str){ NULL, 0 });
-	if (h->draining)
+		presence_changed(h->presence, user);
+	/* What is stored of a user is deleted with the user. */
+	if (h->draining || user.p != NULL)
 		return;
 	l = mem_zalloc(sizeof(*l));
 	*l = (struct host_list){ h, tool_server_ref(s) };
@@ -198,6 +215,8 @@ host_make_metrics(struct host *h)
 
 	h->n_children = metric_gauge(
 	    set, "soul_mcp_children", "Processes of MCP servers.", NULL);
+	h->call_seconds = metric_histogram(set, "soul_mcp_call_seconds",
+	    "Duration of calls of tools, with the start of a server.", NULL);
 	h->counts = (struct mcp_counts){
 		.noise = metric_counter(set, "soul_mcp_noise_total",
 		    "Messages of servers that are none, or too long.", NULL),
@@ -228,6 +247,22 @@ host_make_processes(struct host *h)
 		log_info("mcp.no_sandbox", LOG_S("why", why));
 }
 
+static void
+host_make_http(struct host *h)
+{
+	const char *why;
+
+	/* host_check() has read it. */
+	(void)!secret_box_new(str_of(h->conf->secrets_key), &h->secrets, &why);
+	h->http_users = httpc_new(&(struct httpc_opts){ .loop = h->loop,
+	    .peer = "mcp-user",
+	    .may_connect = h->conf->allow_private ? NULL : public_address_is,
+	    .metrics = svc_metrics(h->svc) });
+	h->user_servers = user_servers_new(h);
+	h->http = httpc_new(&(struct httpc_opts){
+	    .loop = h->loop, .peer = "mcp", .metrics = svc_metrics(h->svc) });
+}
+
 static enum rc
 host_begin(struct host *h)
 {
@@ -241,8 +276,6 @@ host_begin(struct host *h)
 		    h->bus, cancel, NULL, on_tool_cancel, h, NULL);
 	if (rc != RC_OK)
 		return rc;
-	h->http = httpc_new(&(struct httpc_opts){
-	    .loop = h->loop, .peer = "mcp", .metrics = svc_metrics(h->svc) });
 	h->config_file = config_file_new(h);
 	h->presence = presence_new(h);
 	if (h->config_file == NULL || h->presence == NULL)
@@ -270,6 +303,7 @@ host_start(struct svc *s, const void *conf)
 	h->workers = worker_new(h->loop, 1, 16);
 	host_make_metrics(h);
 	host_make_processes(h);
+	host_make_http(h);
 	if (host_begin(h) != RC_OK) {
 		host_stop(h);
 		return NULL;
@@ -332,7 +366,10 @@ host_stop(void *app)
 	presence_free(h->presence);
 	config_file_free(h->config_file);
 	instances_free(h);
+	user_servers_free(h->user_servers);
 	httpc_free(h->http);
+	httpc_free(h->http_users);
+	secret_box_free(h->secrets);
 	user_tools_forget(h);
 	host_free_servers(h);
 	state_free(h->state);

@@ -28,6 +28,8 @@ struct bus;
 struct catalogue;
 struct config_file;
 struct httpc;
+struct secret_box;
+struct user_servers;
 struct map;
 struct metric;
 struct presence;
@@ -44,9 +46,11 @@ struct host_conf {
 	int64_t children_max;
 	int64_t idle_s;
 	int64_t timeout_max_s;
+	bool allow_private;
+	const char *secrets_key;
 };
 
-#define HOST_OPTS_N (6 + STATE_CONF_N)
+#define HOST_OPTS_N (8 + STATE_CONF_N)
 extern const struct conf_opt host_opts[HOST_OPTS_N];
 
 struct host {
@@ -64,6 +68,9 @@ struct host {
 	struct stdio_host stdio;
 	uint64_t processes; /* that were started; for their marks */
 	struct httpc *http;
+	struct httpc *http_users;   /* to public addresses */
+	struct secret_box *secrets; /* NULL: none */
+	struct user_servers *user_servers;
 	/* Servers. */
 	struct rpc_reader *reader;
 	struct mcp_config *config;       /* NULL: there is none */
@@ -75,7 +82,7 @@ struct host {
 	struct map *calls;     /* call id -> struct tool_call */
 	struct map *toolboxes; /* digest -> struct toolbox */
 	struct mcp_counts counts;
-	struct metric *n_children;
+	struct metric *n_children, *call_seconds;
 	LIST_HEAD(, host_waiting) waits;
 	bool draining, stopping;
 };

@@ -301,13 +301,13 @@ instance_open_transport(void *arg, const struct transport_handler *handler)
 	const struct mcp_server *conf = i->server->conf;
 	const struct http_transport_opts o = {
 		.loop = h->loop,
-		.client = h->http,
+		.client = i->server->user[0] != '\0' ? h->http_users : h->http,
 		.url = conf->url,
 		.headers = conf->headers,
 		.n_headers = conf->n_headers,
 		.kind = conf->kind,
 		.request_ms = h->conf->timeout_max_s * 1000,
-		.push = !instance_is_probe(i),
+		.push = !instance_is_probe(i) && i->server->user[0] == '\0',
 	};
 
 	return instance_is_process(i) ? instance_open_process(i, handler)

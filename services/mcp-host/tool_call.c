@@ -27,6 +27,10 @@
 #define ALIVE_MS   2000
 #define TIMEOUT_MS 60000
 #define PROVIDER   "mcp-host"
+/* Of an image for a model: its base64, so that it fits into a reply beside the
+ * text; its media type, as of the schema. */
+#define IMAGE_MAX      716800
+#define IMAGE_TYPE_MAX 64
 /* Bytes of a text of an error, and of progress. */
 #define ERROR_MAX    2048
 #define PROGRESS_MAX 256
@@ -182,6 +186,41 @@ call_store_grant(struct tool_call *t)
 
 /* ---- the result ---- */
 
+/* Store a part's bytes; its id, absent if that is not possible. */
+static struct str
+call_store_part(struct tool_call *t, const struct result_part *p)
+{
+	char id[ID_HEX32_MAX];
+	enum rc rc;
+
+	id_hex32(id);
+	rc = mcp_content_put(t->host->state, t->q->user_id,
+	    &(struct mcp_content){ str_of(id), p->mime_type, p->data });
+	if (rc == RC_OK)
+		return arena_str(t->a, str_of(id));
+	log_info(
+	    "mcp.content_not_stored", LOG_I("bytes", p->bytes), LOG_RC(rc));
+	return (struct str){ NULL, 0 };
+}
+
+/* The first image, for models that can see. */
+static void
+call_put_image(struct tool_call *t, const struct result_part *p)
+{
+	struct wire_tool_call_reply_images *image;
+
+	if (t->rep.has_images || p->kind != RESULT_IMAGE || p->data.n == 0 ||
+	    p->data.n > IMAGE_MAX || p->mime_type.n > IMAGE_TYPE_MAX)
+		return;
+	image = arena_alloc(t->a, sizeof(*image));
+	if (image == NULL)
+		return;
+	*image = (struct wire_tool_call_reply_images){ p->mime_type, p->data };
+	t->rep.images = image;
+	t->rep.n_images = 1;
+	t->rep.has_images = true;
+}
+
 static void
 call_put_parts(struct tool_call *t, const struct result_content *r)
 {
@@ -190,12 +229,15 @@ call_put_parts(struct tool_call *t, const struct result_content *r)
 
 	if (out == NULL || r->n_parts == 0)
 		return;
-	for (size_t i = 0; i < r->n_parts; i++)
+	for (size_t i = 0; i < r->n_parts; i++) {
 		out[i] = (struct wire_tool_call_reply_content_left_out){
+			.id = call_store_part(t, &r->parts[i]),
 			.type = str_of(result_kind_name(r->parts[i].kind)),
 			.mime_type = r->parts[i].mime_type,
 			.bytes = (int64_t)r->parts[i].bytes
 		};
+		call_put_image(t, &r->parts[i]);
+	}
 	t->rep.content_left_out = out;
 	t->rep.n_content_left_out = r->n_parts;
 	t->rep.has_content_left_out = true;
@@ -409,20 +451,10 @@ call_make(struct tool_call *t)
 static void
 call_count(struct tool_call *t)
 {
-	struct metric_set *set = svc_metrics(t->host->svc);
-	char labels[MCP_NAME_MAX + 96];
-	const char *end = t->rep.ok ? "ok" : t->rep.error.code.p;
-
-	(void)snprintf(labels, sizeof(labels), "server=\"%s\",end=\"%.*s\"",
-	    t->tool->server->label, t->rep.ok ? 2 : (int)t->rep.error.code.n,
-	    end);
-	metric_add(metric_counter(set, "soul_mcp_calls_total",
-		       "Calls of tools, by how they ended.", labels),
+	metric_add(tool_server_calls(t->tool->server, svc_metrics(t->host->svc),
+		       t->rep.ok ? STR("ok") : t->rep.error.code),
 	    1);
-	metric_observe(
-	    metric_histogram(set, "soul_mcp_call_seconds",
-		"Duration of calls of tools, with the start of a server.",
-		NULL),
+	metric_observe(t->host->call_seconds,
 	    (double)mono_diff_ns(clock_mono(), t->began) / 1e9);
 }
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
+#include "core/id.h"
+#include "core/str.h"
 #include "mcp_config.h"
 #include "mcp_session.h"
 
@@ -25,6 +27,7 @@ struct tool_server {
 	char key[MCP_KEY_MAX];
 	/* As the operator named it; "user": of a user, for metrics. */
 	const char *label;
+	char user[ID_MAX + 1];   /* whose it is; "": the operator's */
 	struct catalogue *tools; /* NULL: not known yet */
 	enum mcp_era era;
 	bool retired; /* it is not configured any more */
@@ -45,6 +48,10 @@ void tool_server_unref(struct tool_server *s);
 /* tool_server_update(s, conf, config): The same server, configured anew. */
 void tool_server_update(struct tool_server *s, const struct mcp_server *conf,
     struct mcp_config *config);
+
+/* tool_server_calls(s, metrics, end): The counter of its calls that end so. */
+struct metric *tool_server_calls(
+    const struct tool_server *s, struct metric_set *metrics, struct str end);
 
 /* tool_server_set_tools(s, c): False: they are the same as before. */
 bool tool_server_set_tools(struct tool_server *s, struct catalogue *c);

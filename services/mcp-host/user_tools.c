@@ -3,6 +3,7 @@
 #include "core/map.h"
 #include "host.h"
 #include "tool_server.h"
+#include "user_servers.h"
 
 /* Toolboxes that are shared: one for each set of servers that users have. */
 #define TOOLBOXES_MAX 32
@@ -44,12 +45,17 @@ user_tools_get(struct host *h, struct str user, struct user_tools *out)
 {
 	struct tool_server *s;
 
+	enum rc rc;
+
 	out->n = 0;
+	out->box = NULL;
 	LIST_FOREACH (s, &h->servers, link)
 		if (mcp_server_for(s->conf, user_tenant(user)))
 			user_tools_add(out, s);
-	out->box = user_tools_box(h, out);
-	return RC_OK;
+	rc = user_servers_add(h->user_servers, user, out);
+	if (rc == RC_OK)
+		out->box = user_tools_box(h, out);
+	return rc;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
  * user_tools: the tools that a user has: those of the operator's servers for
- * the user's tenant.
+ * the user's tenant, and of the user's own.
  */
 #ifndef USER_TOOLS_H
 #define USER_TOOLS_H
