@@ -135,7 +135,7 @@ LINKS_PKG_engine-runner := jansson libnats
 LINKS_engine-runner := auth
 BINS_engine-runner := engine-play chat-gateway
 LINKS_PKG_mcp-host := jansson libnats
-BINS_mcp-host := mcp-sim
+BINS_mcp-host := mcp-sim llm-orchestrator
 # Tests of shims run it.
 BINS_procsup := engine-play
 # What engines print, and the files of a spool.
