@@ -93,7 +93,9 @@ provided_end(struct provided_call *v, const struct tool_result *res)
 		.call = v->call,
 		.outcome = res->outcome,
 		.output = res->output,
-		.why = res->why };
+		.why = res->why,
+		.image = res->image,
+		.image_type = res->image_type };
 
 	if (res->outcome == TURN_NOT_CONFIRMED)
 		metric_add(r->o->metrics.not_confirmed, 1);
