@@ -128,10 +128,17 @@ matches(const char *literal, size_t n, const char *template)
 {
 	for (; n > 0 && *template != '\0'; literal++, n--) {
 		if (*template == '{') {
+			bool provider =
+			    strncmp(template, "{provider}", 10) == 0;
+
 			template = strchr(template, '}') + 1;
 			if (n >= 2 && strncmp(literal, "%s", 2) == 0) {
 				literal++;
 				n--;
+			} else if (provider) {
+				/* A provider has its own name there. */
+				for (; n > 1 && literal[1] != '.'; n--)
+					literal++;
 			} else if (*literal != '*') {
 				return false;
 			}
