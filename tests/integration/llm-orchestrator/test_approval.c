@@ -7,10 +7,11 @@
 #include "testkit/redis_set.h"
 #include "testkit/tool_provider.h"
 
-#define LIST           "\"tools\":[" WRITE "," READ "],\"left_out\":[],\"notes\":[]"
 #define WRITE          TOOL_PROVIDER_TOOL("fs", "write_file", "ask", "false")
 #define READ           TOOL_PROVIDER_TOOL("fs", "read_file", "auto", "true")
 #define ON(name, path) "[\"" name "\",\"{\\\"path\\\":\\\"" path "\\\"}\"]"
+#define TOOLS          WRITE "," READ
+#define LIST           "\"tools\":[" TOOLS "],\"left_out\":[],\"notes\":[]"
 #define PROMPT                                   \
 	"要用 fs 的工具「write_file」，" \
 	"参数是 {\"path\":\"a.txt\"}。"      \
