@@ -23,6 +23,7 @@ USES_llm   := core wire httpc
 USES_otlp  := core wire httpc
 USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
+USES_work  := core wire bus svc
 USES_procsup := core
 
 FOREIGN_rx    := pcre2.h
@@ -54,7 +55,7 @@ USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core fcmp wire auth bus state persona svc
 USES_llm-orchestrator := core fcmp wire bus state persona llm otlp svc
-USES_memory-worker    := core wire bus state httpc llm svc
+USES_memory-worker    := core wire bus state httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc

@@ -35,6 +35,8 @@ build/fuzz/tests/fuzz/catalog_request.o build/fuzz/tests/fuzz/filter.o: private 
 LINKS_httpc := httpd
 LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
+LINKS_PKG_work := jansson libnats
+BINS_work := memory-worker
 BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
