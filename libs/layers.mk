@@ -65,7 +65,7 @@ USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
-USES_engine-runner    := core fcmp wire bus state procsup http httpc svc
+USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc
 USES_mcp-host         := core wire bus state procsup search tool http httpc svc
 
 # Programs in a folder of the service whose sources they share: folder, then

@@ -277,18 +277,18 @@ struct str
 str_num(int64_t v, char dst[STR_NUM_MAX])
 {
 	uint64_t u = v < 0 ? -(uint64_t)v : (uint64_t)v;
-	char digits[STR_NUM_MAX], *end = digits + sizeof(digits), *p = end;
-	size_t n;
+	size_t n = v < 0 ? 2 : 1;
+	char *p;
 
-	*--p = '\0';
+	dst[0] = '-';
+	for (uint64_t rest = u; rest >= 10; rest /= 10)
+		n++;
+	p = dst + n;
+	*p = '\0';
 	do
 		*--p = (char)('0' + u % 10);
 	while ((u /= 10) > 0);
-	if (v < 0)
-		*--p = '-';
-	n = (size_t)(end - p);
-	memcpy(dst, p, n);
-	return (struct str){ dst, n - 1 };
+	return (struct str){ dst, n };
 }
 
 char *

@@ -137,7 +137,7 @@ str_utf8_next(struct str s, size_t *pos)
 		return p[0];
 	}
 	/* Most Chinese text; no surrogate and nothing overlong begins so. */
-	if (p[0] > 0xe0 && p[0] < 0xed && s.n - *pos >= 3 &&
+	if (p[0] > 0xe0 && p[0] < 0xf0 && p[0] != 0xed && s.n - *pos >= 3 &&
 	    ((p[1] | p[2] << 8) & 0xc0c0) == 0x8080) {
 		*pos += 3;
 		return (p[0] & 0x0f) << 12 | (p[1] & 0x3f) << 6 | (p[2] & 0x3f);

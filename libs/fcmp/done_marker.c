@@ -17,6 +17,8 @@
 /* Bytes behind the ticks of a fence. */
 #define FENCE_INFO_MAX 64
 #define FENCE_TICKS    3
+/* Bytes of a text that are searched at a time. */
+#define RUN_STEP 256
 /* Bytes read in vain as objects; then no more of them are searched for. */
 #define TRIALS_MAX (1024 * 1024)
 
@@ -279,9 +281,21 @@ static void
 done_text_run(struct done_marker *m)
 {
 	const char *p = m->all.p + m->at, *end = m->all.p + m->all.n;
+	const char *found = NULL;
 
-	while (p < end && *p != '\n' && *p != '{')
-		p++;
+	/* A step is short, so that no byte is searched for often. */
+	while (found == NULL && p < end) {
+		size_t n = (size_t)(end - p);
+
+		if (n > RUN_STEP)
+			n = RUN_STEP;
+		found = memchr(p, '\n', n);
+		if (found != NULL)
+			n = (size_t)(found - p);
+		if (n > 0 && memchr(p, '{', n) != NULL)
+			found = memchr(p, '{', n);
+		p = found != NULL ? found : p + n;
+	}
 	m->at = (size_t)(p - m->all.p);
 	while (done_is_blank(p[-1]))
 		p--;

@@ -29,14 +29,14 @@ fcmp_chat_head(struct str turn_id, struct str session_id, struct str ts)
 static void
 fcmp_put(struct wire_out *o, const char *key, struct str text)
 {
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_text(o, text);
 }
 
 static void
 fcmp_put_num(struct wire_out *o, const char *key, int64_t v)
 {
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_i64(o, v);
 }
 
@@ -51,15 +51,18 @@ fcmp_put_code(struct wire_out *o, struct str code)
 	fcmp_put(o, "code", str_of(upper));
 }
 
-/* Bytes of a character in a JSON string; n: of its UTF-8. */
-static size_t
-fcmp_escaped_size(unsigned char c, size_t n)
+/* Bytes of a character of ASCII in a JSON string. */
+static inline size_t
+fcmp_escaped_size(unsigned char c)
 {
+	static const unsigned char sizes[0x20] = { sizeof(REPLACEMENT) - 1, 6,
+		6, 6, 6, 6, 6, 6, ['\b'] = 2, ['\t'] = 2, ['\n'] = 2,
+		6, ['\f'] = 2, ['\r'] = 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+		6, 6, 6, 6, 6, 6 };
+
 	if (c >= 0x20)
-		return c == '"' || c == '\\' ? 2 : n;
-	if (c == '\0')
-		return strlen(REPLACEMENT);
-	return strchr("\b\t\n\f\r", c) != NULL ? 2 : strlen("\\u0000");
+		return c == '"' || c == '\\' ? 2 : 1;
+	return sizes[c];
 }
 
 struct str
@@ -70,14 +73,17 @@ fcmp_truncate(struct str text, size_t max)
 	if (text.n <= max / strlen("\\u0000"))
 		return text;
 	while (at < text.n) {
+		unsigned char c = (unsigned char)text.p[at];
 		size_t next = at;
 
-		if (str_utf8_next(text, &next) < 0) {
+		if (c < 0x80) {
+			next++;
+			used += fcmp_escaped_size(c);
+		} else if (str_utf8_next(text, &next) < 0) {
 			next++;
 			used += strlen(REPLACEMENT);
 		} else {
-			used += fcmp_escaped_size(
-			    (unsigned char)text.p[at], next - at);
+			used += next - at;
 		}
 		if (used > max)
 			break;
@@ -105,41 +111,66 @@ fcmp_title(struct str text)
 
 /* ---- envelope ---- */
 
+/*
+ * Most events are short, so that their envelopes are most of the work: it is
+ * written as text, but for what comes from outside.
+ */
+static void
+fcmp_put_member(struct buf *b, const char *name, struct str text)
+{
+	struct wire_out o = { .b = b };
+
+	buf_puts(b, name);
+	wire_out_text(&o, text);
+}
+
+static void
+fcmp_put_int(struct buf *b, int64_t v)
+{
+	char text[STR_NUM_MAX];
+
+	buf_put_str(b, str_num(v, text));
+}
+
 static void
 fcmp_begin(struct wire_out *o, const struct fcmp_head *h, const char *type)
 {
-	wire_out_object(o);
-	fcmp_put(o, "protocol_version", STR("fcmp/1.0"));
-	fcmp_put(o, "run_id", h->run_id);
-	if (h->seq != FCMP_UNNUMBERED)
-		fcmp_put_num(o, "seq", h->seq);
-	fcmp_put(o, "ts", h->ts);
-	fcmp_put(o, "engine", h->engine);
+	struct buf *b = o->b;
+
+	fcmp_put_member(
+	    b, "{\"protocol_version\":\"fcmp/1.0\",\"run_id\":", h->run_id);
+	if (h->seq != FCMP_UNNUMBERED) {
+		buf_puts(b, ",\"seq\":");
+		fcmp_put_int(b, h->seq);
+	}
+	fcmp_put_member(b, ",\"ts\":", h->ts);
+	fcmp_put_member(b, ",\"engine\":", h->engine);
 	if (h->session_id.n > 0)
-		fcmp_put(o, "session_id", h->session_id);
-	fcmp_put(o, "type", str_of(type));
-	wire_out_key(o, STR("data"));
-	wire_out_object(o);
+		fcmp_put_member(b, ",\"session_id\":", h->session_id);
+	buf_puts(b, ",\"type\":\"");
+	buf_puts(b, type);
+	buf_puts(b, "\",\"data\":{");
 }
 
 static void
 fcmp_end(struct wire_out *o, const struct fcmp_head *h)
 {
-	wire_out_object_end(o);
-	wire_out_key(o, STR("meta"));
-	wire_out_object(o);
-	wire_out_key(o, STR("confidence"));
-	wire_out_f64(o, h->confidence);
-	fcmp_put_num(o, "attempt", h->attempt);
-	wire_out_object_end(o);
-	wire_out_key(o, STR("raw_ref"));
-	wire_out_object(o);
-	fcmp_put_num(o, "stdout_from", h->raw.stdout_from);
-	fcmp_put_num(o, "stdout_to", h->raw.stdout_to);
-	fcmp_put_num(o, "stderr_from", h->raw.stderr_from);
-	fcmp_put_num(o, "stderr_to", h->raw.stderr_to);
-	wire_out_object_end(o);
-	wire_out_object_end(o);
+	struct wire_out meta = { .b = o->b };
+	struct buf *b = o->b;
+
+	buf_puts(b, "},\"meta\":{\"confidence\":");
+	wire_out_f64(&meta, h->confidence);
+	buf_puts(b, ",\"attempt\":");
+	fcmp_put_int(b, h->attempt);
+	buf_puts(b, "},\"raw_ref\":{\"stdout_from\":");
+	fcmp_put_int(b, h->raw.stdout_from);
+	buf_puts(b, ",\"stdout_to\":");
+	fcmp_put_int(b, h->raw.stdout_to);
+	buf_puts(b, ",\"stderr_from\":");
+	fcmp_put_int(b, h->raw.stderr_from);
+	buf_puts(b, ",\"stderr_to\":");
+	fcmp_put_int(b, h->raw.stderr_to);
+	buf_puts(b, "}}");
 }
 
 void
@@ -185,7 +216,7 @@ fcmp_final(const struct fcmp_head *h, struct str message_id, struct str text,
 	fcmp_begin(&o, h, "assistant.message.final");
 	fcmp_put(&o, "message_id", message_id);
 	fcmp_put(&o, "text", text);
-	wire_out_key(&o, STR("structured_payload"));
+	wire_out_name(&o, "structured_payload");
 	if (payload.p != NULL)
 		wire_out_raw(&o, payload);
 	else
@@ -197,7 +228,7 @@ static void
 fcmp_put_options(
     struct wire_out *o, const struct wire_question_option *options, size_t n)
 {
-	wire_out_key(o, STR("options"));
+	wire_out_name(o, "options");
 	wire_out_array(o);
 	for (size_t i = 0; i < n; i++) {
 		wire_out_object(o);
@@ -219,7 +250,7 @@ fcmp_put_field(struct wire_out *o, const struct wire_question_field *f)
 	fcmp_put(o, "kind", wire_question_kind_names[f->kind]);
 	if (f->n_options > 0)
 		fcmp_put_options(o, f->options, f->n_options);
-	wire_out_key(o, STR("required"));
+	wire_out_name(o, "required");
 	wire_out_bool(o, f->required);
 	wire_out_object_end(o);
 }
@@ -236,7 +267,7 @@ fcmp_input_required(
 	fcmp_put(&o, "prompt", fcmp_truncate(q->prompt, FCMP_PROMPT_MAX));
 	fcmp_put_options(&o, q->options, q->n_options);
 	if (q->kind == WIRE_QUESTION_KIND_FORM) {
-		wire_out_key(&o, STR("fields"));
+		wire_out_name(&o, "fields");
 		wire_out_array(&o);
 		for (size_t i = 0; i < q->n_fields; i++)
 			fcmp_put_field(&o, &q->fields[i]);
@@ -266,7 +297,7 @@ fcmp_completed(
 	fcmp_begin(&o, h, "conversation.completed");
 	fcmp_put(&o, "state", STR("completed"));
 	fcmp_put(&o, "reason_code", str_of(reason_code));
-	wire_out_key(&o, STR("skill_done"));
+	wire_out_name(&o, "skill_done");
 	wire_out_bool(&o, true);
 	fcmp_end(&o, h);
 }
@@ -278,13 +309,13 @@ fcmp_failed(
 	struct wire_out o = { .b = b };
 
 	fcmp_begin(&o, h, "conversation.failed");
-	wire_out_key(&o, STR("error"));
+	wire_out_name(&o, "error");
 	wire_out_object(&o);
 	fcmp_put(&o, "category",
 	    wire_chat_event_data_error_category_names[e->category]);
 	fcmp_put_code(&o, e->code);
 	fcmp_put(&o, "message", fcmp_truncate(e->message, FCMP_MESSAGE_MAX));
-	wire_out_key(&o, STR("retryable"));
+	wire_out_name(&o, "retryable");
 	wire_out_bool(&o, e->retryable);
 	wire_out_object_end(&o);
 	fcmp_end(&o, h);

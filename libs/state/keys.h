@@ -206,7 +206,8 @@
  * until (ms; when a reply is missing), reply, rix (the newest reply, and its
  * question), r:<question>, k:<key's token> (of each reply: key's token or "-",
  * and the SHA-1 of its content; the question), cancel (1), facts (JSON),
- * resumes, ws (workspace), created, changed, ended (ms).  Logs of its events,
+ * resumes, ws (workspace), s (token of the session that is to report it),
+ * created, changed, ended (ms).  Logs of its events,
  * FCMP and RASP: streams: 0-<seq>: e (JSON), b (bytes of all events up to it).
  * Workspace: hash: runs that use it: 1 (live) or 0.  All of them expire some
  * time after the end.
@@ -236,6 +237,16 @@
 #define KEY_RUNS_DUE         "soul:runs:{#}:due:1"
 #define KEY_RUN_KEY          "soul:run_key:{#}:%:%:1"
 #define RUN_KEY_TTL_MS       86400000
+/*
+ * Hash: what has become of a user's runs, for the next turns of the sessions
+ * that are to report it: "<session's token> <run>": JSON; expires.
+ */
+#define KEY_USER_RUN_NOTES_PRE  "soul:user:"
+#define KEY_USER_RUN_NOTES_POST ":run_notes:1"
+#define KEY_USER_RUN_NOTES \
+	KEY_USER_RUN_NOTES_PRE "{#}:%" KEY_USER_RUN_NOTES_POST
+#define RUN_NOTES_MAX    64
+#define RUN_NOTES_TTL_MS 604800000
 /* How much longer than a run that has ended its user's list is stored, so that
  * it outlasts one that lives. */
 #define RUN_LIST_MORE_MS 2592000000

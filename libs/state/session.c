@@ -35,7 +35,7 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 
 	memset(out, 0, sizeof(*out));
 	session_call(&c, &script_session_read, k);
-	rc = call_run(s, &c, 3, &r);
+	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK) {
 		h = state_reply_at(r, 2);
 		out->known = state_reply_int(state_reply_at(r, 1)) != 0;
@@ -47,6 +47,7 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 		out->job = record_text(&rd, state_reply_at(h, 5));
 		out->pending = record_text(&rd, state_reply_at(h, 6));
 		out->approval = record_text(&rd, state_reply_at(h, 7));
+		session_notes_parse(&rd, state_reply_at(r, 3), &out->notes);
 		rc = record_end(&rd, c.keys[0]);
 	}
 	if (rc != RC_OK)

@@ -29,6 +29,12 @@ struct session_key {
 	struct str user_id, session_id;
 };
 
+/* What has become of runs that a session is to report (state/run.h): JSON. */
+struct session_notes {
+	struct str *json;
+	size_t n;
+};
+
 struct session {
 	bool known;
 	struct str soul_id, terminal_id; /* of the last turn */
@@ -39,6 +45,7 @@ struct session {
 	struct str pending; /* what turns have left open; absent: nothing */
 	/* A call that waits for the user's approval, JSON; absent: none. */
 	struct str approval;
+	struct session_notes notes; /* also if it is not known */
 };
 
 /* A message: a number that rises within the session, and its JSON. */

@@ -100,6 +100,7 @@ struct turn_entered {
 	struct str input;
 	/* Of its session, if it has begun; absent: none (state/session.h). */
 	struct str summary, pending, approval;
+	struct session_notes notes;
 };
 
 /*

@@ -96,6 +96,8 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 			out->pending = record_text(&more, state_reply_at(r, 6));
 			out->approval =
 			    record_text(&more, state_reply_at(r, 7));
+			session_notes_parse(
+			    &more, state_reply_at(r, 8), &out->notes);
 		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);

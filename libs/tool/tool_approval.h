@@ -11,9 +11,9 @@
 #include "wire/msgs.h"
 
 /* Values of the options. */
-#define TOOL_APPROVAL_ONCE   "once"
-#define TOOL_APPROVAL_ALWAYS "always"
-#define TOOL_APPROVAL_NO     "no"
+#define TOOL_APPROVAL_THIS_TIME "once"
+#define TOOL_APPROVAL_ALWAYS    "always"
+#define TOOL_APPROVAL_NO        "no"
 
 #define TOOL_APPROVAL_OPTIONS_N 3
 

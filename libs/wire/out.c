@@ -123,6 +123,16 @@ wire_text_class(struct str s)
 			class |= out_byte_class((unsigned char)s.p[i]);
 		return class;
 	}
+#ifdef __SSE2__
+	for (; i + 16 < s.n; i += 16) {
+		__m128i v = _mm_loadu_si128((const void *)(s.p + i));
+
+		if (_mm_movemask_epi8(v) != 0)
+			class |= WIRE_TEXT_HIGH;
+		if (_mm_movemask_epi8(wire_scan_hits(v)) != 0)
+			class |= WIRE_TEXT_ESCAPED;
+	}
+#endif
 	for (; i + 8 < s.n; i += 8)
 		class |= out_word_class(s.p + i);
 	return class | out_word_class(s.p + s.n - 8);
@@ -168,8 +178,8 @@ out_ascii(const char *p, const char *end)
 	return p;
 }
 
-/* Past characters that are not ASCII; NULL: one of them is not valid. */
-static const char *
+/* Past valid characters that are not ASCII, up to another byte, or end. */
+static inline const char *
 out_wide(const char *p, const char *end)
 {
 	while (p < end && (unsigned char)*p >= 0x80) {
@@ -177,7 +187,7 @@ out_wide(const char *p, const char *end)
 		size_t n = 0;
 
 		if (str_utf8_next(s, &n) < 0)
-			return NULL;
+			break;
 		p += n;
 	}
 	return p;
@@ -193,8 +203,61 @@ wire_scan_utf8(struct str in)
 		if (p == end)
 			return true;
 		p = out_wide(p, end);
-		if (p == NULL)
+		if (p < end && (unsigned char)*p >= 0x80)
 			return false;
+	}
+}
+
+/* Past what is written as it is, up to a byte that is not, or end. */
+static inline const char *
+out_run(const char *p, const char *end)
+{
+	const char *from;
+
+	do {
+		from = p;
+#ifdef __SSE2__
+		while (end - p >= 16) {
+			__m128i v = _mm_loadu_si128((const void *)p);
+			int mask = _mm_movemask_epi8(
+			    _mm_or_si128(v, wire_scan_hits(v)));
+
+			if (mask != 0) {
+				p += __builtin_ctz((unsigned)mask);
+				break;
+			}
+			p += 16;
+		}
+#endif
+		while (p < end && out_byte_class((unsigned char)*p) == 0)
+			p++;
+		p = out_wide(p, end);
+	} while (p > from && p < end &&
+	    out_byte_class((unsigned char)*p) != WIRE_TEXT_ESCAPED);
+	return p;
+}
+
+/* Text without quotes around it; nul: what a NUL becomes. */
+static void
+out_put_text(struct buf *b, struct str s, const char *nul)
+{
+	const char *p = s.p, *end = s.p + s.n;
+
+	while (s.n > 0 && p < end) {
+		const char *from = p;
+		unsigned char c;
+
+		p = out_run(p, end);
+		buf_put(b, from, (size_t)(p - from));
+		if (p == end)
+			break;
+		c = (unsigned char)*p++;
+		if (c >= 0x80)
+			buf_puts(b, OUT_REPLACEMENT);
+		else if (c == '\0')
+			buf_puts(b, nul);
+		else
+			out_put_escaped(b, c);
 	}
 }
 
@@ -214,42 +277,6 @@ out_put_valid(struct buf *b, struct str s)
 	}
 }
 
-/* Text without quotes around it; valid: it is UTF-8. */
-static void
-out_put_text(struct buf *b, struct str s, bool valid)
-{
-	size_t from = 0;
-	size_t i = 0;
-
-	if (s.n == 0)
-		return;
-	if (valid || wire_scan_utf8(s)) {
-		out_put_valid(b, s);
-		return;
-	}
-	while (i < s.n) {
-		unsigned char c = (unsigned char)s.p[i];
-		if (c >= 0x20 && c != '"' && c != '\\' && c < 0x80) {
-			i++;
-			continue;
-		}
-		size_t next = i;
-		if (c >= 0x80 && str_utf8_next(s, &next) >= 0) {
-			i = next;
-			continue;
-		}
-		if (i > from)
-			buf_put(b, s.p + from, i - from);
-		if (c < 0x80)
-			out_put_escaped(b, c);
-		else
-			buf_puts(b, OUT_REPLACEMENT);
-		from = ++i;
-	}
-	if (i > from)
-		buf_put(b, s.p + from, i - from);
-}
-
 void
 wire_out_key(struct wire_out *o, struct str key)
 {
@@ -259,35 +286,39 @@ wire_out_key(struct wire_out *o, struct str key)
 }
 
 void
-wire_out_str(struct wire_out *o, struct str s)
+wire_out_name(struct wire_out *o, const char *name)
 {
-	if (wire_text_class(s) == 0) {
+	wire_out_plain(o, str_of(name));
+	buf_putc(o->b, ':');
+	o->comma = false;
+}
+
+/* Texts of up to so many bytes are mostly names and ids. */
+#define OUT_SHORT 64
+
+static inline void
+out_put_str(struct wire_out *o, struct str s, const char *nul)
+{
+	if (s.n <= OUT_SHORT && wire_text_class(s) == 0) {
 		wire_out_plain(o, s);
 		return;
 	}
 	out_sep(o);
 	buf_putc(o->b, '"');
-	out_put_text(o->b, s, false);
+	out_put_text(o->b, s, nul);
 	buf_putc(o->b, '"');
+}
+
+void
+wire_out_str(struct wire_out *o, struct str s)
+{
+	out_put_str(o, s, "\\u0000");
 }
 
 void
 wire_out_text(struct wire_out *o, struct str s)
 {
-	struct buf b = BUF_INIT(s.n * strlen(OUT_REPLACEMENT));
-
-	if (s.n == 0 || memchr(s.p, '\0', s.n) == NULL) {
-		wire_out_str(o, s);
-		return;
-	}
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '\0')
-			buf_puts(&b, OUT_REPLACEMENT);
-		else
-			buf_putc(&b, s.p[i]);
-	}
-	wire_out_str(o, buf_str(&b));
-	buf_free(&b);
+	out_put_str(o, s, OUT_REPLACEMENT);
 }
 
 void
@@ -295,7 +326,7 @@ wire_out_utf8(struct wire_out *o, struct str s)
 {
 	out_sep(o);
 	buf_putc(o->b, '"');
-	out_put_text(o->b, s, true);
+	out_put_valid(o->b, s);
 	buf_putc(o->b, '"');
 }
 

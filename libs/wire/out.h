@@ -26,8 +26,12 @@ void wire_out_object_end(struct wire_out *o);
 void wire_out_array(struct wire_out *o);
 void wire_out_array_end(struct wire_out *o);
 
-/* The key of the next value inside an object. */
+/*
+ * The key of the next value inside an object; wire_out_name() of one that has
+ * nothing to escape.
+ */
 void wire_out_key(struct wire_out *o, struct str key);
+void wire_out_name(struct wire_out *o, const char *name);
 
 /*
  * One value.  wire_out_text() is wire_out_str() for those whose readers reject

@@ -40,14 +40,21 @@ wire_scan_end(struct wire_scan *s)
 static int32_t
 scan_key_next(const struct wire_scan_text *k, size_t *i)
 {
-	static const char plain[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+	static const char plain[256] = { ['"'] = '"',
+		['\\'] = '\\',
+		['/'] = '/',
+		['b'] = '\b',
+		['f'] = '\f',
+		['n'] = '\n',
+		['r'] = '\r',
+		['t'] = '\t' };
 	struct str s = { k->p, k->n };
 	int32_t c = 0, low = 0;
 
 	if (*i == k->n || k->p[*i] != '\\')
 		return str_utf8_next(s, i);
 	if (k->p[*i + 1] != 'u') {
-		c = (unsigned char)strchr(plain, k->p[*i + 1])[1];
+		c = plain[(unsigned char)k->p[*i + 1]];
 		*i += 2;
 		return c;
 	}

@@ -141,6 +141,15 @@ paths_take_value(
 	r->found[index].escaped = escaped;
 }
 
+/* Whether a key without escapes is another; most differ in their first byte. */
+static inline bool
+paths_key_is(struct str key, struct str text)
+{
+	return key.n == text.n &&
+	    (key.n == 0 ||
+		(key.p[0] == text.p[0] && memcmp(key.p, text.p, key.n) == 0));
+}
+
 /* Whether a key with escapes means the text of another. */
 static bool
 paths_key_means(struct str key, struct str text)
@@ -169,8 +178,7 @@ paths_member(struct paths_run *r, struct str key, bool escaped)
 		struct str wanted = r->paths->nodes[node].key;
 
 		if (escaped ? paths_key_means(key, wanted)
-			    : key.n == wanted.n &&
-			    memcmp(key.p, wanted.p, key.n) == 0)
+			    : paths_key_is(key, wanted))
 			break;
 	}
 	if (node == NO_NODE)

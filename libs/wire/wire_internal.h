@@ -130,22 +130,26 @@ bool wire_scan_close(struct wire_scan *s);
 struct wire_slice_extent;
 bool wire_scan_skip(struct wire_scan *s, const struct wire_slice_extent *x);
 
+#ifdef __SSE2__
+/* wire_scan_hits(v): 0xff for each quote, backslash and control character. */
+static inline __m128i
+wire_scan_hits(__m128i v)
+{
+	return _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')),
+	    _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('\\')),
+		_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(0x1f)), v)));
+}
+#endif
+
 /* wire_scan_special(p, end): The next quote, backslash or control character, or
  * end. */
 static inline const char *
 wire_scan_special(const char *p, const char *end)
 {
 #ifdef __SSE2__
-	const __m128i quote = _mm_set1_epi8('"');
-	const __m128i escape = _mm_set1_epi8('\\');
-	const __m128i control = _mm_set1_epi8(0x1f);
-
 	while (end - p >= 16) {
 		__m128i v = _mm_loadu_si128((const void *)p);
-		__m128i hit = _mm_or_si128(_mm_cmpeq_epi8(v, quote),
-		    _mm_or_si128(_mm_cmpeq_epi8(v, escape),
-			_mm_cmpeq_epi8(_mm_min_epu8(v, control), v)));
-		int mask = _mm_movemask_epi8(hit);
+		int mask = _mm_movemask_epi8(wire_scan_hits(v));
 
 		if (mask != 0)
 			return p + __builtin_ctz((unsigned)mask);

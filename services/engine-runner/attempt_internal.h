@@ -74,6 +74,8 @@ struct attempt {
 	struct buf scratch[2];
 	uint64_t ends[SPOOL_STREAMS_N]; /* bytes so far */
 	int64_t ns;                     /* of the last event */
+	int64_t ts_ns;                  /* what ts is of */
+	char ts[RASP_TS_MAX];           /* empty: none yet */
 	int64_t retries;
 	bool unsure; /* LOW_CONFIDENCE_PARSE was reported */
 	/* Lines of which UNPARSED_OUTPUT has not been reported. */

@@ -32,6 +32,7 @@ struct map;
 struct metric;
 struct state;
 struct svc;
+struct tool_provider;
 struct worker_pool;
 
 struct runner_conf {
@@ -42,6 +43,7 @@ struct runner_conf {
 	const char *runs_dir, *engines, *skills_dir;
 	const char *proxy_addr;
 	const char *isolation;
+	const char *task_policy;
 	int64_t runs_max, runs_per_user, queue_max;
 	int64_t run_max_s, idle_s, output_max;
 	int64_t workspace_max, workspace_files;
@@ -52,7 +54,7 @@ struct runner_conf {
 	int64_t drain_ms;
 };
 
-#define RUNNER_OPTS_N (23 + STATE_CONF_N)
+#define RUNNER_OPTS_N (24 + STATE_CONF_N)
 extern const struct conf_opt runner_opts[RUNNER_OPTS_N];
 
 struct runner_metrics {
@@ -89,6 +91,7 @@ struct runner {
 	struct map *live; /* run id -> struct live_run */
 	struct claim *claim;
 	struct due *due;
+	struct tool_provider *tools;
 	size_t log_calls;    /* requests for output that are served */
 	struct fiber *probe; /* waits for a probe's end; NULL: none */
 	struct loop_timer renew, drain;

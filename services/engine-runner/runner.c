@@ -50,6 +50,9 @@ const struct conf_opt runner_opts[RUNNER_OPTS_N] = {
 	    0, 0, "address and port of the model proxy, on loopback"),
 	RUNNER_OPT("ENGINE_ISOLATION", CONF_STR, isolation, "auto", 0, 0,
 	    "what keeps engines apart: auto, landlock, bwrap or none"),
+	RUNNER_OPT("TASK_POLICY", CONF_STR, task_policy, "ask", 0, 0,
+	    "whether souls ask their user before they give an engine a task: "
+	    "ask or auto"),
 	RUNNER_OPT("RUNS_MAX", CONF_INT, runs_max, "8", 1, 1000,
 	    "attempts that run at a time"),
 	RUNNER_OPT("RUNS_PER_USER", CONF_INT, runs_per_user, "2", 1, 1000,
@@ -134,6 +137,9 @@ runner_check(const void *arg, struct buf *errors, struct buf *known)
 		buf_puts(errors,
 		    "ENGINE_ISOLATION: must be auto, landlock, bwrap or "
 		    "none\n");
+	if (strcmp(c->task_policy, "ask") != 0 &&
+	    strcmp(c->task_policy, "auto") != 0)
+		buf_puts(errors, "TASK_POLICY: must be ask or auto\n");
 	if (!runner_proxy_port(c->proxy_addr, &port))
 		buf_puts(errors,
 		    "ENGINE_PROXY_ADDR: must be an address and a port, as "
@@ -276,6 +282,7 @@ runner_main(void *arg)
 		if (works > 0 && !atomic_exchange(&r->ready, true)) {
 			runner_on_renew(r);
 			claim_begin(r->claim);
+			tool_provider_begin(r->tools);
 		}
 		if (works == r->engines->n)
 			break;
@@ -313,7 +320,8 @@ runner_make(struct runner *r)
 	if (r->claim == NULL)
 		return RC_DOWN;
 	r->due = due_new(r);
-	return RC_OK;
+	r->tools = tool_provider_new(r);
+	return r->tools != NULL ? RC_OK : RC_DOWN;
 }
 
 void *
@@ -400,6 +408,7 @@ runner_stop(void *arg)
 	loop_timer_cancel(r->loop, &r->drain);
 	claim_free(r->claim);
 	due_free(r->due);
+	tool_provider_free(r->tools);
 	procsup_free(r->procsup);
 	engine_set_free(r->engines);
 	state_free(r->state);

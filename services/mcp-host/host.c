@@ -215,6 +215,8 @@ host_make_metrics(struct host *h)
 
 	h->n_children = metric_gauge(
 	    set, "soul_mcp_children", "Processes of MCP servers.", NULL);
+	h->call_seconds = metric_histogram(set, "soul_mcp_call_seconds",
+	    "Duration of calls of tools, with the start of a server.", NULL);
 	h->counts = (struct mcp_counts){
 		.noise = metric_counter(set, "soul_mcp_noise_total",
 		    "Messages of servers that are none, or too long.", NULL),

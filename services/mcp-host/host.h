@@ -82,7 +82,7 @@ struct host {
 	struct map *calls;     /* call id -> struct tool_call */
 	struct map *toolboxes; /* digest -> struct toolbox */
 	struct mcp_counts counts;
-	struct metric *n_children;
+	struct metric *n_children, *call_seconds;
 	LIST_HEAD(, host_waiting) waits;
 	bool draining, stopping;
 };

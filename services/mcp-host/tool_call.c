@@ -451,20 +451,10 @@ call_make(struct tool_call *t)
 static void
 call_count(struct tool_call *t)
 {
-	struct metric_set *set = svc_metrics(t->host->svc);
-	char labels[MCP_NAME_MAX + 96];
-	const char *end = t->rep.ok ? "ok" : t->rep.error.code.p;
-
-	(void)snprintf(labels, sizeof(labels), "server=\"%s\",end=\"%.*s\"",
-	    t->tool->server->label, t->rep.ok ? 2 : (int)t->rep.error.code.n,
-	    end);
-	metric_add(metric_counter(set, "soul_mcp_calls_total",
-		       "Calls of tools, by how they ended.", labels),
+	metric_add(tool_server_calls(t->tool->server, svc_metrics(t->host->svc),
+		       t->rep.ok ? STR("ok") : t->rep.error.code),
 	    1);
-	metric_observe(
-	    metric_histogram(set, "soul_mcp_call_seconds",
-		"Duration of calls of tools, with the start of a server.",
-		NULL),
+	metric_observe(t->host->call_seconds,
 	    (double)mono_diff_ns(clock_mono(), t->began) / 1e9);
 }
 

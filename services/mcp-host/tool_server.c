@@ -8,7 +8,19 @@
 #include "core/mem.h"
 #include "core/metric.h"
 
-#define LABELS_MAX (MCP_NAME_MAX + 16)
+#define LABELS_MAX (MCP_NAME_MAX + 96)
+
+struct metric *
+tool_server_calls(
+    const struct tool_server *s, struct metric_set *metrics, struct str end)
+{
+	char labels[LABELS_MAX];
+
+	(void)snprintf(labels, sizeof(labels), "server=\"%s\",end=\"%.*s\"",
+	    s->label, STR_ARG(end));
+	return metric_counter(metrics, "soul_mcp_calls_total",
+	    "Calls of tools, by how they ended.", labels);
+}
 
 struct tool_server *
 tool_server_new(const struct mcp_server *conf, struct mcp_config *config,
@@ -26,6 +38,7 @@ tool_server_new(const struct mcp_server *conf, struct mcp_config *config,
 	    metrics, "soul_mcp_tools", "Tools that a server lists.", labels);
 	s->restarts = metric_counter(metrics, "soul_mcp_restarts_total",
 	    "Restarts of a server that had ended by itself.", labels);
+	(void)tool_server_calls(s, metrics, STR("ok"));
 	return s;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "core/id.h"
+#include "core/str.h"
 #include "mcp_config.h"
 #include "mcp_session.h"
 
@@ -47,6 +48,10 @@ void tool_server_unref(struct tool_server *s);
 /* tool_server_update(s, conf, config): The same server, configured anew. */
 void tool_server_update(struct tool_server *s, const struct mcp_server *conf,
     struct mcp_config *config);
+
+/* tool_server_calls(s, metrics, end): The counter of its calls that end so. */
+struct metric *tool_server_calls(
+    const struct tool_server *s, struct metric_set *metrics, struct str end);
 
 /* tool_server_set_tools(s, c): False: they are the same as before. */
 bool tool_server_set_tools(struct tool_server *s, struct catalogue *c);

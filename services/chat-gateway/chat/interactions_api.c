@@ -176,14 +176,15 @@ on_interactions(void *app, struct svc_call *c)
 
 /* ---- reply ---- */
 
-/* What the user is said to have replied, for the conversation. */
+/* The user's text in the conversation. */
 static struct str
 reply_text(struct str content)
 {
 	static const struct {
 		struct str value, text;
 	} rows[] = {
-		{ STR_INIT(TOOL_APPROVAL_ONCE), STR_INIT("这次可以 (once)") },
+		{ STR_INIT(TOOL_APPROVAL_THIS_TIME),
+		    STR_INIT("这次可以 (once)") },
 		{ STR_INIT(TOOL_APPROVAL_ALWAYS),
 		    STR_INIT("一直可以 (always)") },
 		{ STR_INIT(TOOL_APPROVAL_NO), STR_INIT("不要 (no)") },

@@ -124,7 +124,9 @@ codex_arguments(struct adapter_state *s, const char *key, enum codex_path p)
 	if (value.p == NULL)
 		return value;
 	buf_reset(&s->scratch);
-	buf_printf(&s->scratch, "{\"%s\":", key);
+	buf_puts(&s->scratch, "{\"");
+	buf_puts(&s->scratch, key);
+	buf_puts(&s->scratch, "\":");
 	buf_put_str(&s->scratch, value);
 	buf_putc(&s->scratch, '}');
 	return buf_str(&s->scratch);

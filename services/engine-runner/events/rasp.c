@@ -76,7 +76,7 @@ rasp_ts(int64_t ns, char to[RASP_TS_MAX])
 static void
 rasp_put(struct wire_out *o, const char *key, struct str text)
 {
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_text(o, text);
 }
 
@@ -90,7 +90,7 @@ rasp_put_any(struct wire_out *o, const char *key, struct str text)
 static void
 rasp_put_num(struct wire_out *o, const char *key, int64_t v)
 {
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_i64(o, v);
 }
 
@@ -104,7 +104,7 @@ rasp_put_count(struct wire_out *o, const char *key, int64_t v)
 static void
 rasp_put_bool(struct wire_out *o, const char *key, bool v)
 {
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_bool(o, v);
 }
 
@@ -116,7 +116,7 @@ rasp_put_text(struct wire_out *o, const char *key, struct rasp_text text)
 		rasp_put(o, key, text.s);
 		return;
 	}
-	wire_out_key(o, str_of(key));
+	wire_out_name(o, key);
 	wire_out_raw(o, STR("\""));
 	buf_put_str(o->b, text.s);
 	buf_putc(o->b, '"');
@@ -136,7 +136,7 @@ rasp_put_started(struct wire_out *o, const struct rasp_event *e)
 static void
 rasp_put_error(struct wire_out *o, const struct fcmp_error *error)
 {
-	wire_out_key(o, STR("error"));
+	wire_out_name(o, "error");
 	wire_out_object(o);
 	rasp_put(o, "category",
 	    wire_chat_event_data_error_category_names[error->category]);
@@ -154,7 +154,7 @@ rasp_put_usage(struct wire_out *o, const struct rasp_usage *u)
 	rasp_put_count(o, "cached", u->cached);
 	rasp_put_count(o, "reasoning", u->reasoning);
 	if (u->cost >= 0) {
-		wire_out_key(o, STR("cost"));
+		wire_out_name(o, "cost");
 		wire_out_f64(o, u->cost);
 	}
 }
@@ -166,7 +166,7 @@ rasp_put_message(struct wire_out *o, const struct rasp_event *e)
 	rasp_put(o, "text", e->message.text);
 	if (e->type != RASP_MESSAGE_FINAL)
 		return;
-	wire_out_key(o, STR("structured_payload"));
+	wire_out_name(o, "structured_payload");
 	if (e->message.payload.p != NULL)
 		wire_out_raw(o, e->message.payload);
 	else
@@ -178,7 +178,7 @@ rasp_put_question(struct wire_out *o, const struct fcmp_question *q)
 {
 	rasp_put(o, "kind", wire_question_kind_names[q->kind]);
 	rasp_put(o, "prompt", q->prompt);
-	wire_out_key(o, STR("options"));
+	wire_out_name(o, "options");
 	wire_out_array(o);
 	for (size_t i = 0; i < q->n_options; i++) {
 		wire_out_object(o);
@@ -209,7 +209,7 @@ rasp_put_tool(struct wire_out *o, const struct rasp_tool *t)
 {
 	rasp_put(o, "name", t->name);
 	if (t->arguments.p != NULL && t->arguments.n <= RASP_TOOL_MAX) {
-		wire_out_key(o, STR("arguments"));
+		wire_out_name(o, "arguments");
 		wire_out_raw(o, t->arguments);
 	}
 	rasp_put_output(o, &t->output);
@@ -306,8 +306,6 @@ rasp_put_data(struct wire_out *o, const struct rasp_event *e)
  * Most events are short, so that their envelopes are most of the work: it is
  * written as text, but for what comes from outside.
  */
-#define RASP_TEXT(b, lit) buf_put((b), (lit), sizeof(lit) - 1)
-
 static void
 rasp_num(struct buf *b, int64_t v)
 {
@@ -331,31 +329,30 @@ rasp_put_head(struct buf *b, struct str run_id, struct str engine,
 	static const char *const streams[] = { "stdout", "stderr", "control" };
 	static const char *const levels[] = { "info", "warning", "error" };
 	struct wire_out o = { .b = b };
-	char ts[RASP_TS_MAX];
 
-	RASP_TEXT(b, "{\"protocol_version\":\"rasp/1.0\",\"run_id\":");
+	buf_puts(b, "{\"protocol_version\":\"rasp/1.0\",\"run_id\":");
 	rasp_escaped(b, run_id);
-	RASP_TEXT(b, ",\"seq\":");
+	buf_puts(b, ",\"seq\":");
 	rasp_num(b, e->seq);
-	RASP_TEXT(b, ",\"ts\":\"");
-	buf_put_str(b, rasp_ts(e->ns, ts));
-	RASP_TEXT(b, "\",\"attempt\":");
+	buf_puts(b, ",\"ts\":\"");
+	buf_put_str(b, e->ts);
+	buf_puts(b, "\",\"attempt\":");
 	rasp_num(b, e->attempt);
-	RASP_TEXT(b, ",\"source\":{\"engine\":\"");
+	buf_puts(b, ",\"source\":{\"engine\":\"");
 	buf_put_str(b, engine);
-	RASP_TEXT(b, "\",\"stream\":\"");
+	buf_puts(b, "\",\"stream\":\"");
 	buf_puts(b, streams[e->stream]);
-	RASP_TEXT(b, "\",\"parser\":\"");
+	buf_puts(b, "\",\"parser\":\"");
 	buf_put_str(b, engine);
-	RASP_TEXT(b, "\",\"confidence\":");
+	buf_puts(b, "\",\"confidence\":");
 	wire_out_f64(&o, e->confidence);
-	RASP_TEXT(b, "},\"event\":{\"category\":\"");
+	buf_puts(b, "},\"event\":{\"category\":\"");
 	buf_puts(b, rasp_types[e->type].category);
-	RASP_TEXT(b, "\",\"type\":\"");
+	buf_puts(b, "\",\"type\":\"");
 	buf_puts(b, rasp_types[e->type].name);
-	RASP_TEXT(b, "\",\"level\":\"");
+	buf_puts(b, "\",\"level\":\"");
 	buf_puts(b, levels[e->level]);
-	RASP_TEXT(b, "\"},\"data\":");
+	buf_puts(b, "\"},\"data\":");
 }
 
 static void
@@ -363,21 +360,21 @@ rasp_put_tail(struct buf *b, const struct rasp_event *e)
 {
 	struct wire_out o = { .b = b };
 
-	RASP_TEXT(b, ",\"correlation\":");
+	buf_puts(b, ",\"correlation\":");
 	wire_out_object(&o);
 	rasp_put_any(&o, "session_id", e->session_id);
 	rasp_put_any(&o, "interaction_id", e->interaction_id);
 	rasp_put_any(&o, "tool_call_id", e->tool_call_id);
 	wire_out_object_end(&o);
-	RASP_TEXT(b, ",\"raw_ref\":{\"stdout_from\":");
+	buf_puts(b, ",\"raw_ref\":{\"stdout_from\":");
 	rasp_num(b, e->raw.stdout_from);
-	RASP_TEXT(b, ",\"stdout_to\":");
+	buf_puts(b, ",\"stdout_to\":");
 	rasp_num(b, e->raw.stdout_to);
-	RASP_TEXT(b, ",\"stderr_from\":");
+	buf_puts(b, ",\"stderr_from\":");
 	rasp_num(b, e->raw.stderr_from);
-	RASP_TEXT(b, ",\"stderr_to\":");
+	buf_puts(b, ",\"stderr_to\":");
 	rasp_num(b, e->raw.stderr_to);
-	RASP_TEXT(b, "}}");
+	buf_puts(b, "}}");
 }
 
 void

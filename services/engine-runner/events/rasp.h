@@ -81,7 +81,8 @@ struct rasp_event {
 	int64_t seq; /* raw.*: of the event before, as the log has none of them
 		      */
 	int64_t attempt;
-	int64_t ns; /* Unix time of the read that its last byte came with */
+	int64_t ns;    /* Unix time of the read that its last byte came with */
+	struct str ts; /* the same, as rasp_ts() writes it */
 	enum rasp_stream stream;
 	enum rasp_level level;
 	double confidence;

@@ -104,7 +104,6 @@ static const translate_fn translate_rows[RASP_TYPES_N] = {
 bool
 translate_event(struct translate *t, const struct rasp_event *e, struct buf *b)
 {
-	char ts[RASP_TS_MAX];
 	struct fcmp_head h;
 
 	if (translate_rows[e->type] == NULL)
@@ -112,7 +111,7 @@ translate_event(struct translate *t, const struct rasp_event *e, struct buf *b)
 	h = (struct fcmp_head){ .run_id = t->run_id,
 		.engine = t->engine,
 		.session_id = e->session_id,
-		.ts = rasp_ts(e->ns, ts),
+		.ts = e->ts,
 		.seq = t->seq + 1,
 		.confidence = e->confidence,
 		.attempt = e->attempt,

@@ -27,7 +27,7 @@ static const struct {
 	enum approval_reply reply;
 	const char *words; /* separated by '|', in lower case */
 } approval_words[] = {
-	{ APPROVAL_ONCE,
+	{ APPROVAL_THIS_TIME,
 	    "once|这次可以|可以|可以的|好|好的|好啊|好吧|行|行吧|嗯|是|是的|"
 	    "对|同意|允许|批准|确认|没问题|这次可以吧|yes|y|yes please|ok|okay|"
 	    "sure|this time|allow|allow once|go ahead|approve|approved" },
@@ -353,22 +353,22 @@ approval_load(struct turn_run *r, struct approval_found *out)
 }
 
 const struct wire_session_approval *
-approval_asks(const struct turn_run *r)
+approval_question_of(const struct turn_run *r)
 {
-	return r->asks.prompt.p != NULL ? &r->asks : NULL;
+	return r->question.prompt.p != NULL ? &r->question : NULL;
 }
 
 struct str
 approval_save(struct turn_run *r)
 {
-	const struct turn_call *call = turn_asked(&r->turn);
+	const struct turn_call *call = turn_unapproved(&r->turn);
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct str s = STR("");
 
 	if (call == NULL)
 		return r->facts.approval.n > 0 ? s : (struct str){ 0 };
-	if (approval_asks(r) != NULL &&
-	    wire_encode(&wire_session_approval_desc, &r->asks, &b, NULL) ==
+	if (approval_question_of(r) != NULL &&
+	    wire_encode(&wire_session_approval_desc, &r->question, &b, NULL) ==
 		RC_OK)
 		s = arena_str(r->a, buf_str(&b));
 	buf_free(&b);

@@ -266,7 +266,7 @@ provided_new(struct turn_run *r, size_t call)
 	v->run = r;
 	v->call = call;
 	v->start = clock_mono();
-	/* An approved call has the same id whoever sends it. */
+	/* An approved call has the same id in any turn. */
 	if (p->interaction_id.n > 0)
 		str_copy(p->interaction_id, v->id, sizeof(v->id));
 	else

@@ -196,6 +196,7 @@ slot_begun(struct slot_entering *s, struct wall before)
 		r->facts.summary = s->in.summary;
 	r->left_open = s->in.pending;
 	r->approval = s->in.approval;
+	r->notes = s->in.notes;
 	r->acting = r->early.sent;
 	r->fenced = before;
 	reply_stream_started(r, &s->stored.events);

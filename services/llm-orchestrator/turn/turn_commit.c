@@ -22,6 +22,7 @@
 #include "state/session.h"
 #include "svc/svc.h"
 #include "tools/approval.h"
+#include "tools/run_report.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
 #include "turn/turn_runner.h"
@@ -129,8 +130,8 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 	struct buf prompt = BUF_INIT(PROMPT_MAX);
 	char hex[ID_HEX32_MAX];
 
-	if (approval_asks(r) != NULL) {
-		approval_question(&r->asks, &q);
+	if (approval_question_of(r) != NULL) {
+		approval_question(&r->question, &q);
 		fcmp_input_required(h, &q, b);
 	} else if (r->turn.route.n_questions == 0) {
 		fcmp_completed(h, FCMP_STRUCTURED, b);
@@ -282,9 +283,9 @@ commit_write(struct turn_run *r)
 
 /* The question about a call that is not sent without the user's approval. */
 static void
-commit_ask(struct turn_run *r)
+commit_set_question(struct turn_run *r)
 {
-	struct approval_input in = { .call = turn_asked(&r->turn),
+	struct approval_input in = { .call = turn_unapproved(&r->turn),
 		.turn_id = r->slot.turn_id,
 		.soul_id = r->facts.soul_id,
 		.terminal_id = turn_chat(r)->terminal_id,
@@ -292,14 +293,14 @@ commit_ask(struct turn_run *r)
 		.now = clock_wall().ms };
 	enum rc rc;
 
-	if (in.call == NULL || approval_asks(r) != NULL)
+	if (in.call == NULL || approval_question_of(r) != NULL)
 		return;
-	rc = approval_make(&in, r->a, &r->asks);
+	rc = approval_make(&in, r->a, &r->question);
 	if (rc != RC_OK) {
 		log_error("approval.not_asked", LOG_RC(rc));
-		r->asks.prompt = (struct str){ 0 };
+		r->question.prompt = (struct str){ 0 };
 	}
-	r->turn.question = r->asks.prompt;
+	r->turn.question = r->question.prompt;
 }
 
 enum rc
@@ -309,7 +310,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
-	commit_ask(r);
+	commit_set_question(r);
 	if (r->reply.p == NULL)
 		rc = reply_compose(&r->turn, absent, r->a, &r->reply);
 	if (rc == RC_OK)
@@ -317,6 +318,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	if (rc == RC_OK)
 		rc = commit_write(r);
 	if (rc == RC_OK) {
+		run_report_done(r);
 		perception_count_unsaved(r);
 		turn_feed(r,
 		    &(struct turn_event){ .kind = TURN_COMMITTED,

@@ -17,6 +17,7 @@
 #include "state/terminal.h"
 #include "tools/approval.h"
 #include "tools/provided.h"
+#include "tools/run_report.h"
 #include "tools/tool_catalog.h"
 #include "tools/tool_providers.h"
 #include "tools/unconfirmed.h"
@@ -299,7 +300,8 @@ load_read_session(struct turn_run *r)
 
 	if (r->begun) {
 		r->facts.approval = r->approval;
-		return unconfirmed_load(r, r->left_open);
+		rc = run_report_keep(r, &r->notes);
+		return rc == RC_OK ? unconfirmed_load(r, r->left_open) : rc;
 	}
 	arena_reset(r->scratch);
 	if (r->prefetch != NULL && r->prefetch->session_rc == RC_OK) {
@@ -312,6 +314,8 @@ load_read_session(struct turn_run *r)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK)
 		r->facts.approval = arena_str(r->a, s.approval);
+	if (rc == RC_OK)
+		rc = run_report_keep(r, &s.notes);
 	if (rc == RC_OK)
 		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
 	return rc;
@@ -416,6 +420,7 @@ load_put_event(struct turn_run *r, const struct approval_found *found,
 	e->filter = r->early.sent || r->facts.filter.n > 0;
 	e->tools = tool_providers_any(r);
 	e->text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
+	e->text = run_report_sentences(&r->facts.notes, e->text, r->a);
 	if (found->note.n > 0)
 		e->text = arena_printf(
 		    r->a, "%.*s%.*s", STR_ARG(found->note), STR_ARG(e->text));

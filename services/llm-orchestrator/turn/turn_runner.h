@@ -105,7 +105,8 @@ struct turn_facts {
 	struct unconfirmed *unconfirmed; /* calls of earlier turns; or NULL */
 	struct str approval;  /* a call that waits for one; absent: none */
 	bool had_unconfirmed; /* the session stores some */
-	struct buf filter;    /* the request to intent-filter; empty: none */
+	struct session_notes notes; /* of its runs, which this turn reports */
+	struct buf filter; /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
 
@@ -137,6 +138,7 @@ struct turn_run {
 	bool begun;             /* its input was stored with its slot */
 	/* If begun: by turns before; absent: nothing, none. */
 	struct str left_open, approval;
+	struct session_notes notes;
 	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */
@@ -174,7 +176,7 @@ struct turn_run {
 	bool lists_missing;
 	size_t search_call, found_before; /* of the search for more tools */
 	/* The call that the turn asks about; its prompt absent: none. */
-	struct wire_session_approval asks;
+	struct wire_session_approval question;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
 	struct loop_timer progress, poll, expire, retry;

@@ -14,9 +14,10 @@
 #define LIST                                                        \
 	"\"tools\":[" TOOL_PROVIDER_TOOL("fs", "write_file", "ask", \
 	    "false") "],\"left_out\":[],\"notes\":[]"
-#define PROMPT                                                                                \
-	"要用 fs 的工具「write_file」，参数是 {\"path\":\"a.txt\"}。可以吗？" \
-	"（这次可以 / 一直可以 / 不要）"
+#define PROMPT                                   \
+	"要用 fs 的工具「write_file」，" \
+	"参数是 {\"path\":\"a.txt\"}。"      \
+	"可以吗？（这次可以 / 一直可以 / 不要）"
 
 static struct gateway_fixture b;
 static struct tk_service orch;
@@ -110,7 +111,7 @@ waiting(const char *query)
 	return n;
 }
 
-TEST_T(a_reply_sends_exactly_what_was_asked, 60)
+TEST_T(a_reply_sends_the_call_of_the_question, 60)
 {
 	char id[64], body[512];
 

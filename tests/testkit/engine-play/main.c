@@ -4,6 +4,7 @@
  * "read=/x: done".
  *
  *	out=TEXT err=TEXT       a line
+ *	hold  release           out's lines between them are one write
  *	line=BYTES              one of that length; endless: for ever
  *	file=PATH               its bytes at once; lines=PATH: line by line
  *	stamps=N                lines with monotonic nanoseconds
@@ -16,6 +17,8 @@
  *	echo                    stdin
  *	env=NAME                its value, as a line
  *	wait=MS  silent         for a time, for ever
+ *	await=NAME              until that file is in the working directory,
+ *	                        which is then removed
  *	exit=CODE  die=SIGNAL   the end
  *	ignore                  SIGTERM; polite: exit with 7 after it
  *	child                   fork one that ignores SIGTERM and holds nothing

@@ -234,9 +234,36 @@ play_on_term(int sig)
 	_exit(7);
 }
 
+/* Lines that are written at once, so that they are read at once. */
+static void
+play_hold(struct play *p)
+{
+	p->held = open_memstream(&p->held_text, &p->held_n);
+	if (p->held == NULL)
+		exit(71);
+}
+
+static void
+play_release(struct play *p)
+{
+	if (p->held == NULL || fclose(p->held) != 0)
+		exit(64);
+	p->held = NULL;
+	play_write(1, p->held_text, p->held_n);
+	free(p->held_text);
+}
+
+/* Removed, so that it is no work of the engine's. */
+static void
+play_await(const char *name)
+{
+	while (unlink(name) != 0)
+		play_wait(2);
+}
+
 /* Steps without a value. */
 static int
-play_word(const char *verb)
+play_word(struct play *p, const char *verb)
 {
 	char bytes[65536];
 	ssize_t n;
@@ -249,6 +276,10 @@ play_word(const char *verb)
 	if (strcmp(verb, "echo") == 0) {
 		while ((n = read(0, bytes, sizeof(bytes))) > 0)
 			play_write(1, bytes, (size_t)n);
+	} else if (strcmp(verb, "hold") == 0) {
+		play_hold(p);
+	} else if (strcmp(verb, "release") == 0) {
+		play_release(p);
 	} else if (strcmp(verb, "ignore") == 0) {
 		(void)signal(SIGTERM, SIG_IGN);
 	} else if (strcmp(verb, "polite") == 0) {
@@ -273,10 +304,10 @@ play_step(struct play *p, char *step)
 	char *value = strchr(step, '=');
 
 	if (value == NULL)
-		return play_word(step);
+		return play_word(p, step);
 	*value++ = '\0';
 	if (strcmp(step, "out") == 0)
-		printf("%s\n", value);
+		fprintf(p->held != NULL ? p->held : stdout, "%s\n", value);
 	else if (strcmp(step, "err") == 0)
 		fprintf(stderr, "%s\n", value);
 	else if (strcmp(step, "line") == 0)
@@ -297,6 +328,8 @@ play_step(struct play *p, char *step)
 		p->speed = play_number(value) > 0 ? play_number(value) : 1;
 	else if (strcmp(step, "env") == 0)
 		play_env(value);
+	else if (strcmp(step, "await") == 0)
+		play_await(value);
 	else if (strcmp(step, "wait") == 0)
 		play_wait(play_number(value));
 	else if (strcmp(step, "exit") == 0)

@@ -3,11 +3,16 @@
 #define ENGINE_PLAY_PLAY_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* Settings of the steps that follow. */
 struct play {
 	long pace_ms; /* before each line */
 	long speed;
+	FILE *held; /* of lines that wait for a release; NULL: none */
+	char *held_text;
+	size_t held_n;
 };
 
 /* play_step(p, step): Run it, as main.c has them; -1: there is none. */

@@ -17,13 +17,13 @@ TEST(replies_are_on_a_closed_list)
 		const char *text;
 		enum approval_reply reply;
 	} rows[] = {
-		{ "可以", APPROVAL_ONCE },
-		{ "  可以。 ", APPROVAL_ONCE },
-		{ "好的！", APPROVAL_ONCE },
-		{ "YES", APPROVAL_ONCE },
-		{ "Ok.", APPROVAL_ONCE },
-		{ "once", APPROVAL_ONCE },
-		{ "这次可以", APPROVAL_ONCE },
+		{ "可以", APPROVAL_THIS_TIME },
+		{ "  可以。 ", APPROVAL_THIS_TIME },
+		{ "好的！", APPROVAL_THIS_TIME },
+		{ "YES", APPROVAL_THIS_TIME },
+		{ "Ok.", APPROVAL_THIS_TIME },
+		{ "once", APPROVAL_THIS_TIME },
+		{ "这次可以", APPROVAL_THIS_TIME },
 		{ "一直可以", APPROVAL_ALWAYS },
 		{ "always", APPROVAL_ALWAYS },
 		{ "Yes, always", APPROVAL_ALWAYS },
@@ -58,7 +58,7 @@ static struct wire_session_approval
 make(struct arena *a, const char *args, const char *user_text)
 {
 	struct turn_call call = { .kind = TURN_PROVIDED,
-		.outcome = TURN_ASKED,
+		.outcome = TURN_UNAPPROVED,
 		.skill = STR("fs__write_file"),
 		.label = STR("write_file"),
 		.args = arena_str(a, str_of(args)),
@@ -101,7 +101,7 @@ TEST(the_question_has_everything_in_full)
 	arena_free(a);
 }
 
-TEST(long_arguments_cannot_be_asked_about)
+TEST(long_arguments_have_no_question)
 {
 	struct buf b = BUF_INIT(ROOM);
 

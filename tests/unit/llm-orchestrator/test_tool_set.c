@@ -46,9 +46,11 @@ tool(struct bench *b, const char *server, const char *name)
 	};
 }
 
-/* A list of tools "server/name …"; rest: of hub, some are left out. */
+enum { REST = 1, FOUND = 2 };
+
+/* A list of tools "server/name …"; REST: of hub, some are left out. */
 static void
-add(struct bench *b, const char *tools, bool rest, bool found)
+add(struct bench *b, const char *tools, unsigned flags)
 {
 	struct str names[] = { STR_INIT("hub__a"), STR_INIT("hub__b") };
 	struct wire_tool_list_reply_left_out out = {
@@ -69,7 +71,7 @@ add(struct bench *b, const char *tools, bool rest, bool found)
 		list[m.n_tools++] = tool(b, server, name);
 	}
 	ck_assert_int_eq(tool_list_new(&m, STR("mcp-host"), &l), RC_OK);
-	tool_set_add(&b->set, l, found);
+	tool_set_add(&b->set, l, (flags & FOUND) != 0);
 	tool_list_free(l);
 }
 
@@ -91,10 +93,10 @@ TEST(what_was_searched_for_comes_first_then_whole_lists)
 	struct bench b;
 
 	begin(&b);
-	add(&b, "hub/x", true, false);
-	add(&b, "fs/read fs/read fs/clash", false, false);
+	add(&b, "hub/x", REST);
+	add(&b, "fs/read fs/read fs/clash", 0);
 	ck_shown(&b, true, "fs__read hub__x");
-	add(&b, "hub/a fs/read", false, true);
+	add(&b, "hub/a fs/read", FOUND);
 	ck_shown(&b, true, "hub__a fs__read hub__x");
 	finish(&b);
 }
@@ -105,13 +107,13 @@ TEST(the_rest_is_named_in_a_line_per_server)
 	struct bench b;
 
 	begin(&b);
-	add(&b, "hub/x", true, false);
+	add(&b, "hub/x", REST);
 	(void)tool_set_choose(&b.set, b.body);
 	tool_set_put_rest(&b.set, &out);
 	ck_assert(
 	    str_eq(buf_str(&out), STR("hub：hub__a、hub__b……还有 5 个\n")));
 	/* Not those that were found. */
-	add(&b, "hub/a", false, true);
+	add(&b, "hub/a", FOUND);
 	(void)tool_set_choose(&b.set, b.body);
 	buf_reset(&out);
 	tool_set_put_rest(&b.set, &out);
@@ -130,7 +132,7 @@ TEST(too_many_tools_are_left_out)
 	for (int i = 0; i < 30; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sfs/t%02d",
 		    i > 0 ? " " : "", i);
-	add(&b, text, false, false);
+	add(&b, text, 0);
 	ck_assert(tool_set_choose(&b.set, b.body));
 	ck_assert_uint_eq(b.set.n, TOOL_SET_MAX);
 	struct buf out = BUF_INIT(65536);
@@ -183,7 +185,7 @@ TEST(a_name_is_accepted_if_it_is_one_tool)
 	struct bench b;
 
 	begin(&b);
-	add(&b, "puppeteer/navigate fs/open hub/open fs/nod", false, false);
+	add(&b, "puppeteer/navigate fs/open hub/open fs/nod", 0);
 	(void)tool_set_choose(&b.set, b.body);
 	ck_name(&b, "puppeteer__navigate", "puppeteer__navigate");
 	ck_name(&b, "puppeteer_navigate", "puppeteer__navigate");
@@ -206,13 +208,13 @@ TEST(a_tool_is_exempt_from_the_gate_if_it_only_reads)
 	begin(&b);
 	d = tool(&b, "fs", "read");
 	ck_assert_int_eq(tool_from_definition(&d, b.a, &t), RC_OK);
-	ck_assert(!t.safety && !t.asks);
+	ck_assert(!t.safety && !t.needs_approval);
 	d.read_only = true;
 	ck_assert_int_eq(tool_from_definition(&d, b.a, &t), RC_OK);
-	ck_assert(t.safety && !t.asks);
+	ck_assert(t.safety && !t.needs_approval);
 	d.policy = WIRE_TOOL_DEFINITION_POLICY_ASK;
 	ck_assert_int_eq(tool_from_definition(&d, b.a, &t), RC_OK);
-	ck_assert(!t.safety && t.asks);
+	ck_assert(!t.safety && t.needs_approval);
 	ck_assert(str_eq(t.label, STR("read")));
 	d.title = STR("读文件：一个很长的说明");
 	ck_assert_int_eq(tool_from_definition(&d, b.a, &t), RC_OK);

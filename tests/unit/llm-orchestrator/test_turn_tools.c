@@ -87,7 +87,7 @@ TEST(text_beside_a_call_is_not_the_reply)
 TEST(the_gate_holds_back_what_acts_only)
 {
 	const struct turn_call calls[] = { READ("read"), WRITE("write"),
-		ASK("send") };
+		GUARDED("send") };
 	struct turn t;
 
 	turn_init(&t, 4);
@@ -109,14 +109,14 @@ TEST(a_question_ends_the_turn)
 
 	call_model(&t, 4);
 	turn_ck_actions(
-	    &t, turn_fixture_completion("做了", call_ask, 1), "commit");
-	ck_assert_ptr_eq(turn_asked(&t), &t.calls[0]);
+	    &t, turn_fixture_completion("做了", call_guarded, 1), "commit");
+	ck_assert_ptr_eq(turn_unapproved(&t), &t.calls[0]);
 	ck_assert(!t.has_text);
 	/* One at a time. */
 	call_model(&t, 4);
 	turn_ck_actions(
-	    &t, turn_fixture_completion("", call_asks, 2), "commit");
-	ck_assert_ptr_eq(turn_asked(&t), &t.calls[0]);
+	    &t, turn_fixture_completion("", call_two_guarded, 2), "commit");
+	ck_assert_ptr_eq(turn_unapproved(&t), &t.calls[0]);
 	ck_assert_int_eq(t.calls[1].outcome, TURN_DEFERRED);
 }
 
@@ -126,22 +126,22 @@ TEST(other_results_are_reported_before_the_question)
 
 	call_model(&t, 4);
 	turn_ck_actions(
-	    &t, turn_fixture_completion("", call_read_ask, 2), "read 0");
+	    &t, turn_fixture_completion("", call_read_guarded, 2), "read 0");
 	turn_ck_actions(
 	    &t, turn_fixture_result(0, TURN_OK), "model skills !call");
 	turn_ck_actions(&t, turn_fixture_completion("好", NULL, 0), "commit");
-	ck_assert_ptr_eq(turn_asked(&t), &t.calls[1]);
+	ck_assert_ptr_eq(turn_unapproved(&t), &t.calls[1]);
 }
 
-TEST(a_provider_may_ask_for_what_was_sent)
+TEST(a_provider_may_require_an_approval)
 {
 	struct turn t;
 
 	call_model(&t, 4);
 	turn_ck_actions(
 	    &t, turn_fixture_completion("", call_write, 1), "call 0");
-	turn_ck_actions(&t, turn_fixture_result(0, TURN_ASKED), "commit");
-	ck_assert_ptr_eq(turn_asked(&t), &t.calls[0]);
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_UNAPPROVED), "commit");
+	ck_assert_ptr_eq(turn_unapproved(&t), &t.calls[0]);
 }
 
 TEST(an_approved_call_comes_first)
@@ -189,7 +189,7 @@ TEST(a_denied_call_ends_the_turn_without_the_model)
 	ck_assert(!t.has_text);
 }
 
-TEST(more_tools_are_found_if_there_are_any)
+TEST(more_tools_are_found_if_some_are_not_shown)
 {
 	struct turn t;
 

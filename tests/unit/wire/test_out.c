@@ -130,6 +130,63 @@ TEST(texts_are_escaped_and_invalid_utf8_is_replaced)
 	}
 }
 
+/* Texts are read sixteen bytes at a time: all bytes, wherever they are. */
+TEST(any_byte_is_written_the_same_anywhere_in_a_text)
+{
+	static const char *const others[] = { "\xe7\x81\xaf", "\xef\xbc\x8c",
+		"\xf0\x9f\x98\x80", "\xc3\xa9", "\xed\xa0\x80", "\xe7\x81",
+		"\xee\x80\x80", "\xef\xbf", "\xf4\x90\x80\x80" };
+	char plain[100], text[2] = { 0 };
+
+	memset(plain, 'x', sizeof(plain));
+	for (size_t i = 0; i < 255 + NELEM(others); i++) {
+		struct buf one = BUF_INIT(64);
+		struct wire_out o = { &one, false };
+
+		text[0] = (char)(i + 1);
+		wire_out_str(&o, str_of(i < 255 ? text : others[i - 255]));
+		for (size_t at = 0; at <= sizeof(plain); at++) {
+			struct buf in = BUF_INIT(256), b = BUF_INIT(256),
+				   want = BUF_INIT(256);
+			struct wire_out all = { &b, false };
+
+			buf_put(&in, plain, at);
+			buf_puts(&in, i < 255 ? text : others[i - 255]);
+			buf_put(&in, plain, sizeof(plain) - at);
+			wire_out_str(&all, buf_str(&in));
+			buf_putc(&want, '"');
+			buf_put(&want, plain, at);
+			buf_put(&want, one.p + 1, one.n - 2);
+			buf_put(&want, plain, sizeof(plain) - at);
+			buf_putc(&want, '"');
+			ck_assert_str_eq(b.p, want.p);
+			buf_free(&in);
+			buf_free(&b);
+			buf_free(&want);
+		}
+		buf_free(&one);
+	}
+}
+
+TEST(a_nul_is_escaped_or_for_those_who_reject_it_replaced)
+{
+	static const char text[] = "0123456789abcdef\0 0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef";
+	struct str s = { text, sizeof(text) - 1 };
+	struct buf b = BUF_INIT(256);
+	struct wire_out o = { &b, false };
+
+	wire_out_str(&o, s);
+	wire_out_text(&o, s);
+	wire_out_text(&o, (struct str){ text + 16, 1 });
+	ck_assert_str_eq(b.p,
+	    "\"0123456789abcdef\\u0000 0123456789abcdef"
+	    "0123456789abcdef0123456789abcdef\","
+	    "\"0123456789abcdef\xef\xbf\xbd 0123456789abcdef"
+	    "0123456789abcdef0123456789abcdef\",\"\xef\xbf\xbd\"");
+	buf_free(&b);
+}
+
 TEST(values_are_separated_by_commas)
 {
 	struct buf b = BUF_INIT(256);
@@ -147,7 +204,7 @@ TEST(values_are_separated_by_commas)
 	wire_out_raw(&o, STR("{\"x\":1}"));
 	wire_out_bool(&o, false);
 	wire_out_array_end(&o);
-	wire_out_key(&o, STR("c"));
+	wire_out_name(&o, "c");
 	wire_out_i64(&o, 1);
 	wire_out_object_end(&o);
 	ck_assert_str_eq(
