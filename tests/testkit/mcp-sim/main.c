@@ -1,5 +1,5 @@
 /*
- * mcp-sim: an MCP server over stdio for tests, with faults on demand.
+ * mcp-sim: an MCP server over stdio or HTTP for tests, with faults on demand.
  *
  *	mcp-sim [switch[=value]]...
  *
@@ -23,6 +23,14 @@
  *	stderr=N          bytes of stderr at the start
  *	deaf              neither the end of stdin nor TERM ends it
  *	child             it leaves a child behind
+ *
+ *	http=PORT         serve HTTP on loopback instead of stdio
+ *	sse               HTTP with SSE of 2024-11-05, not streamable HTTP
+ *	json              responses are JSON, not events
+ *	session           with a session, whose id must be repeated
+ *	lost=FILE         if it exists: remove it, the session is lost
+ *	redirect=URL      redirect all requests there
+ *	headers=FILE      append the heads of all requests
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,6 +41,7 @@
 #include <unistd.h>
 
 #include "testkit/mcp-sim/sim.h"
+#include "testkit/mcp-sim/sim_http.h"
 
 static void
 main_send(void *arg, json_t *m)
@@ -129,13 +138,16 @@ main(int argc, char *argv[])
 
 	s.arg = &s;
 	for (int i = 1; i < argc; i++)
-		if (!main_option(argv[i], &deaf) && !sim_option(&s, argv[i])) {
+		if (!main_option(argv[i], &deaf) && !sim_http_option(argv[i]) &&
+		    !sim_option(&s, argv[i])) {
 			fprintf(
 			    stderr, "mcp-sim: unknown switch %s\n", argv[i]);
 			return 64;
 		}
 	if (deaf)
 		signal(SIGTERM, SIG_IGN);
+	if (sim_http_wanted())
+		sim_http_run(&s);
 	main_loop(&s);
 	while (deaf)
 		pause();
