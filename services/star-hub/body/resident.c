@@ -529,8 +529,7 @@ resident_new(struct body *b, const struct star_resident *e)
 	    LOG_S("soul", r->soul), LOG_V("env", b->identity.id));
 	resident_enter(r);
 	body_subscribe(r);
-	if (!resident_report(r))
-		b->synced = (struct mono){ 0 };
+	r->is_new = true;
 }
 
 bool
