@@ -98,7 +98,7 @@ TEST(types_are_those_of_the_scope)
 }
 
 /* What an event says, whose its body is, and who may read it. */
-struct reading {
+struct view_case {
 	const char *user, *tenant, *terminal; /* of the event; NULL: none */
 	const char *owner, *owner_tenant;     /* of its body; NULL: none */
 	int64_t since;                        /* the event is of 1000 */
@@ -106,7 +106,7 @@ struct reading {
 };
 
 static bool
-allows(const struct event_filter *f, const struct reading *r)
+allows(const struct event_filter *f, const struct view_case *r)
 {
 	const struct event_view e = { .stored = { 1000 },
 		.user_id = str_of(r->user),
@@ -122,7 +122,7 @@ allows(const struct event_filter *f, const struct reading *r)
 
 TEST(readers_are_allowed_what_is_theirs)
 {
-	static const struct reading rows[] = {
+	static const struct view_case rows[] = {
 		{ "ann", 0, 0, 0, 0, 0, true, false, false, true },
 		{ "acme/ann", 0, 0, 0, 0, 0, false, true, true, true },
 		{ "bob", 0, "t", "ann", 0, 0, false, false, false, true },
