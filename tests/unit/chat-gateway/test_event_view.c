@@ -62,6 +62,29 @@ TEST(what_is_no_event_is_rejected)
 
 static const struct str none = { NULL, 0 };
 
+static int
+count_types(enum event_scope scope)
+{
+	struct event_filter f = { .scope = scope };
+	struct str bad;
+	int n = 0;
+	size_t i;
+
+	ck_assert_int_eq(event_filter_types(&f, none, &bad), RC_OK);
+	for (i = 0; i < EVENT_TYPES_MAX; i++)
+		n += (f.types >> i & 1) != 0;
+	return n;
+}
+
+/* Each name of the lists is a type. */
+TEST(a_scope_has_all_of_its_types)
+{
+	ck_assert_uint_le(wire_events_n, EVENT_TYPES_MAX);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_USER), 17);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_TENANT), 2);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_ALL), EVENT_TYPES_MAX);
+}
+
 TEST(types_are_those_of_the_scope)
 {
 	static const struct {
