@@ -97,8 +97,8 @@ gateway_start(struct svc *s, const void *conf)
 	if (svc_auth(s) != NULL)
 		auth_accept_terminals(svc_auth(s), gateway_find_credential, g);
 	g->followers = followers_new(s, g->state);
-	g->log = event_log_new(g);
-	g->live = live_new(g);
+	g->log = event_log_new(s, g->state);
+	g->live = live_new(s, g->log, gateway_stream_has_room);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->event_streams);
 	g->open_streams = metric_gauge(svc_metrics(s), "soul_event_streams",

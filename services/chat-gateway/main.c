@@ -5,8 +5,7 @@
  * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
  * 			soul.rpc.emotion.state, .history, soul.rpc.memory.*,
  * 			soul.rpc.mcp.*
- * 	publishes	soul.run.wake.<runner>
- * 	reads		stream SOUL_EVENTS
+ * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
  * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
  * 	cli		migrate
  */

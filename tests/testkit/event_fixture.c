@@ -36,6 +36,15 @@ event_fixture_put(
 	return seq;
 }
 
+int64_t
+event_fixture_seq(const struct tk_sse_event *e)
+{
+	int64_t seq;
+
+	ck_assert_int_eq(str_to_i64(str_of(e->id), 0, INT64_MAX, &seq), RC_OK);
+	return seq;
+}
+
 void
 event_fixture_is(struct tk_sse *s, int64_t seq, const char *type)
 {
@@ -43,7 +52,7 @@ event_fixture_is(struct tk_sse *s, int64_t seq, const char *type)
 
 	ck_assert(tk_sse_next(s, TK_SSE_MS, &e));
 	ck_assert_str_eq(e.name, type);
-	ck_assert_int_eq(atoll(e.id), seq);
+	ck_assert_int_eq(event_fixture_seq(&e), seq);
 	ck_assert_str_eq(tk_text(e.j, "type"), type);
 	ck_assert_str_eq(tk_text(e.j, "source"), "test");
 	json_decref(e.j);
@@ -57,7 +66,7 @@ event_fixture_notice(
 
 	ck_assert(tk_sse_next(s, 2 * TK_SSE_MS, &e));
 	ck_assert_str_eq(e.name, "notice");
-	ck_assert_int_eq(atoll(e.id), cursor);
+	ck_assert_int_eq(event_fixture_seq(&e), cursor);
 	ck_assert_str_eq(tk_text(e.j, "code"), code);
 	ck_assert_int_eq(tk_int(e.j, "after"), after);
 	ck_assert_int_eq(tk_int(e.j, "cursor"), cursor);

@@ -16,6 +16,9 @@
 int64_t event_fixture_put(
     struct gateway_fixture *b, const char *type, const char *payload);
 
+/* event_fixture_seq(e): Its id. */
+int64_t event_fixture_seq(const struct tk_sse_event *e);
+
 /*
  * event_fixture_is(s, seq, type):
  * The next event of a stream must be this one.

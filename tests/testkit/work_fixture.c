@@ -134,6 +134,9 @@ toy_handle(void *arg, struct work_item *i)
 		work_end(i, WORK_DEFERRED, NULL);
 	} else if (strcmp(x->mode, "fails") == 0 && !toy_repaired()) {
 		work_end(i, WORK_FAILED, "not repaired");
+	} else if (strcmp(x->mode, "undone") == 0 && !toy_repaired()) {
+		toy_effect(x);
+		work_end(i, WORK_FAILED, "not repaired");
 	} else if (strcmp(x->mode, "invalid") == 0 ||
 	    strcmp(x->mode, "dead") == 0) {
 		work_end(i, WORK_INVALID, "it cannot be done");

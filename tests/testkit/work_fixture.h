@@ -11,6 +11,7 @@
  *   invalid  is a dead letter at once
  *   dead     the same, and kills the process before it is acknowledged, once
  *   fails    fails until work_fixture_repair()
+ *   undone   the same, but has its effect each time
  *   waits    what it needs is unavailable until then
  *   slow     done after a while; its key is the first letter of its name
  */

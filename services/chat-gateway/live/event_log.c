@@ -13,7 +13,6 @@
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
-#include "gateway.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 
@@ -21,8 +20,9 @@
 #define REPLY_MS 2000
 
 struct event_log {
-	struct gateway *g;
-	struct fiber_lock lock; /* of whoever reads a batch */
+	struct svc *svc;
+	struct state *state;
+	struct fiber_lock lock; /* of the fiber that reads a batch */
 };
 
 /* One request, and the fiber that waits for it and others. */
@@ -41,11 +41,12 @@ struct log_queries {
 };
 
 struct event_log *
-event_log_new(struct gateway *g)
+event_log_new(struct svc *s, struct state *state)
 {
 	struct event_log *l = mem_zalloc(sizeof(*l));
 
-	l->g = g;
+	l->svc = s;
+	l->state = state;
 	return l;
 }
 
@@ -119,7 +120,7 @@ event_log_range(struct event_log *l, int64_t *first, int64_t *last)
 	struct bus_stream_query q = log_query_new(&all, 0, NULL);
 
 	*first = *last = 0;
-	log_query_sent(&all, 0, bus_stream_info(svc_bus(l->g->svc), &q));
+	log_query_sent(&all, 0, bus_stream_info(svc_bus(l->svc), &q));
 	log_queries_wait(&all);
 	if (all.q[0].rc == RC_INVALID)
 		return RC_OK;
@@ -150,8 +151,7 @@ event_log_get(
 	for (i = 0; i < n; i++) {
 		q = log_query_new(all, i, &b->e[i]);
 		log_query_sent(all, i,
-		    bus_stream_msg_get(
-			svc_bus(l->g->svc), &q, from + (int64_t)i));
+		    bus_stream_msg_get(svc_bus(l->svc), &q, from + (int64_t)i));
 	}
 	log_queries_wait(all);
 	for (i = 0; i < n; i++) {
@@ -178,7 +178,7 @@ event_log_read_locked(struct event_log *l, int64_t after, struct event_batch *b)
 		b->after = b->newest;
 	else if (after + 1 < first)
 		b->after = first - 1;
-	b->gone = b->after != after;
+	b->expired = b->after != after;
 	n = b->newest - b->after;
 	if (n > EVENT_BATCH_MAX)
 		n = EVENT_BATCH_MAX;
@@ -208,14 +208,14 @@ event_log_owner(struct event_log *l, const struct event_view *e,
 	enum rc rc;
 
 	*out = (struct event_owner){ .since = { 0 } };
-	rc = terminal_read_owner(l->g->state, e->terminal_id, &owner);
+	rc = terminal_read_owner(l->state, e->terminal_id, &owner);
 	if (rc != RC_OK)
 		return rc;
 	if (owner.user_id[0] != '\0') {
 		out->user_id = arena_str(a, str_of(owner.user_id));
 		out->since = owner.since;
 	}
-	rc = credential_read(l->g->state, e->terminal_id, a, &cr);
+	rc = credential_read(l->state, e->terminal_id, a, &cr);
 	if (rc == RC_OK)
 		out->tenant = cr.tenant;
 	return rc == RC_NOENT ? RC_OK : rc;

@@ -16,7 +16,8 @@
 #include "live/event_view.h"
 
 struct event_log;
-struct gateway;
+struct state;
+struct svc;
 
 /* The largest position; JSON carries it safely. */
 #define EVENT_POSITION_MAX 9007199254740991
@@ -29,14 +30,14 @@ struct event_batch {
 	struct arena *a; /* of the events */
 	struct event_view e[EVENT_BATCH_MAX];
 	size_t n;
-	bool gone;      /* events after the requested position are gone */
+	bool expired;   /* events after the requested position are gone */
 	int64_t after;  /* the position before the batch */
 	int64_t cursor; /* the position after it */
 	int64_t newest; /* of the stream */
 };
 
-/* event_log_new(g), event_log_free(l): NULL is allowed. */
-struct event_log *event_log_new(struct gateway *g);
+/* event_log_new(s, state), event_log_free(l): NULL is allowed. */
+struct event_log *event_log_new(struct svc *s, struct state *state);
 void event_log_free(struct event_log *l);
 
 /*

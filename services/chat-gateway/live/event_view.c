@@ -5,32 +5,34 @@
 
 #include "wire/iface.h"
 #include "wire/msgs.h"
-#include "wire/subjects.h"
 #include "wire/tree.h"
 
-/* Those of the user's own souls and bodies; what was said is in sessions. */
+/*
+ * Those of the user's own souls and bodies; what was said is in sessions.  The
+ * gateway publishes none of them.
+ */
 static const char *const view_user_types[] = {
-	WIRE_EVENT_EMOTION_UPDATE,
-	WIRE_EVENT_PSYCHE_UPDATE,
-	WIRE_EVENT_NAVIGATOR_SUGGESTION,
-	WIRE_EVENT_SYSTEM_NOTIFICATION,
-	WIRE_EVENT_TERMINAL_ONLINE,
-	WIRE_EVENT_TERMINAL_SKILLS,
-	WIRE_EVENT_TERMINAL_INTENTS,
-	WIRE_EVENT_REPORT_REFUSED,
-	WIRE_EVENT_INTENT_ACTION,
-	WIRE_EVENT_INVOKE,
-	WIRE_EVENT_INVOKE_RESULT,
-	WIRE_EVENT_TURN_COMPLETED,
-	WIRE_EVENT_SESSION_IDLE,
-	WIRE_EVENT_MEMORY_STORED,
-	WIRE_EVENT_RUN_STARTED,
-	WIRE_EVENT_RUN_ENDED,
-	WIRE_EVENT_RUN_ASKS,
+	"emotion_update",
+	"psyche_update",
+	"navigator_suggestion",
+	"system_notification",
+	"terminal_online",
+	"terminal_skills",
+	"terminal_intents",
+	"report_refused",
+	"intent_action",
+	"invoke",
+	"invoke_result",
+	"turn_completed",
+	"session_idle",
+	"memory_stored",
+	"run_started",
+	"run_ended",
+	"run_asks",
 };
 static const char *const view_tenant_types[] = {
-	WIRE_EVENT_TERMINAL_ONLINE,
-	WIRE_EVENT_REPORT_REFUSED,
+	"terminal_online",
+	"report_refused",
 };
 
 /* ---- reading ---- */

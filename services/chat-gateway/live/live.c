@@ -12,7 +12,7 @@
 #include "core/loop.h"
 #include "core/mem.h"
 #include "core/metric.h"
-#include "gateway.h"
+#include "core/rate.h"
 #include "live/event_log.h"
 #include "live/event_view.h"
 #include "svc/svc.h"
@@ -35,13 +35,14 @@ struct live_reader {
 TAILQ_HEAD(live_readers, live_reader);
 
 struct live {
-	struct gateway *g;
+	struct svc *svc;
 	struct event_log *log;
+	bool (*has_room)(struct svc_call *c);
 	struct live_readers readers;
 	size_t n;
 	struct event_batch batch;
 	int64_t newest; /* of the stream, as known in this round; -1: not */
-	bool reading;   /* the fiber runs */
+	bool running;   /* the fiber */
 	bool draining;
 	struct loop_timer timer;
 	struct metric *open, *sent;
@@ -107,7 +108,7 @@ live_reader_take(struct live_reader *r, const struct event_view *e,
 	if (!event_filter_wants(&r->f, e) ||
 	    !event_filter_allows(&r->f, e, owner)) {
 		r->pos = e->seq;
-	} else if (gateway_stream_has_room(r->c)) {
+	} else if (r->l->has_room(r->c)) {
 		r->pos = e->seq;
 		metric_add(r->l->sent, 1);
 		live_reader_send(r, wire_events[e->type].type, e->seq, e->json);
@@ -118,7 +119,7 @@ live_reader_take(struct live_reader *r, const struct event_view *e,
 
 /* Those who have missed what is gone. */
 static void
-live_announce_gone(struct live *l)
+live_announce_expired(struct live *l)
 {
 	const struct event_batch *b = &l->batch;
 	struct live_reader *r, *next;
@@ -186,8 +187,8 @@ live_read_batch(struct live *l, int64_t after)
 	if (rc != RC_OK)
 		return rc;
 	l->newest = b->newest;
-	if (b->gone)
-		live_announce_gone(l);
+	if (b->expired)
+		live_announce_expired(l);
 	before = b->after;
 	for (i = 0; i < b->n && rc == RC_OK; i++) {
 		rc = live_send(l, &b->e[i], before);
@@ -207,7 +208,7 @@ live_next(struct live *l)
 	struct live_reader *r;
 
 	TAILQ_FOREACH (r, &l->readers, link)
-		if (r->pos != l->newest && gateway_stream_has_room(r->c))
+		if (r->pos != l->newest && l->has_room(r->c))
 			break;
 	if (r == NULL)
 		return NULL;
@@ -219,26 +220,29 @@ live_next(struct live *l)
 static void
 live_schedule(struct live *l, int64_t ms)
 {
-	if (!l->reading && l->n > 0)
-		loop_timer_set(svc_loop(l->g->svc), &l->timer,
+	if (!l->running && l->n > 0)
+		loop_timer_set(svc_loop(l->svc), &l->timer,
 		    mono_add_ms(clock_mono(), ms), live_read, l);
 }
 
 static void
 live_fiber(void *arg)
 {
+	static struct log_rate rate;
 	struct live *l = arg;
 	struct live_reader *r;
+	int64_t missed;
 	enum rc rc = RC_OK;
 
 	l->newest = -1;
 	while (rc == RC_OK && (r = live_next(l)) != NULL)
 		rc = live_read_batch(l, r->pos);
-	l->reading = false;
-	if (rc != RC_OK)
-		log_warn("gateway.live_failed", LOG_RC(rc));
+	l->running = false;
+	if (rc != RC_OK && log_every(&rate, 10, &missed))
+		log_warn(
+		    "gateway.live_failed", LOG_RC(rc), LOG_I("missed", missed));
 	live_schedule(l, rc == RC_OK ? POLL_MS : RETRY_MS);
-	svc_release(l->g->svc);
+	svc_release(l->svc);
 }
 
 static void
@@ -246,8 +250,8 @@ live_read(void *arg)
 {
 	struct live *l = arg;
 
-	l->reading = true;
-	svc_hold(l->g->svc);
+	l->running = true;
+	svc_hold(l->svc);
 	fiber_start(live_fiber, l);
 }
 
@@ -285,13 +289,15 @@ live_start(struct live *l, struct svc_call *c, const struct event_filter *f,
 /* ---- start and end ---- */
 
 struct live *
-live_new(struct gateway *g)
+live_new(
+    struct svc *s, struct event_log *log, bool (*has_room)(struct svc_call *c))
 {
-	struct metric_set *set = svc_metrics(g->svc);
+	struct metric_set *set = svc_metrics(s);
 	struct live *l = mem_zalloc(sizeof(*l));
 
-	l->g = g;
-	l->log = g->log;
+	l->svc = s;
+	l->log = log;
+	l->has_room = has_room;
 	TAILQ_INIT(&l->readers);
 	l->batch.a = arena_new(EVENT_BATCH_BYTES);
 	l->open = metric_gauge(set, "soul_live_readers",
@@ -316,7 +322,7 @@ live_free(struct live *l)
 {
 	if (l == NULL)
 		return;
-	loop_timer_cancel(svc_loop(l->g->svc), &l->timer);
+	loop_timer_cancel(svc_loop(l->svc), &l->timer);
 	arena_free(l->batch.a);
 	free(l);
 }

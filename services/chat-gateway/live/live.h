@@ -13,18 +13,21 @@
 #include <stdint.h>
 
 struct event_filter;
-struct gateway;
+struct event_log;
 struct live;
+struct svc;
 struct svc_call;
 
 /* Readers at one time. */
 #define LIVE_READERS_MAX 128
 
 /*
- * live_new(g), live_drain(l), live_free(l):
+ * live_new(s, log, has_room), live_drain(l), live_free(l):
+ * has_room(c) says whether another event fits into the output of c.
  * live_drain() ends all streams and admits no more.  NULL is allowed.
  */
-struct live *live_new(struct gateway *g);
+struct live *live_new(
+    struct svc *s, struct event_log *log, bool (*has_room)(struct svc_call *c));
 void live_drain(struct live *l);
 void live_free(struct live *l);
 

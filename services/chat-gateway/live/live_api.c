@@ -143,7 +143,7 @@ event_list_take_batch(struct event_list *p)
 }
 
 static void
-event_list_fail_gone(struct svc_call *c, int64_t cursor)
+event_list_fail_expired(struct svc_call *c, int64_t cursor)
 {
 	struct str text = arena_printf(svc_call_arena(c),
 	    "cursor: the events after it are no longer stored; the oldest "
@@ -166,8 +166,8 @@ event_list_read(struct event_list *p, int64_t after)
 	p->page.cursor = after;
 	do {
 		rc = event_log_read(p->g->log, p->page.cursor, &p->batch);
-		if (rc == RC_OK && b->gone && after > 0) {
-			event_list_fail_gone(p->c, b->after);
+		if (rc == RC_OK && b->expired && after > 0) {
+			event_list_fail_expired(p->c, b->after);
 			return;
 		}
 		if (rc == RC_OK)

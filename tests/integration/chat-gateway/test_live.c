@@ -208,7 +208,7 @@ take_rest(struct tk_sse *s)
 	int64_t next = 1;
 
 	for (; tk_sse_next(s, TK_SSE_MS, &e); next++) {
-		ck_assert_int_eq(atoll(e.id), next);
+		ck_assert_int_eq(event_fixture_seq(&e), next);
 		json_decref(e.j);
 	}
 	ck_assert(s->c.eof);
@@ -251,7 +251,7 @@ TEST_T(only_the_stalled_reader_is_disconnected, 60)
 	gateway_fixture_stop(&b);
 }
 
-TEST(there_are_not_too_many_readers)
+TEST(readers_are_limited)
 {
 	enum { MAX = 128 };
 	static struct tk_sse s[MAX];

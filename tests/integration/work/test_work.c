@@ -97,12 +97,26 @@ TEST_T(a_dead_letter_is_replayed, 60)
 	ck_assert_int_eq(work_fixture_dead(&fx), 0);
 	work_fixture_command(
 	    &fx, 0, "no dead letters\n", TK_ENV("dead", "replay", "--all"));
-	/* As if it had been killed before it deleted the dead letter. */
-	work_fixture_put_on(&fx, "soul.dead.memory_store", "again", "fails a");
-	work_fixture_command(&fx, 0, "2: replayed as SOUL_JOBS 3\n",
-	    TK_ENV("dead", "replay", "2"));
+	work_fixture_stop(&fx);
+}
+
+/* It is known by its id, in each delivery and when it is replayed. */
+TEST_T(a_replayed_item_that_was_done_has_one_effect, 60)
+{
+	const struct work_opts o = { .ack_wait_ms = 300, .max_deliveries = 2 };
+	struct work_fixture fx;
+
+	work_fixture_start(&fx, &o);
+	work_fixture_put(&fx, "undone a");
 	work_fixture_wait(&fx, WORK_STREAM);
-	ck_assert_int_eq(work_fixture_count("handled", "a"), 4);
+	ck_assert_int_eq(work_fixture_count("handled", "a"), 2);
+	work_fixture_repair();
+	work_fixture_command(&fx, 0, "1: replayed as SOUL_JOBS 2\n",
+	    TK_ENV("dead", "replay", "1"));
+	work_fixture_wait(&fx, WORK_STREAM);
+	ck_assert_int_eq(work_fixture_count("handled", "a"), 3);
+	ck_assert_int_eq(work_fixture_count("effects", "a"), 1);
+	ck_assert_int_eq(work_fixture_dead(&fx), 0);
 	work_fixture_stop(&fx);
 }
 

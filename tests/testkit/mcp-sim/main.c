@@ -33,32 +33,9 @@
  *	headers=FILE      append the heads of all requests
  */
 #include "testkit/mcp-sim/sim.h"
-#include "testkit/mcp-sim/sim_http.h"
 
 int
 main(int argc, char *argv[])
 {
-<<<<<<< HEAD
-	struct sim s = { .send = main_send, .legacy = true };
-	bool deaf = false;
-
-	s.arg = &s;
-	for (int i = 1; i < argc; i++)
-		if (!main_option(argv[i], &deaf) && !sim_http_option(argv[i]) &&
-		    !sim_option(&s, argv[i])) {
-			fprintf(
-			    stderr, "mcp-sim: unknown switch %s\n", argv[i]);
-			return 64;
-		}
-	if (deaf)
-		signal(SIGTERM, SIG_IGN);
-	if (sim_http_wanted())
-		sim_http_run(&s);
-	main_loop(&s);
-	while (deaf)
-		pause();
-	return 0;
-=======
 	return sim_stdio_run(argc, argv);
->>>>>>> host
 }

@@ -62,6 +62,29 @@ TEST(what_is_no_event_is_rejected)
 
 static const struct str none = { NULL, 0 };
 
+static int
+count_types(enum event_scope scope)
+{
+	struct event_filter f = { .scope = scope };
+	struct str bad;
+	int n = 0;
+	size_t i;
+
+	ck_assert_int_eq(event_filter_types(&f, none, &bad), RC_OK);
+	for (i = 0; i < EVENT_TYPES_MAX; i++)
+		n += (f.types >> i & 1) != 0;
+	return n;
+}
+
+/* Each name of the lists is a type. */
+TEST(a_scope_has_all_of_its_types)
+{
+	ck_assert_uint_le(wire_events_n, EVENT_TYPES_MAX);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_USER), 17);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_TENANT), 2);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_ALL), EVENT_TYPES_MAX);
+}
+
 TEST(types_are_those_of_the_scope)
 {
 	static const struct {
@@ -98,7 +121,7 @@ TEST(types_are_those_of_the_scope)
 }
 
 /* What an event says, whose its body is, and who may read it. */
-struct reading {
+struct view_case {
 	const char *user, *tenant, *terminal; /* of the event; NULL: none */
 	const char *owner, *owner_tenant;     /* of its body; NULL: none */
 	int64_t since;                        /* the event is of 1000 */
@@ -106,7 +129,7 @@ struct reading {
 };
 
 static bool
-allows(const struct event_filter *f, const struct reading *r)
+allows(const struct event_filter *f, const struct view_case *r)
 {
 	const struct event_view e = { .stored = { 1000 },
 		.user_id = str_of(r->user),
@@ -122,7 +145,7 @@ allows(const struct event_filter *f, const struct reading *r)
 
 TEST(readers_are_allowed_what_is_theirs)
 {
-	static const struct reading rows[] = {
+	static const struct view_case rows[] = {
 		{ "ann", 0, 0, 0, 0, 0, true, false, false, true },
 		{ "acme/ann", 0, 0, 0, 0, 0, false, true, true, true },
 		{ "bob", 0, "t", "ann", 0, 0, false, false, false, true },
