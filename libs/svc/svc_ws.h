@@ -44,6 +44,7 @@ struct svc_ws {
 	    const struct http_head *h, const struct auth_caller *who);
 	void (*on_message)(
 	    void *app, struct ws_peer *p, struct str data, bool binary);
+	void (*on_read)(void *app, struct ws_peer *p); /* may be NULL */
 	void (*on_room)(void *app, struct ws_peer *p);
 	void (*on_end)(void *app, struct ws_peer *p, const struct ws_end *end);
 	/* As in struct ws_handler, of all handshakes; may be NULL. */

@@ -338,6 +338,15 @@ listener_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
 }
 
 static void
+listener_on_read(void *arg, struct ws_peer *p)
+{
+	const struct svc_ws_listener *l = arg;
+
+	if (l->def->on_read != NULL)
+		l->def->on_read(l->svc->app, p);
+}
+
+static void
 listener_on_room(void *arg, struct ws_peer *p)
 {
 	const struct svc_ws_listener *l = arg;
@@ -393,8 +402,8 @@ svc_ws_start(struct svc *s)
 	l->def->limits(s->app_conf, &o);
 	o.proxies = &proxies;
 	o.handler = (struct ws_handler){ listener_on_request,
-		listener_on_message, listener_on_room, listener_on_end,
-		listener_on_reject, listener_on_file, l };
+		listener_on_message, listener_on_read, listener_on_room,
+		listener_on_end, listener_on_reject, listener_on_file, l };
 	o.files = l->def->files;
 	o.nfiles = l->def->nfiles;
 	if (s->access != NULL) {

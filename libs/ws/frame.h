@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "core/str.h"
 #include "ws/frame_reader.h"
 
@@ -25,6 +26,9 @@ struct frame {
 	struct str bytes; /* head and payload */
 	uint32_t refs;    /* private */
 	enum frame_kind kind;
+	/* Its creator's, 0 at first; nothing here reads them. */
+	int64_t seq;
+	struct wall by;
 };
 
 /*

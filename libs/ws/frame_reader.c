@@ -26,6 +26,9 @@ struct frame_parser {
 	/* What is being fed. */
 	const unsigned char *p;
 	size_t n;
+	/* The payload of a control frame. */
+	uint8_t n_control;
+	unsigned char control[WS_CONTROL_MAX];
 };
 
 struct frame_reader_pool {
@@ -51,8 +54,6 @@ struct frame_reader {
 	bool in_message; /* its last fragment is still to come */
 	bool binary;
 	bool ended;
-	uint8_t n_control;
-	unsigned char control[WS_CONTROL_MAX];
 };
 
 /* ---- the pool ---- */
@@ -216,7 +217,7 @@ frame_begin(
 	r->fin = f->fin;
 	r->length = f->payload_length;
 	r->used = 0;
-	r->n_control = 0;
+	r->parser->n_control = 0;
 	r->in_frame = true;
 	r->parsed += frame_head_length(f->payload_length);
 	return WS_CLOSE_NONE;
@@ -241,19 +242,20 @@ close_code_is_valid(unsigned code)
 static enum ws_close
 frame_end_close(struct frame_reader *r, const char **why)
 {
+	const unsigned char *control = r->parser->control;
+	size_t n = r->parser->n_control;
 	unsigned code = WS_CLOSE_NO_STATUS;
 	struct utf8_reader u = { 0 };
 	struct str reason = { "", 0 };
 
-	if (r->n_control == 1)
+	if (n == 1)
 		return frame_violates(why, "the close code is not whole");
-	if (r->n_control >= 2) {
-		code = (unsigned)r->control[0] << 8 | r->control[1];
-		reason = (struct str){ (const char *)r->control + 2,
-			r->n_control - 2U };
+	if (n >= 2) {
+		code = (unsigned)control[0] << 8 | control[1];
+		reason = (struct str){ (const char *)control + 2, n - 2 };
 		if (!close_code_is_valid(code))
 			return frame_violates(why, "the close code is invalid");
-		if (!utf8_read(&u, r->control + 2, reason.n) ||
+		if (!utf8_read(&u, control + 2, reason.n) ||
 		    !utf8_is_whole(&u)) {
 			*why = "the reason is not UTF-8";
 			return WS_CLOSE_INVALID_TEXT;
@@ -268,7 +270,8 @@ frame_end_close(struct frame_reader *r, const char **why)
 static enum ws_close
 frame_end(struct frame_reader *r, struct str whole, const char **why)
 {
-	struct str control = { (const char *)r->control, r->n_control };
+	struct str control = { (const char *)r->parser->control,
+		r->parser->n_control };
 	bool more = true;
 
 	r->in_frame = false;
@@ -299,13 +302,14 @@ static enum ws_close
 frame_put(
     struct frame_reader *r, const unsigned char *p, size_t n, const char **why)
 {
+	struct frame_parser *parser = r->parser;
 	struct str whole = { NULL, 0 };
 
 	r->used += n;
 	r->parsed += n;
 	if (wslay_is_ctrl_frame(r->opcode)) {
-		memcpy(r->control + r->n_control, p, n);
-		r->n_control = (uint8_t)(r->n_control + n);
+		memcpy(parser->control + parser->n_control, p, n);
+		parser->n_control = (uint8_t)(parser->n_control + n);
 	} else {
 		if (!frame_is_text(r, p, n)) {
 			*why = "the text is not UTF-8";

@@ -48,6 +48,9 @@ struct ws_handler {
 	/* A message.  data is valid during the call. */
 	void (*on_message)(
 	    void *arg, struct ws_peer *p, struct str data, bool binary);
+	/* After the on_message() calls of what one read has brought, without
+	 * anything between; may be NULL. */
+	void (*on_read)(void *arg, struct ws_peer *p);
 	/* There is room again, after ws_send() has returned RC_RETRY. */
 	void (*on_room)(void *arg, struct ws_peer *p);
 	/* The last call of a peer that has had its on_request(); it is freed

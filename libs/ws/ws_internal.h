@@ -31,31 +31,38 @@ enum ws_phase {
 	WS_LINGER   /* they are, the peer is to close */
 };
 
-struct ws_peer {
-	TAILQ_ENTRY(ws_peer) link;
-	LIST_ENTRY(ws_peer) dirty; /* in the listener's list if is_dirty */
-	struct ws *w;
-	void *arg;
-	struct loop_fd watch;
-	struct loop_timer timer;
-	struct frame_reader *reader; /* NULL: before it is open */
-	struct buf head;             /* bytes of the request, and behind it */
-	size_t head_used;            /* of the request; 0: not whole */
-	struct buf response;         /* HTTP bytes still to be sent */
-	struct str body;             /* of a file, behind them */
-	struct send_queue queue;
+/* What only a connection has that is not open, or just became so. */
+struct ws_http {
+	struct buf head;     /* bytes of the request, and behind it */
+	size_t head_used;    /* of the request; 0: not whole */
+	struct buf response; /* bytes still to be sent */
+	struct str body;     /* of a file, behind them */
 	struct handshake handshake;
-	struct mono received; /* the last byte */
-	struct mono taken;    /* the last progress of sending */
-	struct mono paused;   /* until then nothing is read; 0: it is */
-	struct ws_end end;
+};
+
+/* Each idle connection has one: it is small.  What is read for each frame comes
+ * first. */
+struct ws_peer {
 	enum ws_phase phase;
 	bool is_dirty;
 	bool requested; /* on_request() was called */
 	bool wants_room;
 	bool close_received;
-	bool dead;    /* to be freed at the end of the iteration */
-	bool counted; /* in the listener's by_address */
+	bool dead;                 /* to be freed at the end of the iteration */
+	bool counted;              /* in the listener's by_address */
+	LIST_ENTRY(ws_peer) dirty; /* in the listener's list if is_dirty */
+	struct ws *w;
+	struct ws_http *http; /* NULL: open, and the response is sent */
+	struct send_queue queue;
+	struct mono taken;    /* the last progress of sending */
+	struct mono received; /* the last byte */
+	struct mono paused;   /* until then nothing is read; 0: it is */
+	struct loop_fd watch;
+	struct loop_timer timer;
+	void *arg;
+	struct frame_reader *reader; /* NULL: before it is open */
+	struct ws_end *end;          /* NULL: not yet */
+	TAILQ_ENTRY(ws_peer) link;
 	struct client_addr address;
 };
 

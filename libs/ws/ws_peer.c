@@ -32,11 +32,12 @@ static void peer_on_timer(void *arg);
 static void
 peer_set_end(struct ws_peer *p, unsigned code, bool by_peer, struct str why)
 {
-	if (p->end.code != 0)
+	if (p->end != NULL)
 		return;
-	p->end.code = code;
-	p->end.by_peer = by_peer;
-	str_copy(why, p->end.why, sizeof(p->end.why));
+	p->end = mem_zalloc(sizeof(*p->end));
+	p->end->code = code;
+	p->end->by_peer = by_peer;
+	str_copy(why, p->end->why, sizeof(p->end->why));
 }
 
 /* It is freed at the end of the iteration, since callers may still use it. */
@@ -235,13 +236,13 @@ ws_reject(struct ws_peer *p, int status, const char *why)
 	buf_puts(&body, "{\"error\":\"");
 	peer_put_text(&body, why);
 	buf_puts(&body, "\"}");
-	buf_printf(&p->response,
+	buf_printf(&p->http->response,
 	    "HTTP/1.1 %d %s\r\n"
 	    "Content-Type: application/json\r\n"
 	    "Content-Length: %zu\r\n"
 	    "%sConnection: close\r\n\r\n",
 	    status, status_text(status), body.n, extra);
-	buf_put_str(&p->response, buf_str(&body));
+	buf_put_str(&p->http->response, buf_str(&body));
 	buf_free(&body);
 	peer_respond(p, why);
 }
@@ -322,29 +323,31 @@ peer_send_file(
     struct ws_peer *p, const struct ws_file *file, const struct http_head *h)
 {
 	const struct ws_handler *handler = &p->w->o.handler;
+	struct str *body = &p->http->body;
 
 	if (!peer_find_client(p, h) ||
 	    (handler->on_file != NULL && !handler->on_file(handler->arg, p, h)))
 		return;
-	p->body = (struct str){ file->data, (size_t)(file->end - file->data) };
-	buf_printf(&p->response,
+	*body = (struct str){ file->data, (size_t)(file->end - file->data) };
+	buf_printf(&p->http->response,
 	    "HTTP/1.1 200 OK\r\n"
 	    "Content-Type: %s\r\n"
 	    "Content-Length: %zu\r\n" FILE_FIELDS "Connection: close\r\n\r\n",
-	    file->type, p->body.n);
+	    file->type, body->n);
 	if (str_eq(h->method, STR("HEAD")))
-		p->body.n = 0;
+		body->n = 0;
 	peer_respond(p, "");
 }
 
 static void
 peer_read_head(struct ws_peer *p)
 {
+	struct ws_http *http = p->http;
 	struct http_head h;
 	const struct ws_file *file;
 	const char *why = "the request is invalid";
 	size_t used = 0;
-	enum rc rc = http_head_read(buf_str(&p->head), &h, &used, &why);
+	enum rc rc = http_head_read(buf_str(&http->head), &h, &used, &why);
 
 	if (rc == RC_RETRY)
 		return;
@@ -358,9 +361,9 @@ peer_read_head(struct ws_peer *p)
 		peer_send_file(p, file, &h);
 		return;
 	}
-	handshake_check(&h, &p->handshake);
-	if (p->handshake.status != 101) {
-		ws_reject(p, p->handshake.status, p->handshake.why);
+	handshake_check(&h, &http->handshake);
+	if (http->handshake.status != 101) {
+		ws_reject(p, http->handshake.status, http->handshake.why);
 		return;
 	}
 	if (!peer_find_client(p, &h))
@@ -370,7 +373,7 @@ peer_read_head(struct ws_peer *p)
 	loop_timer_cancel(p->w->o.loop, &p->timer);
 	p->phase = WS_PENDING;
 	p->requested = true;
-	p->head_used = used;
+	http->head_used = used;
 	p->w->o.handler.on_request(p->w->o.handler.arg, p, &h);
 }
 
@@ -432,9 +435,12 @@ peer_on_close(void *arg, unsigned code, struct str reason)
 static void
 peer_feed(struct ws_peer *p, const char *data, size_t n)
 {
+	const struct ws_handler *handler = &p->w->o.handler;
 	const char *why = NULL;
 	enum ws_close code = frame_reader_feed(p->reader, data, n, &why);
 
+	if (handler->on_read != NULL)
+		handler->on_read(handler->arg, p);
 	if (code != WS_CLOSE_NONE)
 		ws_close(p, code, str_of(why));
 }
@@ -445,14 +451,13 @@ ws_accept(struct ws_peer *p, struct str protocol)
 	const struct ws_opts *o = &p->w->o;
 	const struct frame_reader_handler h = { peer_on_message, peer_on_ping,
 		peer_on_pong, peer_on_close, p };
+	struct ws_http *http = p->http;
 
 	if (p->dead || p->phase != WS_PENDING)
 		return;
-	handshake_write(&p->handshake, protocol, &p->response);
-	buf_drop(&p->head, p->head_used);
-	if (p->head.n == 0)
-		buf_free(&p->head);
-	p->head_used = 0;
+	handshake_write(&http->handshake, protocol, &http->response);
+	buf_drop(&http->head, http->head_used);
+	http->head_used = 0;
 	p->reader = frame_reader_new(p->w->pool, &h, o->message_max);
 	p->phase = WS_OPEN;
 	p->received = p->taken = clock_mono();
@@ -468,7 +473,7 @@ peer_on_bytes(struct ws_peer *p, const char *data, size_t n)
 {
 	p->received = clock_mono();
 	if (p->phase == WS_HEAD) {
-		buf_put(&p->head, data, n);
+		buf_put(&p->http->head, data, n);
 		peer_read_head(p);
 	} else if (p->reader != NULL) {
 		peer_feed(p, data, n);
@@ -488,7 +493,7 @@ peer_read(struct ws_peer *p)
 		peer_drop(p, true, strerror(errno));
 	/* Both sides have closed, and all is sent. */
 	if (!p->dead && p->phase == WS_LINGER && p->close_received)
-		peer_drop(p, p->end.by_peer, "");
+		peer_drop(p, p->end->by_peer, "");
 }
 
 static void
@@ -506,30 +511,49 @@ peer_on_fd(void *arg, unsigned events)
 static size_t
 peer_iov(const struct ws_peer *p, struct iovec iov[2 + SEND_QUEUE_IOV])
 {
+	const struct ws_http *http = p->http;
 	size_t n = 0;
 
-	if (p->response.n > 0)
-		iov[n++] = (struct iovec){ p->response.p, p->response.n };
-	if (p->body.n > 0)
-		iov[n++] =
-		    (struct iovec){ (char *)(uintptr_t)p->body.p, p->body.n };
+	if (http != NULL && http->response.n > 0)
+		iov[n++] = (struct iovec){ http->response.p, http->response.n };
+	if (http != NULL && http->body.n > 0)
+		iov[n++] = (struct iovec){ (char *)(uintptr_t)http->body.p,
+			http->body.n };
 	return n + send_queue_iov(&p->queue, iov + n, WS_WRITE_MAX);
+}
+
+static void
+peer_free_http(struct ws_peer *p)
+{
+	if (p->http == NULL)
+		return;
+	buf_free(&p->http->head);
+	buf_free(&p->http->response);
+	free(p->http);
+	p->http = NULL;
+}
+
+/* Returns how many of n bytes that were sent are of HTTP. */
+static size_t
+peer_http_sent(struct ws_peer *p, size_t n)
+{
+	struct ws_http *http = p->http;
+	size_t head = n < http->response.n ? n : http->response.n;
+	size_t body = n - head < http->body.n ? n - head : http->body.n;
+
+	buf_drop(&http->response, head);
+	http->body = (struct str){ http->body.p + body, http->body.n - body };
+	if (p->phase == WS_OPEN && http->response.n == 0 && http->head.n == 0)
+		peer_free_http(p);
+	return head + body;
 }
 
 static void
 peer_sent(struct ws_peer *p, size_t n)
 {
-	size_t head = n < p->response.n ? n : p->response.n;
-	size_t body = n - head < p->body.n ? n - head : p->body.n;
-
 	p->taken = clock_mono();
-	if (head > 0)
-		buf_drop(&p->response, head);
-	if (p->response.n == 0)
-		buf_free(&p->response);
-	if (body > 0)
-		p->body = (struct str){ p->body.p + body, p->body.n - body };
-	n -= head + body;
+	if (p->http != NULL)
+		n -= peer_http_sent(p, n);
 	if (n > 0) {
 		send_queue_sent(&p->queue, n);
 		p->w->pending -= n;
@@ -548,7 +572,7 @@ peer_all_sent(struct ws_peer *p)
 		return;
 	p->phase = WS_LINGER;
 	if (p->close_received) {
-		peer_drop(p, p->end.by_peer, "");
+		peer_drop(p, p->end->by_peer, "");
 		return;
 	}
 	(void)shutdown(p->watch.fd, SHUT_WR);
@@ -558,9 +582,9 @@ peer_all_sent(struct ws_peer *p)
 static void
 peer_feed_early(struct ws_peer *p)
 {
-	struct buf early = p->head;
+	struct buf early = p->http->head;
 
-	buf_init(&p->head, 0);
+	buf_init(&p->http->head, 0);
 	peer_feed(p, early.p, early.n);
 	buf_free(&early);
 }
@@ -604,7 +628,7 @@ peer_set_stall_timer(struct ws_peer *p)
 void
 ws_peer_flush(struct ws_peer *p)
 {
-	if (p->phase == WS_OPEN && p->head.n > 0)
+	if (p->phase == WS_OPEN && p->http != NULL && p->http->head.n > 0)
 		peer_feed_early(p);
 	if (p->dead || p->phase == WS_LINGER || p->phase == WS_PENDING)
 		return;
@@ -627,8 +651,9 @@ ws_peer_new(struct ws *w, int fd, const struct client_addr *address)
 	p->phase = WS_HEAD;
 	p->address = *address;
 	/* The head's limit is http_head_read()'s; frames may follow it. */
-	buf_init(&p->head, HTTP_HEAD_MAX + WS_READ_MAX);
-	buf_init(&p->response, HTTP_HEAD_MAX);
+	p->http = mem_zalloc(sizeof(*p->http));
+	buf_init(&p->http->head, HTTP_HEAD_MAX + WS_READ_MAX);
+	buf_init(&p->http->response, HTTP_HEAD_MAX);
 	send_queue_init(&p->queue, w->o.queue_bytes, w->o.queue_frames);
 	p->watch = (struct loop_fd){ .fd = fd, .fn = peer_on_fd, .arg = p };
 	TAILQ_INSERT_TAIL(&w->peers, p, link);
@@ -651,7 +676,7 @@ ws_peer_free(struct ws_peer *p)
 
 	if (p->requested) {
 		peer_set_end(p, CODE_ABNORMAL, false, STR("the server stops"));
-		w->o.handler.on_end(w->o.handler.arg, p, &p->end);
+		w->o.handler.on_end(w->o.handler.arg, p, p->end);
 	}
 	if (p->is_dirty)
 		LIST_REMOVE(p, dirty);
@@ -664,8 +689,8 @@ ws_peer_free(struct ws_peer *p)
 	close(p->watch.fd);
 	frame_reader_free(p->reader);
 	send_queue_clear(&p->queue);
-	buf_free(&p->head);
-	buf_free(&p->response);
+	peer_free_http(p);
+	free(p->end);
 	free(p);
 }
 
@@ -694,7 +719,7 @@ ws_peer_head(const struct ws_peer *p, struct http_head *h)
 	size_t used;
 
 	return !p->dead && p->phase == WS_PENDING &&
-	    http_head_read(buf_str(&p->head), h, &used, &why) == RC_OK;
+	    http_head_read(buf_str(&p->http->head), h, &used, &why) == RC_OK;
 }
 
 enum rc
@@ -717,7 +742,7 @@ ws_send(struct ws_peer *p, struct frame *f)
 const struct ws_end *
 ws_peer_end(const struct ws_peer *p)
 {
-	return p->end.code != 0 ? &p->end : NULL;
+	return p->end;
 }
 
 void

@@ -6,13 +6,13 @@
 
 static bool
 broadcast_send(struct hub *h, struct client *c, enum client_class audience,
-    struct frame *f, int64_t seq)
+    struct frame *f)
 {
 	enum rc rc;
 
 	if (audience != CLASS_HUB && c->identity.class != audience)
 		return false;
-	rc = client_send(h, c, f, seq);
+	rc = client_send(h, c, f);
 	if (rc == RC_RETRY)
 		client_drop(h, c);
 	return rc == RC_OK;
@@ -62,22 +62,72 @@ broadcast_skip_all(struct hub *h, struct str key, int64_t gen, int64_t seq)
 		broadcast_skip(h, room_member_at(room, i), gen, seq);
 }
 
+static bool
+broadcast_to_member(
+    struct hub *h, struct room_member *m, const struct broadcast *b)
+{
+	if (b->seq > 0 && !broadcast_advance(h, m, b->gen, b->seq, b->seq))
+		return false;
+	return broadcast_send(h, m->client, b->audience, b->frame);
+}
+
+static void
+broadcast_to_room(
+    struct hub *h, struct str key, const struct broadcast *b, size_t n)
+{
+	const struct room *room = rooms_find(h->rooms, key);
+	size_t i, k, members = room_count(room), sent = 0;
+	struct room_member *m;
+
+	for (i = 0; i < members; i++) {
+		m = room_member_at(room, i);
+		for (k = 0; k < n; k++)
+			sent += broadcast_to_member(h, m, &b[k]);
+	}
+	metric_add(h->metrics.deliveries, (int64_t)sent);
+}
+
+static struct broadcast
+broadcast_of(const struct link_record *r, struct frame *f)
+{
+	f->seq = r->seq;
+	return (struct broadcast){ f, (enum client_class)r->audience, r->gen,
+		r->seq };
+}
+
 void
 broadcast_here(struct hub *h, const struct link_record *r, struct frame *f)
 {
-	const enum client_class audience = (enum client_class)r->audience;
-	const struct room *room = rooms_find(h->rooms, r->to);
-	size_t i, n = room_count(room), sent = 0;
-	struct room_member *m;
+	const struct broadcast b = broadcast_of(r, f);
 
-	for (i = 0; i < n; i++) {
-		m = room_member_at(room, i);
-		if (r->seq == 0 ||
-		    broadcast_advance(h, m, r->gen, r->seq, r->seq))
-			sent +=
-			    broadcast_send(h, m->client, audience, f, r->seq);
-	}
-	metric_add(h->metrics.deliveries, (int64_t)sent);
+	broadcast_to_room(h, r->to, &b, 1);
+}
+
+void
+broadcast_soon(struct hub *h, const struct link_record *r, struct frame *f)
+{
+	struct broadcasts *soon = &h->soon;
+
+	if (soon->n == HUB_BROADCASTS ||
+	    (soon->n > 0 && !str_eq(str_of(soon->room), r->to)))
+		broadcast_now(h);
+	if (soon->n == 0)
+		str_copy(r->to, soon->room, sizeof(soon->room));
+	soon->item[soon->n++] = broadcast_of(r, frame_ref(f));
+}
+
+void
+broadcast_now(struct hub *h)
+{
+	struct broadcasts *soon = &h->soon;
+	size_t i;
+
+	if (soon->n == 0)
+		return;
+	broadcast_to_room(h, str_of(soon->room), soon->item, soon->n);
+	for (i = 0; i < soon->n; i++)
+		frame_unref(soon->item[i].frame);
+	soon->n = 0;
 }
 
 void
@@ -92,6 +142,6 @@ broadcast_here_all(struct hub *h, struct str tenant, enum client_class audience,
 		for (pos = 0; (c = directory_next(h->directory,
 				   (enum client_class) class, &pos)) != NULL;)
 			if (c != from && str_eq(c->identity.tenant, tenant))
-				sent += broadcast_send(h, c, audience, f, 0);
+				sent += broadcast_send(h, c, audience, f);
 	metric_add(h->metrics.deliveries, (int64_t)sent);
 }

@@ -34,6 +34,7 @@ void hub_limits(const void *conf, struct ws_opts *o);
 void on_connect(void *app, struct ws_peer *p, const struct http_head *h,
     const struct auth_caller *who);
 void on_message(void *app, struct ws_peer *p, struct str data, bool binary);
+void on_read(void *app, struct ws_peer *p);
 void on_room(void *app, struct ws_peer *p);
 void on_end(void *app, struct ws_peer *p, const struct ws_end *end);
 void on_reject(void *app, int status);

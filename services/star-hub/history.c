@@ -184,7 +184,6 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 {
 	struct replay waiting = c->replay;
 	int64_t newest = c->after_cursor, gen = 0;
-	const struct replay_entry *e;
 	struct frame *f;
 	bool has_room;
 	uint64_t n;
@@ -198,7 +197,8 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 		if (has_room) {
 			c->waiting++;
 			c->waiting_bytes += f->bytes.n;
-			replay_put(&c->replay, f, page->event[i].seq);
+			f->seq = page->event[i].seq;
+			replay_put(&c->replay, f);
 			newest = page->event[i].seq;
 			gen = page->event[i].gen;
 		}
@@ -208,11 +208,9 @@ catch_up(struct hub *h, struct client *c, const struct star_page *page,
 	}
 	first->more = page->more || i < page->n;
 	for (n = waiting.first; n > 0 && n < waiting.next; n++) {
-		e = replay_at(&waiting, n);
-		if (e->seq > 0 && e->seq <= newest)
-			continue;
-		replay_put(&c->replay, e->frame, e->seq);
-		replay_set_deadline(&c->replay, e->by);
+		f = replay_at(&waiting, n);
+		if (f->seq == 0 || f->seq > newest)
+			replay_put(&c->replay, f);
 	}
 	replay_clear(&waiting);
 	if (gen >= c->rooms[0].gen && newest > c->rooms[0].seq) {

@@ -265,7 +265,8 @@ hub_make_metrics(struct hub *h)
 	    "for it.",
 	    "reason", "memory");
 	m->route_seconds = metric_histogram(set, "soul_star_route_seconds",
-	    "Time from reading a frame to queueing it for its recipients.",
+	    "Time from reading a frame to queueing it for its recipient; of a "
+	    "broadcast, without that.",
 	    NULL);
 	for (i = 0; i < HUB_CLAIMS; i++)
 		m->claims[i] = hub_counter(h, "soul_star_claims_total",

@@ -89,11 +89,17 @@ enum client_phase {
 	CLIENT_ENDED
 };
 
-/* A client that is connected, or was a moment ago. */
+/* A client that is connected, or was a moment ago.  What is read for each frame
+ * comes first. */
 struct client {
-	TAILQ_ENTRY(client)
-	link;                 /* open: by the next heartbeat; claiming, and
-				 detached: in order */
+	enum client_phase phase;
+	bool closing;         /* its messages do not count any more */
+	bool full;            /* its queue has no room */
+	bool held;            /* it holds its identity */
+	bool accepted;        /* its handshake is over; it may be nobody yet */
+	bool checking;        /* a token that it has sent */
+	bool rechecked;       /* it is in h->callers */
+	bool drain_waits;     /* for it */
 	struct ws_peer *peer; /* NULL: it has ended, or receive is set */
 	/*
 	 * Of a resident agent, which has no connection: what it is sent; the
@@ -101,14 +107,18 @@ struct client {
 	 * its queue is full.
 	 */
 	enum rc (*receive)(struct client *c, struct str text);
-	void *arg; /* for receive */
-	enum client_phase phase;
+	uint64_t dropped; /* broadcasts that it missed since its last frame */
+	struct replay replay;
+	struct identity identity; /* strings are in text */
+	void *arg;                /* for receive */
+	TAILQ_ENTRY(client)
+	link; /* open: by the next heartbeat; claiming, and detached: in order
+	       */
 	unsigned commands; /* that wait */
 	unsigned refs;     /* of fibers, and messages that are not confirmed */
 	int64_t gen;       /* of its claim; 0: none yet */
 	int64_t newer;     /* another one's, that is known while it claims */
 	char session[HUB_SESSION_MAX];
-	struct replay replay;
 	size_t waiting, waiting_bytes; /* frames that were not sent */
 	struct mono detached_until;
 	const char *left_reason;    /* when that is over */
@@ -116,13 +126,11 @@ struct client {
 	struct member_set *members; /* of an environment */
 	int64_t cursor;             /* seq of its newest broadcast */
 	struct history *history;    /* broadcasts to be stored; NULL: none */
-	struct identity identity;   /* strings are in text */
 	struct str sender;          /* as JSON; in text */
 	char *text;
 	uint64_t seq; /* of its last message */
 	struct throttle messages, bytes, broadcasts;
 	struct mono strike[HUB_STRIKES]; /* the last ones; 0: none */
-	uint64_t dropped; /* broadcasts that it missed since its last frame */
 	struct mono heartbeat;
 	struct room_member *rooms; /* one, or HUB_ENVIRONMENTS_MAX of a human */
 	size_t nrooms;
@@ -134,14 +142,7 @@ struct client {
 	struct auth_caller caller;     /* strings are in text; zero: none */
 	TAILQ_ENTRY(client) auth_link; /* in h->authenticating or h->callers */
 	struct mono auth_by;           /* in the former, until then; or 0 */
-	bool rechecked;                /* it is in the latter */
 	struct caller_check *recheck;  /* NULL: none is pending */
-	bool checking;                 /* a token that it has sent */
-	bool accepted;    /* its handshake is over, though it has no identity */
-	bool full;        /* its queue has no room */
-	bool held;        /* it holds its identity */
-	bool drain_waits; /* for it */
-	bool closing;     /* its messages do not count any more */
 	/* Of the request; resume_session is empty: not wanted. */
 	char resume_session[HUB_SESSION_MAX];
 	int64_t resume_last; /* frames that it has */
@@ -193,6 +194,20 @@ struct hub_metrics {
 	struct metric *rejected[HUB_REJECTIONS];
 };
 
+/* Broadcasts that are sent together, at most. */
+#define HUB_BROADCASTS 64
+
+/* To one room; see broadcast_soon(). */
+struct broadcasts {
+	char room[IDENTITY_KEY_MAX];
+	struct broadcast {
+		struct frame *frame;
+		enum client_class audience; /* CLASS_HUB: any */
+		int64_t gen, seq;           /* its cursor; 0: it has none */
+	} item[HUB_BROADCASTS];
+	size_t n;
+};
+
 struct claims;
 struct envelope;
 struct peers;
@@ -225,6 +240,7 @@ struct hub {
 	struct arena *credentials; /* of a terminal that is looked up */
 	struct throttle_limit messages, bytes, broadcasts, deliveries;
 	struct throttle delivered;
+	struct broadcasts soon;
 	struct mono shed_at; /* the last time */
 	struct arena *arena; /* of the message that is handled */
 	struct buf out;      /* the frame that is being written */
@@ -284,9 +300,9 @@ struct str client_key(const struct client *c, char dst[IDENTITY_KEY_MAX]);
 void client_accept(struct client *c, const struct http_head *head);
 
 /*
- * client_send(h, c, f, seq):
- * Queue a frame, of a broadcast with a cursor its seq, else 0.  RC_RETRY: its
- * queue is full, or the memory of all queues is; RC_DOWN: it is closing.
+ * client_send(h, c, f):
+ * Queue a frame (replay.h).  RC_RETRY: its queue is full, or the memory of all
+ * queues is; RC_DOWN: it is closing.
  *
  * client_may_wait(h, c, n, bytes): Whether c, which is not open, may have n
  *     more frames that wait for it.
@@ -298,8 +314,7 @@ void client_accept(struct client *c, const struct http_head *head);
  * before its next frame.
  * client_send_dropped(h, c): Send that event; false: not possible yet.
  */
-enum rc client_send(
-    struct hub *h, struct client *c, struct frame *f, int64_t seq) RC_CHECK;
+enum rc client_send(struct hub *h, struct client *c, struct frame *f) RC_CHECK;
 bool client_may_wait(
     const struct hub *h, const struct client *c, uint64_t n, size_t bytes);
 void client_open(struct hub *h, struct client *c, uint64_t has);
@@ -694,12 +709,18 @@ void history_catch_up(
  * broadcast_here(h, r, f): Send f to the members of the room r->to of a class,
  * r->audience (CLASS_HUB: any), that are at this hub; its cursor, if it has
  * one, is of r->gen and r->seq.
+ * broadcast_soon(h, r, f): The same, but by broadcast_now(h), which the caller
+ * calls before anything else is done to any member: to send several to each in
+ * turn is faster than each to all.
  * broadcast_here_all(h, tenant, audience, from, f): To all of a tenant but
  * from.
  */
 struct link_record;
 void broadcast_here(
     struct hub *h, const struct link_record *r, struct frame *f);
+void broadcast_soon(
+    struct hub *h, const struct link_record *r, struct frame *f);
+void broadcast_now(struct hub *h);
 void broadcast_here_all(struct hub *h, struct str tenant,
     enum client_class audience, const struct client *from, struct frame *f);
 

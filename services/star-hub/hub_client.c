@@ -200,12 +200,12 @@ client_memory_is_over(const struct hub *h, size_t n)
 }
 
 static void
-client_put_replay(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+client_put_replay(struct hub *h, struct client *c, struct frame *f)
 {
 	size_t before = c->replay.bytes;
 
-	replay_put(&c->replay, f, seq);
-	replay_set_deadline(&c->replay, h->deliver_by);
+	f->by = h->deliver_by;
+	replay_put(&c->replay, f);
 	h->replay_bytes += c->replay.bytes - before;
 }
 
@@ -231,13 +231,13 @@ client_may_wait(
 
 /* To a client that is not there yet, or for a moment. */
 static enum rc
-client_wait(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+client_wait(struct hub *h, struct client *c, struct frame *f)
 {
 	if (!client_may_wait(h, c, 1, f->bytes.n))
 		return RC_RETRY;
 	c->waiting++;
 	c->waiting_bytes += f->bytes.n;
-	client_put_replay(h, c, f, seq);
+	client_put_replay(h, c, f);
 	return RC_OK;
 }
 
@@ -268,38 +268,28 @@ client_is_about_to_wait(const struct hub *h, const struct client *c)
 	return c->held && end != NULL && client_may_resume(h, end);
 }
 
-/* The text of a frame, after its head. */
-static struct str
-client_frame_text(const struct frame *f)
-{
-	unsigned char n = (unsigned char)f->bytes.p[1];
-	size_t head = n < 126 ? 2 : n == 126 ? 4 : 10;
-
-	return (struct str){ f->bytes.p + head, f->bytes.n - head };
-}
-
 /* What a session counts. */
 static enum rc
-client_put(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+client_put(struct hub *h, struct client *c, struct frame *f)
 {
 	enum rc rc;
 
 	if (c->phase != CLIENT_OPEN)
-		return client_wait(h, c, f, seq);
+		return client_wait(h, c, f);
 	if (c->receive != NULL)
-		return c->receive(c, client_frame_text(f));
+		return c->receive(c, frame_payload(f));
 	rc = ws_send(c->peer, f);
 	if (rc == RC_RETRY)
 		client_set_full(h, c, true);
 	if (rc == RC_DOWN && client_is_about_to_wait(h, c))
-		return client_wait(h, c, f, seq);
+		return client_wait(h, c, f);
 	if (rc == RC_OK && h->conf->resume_ms > 0)
-		client_put_replay(h, c, f, seq);
+		client_put_replay(h, c, f);
 	return rc;
 }
 
 enum rc
-client_send(struct hub *h, struct client *c, struct frame *f, int64_t seq)
+client_send(struct hub *h, struct client *c, struct frame *f)
 {
 	if (c->closing || c->phase == CLIENT_ENDED)
 		return RC_DOWN;
@@ -309,14 +299,14 @@ client_send(struct hub *h, struct client *c, struct frame *f, int64_t seq)
 		client_shed_largest(h);
 		return RC_RETRY;
 	}
-	return client_put(h, c, f, seq);
+	return client_put(h, c, f);
 }
 
 bool
 client_send_text(struct hub *h, struct client *c)
 {
 	struct frame *f = frame_new(FRAME_TEXT, buf_str(&h->out));
-	enum rc rc = client_send(h, c, f, 0);
+	enum rc rc = client_send(h, c, f);
 
 	frame_unref(f);
 	buf_reset(&h->out);
@@ -370,7 +360,7 @@ client_send_dropped(struct hub *h, struct client *c)
 	if (c->dropped == 0)
 		return true;
 	f = client_dropped_frame(h, c, c->dropped);
-	rc = client_put(h, c, f, 0);
+	rc = client_put(h, c, f);
 	frame_unref(f);
 	if (rc == RC_OK)
 		c->dropped = 0;
@@ -379,12 +369,12 @@ client_send_dropped(struct hub *h, struct client *c)
 
 /* One of a replay, or, of one that is too late, what reports it. */
 static enum rc
-client_replay(struct hub *h, struct client *c, const struct replay_entry *e)
+client_replay(struct hub *h, struct client *c, struct frame *next)
 {
-	struct frame *f = e->by.ms != 0 && e->by.ms <= clock_wall().ms
+	struct frame *f = next->by.ms != 0 && next->by.ms <= clock_wall().ms
 	    ? client_dropped_frame(h, c, 1)
-	    : frame_ref(e->frame);
-	enum rc rc = c->receive != NULL ? c->receive(c, client_frame_text(f))
+	    : frame_ref(next);
+	enum rc rc = c->receive != NULL ? c->receive(c, frame_payload(f))
 					: ws_send(c->peer, f);
 
 	frame_unref(f);

@@ -23,6 +23,7 @@ const struct svc_ws hub_ws = {
 	.limits = hub_limits,
 	.on_request = on_connect,
 	.on_message = on_message,
+	.on_read = on_read,
 	.on_room = on_room,
 	.on_end = on_end,
 	.on_reject = on_reject,

@@ -172,7 +172,7 @@ message_to_client(struct hub *h, struct client *c, const struct envelope *e,
 		return true;
 	}
 	frame = frame_new(FRAME_TEXT, bytes);
-	rc = client_send(h, to, frame, 0);
+	rc = client_send(h, to, frame);
 	frame_unref(frame);
 	if (rc == RC_OK)
 		return true;
@@ -228,7 +228,7 @@ message_broadcast(struct hub *h, struct client *c, const struct envelope *e,
 	if (r->kind == RECIPIENT_ALL)
 		broadcast_here_all(h, out->to, r->audience, c, frame);
 	else
-		broadcast_here(h, out, frame);
+		broadcast_soon(h, out, frame);
 	if (out->seq > 0 && h->conf->history > 0)
 		history_store(h, c, out->bytes);
 	message_to_peers(h, c, out, f);
@@ -303,6 +303,8 @@ message_route(struct hub *h, struct client *c, const struct envelope *e,
 	error = recipient_of(&e->recipient, &x, &r);
 	if (error != NULL)
 		return fail_validation(f, error);
+	if (r.kind != RECIPIENT_ROOM)
+		broadcast_now(h);
 	switch (r.kind) {
 	case RECIPIENT_HUB:
 		message_count(h, c, HUB_TO_HUB);
@@ -322,6 +324,8 @@ static bool
 message_by_type(struct hub *h, struct client *c, const struct envelope *e,
     struct hub_failure *f)
 {
+	if (e->type != ENVELOPE_MESSAGE)
+		broadcast_now(h);
 	if (!h->rewrite && !envelope_is_from(e, &c->identity))
 		return fail_as(f, HUB_ERROR_PERMISSION,
 		    "the sender is not this connection's identity");
@@ -372,9 +376,13 @@ message_handle(
 		message_span_begin(h, c, &e, now);
 		done = message_by_type(h, c, &e, &f);
 		message_span_routed(h, c, done ? NULL : &f);
+		if (h->nmonitors > 0)
+			broadcast_now(h);
 		if (done && h->nmonitors > 0 && e.type == ENVELOPE_MESSAGE)
 			monitors_report(h, c, &e);
 	}
+	if (!done)
+		broadcast_now(h);
 	/* An error is never answered with an error. */
 	if (!done && e.type != ENVELOPE_ERROR)
 		client_fail(h, c, &f);
@@ -386,6 +394,7 @@ void
 hub_receive(struct hub *h, struct client *c, struct str text)
 {
 	message_handle(h, c, text, clock_mono());
+	broadcast_now(h);
 }
 
 /* ---- batches ---- */
@@ -459,4 +468,11 @@ on_message(void *app, struct ws_peer *p, struct str data, bool binary)
 	}
 	metric_observe(h->metrics.route_seconds,
 	    (double)mono_diff_ns(clock_mono(), now) / 1e9);
+}
+
+void
+on_read(void *app, struct ws_peer *p)
+{
+	(void)p;
+	broadcast_now(app);
 }

@@ -6,16 +6,16 @@
 
 #define REPLAY_FIRST 8
 
-static struct replay_entry *
-replay_entry_at(const struct replay *r, uint64_t n)
+static struct frame **
+replay_slot(const struct replay *r, uint64_t n)
 {
-	return &r->entry[n & (r->cap - 1)];
+	return &r->frame[n & (r->cap - 1)];
 }
 
 static void
 replay_drop_first(struct replay *r)
 {
-	struct frame *f = replay_entry_at(r, r->first++)->frame;
+	struct frame *f = *replay_slot(r, r->first++);
 
 	r->bytes -= f->bytes.n;
 	frame_unref(f);
@@ -24,14 +24,14 @@ replay_drop_first(struct replay *r)
 static void
 replay_grow(struct replay *r)
 {
-	struct replay_entry *old = r->entry;
+	struct frame **old = r->frame;
 	size_t cap = r->cap;
 	uint64_t n;
 
 	r->cap = cap > 0 ? 2 * cap : REPLAY_FIRST;
-	r->entry = mem_calloc(r->cap, sizeof(*r->entry));
+	r->frame = mem_calloc(r->cap, sizeof(struct frame *));
 	for (n = r->first; n < r->next; n++)
-		*replay_entry_at(r, n) = old[n & (cap - 1)];
+		*replay_slot(r, n) = old[n & (cap - 1)];
 	free(old);
 }
 
@@ -42,7 +42,7 @@ replay_begin(struct replay *r, uint64_t n)
 }
 
 void
-replay_put(struct replay *r, struct frame *f, int64_t seq)
+replay_put(struct replay *r, struct frame *f)
 {
 	if (r->next == 0)
 		r->first = r->next = 1;
@@ -56,16 +56,8 @@ replay_put(struct replay *r, struct frame *f, int64_t seq)
 	}
 	if (r->next - r->first == r->cap)
 		replay_grow(r);
-	*replay_entry_at(r, r->next++) =
-	    (struct replay_entry){ frame_ref(f), seq, { 0 } };
+	*replay_slot(r, r->next++) = frame_ref(f);
 	r->bytes += f->bytes.n;
-}
-
-void
-replay_set_deadline(struct replay *r, struct wall by)
-{
-	if (r->first < r->next)
-		replay_entry_at(r, r->next - 1)->by = by;
 }
 
 void
@@ -73,8 +65,8 @@ replay_clear(struct replay *r)
 {
 	while (r->first < r->next)
 		replay_drop_first(r);
-	free(r->entry);
-	r->entry = NULL;
+	free(r->frame);
+	r->frame = NULL;
 	r->cap = 0;
 }
 
@@ -90,10 +82,10 @@ replay_has_after(const struct replay *r, uint64_t n)
 	return n <= replay_sent(r) && (n + 1 >= r->first || r->next == 0);
 }
 
-const struct replay_entry *
+struct frame *
 replay_at(const struct replay *r, uint64_t n)
 {
-	return replay_entry_at(r, n);
+	return *replay_slot(r, n);
 }
 
 size_t
@@ -102,7 +94,7 @@ replay_bytes_after(const struct replay *r, uint64_t n)
 	size_t bytes = 0;
 
 	while (++n <= replay_sent(r))
-		bytes += replay_entry_at(r, n)->frame->bytes.n;
+		bytes += replay_at(r, n)->bytes.n;
 	return bytes;
 }
 
@@ -114,11 +106,7 @@ replay_move(struct replay *from, struct replay *to)
 
 	*to = *from;
 	*from = (struct replay){ 0 };
-	for (n = own.first; n < own.next; n++) {
-		const struct replay_entry *e = replay_entry_at(&own, n);
-
-		replay_put(to, e->frame, e->seq);
-		replay_set_deadline(to, e->by);
-	}
+	for (n = own.first; n < own.next; n++)
+		replay_put(to, replay_at(&own, n));
 	replay_clear(&own);
 }

@@ -2,7 +2,9 @@
  * replay: the newest frames of a session, for a client that reconnects; and
  * those of a client that cannot be sent to yet.  Pure.
  *
- * Frames are numbered from 1 as they are sent on the session.
+ * Frames are numbered from 1 as they are sent on the session.  Their seq is
+ * that of a broadcast with a cursor, else 0; by: they are not to be sent later
+ * than that, {0}: any time.
  */
 #ifndef STAR_HUB_REPLAY_H
 #define STAR_HUB_REPLAY_H
@@ -11,37 +13,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/clock.h"
 #include "ws/frame.h"
 
 /* Frames, and their bytes, that are held. */
 #define REPLAY_FRAMES 256
 #define REPLAY_BYTES  (256UL * 1024)
 
-struct replay_entry {
-	struct frame *frame;
-	int64_t seq;    /* of a broadcast with a cursor; else 0 */
-	struct wall by; /* it is not to be sent later; {0}: any time */
-};
-
 /* Zero it at first. */
 struct replay {
-	struct replay_entry *entry; /* a ring */
-	size_t cap;                 /* a power of two */
-	uint64_t first, next;       /* numbers: 0 and 0 at first */
+	struct frame **frame; /* a ring */
+	size_t cap;           /* a power of two */
+	uint64_t first, next; /* numbers: 0 and 0 at first */
 	size_t bytes;
 };
 
 /*
  * replay_begin(r, n): An empty one goes on with frame n.
- * replay_put(r, f, seq): f is the next frame; the oldest that do not fit are
+ * replay_put(r, f): f is the next frame; the oldest that do not fit are
  * forgotten, which are all, and f, if it is larger than REPLAY_BYTES.
- * replay_set_deadline(r, by): Of the newest, if that is held.
  * replay_clear(r): Forget all; numbers go on.
  */
 void replay_begin(struct replay *r, uint64_t n);
-void replay_put(struct replay *r, struct frame *f, int64_t seq);
-void replay_set_deadline(struct replay *r, struct wall by);
+void replay_put(struct replay *r, struct frame *f);
 void replay_clear(struct replay *r);
 
 /*
@@ -51,7 +44,7 @@ void replay_clear(struct replay *r);
  */
 uint64_t replay_sent(const struct replay *r);
 bool replay_has_after(const struct replay *r, uint64_t n);
-const struct replay_entry *replay_at(const struct replay *r, uint64_t n);
+struct frame *replay_at(const struct replay *r, uint64_t n);
 
 /* replay_bytes_after(r, n): Of the frames after n, which are held. */
 size_t replay_bytes_after(const struct replay *r, uint64_t n);

@@ -66,7 +66,7 @@ undelivered_fail(struct hub *h, struct client *c, const struct envelope *e)
 void
 undelivered_report(struct hub *h, struct client *c)
 {
-	const struct replay_entry *entry;
+	const struct frame *f;
 	struct envelope e;
 	struct arena *a;
 	uint64_t n = replay_sent(&c->replay) - c->waiting;
@@ -75,10 +75,10 @@ undelivered_report(struct hub *h, struct client *c)
 		return;
 	a = arena_new(UNDELIVERED_ARENA);
 	for (; n < replay_sent(&c->replay); n++) {
-		entry = replay_at(&c->replay, n + 1);
+		f = replay_at(&c->replay, n + 1);
 		arena_reset(a);
-		if (entry->seq == 0 &&
-		    undelivered_read(h, c, frame_payload(entry->frame), a, &e))
+		if (f->seq == 0 &&
+		    undelivered_read(h, c, frame_payload(f), a, &e))
 			undelivered_fail(h, c, &e);
 	}
 	arena_free(a);

@@ -130,7 +130,7 @@ receive_message(struct peer *p, const struct link_record *r)
 		return;
 	}
 	f = receive_frame(p, r);
-	rc = client_send(h, to, f, 0);
+	rc = client_send(h, to, f);
 	frame_unref(f);
 	if (rc == RC_RETRY)
 		receive_reject(p, r, HUB_ERROR_SLOW);

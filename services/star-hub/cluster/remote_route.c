@@ -75,7 +75,7 @@ remote_deliver_here(
 		return;
 	}
 	f = frame_new(FRAME_TEXT, bytes);
-	rc = client_send(c->hub, to, f, 0);
+	rc = client_send(c->hub, to, f);
 	frame_unref(f);
 	if (rc == RC_OK)
 		outgoing_end(c, o);

@@ -40,17 +40,16 @@ takeover_put_rooms(const struct client *c, struct buf *out)
 static bool
 takeover_put_frames(const struct client *c, uint64_t n, struct buf *out)
 {
-	const struct replay_entry *e;
+	const struct frame *f;
 
 	while (++n <= replay_sent(&c->replay)) {
-		e = replay_at(&c->replay, n);
-		if (out->n + e->frame->bytes.n + LINK_RECORD_MAX >
-		    BUS_PAYLOAD_MAX)
+		f = replay_at(&c->replay, n);
+		if (out->n + f->bytes.n + LINK_RECORD_MAX > BUS_PAYLOAD_MAX)
 			return false;
 		link_record_write(&(struct link_record){ .kind = LINK_FRAME,
-				      .seq = e->seq,
-				      .n = e->by.ms,
-				      .bytes = frame_payload(e->frame) },
+				      .seq = f->seq,
+				      .n = f->by.ms,
+				      .bytes = frame_payload(f) },
 		    out);
 	}
 	return true;
@@ -150,8 +149,9 @@ takeover_read(struct takeover *t, struct str in)
 		if (r.kind != LINK_FRAME || old.next == 0)
 			continue;
 		f = frame_new(FRAME_TEXT, r.bytes);
-		replay_put(&old, f, r.seq);
-		replay_set_deadline(&old, (struct wall){ r.n });
+		f->seq = r.seq;
+		f->by.ms = r.n;
+		replay_put(&old, f);
 		frame_unref(f);
 	}
 	if (old.next > 0)

@@ -3,9 +3,12 @@
  * protocol's document asks for.
  */
 #include <string.h>
+#include <sys/socket.h>
 
 #include "core/mem.h"
 #include "testkit/star_fixture.h"
+#include "testkit/testkit.h"
+#include "testkit/ws_frames.h"
 
 /* An environment with two agents, and a human that is in none. */
 struct world {
@@ -22,6 +25,17 @@ world_start(struct world *w, const char *const more[])
 	star_open(&w->f, &w->a, "/env/demo_world/agent/agent_001");
 	star_open(&w->f, &w->b, "/env/demo_world/agent/agent_002");
 	star_open(&w->f, &w->bob, "/human/bob");
+}
+
+/* Frames of its environment, as ws_frames_put() has them, with one write. */
+static void
+world_send_frames(const struct world *w, const char *frames)
+{
+	struct buf b = BUF_INIT(16384);
+
+	ws_frames_put(&b, frames);
+	ck_assert_int_eq(send(w->env.fd, b.p, b.n, MSG_NOSIGNAL), (ssize_t)b.n);
+	buf_free(&b);
 }
 
 static void
@@ -214,6 +228,36 @@ TEST(an_environment_broadcasts)
 	}
 	star_idle(&c, "agent:agent_003");
 	tk_ws_close(&c);
+	world_stop(&w);
+}
+
+/* All that the environment sends comes with one read of the hub. */
+TEST(broadcasts_are_in_order_with_what_follows_them)
+{
+	struct buf frames = BUF_INIT(8192);
+	char text[512];
+	struct world w;
+	int i;
+
+	world_start(&w, STAR_QUIET);
+	for (i = 0; i < 5; i++) {
+		buf_puts(&frames, i > 0 ? " | 81 " : "81 ");
+		buf_puts(&frames,
+		    star_envelope(text, sizeof(text), ENV,
+			i % 3 < 2 ? "agent:*" : "agent:agent_001",
+			star_numbered(i)));
+	}
+	/* A text that is not UTF-8 ends the connection. */
+	buf_puts(&frames, " | 81 \\ff");
+	world_send_frames(&w, frames.p);
+	for (i = 0; i < 5; i++)
+		star_expect_message(&w.a, ENV,
+		    i % 3 < 2 ? "agent:*" : "agent:agent_001",
+		    star_numbered(i));
+	for (i = 0; i < 5; i += i % 3 < 1 ? 1 : 2)
+		star_expect_message(&w.b, ENV, "agent:*", star_numbered(i));
+	ck_assert_uint_eq(tk_ws_end(&w.env), 1007);
+	buf_free(&frames);
 	world_stop(&w);
 }
 

@@ -77,6 +77,23 @@ TEST(a_failing_script_shows_its_output)
 	    script_write("bad", "echo because; exit 3"), 1, "\nbecause\n");
 }
 
+/* Readers of a long log see its end only. */
+TEST(failures_have_a_line_each_before_the_totals)
+{
+	runner_check(script_write("bad", "echo because; exit 3"), 1,
+	    "/bad: because\n0 passed, 1 failed\n");
+}
+
+TEST(a_failed_program_names_its_failed_tests)
+{
+	runner_check(
+	    script_write("reports",
+		"echo 'not ok 1 - a.c:x:x: b:c' >$CK_TAP_LOG_FILE_NAME\n"
+		"echo 'ok 2 - a.c:y:y: Passed' >>$CK_TAP_LOG_FILE_NAME\n"
+		"echo 'not ok 3 - a.c:z:z: d' >>$CK_TAP_LOG_FILE_NAME; exit 1"),
+	    1, "/reports: x z: b:c\n1 passed, 2 failed\n");
+}
+
 /* The inner test that the next one runs. */
 TEST(inner_a)
 {

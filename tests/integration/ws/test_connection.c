@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,6 +39,8 @@ struct echo {
 	struct ws *ws;
 	pthread_t thread;
 	atomic_int ended, full;
+	size_t messages;     /* of this read */
+	bool reports;        /* their number, after each read */
 	atomic_uint code;    /* of the last end */
 	atomic_int rejected; /* the last status */
 };
@@ -59,12 +62,30 @@ echo_on_message(void *arg, struct ws_peer *p, struct str data, bool binary)
 	struct echo *e = arg;
 	int n = str_starts(data, STR("many")) ? 1000 : 1;
 
+	e->messages++;
+	if (str_eq(data, STR("reports")))
+		e->reports = true;
 	if (str_eq(data, STR("pause")))
 		ws_pause(p, mono_add_ms(clock_mono(), PAUSE_MS));
 	while (n-- > 0)
 		if (ws_send(p, f) == RC_RETRY)
 			atomic_fetch_add(&e->full, 1);
 	frame_unref(f);
+}
+
+static void
+echo_on_read(void *arg, struct ws_peer *p)
+{
+	struct echo *e = arg;
+	char text[32];
+	struct frame *f;
+
+	(void)snprintf(text, sizeof(text), "read=%zu", e->messages);
+	f = frame_new(FRAME_TEXT, str_of(text));
+	if (e->reports && e->messages > 0)
+		ck_assert_int_eq(ws_send(p, f), RC_OK);
+	frame_unref(f);
+	e->messages = 0;
 }
 
 static void
@@ -122,7 +143,8 @@ echo_start(struct echo *e, struct ws_opts o)
 	memset(e, 0, sizeof(*e));
 	o.addr = "127.0.0.1:0";
 	o.handler = (struct ws_handler){ echo_on_request, echo_on_message,
-		echo_on_room, echo_on_end, echo_on_reject, echo_on_file, e };
+		echo_on_read, echo_on_room, echo_on_end, echo_on_reject,
+		echo_on_file, e };
 	o.files = files;
 	o.nfiles = NELEM(files);
 	o.message_max = WS_FRAMES_MESSAGE_MAX;
@@ -619,4 +641,34 @@ TEST_T(a_proxy_tells_whose_connections_are_limited, 30)
 	close(a);
 	close(b);
 	echo_stop(&e);
+}
+
+/* Also of those that come with the request. */
+TEST_T(the_end_of_a_read_is_reported_after_its_messages, 30)
+{
+	struct buf out = BUF_INIT(4096), in = BUF_INIT(4096),
+		   seen = BUF_INIT(4096);
+	struct echo e;
+	int fd;
+
+	echo_start(&e, (struct ws_opts){ 0 });
+	fd = client_connect(&e);
+	buf_puts(&out, upgrade);
+	ws_frames_put(&out, "81 a | 81 reports | 81 b");
+	client_send(fd, buf_str(&out));
+	client_read_until(fd, &in, "read=3");
+	client_drop_response(&in);
+	buf_reset(&out);
+	ws_frames_put(&out, "81 c | 89 ping | 81 d");
+	client_send(fd, buf_str(&out));
+	client_read_until(fd, &in, "read=2");
+	client_describe(&in, &seen);
+	ck_assert_str_eq(seen.p,
+	    "text=a text=reports text=b text=read=3 "
+	    "text=c ping=ping text=d text=read=2 ");
+	close(fd);
+	echo_stop(&e);
+	buf_free(&out);
+	buf_free(&in);
+	buf_free(&seen);
 }

@@ -15,7 +15,8 @@ put_bytes(struct replay *r, size_t n, int64_t seq)
 
 	memset(bytes, 'x', n);
 	f = frame_new(FRAME_TEXT, (struct str){ bytes, n });
-	replay_put(r, f, seq);
+	f->seq = seq;
+	replay_put(r, f);
 	frame_unref(f);
 	free(bytes);
 }
