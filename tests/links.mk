@@ -134,6 +134,8 @@ $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_engine-runner := jansson libnats
 LINKS_engine-runner := auth
 BINS_engine-runner := engine-play chat-gateway
+LINKS_PKG_mcp-host := jansson libnats
+BINS_mcp-host := mcp-sim llm-orchestrator
 # Tests of shims run it.
 BINS_procsup := engine-play
 # What engines print, and the files of a spool.
@@ -160,6 +162,13 @@ LINKS_fuzz_reply_check := fcmp procsup
 build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
     -iquote services/engine-runner
 # Names and results of the tools of MCP servers.
+SRC_fuzz_mcp_rpc := $(addprefix services/mcp-host/,rpc.c mcp_session.c \
+	catalogue.c)
+LINKS_fuzz_mcp_rpc := tool
+SRC_fuzz_mcp_config := $(addprefix services/mcp-host/,mcp_config.c jsonc.c)
+LINKS_fuzz_mcp_config := tool
+build/fuzz/tests/fuzz/mcp_rpc.o build/fuzz/tests/fuzz/mcp_config.o: \
+    private CPPFLAGS += -iquote services/mcp-host
 SRC_fuzz_tool_name := services/mcp-host/tool_name.c
 LINKS_fuzz_tool_name := tool
 SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean_text.c)

@@ -22,7 +22,8 @@ TESTKIT := $(B)/tests/testkit.a
 STACKKIT := $(B)/tests/testkit/stack.a
 STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
 PLAYER_OBJS := $(filter $(B)/tests/testkit/engine-play/%,$(call objs,tests/testkit))
-TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) $(PLAYER_OBJS) \
+MCP_SIM_OBJS := $(filter $(B)/tests/testkit/mcp-sim/%,$(call objs,tests/testkit))
+TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) $(PLAYER_OBJS) $(MCP_SIM_OBJS) \
 	$(B)/tests/testkit/preload/%,$(call objs,tests/testkit))
 $(eval $(call archive_rule,$(TESTKIT),$(TESTKIT_OBJS)))
 $(eval $(call archive_rule,$(STACKKIT),$(STACKKIT_OBJS)))
@@ -36,6 +37,13 @@ $(PLAYER_OBJS): private CPPFLAGS += -iquote tests
 $(PLAYER): $(PLAYER_OBJS)
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(LINK) -o $@ $^
+
+# An MCP server.
+MCP_SIM := $(B)/bin/mcp-sim
+$(MCP_SIM_OBJS): private CPPFLAGS += -iquote tests
+$(MCP_SIM): $(MCP_SIM_OBJS)
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(LINK) -o $@ $^ $$(pkg-config --libs jansson)
 
 # Preloaded into servers, which have no sanitizer.
 PRELOAD := $(patsubst tests/testkit/preload/%.c,$(B)/tests/testkit/%.so,\

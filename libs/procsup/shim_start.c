@@ -14,14 +14,37 @@
 #include <unistd.h>
 
 #include "core/buf.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "procsup/procsup.h"
 #include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"
 #include "procsup/shim_start.h"
 
+/* Behind the folder of this program. */
+#define SHIM_PROGRAM "../lib/soul/engine-shim"
 /* Above the numbers that a shim's descriptors get. */
 #define SOURCE_FD_MIN 16
+
+bool
+procsup_find_shim(char *dst, size_t size)
+{
+	ssize_t n =
+	    readlink("/proc/self/exe", dst, size - sizeof(SHIM_PROGRAM));
+	char *name;
+
+	if (n <= 0)
+		return false;
+	dst[n] = '\0';
+	name = strrchr(dst, '/');
+	if (name == NULL)
+		return false;
+	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
+	if (access(dst, X_OK) == 0)
+		return true;
+	log_info("procsup.no_shim", LOG_S("program", dst));
+	return false;
+}
 
 int
 shim_spec_file(const struct procsup_spec *spec, int64_t grace_ms)

@@ -343,5 +343,17 @@
 #define KEY_MCP_USER   "soul:mcp:user:{#}:%:1"
 #define KEY_MCP_GRANTS "soul:mcp:grants:{#}:%:1"
 #define KEY_MCP_USED   "soul:mcp:used:{#}:%:1"
+/*
+ * String: content of a tool's result that is no text: its media type, a line
+ * feed, and it in base64; expires.
+ */
+#define KEY_MCP_CONTENT "soul:mcp:content:{#}:%:%:1"
+/*
+ * String: the tools of a server (digest), a result of tools/list; expires.
+ * String: a call of a user: "?" while it may be executed, or its reply;
+ * expires.
+ */
+#define KEY_MCP_TOOLS "soul:mcp:tools:{%}:1"
+#define KEY_MCP_CALL  "soul:mcp:call:{#}:%:%:1"
 
 #endif /* !STATE_KEYS_H */

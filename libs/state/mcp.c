@@ -325,3 +325,64 @@ mcp_used_read(struct state *s, struct str user, struct str session,
 		*n = 0;
 	return rc;
 }
+
+/* ---- content ---- */
+
+static enum rc
+mcp_content_key(
+    struct str user, struct str id, char text[STATE_KEY_MAX], struct str *key)
+{
+	const struct str ids[] = { user, id };
+
+	return state_key(text, KEY_MCP_CONTENT, ids, NELEM(ids), key);
+}
+
+enum rc
+mcp_content_put(struct state *s, struct str user, const struct mcp_content *c)
+{
+	struct buf value = BUF_INIT(MCP_CONTENT_MAX + 256);
+	char text[STATE_KEY_MAX], ms[STR_NUM_MAX];
+	struct str key;
+	enum rc rc = mcp_content_key(user, c->id, text, &key);
+
+	if (rc == RC_OK && c->data.n > MCP_CONTENT_MAX)
+		rc = RC_TOOBIG;
+	buf_put_str(&value, c->mime_type);
+	buf_putc(&value, '\n');
+	buf_put_str(&value, c->data);
+	if (rc == RC_OK)
+		rc = buf_rc(&value);
+	if (rc == RC_OK)
+		rc = state_cmd(s,
+		    STATE_ARGS(STR("SET"), key, buf_str(&value), STR("PX"),
+			str_num(MCP_CONTENT_TTL_MS, ms)),
+		    NULL);
+	buf_free(&value);
+	return rc;
+}
+
+enum rc
+mcp_content_read(
+    struct state *s, struct str user, struct mcp_content *c, struct arena *a)
+{
+	struct record_reader rd = { .a = a };
+	char text[STATE_KEY_MAX];
+	struct state_reply *r = NULL;
+	struct str key, rest;
+	enum rc rc = mcp_content_key(user, c->id, text, &key);
+
+	if (rc == RC_OK)
+		rc = state_cmd(s, STATE_ARGS(STR("GET"), key), &r);
+	if (rc == RC_OK && state_reply_kind(r) == STATE_NIL)
+		rc = RC_NOENT;
+	if (rc == RC_OK) {
+		rest = record_text(&rd, r);
+		c->mime_type = str_split(&rest, '\n');
+		c->data = rest;
+		if (rd.rc == RC_OK && rest.p == NULL)
+			rd.rc = RC_INVALID;
+		rc = record_end(&rd, key);
+	}
+	state_reply_free(r);
+	return rc;
+}

@@ -91,4 +91,25 @@ enum rc mcp_used_add(struct state *s, struct str user, struct str session,
 enum rc mcp_used_read(struct state *s, struct str user, struct str session,
     struct arena *a, struct mcp_used **list, size_t *n) RC_CHECK;
 
+/* ---- content of results ---- */
+
+/* How long it is stored; its base64, in bytes. */
+#define MCP_CONTENT_TTL_MS 600000
+#define MCP_CONTENT_MAX    2000000
+
+struct mcp_content {
+	struct str id, mime_type;
+	struct str data; /* base64 */
+};
+
+/*
+ * mcp_content_put(s, user, c): RC_TOOBIG over MCP_CONTENT_MAX.
+ * mcp_content_read(s, user, c, a): That of c->id, in a; RC_NOENT: there is
+ * none, or no more.
+ */
+enum rc mcp_content_put(
+    struct state *s, struct str user, const struct mcp_content *c) RC_CHECK;
+enum rc mcp_content_read(struct state *s, struct str user,
+    struct mcp_content *c, struct arena *a) RC_CHECK;
+
 #endif /* !STATE_MCP_H */

@@ -77,7 +77,7 @@ nats_add_events(const struct gen *g, const char *who, const char *template,
 
 /*
  * A subject for who's permissions: a provider of tools has only those with its
- * own name, whoever calls providers has all.
+ * own name, their callers have all.
  */
 static char *
 nats_subject_of(const struct gen *g, const char *who, const char *subject)

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 45
+#define ROUTES_N 47
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -43,6 +43,8 @@ void on_memories_delete(void *app, struct svc_call *c);
 void on_export(void *app, struct svc_call *c);
 void on_user_profile_get(void *app, struct svc_call *c);
 void on_user_profile_patch(void *app, struct svc_call *c);
+void on_interactions(void *app, struct svc_call *c);
+void on_sessions_reply(void *app, struct svc_call *c);
 void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */

@@ -26,8 +26,6 @@
 
 #define DISK_THREADS 4
 #define DISK_QUEUE   1024
-/* Behind the folder of this program. */
-#define SHIM_PROGRAM "../lib/soul/engine-shim"
 /* Engines that did not work are probed after this. */
 #define PROBE_MS 10000
 
@@ -322,32 +320,14 @@ runner_main(void *arg)
 	}
 }
 
-/* Without it this program, with its many libraries, is the shim. */
-static bool
-runner_find_shim(struct runner *r)
-{
-	ssize_t n = readlink("/proc/self/exe", r->shim_program,
-	    sizeof(r->shim_program) - sizeof(SHIM_PROGRAM));
-	char *name;
-
-	if (n <= 0)
-		return false;
-	r->shim_program[n] = '\0';
-	name = strrchr(r->shim_program, '/');
-	if (name == NULL)
-		return false;
-	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
-	if (access(r->shim_program, X_OK) == 0)
-		return true;
-	log_info("runner.no_shim", LOG_S("program", r->shim_program));
-	return false;
-}
-
 static enum rc
 runner_make(struct runner *r)
 {
 	const struct procsup_opts p = { .loop = r->loop,
-		.program = runner_find_shim(r) ? r->shim_program : NULL,
+		.program =
+		    procsup_find_shim(r->shim_program, sizeof(r->shim_program))
+		    ? r->shim_program
+		    : NULL,
 		.stop_grace_ms = r->conf->stop_grace_ms };
 	enum rc rc;
 

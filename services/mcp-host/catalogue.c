@@ -102,6 +102,15 @@ catalogue_schema(struct catalogue_reader *r, struct str json, struct str *out)
 }
 
 static bool
+catalogue_name_valid(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static bool
 catalogue_read_tool(
     struct catalogue_reader *r, struct str json, struct catalogue_tool *t)
 {
@@ -118,7 +127,7 @@ catalogue_read_tool(
 	if (!catalogue_text(r, rpc_member(json, STR("name")), &t->name) ||
 	    t->name.n == 0 || t->name.n > CATALOGUE_NAME_MAX ||
 	    map_get(r->c->names, t->name) != NULL ||
-	    memchr(t->name.p, '\0', t->name.n) != NULL)
+	    !catalogue_name_valid(t->name))
 		return false;
 	if (!catalogue_schema(
 		r, rpc_member(json, STR("inputSchema")), &t->schema) ||

@@ -20,6 +20,7 @@
 #define TIMEOUT_MAX 3600000
 
 struct mcp_config {
+	size_t refs;
 	struct arena *arena;
 	struct mcp_server *servers;
 	size_t n;
@@ -416,6 +417,50 @@ config_read_http(
 }
 
 static void
+config_put_uri(struct buf *b, const char *path)
+{
+	static const char plain[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	    "0123456789-._~/";
+
+	buf_puts(b, "file://");
+	for (; *path != '\0'; path++)
+		if (strchr(plain, *path) != NULL)
+			buf_putc(b, *path);
+		else
+			buf_printf(b, "%%%02X", (unsigned char)*path);
+}
+
+static void
+config_read_roots(
+    struct config_reader *r, const struct wire_tree *v, struct mcp_server *s)
+{
+	struct buf uri = BUF_INIT(STRING_MAX), b = BUF_INIT(STRING_MAX);
+	struct wire_out o = { &b, false };
+
+	s->roots = config_list(r, v, "roots", &s->n_roots);
+	wire_out_object(&o);
+	wire_out_key(&o, STR("roots"));
+	wire_out_array(&o);
+	for (size_t i = 0; i < s->n_roots && s->roots[i] != NULL; i++) {
+		if (s->roots[i][0] != '/')
+			config_error(r, "roots", "must be paths from the root");
+		buf_reset(&uri);
+		config_put_uri(&uri, s->roots[i]);
+		wire_out_object(&o);
+		wire_out_key(&o, STR("uri"));
+		wire_out_str(&o, buf_str(&uri));
+		wire_out_object_end(&o);
+	}
+	wire_out_array_end(&o);
+	wire_out_object_end(&o);
+	if (s->n_roots > 0)
+		s->roots_json = arena_str(r->c->arena, buf_str(&b)).p;
+	buf_free(&uri);
+	buf_free(&b);
+}
+
+static void
 config_read_rules(
     struct config_reader *r, const struct wire_tree *v, struct mcp_server *s)
 {
@@ -439,10 +484,7 @@ config_read_rules(
 	s->exclude = config_list(r, v, "excludeTools", &s->n_exclude);
 	s->tenants = config_list(r, v, "tenants", &s->n_tenants);
 	s->all_tenants = config_get(v, "tenants") == NULL;
-	s->roots = config_list(r, v, "roots", &s->n_roots);
-	for (size_t i = 0; i < s->n_roots; i++)
-		if (s->roots[i] != NULL && s->roots[i][0] != '/')
-			config_error(r, "roots", "must be paths from the root");
+	config_read_roots(r, v, s);
 	config_read_timeout(r, v, s);
 }
 
@@ -638,6 +680,7 @@ mcp_config_read(struct str text, const struct mcp_variables *vars,
 		return RC_TOOBIG;
 	}
 	r.c = mem_zalloc(sizeof(*r.c));
+	r.c->refs = 1;
 	r.c->arena = arena_new(16 * MCP_CONFIG_MAX);
 	jsonc_strip(text, &json);
 	rc = wire_tree_parse(buf_str(&json), &top);
@@ -648,17 +691,25 @@ mcp_config_read(struct str text, const struct mcp_variables *vars,
 	wire_tree_free(top);
 	buf_free(&json);
 	if (rc != RC_OK) {
-		mcp_config_free(r.c);
+		mcp_config_unref(r.c);
 		return RC_INVALID;
 	}
 	*out = r.c;
 	return RC_OK;
 }
 
-void
-mcp_config_free(struct mcp_config *c)
+struct mcp_config *
+mcp_config_ref(struct mcp_config *c)
 {
-	if (c == NULL)
+	if (c != NULL)
+		c->refs++;
+	return c;
+}
+
+void
+mcp_config_unref(struct mcp_config *c)
+{
+	if (c == NULL || --c->refs > 0)
 		return;
 	arena_free(c->arena);
 	free(c->servers);

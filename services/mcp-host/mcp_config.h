@@ -83,7 +83,8 @@ struct mcp_server {
 	size_t n_auto_tools, n_include, n_exclude;
 	const char **roots; /* paths that the server is given as roots */
 	size_t n_roots;
-	const char **tenants; /* who may use it */
+	const char *roots_json; /* as a result of roots/list; NULL: none */
+	const char **tenants;   /* who may use it */
 	size_t n_tenants;
 	bool all_tenants;
 };
@@ -100,11 +101,14 @@ struct mcp_variables {
  * mcp_config_read(text, vars, out, errors):
  * Read text.  RC_INVALID: errors has a line for each error, with its path:
  * "/mcpServers/clock/args/0: must be a string"; RC_TOOBIG: over
- * MCP_CONFIG_MAX, with a line too.  Freed with mcp_config_free().
+ * MCP_CONFIG_MAX, with a line too.  It has one reference.
+ *
+ * mcp_config_ref(c), mcp_config_unref(c): NULL is allowed.
  */
 enum rc mcp_config_read(struct str text, const struct mcp_variables *vars,
     struct mcp_config **out, struct buf *errors) RC_CHECK;
-void mcp_config_free(struct mcp_config *c);
+struct mcp_config *mcp_config_ref(struct mcp_config *c);
+void mcp_config_unref(struct mcp_config *c);
 
 /*
  * mcp_config_n(c), mcp_config_at(c, i): The servers that are not disabled, in

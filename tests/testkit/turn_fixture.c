@@ -141,9 +141,10 @@ const struct turn_call call_invalid[] = { BAD_CALL("nod", TURN_INVALID) };
 const struct turn_call call_unknown[] = { BAD_CALL("fly", TURN_UNKNOWN) };
 const struct turn_call call_read[] = { READ("read") };
 const struct turn_call call_write[] = { WRITE("write") };
-const struct turn_call call_ask[] = { ASK("send") };
-const struct turn_call call_read_ask[] = { READ("read"), ASK("send") };
-const struct turn_call call_asks[] = { ASK("send"), ASK("post") };
+const struct turn_call call_guarded[] = { GUARDED("send") };
+const struct turn_call call_read_guarded[] = { READ("read"), GUARDED("send") };
+const struct turn_call call_two_guarded[] = { GUARDED("send"),
+	GUARDED("post") };
 const struct turn_call call_more[] = { MORE };
 const struct turn_call call_safe[] = { SAFE(INVOKE, "stop") };
 const struct turn_call call_safe_too[] = { CALL("nod"), SAFE(INVOKE, "stop") };

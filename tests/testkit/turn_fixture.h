@@ -98,9 +98,9 @@ struct turn_event turn_fixture_error(enum turn_event_kind kind, int status);
 		.tool = STR_INIT(name), .label = STR_INIT(name),              \
 		.call_id = STR_INIT("p"), .args = STR_INIT("{}"), __VA_ARGS__ \
 	}
-#define READ(name)  PROVIDED(name, .safety = true)
-#define WRITE(name) PROVIDED(name, .safety = false)
-#define ASK(name)   PROVIDED(name, .asks = true)
+#define READ(name)    PROVIDED(name, .safety = true)
+#define WRITE(name)   PROVIDED(name, .safety = false)
+#define GUARDED(name) PROVIDED(name, .needs_approval = true)
 #define MORE                                                               \
 	{                                                                  \
 		.kind = TURN_MORE, .skill = STR_INIT("more_tools"),        \
@@ -122,9 +122,9 @@ extern const struct turn_call call_invalid[];
 extern const struct turn_call call_unknown[];
 extern const struct turn_call call_read[];
 extern const struct turn_call call_write[];
-extern const struct turn_call call_ask[];
-extern const struct turn_call call_read_ask[];
-extern const struct turn_call call_asks[];
+extern const struct turn_call call_guarded[];
+extern const struct turn_call call_read_guarded[];
+extern const struct turn_call call_two_guarded[];
 extern const struct turn_call call_more[];
 extern const struct turn_call call_safe[];
 extern const struct turn_call call_safe_too[];

@@ -1,5 +1,5 @@
--- turn_take_approval: a turn takes the call that waits for an approval, before
--- it is sent: so it is sent by one turn only, which may have acted from then on.
+-- turn_take_approval: a turn takes the call that waits for an approval before
+-- it is sent, so that no other turn sends it; it may have acted from then on.
 --
 -- KEYS: turns, instance, session, events, turn
 -- ARGV: entry (instance:turn), the call as the session has it

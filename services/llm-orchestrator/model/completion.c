@@ -105,7 +105,7 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		completion_reject_args(
 		    d, STR("the arguments are too large to be checked"));
 	}
-	if (tool->asks && d->outcome == TURN_UNSENT &&
+	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
 	    !approval_is_short(d->args))
 		completion_reject_args(d,
 		    STR("the arguments are too long for a question to the "
@@ -151,7 +151,7 @@ completion_take_call(
 	d->skill = tool->skill;
 	d->label = tool->label;
 	d->safety = tool->safety;
-	d->asks = tool->asks;
+	d->needs_approval = tool->needs_approval;
 	d->provided = tool->provided;
 	d->kind = completion_call_kind(tool);
 	completion_check_args(r, tool, c, d);

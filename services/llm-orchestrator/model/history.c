@@ -163,7 +163,7 @@ history_advice(enum turn_outcome outcome)
 		return "it was not sent and will not be done now";
 	case TURN_DEFERRED:
 		return "call it again if it is still needed";
-	case TURN_ASKED:
+	case TURN_UNAPPROVED:
 		return "the user is asked; it is carried out when they approve "
 		       "it, not before";
 	case TURN_DENIED:

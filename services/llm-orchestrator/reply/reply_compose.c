@@ -39,7 +39,7 @@ static const struct {
 	[TURN_SKIPPED] = { "not sent",
 	    "前一次没有得到确认，后面的%没有再做。" },
 	[TURN_CANCELED] = { "canceled", "%还没有做。" },
-	[TURN_ASKED] = { "approval required", "%要得到同意才能做。" },
+	[TURN_UNAPPROVED] = { "approval required", "%要得到同意才能做。" },
 	[TURN_DENIED] = { "not approved", "好的，%没有做。" },
 };
 
@@ -196,7 +196,7 @@ reply_is_failure(const struct turn *t, size_t i)
 	const struct turn_call *c = &t->calls[i];
 
 	/* The question says what is to be approved. */
-	if (c->outcome == TURN_ASKED && t->question.n > 0)
+	if (c->outcome == TURN_UNAPPROVED && t->question.n > 0)
 		return false;
 	return c->kind != TURN_RECALL && c->kind != TURN_MORE &&
 	    !reply_is_unreachable(t, i) && reply_forget_failure(c) == NULL &&

@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "tool/tool_approval.h"
 #include "tool/tool_digest.h"
 #include "tools/provided.h"
 #include "turn/turn_runner.h"
@@ -26,7 +27,7 @@ static const struct {
 	enum approval_reply reply;
 	const char *words; /* separated by '|', in lower case */
 } approval_words[] = {
-	{ APPROVAL_ONCE,
+	{ APPROVAL_THIS_TIME,
 	    "once|这次可以|可以|可以的|好|好的|好啊|好吧|行|行吧|嗯|是|是的|"
 	    "对|同意|允许|批准|确认|没问题|这次可以吧|yes|y|yes please|ok|okay|"
 	    "sure|this time|allow|allow once|go ahead|approve|approved" },
@@ -159,15 +160,6 @@ approval_prompt(const struct wire_session_approval *m, struct arena *a)
 	return s;
 }
 
-static const struct wire_question_option approval_options[2][3] = {
-	{ { STR_INIT("once"), STR_INIT("this time") },
-	    { STR_INIT("always"), STR_INIT("always") },
-	    { STR_INIT("no"), STR_INIT("no") } },
-	{ { STR_INIT("once"), STR_INIT("这次可以") },
-	    { STR_INIT("always"), STR_INIT("一直可以") },
-	    { STR_INIT("no"), STR_INIT("不要") } },
-};
-
 void
 approval_question(
     const struct wire_session_approval *m, struct fcmp_question *out)
@@ -175,8 +167,8 @@ approval_question(
 	*out = (struct fcmp_question){ .interaction_id = m->interaction_id,
 		.kind = WIRE_QUESTION_KIND_SINGLE_CHOICE,
 		.prompt = m->prompt,
-		.options = approval_options[m->chinese],
-		.n_options = NELEM(approval_options[0]) };
+		.options = tool_approval_options(m->chinese),
+		.n_options = TOOL_APPROVAL_OPTIONS_N };
 }
 
 /* ---- record ---- */
@@ -361,22 +353,22 @@ approval_load(struct turn_run *r, struct approval_found *out)
 }
 
 const struct wire_session_approval *
-approval_asks(const struct turn_run *r)
+approval_question_of(const struct turn_run *r)
 {
-	return r->asks.prompt.p != NULL ? &r->asks : NULL;
+	return r->question.prompt.p != NULL ? &r->question : NULL;
 }
 
 struct str
 approval_save(struct turn_run *r)
 {
-	const struct turn_call *call = turn_asked(&r->turn);
+	const struct turn_call *call = turn_unapproved(&r->turn);
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	struct str s = STR("");
 
 	if (call == NULL)
 		return r->facts.approval.n > 0 ? s : (struct str){ 0 };
-	if (approval_asks(r) != NULL &&
-	    wire_encode(&wire_session_approval_desc, &r->asks, &b, NULL) ==
+	if (approval_question_of(r) != NULL &&
+	    wire_encode(&wire_session_approval_desc, &r->question, &b, NULL) ==
 		RC_OK)
 		s = arena_str(r->a, buf_str(&b));
 	buf_free(&b);

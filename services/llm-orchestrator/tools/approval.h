@@ -30,7 +30,7 @@ struct turn_run;
 
 enum approval_reply {
 	APPROVAL_OTHER, /* it is no reply to the question */
-	APPROVAL_ONCE,
+	APPROVAL_THIS_TIME,
 	APPROVAL_ALWAYS,
 	APPROVAL_NO
 };
@@ -47,7 +47,7 @@ bool approval_is_short(struct str args);
 
 /* What a question is about. */
 struct approval_input {
-	const struct turn_call *call; /* its outcome is TURN_ASKED */
+	const struct turn_call *call; /* its outcome is TURN_UNAPPROVED */
 	struct str turn_id, soul_id, terminal_id;
 	struct str user_text; /* for its language */
 	int64_t now;          /* Unix ms */
@@ -91,10 +91,11 @@ struct approval_found {
  * approval_save(r):
  * What the session is to have from now on: the call that the turn asks about,
  * or nothing; absent: no change.
- * approval_asks(r): The record of that call, or NULL.
+ * approval_question_of(r): The record of that call, or NULL.
  */
 enum rc approval_load(struct turn_run *r, struct approval_found *out) RC_CHECK;
 struct str approval_save(struct turn_run *r);
-const struct wire_session_approval *approval_asks(const struct turn_run *r);
+const struct wire_session_approval *approval_question_of(
+    const struct turn_run *r);
 
 #endif /* !LLM_ORCHESTRATOR_APPROVAL_H */

@@ -88,6 +88,7 @@ static void
 provided_end(struct provided_call *v, const struct tool_result *res)
 {
 	struct turn_run *r = v->run;
+	const struct turn_provided *p = r->turn.calls[v->call].provided;
 	struct turn_event e = { .kind = TURN_CALL_RESULT,
 		.call = v->call,
 		.outcome = res->outcome,
@@ -96,9 +97,9 @@ provided_end(struct provided_call *v, const struct tool_result *res)
 
 	if (res->outcome == TURN_NOT_CONFIRMED)
 		metric_add(r->o->metrics.not_confirmed, 1);
-	if (res->changed)
-		tool_providers_changed(
-		    r, r->turn.calls[v->call].provided->provider);
+	/* With a lasting approval its policy is another one. */
+	if (res->changed || p->always)
+		tool_providers_changed(r, p->provider);
 	provided_free(v);
 	turn_feed(r, &e);
 }
@@ -266,7 +267,7 @@ provided_new(struct turn_run *r, size_t call)
 	v->run = r;
 	v->call = call;
 	v->start = clock_mono();
-	/* An approved call has the same id whoever sends it. */
+	/* An approved call has the same id in any turn. */
 	if (p->interaction_id.n > 0)
 		str_copy(p->interaction_id, v->id, sizeof(v->id));
 	else

@@ -392,9 +392,9 @@ tool_from_definition(
 	*out = (struct tool){ .name = arena_str(a, d->name),
 		.description = arena_str(a, d->description),
 		.timeout_s = d->timeout_s,
-		.asks = d->policy == WIRE_TOOL_DEFINITION_POLICY_ASK,
+		.needs_approval = d->policy == WIRE_TOOL_DEFINITION_POLICY_ASK,
 		.kind = TOOL_PROVIDED };
-	out->safety = d->read_only && !out->asks;
+	out->safety = d->read_only && !out->needs_approval;
 	out->skill = out->name;
 	out->label = tool_clause(d->title);
 	if (out->label.p == NULL)

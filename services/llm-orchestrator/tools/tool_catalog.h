@@ -47,11 +47,11 @@ struct tool {
 	struct str name;  /* the model's name of it: [A-Za-z0-9_-]{1,64} */
 	struct str label; /* name shown to people */
 	struct str description;
-	struct str schema; /* JSON; always of an object */
-	struct str shown;  /* the schema without our extensions */
-	int64_t timeout_s; /* for its result; 0: the default */
-	bool safety;       /* exempt from the gate */
-	bool asks;         /* not without the user's approval */
+	struct str schema;   /* JSON; always of an object */
+	struct str shown;    /* the schema without our extensions */
+	int64_t timeout_s;   /* for its result; 0: the default */
+	bool safety;         /* exempt from the gate */
+	bool needs_approval; /* not without the user's approval */
 	enum tool_kind kind;
 	const struct turn_provided *provided; /* or NULL */
 	struct wire_schema *compiled;         /* private; NULL: not yet */

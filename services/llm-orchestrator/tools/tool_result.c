@@ -22,7 +22,7 @@ static const struct {
 	{ STR_INIT("FORBIDDEN"), TURN_ERROR },
 	{ STR_INIT("DEFINITION_CHANGED"), TURN_ERROR },
 	{ STR_INIT("INVALID_ARGUMENTS"), TURN_INVALID },
-	{ STR_INIT("APPROVAL_REQUIRED"), TURN_ASKED },
+	{ STR_INIT("APPROVAL_REQUIRED"), TURN_UNAPPROVED },
 	{ STR_INIT("SERVER_UNAVAILABLE"), TURN_OFFLINE },
 	{ STR_INIT("BUSY"), TURN_OFFLINE },
 };
@@ -116,7 +116,7 @@ result_json(struct str text, struct arena *a)
 
 /* ---- results ---- */
 
-/* A tool's error is told in its own words, if it has any. */
+/* Of a tool's error its own text counts, if it has any. */
 static void
 result_read_error(const struct wire_tool_call_reply *m, struct arena *a,
     struct tool_result *out)
@@ -127,7 +127,8 @@ result_read_error(const struct wire_tool_call_reply *m, struct arena *a,
 	out->changed = str_eq(m->error.code, STR("DEFINITION_CHANGED"));
 	if (str_eq(m->error.code, STR("TOOL_ERROR")) && m->text.n > 0)
 		why = str_trim(m->text);
-	if (out->outcome != TURN_ASKED && out->outcome != TURN_NOT_CONFIRMED)
+	if (out->outcome != TURN_UNAPPROVED &&
+	    out->outcome != TURN_NOT_CONFIRMED)
 		out->why = reply_clean(why, WHY_MAX, a);
 }
 

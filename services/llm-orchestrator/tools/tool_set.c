@@ -1,5 +1,5 @@
 /*
- * Choosing within the limits, and what is said of the rest.
+ * Choosing within the limits, and the text about the rest.
  */
 #include "tools/tool_set.h"
 
@@ -140,7 +140,7 @@ tool_set_by_name(struct tool_set *s, struct tool_catalog *body, struct str name)
 /* ---- the rest ---- */
 
 static bool
-set_fits(const struct buf *b, size_t from, size_t n)
+set_has_room(const struct buf *b, size_t from, size_t n)
 {
 	return b->n - from + n + 64 <= TOOL_SET_REST_MAX;
 }
@@ -152,14 +152,14 @@ set_put_server(const struct tool_set *s, const struct tool_list_rest *rest,
 {
 	size_t unnamed = rest->more, named = 0;
 
-	if (!set_fits(b, from, rest->server.n))
+	if (!set_has_room(b, from, rest->server.n))
 		return;
 	buf_put_str(b, rest->server);
 	buf_puts(b, "：");
 	for (size_t i = 0; i < rest->n; i++) {
 		if (set_find(s, rest->names[i]) != NULL)
 			continue;
-		if (!set_fits(b, from, rest->names[i].n)) {
+		if (!set_has_room(b, from, rest->names[i].n)) {
 			unnamed++;
 			continue;
 		}
@@ -182,7 +182,7 @@ set_put_excess(
 	for (size_t i = 0; i < tool_list_n(l); i++) {
 		struct str name = tool_list_at(l, i)->name;
 
-		if (set_find(s, name) != NULL || !set_fits(b, from, name.n))
+		if (set_find(s, name) != NULL || !set_has_room(b, from, name.n))
 			continue;
 		if (named++ > 0)
 			buf_puts(b, "、");
@@ -208,7 +208,7 @@ tool_set_put_rest(const struct tool_set *s, struct buf *b)
 		set_put_excess(s, s->lists[i], b, from);
 		notes = tool_list_notes(s->lists[i], &n);
 		for (size_t k = 0; k < n; k++) {
-			if (!set_fits(b, from, notes[k].n))
+			if (!set_has_room(b, from, notes[k].n))
 				continue;
 			buf_put_str(b, notes[k]);
 			buf_putc(b, '\n');

@@ -130,8 +130,8 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 	struct buf prompt = BUF_INIT(PROMPT_MAX);
 	char hex[ID_HEX32_MAX];
 
-	if (approval_asks(r) != NULL) {
-		approval_question(&r->asks, &q);
+	if (approval_question_of(r) != NULL) {
+		approval_question(&r->question, &q);
 		fcmp_input_required(h, &q, b);
 	} else if (r->turn.route.n_questions == 0) {
 		fcmp_completed(h, FCMP_STRUCTURED, b);
@@ -283,9 +283,9 @@ commit_write(struct turn_run *r)
 
 /* The question about a call that is not sent without the user's approval. */
 static void
-commit_ask(struct turn_run *r)
+commit_set_question(struct turn_run *r)
 {
-	struct approval_input in = { .call = turn_asked(&r->turn),
+	struct approval_input in = { .call = turn_unapproved(&r->turn),
 		.turn_id = r->slot.turn_id,
 		.soul_id = r->facts.soul_id,
 		.terminal_id = turn_chat(r)->terminal_id,
@@ -293,14 +293,14 @@ commit_ask(struct turn_run *r)
 		.now = clock_wall().ms };
 	enum rc rc;
 
-	if (in.call == NULL || approval_asks(r) != NULL)
+	if (in.call == NULL || approval_question_of(r) != NULL)
 		return;
-	rc = approval_make(&in, r->a, &r->asks);
+	rc = approval_make(&in, r->a, &r->question);
 	if (rc != RC_OK) {
 		log_error("approval.not_asked", LOG_RC(rc));
-		r->asks.prompt = (struct str){ 0 };
+		r->question.prompt = (struct str){ 0 };
 	}
-	r->turn.question = r->asks.prompt;
+	r->turn.question = r->question.prompt;
 }
 
 enum rc
@@ -310,7 +310,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
-	commit_ask(r);
+	commit_set_question(r);
 	if (r->reply.p == NULL)
 		rc = reply_compose(&r->turn, absent, r->a, &r->reply);
 	if (rc == RC_OK)

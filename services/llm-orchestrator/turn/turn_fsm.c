@@ -27,10 +27,10 @@ round_lacks_tool(const struct turn *t, enum turn_call_kind kind)
 }
 
 const struct turn_call *
-turn_asked(const struct turn *t)
+turn_unapproved(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (t->calls[i].outcome == TURN_ASKED)
+		if (t->calls[i].outcome == TURN_UNAPPROVED)
 			return &t->calls[i];
 	}
 	return NULL;
@@ -38,9 +38,10 @@ turn_asked(const struct turn *t)
 
 /* The user is asked about one call of a turn. */
 static void
-round_ask(struct turn *t, struct turn_call *c)
+round_suspend(struct turn *t, struct turn_call *c)
 {
-	c->outcome = turn_asked(t) != NULL ? TURN_DEFERRED : TURN_ASKED;
+	c->outcome =
+	    turn_unapproved(t) != NULL ? TURN_DEFERRED : TURN_UNAPPROVED;
 }
 
 /*
@@ -70,8 +71,8 @@ round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
 		else if ((c->kind == TURN_INVOKE || c->kind == TURN_PROVIDED) &&
 		    !c->safety)
 			c->outcome = gate;
-		if (c->outcome == TURN_UNSENT && c->asks)
-			round_ask(t, c);
+		if (c->outcome == TURN_UNSENT && c->needs_approval)
+			round_suspend(t, c);
 	}
 	return searches;
 }
@@ -127,7 +128,7 @@ round_has_result(const struct turn *t)
 	for (size_t i = 0; i < t->n_calls; i++) {
 		enum turn_outcome outcome = t->calls[i].outcome;
 
-		if (round_has_call(t, i) && outcome != TURN_ASKED &&
+		if (round_has_call(t, i) && outcome != TURN_UNAPPROVED &&
 		    outcome != TURN_DEFERRED)
 			return true;
 	}
@@ -168,9 +169,9 @@ round_result(struct turn *t, const struct turn_event *e)
 	c->outcome = e->outcome;
 	c->output = e->output;
 	c->why = e->why;
-	if (e->outcome == TURN_ASKED) {
+	if (e->outcome == TURN_UNAPPROVED) {
 		c->outcome = TURN_SENT;
-		round_ask(t, c);
+		round_suspend(t, c);
 	}
 	return true;
 }
@@ -186,7 +187,7 @@ round_may_go_on(struct turn *t)
 {
 	static const enum turn_outcome absent[] = { TURN_NOT_CONFIRMED,
 		TURN_OFFLINE, TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_BLOCKED,
-		TURN_GATE_UNKNOWN, TURN_ASKED };
+		TURN_GATE_UNKNOWN, TURN_UNAPPROVED };
 
 	if (t->round >= t->max_rounds + t->recalled)
 		return false;
@@ -401,10 +402,10 @@ static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
 
 /* The call that the user was asked about: a round of its own. */
 static void
-fsm_take_answer(struct turn *t, struct turn_actions *out)
+fsm_take_user_reply(struct turn *t, struct turn_actions *out)
 {
-	struct turn_event e = { .calls = &t->answer, .n_calls = 1 };
-	bool denied = t->answer.outcome == TURN_DENIED;
+	struct turn_event e = { .calls = &t->user_reply, .n_calls = 1 };
+	bool denied = t->user_reply.outcome == TURN_DENIED;
 
 	(void)round_take(t, &e, fsm_gate_outcome(t));
 	if (denied)
@@ -418,8 +419,8 @@ fsm_perceived(struct turn *t, struct turn_actions *out)
 {
 	if ((t->awaited & (AWAIT_EMOTION | AWAIT_INTENTS)) != 0)
 		return;
-	if (t->answers)
-		fsm_take_answer(t, out);
+	if (t->replies)
+		fsm_take_user_reply(t, out);
 	else if (t->routed &&
 	    t->route.action == WIRE_DECISION_ACTION_EXECUTE_INTENTS)
 		fsm_execute_intents(t, out);
@@ -439,17 +440,17 @@ fsm_on_loaded(
 	t->earlier = e->text;
 	t->awaited = AWAIT_EMOTION | AWAIT_MEMORY;
 	t->providers = e->tools;
-	t->answers = e->n_calls > 0;
-	if (t->answers)
-		t->answer = e->calls[0];
+	t->replies = e->n_calls > 0;
+	if (t->replies)
+		t->user_reply = e->calls[0];
 	fsm_do(out, TURN_DO_OBSERVE_EMOTION);
-	if (e->filter && !t->answers) {
+	if (e->filter && !t->replies) {
 		t->awaited |= AWAIT_INTENTS;
 		fsm_do(out, TURN_DO_FILTER_INTENTS);
 	}
 	fsm_do(out, TURN_DO_CHECK_MEMORY);
 	if ((t->awaited & AWAIT_INTENTS) == 0 &&
-	    t->answer.outcome != TURN_DENIED)
+	    t->user_reply.outcome != TURN_DENIED)
 		fsm_list_tools(t, out);
 }
 
@@ -532,7 +533,7 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 	struct str *text = &t->round_text[t->round - 1];
 
 	/* The model has not seen what else came of the round. */
-	if (round_has(t, TURN_ASKED) && !round_has_result(t)) {
+	if (round_has(t, TURN_UNAPPROVED) && !round_has_result(t)) {
 		fsm_finish(t, out);
 		return;
 	}
@@ -585,7 +586,7 @@ fsm_search(struct turn *t, struct turn_actions *out)
 	for (size_t i = 0; i < t->n_calls; i++) {
 		if (!round_has_call(t, i) ||
 		    (t->calls[i].outcome != TURN_UNSENT &&
-			t->calls[i].outcome != TURN_ASKED))
+			t->calls[i].outcome != TURN_UNAPPROVED))
 			continue;
 		if (t->calls[i].kind != TURN_RECALL) {
 			t->calls[i].outcome = TURN_DEFERRED;

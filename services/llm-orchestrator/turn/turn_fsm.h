@@ -70,8 +70,8 @@ enum turn_outcome {
 	TURN_NO_MATCH,      /* no memory matches; nothing was forgotten */
 	TURN_SKIPPED,  /* an earlier call of the same skill is not confirmed */
 	TURN_CANCELED, /* the turn was canceled before it was sent */
-	TURN_ASKED,    /* it waits for the user's approval */
-	TURN_DENIED,   /* the user did not approve it */
+	TURN_UNAPPROVED, /* it waits for the user's approval */
+	TURN_DENIED,     /* the user did not approve it */
 	TURN_OUTCOMES
 };
 
@@ -81,7 +81,7 @@ struct turn_call {
 	enum turn_call_kind kind;
 	enum turn_outcome outcome;
 	bool safety;           /* exempt from the gate */
-	bool asks;             /* not without the user's approval */
+	bool needs_approval;   /* not without the user's approval */
 	size_t round;          /* number of the completion; 0: TURN_DIRECT */
 	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
 	struct str skill;      /* the body's name of the skill */
@@ -239,8 +239,8 @@ struct turn {
 	bool providers; /* private: some are present */
 	bool listed;    /* private: their tools are or were requested */
 	bool more;      /* some tools are not shown */
-	bool answers; /* private: the turn replies to a question about answer */
-	struct turn_call answer;
+	bool replies;   /* private: to a question about user_reply */
+	struct turn_call user_reply;
 	bool routed; /* route is valid */
 	struct turn_route route;
 	size_t round; /* completions with calls so far */
@@ -254,7 +254,7 @@ struct turn {
 	bool model_failed; /* after something was done */
 	struct str text;
 	struct str earlier;  /* results of earlier turns to report; or empty */
-	struct str question; /* about turn_asked(), set before the reply */
+	struct str question; /* about turn_unapproved(), set before the reply */
 	size_t n_calls;
 	struct turn_call calls[TURN_CALLS_MAX];
 };
@@ -274,9 +274,9 @@ void turn_step(
     struct turn *t, const struct turn_event *e, struct turn_actions *out);
 
 /*
- * turn_asked(t): The call that the turn asks an approval for, or NULL.
+ * turn_unapproved(t): The call that the turn asks an approval for, or NULL.
  */
-const struct turn_call *turn_asked(const struct turn *t);
+const struct turn_call *turn_unapproved(const struct turn *t);
 
 /* turn_phase_name(t): The phase, as turn_reply.stage has it. */
 const char *turn_phase_name(const struct turn *t);

@@ -419,7 +419,6 @@ load_put_event(struct turn_run *r, const struct approval_found *found,
 {
 	e->filter = r->early.sent || r->facts.filter.n > 0;
 	e->tools = tool_providers_any(r);
-	e->error = found->error;
 	e->text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
 	e->text = run_report_sentences(&r->facts.notes, e->text, r->a);
 	if (found->note.n > 0)
@@ -451,6 +450,12 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	rc = load_read_session(r);
 	/* A retry reads them anew. */
 	turn_prefetch_drop(r);
+	if (rc == RC_OK)
+		rc = approval_load(r, &found);
+	if (rc == RC_OK && found.error.status != 0) {
+		load_feed_error(r, found.error);
+		return RC_OK;
+	}
 	if (rc == RC_OK && !r->begun)
 		rc = load_store_input(r);
 	if (rc == RC_NOENT) {
@@ -462,9 +467,7 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	}
 	if (rc != RC_OK)
 		return rc;
-	rc = approval_load(r, &found);
-	if (rc == RC_OK)
-		rc = load_put_event(r, &found, &e);
+	rc = load_put_event(r, &found, &e);
 	if (rc != RC_OK)
 		return rc;
 	turn_publish_user_input(r);

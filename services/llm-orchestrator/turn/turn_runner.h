@@ -176,7 +176,7 @@ struct turn_run {
 	bool lists_missing;
 	size_t search_call, found_before; /* of the search for more tools */
 	/* The call that the turn asks about; its prompt absent: none. */
-	struct wire_session_approval asks;
+	struct wire_session_approval question;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
 	struct loop_timer progress, poll, expire, retry;

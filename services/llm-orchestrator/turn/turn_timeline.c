@@ -195,7 +195,7 @@ timeline_outcome_name(enum turn_outcome outcome)
 		[TURN_NO_SUBSCRIBER] = "no_subscriber",
 		[TURN_NO_TIME] = "late",
 		[TURN_NO_MATCH] = "nothing_fits",
-		[TURN_ASKED] = "asked",
+		[TURN_UNAPPROVED] = "asked",
 	};
 
 	return names[outcome] != NULL ? names[outcome] : "error";

@@ -6,6 +6,7 @@
 #include "summary/summary_job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bus/bus.h"
@@ -26,6 +27,7 @@
 #include "summary/extraction.h"
 #include "svc/event.h"
 #include "svc/svc.h"
+#include "svc/system_notice.h"
 #include "wire/subjects.h"
 
 #define IDS_BYTES  4096
@@ -302,6 +304,26 @@ summary_job_merge_profile(struct summary_job *x,
 	    x->scan->w->state, x->idle.key.user_id, job->patch, at, err);
 }
 
+/* The stream has all of the session's jobs; repeating it has no effect. */
+static void
+summary_job_notify(struct summary_job *x)
+{
+	char text[ID_MAX + 80];
+	const struct svc_notice n = {
+		.level = WIRE_SYSTEM_NOTIFICATION_LEVEL_INFO,
+		.code = "MEMORY_ARCHIVED",
+		.message = { text,
+		    (size_t)snprintf(text, sizeof(text),
+			"conversation %.*s is archived: memories to be "
+			"stored: %zu",
+			STR_ARG(x->idle.key.session_id), x->n_archived) },
+		.user_id = x->idle.key.user_id,
+		.id = x->archived,
+	};
+
+	svc_notify(x->scan->w->svc, &n, &x->trace);
+}
+
 /* Run or publish one; if *published, summary_job_on_published() continues. */
 static enum rc
 summary_job_run_pending(struct summary_job *x, struct str json, bool *published,
@@ -319,6 +341,8 @@ summary_job_run_pending(struct summary_job *x, struct str json, bool *published,
 	if (rc != RC_OK)
 		return rc;
 	*published = true;
+	if (x->n_archived++ == 0)
+		x->archived = memory.job_id;
 	return summary_job_publish(x, json, memory.job_id);
 }
 
@@ -347,6 +371,8 @@ summary_job_next_pending(struct summary_job *x)
 	if (rc == RC_OK)
 		rc =
 		    session_job_done(x->scan->w->state, &x->idle.key, x->s.job);
+	if (rc == RC_OK && x->n_archived > 0)
+		summary_job_notify(x);
 	if (rc == RC_OK)
 		summary_job_step(x);
 	else
@@ -750,6 +776,7 @@ summary_job_step(struct summary_job *x)
 	enum rc rc = summary_job_may_wait(x);
 
 	arena_reset(x->a);
+	x->n_archived = 0;
 	if (rc == RC_OK)
 		rc = session_read(x->scan->w->state, &x->idle.key, x->a, &x->s);
 	x->jobs = x->s.job;

@@ -66,6 +66,8 @@ struct summary_job {
 	struct pending_publish *publish; /* in progress, or NULL */
 	enum rc published;               /* the last */
 	struct str jobs;                 /* still to be run, one a line */
+	size_t n_archived;               /* of them, memories handed over */
+	struct str archived;             /* job id of the first, in a */
 	struct known_search *search;     /* in progress, or NULL */
 	/* Input of the summary, in a. */
 	struct wall cleared; /* earlier messages were forgotten; 0: none */

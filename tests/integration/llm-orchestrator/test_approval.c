@@ -11,9 +11,10 @@
 #define WRITE          TOOL_PROVIDER_TOOL("fs", "write_file", "ask", "false")
 #define READ           TOOL_PROVIDER_TOOL("fs", "read_file", "auto", "true")
 #define ON(name, path) "[\"" name "\",\"{\\\"path\\\":\\\"" path "\\\"}\"]"
-#define PROMPT                                                                                \
-	"要用 fs 的工具「write_file」，参数是 {\"path\":\"a.txt\"}。可以吗？" \
-	"（这次可以 / 一直可以 / 不要）"
+#define PROMPT                                   \
+	"要用 fs 的工具「write_file」，" \
+	"参数是 {\"path\":\"a.txt\"}。"      \
+	"可以吗？（这次可以 / 一直可以 / 不要）"
 
 struct bench {
 	struct orch_fixture f;
@@ -68,7 +69,7 @@ reply(struct bench *b, const char *text)
 	orch_turn_start(&b->t, &b->f, text);
 }
 
-TEST_T(a_turn_asks_and_sends_nothing, 60)
+TEST_T(a_turn_with_a_question_sends_nothing, 60)
 {
 	struct bench b;
 	char text[256];
@@ -164,7 +165,7 @@ TEST_T(a_denied_call_is_not_sent, 60)
 	finish(&b);
 }
 
-TEST_T(other_words_drop_it_and_the_reply_says_so, 60)
+TEST_T(other_words_drop_it_and_the_reply_has_that, 60)
 {
 	struct bench b;
 
@@ -198,7 +199,7 @@ TEST_T(only_the_same_session_approves, 60)
 	finish(&b);
 }
 
-/* Replace a text in what waits, as somebody with access to Redis could. */
+/* Replace a text in what waits, as a process with access to Redis could. */
 static void
 alter(struct bench *b, const char *from, const char *to)
 {
@@ -225,8 +226,8 @@ TEST_T(an_altered_call_is_rejected, 60)
 	finish(&b);
 }
 
-/* What else the round did is told before the question. */
-TEST_T(results_beside_a_question_are_told, 60)
+/* What else the round did is reported before the question. */
+TEST_T(results_beside_a_question_are_reported, 60)
 {
 	struct bench b;
 
@@ -244,7 +245,7 @@ TEST_T(results_beside_a_question_are_told, 60)
 }
 
 /* The provider's word counts: it may ask for what was listed as auto. */
-TEST_T(a_provider_may_ask_itself, 60)
+TEST_T(a_provider_may_require_an_approval, 60)
 {
 	struct bench b;
 

@@ -140,8 +140,8 @@ TEST_T(more_tools_are_searched_for, 60)
 struct outcome_row {
 	enum tool_provider_mode mode;
 	const char *reply;
-	const char *said;  /* by the turn's own sentence */
-	const char *error; /* of failed_skills */
+	const char *sentence; /* by the turn's own sentence */
+	const char *error;    /* of failed_skills */
 };
 
 static void
@@ -152,7 +152,7 @@ check_outcome(struct bench *b, const struct outcome_row *row)
 	orch_model_reply(&b->f.model, "", CALLS(ON_A("fs__move_file")));
 	orch_model_reply(&b->f.model, "嗯。", NULL);
 	orch_turn_start(&b->t, &b->f, "移动 a.txt");
-	orch_ck_completed(&b->t, .reply = row->said, .executed = "",
+	orch_ck_completed(&b->t, .reply = row->sentence, .executed = "",
 	    .failed = "fs__move_file", .errors = row->error);
 	orch_turn_close(&b->t);
 }
@@ -193,7 +193,7 @@ TEST_T(only_what_was_confirmed_was_done, 90)
 		tool_provider_announce(&b.p, NULL);
 		check_outcome(&b, &rows[i]);
 	}
-	/* Each was sent once; of those that were silent the end was told. */
+	/* Each was sent once; the silent ones were canceled. */
 	ck_assert_uint_eq(tool_provider_calls(&b.p), 7);
 	ck_assert_uint_eq(tool_provider_cancels(&b.p), 2);
 	tool_provider_set(&b.p, mode, TOOL_BAD);
@@ -206,7 +206,7 @@ TEST_T(only_what_was_confirmed_was_done, 90)
 	finish(&b);
 }
 
-TEST_T(a_provider_that_is_not_there_is_offline, 60)
+TEST_T(a_provider_without_a_process_is_offline, 60)
 {
 	struct bench b;
 
@@ -229,7 +229,7 @@ TEST_T(a_provider_that_is_not_there_is_offline, 60)
 
 /* ---- the model's mistakes ---- */
 
-TEST_T(invalid_arguments_are_returned_once, 60)
+TEST_T(invalid_arguments_are_returned_to_the_model, 60)
 {
 	struct bench b;
 

@@ -7,25 +7,31 @@
 #include "core/mem.h"
 #include "testkit/memory_fixture.h"
 
-/* The payload of the next event, and its trace id. */
+/* The payload of the next event, of that source, and its trace id. */
 static json_t *
-next_event(natsSubscription *sub, char trace[64])
+next_event_of(natsSubscription *sub, const char *source, char trace[64])
 {
 	json_t *j = tk_nats_next(sub, MEMORY_FIXTURE_MS, NULL), *payload;
 
 	ck_assert_ptr_nonnull(j);
-	ck_assert_str_eq(tk_text(j, "source"), "memory-worker");
+	ck_assert_str_eq(tk_text(j, "source"), source);
 	snprintf(trace, 64, "%s", tk_text(j, "trace_id"));
 	payload = json_incref(json_object_get(j, "payload"));
 	json_decref(j);
 	return payload;
 }
 
+static json_t *
+next_event(natsSubscription *sub, char trace[64])
+{
+	return next_event_of(sub, "memory-worker", trace);
+}
+
 #define text_of(j, key) json_string_value(json_object_get((j), (key)))
 
 TEST_T(an_idle_session_becomes_a_memory, 60)
 {
-	natsSubscription *idle, *stored;
+	natsSubscription *idle, *stored, *notices;
 	char first[64], second[64];
 	struct memory_list l;
 	struct session s;
@@ -35,6 +41,7 @@ TEST_T(an_idle_session_becomes_a_memory, 60)
 	memory_fixture_start(&fx, 1);
 	idle = tk_nats_listen(fx.nc, "soul.event.session_idle.*");
 	stored = tk_nats_listen(fx.nc, "soul.event.memory_stored.*");
+	notices = tk_nats_listen(fx.nc, "soul.event.system_notification.u1");
 	memory_fixture_converse(
 	    &fx, "chat", "我对花生过敏，点餐的时候要避开", 300);
 	ck_assert_uint_eq(memory_fixture_memories(&fx).n, 0);
@@ -66,6 +73,14 @@ TEST_T(an_idle_session_becomes_a_memory, 60)
 	json_decref(j);
 	/* One trace from the idle session to the memory. */
 	ck_assert_str_eq(first, second);
+	j = next_event_of(notices, "system", second);
+	ck_assert_str_eq(text_of(j, "level"), "info");
+	ck_assert_str_eq(text_of(j, "code"), "MEMORY_ARCHIVED");
+	ck_assert_str_eq(text_of(j, "user_id"), "u1");
+	ck_assert_str_eq(text_of(j, "message"),
+	    "conversation chat is archived: memories to be stored: 1");
+	json_decref(j);
+	ck_assert_str_eq(first, second);
 
 	memory_fixture_wait_summaries(&fx);
 	s = memory_fixture_session(&fx, "chat");
@@ -76,6 +91,7 @@ TEST_T(an_idle_session_becomes_a_memory, 60)
 	ck_assert_int_eq(memory_fixture_llm_calls(&fx), 1);
 	natsSubscription_Destroy(idle);
 	natsSubscription_Destroy(stored);
+	natsSubscription_Destroy(notices);
 	memory_fixture_stop(&fx);
 }
 

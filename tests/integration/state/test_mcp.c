@@ -173,3 +173,25 @@ TEST(all_of_it_is_deleted_with_the_user)
 	ck_assert_uint_eq(n, 0);
 	state_fixture_stop(&b);
 }
+
+TEST(content_is_found_by_its_user_alone)
+{
+	struct mcp_content c = { STR("0af3"), STR("image/png"), STR("QUJD") };
+	struct mcp_content got = { .id = STR("0af3") };
+	struct state_fixture b;
+
+	state_fixture_start(&b);
+	OK(mcp_content_put(b.s, USER, &c));
+	OK(mcp_content_read(b.s, USER, &got, b.a));
+	ck_assert(str_eq(got.mime_type, STR("image/png")));
+	ck_assert(str_eq(got.data, STR("QUJD")));
+	IS(RC_NOENT, mcp_content_read(b.s, STR("u2"), &got, b.a));
+	got.id = STR("0af4");
+	IS(RC_NOENT, mcp_content_read(b.s, USER, &got, b.a));
+	c.data = STR("");
+	OK(mcp_content_put(b.s, USER, &c));
+	got.id = c.id;
+	OK(mcp_content_read(b.s, USER, &got, b.a));
+	ck_assert_uint_eq(got.data.n, 0);
+	state_fixture_stop(&b);
+}

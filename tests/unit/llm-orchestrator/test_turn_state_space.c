@@ -59,7 +59,8 @@ static const struct turn_call approved[] = { WRITE("send") };
 static const struct turn_call denied[] = { PROVIDED(
     "send", .outcome = TURN_DENIED) };
 static const struct turn_call read_and_nod[] = { READ("read"), CALL("nod") };
-static const struct turn_call recall_and_ask[] = { RECALL, ASK("send") };
+static const struct turn_call recall_and_guarded[] = { RECALL,
+	GUARDED("send") };
 static const struct turn_call bad_forget[] = { { .kind = TURN_FORGET,
     .outcome = TURN_INVALID,
     .skill = STR_INIT("forget_memory") } };
@@ -83,12 +84,12 @@ static const struct {
 	{ "text", NULL, 0, SKILLS | FORGETS | TOOLS },
 	{ "", call_read, 1, TOOLS },
 	{ "text", call_write, 1, TOOLS },
-	{ "text", call_ask, 1, TOOLS },
-	{ "", call_read_ask, 2, TOOLS },
-	{ "", call_asks, 2, TOOLS },
+	{ "text", call_guarded, 1, TOOLS },
+	{ "", call_read_guarded, 2, TOOLS },
+	{ "", call_two_guarded, 2, TOOLS },
 	{ "text", call_more, 1, TOOLS },
 	{ "text", read_and_nod, 2, TOOLS },
-	{ "", recall_and_ask, 2, TOOLS },
+	{ "", recall_and_guarded, 2, TOOLS },
 	{ "", call_nod, 1, SKILLS },
 	{ "text", call_nod, 1, SKILLS },
 	{ "", call_two, 2, SKILLS },
@@ -111,7 +112,7 @@ static const struct {
 
 /* The last two: of forget_memory, of tools of providers only. */
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
-	TURN_NOT_CONFIRMED, TURN_NO_MATCH, TURN_ASKED };
+	TURN_NOT_CONFIRMED, TURN_NO_MATCH, TURN_UNAPPROVED };
 
 /* ---- states ---- */
 
@@ -131,7 +132,7 @@ key_of(const struct node *n, char dst[KEY_MAX])
 		t->corrected, t->recalled, t->overflow, t->has_text,
 		t->model_failed, t->text.n > 0, n->owed.slot, n->owed.load,
 		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.tools,
-		t->listed, t->more, t->answers, n->owed.act, n->owed.think,
+		t->listed, t->more, t->replies, n->owed.act, n->owed.think,
 		n->owed.store, n->owed.saved, t->unsaved, t->committed };
 	for (size_t i = 0; i < NELEM(parts); i++)
 		dst[at++] = (char)parts[i];
@@ -187,10 +188,10 @@ note_call(struct node *n, const struct turn_action *a)
 		ck_assert(gate_open(&n->t) || d->safety);
 	} else if (a->kind == TURN_DO_CALL_TOOL) {
 		ck_assert_int_eq(d->kind, TURN_PROVIDED);
-		ck_assert(gate_open(&n->t) && !d->safety && !d->asks);
+		ck_assert(gate_open(&n->t) && !d->safety && !d->needs_approval);
 	} else if (a->kind == TURN_DO_READ_TOOL) {
 		ck_assert_int_eq(d->kind, TURN_PROVIDED);
-		ck_assert(d->safety && !d->asks);
+		ck_assert(d->safety && !d->needs_approval);
 	} else if (a->kind == TURN_DO_FIND_TOOLS) {
 		ck_assert_int_eq(d->kind, TURN_MORE);
 		ck_assert(n->t.more);
@@ -323,19 +324,19 @@ check_known(const struct node *after, const struct turn_event *e)
 		ck_assert((t->calls[i].kind != TURN_FORGET &&
 			      t->calls[i].kind != TURN_PROVIDED) ||
 		    t->calls[i].round < t->round ||
-		    t->calls[i].outcome == TURN_ASKED ||
+		    t->calls[i].outcome == TURN_UNAPPROVED ||
 		    t->calls[i].outcome == TURN_DEFERRED);
 }
 
 /* The user is asked about one call at most, which is not sent. */
 static void
-check_asked(const struct turn *t)
+check_unapproved(const struct turn *t)
 {
-	size_t asked = 0;
+	size_t waiting = 0;
 
 	for (size_t i = 0; i < t->n_calls; i++)
-		asked += t->calls[i].outcome == TURN_ASKED;
-	ck_assert_uint_le(asked, 1);
+		waiting += t->calls[i].outcome == TURN_UNAPPROVED;
+	ck_assert_uint_le(waiting, 1);
 }
 
 /*
@@ -403,7 +404,7 @@ step(struct search *w, const struct node *from, struct turn_event e,
 	check_calls(from, &to, &e);
 	check_known(&to, &e);
 	check_safe(&to.t);
-	check_asked(&to.t);
+	check_unapproved(&to.t);
 	check_listed(&to.t);
 	check_alive(&to);
 	push(w, &to);
@@ -486,7 +487,7 @@ works(struct search *w, const struct node *from)
 			    (d == from->t.n_calls ||
 				from->t.calls[d].kind != TURN_FORGET))
 				continue;
-			if (results[i] == TURN_ASKED &&
+			if (results[i] == TURN_UNAPPROVED &&
 			    (d == from->t.n_calls ||
 				from->t.calls[d].kind != TURN_PROVIDED))
 				continue;

@@ -1,0 +1,36 @@
+/*
+ * system_notice: system_notification events.
+ */
+#include "svc/system_notice.h"
+
+#include "core/log.h"
+#include "svc/event.h"
+#include "svc/svc_internal.h"
+#include "wire/subjects.h"
+
+void
+svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
+{
+	char message[SVC_NOTICE_MESSAGE_MAX + 1];
+	struct wire_system_notification payload = {
+		.level = n->level,
+		.code = str_of(n->code),
+		.user_id = n->user_id,
+	};
+	const struct svc_event e = {
+		.type = WIRE_EVENT_SYSTEM_NOTIFICATION,
+		.source = "system",
+		.key = n->user_id.p != NULL ? n->user_id : str_of(s->def->name),
+		.desc = &wire_system_notification_desc,
+		.payload = &payload,
+		.trace = trace,
+		.id = n->id,
+	};
+	enum rc rc;
+
+	str_copy(n->message, message, sizeof(message));
+	payload.message = str_of(message);
+	rc = svc_event_send(s, &e);
+	if (rc != RC_OK)
+		log_warn("svc.notice_lost", LOG_S("code", n->code), LOG_RC(rc));
+}
