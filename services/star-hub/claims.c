@@ -490,8 +490,12 @@ claim_enter_rooms(
 		rc = claim_enter(s, c, 0, key, first->resumed);
 	}
 	/* One that is full is no reason to reject it. */
-	for (i = 0; c->identity.class == CLASS_HUMAN && i < c->nrejoin; i++)
-		(void)!claim_enter(s, c, i, str_of(c->rejoin[i]), true);
+	for (i = 0;
+	     c->identity.class == CLASS_HUMAN && rc == RC_OK && i < c->nrejoin;
+	     i++) {
+		rc = claim_enter(s, c, i, str_of(c->rejoin[i]), true);
+		rc = rc == RC_RETRY ? RC_OK : rc;
+	}
 	if (rc != RC_OK)
 		claim_reject(s, c, 503,
 		    rc == RC_RETRY ? "the environment has too many members"

@@ -34,7 +34,7 @@
 #define EVENTS    400
 #define AHEAD     16
 #define TRIPS     4000
-#define IDLE      9000
+#define IDLE      10000
 #define ROUNDS    5
 #define ENDS_MAX  1000
 

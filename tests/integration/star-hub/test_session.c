@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "state/star.h"
+#include "testkit/redis_set.h"
 #include "testkit/star_fixture.h"
 #include "testkit/state.h"
 
@@ -230,6 +231,37 @@ TEST(a_human_that_comes_back_is_where_it_was)
 	tk_ws_close(&bob);
 	tk_ws_close(&env);
 	tk_ws_close(&mars);
+	star_stop(&f);
+}
+
+/* It would not know that it is out of a room. */
+TEST(a_human_that_cannot_be_where_it_was_is_rejected)
+{
+	struct star_fixture f = { 0 };
+	char key[256], path[256];
+	struct tk_ws env, bob;
+	struct session s;
+
+	star_start(&f, NULL);
+	star_open(&f, &env, "/env/demo_world");
+	s = session_of(star_open(&f, &bob, "/human/bob"));
+	star_send(&bob, BOB, "hub:hub", JOIN);
+	star_expect_has(&bob, "\"status\":\"success\"");
+	tk_ws_close(&bob);
+	star_expect_has(&env, "\"human_joined\"");
+	star_expect_has(&env, "\"human_detached\"");
+	tk_redis_do(&f.redis, key, sizeof(key),
+	    "EVAL \"return redis.call('KEYS', 'soul:star:room:*')[1]\" 0");
+	key[strcspn(key, "\r\n")] = '\0';
+	tk_redis_do(&f.redis, NULL, 0, "SET %s it-cannot-be-joined", key);
+	(void)snprintf(
+	    path, sizeof(path), "/human/bob?session=%s&last=0", s.id);
+	ck_assert_int_eq(tk_ws_open(&bob, f.hub.http, path, NULL), 503);
+	tk_redis_do(&f.redis, NULL, 0, "DEL %s", key);
+	ck_assert_ptr_nonnull(
+	    strstr(star_open(&f, &bob, path), "\"resumed\":false"));
+	tk_ws_close(&bob);
+	tk_ws_close(&env);
 	star_stop(&f);
 }
 
