@@ -314,7 +314,10 @@ resident_enter(struct resident *r)
 bool
 resident_send(struct resident *r, struct str text)
 {
-	if (!resident_holds(r) || r->client == NULL || r->client->closing)
+	/* What one that is still being claimed sends is rejected, and the error
+	 * waits for it. */
+	if (!resident_holds(r) || r->client == NULL || r->client->closing ||
+	    r->client->phase != CLIENT_OPEN)
 		return false;
 	hub_receive(resident_hub(r), r->client, text);
 	return true;
