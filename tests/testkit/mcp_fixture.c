@@ -61,13 +61,19 @@ mh_start_host(struct mcp_fixture *f, int i, const char *const more[])
 void
 mh_start(struct mcp_fixture *f)
 {
+	mh_start_with(f, NULL);
+}
+
+void
+mh_start_with(struct mcp_fixture *f, const char *const more[])
+{
 	memset(f, 0, sizeof(*f));
 	f->user = "ann";
 	tk_server_start(&f->nats, TK_NATS);
 	tk_server_start(&f->redis, TK_REDIS);
 	f->nc = tk_nats_connect(f->nats.url);
 	tk_nats_events(f->nc);
-	mh_start_host(f, 0, NULL);
+	mh_start_host(f, 0, more);
 }
 
 void
@@ -157,6 +163,7 @@ void
 mh_begin_as(struct mcp_fixture *f, struct mh_call *c, const char *name,
     const char *arguments, const char *id, const char *more)
 {
+	static unsigned inboxes;
 	char body[16384], inbox[128], definition[128];
 	json_t *list = mh_list(f, name, 64), *t = mh_find(list, name);
 
@@ -167,7 +174,7 @@ mh_begin_as(struct mcp_fixture *f, struct mh_call *c, const char *name,
 		      : "00000000000000000000000000000000"
 			"00000000000000000000000000000000");
 	json_decref(list);
-	snprintf(inbox, sizeof(inbox), "_INBOX.test.%s.%d", id, rand());
+	snprintf(inbox, sizeof(inbox), "_INBOX.test.%s.%u", id, ++inboxes);
 	c->sub = tk_nats_listen(f->nc, inbox);
 	snprintf(body, sizeof(body),
 	    "{\"call_id\":\"%s\",\"user_id\":\"%s\",\"soul_id\":\"s1\","
