@@ -31,6 +31,8 @@
 #include "user_tools.h"
 #include "wire/subjects.h"
 
+/* Until it is tried once more whether Redis is connected. */
+#define FIND_STEP_MS 20
 /* A drain waits so long for processes, in steps. */
 #define DRAIN_STEP_MS 20
 #define DRAIN_MS      6000
@@ -134,6 +136,9 @@ host_find_fiber(void *arg)
 	struct catalogue *c;
 	size_t n = 0;
 
+	/* At the start it is not connected yet. */
+	while (!state_up(h->state) && !h->draining && !h->stopping)
+		(void)host_wait(h, NULL, FIND_STEP_MS);
 	LIST_FOREACH (s, &h->servers, link)
 		if (n < MCP_SERVERS_MAX && s->tools == NULL)
 			list[n++] = tool_server_ref(s);

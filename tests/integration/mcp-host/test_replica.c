@@ -154,6 +154,7 @@ TEST(the_longest_idle_process_makes_room_for_another)
 	mh_await_tools(&f, SIM_TOOLS);
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, more);
+	mh_await_tools(&f, SIM_TOOLS);
 	for (size_t i = 0; i < 4; i++) {
 		f.user = users[i];
 		mh_ok(&f, "sim__echo", "{\"text\":\"x\"}", "x");
@@ -184,6 +185,7 @@ TEST(an_idle_process_is_stopped_and_started_when_it_is_wanted)
 	mh_await_tools(&f, SIM_TOOLS);
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, more);
+	mh_await_tools(&f, SIM_TOOLS);
 	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
 	mh_await_sims(0);
 	mh_ok(&f, "sim__echo", "{\"text\":\"2\"}", "2");
