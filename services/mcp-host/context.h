@@ -88,6 +88,7 @@ struct host {
 	struct mcp_counts counts;
 	struct metric *n_children, *call_seconds;
 	LIST_HEAD(, host_waiting) waits;
+	size_t finding; /* fibers that read stored lists */
 	bool draining, stopping;
 };
 

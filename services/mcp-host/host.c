@@ -153,6 +153,7 @@ host_find_fiber(void *arg)
 			instance_probe(h, s);
 		tool_server_unref(s);
 	}
+	h->finding--;
 	presence_changed(h->presence, (struct str){ NULL, 0 });
 	svc_release(h->svc);
 }
@@ -163,6 +164,7 @@ host_on_servers(struct host *h)
 	user_tools_forget(h);
 	if (h->draining)
 		return;
+	h->finding++;
 	svc_hold(h->svc);
 	fiber_start(host_find_fiber, h);
 }

@@ -189,7 +189,7 @@ list_put_notes(struct tool_list *l)
 
 		if (s->tools != NULL)
 			continue;
-		if (!l->host->draining)
+		if (!l->host->draining && l->host->finding == 0)
 			instance_probe(l->host, s);
 		if (l->rep.n_notes < NOTES_MAX)
 			l->rep.notes[l->rep.n_notes++] = arena_printf(l->a,
