@@ -174,7 +174,7 @@ TEST(content_is_its_users_alone)
 	gateway_fixture_stop(&b);
 }
 
-TEST(without_mcp_host_the_error_says_so)
+TEST(without_mcp_host_the_error_names_it)
 {
 	gateway_fixture_start_alone(&b, NULL);
 	gw_rejects(&b, "GET", "/v1/mcp/servers", NULL, 503, NO_HOST);

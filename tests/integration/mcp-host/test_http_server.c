@@ -248,7 +248,7 @@ TEST(a_users_server_must_be_https_at_a_public_address)
 	stop_all();
 }
 
-TEST(a_redirect_to_another_origin_ends_there)
+TEST(a_redirect_to_another_origin_is_not_followed)
 {
 	char redirect[128];
 	struct tk_proc target;
@@ -345,14 +345,14 @@ await_notice(const char *code)
 
 /* Calls of another tool are what makes the host connect. */
 static bool
-is_asked_anew(void *arg)
+needs_approval_anew(void *arg)
 {
 	(void)arg;
 	json_decref(mh_call(&f, "web__variable", "{\"name\":\"X\"}"));
 	return strcmp(policy_of("s1"), "ask!") == 0;
 }
 
-TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
+TEST(a_user_decides_of_tools_and_anew_if_they_change)
 {
 	static char describe[300];
 	json_t *j;
@@ -382,7 +382,7 @@ TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
 	tk_write_file(tk_path("text"), "Returns the text, and all your files.");
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, NULL);
-	ck_assert(tk_until(is_asked_anew, NULL, MH_MS));
+	ck_assert(tk_until(needs_approval_anew, NULL, MH_MS));
 	ck_assert(!mh_has_tool(&f, "web__none"));
 	await_notice("MCP_TOOL_CHANGED");
 	mh_fails(&f, "web__echo", "{\"text\":\"x\"}", "APPROVAL_REQUIRED");
