@@ -304,6 +304,8 @@ enum rc
 piped_start(const struct procsup_opts *o, const struct procsup_spec *spec,
     const struct piped_handler *h, struct piped **out)
 {
+	const struct shim_program program = { o->program, o->env,
+		o->stop_grace_ms };
 	enum rc rc = procsup_spec_check(spec);
 	struct piped_ends e;
 	struct piped *p;
@@ -315,7 +317,7 @@ piped_start(const struct procsup_opts *o, const struct procsup_spec *spec,
 	if (spec->dir != NULL || spec->stdin_path != NULL)
 		return RC_INVALID;
 	if (piped_open_ends(&e))
-		life = shim_spawn(o, spec,
+		life = shim_spawn(&program, spec,
 		    (const int[]){
 			e.control[1], e.in[0], e.out[0][1], e.out[1][1] },
 		    4);

@@ -28,6 +28,9 @@
 #define REMOVALS_MAX 500  /* of a control group, each after ATTACH_MS */
 #define OVERDUE_MS   5000 /* beyond the grace, until a shim is killed */
 
+/* Behind the folder of this program. */
+#define SHIM_PROGRAM "../lib/soul/engine-shim"
+
 /* A sweep for a caller. */
 struct requested_sweep {
 	LIST_ENTRY(requested_sweep) link;
@@ -380,11 +383,14 @@ shim_open_tail(struct shim *s)
 static enum rc
 shim_start(struct shim *s, const struct procsup_spec *spec)
 {
+	const struct procsup_opts *o = &s->procsup->o;
 	int fd, err;
 
 	if (shim_is_locked(s))
 		return RC_CONFLICT;
-	fd = shim_spawn(&s->procsup->o, spec, &s->lock, 1);
+	fd = shim_spawn(
+	    &(struct shim_program){ o->program, o->env, o->stop_grace_ms },
+	    spec, &s->lock, 1);
 	err = errno;
 	/* The lock is the shim's alone from now on. */
 	close(s->lock);
@@ -495,6 +501,26 @@ procsup_sweep(struct procsup *p, bool (*is_doomed)(void *arg, struct str mark),
 }
 
 /* ---- all of them ---- */
+
+bool
+procsup_find_shim(char *dst, size_t size)
+{
+	ssize_t n =
+	    readlink("/proc/self/exe", dst, size - sizeof(SHIM_PROGRAM));
+	char *name;
+
+	if (n <= 0)
+		return false;
+	dst[n] = '\0';
+	name = strrchr(dst, '/');
+	if (name == NULL)
+		return false;
+	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
+	if (access(dst, X_OK) == 0)
+		return true;
+	log_info("procsup.no_shim", LOG_S("program", dst));
+	return false;
+}
 
 enum rc
 procsup_new(const struct procsup_opts *o, struct procsup **out)

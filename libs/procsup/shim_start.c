@@ -14,37 +14,14 @@
 #include <unistd.h>
 
 #include "core/buf.h"
-#include "core/log.h"
 #include "core/mem.h"
-#include "procsup/procsup.h"
+#include "procsup/procsup_spec.h"
 #include "procsup/shim_internal.h"
 #include "procsup/shim_spec.h"
 #include "procsup/shim_start.h"
 
-/* Behind the folder of this program. */
-#define SHIM_PROGRAM "../lib/soul/engine-shim"
 /* Above the numbers that a shim's descriptors get. */
 #define SOURCE_FD_MIN 16
-
-bool
-procsup_find_shim(char *dst, size_t size)
-{
-	ssize_t n =
-	    readlink("/proc/self/exe", dst, size - sizeof(SHIM_PROGRAM));
-	char *name;
-
-	if (n <= 0)
-		return false;
-	dst[n] = '\0';
-	name = strrchr(dst, '/');
-	if (name == NULL)
-		return false;
-	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
-	if (access(dst, X_OK) == 0)
-		return true;
-	log_info("procsup.no_shim", LOG_S("program", dst));
-	return false;
-}
 
 int
 shim_spec_file(const struct procsup_spec *spec, int64_t grace_ms)
@@ -72,12 +49,11 @@ shim_unconst(const char *const *v)
 
 /* sources[0] becomes 0, the others 3 and so on.  Returns 0 or an errno. */
 static int
-shim_spawn_process(const struct procsup_opts *o, const char *mark,
+shim_spawn_process(const struct shim_program *o, const char *mark,
     const int *sources, size_t n, pid_t *pid)
 {
 	static const char *const none[] = { NULL };
-	const char *program =
-	    o->program != NULL ? o->program : "/proc/self/exe";
+	const char *program = o->path != NULL ? o->path : "/proc/self/exe";
 	const char *const argv[] = { "procsup", "shim", mark, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -121,7 +97,7 @@ shim_pidfd(pid_t pid)
 }
 
 int
-shim_spawn(const struct procsup_opts *o, const struct procsup_spec *spec,
+shim_spawn(const struct shim_program *o, const struct procsup_spec *spec,
     const int *fds, size_t n)
 {
 	int sources[SHIM_FDS_MAX + 1];
@@ -129,7 +105,7 @@ shim_spawn(const struct procsup_opts *o, const struct procsup_spec *spec,
 	int err = 0, fd = -1;
 	pid_t pid;
 
-	sources[0] = shim_spec_file(spec, o->stop_grace_ms);
+	sources[0] = shim_spec_file(spec, o->grace_ms);
 	if (sources[0] == -1)
 		return -1;
 	for (; made < n && made < SHIM_FDS_MAX; made++) {

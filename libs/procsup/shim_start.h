@@ -5,13 +5,20 @@
 #define PROCSUP_SHIM_START_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-struct procsup_opts;
 struct procsup_spec;
 
 /* Descriptors that a shim is given, besides 0. */
 #define SHIM_FDS_MAX 4
+
+/* As procsup_opts has them. */
+struct shim_program {
+	const char *path;
+	const char *const *env;
+	int64_t grace_ms;
+};
 
 /* shim_spec_file(spec, grace_ms): A memfd with it; -1 with errno. */
 int shim_spec_file(const struct procsup_spec *spec, int64_t grace_ms);
@@ -21,7 +28,7 @@ int shim_spec_file(const struct procsup_spec *spec, int64_t grace_ms);
  * Start one for *spec, with the n descriptors fds as 3, 4 and so on; they stay
  * open here.  Returns a pidfd, or -1 with errno.
  */
-int shim_spawn(const struct procsup_opts *o, const struct procsup_spec *spec,
+int shim_spawn(const struct shim_program *o, const struct procsup_spec *spec,
     const int *fds, size_t n);
 
 #endif /* !PROCSUP_SHIM_START_H */

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/log.h"
 #include "core/loop.h"
 #include "core/mem.h"
 #include "environment.h"
-#include "host.h"
 #include "instance.h"
 #include "mcp_config.h"
 #include "svc/svc.h"

@@ -23,7 +23,7 @@ grant_configured(const struct mcp_server *s, const struct catalogue_tool *t)
 	if (s->policy != MCP_POLICY_UNSET)
 		return s->policy;
 	return s->trust_hints && t->read_only ? MCP_POLICY_AUTO
-					      : MCP_POLICY_ASK;
+					      : MCP_POLICY_CONFIRM;
 }
 
 struct grant_decision
@@ -40,7 +40,7 @@ grant_decide(const struct mcp_server *s, const struct catalogue_tool *t,
 	d.changed = g->policy == MCP_POLICY_AUTO && g->pin.n > 0 &&
 	    !str_eq(g->pin, definition);
 	if (d.changed)
-		d.policy = MCP_POLICY_ASK;
+		d.policy = MCP_POLICY_CONFIRM;
 	return d;
 }
 

@@ -4,9 +4,14 @@
 #ifndef HANDLERS_H
 #define HANDLERS_H
 
+#include "svc/svc.h"
+
 struct bus_msg;
-struct svc_call;
-struct svc_run;
+
+/* ---- routes.c ---- */
+
+#define HOST_ROUTES_N 8
+extern const struct svc_route host_routes[HOST_ROUTES_N];
 
 /* shim_command(r): What procsup starts; alone. */
 int shim_command(const struct svc_run *r);

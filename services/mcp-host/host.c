@@ -1,7 +1,7 @@
 /*
  * Configuration table, start and stop.
  */
-#include "host.h"
+#include "context.h"
 
 #include <stdio.h>
 #include <stdlib.h>

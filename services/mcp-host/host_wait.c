@@ -1,9 +1,8 @@
-#include "host_wait.h"
 
+#include "context.h"
 #include "core/clock.h"
 #include "core/fiber.h"
 #include "core/loop.h"
-#include "host.h"
 
 struct host_waiting {
 	LIST_ENTRY(host_waiting) link; /* while listed */

@@ -597,8 +597,7 @@ message_on_success(struct http_message *m, const struct http_exchange_end *e)
 		t->push_tried = true;
 		transport_stream_start(t);
 	}
-	m->replied =
-	    m->replied || (is_message && message_is_reply(m, e->body));
+	m->replied = m->replied || (is_message && message_is_reply(m, e->body));
 	transport_enter(t);
 	/* A handler may end all messages, so it comes last. */
 	if (m->replied || m->id == 0) {

@@ -6,6 +6,7 @@
 
 #include "bus/bus.h"
 #include "catalogue.h"
+#include "context.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/fiber.h"
@@ -16,7 +17,6 @@
 #include "core/metric.h"
 #include "core/rate.h"
 #include "handlers.h"
-#include "host.h"
 #include "http_transport.h"
 #include "instance_internal.h"
 #include "mcp_connection.h"

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "context.h"
 #include "core/clock.h"
 #include "core/id.h"
 #include "core/loop.h"
 #include "core/rate.h"
-#include "host_wait.h"
 #include "instance.h"
 
 struct bus_sub;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "bus/bus.h"
+#include "context.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "handlers.h"
-#include "host.h"
 #include "instance_internal.h"
 #include "state/state.h"
 #include "svc/svc.h"

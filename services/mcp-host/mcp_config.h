@@ -43,7 +43,7 @@ enum mcp_protocol {
 enum mcp_policy {
 	MCP_POLICY_UNSET, /* ask, but for read-only tools with trust_hints */
 	MCP_POLICY_AUTO,
-	MCP_POLICY_ASK,
+	MCP_POLICY_CONFIRM,
 	MCP_POLICY_NEVER /* the tool is not offered */
 };
 

@@ -40,8 +40,8 @@ struct mcp_session {
 	int64_t ttl_ms;      /* of its list; 0: it says none */
 	struct map *cursors; /* of the list that is being read */
 	size_t pages;
-	struct catalogue *reading, *tools;
-	size_t reading_left_out, left_out;
+	struct catalogue *new_tools, *tools;
+	size_t new_left_out, left_out;
 	char server[SERVER_TEXT_MAX];
 	char why[WHY_MAX];
 	struct buf out[2]; /* messages of a step */
@@ -67,8 +67,8 @@ session_end_list(struct mcp_session *s)
 {
 	map_free(s->cursors);
 	s->cursors = NULL;
-	catalogue_unref(s->reading);
-	s->reading = NULL;
+	catalogue_unref(s->new_tools);
+	s->new_tools = NULL;
 	s->list = 0;
 }
 
@@ -281,8 +281,8 @@ session_list(struct mcp_session *s, struct mcp_step *step)
 	s->changed = false;
 	s->cursors = map_new();
 	s->pages = 0;
-	s->reading = catalogue_new();
-	s->reading_left_out = 0;
+	s->new_tools = catalogue_new();
+	s->new_left_out = 0;
 	session_request_page(s, (struct str){ NULL, 0 }, step);
 }
 
@@ -297,11 +297,11 @@ session_listen(struct mcp_session *s, struct mcp_step *step)
 static void
 session_listed(struct mcp_session *s, struct mcp_step *step)
 {
-	catalogue_seal(s->reading);
+	catalogue_seal(s->new_tools);
 	catalogue_unref(s->tools);
-	s->tools = s->reading;
-	s->reading = NULL;
-	s->left_out = s->reading_left_out;
+	s->tools = s->new_tools;
+	s->new_tools = NULL;
+	s->left_out = s->new_left_out;
 	session_end_list(s);
 	s->state = MCP_READY;
 	session_effect(step, &(struct mcp_effect){ .kind = MCP_TOOLS });
@@ -331,7 +331,7 @@ session_on_page(struct mcp_session *s, struct str result, struct mcp_step *step)
 {
 	struct str cursor = rpc_member(result, STR("nextCursor"));
 
-	if (catalogue_add(s->reading, result, &s->reading_left_out) != RC_OK) {
+	if (catalogue_add(s->new_tools, result, &s->new_left_out) != RC_OK) {
 		session_end_list(s);
 		if (s->tools == NULL)
 			session_fail(s, "its list of tools is not valid",

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "bus/bus.h"
+#include "context.h"
 #include "core/arena.h"
 #include "core/fiber.h"
 #include "core/map.h"
 #include "core/mem.h"
 #include "handlers.h"
-#include "host.h"
 #include "svc/svc.h"
 #include "tool_call.h"
 #include "wire/msgs.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "catalogue.h"
+#include "context.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "handlers.h"
-#include "host.h"
 #include "instance.h"
 #include "presence.h"
 #include "state/mcp.h"
@@ -85,7 +85,7 @@ server_view_operators(struct host *h, struct tool_server *s, struct arena *a,
 {
 	static const enum wire_mcp_server_policy policies[] = {
 		[MCP_POLICY_AUTO] = WIRE_MCP_SERVER_POLICY_AUTO,
-		[MCP_POLICY_ASK] = WIRE_MCP_SERVER_POLICY_ASK,
+		[MCP_POLICY_CONFIRM] = WIRE_MCP_SERVER_POLICY_ASK,
 		[MCP_POLICY_NEVER] = WIRE_MCP_SERVER_POLICY_NEVER,
 	};
 
@@ -294,7 +294,7 @@ tools_put(const struct toolbox_tool *t, const struct grant_decision *d,
 {
 	static const enum wire_mcp_tool_list_tools_policy policies[] = {
 		[MCP_POLICY_AUTO] = WIRE_MCP_TOOL_LIST_TOOLS_POLICY_AUTO,
-		[MCP_POLICY_ASK] = WIRE_MCP_TOOL_LIST_TOOLS_POLICY_ASK,
+		[MCP_POLICY_CONFIRM] = WIRE_MCP_TOOL_LIST_TOOLS_POLICY_ASK,
 		[MCP_POLICY_NEVER] = WIRE_MCP_TOOL_LIST_TOOLS_POLICY_NEVER,
 	};
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "catalogue.h"
+#include "context.h"
 #include "core/buf.h"
 #include "core/map.h"
 #include "core/mem.h"
 #include "core/metric.h"
-#include "host.h"
 #include "svc/svc.h"
 #include "svc/system_notice.h"
 #include "tool/tool_digest.h"

@@ -11,13 +11,13 @@
 #include "bus/bus.h"
 #include "catalogue.h"
 #include "catalogue_store.h"
+#include "context.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/fiber.h"
 #include "core/loop.h"
 #include "core/mem.h"
-#include "host.h"
 #include "svc/svc.h"
 #include "tool_server.h"
 #include "wire/msgs.h"
@@ -32,7 +32,7 @@ struct presence {
 	struct loop_timer timer;
 	struct loop_deferred soon;
 	struct bus_sub *sub;
-	bool reading; /* a fiber reads what others have found */
+	bool loading; /* a fiber reads what others have found */
 };
 
 static void
@@ -117,7 +117,7 @@ presence_read_fiber(void *arg)
 	struct host *h = p->host;
 
 	presence_read(p);
-	p->reading = false;
+	p->loading = false;
 	svc_release(h->svc);
 }
 
@@ -131,12 +131,12 @@ presence_on_other(void *arg, struct bus_msg *m)
 	char revision[MCP_KEY_MAX];
 
 	host_revision(h, revision);
-	if (!p->reading && !h->draining &&
+	if (!p->loading && !h->draining &&
 	    wire_decode(&wire_tool_present_desc, bus_msg_data(m), a, &other,
 		NULL) == RC_OK &&
 	    !str_eq(other.instance, str_of(h->id)) &&
 	    !str_eq(other.revision, str_of(revision))) {
-		p->reading = true;
+		p->loading = true;
 		svc_hold(h->svc);
 		fiber_start(presence_read_fiber, p);
 	}

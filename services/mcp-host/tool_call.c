@@ -6,13 +6,13 @@
 #include "bus/bus.h"
 #include "catalogue.h"
 #include "clean_text.h"
+#include "context.h"
 #include "core/buf.h"
 #include "core/fiber.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
 #include "core/metric.h"
-#include "host.h"
 #include "instance.h"
 #include "mcp_connection.h"
 #include "result_content.h"
@@ -413,7 +413,7 @@ call_fail_instance(struct tool_call *t, enum instance_state st)
 
 /*
  * Once, or a second time if the server has lost the session, and so has not
- * executed it.  Whoever has passed it on tries no further replica.
+ * executed it.  What was passed on is not passed on a second time.
  */
 static void
 call_make(struct tool_call *t)

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "context.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/loop.h"
 #include "core/str.h"
 #include "core/trace.h"
 #include "grant.h"
-#include "host_wait.h"
 #include "tool/tool_digest.h"
 #include "user_tools.h"
 #include "wire/msgs.h"
@@ -49,8 +49,8 @@ struct tool_call {
 	bool ended;
 	int how; /* enum mcp_call_end */
 	int64_t code;
-	struct buf result; /* JSON */
-	struct mono heard; /* passed on: the last reply */
+	struct buf result;      /* JSON */
+	struct mono last_reply; /* passed on: the last reply */
 	struct wire_tool_call_reply rep;
 };
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "bus/bus.h"
+#include "context.h"
 #include "core/buf.h"
 #include "core/log.h"
-#include "host.h"
 #include "instance.h"
 #include "mcp_connection.h"
 #include "tool_call.h"
@@ -23,7 +23,7 @@ pass_on_data(struct tool_call *t, struct str data)
 	struct arena_mark mark = arena_mark(t->a);
 	struct wire_tool_call_reply r;
 
-	t->heard = clock_mono();
+	t->last_reply = clock_mono();
 	if (wire_decode(&wire_tool_call_reply_desc, data, t->a, &r, NULL) !=
 	    RC_OK) {
 		arena_rewind(t->a, mark);
@@ -83,12 +83,12 @@ tool_call_pass(struct tool_call *t)
 	uint64_t id = 0;
 
 	t->ended = false;
-	t->heard = clock_mono();
+	t->last_reply = clock_mono();
 	if (pass_send(t, &id) != RC_OK)
 		return false;
 	while (!t->ended) {
 		if (t->canceled || t->host->stopping ||
-		    mono_diff_ms(clock_mono(), t->heard) > SILENCE_MS) {
+		    mono_diff_ms(clock_mono(), t->last_reply) > SILENCE_MS) {
 			t->how = MCP_CALL_LOST;
 			break;
 		}

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
+#include "context.h"
 #include "core/buf.h"
-#include "host.h"
 #include "state/keys.h"
 #include "state/state.h"
 #include "tool_call.h"

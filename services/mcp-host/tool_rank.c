@@ -130,7 +130,8 @@ tool_rank_new(const struct tool_rank_text *list, size_t n)
 	r->score = mem_calloc(n + 1, sizeof(*r->score));
 	for (i = 0; i < n; i++) {
 		rank_add_name(r, rank_shorten(list[i].name), i);
-		rank_add_text(r, rank_shorten(list[i].title), i, RANK_TITLE_WEIGHT);
+		rank_add_text(
+		    r, rank_shorten(list[i].title), i, RANK_TITLE_WEIGHT);
 		rank_add_text(
 		    r, rank_shorten(list[i].description), i, RANK_TEXT_WEIGHT);
 		sum += r->length[i];

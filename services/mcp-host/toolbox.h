@@ -48,6 +48,13 @@ struct toolbox {
 	struct arena *arena;
 };
 
+/* The servers of a user, and their tools. */
+struct user_tools {
+	struct tool_server *servers[TOOLBOX_SERVERS_MAX];
+	size_t n;
+	struct toolbox *box;
+};
+
 /*
  * toolbox_new(servers, n): Of those that have a list; with one reference.
  * toolbox_ref(b), toolbox_unref(b): NULL is allowed.

@@ -1,8 +1,8 @@
 #include "user_grants.h"
 
 #include "catalogue.h"
+#include "context.h"
 #include "core/mem.h"
-#include "host.h"
 #include "state/mcp.h"
 #include "tool_server.h"
 #include "toolbox.h"
@@ -10,7 +10,7 @@
 static const char *const grants_policies[] = {
 	[MCP_POLICY_UNSET] = "",
 	[MCP_POLICY_AUTO] = "auto",
-	[MCP_POLICY_ASK] = "ask",
+	[MCP_POLICY_CONFIRM] = "ask",
 	[MCP_POLICY_NEVER] = "never",
 };
 

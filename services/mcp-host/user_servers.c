@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "context.h"
 #include "core/arena.h"
 #include "core/log.h"
 #include "core/map.h"
 #include "core/mem.h"
-#include "host.h"
 #include "instance.h"
 #include "state/mcp.h"
 #include "svc/svc.h"
 #include "tool/tool_digest.h"
 #include "tool_server.h"
+#include "toolbox.h"
 #include "user_server.h"
-#include "user_tools.h"
 
 #define ARENA_MAX (4UL * 1024 * 1024)
 #define LABEL     "user"

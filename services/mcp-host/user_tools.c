@@ -1,7 +1,7 @@
 #include "user_tools.h"
 
+#include "context.h"
 #include "core/map.h"
-#include "host.h"
 #include "tool_server.h"
 #include "user_servers.h"
 

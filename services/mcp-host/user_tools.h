@@ -12,14 +12,6 @@
 #include "toolbox.h"
 
 struct host;
-struct tool_server;
-
-/* The servers of a user. */
-struct user_tools {
-	struct tool_server *servers[TOOLBOX_SERVERS_MAX];
-	size_t n;
-	struct toolbox *box;
-};
 
 /*
  * user_tools_get(h, user, out): A call; *out is freed with user_tools_free().

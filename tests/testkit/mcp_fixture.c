@@ -163,6 +163,7 @@ void
 mh_begin_as(struct mcp_fixture *f, struct mh_call *c, const char *name,
     const char *arguments, const char *id, const char *more)
 {
+	static unsigned inboxes;
 	char body[16384], inbox[128], definition[128];
 	json_t *list = mh_list(f, name, 64), *t = mh_find(list, name);
 
@@ -173,7 +174,7 @@ mh_begin_as(struct mcp_fixture *f, struct mh_call *c, const char *name,
 		      : "00000000000000000000000000000000"
 			"00000000000000000000000000000000");
 	json_decref(list);
-	snprintf(inbox, sizeof(inbox), "_INBOX.test.%s.%d", id, rand());
+	snprintf(inbox, sizeof(inbox), "_INBOX.test.%s.%u", id, ++inboxes);
 	c->sub = tk_nats_listen(f->nc, inbox);
 	snprintf(body, sizeof(body),
 	    "{\"call_id\":\"%s\",\"user_id\":\"%s\",\"soul_id\":\"s1\","

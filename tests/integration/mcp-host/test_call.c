@@ -86,7 +86,7 @@ TEST(progress_is_passed_on_and_a_call_can_be_canceled)
 	j = mh_await(&c);
 	ck_assert_str_eq(tk_text(j, "error.code"), "NOT_CONFIRMED");
 	json_decref(j);
-	/* The server was told; it is ready for the next. */
+	/* The server knows, and is ready for the next. */
 	mh_ok(&f, "sim__echo", "{\"text\":\"x\"}", "x");
 	ck_assert_uint_eq(mh_log_lines(tk_path("sim.log"), "cancelled"), 1);
 	mh_stop(&f);

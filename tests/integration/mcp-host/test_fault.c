@@ -65,15 +65,15 @@ TEST(all_versions_of_the_protocol_are_spoken)
 {
 	static const char *const versions[] = { "2024-11-05", "2025-03-26",
 		"2025-06-18", "2025-11-25" };
-	char servers[8192] = "", one[1024];
+	char servers[8192], one[64];
+	size_t used = 0;
 
 	for (size_t i = 0; i < 4; i++) {
-		snprintf(one, sizeof(one),
+		used += (size_t)snprintf(servers + used, sizeof(servers) - used,
 		    "%s\"v%zu\":{\"command\":\"%s\",\"args\":[\"log=%s\","
 		    "\"version=%s\",\"batch\"],\"policy\":\"auto\"}",
 		    i > 0 ? "," : "", i, tk_bin("mcp-sim"), tk_path("sim.log"),
 		    versions[i]);
-		strcat(servers, one);
 	}
 	mh_config("%s", servers);
 	mh_start(&f);
@@ -140,7 +140,7 @@ TEST(requests_of_servers_get_a_response)
 	mh_stop(&f);
 }
 
-TEST(a_list_that_changes_is_read_again_and_announced)
+TEST(a_list_that_changes_is_read_anew_and_announced)
 {
 	natsSubscription *sub;
 	json_t *before, *after;

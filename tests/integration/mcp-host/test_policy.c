@@ -10,7 +10,7 @@
 
 static struct mcp_fixture f;
 
-#define ASKS(name, switches, more)                                       \
+#define CONFIRMED(name, switches, more)                                  \
 	"\"" name "\":{\"command\":\"%s\",\"args\":[\"log=%s\"" switches \
 	"],\"trust_hints\":true" more "}"
 
@@ -65,7 +65,7 @@ TEST(what_acts_needs_an_approval_of_exactly_this_call)
 {
 	char other[512];
 
-	mh_config(ASKS("sim", "", ""), MH_SIM_AT);
+	mh_config(CONFIRMED("sim", "", ""), MH_SIM_AT);
 	mh_start(&f);
 	mh_await_tools(&f, SIM_TOOLS);
 	/* It only reads, and the operator trusts that. */
@@ -86,7 +86,7 @@ TEST(what_acts_needs_an_approval_of_exactly_this_call)
 
 TEST(always_is_for_a_soul_a_tool_and_its_definition)
 {
-	mh_config(ASKS("sim", ",\"describe=%s\"", ""), MH_SIM_AT,
+	mh_config(CONFIRMED("sim", ",\"describe=%s\"", ""), MH_SIM_AT,
 	    tk_path("describe"));
 	mh_start(&f);
 	mh_await_tools(&f, SIM_TOOLS);
@@ -132,7 +132,7 @@ TEST(tools_are_for_the_tenants_that_are_named_and_never_is_never)
 {
 	json_t *j;
 
-	mh_config(ASKS("sim", "", ",\"tenants\":[\"acme\"]") "," ASKS(
+	mh_config(CONFIRMED("sim", "", ",\"tenants\":[\"acme\"]") "," CONFIRMED(
 		      "no", "", ",\"policy\":\"never\""),
 	    MH_SIM_AT, MH_SIM_AT);
 	mh_start(&f);

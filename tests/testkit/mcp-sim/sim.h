@@ -56,4 +56,7 @@ void sim_on_message(struct sim *s, json_t *m);
 int sim_next_ms(const struct sim *s);
 void sim_on_time(struct sim *s);
 
+/* sim_stdio_run(argc, argv): Serve stdin and stdout; the exit code. */
+int sim_stdio_run(int argc, char *argv[]);
+
 #endif /* !MCP_SIM_SIM_H */

@@ -19,8 +19,8 @@ TEST(by_default_everything_needs_approval)
 {
 	const struct mcp_server s = { .name = "s" };
 
-	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_ASK);
-	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_ASK);
+	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_CONFIRM);
+	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_CONFIRM);
 	ck_assert(!grant_decide(&s, &reads, STR("d"), &none).read_only);
 }
 
@@ -29,7 +29,7 @@ TEST(hints_count_on_trusted_servers_alone)
 	const struct mcp_server s = { .name = "s", .trust_hints = true };
 
 	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_AUTO);
-	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_ASK);
+	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_CONFIRM);
 	ck_assert(grant_decide(&s, &reads, STR("d"), &none).read_only);
 	ck_assert(grant_decide(&s, &reads, STR("d"), &none).idempotent);
 	ck_assert(!grant_decide(&s, &writes, STR("d"), &none).read_only);
@@ -41,13 +41,13 @@ TEST(the_operators_configuration_decides)
 	struct mcp_server s = { .name = "s", .policy = MCP_POLICY_AUTO };
 
 	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_AUTO);
-	s.policy = MCP_POLICY_ASK;
+	s.policy = MCP_POLICY_CONFIRM;
 	s.trust_hints = true;
-	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_ASK);
+	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_CONFIRM);
 	s.auto_tools = list;
 	s.n_auto_tools = 1;
 	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_AUTO);
-	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_ASK);
+	ck_assert_int_eq(policy(&s, &reads), MCP_POLICY_CONFIRM);
 	s.policy = MCP_POLICY_NEVER;
 	ck_assert_int_eq(policy(&s, &writes), MCP_POLICY_NEVER);
 }
@@ -61,7 +61,7 @@ TEST(a_grant_is_for_one_definition)
 	ck_assert_int_eq(d.policy, MCP_POLICY_AUTO);
 	ck_assert(!d.changed);
 	d = grant_decide(&s, &writes, STR("d2"), &g);
-	ck_assert_int_eq(d.policy, MCP_POLICY_ASK);
+	ck_assert_int_eq(d.policy, MCP_POLICY_CONFIRM);
 	ck_assert(d.changed);
 }
 
@@ -73,9 +73,9 @@ TEST(a_user_may_deny_what_the_operator_allows_and_not_the_reverse)
 	/* A tool does not escape by changing. */
 	ck_assert_int_eq(
 	    grant_decide(&s, &writes, STR("d2"), &g).policy, MCP_POLICY_NEVER);
-	g.policy = MCP_POLICY_ASK;
-	ck_assert_int_eq(
-	    grant_decide(&s, &writes, STR("d2"), &g).policy, MCP_POLICY_ASK);
+	g.policy = MCP_POLICY_CONFIRM;
+	ck_assert_int_eq(grant_decide(&s, &writes, STR("d2"), &g).policy,
+	    MCP_POLICY_CONFIRM);
 	s.policy = MCP_POLICY_NEVER;
 	g.policy = MCP_POLICY_AUTO;
 	ck_assert_int_eq(
@@ -84,7 +84,7 @@ TEST(a_user_may_deny_what_the_operator_allows_and_not_the_reverse)
 
 TEST(a_call_needs_the_approval_of_just_that_call)
 {
-	struct grant_decision d = { .policy = MCP_POLICY_ASK };
+	struct grant_decision d = { .policy = MCP_POLICY_CONFIRM };
 	struct grant_call c = { STR("d"), STR("d"), STR("s"), { NULL, 0 } };
 
 	ck_assert_int_eq(grant_check(&d, &c), GRANT_APPROVAL_REQUIRED);

@@ -46,11 +46,12 @@ good(const char *text)
 
 TEST(servers_are_read_with_comments_in_both_forms)
 {
-	struct mcp_config *c = good(
-	    "// My servers.\n{ /* a list */ \"mcpServers\": {\n"
-	    "  \"b\": {\"command\": \"x\", \"args\": [\"//no\", \"/*no*/\",],},\n"
-	    "  \"a\": {\"url\": \"https://h/mcp\"}, // remote\n"
-	    "}}");
+	struct mcp_config *c =
+	    good("// My servers.\n{ /* a list */ \"mcpServers\": {\n"
+		 "  \"b\": {\"command\": \"x\", \"args\": "
+		 "[\"//no\", \"/*no*/\",],},\n"
+		 "  \"a\": {\"url\": \"https://h/mcp\"}, // remote\n"
+		 "}}");
 	const struct mcp_server *b = mcp_config_find(c, STR("b"));
 
 	ck_assert_uint_eq(mcp_config_n(c), 2);
@@ -81,7 +82,7 @@ static const struct {
 	{ "\"disabled\":false", MCP_HTTP_OR_SSE },
 };
 
-TEST(the_transport_is_what_the_type_says)
+TEST(the_transport_is_that_of_the_type)
 {
 	char text[256];
 	struct mcp_config *c;

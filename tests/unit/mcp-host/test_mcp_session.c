@@ -139,7 +139,7 @@ TEST(the_stateless_protocol_has_no_initialize_and_its_meta_everywhere)
 	buf_free(&b);
 }
 
-TEST(all_errors_of_a_probe_lead_to_initialize_unless_it_must_be_modern)
+TEST(after_any_error_of_a_probe_initialize_is_sent_unless_it_must_be_modern)
 {
 	begin(MCP_ERA_UNKNOWN, false);
 	ck_assert(error(sent("server/discover"), RPC_UNSUPPORTED_VERSION));
@@ -204,7 +204,7 @@ TEST(a_server_without_tools_has_none)
 	ck_assert_uint_eq(catalogue_n(mcp_session_tools(s)), 0);
 }
 
-TEST(a_list_that_changes_all_the_time_is_read_once_a_second)
+TEST(a_list_that_changes_all_the_time_is_read_each_second)
 {
 	get_ready();
 	mcp_session_on_changed(s, &step);
@@ -217,7 +217,7 @@ TEST(a_list_that_changes_all_the_time_is_read_once_a_second)
 	ck_assert_int_eq(mcp_session_state(s), MCP_READY);
 }
 
-TEST(a_change_while_the_list_is_read_leads_to_another)
+TEST(a_change_while_the_list_is_read_causes_another)
 {
 	int64_t list;
 
@@ -277,17 +277,17 @@ TEST(a_list_of_many_tools_or_bad_ones_is_read_as_far_as_it_is_good)
 
 TEST(a_catalogue_is_the_same_after_it_was_stored)
 {
-	struct catalogue *again = catalogue_new();
+	struct catalogue *stored = catalogue_new();
 	struct buf b = BUF_INIT(65536);
 	size_t left_out = 0;
 
 	get_ready();
 	catalogue_write(mcp_session_tools(s), &b);
-	ck_assert_int_eq(catalogue_add(again, buf_str(&b), &left_out), RC_OK);
-	catalogue_seal(again);
+	ck_assert_int_eq(catalogue_add(stored, buf_str(&b), &left_out), RC_OK);
+	catalogue_seal(stored);
 	ck_assert_uint_eq(left_out, 0);
 	ck_assert_str_eq(
-	    catalogue_digest(again), catalogue_digest(mcp_session_tools(s)));
-	catalogue_unref(again);
+	    catalogue_digest(stored), catalogue_digest(mcp_session_tools(s)));
+	catalogue_unref(stored);
 	buf_free(&b);
 }

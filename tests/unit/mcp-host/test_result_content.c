@@ -126,8 +126,7 @@ TEST(a_long_text_loses_its_middle_with_a_note)
 	ck_assert_int_gt(str_utf8_count(out.text), 0);
 	ck_assert_int_eq(out.text.p[0], 'A');
 	ck_assert_int_eq(out.text.p[out.text.n - 1], 'Z');
-	ck_assert_int_gt(
-	    str_find(out.text, STR("bytes left out here]\n")), 0);
+	ck_assert_int_gt(str_find(out.text, STR("bytes left out here]\n")), 0);
 	buf_free(&b);
 }
 

@@ -32,7 +32,7 @@ parse(const char *json, bool batches)
 	return rpc_read(r, str_of(json), batches, on_message, NULL);
 }
 
-TEST(messages_are_told_apart_by_their_members)
+TEST(messages_are_distinguished_by_their_members)
 {
 	ck_assert_int_eq(
 	    parse("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", false),

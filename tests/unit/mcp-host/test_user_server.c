@@ -54,7 +54,7 @@ TEST(headers_are_stored_encrypted_and_read_by_their_owner)
 	ck_assert_str_eq(s->url, "https://a/mcp");
 	ck_assert_uint_eq(s->n_headers, 1);
 	ck_assert_str_eq(s->headers[0].value, "Bearer ${HOME}");
-	ck_assert_int_eq(s->policy, MCP_POLICY_ASK);
+	ck_assert_int_eq(s->policy, MCP_POLICY_CONFIRM);
 	ck_assert_int_eq(s->kind, MCP_HTTP_OR_SSE);
 	ck_assert(!s->trust_hints);
 	mcp_config_unref(c);

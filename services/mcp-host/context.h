@@ -1,20 +1,20 @@
 /*
- * host: configuration and state of the process, which all handlers share.
+ * context: configuration and state of the process, which all handlers share.
  *
  * Servers (tool_server.h) have instances (instance.h), a process or a
  * connection each; calls of tools (tool_call.h) are made at instances.
  */
-#ifndef MCP_HOST_HOST_H
-#define MCP_HOST_HOST_H
+#ifndef MCP_HOST_CONTEXT_H
+#define MCP_HOST_CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "core/conf.h"
 #include "core/id.h"
 #include "core/loop.h"
-#include "host_wait.h"
 #include "mcp_config.h"
 #include "mcp_connection.h"
 #include "procsup/procsup.h"
@@ -38,6 +38,10 @@ struct rpc_reader;
 struct state;
 struct svc;
 struct worker_pool;
+
+struct host_waiting;
+/* Fibers that wait for one thing; zero-initialised by its owner. */
+LIST_HEAD(host_waits, host_waiting);
 
 struct host_conf {
 	const char *redis_url;
@@ -109,4 +113,19 @@ void host_on_servers(struct host *h);
 /* host_revision(h, dst): Of what it lists for all users. */
 void host_revision(const struct host *h, char dst[MCP_KEY_MAX]);
 
-#endif /* !MCP_HOST_HOST_H */
+/* ---- host_wait.c: in fibers only ---- */
+
+/*
+ * host_wait(h, l, ms):
+ * Suspend this fiber until host_wake(), for at most ms, or until the process
+ * stops; false: not woken.  l NULL: just sleep.
+ */
+bool host_wait(struct host *h, struct host_waits *l, int64_t ms);
+
+/* host_wake(l): Resume all, in a later iteration of the loop. */
+void host_wake(struct host_waits *l);
+
+/* host_wake_all(h): The process stops. */
+void host_wake_all(struct host *h);
+
+#endif /* !MCP_HOST_CONTEXT_H */
