@@ -3,7 +3,7 @@
  *
  * 	http		the routes of routes.c
  * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
- * 			soul.rpc.emotion.state, .history, soul.rpc.memory.*
+ * 			soul.rpc.emotion.*, soul.rpc.memory.*, soul.rpc.mcp.*
  * 	publishes	soul.run.wake.<runner>
  * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
  * 	cli		migrate

@@ -21,6 +21,7 @@
 #include "httpc/httpc.h"
 #include "httpc/public_address.h"
 #include "instance.h"
+#include "pin_notice.h"
 #include "presence.h"
 #include "rpc.h"
 #include "secret_box.h"
@@ -266,6 +267,7 @@ host_make_http(struct host *h)
 	    .may_connect = h->conf->allow_private ? NULL : public_address_is,
 	    .metrics = svc_metrics(h->svc) });
 	h->user_servers = user_servers_new(h);
+	h->pin_notices = pin_notices_new(h);
 	h->http = httpc_new(&(struct httpc_opts){
 	    .loop = h->loop, .peer = "mcp", .metrics = svc_metrics(h->svc) });
 }
@@ -374,6 +376,7 @@ host_stop(void *app)
 	config_file_free(h->config_file);
 	instances_free(h);
 	user_servers_free(h->user_servers);
+	pin_notices_free(h->pin_notices);
 	httpc_free(h->http);
 	httpc_free(h->http_users);
 	secret_box_free(h->secrets);

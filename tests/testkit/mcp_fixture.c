@@ -61,13 +61,19 @@ mh_start_host(struct mcp_fixture *f, int i, const char *const more[])
 void
 mh_start(struct mcp_fixture *f)
 {
+	mh_start_with(f, NULL);
+}
+
+void
+mh_start_with(struct mcp_fixture *f, const char *const more[])
+{
 	memset(f, 0, sizeof(*f));
 	f->user = "ann";
 	tk_server_start(&f->nats, TK_NATS);
 	tk_server_start(&f->redis, TK_REDIS);
 	f->nc = tk_nats_connect(f->nats.url);
 	tk_nats_events(f->nc);
-	mh_start_host(f, 0, NULL);
+	mh_start_host(f, 0, more);
 }
 
 void

@@ -40,10 +40,12 @@ void mh_config(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * mh_start(f): Servers, and a host, with what mh_config() has written.
+ * mh_start_with(f, more): The same, with settings of the host.
  * mh_start_host(f, i, more): One of them; more are its settings, NULL: none.
  * mh_stop(f): All; hosts must drain and exit 0, and leave no process.
  */
 void mh_start(struct mcp_fixture *f);
+void mh_start_with(struct mcp_fixture *f, const char *const more[]);
 void mh_start_host(struct mcp_fixture *f, int i, const char *const more[]);
 void mh_stop(struct mcp_fixture *f);
 

@@ -1,5 +1,5 @@
 /*
- * mcp-sim: an MCP server over stdio for tests, with faults on demand.
+ * mcp-sim: an MCP server over stdio or HTTP for tests, with faults on demand.
  *
  *	mcp-sim [switch[=value]]...
  *
@@ -23,6 +23,14 @@
  *	stderr=N          bytes of stderr at the start
  *	deaf              neither the end of stdin nor TERM ends it
  *	child             it leaves a child behind
+ *
+ *	http=PORT         serve HTTP on loopback instead of stdio
+ *	sse               HTTP with SSE of 2024-11-05, not streamable HTTP
+ *	json              responses are JSON, not events
+ *	session           with a session, whose id must be repeated
+ *	lost=FILE         if it exists: remove it, the session is lost
+ *	redirect=URL      redirect all requests there
+ *	headers=FILE      append the heads of all requests
  */
 #include "testkit/mcp-sim/sim.h"
 
