@@ -135,7 +135,7 @@ LINKS_PKG_engine-runner := jansson libnats
 LINKS_engine-runner := auth
 BINS_engine-runner := engine-play chat-gateway
 LINKS_PKG_mcp-host := jansson libnats
-BINS_mcp-host := mcp-sim
+BINS_mcp-host := mcp-sim llm-orchestrator
 # Tests of shims run it.
 BINS_procsup := engine-play
 # What engines print, and the files of a spool.
@@ -161,6 +161,14 @@ SRC_fuzz_reply_check := $(RUNNER_CORE) $(addprefix services/engine-runner/,\
 LINKS_fuzz_reply_check := fcmp procsup
 build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
     -iquote services/engine-runner
+# Lists and results of providers of tools, and replies of users.
+SRC_fuzz_provided := $(addprefix services/llm-orchestrator/,turn/turn_fsm.c \
+	reply/reply_compose.c tools/approval.c tools/tool_catalog.c \
+	tools/tool_list.c tools/tool_result.c tools/tool_set.c)
+LINKS_fuzz_provided := fcmp tool
+PKG_fuzz_provided := llm-orchestrator
+build/fuzz/tests/fuzz/provided.o: private CPPFLAGS += \
+    -iquote services/llm-orchestrator
 # Names and results of the tools of MCP servers.
 SRC_fuzz_mcp_rpc := $(addprefix services/mcp-host/,rpc.c mcp_session.c \
 	catalogue.c)

@@ -19,6 +19,8 @@
 #define WIDE_MIN   0x2E80
 #define LEFT_OUT   "……"
 #define NARROW_PER 4
+/* About what an image takes. */
+#define IMAGE_TOKENS 1000
 
 size_t
 history_tokens(struct str s)
@@ -41,7 +43,8 @@ history_tokens(struct str s)
 size_t
 history_message_tokens(const struct llm_message *m)
 {
-	size_t n = OVERHEAD + history_tokens(m->text);
+	size_t n = OVERHEAD + history_tokens(m->text) +
+	    (m->image.n > 0 ? IMAGE_TOKENS : 0);
 
 	for (size_t i = 0; i < m->ncalls; i++)
 		n += OVERHEAD + history_tokens(m->calls[i].name) +
@@ -285,6 +288,8 @@ history_add_round(
 			continue;
 		m = history_add(out, LLM_TOOL, history_tool_result(c, a));
 		m->tool_call_id = c->call_id;
+		m->image = c->image;
+		m->image_type = c->image_type;
 		if (m->text.p == NULL)
 			return RC_TOOBIG;
 	}

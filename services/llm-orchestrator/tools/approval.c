@@ -107,7 +107,7 @@ approval_is_chinese(struct str text)
 	size_t pos = 0;
 	int32_t c;
 
-	while ((c = str_utf8_next(text, &pos)) >= 0) {
+	while (pos < text.n && (c = str_utf8_next(text, &pos)) >= 0) {
 		if (c >= WIDE_MIN)
 			return true;
 	}

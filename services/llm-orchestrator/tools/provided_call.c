@@ -88,17 +88,20 @@ static void
 provided_end(struct provided_call *v, const struct tool_result *res)
 {
 	struct turn_run *r = v->run;
+	const struct turn_provided *p = r->turn.calls[v->call].provided;
 	struct turn_event e = { .kind = TURN_CALL_RESULT,
 		.call = v->call,
 		.outcome = res->outcome,
 		.output = res->output,
-		.why = res->why };
+		.why = res->why,
+		.image = res->image,
+		.image_type = res->image_type };
 
 	if (res->outcome == TURN_NOT_CONFIRMED)
 		metric_add(r->o->metrics.not_confirmed, 1);
-	if (res->changed)
-		tool_providers_changed(
-		    r, r->turn.calls[v->call].provided->provider);
+	/* With a lasting approval its policy is another one. */
+	if (res->changed || p->always)
+		tool_providers_changed(r, p->provider);
 	provided_free(v);
 	turn_feed(r, &e);
 }

@@ -68,6 +68,8 @@ tool_clause(struct str s)
 	int32_t c;
 
 	s = str_trim(s);
+	if (s.n == 0)
+		return (struct str){ 0 };
 	while (at = pos, (c = str_utf8_next(s, &pos)) >= 0) {
 		struct str one = { s.p + at, pos - at };
 		if (str_find(ends, one) >= 0)

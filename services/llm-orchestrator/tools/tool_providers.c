@@ -86,6 +86,8 @@ providers_text(struct str s)
 {
 	size_t pos = 0, n = 0;
 
+	if (s.n == 0)
+		return STR("");
 	while (n < TEXT_CHARS_MAX && str_utf8_next(s, &pos) >= 0)
 		n++;
 	return (struct str){ s.p, pos };

@@ -114,6 +114,43 @@ result_json(struct str text, struct arena *a)
 	return s;
 }
 
+/* ---- image ---- */
+
+static bool
+result_is_base64(struct str s)
+{
+	size_t pad = 0;
+
+	while (pad < 2 && pad < s.n && s.p[s.n - 1 - pad] == '=')
+		pad++;
+	for (size_t i = 0; i + pad < s.n; i++) {
+		char c = s.p[i];
+		if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') &&
+		    (c < '0' || c > '9') && c != '+' && c != '/')
+			return false;
+	}
+	return s.n > 0 && s.n % 4 == 0;
+}
+
+/* What a provider of models would reject makes the whole turn fail. */
+static void
+result_read_image(const struct wire_tool_call_reply *m, struct arena *a,
+    struct tool_result *out)
+{
+	static const struct str types[] = { STR_INIT("image/png"),
+		STR_INIT("image/jpeg"), STR_INIT("image/gif"),
+		STR_INIT("image/webp") };
+
+	if (m->n_images == 0 || !result_is_base64(m->images[0].data))
+		return;
+	for (size_t i = 0; i < NELEM(types); i++) {
+		if (!str_eq(m->images[0].mime_type, types[i]))
+			continue;
+		out->image = arena_str(a, m->images[0].data);
+		out->image_type = types[i];
+	}
+}
+
 /* ---- results ---- */
 
 /* Of a tool's error its own text counts, if it has any. */
@@ -139,6 +176,7 @@ tool_result_read(const struct wire_tool_call_reply *m, struct arena *a,
 	*out = (struct tool_result){ .outcome = TURN_OK };
 	if (!m->has_ok || !m->ok)
 		result_read_error(m, a, out);
+	result_read_image(m, a, out);
 	if (m->text.n == 0 && m->structured.n == 0 &&
 	    m->n_content_left_out == 0)
 		return RC_OK;

@@ -22,7 +22,9 @@ struct tool_result {
 	enum turn_outcome outcome;
 	struct str output; /* the tool's words, a JSON string; absent: none */
 	struct str why;    /* of a failure; absent: the outcome says it all */
-	bool changed;      /* its definition is not the one that was listed */
+	/* In base64, and its media type; absent: none that models take. */
+	struct str image, image_type;
+	bool changed; /* its definition is not the one that was listed */
 };
 
 /*

@@ -169,6 +169,8 @@ round_result(struct turn *t, const struct turn_event *e)
 	c->outcome = e->outcome;
 	c->output = e->output;
 	c->why = e->why;
+	c->image = e->image;
+	c->image_type = e->image_type;
 	if (e->outcome == TURN_UNAPPROVED) {
 		c->outcome = TURN_SENT;
 		round_suspend(t, c);

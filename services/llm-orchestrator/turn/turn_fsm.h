@@ -93,6 +93,7 @@ struct turn_call {
 	struct str output;     /* result, JSON; absent: none */
 	struct str why;        /* failure text; absent: outcome says it all */
 	struct str request_id; /* of an invoke that was sent */
+	struct str image, image_type;         /* of a result; absent: none */
 	const struct turn_provided *provided; /* of TURN_PROVIDED */
 };
 
@@ -160,6 +161,7 @@ struct turn_event {
 	size_t call; /* index in turn.calls */
 	enum turn_outcome outcome;
 	struct str output, why;
+	struct str image, image_type; /* as in turn_call */
 };
 
 /* ---- actions ---- */

@@ -227,6 +227,46 @@ TEST_T(a_provider_without_a_process_is_offline, 60)
 	orch_fixture_stop(&b.f);
 }
 
+/* ---- images ---- */
+
+TEST_T(a_model_with_vision_sees_an_image, 60)
+{
+	char path[256], text[512], env[300];
+	struct bench b;
+
+	snprintf(path, sizeof(path), "%s", tk_path("models.json"));
+	snprintf(env, sizeof(env), "LLM_PROVIDERS=%s", path);
+	begin(&b, LIST(READ_FILE));
+	orch_fixture_kill(&b.f, 0);
+	snprintf(text, sizeof(text),
+	    "{\"providers\":[{\"name\":\"a\",\"base_url\":"
+	    "\"http://127.0.0.1:%d/v1\",\"model\":\"m\",\"vision\":true}]}",
+	    b.f.model.port);
+	tk_write_file(path, text);
+	b.f.more[0] = env;
+	orch_fixture_spawn(&b.f, 0);
+	tool_provider_announce(&b.p, NULL);
+	tool_provider_set(&b.p, reply,
+	    "\"ok\":true,\"text\":\"a picture\",\"images\":[{\"mime_type\":"
+	    "\"image/png\",\"data\":\"YQ==\"}]");
+	orch_model_reply(&b.f.model, "", CALLS(ON_A("fs__read_file")));
+	orch_model_reply(&b.f.model, "一只猫。", NULL);
+	orch_turn_start(&b.t, &b.f, "看看 a.png");
+	orch_ck_completed(&b.t, .reply = "一只猫。",
+	    .executed = "fs__read_file", .failed = "");
+	json_t *m = orch_model_message(orch_model_request(&b.f.model, 1), -1);
+	json_t *part = json_array_get(json_object_get(m, "content"), 1);
+	ck_assert_str_eq(
+	    orch_text(part, "image_url.url"), "data:image/png;base64,YQ==");
+	/* It is not stored. */
+	json_t *stored = orch_fixture_messages(&b.f, "s1", 8);
+	char *all = json_dumps(stored, JSON_COMPACT);
+	ck_assert_ptr_null(strstr(all, "YQ=="));
+	free(all);
+	json_decref(stored);
+	finish(&b);
+}
+
 /* ---- the model's mistakes ---- */
 
 TEST_T(invalid_arguments_are_returned_to_the_model, 60)

@@ -105,6 +105,36 @@ TEST(what_is_not_shown_is_named)
 	arena_free(a);
 }
 
+TEST(only_an_image_that_models_take_is_shown)
+{
+	static const struct {
+		const char *type, *data;
+		bool shown;
+	} rows[] = {
+		{ "image/png", "iVBORw0KGgo=", true },
+		{ "image/jpeg", "YQ==", true },
+		{ "image/svg+xml", "YQ==", false },
+		{ "image/png", "YQ=", false },
+		{ "image/png", "Y\"==", false },
+		{ "image/png", "====", false },
+		{ "image/png", "", false },
+	};
+	struct arena *a = arena_new(ROOM);
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct wire_tool_call_reply_images image = {
+			str_of(rows[i].type), str_of(rows[i].data)
+		};
+		struct wire_tool_call_reply m = { .has_ok = true,
+			.ok = true,
+			.images = &image,
+			.n_images = 1 };
+		ck_assert_msg(
+		    (result(&m, a).image.n > 0) == rows[i].shown, "row %zu", i);
+	}
+	arena_free(a);
+}
+
 TEST(a_long_text_loses_its_middle)
 {
 	struct arena *a = arena_new(ROOM);

@@ -57,9 +57,9 @@ add(struct bench *b, const char *tools, unsigned flags)
 		.server = STR("hub"), .names = names, .n_names = 2, .more = 5
 	};
 	struct wire_tool_definition list[64];
-	struct wire_tool_list_reply m = {
-		.tools = list, .left_out = &out, .n_left_out = rest
-	};
+	struct wire_tool_list_reply m = { .tools = list,
+		.left_out = &out,
+		.n_left_out = (flags & REST) != 0 };
 	struct str all = str_of(tools);
 	struct tool_list *l;
 
