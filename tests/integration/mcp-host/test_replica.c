@@ -10,13 +10,22 @@
 
 static struct mcp_fixture f;
 
+static bool
+fixture_second_knows(void *arg)
+{
+	(void)arg;
+	return tk_service_metric(
+		   &f.host[1], "soul_mcp_tools{server=\"sim\"}") == SIM_TOOLS;
+}
+
 static void
 fixture_start_two(void)
 {
 	mh_config(MH_SIM("sim", ""), MH_SIM_AT);
 	mh_start(&f);
-	mh_start_host(&f, 1, NULL);
 	mh_await_tools(&f, SIM_TOOLS);
+	mh_start_host(&f, 1, NULL);
+	ck_assert(tk_until(fixture_second_knows, NULL, MH_MS));
 }
 
 /* Whichever replica gets a call, there is one process of a user. */
