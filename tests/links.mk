@@ -41,7 +41,7 @@ BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
-BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator \
+BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator mcp-host mcp-sim \
     memory-worker mqtt-bridge
 LINKS_PKG_body-sim := jansson libmosquitto
 # The reports of body-sim are tested with the program that consumes them.

@@ -10,6 +10,7 @@
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
+#   make test-mcp                real MCP servers, from npm
 #   J=1                          one program at a time
 #   make test-compose            images and docker compose
 
@@ -235,6 +236,14 @@ test-engines: $(B)/bin/engine-runner $(B)/bin/chat-gateway $(STAMP)
 	*) exit 1 ;; \
 	esac
 
+# MCP servers from npm behind mcp-host.
+test-mcp: $(B)/bin/mcp-host $(STAMP)
+	@tests/mcp/install; case $$? in \
+	0) MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/mcp/cases.mjs ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not distort each other's timings.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -252,4 +261,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-engines test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-compose lint format bench bench-zh soak

@@ -287,7 +287,7 @@ call_set_limits(struct httpc_call *call, const struct httpc_request *rq)
 	 * the loop until the resolver returns. */
 	SET(e, CURLOPT_QUICK_EXIT, 1L);
 	SET(e, CURLOPT_TCP_KEEPALIVE, 1L);
-	SET(e, CURLOPT_FRESH_CONNECT, rq->once ? 1L : 0L);
+	SET(e, CURLOPT_FRESH_CONNECT, rq->no_resend ? 1L : 0L);
 	SET(e, CURLOPT_PROXY,
 	    call->client->proxy != NULL ? call->client->proxy : "");
 	if (call->client->ca_file != NULL)

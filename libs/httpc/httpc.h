@@ -95,7 +95,7 @@ struct httpc_request {
 	 * request is sent anew, whatever its method, if the server closes that
 	 * without a response, although it may have read it.
 	 */
-	bool once;
+	bool no_resend;
 	httpc_chunk_fn on_chunk; /* NULL: collect the body */
 	httpc_done_fn on_done;
 	void *arg;

@@ -1,6 +1,6 @@
 /*
  * tool_digest: what identifies a tool's definition and a call of it, as hex
- * SHA-256.  Whoever offers tools and whoever calls them compute the same.
+ * SHA-256.  Providers of tools and their callers compute the same.
  *
  * Pure; any thread.
  */

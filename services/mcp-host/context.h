@@ -32,6 +32,7 @@ struct secret_box;
 struct user_servers;
 struct map;
 struct metric;
+struct pin_notices;
 struct presence;
 struct rpc_reader;
 struct state;
@@ -81,6 +82,7 @@ struct host {
 	struct tool_server_list servers; /* the operator's */
 	struct config_file *config_file;
 	struct presence *presence;
+	struct pin_notices *pin_notices;
 	struct map *instances; /* id -> struct instance */
 	size_t children;       /* instances that are processes */
 	struct map *calls;     /* call id -> struct tool_call */
@@ -88,6 +90,7 @@ struct host {
 	struct mcp_counts counts;
 	struct metric *n_children, *call_seconds;
 	LIST_HEAD(, host_waiting) waits;
+	size_t finding; /* fibers that read stored lists */
 	bool draining, stopping;
 };
 

@@ -21,6 +21,7 @@
 #include "httpc/httpc.h"
 #include "httpc/public_address.h"
 #include "instance.h"
+#include "pin_notice.h"
 #include "presence.h"
 #include "rpc.h"
 #include "secret_box.h"
@@ -31,6 +32,8 @@
 #include "user_tools.h"
 #include "wire/subjects.h"
 
+/* Until it is tried once more whether Redis is connected. */
+#define FIND_STEP_MS 20
 /* A drain waits so long for processes, in steps. */
 #define DRAIN_STEP_MS 20
 #define DRAIN_MS      6000
@@ -134,6 +137,9 @@ host_find_fiber(void *arg)
 	struct catalogue *c;
 	size_t n = 0;
 
+	/* At the start it is not connected yet. */
+	while (!state_up(h->state) && !h->draining && !h->stopping)
+		(void)host_wait(h, NULL, FIND_STEP_MS);
 	LIST_FOREACH (s, &h->servers, link)
 		if (n < MCP_SERVERS_MAX && s->tools == NULL)
 			list[n++] = tool_server_ref(s);
@@ -148,6 +154,7 @@ host_find_fiber(void *arg)
 			instance_probe(h, s);
 		tool_server_unref(s);
 	}
+	h->finding--;
 	presence_changed(h->presence, (struct str){ NULL, 0 });
 	svc_release(h->svc);
 }
@@ -158,6 +165,7 @@ host_on_servers(struct host *h)
 	user_tools_forget(h);
 	if (h->draining)
 		return;
+	h->finding++;
 	svc_hold(h->svc);
 	fiber_start(host_find_fiber, h);
 }
@@ -259,6 +267,7 @@ host_make_http(struct host *h)
 	    .may_connect = h->conf->allow_private ? NULL : public_address_is,
 	    .metrics = svc_metrics(h->svc) });
 	h->user_servers = user_servers_new(h);
+	h->pin_notices = pin_notices_new(h);
 	h->http = httpc_new(&(struct httpc_opts){
 	    .loop = h->loop, .peer = "mcp", .metrics = svc_metrics(h->svc) });
 }
@@ -367,6 +376,7 @@ host_stop(void *app)
 	config_file_free(h->config_file);
 	instances_free(h);
 	user_servers_free(h->user_servers);
+	pin_notices_free(h->pin_notices);
 	httpc_free(h->http);
 	httpc_free(h->http_users);
 	secret_box_free(h->secrets);

@@ -13,7 +13,7 @@ struct http_exchange {
 	struct httpc_call *call; /* NULL: ended */
 	bool begun;              /* the response's head is known */
 	bool is_stream, finished;
-	bool reading; /* inside on_event() */
+	bool in_handler; /* inside on_event() */
 	bool canceled;
 	struct sse_reader sse;
 	struct buf body, last_id;
@@ -77,9 +77,9 @@ exchange_on_chunk(void *arg, struct httpc_call *call, struct str chunk)
 		    ? RC_TOOBIG
 		    : RC_OK;
 	}
-	x->reading = true;
+	x->in_handler = true;
 	rc = sse_reader_feed(&x->sse, chunk, exchange_on_event, x);
-	x->reading = false;
+	x->in_handler = false;
 	if (x->canceled) {
 		exchange_free(x);
 		return RC_DOWN;
@@ -109,7 +109,7 @@ exchange_on_done(void *arg, struct httpc_call *call, enum rc rc,
 		exchange_begin(x);
 	e.is_stream = x->is_stream;
 	x->call = NULL;
-	x->reading = true;
+	x->in_handler = true;
 	x->h.on_end(x->h.arg, x, &e);
 	exchange_free(x);
 }
@@ -127,7 +127,7 @@ http_exchange_start(
 		.deadline = o->deadline,
 		.idle_ms = o->idle_ms,
 		.body_max = HTTP_EXCHANGE_MAX,
-		.once = o->once,
+		.no_resend = o->no_resend,
 		.on_chunk = exchange_on_chunk,
 		.on_done = exchange_on_done,
 		.arg = x };
@@ -154,7 +154,7 @@ http_exchange_cancel(struct http_exchange *x)
 		return;
 	httpc_cancel(x->call);
 	x->canceled = true;
-	if (!x->reading)
+	if (!x->in_handler)
 		exchange_free(x);
 }
 

@@ -54,7 +54,7 @@ struct http_exchange_opts {
 	const char *const *headers; /* "Name: value" */
 	size_t n_headers;
 	struct str body;
-	bool once;            /* as of httpc_request */
+	bool no_resend;       /* as of httpc_request */
 	struct wall deadline; /* must be set */
 	int64_t idle_ms;      /* 0: none */
 	struct http_exchange_handler handler;

@@ -38,7 +38,7 @@ struct http_message {
 	size_t n_params, n_json;
 	bool sent, redirected;
 	unsigned resumes;
-	bool answered;
+	bool replied;
 	struct loop_timer retry; /* before it is resumed */
 	char last_id[EVENT_ID_MAX + 1];
 };
@@ -284,11 +284,11 @@ headers_of_message(struct header_list *l, const struct http_message *m)
 static void transport_stream_start(void *arg);
 
 static void
-transport_stream_later(struct http_transport *t, int64_t wish_ms)
+transport_stream_later(struct http_transport *t, int64_t hint_ms)
 {
 	int64_t ms = t->stream_retry_ms;
 
-	ms = wish_ms > ms ? wish_ms : ms;
+	ms = hint_ms > ms ? hint_ms : ms;
 	ms = ms < HTTP_STREAM_RETRY_MAX_MS ? ms : HTTP_STREAM_RETRY_MAX_MS;
 	t->stream_retry_ms = 2 * ms;
 	loop_timer_set(t->o.loop, &t->stream_timer,
@@ -323,7 +323,7 @@ transport_use_endpoint(struct http_transport *t, struct str data)
 
 /* Responses come here if the server has them on its stream. */
 static bool
-transport_answer(struct http_transport *t, struct str json)
+transport_on_reply(struct http_transport *t, struct str json)
 {
 	struct http_message *m, *next;
 
@@ -350,7 +350,7 @@ transport_on_stream_event(
 	if (t->sse && str_eq(type, STR("endpoint")))
 		transport_use_endpoint(t, data);
 	else if (str_eq(type, STR("message")))
-		(void)transport_answer(t, data);
+		(void)transport_on_reply(t, data);
 }
 
 static enum transport_why
@@ -577,7 +577,7 @@ message_on_no_response(
 
 /* Whether json has the response; a batch is taken to have it. */
 static bool
-message_is_answer(const struct http_message *m, struct str json)
+message_is_reply(const struct http_message *m, struct str json)
 {
 	return m->id != 0 &&
 	    (str_starts(str_trim(json), STR("[")) ||
@@ -597,11 +597,10 @@ message_on_success(struct http_message *m, const struct http_exchange_end *e)
 		t->push_tried = true;
 		transport_stream_start(t);
 	}
-	m->answered =
-	    m->answered || (is_message && message_is_answer(m, e->body));
+	m->replied = m->replied || (is_message && message_is_reply(m, e->body));
 	transport_enter(t);
 	/* A handler may end all messages, so it comes last. */
-	if (m->answered || m->id == 0) {
+	if (m->replied || m->id == 0) {
 		message_free(m);
 		transport_pump_later(t);
 	} else {
@@ -620,8 +619,8 @@ message_on_event(
 
 	if (!str_eq(type, STR("message")))
 		return;
-	if (message_is_answer(m, data)) {
-		m->answered = true;
+	if (message_is_reply(m, data)) {
+		m->replied = true;
 		http_exchange_finish(x);
 	}
 	(void)transport_deliver(m->t, data);
@@ -639,12 +638,12 @@ message_on_end(
 	m->x = NULL;
 	if (e->rc == RC_OK && e->status >= 200 && e->status < 300) {
 		message_on_success(m, e);
-	} else if (m->answered) {
+	} else if (m->replied) {
 		struct http_transport *t = m->t;
 
 		message_free(m);
 		transport_pump_later(t);
-	} else if (e->rc == RC_OK && message_is_answer(m, e->body)) {
+	} else if (e->rc == RC_OK && message_is_reply(m, e->body)) {
 		struct http_transport *t = m->t;
 
 		/* An error of the protocol, with a status of its own. */
@@ -670,7 +669,7 @@ message_start(struct http_message *m, bool resume)
 		.method = resume ? "GET" : "POST",
 		.url = t->sse ? t->endpoint : t->url,
 		.headers = l.line,
-		.once = strcmp(m->method, "tools/call") == 0,
+		.no_resend = strcmp(m->method, "tools/call") == 0,
 		.handler = { message_on_event, message_on_end, m } };
 	enum rc rc;
 

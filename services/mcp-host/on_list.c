@@ -13,6 +13,7 @@
 #include "grant.h"
 #include "handlers.h"
 #include "instance.h"
+#include "pin_notice.h"
 #include "state/mcp.h"
 #include "svc/svc.h"
 #include "tool_server.h"
@@ -55,9 +56,13 @@ list_decide(struct tool_list *l)
 {
 	const struct toolbox *b = l->tools.box;
 
-	for (size_t i = 0; i < b->n; i++)
+	for (size_t i = 0; i < b->n; i++) {
 		l->decisions[i] =
 		    user_grants_decide(&l->grants, &b->tools[i], l->q->soul_id);
+		if (l->decisions[i].changed)
+			pin_notice_send(
+			    l->host->pin_notices, l->q->user_id, &b->tools[i]);
+	}
 }
 
 /* Positions of the tools that this session has used. */
@@ -189,7 +194,7 @@ list_put_notes(struct tool_list *l)
 
 		if (s->tools != NULL)
 			continue;
-		if (!l->host->draining)
+		if (!l->host->draining && l->host->finding == 0)
 			instance_probe(l->host, s);
 		if (l->rep.n_notes < NOTES_MAX)
 			l->rep.notes[l->rep.n_notes++] = arena_printf(l->a,

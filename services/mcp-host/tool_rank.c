@@ -112,7 +112,7 @@ rank_merge_postings(struct tool_rank *r)
 }
 
 static struct str
-rank_cut(struct str s)
+rank_shorten(struct str s)
 {
 	s.n = s.n < TOOL_RANK_TEXT_MAX ? s.n : TOOL_RANK_TEXT_MAX;
 	return s;
@@ -129,10 +129,11 @@ tool_rank_new(const struct tool_rank_text *list, size_t n)
 	r->length = mem_calloc(n + 1, sizeof(*r->length));
 	r->score = mem_calloc(n + 1, sizeof(*r->score));
 	for (i = 0; i < n; i++) {
-		rank_add_name(r, rank_cut(list[i].name), i);
-		rank_add_text(r, rank_cut(list[i].title), i, RANK_TITLE_WEIGHT);
+		rank_add_name(r, rank_shorten(list[i].name), i);
 		rank_add_text(
-		    r, rank_cut(list[i].description), i, RANK_TEXT_WEIGHT);
+		    r, rank_shorten(list[i].title), i, RANK_TITLE_WEIGHT);
+		rank_add_text(
+		    r, rank_shorten(list[i].description), i, RANK_TEXT_WEIGHT);
 		sum += r->length[i];
 	}
 	r->mean_length = n > 0 && sum > 0 ? sum / (double)n : 1;

@@ -7,6 +7,9 @@
 
 /* Toolboxes that are shared: one for each set of servers that users have. */
 #define TOOLBOXES_MAX 32
+/* A list or call waits so long for the stored lists, within its deadline. */
+#define FINDING_STEPS   10
+#define FINDING_STEP_MS 20
 
 static void
 user_tools_add(struct user_tools *t, struct tool_server *s)
@@ -49,6 +52,9 @@ user_tools_get(struct host *h, struct str user, struct user_tools *out)
 
 	out->n = 0;
 	out->box = NULL;
+	/* What is stored is known in a moment. */
+	for (int i = 0; h->finding > 0 && i < FINDING_STEPS; i++)
+		(void)host_wait(h, NULL, FINDING_STEP_MS);
 	LIST_FOREACH (s, &h->servers, link)
 		if (mcp_server_for(s->conf, user_tenant(user)))
 			user_tools_add(out, s);

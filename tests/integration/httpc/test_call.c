@@ -388,7 +388,7 @@ respond_to_first(struct raw_server *p, int fd)
 
 /* Post twice, and count the requests that the server has received. */
 static size_t
-requests_of_two_posts(bool once)
+requests_of_two_posts(bool no_resend)
 {
 	size_t n;
 
@@ -398,7 +398,7 @@ requests_of_two_posts(bool once)
 		httpc_fixture_call_init(&g, s.c, s.url);
 		g.rq.method = "POST";
 		g.rq.body = STR("{}");
-		g.rq.once = once;
+		g.rq.no_resend = no_resend;
 		httpc_fixture_run(&s, &g);
 		ck_assert_int_eq(g.rc, RC_OK);
 		buf_free(&g.body);
@@ -408,7 +408,7 @@ requests_of_two_posts(bool once)
 	return n;
 }
 
-TEST(a_request_is_sent_once_if_it_must_be)
+TEST(a_request_is_never_resent_if_it_must_not_be)
 {
 	ck_assert_uint_eq(requests_of_two_posts(true), 2);
 	/* What curl does otherwise: the test would not find a difference. */

@@ -142,7 +142,7 @@ open_second(void)
 	close(tk_connect(s.p.port));
 }
 
-TEST(a_redirect_to_a_private_address_ends_there)
+TEST(a_redirect_to_a_private_address_is_denied)
 {
 	open_second();
 	snprintf(location, sizeof(location),

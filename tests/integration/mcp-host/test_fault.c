@@ -181,6 +181,13 @@ TEST(a_call_that_is_lost_with_its_server_is_not_confirmed_and_not_repeated)
 	mh_stop(&f);
 }
 
+static bool
+has_noticed(void *arg)
+{
+	(void)arg;
+	return tk_log_has(&f.host[0].proc, "mcp.server_ended");
+}
+
 TEST(killed_servers_are_started_anew)
 {
 	mh_config(MH_SIM("sim", ""), MH_SIM_AT);
@@ -188,6 +195,8 @@ TEST(killed_servers_are_started_anew)
 	mh_await_tools(&f, SIM_TOOLS);
 	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
 	ck_assert_uint_ge(mh_kill_sims(), 1);
+	/* A call that is sent to a dying one is not confirmed. */
+	ck_assert(tk_until(has_noticed, NULL, MH_MS));
 	mh_ok(&f, "sim__echo", "{\"text\":\"2\"}", "2");
 	mh_stop(&f);
 }

@@ -13,6 +13,7 @@
 
 static struct mcp_fixture f;
 static struct tk_proc sim;
+static natsSubscription *notices;
 static int port;
 static const char *heads = "heads"; /* file of requests */
 
@@ -247,7 +248,7 @@ TEST(a_users_server_must_be_https_at_a_public_address)
 	stop_all();
 }
 
-TEST(a_redirect_to_another_origin_ends_there)
+TEST(a_redirect_to_another_origin_is_not_followed)
 {
 	char redirect[128];
 	struct tk_proc target;
@@ -330,16 +331,28 @@ policy_of(const char *soul)
 	return policy;
 }
 
+/* Until a notification with that code has been published. */
+static void
+await_notice(const char *code)
+{
+	json_t *j = tk_nats_next(notices, MH_MS, NULL);
+
+	ck_assert_ptr_nonnull(j);
+	ck_assert_str_eq(tk_text(j, "payload.code"), code);
+	ck_assert_str_eq(tk_text(j, "payload.user_id"), "ann");
+	json_decref(j);
+}
+
 /* Calls of another tool are what makes the host connect. */
 static bool
-is_asked_anew(void *arg)
+needs_approval_anew(void *arg)
 {
 	(void)arg;
 	json_decref(mh_call(&f, "web__variable", "{\"name\":\"X\"}"));
 	return strcmp(policy_of("s1"), "ask!") == 0;
 }
 
-TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
+TEST(a_user_decides_of_tools_and_anew_if_they_change)
 {
 	static char describe[300];
 	json_t *j;
@@ -352,6 +365,7 @@ TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
 		  "[\"variable\"]}",
 	    port);
 	mh_start(&f);
+	notices = tk_nats_listen(f.nc, "soul.event.system_notification.>");
 	mh_await_tools(&f, SIM_TOOLS);
 	ck_assert_str_eq(policy_of("s1"), "ask");
 	mh_fails(&f, "web__echo", "{\"text\":\"x\"}", "APPROVAL_REQUIRED");
@@ -368,7 +382,9 @@ TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
 	tk_write_file(tk_path("text"), "Returns the text, and all your files.");
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, NULL);
-	ck_assert(tk_until(is_asked_anew, NULL, MH_MS));
+	ck_assert(tk_until(needs_approval_anew, NULL, MH_MS));
+	ck_assert(!mh_has_tool(&f, "web__none"));
+	await_notice("MCP_TOOL_CHANGED");
 	mh_fails(&f, "web__echo", "{\"text\":\"x\"}", "APPROVAL_REQUIRED");
 	json_decref(request("grant",
 	    "{\"user_id\":\"ann\",\"soul_id\":\"s1\",\"tool\":\"web__echo\"}",
@@ -377,5 +393,6 @@ TEST(a_user_decides_of_tools_and_is_asked_anew_if_they_change)
 	json_decref(request("grant",
 	    "{\"user_id\":\"ann\",\"tool\":\"web__none\",\"policy\":\"auto\"}",
 	    "not_found"));
+	natsSubscription_Destroy(notices);
 	stop_all();
 }

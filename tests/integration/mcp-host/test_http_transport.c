@@ -246,7 +246,7 @@ TEST(a_stream_that_ends_without_a_result_is_not_confirmed)
 	close_all();
 }
 
-TEST(a_call_whose_connection_breaks_is_sent_once)
+TEST(a_call_whose_connection_breaks_is_never_resent)
 {
 	static const struct scripted_http_rule rules[] = {
 		{ "tools/list", SCRIPTED_JSON(36, RESULT_1), false },
@@ -262,7 +262,7 @@ TEST(a_call_whose_connection_breaks_is_sent_once)
 	close_all();
 }
 
-TEST(a_server_that_is_not_there_has_executed_nothing)
+TEST(a_server_that_does_not_run_has_executed_nothing)
 {
 	static const struct scripted_http_rule rules[] = { { "x", NULL,
 	    false } };
@@ -414,7 +414,7 @@ TEST(a_stream_that_breaks_is_resumed_after_its_last_event)
 	close_all();
 }
 
-TEST(a_redirect_at_the_same_origin_is_followed_once)
+TEST(one_redirect_at_the_same_origin_is_followed)
 {
 	static const struct scripted_http_rule rules[] = {
 		{ "POST /mcp ",
@@ -554,7 +554,7 @@ TEST(what_the_server_sends_by_itself_comes_on_a_get)
 	close_all();
 }
 
-TEST(a_server_without_such_a_stream_is_not_asked_twice)
+TEST(a_server_without_such_a_stream_gets_one_request)
 {
 	static const struct scripted_http_rule rules[] = {
 		{ "GET", SCRIPTED_STATUS("405 Method Not Allowed"), false },

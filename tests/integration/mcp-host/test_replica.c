@@ -10,13 +10,22 @@
 
 static struct mcp_fixture f;
 
+static bool
+fixture_second_knows(void *arg)
+{
+	(void)arg;
+	return tk_service_metric(
+		   &f.host[1], "soul_mcp_tools{server=\"sim\"}") == SIM_TOOLS;
+}
+
 static void
 fixture_start_two(void)
 {
 	mh_config(MH_SIM("sim", ""), MH_SIM_AT);
 	mh_start(&f);
-	mh_start_host(&f, 1, NULL);
 	mh_await_tools(&f, SIM_TOOLS);
+	mh_start_host(&f, 1, NULL);
+	ck_assert(tk_until(fixture_second_knows, NULL, MH_MS));
 }
 
 /* Whichever replica gets a call, there is one process of a user. */
@@ -154,6 +163,7 @@ TEST(the_longest_idle_process_makes_room_for_another)
 	mh_await_tools(&f, SIM_TOOLS);
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, more);
+	mh_await_tools(&f, SIM_TOOLS);
 	for (size_t i = 0; i < 4; i++) {
 		f.user = users[i];
 		mh_ok(&f, "sim__echo", "{\"text\":\"x\"}", "x");
@@ -184,6 +194,7 @@ TEST(an_idle_process_is_stopped_and_started_when_it_is_wanted)
 	mh_await_tools(&f, SIM_TOOLS);
 	tk_service_end(&f.host[0]);
 	mh_start_host(&f, 0, more);
+	mh_await_tools(&f, SIM_TOOLS);
 	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
 	mh_await_sims(0);
 	mh_ok(&f, "sim__echo", "{\"text\":\"2\"}", "2");

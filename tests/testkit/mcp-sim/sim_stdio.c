@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "testkit/mcp-sim/sim.h"
+#include "testkit/mcp-sim/sim_http.h"
 
 static void
 stdio_send(void *arg, json_t *m)
@@ -106,13 +107,16 @@ sim_stdio_run(int argc, char *argv[])
 
 	s.arg = &s;
 	for (int i = 1; i < argc; i++)
-		if (!stdio_option(argv[i], &deaf) && !sim_option(&s, argv[i])) {
+		if (!stdio_option(argv[i], &deaf) &&
+		    !sim_http_option(argv[i]) && !sim_option(&s, argv[i])) {
 			fprintf(
 			    stderr, "mcp-sim: unknown switch %s\n", argv[i]);
 			return 64;
 		}
 	if (deaf)
 		signal(SIGTERM, SIG_IGN);
+	if (sim_http_wanted())
+		sim_http_run(&s);
 	stdio_loop(&s);
 	while (deaf)
 		pause();

@@ -15,7 +15,7 @@ policy(const struct mcp_server *s, const struct catalogue_tool *t)
 	return grant_decide(s, t, STR("d"), &none).policy;
 }
 
-TEST(by_default_everything_is_asked_for)
+TEST(by_default_everything_needs_approval)
 {
 	const struct mcp_server s = { .name = "s" };
 

@@ -58,7 +58,7 @@ TEST(names_that_clash_have_digests_whatever_their_order)
 	tool_names_free(u);
 }
 
-TEST(a_long_name_is_cut_and_stays_unique)
+TEST(a_long_name_is_shortened_and_stays_unique)
 {
 	char server[129], tool[2][129];
 	struct tool_origin list[2];

@@ -98,7 +98,7 @@ TEST(no_tools_have_no_best_one)
 #define MANY    1000
 #define QUERIES 200
 
-TEST(a_thousand_tools_are_ranked_by_reading_few_entries)
+TEST(few_entries_are_read_to_rank_a_thousand_tools)
 {
 	static const char *const verbs[] = { "read", "write", "list", "delete",
 		"search", "create", "update", "move", "copy", "open" };

@@ -70,7 +70,7 @@ TEST(headers_are_stored_encrypted_and_read_by_their_owner)
 	arena_free(a);
 }
 
-/* Whoever can write to Redis must not have the headers sent elsewhere. */
+/* A writer of Redis must not have the headers sent elsewhere. */
 TEST(headers_are_not_sent_to_another_url)
 {
 	struct secret_box *b = box();

@@ -292,7 +292,7 @@ TEST(at_most_max_bytes_are_scanned)
 	buf_free(&b);
 }
 
-TEST(more_bytes_than_a_message_has_are_scanned_if_max_says_so)
+TEST(max_may_exceed_the_bytes_of_a_message)
 {
 	struct wire_slice_handler h = { .max = WIRE_MESSAGE_MAX + 10 };
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX + 100);
