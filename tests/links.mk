@@ -35,6 +35,8 @@ build/fuzz/tests/fuzz/catalog_request.o build/fuzz/tests/fuzz/filter.o: private 
 LINKS_httpc := httpd
 LINKS_otlp := svc
 LINKS_PKG_svc := jansson libnats
+LINKS_PKG_work := jansson libnats
+BINS_work := memory-worker
 BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
@@ -103,6 +105,13 @@ PKG_fuzz_mqtt := terminal
 build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Events of conversations.
 LINKS_fuzz_fcmp := fcmp wire core
+# Events of the bus, as their readers see them.
+SRC_fuzz_event_view := services/chat-gateway/live/event_view.c
+LINKS_fuzz_event_view := wire core
+build/fuzz/tests/fuzz/event_view.o: private CPPFLAGS += \
+    -iquote services/chat-gateway
+SRC_fuzz_dead_letter := libs/work/dead_letter.c
+LINKS_fuzz_dead_letter := bus
 # Readers of single fields.
 SRC_fuzz_field := services/chat-gateway/streams/event_cursor.c \
 	services/memory-worker/recall/page_cursor.c

@@ -60,14 +60,34 @@ struct api_reply {
 	enum rc rc;
 	bool exists;     /* with another configuration */
 	bool no_cluster; /* a single server cannot have replicas */
+	bool differs;    /* a consumer has another filter than filter */
 	int replicas;    /* of STREAM.INFO; 0: unknown */
 	bool has_seq;
 	struct bus_pub_ack ack; /* if has_seq */
 };
 
-/* The reply to a request of the API that ended with rc. */
+/*
+ * Some servers ignore a filter that they do not know, and an existing consumer
+ * may have another: its deliveries would not be those that were requested.
+ */
+static bool
+api_filter_differs(const char *want, const struct wire_jetstream_answer *in)
+{
+	struct str has = in->config.filter_subject;
+
+	if (want == NULL || (in->has_config && str_eq(has, str_of(want))))
+		return false;
+	log_error(
+	    "bus.consumer_filter", LOG_S("requested", want), LOG_V("is", has));
+	return true;
+}
+
+/*
+ * The reply to a request of the API that ended with rc; filter is that of a
+ * requested consumer, else NULL.
+ */
 static struct api_reply
-api_reply_read(enum rc rc, struct str data)
+api_reply_read(enum rc rc, struct str data, const char *filter)
 {
 	static struct log_rate rate;
 	struct api_reply r = { .rc = rc };
@@ -80,6 +100,7 @@ api_reply_read(enum rc rc, struct str data)
 	a = arena_new(BUS_JETSTREAM_ARENA_MAX);
 	r.rc = bus_jetstream_reply_decode(data, a, &in);
 	if (r.rc == RC_OK) {
+		r.differs = api_filter_differs(filter, &in);
 		r.has_seq = in.has_seq;
 		r.ack = (struct bus_pub_ack){ in.seq, in.duplicate };
 		if (in.has_config)
@@ -105,6 +126,8 @@ struct desired_spec {
 	const char *update;  /* that updates it; NULL: never updated */
 	const char *inspect; /* that shows its replicas; NULL: it has none */
 	struct str config;   /* JSON object */
+	const char *filter;  /* of a consumer, "": all; NULL: no consumer */
+	struct bus_sub *sub; /* of the consumer's deliveries */
 	bus_ready_fn ready;
 	void *arg;
 };
@@ -114,7 +137,8 @@ enum config_step { CONFIG_CREATE, CONFIG_INSPECT, CONFIG_UPDATE };
 struct desired_config {
 	struct bus_listener listener;
 	struct bus *bus;
-	char *create, *update, *inspect, *config;
+	char *create, *update, *inspect, *config, *filter;
+	struct bus_sub *sub; /* of a consumer, until its filter differs */
 	bus_ready_fn ready;
 	void *arg;
 	bool up;
@@ -154,7 +178,7 @@ static void
 desired_on_reply(void *arg, enum rc rc, struct str data)
 {
 	struct desired_config *s = arg;
-	struct api_reply r = api_reply_read(rc, data);
+	struct api_reply r = api_reply_read(rc, data, s->filter);
 
 	s->in_flight = false;
 	if (rc != RC_TIMEOUT)
@@ -177,6 +201,11 @@ desired_on_reply(void *arg, enum rc rc, struct str data)
 		r.rc = RC_OK;
 	if (r.rc != RC_OK)
 		desired_retry_later(s);
+	if (r.differs) {
+		bus_unsubscribe(s->sub);
+		s->sub = NULL;
+		r.rc = RC_CONFLICT;
+	}
 	/* A broken connection says nothing about the configuration. */
 	if (r.rc != RC_DOWN && s->ready != NULL)
 		s->ready(s->arg, r.rc);
@@ -260,6 +289,7 @@ desired_free(struct bus_listener *l)
 	free(s->update);
 	free(s->inspect);
 	free(s->config);
+	free(s->filter);
 	free(s);
 }
 
@@ -275,6 +305,8 @@ desired_add(struct bus *b, const struct desired_spec *w)
 	s->update = str_dup(str_of(w->update));
 	s->inspect = str_dup(str_of(w->inspect));
 	s->config = str_dup(w->config);
+	s->filter = str_dup(str_of(w->filter));
+	s->sub = w->sub;
 	s->ready = w->ready;
 	s->arg = w->arg;
 	s->backoff = (struct backoff){ RETRY_MIN_MS, RETRY_MAX_MS, 0 };
@@ -379,9 +411,12 @@ bus_stream_ensure(struct bus *b, const struct bus_stream *s)
 	rc = buf_rc(&config);
 	if (rc == RC_OK)
 		desired_add(b,
-		    &(struct desired_spec){ create,
-			s->no_update ? NULL : update, inspect, buf_str(&config),
-			s->ready, s->arg });
+		    &(struct desired_spec){ .create = create,
+			.update = s->no_update ? NULL : update,
+			.inspect = inspect,
+			.config = buf_str(&config),
+			.ready = s->ready,
+			.arg = s->arg });
 	buf_free(&config);
 	return rc;
 }
@@ -398,7 +433,7 @@ stream_on_pub_ack(void *arg, enum rc rc, struct str data)
 {
 	struct pub_request p = *(struct pub_request *)arg;
 	struct bus_pub_ack_handler to = p.to;
-	struct api_reply r = api_reply_read(rc, data);
+	struct api_reply r = api_reply_read(rc, data, NULL);
 
 	free(arg);
 	stream_publish_ended(p.bus, rc);
@@ -495,8 +530,12 @@ bus_consume(struct bus *b, const struct bus_consumer *c)
 		s->arg = c->arg;
 		bus_sub_begin(s);
 		desired_add(b,
-		    &(struct desired_spec){ create, NULL, NULL,
-			buf_str(&config), c->ready, c->arg });
+		    &(struct desired_spec){ .create = create,
+			.config = buf_str(&config),
+			.filter = c->filter != NULL ? c->filter : "",
+			.sub = s,
+			.ready = c->ready,
+			.arg = c->arg });
 	}
 	buf_free(&config);
 	return rc;

@@ -159,7 +159,9 @@ struct str bus_stream_msg_header(
     const struct bus_stream_msg *m, const char *key);
 
 struct bus_stream_result {
-	int64_t last_seq;        /* of bus_stream_info(); 0: always empty */
+	int64_t first_seq; /* of bus_stream_info(): of the oldest message */
+	int64_t last_seq;  /* of bus_stream_info(); 0: always empty */
+	int64_t count;     /* of bus_stream_count() */
 	struct bus_stream_msg m; /* of bus_stream_msg_get() and …_next() */
 };
 
@@ -180,14 +182,18 @@ struct bus_stream_query {
 };
 
 /*
- * bus_stream_info(b, q):            The last sequence number.
+ * bus_stream_info(b, q):            First and last sequence number.
+ * bus_stream_count(b, q, subject):  How many messages of that subject it has.
  * bus_stream_msg_get(b, q, seq):    The message seq.
  * bus_stream_msg_next(b, q, seq):   The first message at or after seq.
  * bus_stream_msg_delete(b, q, seq): Delete the message seq for good.
- * Errors as bus_request(); RC_INVALID for a bad stream name or seq ≤ 0.
+ * Errors as bus_request(); RC_INVALID for a bad stream name, subject
+ * or seq ≤ 0.
  */
 enum rc bus_stream_info(
     struct bus *b, const struct bus_stream_query *q) RC_CHECK;
+enum rc bus_stream_count(struct bus *b, const struct bus_stream_query *q,
+    const char *subject) RC_CHECK;
 enum rc bus_stream_msg_get(
     struct bus *b, const struct bus_stream_query *q, int64_t seq) RC_CHECK;
 enum rc bus_stream_msg_next(

@@ -14,6 +14,8 @@
 #include "core/base64.h"
 #include "core/log.h"
 #include "core/mem.h"
+#include "wire/out.h"
+#include "wire/tree.h"
 
 #define REPLY_MAX (4 * 1024 * 1024)
 #define BYTES_MAX (2 * 1024 * 1024)
@@ -108,13 +110,33 @@ inspector_error(const struct wire_jetstream_answer *in)
 	}
 }
 
+/* The sum of the members of an object of numbers. */
+static int64_t
+inspector_sum(struct str json)
+{
+	struct wire_tree_member m;
+	struct wire_tree *v = NULL;
+	double n = 0;
+	bool more;
+
+	if (json.p == NULL || wire_tree_parse(json, &v) != RC_OK)
+		return 0;
+	for (more = wire_tree_first(v, &m); more; more = wire_tree_next(v, &m))
+		n += wire_tree_number(m.value);
+	wire_tree_free(v);
+	return n >= 0 && n < 1e15 ? (int64_t)n : 0;
+}
+
 static enum rc
 inspector_result(const struct wire_jetstream_answer *in,
     const struct buf bytes[2], struct bus_stream_result *out)
 {
 	*out = (struct bus_stream_result){ 0 };
-	if (in->has_state)
+	if (in->has_state) {
+		out->first_seq = in->state.first_seq;
 		out->last_seq = in->state.last_seq;
+		out->count = inspector_sum(in->state.subjects);
+	}
 	if (!in->has_message)
 		return RC_OK;
 	out->m = (struct bus_stream_msg){ .seq = in->message.seq,
@@ -193,6 +215,26 @@ enum rc
 bus_stream_info(struct bus *b, const struct bus_stream_query *q)
 {
 	return inspector_request(b, q, "INFO", "");
+}
+
+enum rc
+bus_stream_count(
+    struct bus *b, const struct bus_stream_query *q, const char *subject)
+{
+	struct buf json = BUF_INIT(REPLY_MAX);
+	struct wire_out o = { .b = &json };
+	enum rc rc;
+
+	if (!bus_subject_valid(subject, false))
+		return RC_INVALID;
+	wire_out_object(&o);
+	bus_json_str(&o, "subjects_filter", subject);
+	wire_out_object_end(&o);
+	rc = buf_rc(&json);
+	if (rc == RC_OK)
+		rc = inspector_request(b, q, "INFO", json.p);
+	buf_free(&json);
+	return rc;
 }
 
 enum rc

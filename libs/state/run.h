@@ -296,14 +296,9 @@ struct run_due_list {
  * not claimed (its runner may not know of it, or be dead), a waiting one whose
  * time is up, a running one of which it is to be checked that its runner
  * lives, one to be canceled.  At most max, up to RUN_DUE_MAX.
- *
- * run_due_next(s, buckets, n, next):
- * As session_idle_next().
  */
 #define RUN_DUE_MAX 256
 enum rc run_due_claim(struct state *s, unsigned bucket, int64_t lease_ms,
     size_t max, struct arena *a, struct run_due_list *out) RC_CHECK;
-enum rc run_due_next(struct state *s, const unsigned *buckets, size_t n,
-    struct wall *next) RC_CHECK;
 
 #endif /* !STATE_RUN_H */

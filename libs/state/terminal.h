@@ -28,6 +28,7 @@
 
 #include "core/arena.h"
 #include "core/clock.h"
+#include "core/id.h"
 #include "state/state.h"
 
 /* Reports of which the last rejection is stored. */
@@ -200,6 +201,21 @@ struct terminal_binding {
 	struct str terminal_id, user_id, soul_id;
 	int64_t ttl_ms; /* of snapshots */
 };
+
+/* Whose a terminal is. */
+struct terminal_owner {
+	char user_id[ID_MAX + 1]; /* "": it is not bound */
+	/* When this user's binding was made or last changed, by the clock of
+	 * Redis; {0}: it is not bound. */
+	struct wall since;
+};
+
+/*
+ * terminal_read_owner(s, id, out):
+ * An unknown terminal is not bound.
+ */
+enum rc terminal_read_owner(
+    struct state *s, struct str id, struct terminal_owner *out) RC_CHECK;
 
 /*
  * terminal_bind(s, b, ticks):

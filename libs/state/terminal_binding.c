@@ -117,6 +117,23 @@ binding_ids(const struct binding_record *b, char user[ID_MAX + 1],
 	return rc == RC_OK ? id_untoken(str_of(b->soul), soul) : rc;
 }
 
+/* A generation is the time of its binding, or more after others in that ms. */
+enum rc
+terminal_read_owner(struct state *s, struct str id, struct terminal_owner *out)
+{
+	struct binding_record b;
+	enum rc rc = binding_read(s, id, 0, &b);
+
+	*out = (struct terminal_owner){ .since = { 0 } };
+	if (rc != RC_OK || b.user[0] == '\0')
+		return rc;
+	rc = id_untoken(str_of(b.user), out->user_id);
+	if (rc == RC_OK)
+		rc = str_to_i64(
+		    str_of(b.generation), 0, INT64_MAX, &out->since.ms);
+	return rc;
+}
+
 enum rc
 binding_end(struct state *s, struct str terminal,
     const struct binding_record *b, const char *previous, bool *ticks)

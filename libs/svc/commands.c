@@ -165,11 +165,12 @@ svc_command(const struct svc_def *def, int argc, char *argv[],
     struct svc_conf *conf, void *app_conf)
 {
 	const struct svc_command *c = command_find(def, argv[0]);
-	struct svc_run r = { .argc = argc, .argv = argv };
+	struct svc_run r = { .service = def->name, .argc = argc, .argv = argv };
 	int code;
 
 	if (c == NULL)
 		return command_unknown(def, argv[0]);
+	r.arg = c->arg;
 	log_init(def->name, LOG_WARN);
 	if (c->alone) {
 		code = c->fn(&r);

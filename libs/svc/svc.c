@@ -13,6 +13,12 @@
 #include "svc/svc_internal.h"
 #include "svc/svc_ws.h"
 
+const char *
+svc_name(const struct svc *s)
+{
+	return s->def->name;
+}
+
 struct loop *
 svc_loop(struct svc *s)
 {

@@ -77,6 +77,8 @@ struct svc_route {
 
 /* The arguments of a command. */
 struct svc_run {
+	const char *service;
+	const void *arg;  /* of the command */
 	const void *conf; /* the struct that opts fill */
 	int argc;         /* as of main(); argv[0] is the command's name */
 	char **argv;
@@ -95,7 +97,7 @@ struct svc_command {
 	const char *help;    /* the rest of its --help, in lines */
 	/*
 	 * It reads its own configuration and has its own --help: svc_run has
-	 * argv only.
+	 * neither conf nor bus.
 	 */
 	bool alone;
 	/*
@@ -104,6 +106,7 @@ struct svc_command {
 	 * from LOG_WARN up.
 	 */
 	int (*fn)(const struct svc_run *r);
+	const void *arg; /* for fn */
 };
 
 struct svc_def {
@@ -193,6 +196,9 @@ enum rc svc_out(struct str bytes);
 
 /* svc_version(): The suite's: "0.2.0" or "0.2.0+<commit>". */
 const char *svc_version(void);
+
+/* svc_name(s): As in its table. */
+const char *svc_name(const struct svc *s);
 
 /* The libraries' objects of a service; they outlive its state. */
 struct loop *svc_loop(struct svc *s);

@@ -105,6 +105,7 @@ static const struct member iface_streams[] = {
 	{ "manager", JSON_STRING, 0 },
 	{ "consumers", JSON_ARRAY, 0 },
 	{ "readers", JSON_ARRAY, 0 },
+	{ "viewers", JSON_ARRAY, 0 },
 	{ "description", JSON_STRING, 0 },
 	{ NULL, JSON_NULL, 0 },
 };
@@ -495,6 +496,7 @@ check_stream(const struct gen *g, struct where w, const json_t *e)
 	check_peer(g, gen_down(w, "manager", NULL), gen_of(e, "manager"));
 	check_peers(g, w, e, "consumers");
 	check_peers(g, w, e, "readers");
+	check_peers(g, w, e, "viewers");
 }
 
 static void

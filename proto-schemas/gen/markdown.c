@@ -379,14 +379,15 @@ markdown_put_streams(struct buf *b, const json_t *list)
 	buf_puts(b,
 	    "\n## Streams\n\nStreams of JetStream. The manager changes the "
 	    "stream's settings, consumers receive its\nmessages in order, "
-	    "readers get and delete single messages.\n\n"
-	    "| stream | holds | manager | consumers | readers | |\n"
-	    "| --- | --- | --- | --- | --- | --- |\n");
+	    "readers get and delete single messages, viewers get them.\n\n"
+	    "| stream | holds | manager | consumers | readers | viewers | |\n"
+	    "| --- | --- | --- | --- | --- | --- | --- |\n");
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(b, "| `%s` | %s | %s |", gen_of(e, "name"),
 		    gen_of(e, "holds"), gen_of(e, "manager"));
 		gen_markdown_names(b, e, "consumers");
 		gen_markdown_names(b, e, "readers");
+		gen_markdown_names(b, e, "viewers");
 		buf_printf(b, " %s |\n", gen_of(e, "description"));
 	}
 }

@@ -150,10 +150,20 @@ nats_publishes_to(const struct gen *g, const json_t *stream, const char *who)
 	return false;
 }
 
+/* How many of the requests for single messages it may send. */
+static size_t
+nats_reads(const json_t *stream, const char *who)
+{
+	if (gen_lists(stream, "readers", who))
+		return 3;
+	return gen_lists(stream, "viewers", who) ? 2 : 0;
+}
+
 /* Publishers may create a stream; only its manager may change it. */
 static void
 nats_add_streams(const struct gen *g, const char *who, struct nats_rights *out)
 {
+	/* Who is a viewer may not do the last. */
 	static const char *const reads[] = { "INFO", "MSG.GET", "MSG.DELETE" };
 	struct subjects *p = &out->publish;
 	size_t i;
@@ -172,8 +182,7 @@ nats_add_streams(const struct gen *g, const char *who, struct nats_rights *out)
 			 * lowers. */
 			nats_add(p, gen_printf("$JS.API.STREAM.INFO.%s", name));
 		}
-		for (size_t k = 0;
-		     k < NELEM(reads) && gen_lists(e, "readers", who); k++)
+		for (size_t k = 0; k < nats_reads(e, who); k++)
 			nats_add(p,
 			    gen_printf("$JS.API.STREAM.%s.%s", reads[k], name));
 		if (!gen_lists(e, "consumers", who))

@@ -60,6 +60,13 @@ caller_is_provisioner(const struct svc_call *c)
 	return caller_has_role(c, WIRE_ROLE_PROVISIONER);
 }
 
+bool
+caller_is_unlimited(const struct svc_call *c)
+{
+	return svc_call_caller(c) == NULL ||
+	    caller_has_role(c, WIRE_ROLE_OPERATOR);
+}
+
 struct str
 caller_tenant(const struct svc_call *c)
 {

@@ -31,8 +31,13 @@ bool caller_user(
 bool caller_query_user(struct gateway *g, struct svc_call *c, struct str *user);
 bool caller_named_user(struct gateway *g, struct svc_call *c, struct str *user);
 
-/* caller_is_terminal(c), caller_is_provisioner(c): The role of the caller. */
+/*
+ * caller_is_terminal(c), caller_is_provisioner(c): The role of the caller.
+ * caller_is_unlimited(c): Whether it is an operator, or anybody where callers
+ * are not authenticated.
+ */
 bool caller_is_terminal(const struct svc_call *c);
+bool caller_is_unlimited(const struct svc_call *c);
 bool caller_is_provisioner(const struct svc_call *c);
 
 /*

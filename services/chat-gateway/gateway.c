@@ -16,6 +16,8 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "fcmp/fcmp_read.h"
+#include "live/event_log.h"
+#include "live/live.h"
 #include "persona/persona.h"
 #include "state/state.h"
 #include "state/terminal.h"
@@ -95,6 +97,8 @@ gateway_start(struct svc *s, const void *conf)
 	if (svc_auth(s) != NULL)
 		auth_accept_terminals(svc_auth(s), gateway_find_credential, g);
 	g->followers = followers_new(s, g->state);
+	g->log = event_log_new(s, g->state);
+	g->live = live_new(s, g->log, gateway_stream_has_room);
 	id_hex32(g->instance);
 	TAILQ_INIT(&g->event_streams);
 	g->open_streams = metric_gauge(svc_metrics(s), "soul_event_streams",
@@ -111,6 +115,8 @@ gateway_stop(void *app)
 	/* What waits for it ends before what it uses is freed. */
 	state_stop(g->state);
 	followers_free(g->followers);
+	live_free(g->live);
+	event_log_free(g->log);
 	state_free(g->state);
 	worker_free(g->workers);
 	arena_free(g->credentials);

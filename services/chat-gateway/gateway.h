@@ -18,8 +18,10 @@
 
 struct arena;
 struct buf;
+struct event_log;
 struct event_stream;
 struct followers;
+struct live;
 struct metric;
 struct state;
 struct svc;
@@ -44,6 +46,8 @@ struct gateway {
 	struct worker_pool *workers;
 	struct arena *credentials; /* of the last credential lookup */
 	struct followers *followers;
+	struct event_log *log;
+	struct live *live;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, event_stream) event_streams; /* open ones */
 	struct metric *open_streams;

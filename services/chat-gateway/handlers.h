@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 56
+#define ROUTES_N 58
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -74,6 +74,9 @@ void on_mcp_grants_delete(void *app, struct svc_call *c);
 void on_tool_content_get(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
+/* live/ */
+void on_events_list(void *app, struct svc_call *c);
+void on_live(void *app, struct svc_call *c);
 
 /* on_drain(app): As svc_def.drain: end all event streams, admit no more. */
 void on_drain(void *app);

@@ -58,11 +58,9 @@ struct runner_conf {
 extern const struct conf_opt runner_opts[RUNNER_OPTS_N];
 
 struct runner_metrics {
-	struct metric *running, *shims;
+	struct metric *running, *queued, *shims;
 	struct metric *seconds;
-	struct metric *bytes[2]; /* read, by stream */
 	struct metric *unparsed;
-	struct metric *warnings;
 	struct metric *lag;
 	struct metric *orphans;
 	struct metric *fenced; /* runs that another process has taken over */
@@ -100,6 +98,7 @@ struct runner {
 	bool renewing;
 	struct mono renewed_since; /* without a failure; 0: the last failed */
 	bool draining, stopping;
+	bool left;          /* it renews itself no more */
 	_Atomic bool ready; /* engines were probed */
 };
 
@@ -114,6 +113,27 @@ void runner_stop(void *app);
 
 /* runner_free_slots(r): Attempts that may be started. */
 int64_t runner_free_slots(const struct runner *r);
+
+/*
+ * runner_count_bytes(r, engine, stream): The counter of what it prints there.
+ * runner_count_warning(r, code): A doubt about an engine's output.
+ */
+struct metric *runner_count_bytes(
+    const struct runner *r, struct str engine, const char *stream);
+void runner_count_warning(const struct runner *r, struct str code);
+
+/*
+ * runner_observe_ns(m, from, to):
+ * A time between two of the wall clock (ns), as seconds; 0 if the clock was set
+ * back between them.
+ */
+void runner_observe_ns(struct metric *m, int64_t from, int64_t to);
+
+/*
+ * runner_on_idle(r): No attempt runs here.  One that drains does not live any
+ * more, so that others take what waits for it.
+ */
+void runner_on_idle(struct runner *r);
 
 /* ---- runner_wait.c: in fibers only ---- */
 

@@ -27,12 +27,12 @@ static const struct svc_route main_routes[] = {
 };
 static const struct svc_command main_commands[] = {
 	{ "replay", replay_usage, "print the events of a spool", replay_help,
-	    true, replay_command },
+	    true, replay_command, NULL },
 	{ "proxy", "[--help | healthcheck]",
 	    "pass the engines' requests to their models", "", true,
-	    proxy_command },
+	    proxy_command, NULL },
 	{ "shim", "MARK", "own an engine; started by the runner alone", "",
-	    true, shim_command },
+	    true, shim_command, NULL },
 };
 static const struct svc_def main_def = {
 	.name = "engine-runner",

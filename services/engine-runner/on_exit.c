@@ -145,8 +145,8 @@ exit_count(struct live_run *l)
 		       "soul_run_attempts_total",
 		       "Attempts, by how they ended.", labels),
 	    1);
-	metric_observe(l->runner->metrics.seconds,
-	    (double)(l->exit.ns - l->meta.started_ns) / 1e9);
+	runner_observe_ns(
+	    l->runner->metrics.seconds, l->meta.started_ns, l->exit.ns);
 }
 
 static void

@@ -303,8 +303,7 @@ tool_find_waiting(
 
 /* What can be chosen, for a model whose answer was none of it. */
 static struct str
-tool_wrong_answer(
-    const char *why, const struct run_record *rec, struct arena *a)
+tool_wrong_reply(const char *why, const struct run_record *rec, struct arena *a)
 {
 	struct wire_run_question question;
 	struct buf b = BUF_INIT(TEXT_MAX);
@@ -324,7 +323,7 @@ tool_wrong_answer(
 }
 
 static void
-tool_answer_task(
+tool_reply_task(
     struct tool_provider *p, struct svc_call *c, const struct wire_tree *args)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
@@ -368,7 +367,7 @@ tool_answer_task(
 			STR_ARG(after.run_id)));
 	else if (why.rc == RC_INVALID)
 		tool_fail(c, "INVALID_ARGUMENTS",
-		    tool_wrong_answer(why.error.text, &rec, a));
+		    tool_wrong_reply(why.error.text, &rec, a));
 	else
 		tool_reject(c, &why);
 }
@@ -484,7 +483,7 @@ on_tool_call(void *app, struct svc_call *c)
 		if (tool->kind == TASK_RUN)
 			tool_run_task(p, c, args);
 		else
-			tool_answer_task(p, c, args);
+			tool_reply_task(p, c, args);
 	}
 	wire_tree_free(args);
 }
@@ -540,7 +539,7 @@ tool_cancel_fiber(void *arg)
 	free(t);
 }
 
-/* Whoever has started a run for the call cancels it. */
+/* The runner that has started a run for the call cancels it. */
 static void
 tool_on_cancel(void *arg, struct bus_msg *m)
 {

@@ -3,6 +3,7 @@
  */
 #include "context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,9 +16,11 @@
 #include "core/metric.h"
 #include "core/worker.h"
 #include "engine_set.h"
+#include "fcmp/fcmp_write.h"
 #include "handlers.h"
 #include "live_run.h"
 #include "proxy/proxy_secret.h"
+#include "state/run_runner.h"
 #include "state/state.h"
 #include "svc/svc.h"
 
@@ -167,24 +170,20 @@ static void
 runner_make_metrics(struct runner *r)
 {
 	struct metric_set *set = svc_metrics(r->svc);
-	static const char bytes[] = "soul_engine_bytes_total";
-	static const char help[] = "Bytes that engines have printed.";
+	static const char runs[] = "Runs of this runner.";
 
 	r->metrics = (struct runner_metrics){
-		.running = metric_gauge(set, "soul_runs",
-		    "Runs of this runner.", "state=\"running\""),
+		.running =
+		    metric_gauge(set, "soul_runs", runs, "state=\"running\""),
+		.queued =
+		    metric_gauge(set, "soul_runs", runs, "state=\"queued\""),
 		.shims = metric_gauge(
 		    set, "soul_shims", "Processes that own an engine.", NULL),
 		.seconds = metric_histogram(
 		    set, "soul_run_seconds", "Duration of attempts.", NULL),
-		.bytes = { metric_counter(
-			       set, bytes, help, "stream=\"stdout\""),
-		    metric_counter(set, bytes, help, "stream=\"stderr\"") },
 		.unparsed =
 		    metric_counter(set, "soul_engine_unparsed_bytes_total",
 			"Of these: in lines that are no events.", NULL),
-		.warnings = metric_counter(set, "soul_parse_warnings_total",
-		    "Doubts about an engine's output.", NULL),
 		.lag = metric_histogram(set, "soul_run_publish_lag_seconds",
 		    "From the read of a byte to its event in the log.", NULL),
 		.orphans = metric_counter(set, "soul_orphans_killed_total",
@@ -192,6 +191,37 @@ runner_make_metrics(struct runner *r)
 		.fenced = metric_counter(set, "soul_runs_fenced_total",
 		    "Runs that another process has taken over.", NULL),
 	};
+}
+
+struct metric *
+runner_count_bytes(
+    const struct runner *r, struct str engine, const char *stream)
+{
+	char labels[128];
+
+	(void)snprintf(labels, sizeof(labels), "engine=\"%.*s\",stream=\"%s\"",
+	    STR_ARG(engine), stream);
+	return metric_counter(svc_metrics(r->svc), "soul_engine_bytes_total",
+	    "Bytes that engines have printed.", labels);
+}
+
+void
+runner_count_warning(const struct runner *r, struct str code)
+{
+	char labels[128];
+
+	(void)snprintf(labels, sizeof(labels), "code=\"%.*s\"",
+	    (int)(code.n <= FCMP_CODE_MAX ? code.n : 0), code.p);
+	metric_add(
+	    metric_counter(svc_metrics(r->svc), "soul_parse_warnings_total",
+		"Doubts about an engine's output.", labels),
+	    1);
+}
+
+void
+runner_observe_ns(struct metric *m, int64_t from, int64_t to)
+{
+	metric_observe(m, to > from ? (double)(to - from) / 1e9 : 0);
 }
 
 static bool
@@ -363,7 +393,29 @@ runner_drain_fiber(void *arg)
 	struct runner *r = arg;
 
 	due_leave(r->due);
+	runner_on_idle(r);
 	svc_release(r->svc);
+}
+
+static void
+runner_leave_fiber(void *arg)
+{
+	struct runner *r = arg;
+	enum rc rc = run_runner_end(r->state, str_of(r->id));
+
+	if (rc != RC_OK)
+		log_debug("runner.not_left", LOG_RC(rc));
+	svc_release(r->svc);
+}
+
+void
+runner_on_idle(struct runner *r)
+{
+	if (!r->draining || r->stopping || r->left || map_len(r->live) > 0)
+		return;
+	r->left = true;
+	svc_hold(r->svc);
+	fiber_start(runner_leave_fiber, r);
 }
 
 void

@@ -35,7 +35,7 @@ static const struct {
 		"the default: it may ask the user; auto, file-write: it is "
 		"not to ask.\"}},\"required\":[\"task\"],"
 		"\"additionalProperties\":false}") },
-	[TASK_ANSWER] = { STR_INIT("answer_task"),
+	[TASK_REPLY] = { STR_INIT("answer_task"),
 	    STR_INIT("Give the user's answer to a task that run_task has "
 		     "started, and that has asked something. Only what the "
 		     "user has said: never an answer of your own. The task "
@@ -66,19 +66,19 @@ task_tool_init(struct task_tool *t, enum task_kind kind)
 }
 
 struct task_tools *
-task_tools_new(bool asks)
+task_tools_new(bool needs_approval)
 {
 	struct task_tools *t = mem_zalloc(sizeof(*t));
 	struct str parts[TASK_TOOLS_N + 1];
 	char digest[TOOL_DIGEST_MAX];
 	int i;
 
-	t->asks = asks;
+	t->needs_approval = needs_approval;
 	for (i = 0; i < TASK_TOOLS_N; i++) {
 		task_tool_init(&t->list[i], (enum task_kind)i);
 		parts[i] = str_of(t->list[i].definition);
 	}
-	parts[TASK_TOOLS_N] = asks ? STR("ask") : STR("auto");
+	parts[TASK_TOOLS_N] = needs_approval ? STR("ask") : STR("auto");
 	tool_digest(parts, NELEM(parts), digest);
 	(void)snprintf(
 	    t->revision, sizeof(t->revision), "%.*s", REVISION_DIGITS, digest);
@@ -116,8 +116,9 @@ task_tools_define(
 			.tool = tool->name,
 			.description = tool->description,
 			.schema = tool->schema,
-			.policy = t->asks ? WIRE_TOOL_DEFINITION_POLICY_ASK
-					  : WIRE_TOOL_DEFINITION_POLICY_AUTO,
+			.policy = t->needs_approval
+			    ? WIRE_TOOL_DEFINITION_POLICY_ASK
+			    : WIRE_TOOL_DEFINITION_POLICY_AUTO,
 			.timeout_s = TIMEOUT_S,
 			.definition = str_of(tool->definition) };
 	}
@@ -147,7 +148,8 @@ task_tools_admit(const struct task_tools *t, const struct task_tool *tool,
 		return TASK_FORBIDDEN;
 	if (!str_eq(q->definition, str_of(tool->definition)))
 		return TASK_DEFINITION_CHANGED;
-	if (!t->asks || grant == TASK_GRANT_AUTO || task_is_sealed(tool, q))
+	if (!t->needs_approval || grant == TASK_GRANT_AUTO ||
+	    task_is_sealed(tool, q))
 		return TASK_ALLOWED;
 	return TASK_APPROVAL_REQUIRED;
 }

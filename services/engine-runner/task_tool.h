@@ -21,7 +21,7 @@
 /* Room for a revision, NUL included. */
 #define TASK_REVISION_MAX 32
 
-enum task_kind { TASK_RUN, TASK_ANSWER, TASK_TOOLS_N };
+enum task_kind { TASK_RUN, TASK_REPLY, TASK_TOOLS_N };
 
 struct wire_schema;
 
@@ -34,12 +34,12 @@ struct task_tool {
 
 struct task_tools {
 	struct task_tool list[TASK_TOOLS_N];
-	bool asks; /* a call needs an approval of the user */
+	bool needs_approval; /* a call needs an approval of the user */
 	char revision[TASK_REVISION_MAX];
 };
 
-/* task_tools_new(asks), task_tools_free(t): NULL is allowed. */
-struct task_tools *task_tools_new(bool asks);
+/* task_tools_new(needs_approval), task_tools_free(t): NULL is allowed. */
+struct task_tools *task_tools_new(bool needs_approval);
 void task_tools_free(struct task_tools *t);
 
 /* task_tools_find(t, name): NULL: there is none. */

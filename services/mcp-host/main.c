@@ -15,7 +15,7 @@
 
 static const struct svc_command main_commands[] = {
 	{ "shim", "MARK", "own a server's process; started by the service", "",
-	    true, shim_command },
+	    true, shim_command, NULL },
 };
 static const struct svc_def main_def = {
 	.name = "mcp-host",

@@ -1,5 +1,5 @@
 /*
- * handlers: handlers of the NATS routes, and the operator's command.
+ * handlers: handlers of the NATS routes.
  */
 #ifndef MEMORY_WORKER_HANDLERS_H
 #define MEMORY_WORKER_HANDLERS_H
@@ -7,7 +7,6 @@
 #include "core/rc.h"
 
 struct svc_call;
-struct svc_command;
 
 /* Handlers of the routes; app is the struct memory_worker. */
 void on_recall(void *app, struct svc_call *c);
@@ -18,9 +17,5 @@ void on_profile(void *app, struct svc_call *c);
 
 /* handler_fail_store(c, rc): Reply that the store has failed. */
 void handler_fail_store(struct svc_call *c, enum rc rc);
-
-/* "memory-worker dead": inspects, replays and drops dead-lettered jobs; needs
- * NATS only. */
-extern const struct svc_command dead_letter_command;
 
 #endif /* !MEMORY_WORKER_HANDLERS_H */

@@ -13,6 +13,7 @@
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
+#include "work/work.h"
 
 #define RPC(x, X)                                                             \
 	WIRE_SUBJECT_MEMORY_##X, NULL, NULL, &wire_memory_##x##_request_desc, \
@@ -26,6 +27,10 @@ static const struct svc_route main_routes[] = {
 	{ "profile", RPC(profile, PROFILE) },
 };
 
+static const struct svc_command main_commands[] = {
+	WORK_DEAD_COMMAND(memory_job_kinds),
+};
+
 static const struct svc_def main_def = {
 	.name = "memory-worker",
 	.summary = "summarises conversations, stores memories, finds them",
@@ -36,8 +41,8 @@ static const struct svc_def main_def = {
 	.conf_size = sizeof(struct memory_worker_conf),
 	.routes = main_routes,
 	.nroutes = NELEM(main_routes),
-	.commands = &dead_letter_command,
-	.ncommands = 1,
+	.commands = main_commands,
+	.ncommands = NELEM(main_commands),
 	.check = memory_worker_check,
 	.start = memory_worker_start,
 	.drain = memory_worker_drain,

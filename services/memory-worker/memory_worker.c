@@ -16,6 +16,7 @@
 #include "state/state.h"
 #include "store/memory_store.h"
 #include "svc/svc.h"
+#include "work/work.h"
 
 const struct conf_opt memory_worker_opts[MEMORY_WORKER_OPTS_N] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(memory_worker_conf, redis_url),
@@ -332,7 +333,7 @@ memory_worker_stop(void *arg)
 	/* What waits for it ends before what it uses is freed. */
 	state_stop(w->state);
 	idle_scan_free(w->idle);
-	memory_jobs_free(w->jobs);
+	work_free(w->jobs);
 	readiness_free(w->ready);
 	llm_free(w->llm);
 	embed_free(w->embed);

@@ -15,11 +15,11 @@ struct buf;
 struct bus;
 struct embed;
 struct idle_scan;
-struct memory_jobs;
 struct readiness;
 struct state;
 struct store;
 struct svc;
+struct work;
 struct worker_pool;
 
 struct memory_worker_conf {
@@ -56,7 +56,7 @@ struct memory_worker {
 	struct store *store;
 	struct llm *llm;
 	struct idle_scan *idle;
-	struct memory_jobs *jobs;
+	struct work *jobs;
 	struct readiness *ready;
 };
 
@@ -96,19 +96,17 @@ void idle_scan_drain(struct idle_scan *o);
 void idle_scan_free(struct idle_scan *o);
 
 /*
- * memory_jobs_new(w), memory_jobs_free(o):
- * Consumes memory jobs from the stream SOUL_JOBS, each with one effect however
- * often it is delivered, those of one user and soul one after the other.  NULL
- * if the streams cannot be requested.  Freed
- * before w's bus and store; jobs in hand are returned to the stream.
+ * memory_jobs_new(w):
+ * Consumes memory jobs (work/work.h), each with one effect however often it is
+ * delivered, those of one user and soul one after the other.  NULL if the
+ * streams cannot be requested.  Freed by work_free(), before w's store.
  *
  * A job that cannot be stored because the store or Redis is unavailable is
- * deferred without counting as a failure.  One that fails by itself is retried
- * with back-off and dead-lettered after MEMORY_JOB_MAX_DELIVERIES deliveries,
- * as is one delivered that often without an outcome: it may be crashing
- * workers.
+ * deferred without counting as a failure.
  */
-struct memory_jobs *memory_jobs_new(struct memory_worker *w);
-void memory_jobs_free(struct memory_jobs *o);
+struct work *memory_jobs_new(struct memory_worker *w);
+
+/* The kinds of work of the service, then NULL. */
+extern const char *const memory_job_kinds[];
 
 #endif /* !MEMORY_WORKER_MEMORY_WORKER_H */

@@ -382,7 +382,7 @@ const struct svc_command hub_commands[HUB_COMMANDS_N] = {
 	    "Of all hubs: the members of each environment, and their "
 	    "number; of ENV: type, hub\nand id of each member.\n" TENANT_HELP
 	    "Exit code: 0; 1 no hub has replied; 69 NATS cannot be reached.\n",
-	    false, cli_ls },
+	    false, cli_ls, NULL },
 	{ "kick",
 	    "agent ID ENV [--tenant T] [--reason TEXT]\n"
 	    "environment ID ...\nhuman ID ...",
@@ -391,12 +391,12 @@ const struct svc_command hub_commands[HUB_COMMANDS_N] = {
 	    "may connect\nagain.\n" TENANT_HELP
 	    "Exit code: 0; 1 no client has this identity; 69 NATS cannot be "
 	    "reached.\n",
-	    false, cli_kick },
+	    false, cli_kick, NULL },
 	{ "tap", "ENV [--tenant T] [--payload]",
 	    "follow the messages of an environment",
 	    "One line a message, from all hubs, at most 1000 a second of each: "
 	    "time, sender,\nrecipient, size of its payload; with --payload, "
 	    "its first 4096 bytes.\n" TENANT_HELP
 	    "Exit code: 1 no hub has replied; 69 NATS cannot be reached.\n",
-	    false, cli_monitor },
+	    false, cli_monitor, NULL },
 };

@@ -54,6 +54,19 @@ tk_sse_open(struct tk_sse *s, int port, const char *path)
 }
 
 void
+tk_sse_open_as(struct tk_sse *s, int port, const char *path, const char *token)
+{
+	char head[512];
+
+	*s = (struct tk_sse){ 0 };
+	tk_http_open(&s->c, port);
+	snprintf(head, sizeof(head),
+	    "GET %s HTTP/1.0\r\nAuthorization: Bearer %s\r\n\r\n", path, token);
+	ck_assert(tk_http_puts(&s->c, head));
+	tk_sse_begun(s);
+}
+
+void
 tk_sse_close(struct tk_sse *s)
 {
 	tk_http_close(&s->c);

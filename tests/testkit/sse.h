@@ -39,8 +39,13 @@ void tk_sse_post(
 /* tk_sse_begun(s): Read the response head, which must begin an event stream. */
 void tk_sse_begun(struct tk_sse *s);
 
-/* tk_sse_open(s, port, path): tk_sse_send() and tk_sse_begun(). */
+/*
+ * tk_sse_open(s, port, path): tk_sse_send() and tk_sse_begun().
+ * tk_sse_open_as(s, port, path, token): The same with an access token.
+ */
 void tk_sse_open(struct tk_sse *s, int port, const char *path);
+void tk_sse_open_as(
+    struct tk_sse *s, int port, const char *path, const char *token);
 
 /* tk_sse_close(s): Disconnect. */
 void tk_sse_close(struct tk_sse *s);

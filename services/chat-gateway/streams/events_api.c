@@ -5,6 +5,7 @@
 #include "caller.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "live/live.h"
 #include "state/session.h"
 #include "streams/event_follower.h"
 #include "streams/event_stream.h"
@@ -18,6 +19,7 @@ on_drain(void *app)
 	g->draining = true;
 	followers_drain(g->followers);
 	event_streams_close(g);
+	live_drain(g->live);
 }
 
 /* The requested session and position.  False: c has been ended. */

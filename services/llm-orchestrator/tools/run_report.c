@@ -96,7 +96,7 @@ run_report_sentences(
 }
 
 enum rc
-run_report_keep(struct turn_run *r, const struct session_notes *notes)
+run_report_take(struct turn_run *r, const struct session_notes *notes)
 {
 	struct session_notes *to = &r->facts.notes;
 	size_t n = notes->n < REPORT_MAX ? notes->n : REPORT_MAX;

@@ -21,10 +21,10 @@ struct str run_report_sentences(
     const struct session_notes *notes, struct str before, struct arena *a);
 
 /*
- * run_report_keep(r, notes):
+ * run_report_take(r, notes):
  * Set r->facts.notes to a copy of those that a turn can report, the oldest.
  */
-enum rc run_report_keep(
+enum rc run_report_take(
     struct turn_run *r, const struct session_notes *notes) RC_CHECK;
 
 /*

@@ -300,7 +300,7 @@ load_read_session(struct turn_run *r)
 
 	if (r->begun) {
 		r->facts.approval = r->approval;
-		rc = run_report_keep(r, &r->notes);
+		rc = run_report_take(r, &r->notes);
 		return rc == RC_OK ? unconfirmed_load(r, r->left_open) : rc;
 	}
 	arena_reset(r->scratch);
@@ -315,7 +315,7 @@ load_read_session(struct turn_run *r)
 	if (rc == RC_OK)
 		r->facts.approval = arena_str(r->a, s.approval);
 	if (rc == RC_OK)
-		rc = run_report_keep(r, &s.notes);
+		rc = run_report_take(r, &s.notes);
 	if (rc == RC_OK)
 		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
 	return rc;

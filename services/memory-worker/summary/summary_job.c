@@ -309,18 +309,17 @@ static void
 summary_job_notify(struct summary_job *x)
 {
 	char text[ID_MAX + 80];
-	const struct svc_notice n = {
+	struct svc_notice n = {
 		.level = WIRE_SYSTEM_NOTIFICATION_LEVEL_INFO,
 		.code = "MEMORY_ARCHIVED",
-		.message = { text,
-		    (size_t)snprintf(text, sizeof(text),
-			"conversation %.*s is archived: memories to be "
-			"stored: %zu",
-			STR_ARG(x->idle.key.session_id), x->n_archived) },
 		.user_id = x->idle.key.user_id,
 		.id = x->archived,
 	};
 
+	snprintf(text, sizeof(text),
+	    "conversation %.*s is archived: memories to be stored: %zu",
+	    STR_ARG(x->idle.key.session_id), x->n_archived);
+	n.message = str_of(text);
 	svc_notify(x->scan->w->svc, &n, &x->trace);
 }
 

@@ -205,6 +205,37 @@ TEST(a_filter_selects_its_subject_only)
 	bus_fixture_stop(&e);
 }
 
+/*
+ * nats-server 2.9 ignores filter_subjects, so such a consumer gets everything;
+ * ours has one filter, which replaces that.
+ */
+TEST(a_filter_replaces_one_that_is_ignored)
+{
+	static struct bus_jobs_member s;
+	struct bus_fixture e;
+	struct bus_consumer c = bus_jobs_consumer(&s);
+	struct bus_jobs_ack p;
+
+	bus_fixture_start(&e);
+	bus_jobs_create(&e);
+	json_decref(bus_fixture_request_json(&e,
+	    "$JS.API.CONSUMER.DURABLE.CREATE.JOBS.worker",
+	    "{\"stream_name\":\"JOBS\",\"config\":{"
+	    "\"durable_name\":\"worker\","
+	    "\"deliver_subject\":\"soul.deliver.JOBS.worker\","
+	    "\"deliver_group\":\"worker\",\"deliver_policy\":\"all\","
+	    "\"ack_policy\":\"explicit\","
+	    "\"filter_subjects\":[\"job.x\",\"job.y\"]}}"));
+	c.filter = "job.n";
+	bus_jobs_consume(&e, e.bus, &c);
+	ck_assert_int_eq(bus_jobs_publish(&e, "job.other", "7", &p), RC_OK);
+	bus_jobs_publish_many(&e, 3);
+	ck_assert(bus_jobs_until(&e, &s, 3, 3));
+	ck_assert(bus_jobs_consumer_until(&e, "num_pending", 0));
+	ck_assert_int_eq(s.times[7], 0);
+	bus_fixture_stop(&e);
+}
+
 TEST(a_consumer_may_be_requested_before_its_stream)
 {
 	static struct bus_jobs_member s;

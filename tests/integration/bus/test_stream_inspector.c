@@ -12,7 +12,7 @@
 struct query_result {
 	int calls;
 	enum rc rc;
-	int64_t last_seq, seq;
+	int64_t first_seq, last_seq, count, seq;
 	struct wall stored;
 	char subject[64], header[64], data[64];
 	size_t n;
@@ -28,7 +28,9 @@ on_query_result(void *arg, enum rc rc, const struct bus_stream_result *a)
 	ck_assert((a != NULL) == (rc == RC_OK));
 	if (a == NULL)
 		return;
+	g->first_seq = a->first_seq;
 	g->last_seq = a->last_seq;
+	g->count = a->count;
 	g->seq = a->m.seq;
 	g->stored = a->m.stored;
 	g->n = a->m.data.n;
@@ -45,7 +47,7 @@ query_is_done(void *arg)
 	return ((struct query_result *)arg)->calls > 0;
 }
 
-enum kind { STATE, GET, NEXT, DELETE };
+enum kind { STATE, COUNT_A, GET, NEXT, DELETE };
 
 static enum rc
 run_query(
@@ -56,10 +58,11 @@ run_query(
 	enum rc rc;
 
 	*g = (struct query_result){ 0 };
-	rc = kind == STATE ? bus_stream_info(e->bus, &q)
-	    : kind == GET  ? bus_stream_msg_get(e->bus, &q, seq)
-	    : kind == NEXT ? bus_stream_msg_next(e->bus, &q, seq)
-			   : bus_stream_msg_delete(e->bus, &q, seq);
+	rc = kind == STATE    ? bus_stream_info(e->bus, &q)
+	    : kind == COUNT_A ? bus_stream_count(e->bus, &q, "job.a")
+	    : kind == GET     ? bus_stream_msg_get(e->bus, &q, seq)
+	    : kind == NEXT    ? bus_stream_msg_next(e->bus, &q, seq)
+			      : bus_stream_msg_delete(e->bus, &q, seq);
 	if (rc != RC_OK)
 		return rc;
 	ck_assert_int_eq(g->calls, 0);
@@ -131,7 +134,15 @@ TEST(stored_messages_are_read_and_deleted)
 	ck_assert_int_eq(run_query(&e, NEXT, 4, &g), RC_OK);
 	ck_assert_str_eq(g.header, "it is empty");
 	ck_assert_uint_eq(g.n, 0);
+	/* Of one subject. */
+	ck_assert_int_eq(run_query(&e, COUNT_A, 0, &g), RC_OK);
+	ck_assert_int_eq(g.count, 3);
 	ck_assert_int_eq(run_query(&e, DELETE, 4, &g), RC_OK);
+	ck_assert_int_eq(run_query(&e, COUNT_A, 0, &g), RC_OK);
+	ck_assert_int_eq(g.count, 2);
+	ck_assert_int_eq(run_query(&e, STATE, 0, &g), RC_OK);
+	ck_assert_int_eq(g.first_seq, 1);
+	ck_assert_int_eq(g.count, 0);
 	ck_assert_int_eq(run_query(&e, NEXT, 4, &g), RC_NOENT);
 	/* The newest is deleted; its sequence number is not reused. */
 	ck_assert_int_eq(run_query(&e, STATE, 0, &g), RC_OK);
@@ -155,6 +166,8 @@ TEST(invalid_queries_are_rejected)
 
 	bus_fixture_start(&e);
 	ck_assert_int_eq(bus_stream_info(e.bus, &q), RC_INVALID);
+	q.stream = "JOBS";
+	ck_assert_int_eq(bus_stream_count(e.bus, &q, "job.*"), RC_INVALID);
 	ck_assert_int_eq(run_query(&e, GET, 0, &g), RC_INVALID);
 	ck_assert_int_eq(run_query(&e, DELETE, -1, &g), RC_INVALID);
 	ck_assert_int_eq(

@@ -229,7 +229,7 @@ TEST(a_task_is_started_with_an_approval_of_this_call_alone)
 	    CALL("c3", "run_task", task_of(ER_DONE), .scope = "once"), id);
 	er_is(&f, id, "succeeded", "DONE_MARKER_FOUND");
 	await_note("\"state\":\"succeeded\",\"text\":\"Hi\"");
-	/* As it is repeated by whoever does not know what came of it. */
+	/* As a caller repeats it that does not know what came of it. */
 	call_starts(
 	    CALL("c3", "run_task", task_of(ER_DONE), .scope = "once"), second);
 	ck_assert_str_eq(second, id);
@@ -258,7 +258,7 @@ TEST(always_is_for_a_soul_and_a_definition)
 	er_stop(&f);
 }
 
-TEST(a_task_that_asks_is_answered)
+TEST(a_task_that_waits_gets_its_reply)
 {
 	char id[RUN_ID_MAX], other[RUN_ID_MAX];
 	json_t *rep;
@@ -291,7 +291,7 @@ TEST(a_task_that_asks_is_answered)
 	er_stop(&f);
 }
 
-TEST(of_several_that_ask_one_is_named)
+TEST(of_several_that_wait_one_is_named)
 {
 	char id[RUN_ID_MAX], other[RUN_ID_MAX];
 	json_t *rep;

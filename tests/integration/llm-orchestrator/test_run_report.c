@@ -41,9 +41,9 @@ replies(struct orch_fixture *b, const char *reply)
 	orch_turn_close(&t);
 }
 
-TEST_T(a_task_is_reported_once_by_its_session, 60)
+TEST_T(one_turn_of_its_session_reports_a_task, 60)
 {
-	struct run_record asks, ends, others;
+	struct run_record waits, ends, others;
 	struct orch_fixture b;
 	struct orch_turn t;
 	const char *reply;
@@ -51,15 +51,15 @@ TEST_T(a_task_is_reported_once_by_its_session, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	replies(&b, "你好。");
-	asks = begin_task(&b, "s1");
+	waits = begin_task(&b, "s1");
 	ends = begin_task(&b, "s1");
 	others = begin_task(&b, "s2");
 	replies(&b, "你好。");
-	comes_to(&b, &asks, RUN_IS_WAITING);
+	comes_to(&b, &waits, RUN_IS_WAITING);
 	comes_to(&b, &others, RUN_IS_SUCCEEDED);
 	replies(&b, "你好。\n" TASK "在等你回答。");
 	replies(&b, "你好。");
-	comes_to(&b, &asks, RUN_IS_CANCELED);
+	comes_to(&b, &waits, RUN_IS_CANCELED);
 	comes_to(&b, &ends, RUN_IS_SUCCEEDED);
 
 	/* A turn that failed has reported nothing. */

@@ -246,7 +246,8 @@ TEST_T(jobs_survive_an_outage, 60)
 static bool
 has_deferred_job(void *arg)
 {
-	return tk_service_metric(arg, "soul_memory_jobs_waiting") == 1;
+	return tk_service_metric(
+		   arg, "soul_work_waiting{consumer=\"memory-worker\"}") == 1;
 }
 
 /*

@@ -205,7 +205,8 @@ TEST_T(a_failed_job_is_replayed_when_its_cause_is_fixed, 60)
 	json_decref(all);
 	ck_dead(&fx, 0, "2 deliveries: the store rejected it", TK_ENV("list"));
 	ck_dead(&fx, 0, "1 dead letter\n", TK_ENV("list"));
-	ck_dead(&fx, 0, "id       SOUL_JOBS.1\n", TK_ENV("show", "1"));
+	ck_dead(
+	    &fx, 0, "id       SOUL_JOBS.1.memory_store\n", TK_ENV("show", "1"));
 	t = run_dead(fx.nats.url, TK_ENV("show", "1", "--raw"));
 	raw = json_loads(t.text, 0, NULL);
 	ck_assert_str_eq(tk_text(raw, "job_id"), "poison");

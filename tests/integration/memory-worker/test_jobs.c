@@ -94,12 +94,13 @@ TEST_T(a_malformed_job_is_dead_lettered_immediately, 60)
 	memory_fixture_publish_fact(&fx, "good", "s1", "喜欢茶");
 	memory_fixture_wait_jobs(&fx);
 	memory_fixture_wait_memories(&fx, 1);
-	wait_metric(&fx, "soul_memory_jobs_dead_total", NELEM(bad));
+	wait_metric(&fx, "soul_work_dead_total{consumer=\"memory-worker\"}",
+	    NELEM(bad));
 	ck_assert_int_eq(
 	    memory_fixture_stream_len(&fx, "SOUL_DEAD"), NELEM(bad));
 	for (i = 0; i < NELEM(bad); i++)
 		ck_dead_letter(&fx, (int)i + 1, bad[i]);
-	ck_assert(tk_log_has(&fx.worker[0].proc, "ev=job.dead"));
+	ck_assert(tk_log_has(&fx.worker[0].proc, "ev=work.dead"));
 	/* Users' texts are not logged. */
 	ck_assert(!tk_log_has(&fx.worker[0].proc, "喜欢茶"));
 	memory_fixture_stop(&fx);
@@ -123,9 +124,10 @@ TEST_T(a_failing_job_is_retried_then_dead_lettered, 60)
 	memory_fixture_publish_fact(&fx, "poison", "s1", "喜欢茶");
 	memory_fixture_publish_fact(&fx, "fine", "s2", "喜欢猫");
 	memory_fixture_wait_jobs(&fx);
-	wait_metric(&fx, "soul_memory_jobs_dead_total", 1);
+	wait_metric(&fx, "soul_work_dead_total{consumer=\"memory-worker\"}", 1);
 	ck_assert_int_eq(
-	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_retried_total"),
+	    tk_service_metric(&fx.worker[0],
+		"soul_work_retried_total{consumer=\"memory-worker\"}"),
 	    1);
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 1);
 	ck_assert_uint_eq(memory_fixture_memories_of(&fx, "u1", "s2").n, 1);
@@ -162,7 +164,7 @@ TEST_T(a_job_without_an_outcome_is_dead_lettered, 60)
 	natsSubscription_Destroy(sub);
 	memory_fixture_spawn_ready(&fx, 0);
 	memory_fixture_wait_jobs(&fx);
-	wait_metric(&fx, "soul_memory_jobs_dead_total", 1);
+	wait_metric(&fx, "soul_work_dead_total{consumer=\"memory-worker\"}", 1);
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 1);
 	memory_fixture_wait_memories(&fx, 1);
 	memory_fixture_stop(&fx);
@@ -200,13 +202,14 @@ TEST_T(a_job_is_deferred_while_redis_is_down, 60)
 		natsMsg_Destroy(m);
 		working++;
 	}
-	wait_metric(&fx, "soul_memory_jobs_waiting", 1);
+	wait_metric(&fx, "soul_work_waiting{consumer=\"memory-worker\"}", 1);
 	tk_server_restart(&fx.redis);
 	tk_state_wait(&fx.db);
 	memory_fixture_wait_jobs(&fx);
 	memory_fixture_wait_memories(&fx, 1);
-	wait_metric(&fx, "soul_memory_jobs_waiting", 0);
-	wait_metric(&fx, "soul_memory_jobs_retried_total", 0);
+	wait_metric(&fx, "soul_work_waiting{consumer=\"memory-worker\"}", 0);
+	wait_metric(
+	    &fx, "soul_work_retried_total{consumer=\"memory-worker\"}", 0);
 	/* It was delivered once. */
 	do {
 		ck_assert_int_eq(
@@ -235,13 +238,13 @@ TEST_T(a_job_survives_redis_and_nats_outages, 90)
 	tk_server_stop(&fx.redis, SIGKILL);
 	ck_assert(tk_until(not_ready, &fx.worker[0], MEMORY_FIXTURE_MS));
 	memory_fixture_publish_fact(&fx, "j1", "s1", "喜欢茶");
-	wait_metric(&fx, "soul_memory_jobs_waiting", 1);
+	wait_metric(&fx, "soul_work_waiting{consumer=\"memory-worker\"}", 1);
 	tk_server_stop(&fx.nats, SIGKILL);
 	natsConnection_Destroy(fx.nc);
 	/*
 	 * Without NATS deferred jobs are discarded; they are delivered again.
 	 */
-	wait_metric(&fx, "soul_memory_jobs_waiting", 0);
+	wait_metric(&fx, "soul_work_waiting{consumer=\"memory-worker\"}", 0);
 	tk_server_restart(&fx.nats);
 	fx.nc = tk_nats_connect(fx.nats.url);
 	tk_server_restart(&fx.redis);

@@ -241,7 +241,8 @@ TEST_T(jobs_are_deferred_during_an_outage, 60)
 	memory_fixture_wait_jobs(&fx);
 	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 0);
 	ck_assert_int_eq(
-	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_retried_total"),
+	    tk_service_metric(&fx.worker[0],
+		"soul_work_retried_total{consumer=\"memory-worker\"}"),
 	    0);
 	fake_store_fail(&f, 502, 1);
 	j = tk_nats_request(fx.nc, "soul.rpc.memory.recall",

@@ -134,7 +134,8 @@ TEST_T(equal_memories_that_come_together_make_one_record, 60)
 	l = memory_fixture_memories_of(&fx, "u1", "s2");
 	ck_assert_uint_eq(l.n, 1);
 	ck_assert_int_eq(
-	    tk_service_metric(&fx.worker[0], "soul_memory_jobs_stored_total"),
+	    tk_service_metric(&fx.worker[0],
+		"soul_work_done_total{consumer=\"memory-worker\"}"),
 	    JOBS);
 	memory_fixture_stop(&fx);
 }

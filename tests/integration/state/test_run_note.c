@@ -67,7 +67,7 @@ TEST(a_question_and_an_end_are_noted_for_the_session)
 	check_notes(&b, STR("s1"), "wait");
 	check_notes(&b, STR("s2"), "");
 
-	/* Whoever has replied knows the question. */
+	/* Its user knows the question, and has replied. */
 	reply.run_id = rec.run_id;
 	OK(run_reply(b.s, &reply, b.a, &rec));
 	check_notes(&b, STR("s1"), "");
@@ -96,18 +96,18 @@ TEST(what_was_reported_is_noted_no_more)
 	struct state_fixture b;
 	const struct session_key k = { ANN, STR("s1") },
 				 other = { ANN, STR("s2") };
-	struct run_record asks, ends;
+	struct run_record waits, ends;
 	struct session_notes notes;
 
 	state_fixture_start(&b);
-	asks = begin_run(&b, STR("s1"));
+	waits = begin_run(&b, STR("s1"));
 	ends = begin_run(&b, STR("s1"));
-	OK(run_fixture_publish(b.s, &asks, RUN_IS_WAITING, 1, 1));
+	OK(run_fixture_publish(b.s, &waits, RUN_IS_WAITING, 1, 1));
 	OK(run_fixture_publish(b.s, &ends, RUN_IS_CANCELED, 1, 1));
 	OK(run_notes_read(b.s, &k, b.a, &notes));
 	ck_assert_uint_eq(notes.n, 2);
 	/* One of them has changed since it was read. */
-	OK(run_fixture_publish(b.s, &asks, RUN_IS_FAILED, 1, 1));
+	OK(run_fixture_publish(b.s, &waits, RUN_IS_FAILED, 1, 1));
 	OK(run_notes_done(b.s, &k, &notes));
 	check_notes(&b, STR("s1"), "fail");
 	OK(run_notes_done(b.s, &k, &notes));

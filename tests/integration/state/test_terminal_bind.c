@@ -93,6 +93,33 @@ TEST(binding_depends_on_owners)
 	state_fixture_stop(&b);
 }
 
+TEST(an_owner_is_known_since_the_binding)
+{
+	struct state_fixture b;
+	struct terminal_binding bind = { .terminal_id = STR("t"),
+		.user_id = bob,
+		.soul_id = STR("s1"),
+		.ttl_ms = STATE_FIXTURE_TTL_MS };
+	struct wall before = clock_wall();
+	struct terminal_owner o;
+	bool ticks;
+
+	state_fixture_start(&b);
+	make_soul(&b, bob, "s1");
+	OK(terminal_read_owner(b.s, STR("t"), &o));
+	ck_assert_str_eq(o.user_id, "");
+	OK(terminal_bind(b.s, &bind, &ticks));
+	OK(terminal_read_owner(b.s, STR("t"), &o));
+	ck_assert(str_eq(str_of(o.user_id), bob));
+	ck_assert_int_ge(o.since.ms, before.ms);
+	ck_assert_int_le(o.since.ms, clock_wall().ms);
+	OK(terminal_unbind(b.s, STR("t"), bob));
+	OK(terminal_read_owner(b.s, STR("t"), &o));
+	ck_assert_str_eq(o.user_id, "");
+	ck_assert_int_eq(o.since.ms, 0);
+	state_fixture_stop(&b);
+}
+
 TEST(an_unbound_terminal_is_bound_by_one)
 {
 	struct state_fixture b;

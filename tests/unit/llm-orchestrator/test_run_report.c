@@ -49,7 +49,7 @@ TEST(what_is_no_note_is_left_out)
 	is("{" RUN "\"title\":\"demo\",\"state\":\"canceled\"}", NULL, NULL);
 }
 
-TEST(what_an_engine_says_is_shortened)
+TEST(words_of_an_engine_are_shortened)
 {
 	struct arena *a = arena_new(1024 * 1024);
 	struct buf b = BUF_INIT(8192);

@@ -38,9 +38,9 @@
 #define EVENT                                   \
 	"{\"type\":\"hush\",\"payload\":\"x\"," \
 	"\"from\":[\"p\"],\"description\":\"Hush.\"}"
-#define STREAM                                                 \
-	"{\"name\":\"S\",\"holds\":\"ask\",\"manager\":\"o\"," \
-	"\"consumers\":[\"p\"],\"readers\":[],"                \
+#define STREAM                                                      \
+	"{\"name\":\"S\",\"holds\":\"ask\",\"manager\":\"o\","      \
+	"\"consumers\":[\"p\"],\"readers\":[],\"viewers\":[\"p\"]," \
 	"\"description\":\"Kept.\"}"
 #define PEERS      PEER("o") "," PEER("p")
 #define PEER(name) "{\"name\":\"" name "\",\"description\":\"One.\"}"
@@ -99,7 +99,7 @@ TEST(markdown_has_channels_and_members)
 	    "| `/w/{id}` | o | [x](#x) | [x](#x), [error](#error) | 6 | W. "
 	    "|\n");
 	has(text, "| `hush` | p | [x](#x) | Hush. |\n");
-	has(text, "| `S` | ask | o | p | – | Kept. |\n");
+	has(text, "| `S` | ask | o | p | – | p | Kept. |\n");
 	has(text, "| `r:{<a>}:` | hash | p | o | HGET | HSET | none | R. |\n");
 	has(text, "### x\n\nA message.\n\nProtocol: 1.\n");
 	has(text, "| `a` | integer | required | from 1, in ms | A \\| b. |\n");
@@ -205,6 +205,8 @@ TEST(rights_on_nats_follow_from_the_rows)
 	    "      \"$JS.ACK.S.p.>\"\n"
 	    "      \"$JS.API.CONSUMER.DURABLE.CREATE.S.p\"\n"
 	    "      \"$JS.API.STREAM.CREATE.S\"\n"
+	    "      \"$JS.API.STREAM.INFO.S\"\n"
+	    "      \"$JS.API.STREAM.MSG.GET.S\"\n"
 	    "      \"_INBOX.operator.>\"\n"
 	    "      \"_INBOX.p.>\"\n"
 	    "      \"s.*\"\n"

@@ -174,7 +174,8 @@ static const struct entry bad[] = {
 	    "is predefined" },
 	{ "streams",
 	    "{\"name\":\"S\",\"holds\":\"x\",\"manager\":\"p\","
-	    "\"consumers\":[],\"readers\":[],\"description\":\"d\"}",
+	    "\"consumers\":[],\"readers\":[],\"viewers\":[],"
+	    "\"description\":\"d\"}",
 	    "/streams/0/holds", "x is not a row of nats" },
 	{ "redis", REDIS("a:%", "[]", "[]") "}", "/redis/0/of",
 	    "a name for each" },

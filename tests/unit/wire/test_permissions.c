@@ -100,6 +100,8 @@ check_subjects(const json_t *all, const char *service, const char *text)
 			publishes = strstr(text, "svc_audit") != NULL ||
 			    (strstr(text, ".http_addr = \"127.") != NULL &&
 				strstr(text, ".no_bus = true") == NULL);
+		if (strcmp(of(e, "type"), "system_notification") == 0)
+			publishes = strstr(text, "svc_notify") != NULL;
 		ck_assert_msg(publishes == lists(e, "from", service),
 		    "%s and the event %s: code and \"from\" differ", service,
 		    of(e, "type"));

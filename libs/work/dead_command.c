@@ -1,9 +1,7 @@
 /*
- * "memory-worker dead".  One request to the stream at a time: a command that is
+ * "<service> dead".  One request to the stream at a time: a command that is
  * killed has done exactly what it printed.
  */
-#include "handlers.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,10 +14,11 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/mem.h"
-#include "jobs/dead_letter.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
+#include "work/dead_letter.h"
+#include "work/work.h"
 
 enum dead_exit {
 	DEAD_DONE = 0,
@@ -41,10 +40,11 @@ struct dead_opts {
 #define CONNECT_MS 5000
 #define REPLY_MS   5000
 #define INBOX      256
-#define KIND_MAX   64
 #define TEXT_MAX   (16 * 1024 * 1024)
 
 struct dead_session {
+	const char *service;
+	const char *const *kinds; /* of the service, then NULL */
 	const struct dead_opts *opts;
 	size_t next; /* index in opts->seqs */
 	struct loop *loop;
@@ -93,7 +93,7 @@ dead_give_up(struct dead_session *d, enum dead_exit code, const char *why)
 {
 	if (d->over)
 		return;
-	fprintf(stderr, "memory-worker dead: %s\n", why);
+	fprintf(stderr, "%s dead: %s\n", d->service, why);
 	d->code = code;
 	dead_end(d);
 }
@@ -105,8 +105,8 @@ dead_stop(struct dead_session *d, enum rc rc)
 	switch (rc) {
 	case RC_INVALID:
 		dead_give_up(d, DEAD_FAILED,
-		    "this NATS has no stream " DEAD_STREAM
-		    ", which memory-worker creates when it starts; check "
+		    "this NATS has no stream " DEAD_LETTER_STREAM
+		    ", which the service creates when it starts; check "
 		    "NATS_URL");
 		break;
 	case RC_DENIED:
@@ -129,7 +129,7 @@ dead_stop(struct dead_session *d, enum rc rc)
 static struct bus_stream_query
 dead_query(struct dead_session *d, bus_stream_query_fn fn)
 {
-	return (struct bus_stream_query){ .stream = DEAD_STREAM,
+	return (struct bus_stream_query){ .stream = DEAD_LETTER_STREAM,
 		.deadline = { clock_wall().ms + REPLY_MS },
 		.fn = fn,
 		.arg = d };
@@ -152,7 +152,7 @@ dead_on_deleted(void *arg, enum rc rc, const struct bus_stream_result *a)
 		dead_stop(d, rc);
 		return;
 	} else {
-		snprintf(text, sizeof(text), "replayed as " JOBS_STREAM " %lld",
+		snprintf(text, sizeof(text), "replayed as " WORK_STREAM " %lld",
 		    (long long)d->stored_as);
 		dead_report(d, text);
 		/* Another operator may have deleted it. */
@@ -194,7 +194,7 @@ dead_on_published(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 		dead_fail(d,
 		    rc == RC_NOENT
 			? "not replayed: no stream accepts jobs of its kind "
-			  "now; memory-worker creates it when it starts, and "
+			  "now; the service creates it when it starts, and "
 			  "a cluster of NATS elects its leader in seconds"
 			: "not replayed: NATS rejected it");
 		dead_next(d);
@@ -204,27 +204,25 @@ dead_on_published(void *arg, enum rc rc, const struct bus_pub_ack *stored)
 static void
 dead_replay(struct dead_session *d, const struct dead_letter *l)
 {
-	char kind[KIND_MAX + 1], subject[128], id[96], seq[32];
-	const struct bus_header header = { DEAD_LETTER_REPLAYED, seq };
+	char kind[WORK_KIND_MAX + 1], subject[128], id[96], seq[32];
+	char item[DEAD_LETTER_ID_MAX + 1];
+	const struct bus_header headers[] = { { DEAD_LETTER_REPLAYED, seq },
+		{ DEAD_LETTER_ID, item } };
 	struct trace trace;
 	struct bus_meta meta = { .deadline = { clock_wall().ms + REPLY_MS },
 		.msg_id = id,
-		.headers = &header,
-		.nheaders = 1 };
+		.headers = headers,
+		.nheaders = l->item_id.n > 0 ? 2 : 1 };
 	enum rc rc;
 
-	if (l->kind.n == 0 || l->kind.n > KIND_MAX) {
-		dead_fail(d, "not replayed: its subject has no job kind");
-		dead_next(d);
-		return;
-	}
+	str_copy(l->item_id, item, sizeof(item));
 	str_copy(l->kind, kind, sizeof(kind));
 	snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_JOB, kind);
 	snprintf(seq, sizeof(seq), "%lld", (long long)l->seq);
 	/* Not the job's own id, which the stream may still remember; the same
 	 * for a replay after a failed deletion. */
-	snprintf(
-	    id, sizeof(id), DEAD_STREAM ".%s.%lld", seq, (long long)l->at.ms);
+	snprintf(id, sizeof(id), DEAD_LETTER_STREAM ".%s.%lld", seq,
+	    (long long)l->at.ms);
 	if (trace_parse(bus_stream_msg_header(l->m, "traceparent"), &trace) ==
 	    RC_OK)
 		meta.trace = &trace;
@@ -256,6 +254,18 @@ dead_print(const struct dead_session *d, const struct dead_letter *l)
 	return rc == RC_OK;
 }
 
+/* Whether it is the service's; others share the stream. */
+static bool
+dead_is_own(const struct dead_session *d, const struct dead_letter *l)
+{
+	size_t i;
+
+	for (i = 0; d->kinds[i] != NULL; i++)
+		if (str_eq(l->kind, str_of(d->kinds[i])))
+			return true;
+	return false;
+}
+
 static void
 dead_found(struct dead_session *d, const struct bus_stream_msg *m)
 {
@@ -265,7 +275,13 @@ dead_found(struct dead_session *d, const struct bus_stream_msg *m)
 	d->seq = m->seq;
 	d->at = m->seq + 1;
 	dead_letter_read(m, a, &l);
-	if (d->opts->verb == DEAD_REPLAY) {
+	if (!dead_is_own(d, &l)) {
+		if (!d->opts->all)
+			dead_fail(d, "no such dead letter of this service");
+		dead_next(d);
+	} else if (d->opts->verb == DEAD_DROP) {
+		dead_delete(d);
+	} else if (d->opts->verb == DEAD_REPLAY) {
 		dead_replay(d, &l);
 	} else if (dead_print(d, &l)) {
 		d->done++;
@@ -312,10 +328,7 @@ dead_next(struct dead_session *d)
 		rc = bus_stream_msg_next(d->bus, &q, d->at);
 	} else {
 		d->seq = d->opts->seqs[d->next++];
-		if (d->opts->verb == DEAD_DROP)
-			dead_delete(d);
-		else
-			rc = bus_stream_msg_get(d->bus, &q, d->seq);
+		rc = bus_stream_msg_get(d->bus, &q, d->seq);
 	}
 	if (rc != RC_OK)
 		dead_stop(d, rc);
@@ -372,10 +385,12 @@ dead_on_timeout(void *arg)
  */
 static enum dead_exit
 dead_execute(
-    const struct bus_opts *bus, const struct dead_opts *opts, size_t *done)
+    const struct svc_run *r, const struct dead_opts *opts, size_t *done)
 {
-	struct dead_session d = { .opts = opts };
-	struct bus_opts o = *bus;
+	struct dead_session d = {
+		.service = r->service, .kinds = r->arg, .opts = opts
+	};
+	struct bus_opts o = *r->bus;
 
 	*done = 0;
 	d.loop = loop_new(INBOX);
@@ -384,8 +399,8 @@ dead_execute(
 	o.arg = &d;
 	if (bus_new(&o, &d.bus) != RC_OK) {
 		fprintf(stderr,
-		    "memory-worker dead: NATS_URL must be a list of "
-		    "nats://host:port\n");
+		    "%s dead: NATS_URL must be a list of nats://host:port\n",
+		    d.service);
 		loop_free(d.loop);
 		return DEAD_NO_NATS;
 	}
@@ -401,22 +416,21 @@ dead_execute(
 }
 
 static int
-dead_usage_error(const char *why, const char *what)
+dead_usage_error(const struct svc_run *r, const char *why, const char *what)
 {
-	fprintf(stderr,
-	    "memory-worker dead: %s%s; see memory-worker dead --help\n", why,
-	    what);
+	fprintf(stderr, "%s dead: %s%s; see %s dead --help\n", r->service, why,
+	    what, r->service);
 	return DEAD_USAGE;
 }
 
 /* Arguments after the verb; DEAD_DONE, or DEAD_USAGE after an error message. */
 static int
-dead_parse_args(struct dead_opts *d, int argc, char *const argv[])
+dead_parse_args(struct dead_opts *d, const struct svc_run *r)
 {
 	int i;
 
-	for (i = 0; i < argc; i++) {
-		const char *s = argv[i];
+	for (i = 2; i < r->argc; i++) {
+		const char *s = r->argv[i];
 
 		if (d->verb == DEAD_LIST && strcmp(s, "--json") == 0)
 			d->json = true;
@@ -427,19 +441,19 @@ dead_parse_args(struct dead_opts *d, int argc, char *const argv[])
 		else if (d->verb == DEAD_LIST ||
 		    str_to_i64(str_of(s), 1, INT64_MAX, &d->seqs[d->nseqs]) !=
 			RC_OK)
-			return dead_usage_error("unknown argument: ", s);
+			return dead_usage_error(r, "unknown argument: ", s);
 		else
 			d->nseqs++;
 	}
 	if (d->verb == DEAD_LIST)
 		d->all = true;
 	else if (d->all && d->nseqs > 0)
-		return dead_usage_error("give either --all or numbers", "");
+		return dead_usage_error(r, "give either --all or numbers", "");
 	else if (!d->all && d->nseqs == 0)
 		return dead_usage_error(
-		    "give the numbers, as listed by \"list\"", "");
+		    r, "give the numbers, as listed by \"list\"", "");
 	else if (d->verb == DEAD_SHOW && d->nseqs > 1)
-		return dead_usage_error("show takes one number", "");
+		return dead_usage_error(r, "show takes one number", "");
 	return DEAD_DONE;
 }
 
@@ -459,8 +473,8 @@ dead_print_count(const struct dead_opts *d, enum dead_exit code, size_t done)
 	}
 }
 
-static int
-dead_run(const struct svc_run *r)
+int
+work_dead_run(const struct svc_run *r)
 {
 	static const char *const verbs[] = { [DEAD_LIST] = "list",
 		[DEAD_SHOW] = "show",
@@ -475,43 +489,39 @@ dead_run(const struct svc_run *r)
 		v++;
 	if (r->argc < 2 || v == NELEM(verbs))
 		return dead_usage_error(
-		    "expected list, show, replay or drop", "");
+		    r, "expected list, show, replay or drop", "");
 	d.verb = (enum dead_verb)v;
 	d.seqs = mem_calloc((size_t)r->argc, sizeof(*d.seqs));
-	code = dead_parse_args(&d, r->argc - 2, r->argv + 2);
+	code = dead_parse_args(&d, r);
 	if (code == DEAD_DONE) {
-		code = dead_execute(r->bus, &d, &done);
+		code = dead_execute(r, &d, &done);
 		dead_print_count(&d, code, done);
 	}
 	free(d.seqs);
 	return code;
 }
 
-const struct svc_command dead_letter_command = {
-	.name = "dead",
-	.usage = "list [--json]\nshow SEQ [--raw]\nreplay SEQ... | --all\n"
-		 "drop SEQ...",
-	.summary = "inspect, replay or drop dead-lettered jobs",
-	.help =
-	    "  list    all, oldest first: number, time, job, user and soul, "
-	    "deliveries and\n"
-	    "          reason, start of the text; --json: one object a line, "
-	    "with the whole text\n"
-	    "  show    one with all its fields; --raw: its bytes only\n"
-	    "  replay  publish the job again, then delete its dead letter\n"
-	    "  drop    delete the dead letter\n"
-	    "\n"
-	    "Replaying a job twice has one effect, because its memory has the "
-	    "job's id.  A job\n"
-	    "that is malformed, or fails again, becomes a dead letter with a "
-	    "new number; --all\n"
-	    "means all that exist when the command starts.  Dead letters are "
-	    "stored 30 days.\n\n"
-	    "Only NATS_URL, NATS_USER and NATS_PASSWORD are needed, and no "
-	    "running\n"
-	    "memory-worker, except to process replayed jobs.\n\n"
-	    "Exit codes: 0 success, 1 something failed (see stderr), 64 bad "
-	    "arguments, 69 NATS\n"
-	    "unavailable, 78 bad configuration.\n",
-	.fn = dead_run,
-};
+const char work_dead_usage[] =
+    "list [--json]\nshow SEQ [--raw]\nreplay SEQ... | --all\ndrop SEQ...";
+
+const char work_dead_help[] =
+    "  list    all, oldest first: number, time, job, user and soul, "
+    "deliveries and\n"
+    "          reason, start of the text; --json: one object a line, "
+    "with the whole text\n"
+    "  show    one with all its fields; --raw: its bytes only\n"
+    "  replay  publish the job again, then delete its dead letter\n"
+    "  drop    delete the dead letter\n"
+    "\n"
+    "Replaying a job twice has one effect, because the service knows the "
+    "job's id.  A job\n"
+    "that is malformed, or fails again, becomes a dead letter with a "
+    "new number; --all\n"
+    "means all that exist when the command starts.  Dead letters are "
+    "stored 30 days.\n\n"
+    "Only NATS_URL, NATS_USER and NATS_PASSWORD are needed, and the service "
+    "need not\n"
+    "run, except to process replayed jobs.\n\n"
+    "Exit codes: 0 success, 1 something failed (see stderr), 64 bad "
+    "arguments, 69 NATS\n"
+    "unavailable, 78 bad configuration.\n";

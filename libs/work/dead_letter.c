@@ -1,7 +1,8 @@
 /*
- * A dead letter's message id is the job's position on its own stream.
+ * A dead letter's message id is the item's position on its own stream, and the
+ * kind of work for which it could not be done.
  */
-#include "jobs/dead_letter.h"
+#include "work/dead_letter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,6 @@
 #include "core/mem.h"
 #include "core/trace.h"
 #include "wire/out.h"
-#include "wire/subjects.h"
 #include "wire/tree.h"
 
 /* Code points of a text in a list. */
@@ -69,8 +69,8 @@ dead_letter_put_id(struct buf *out, const char *name, struct str id)
 /* ---- headers ---- */
 
 void
-dead_letter_headers(
-    const char *why, int64_t deliveries, struct dead_letter_headers *out)
+dead_letter_headers(const char *why, int64_t deliveries, struct str id,
+    struct dead_letter_headers *out)
 {
 	struct buf plain = BUF_INIT(4 * DEAD_LETTER_REASON_MAX);
 
@@ -87,6 +87,11 @@ dead_letter_headers(
 	out->headers[0] = (struct bus_header){ DEAD_LETTER_REASON, out->why };
 	out->headers[1] =
 	    (struct bus_header){ DEAD_LETTER_DELIVERIES, out->deliveries };
+	out->n = 2;
+	if (id.n == 0 || id.n > DEAD_LETTER_ID_MAX)
+		return;
+	str_copy(id, out->id, sizeof(out->id));
+	out->headers[out->n++] = (struct bus_header){ DEAD_LETTER_ID, out->id };
 }
 
 /* ---- reading ---- */
@@ -96,6 +101,9 @@ dead_letter_member(struct arena *a, const struct wire_tree *v, const char *key)
 {
 	struct str s = wire_tree_text(wire_tree_get(v, str_of(key)));
 
+	if (s.p == NULL)
+		s = wire_tree_text(wire_tree_get(
+		    wire_tree_get(v, STR("payload")), str_of(key)));
 	return s.p == NULL ? s : arena_str(a, s);
 }
 
@@ -109,6 +117,7 @@ dead_letter_read(
 	*out = (struct dead_letter){ .seq = m->seq,
 		.at = m->stored,
 		.why = bus_stream_msg_header(m, DEAD_LETTER_REASON),
+		.item_id = bus_stream_msg_header(m, DEAD_LETTER_ID),
 		.m = m };
 	if (str_to_i64(bus_stream_msg_header(m, DEAD_LETTER_DELIVERIES), 0,
 		INT64_MAX, &out->deliveries) != RC_OK)
@@ -220,6 +229,7 @@ dead_letter_write_full(const struct dead_letter *l, struct buf *out)
 	dead_letter_put_field(out, "subject  ", l->m->subject);
 	dead_letter_put_field(
 	    out, "id       ", bus_stream_msg_header(l->m, "Nats-Msg-Id"));
+	dead_letter_put_field(out, "item     ", l->item_id);
 	dead_letter_put_field(
 	    out, "trace    ", bus_stream_msg_header(l->m, "traceparent"));
 	buf_printf(out, "bytes    %zu\n\n", l->m->data.n);
@@ -231,19 +241,23 @@ dead_letter_write_full(const struct dead_letter *l, struct buf *out)
 #define DEAD_AGE_S   (30 * 24L * 3600)
 #define DEAD_SIZE    (64L * 1024 * 1024)
 #define DUPLICATES_S 600
+#define SUBJECT_MAX  128
 
 enum rc
-dead_letter_ensure_stream(struct bus *b, bus_ready_fn ready)
+dead_letter_ensure_stream(
+    struct bus *b, bool manager, bus_ready_fn ready, void *arg)
 {
 	static const char *const subjects[] = { WIRE_SUBJECT_ALL_JOB_DEAD };
 	const struct bus_stream s = {
-		.name = DEAD_STREAM,
+		.name = DEAD_LETTER_STREAM,
 		.subjects = subjects,
 		.n_subjects = NELEM(subjects),
 		.max_age_s = DEAD_AGE_S,
 		.max_bytes = DEAD_SIZE,
 		.duplicates_s = DUPLICATES_S,
+		.no_update = !manager,
 		.ready = ready,
+		.arg = arg,
 	};
 
 	return bus_stream_ensure(b, &s);
@@ -251,49 +265,48 @@ dead_letter_ensure_stream(struct bus *b, bus_ready_fn ready)
 
 /* Publish with data as the payload. */
 static enum rc
-dead_letter_send(struct bus *b, const struct bus_msg *msg, struct str data,
-    const char *why, struct bus_pub_ack_handler on_ack)
+dead_letter_send(struct bus *b, const struct dead_letter_source *from,
+    struct str data, const char *why, struct bus_pub_ack_handler on_ack)
 {
 	struct bus_delivery j = { 0 };
 	struct dead_letter_headers note;
 	struct trace trace;
-	char id[64];
+	char id[SUBJECT_MAX], subject[SUBJECT_MAX];
 	struct bus_meta meta = { .deadline = { clock_wall().ms + PUBLISH_MS },
 		.msg_id = id,
-		.headers = note.headers,
-		.nheaders = NELEM(note.headers) };
+		.headers = note.headers };
 
-	(void)bus_msg_delivery(msg, &j);
-	dead_letter_headers(why, j.delivered, &note);
-	snprintf(id, sizeof(id), JOBS_STREAM ".%lld", (long long)j.seq);
-	if (bus_msg_trace(msg, &trace))
+	(void)bus_msg_delivery(from->msg, &j);
+	dead_letter_headers(why, j.delivered, from->id, &note);
+	meta.nheaders = note.n;
+	snprintf(id, sizeof(id), "%s.%lld.%s", from->stream, (long long)j.seq,
+	    from->kind);
+	snprintf(subject, sizeof(subject), DEAD_LETTER_SUBJECT_FMT, from->kind);
+	if (bus_msg_trace(from->msg, &trace))
 		meta.trace = &trace;
-	return bus_stream_publish(b, DEAD_LETTER_SUBJECT, data, &meta, on_ack);
+	return bus_stream_publish(b, subject, data, &meta, on_ack);
 }
 
 enum rc
-dead_letter_publish(struct bus *b, const struct bus_msg *msg, const char *why,
-    struct bus_pub_ack_handler on_ack)
+dead_letter_publish(struct bus *b, const struct dead_letter_source *from,
+    const char *why, struct bus_pub_ack_handler on_ack)
 {
-	struct str data = bus_msg_data(msg);
+	struct str data = bus_msg_data(from->msg);
 	struct bus_delivery j = { 0 };
-	char text[128];
+	char text[192];
 	enum rc rc;
 
-	(void)bus_msg_delivery(msg, &j);
-	log_error("job.dead", LOG_I("seq", j.seq),
-	    LOG_V("job", bus_msg_id(msg)), LOG_I("delivered", j.delivered),
+	(void)bus_msg_delivery(from->msg, &j);
+	log_error("work.dead", LOG_S("kind", from->kind),
+	    LOG_S("stream", from->stream), LOG_I("seq", j.seq),
+	    LOG_V("item", from->id), LOG_I("delivered", j.delivered),
 	    LOG_S("why", why));
-	rc = dead_letter_send(b, msg, data, why, on_ack);
+	rc = dead_letter_send(b, from, data, why, on_ack);
 	if (rc != RC_TOOBIG)
 		return rc;
-	/*
-	 * Not published by this service, whose jobs are smaller; it is still on
-	 * its stream.
-	 */
+	/* Our own services publish smaller ones; it is still on its stream. */
 	snprintf(text, sizeof(text),
-	    "%zu bytes exceed the limit of a dead letter: " JOBS_STREAM
-	    " has it as %lld",
-	    data.n, (long long)j.seq);
-	return dead_letter_send(b, msg, STR(""), text, on_ack);
+	    "%zu bytes exceed the limit of a dead letter: %s has it as %lld",
+	    data.n, from->stream, (long long)j.seq);
+	return dead_letter_send(b, from, STR(""), text, on_ack);
 }

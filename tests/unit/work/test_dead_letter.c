@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "jobs/dead_letter.h"
 #include "testkit/testkit.h"
+#include "work/dead_letter.h"
 
 #define HEAD "NATS/1.0\r\n"
 
@@ -35,7 +35,8 @@ ck_written(void (*write)(const struct dead_letter *, struct buf *),
 TEST(a_job_in_all_formats)
 {
 	struct bus_stream_msg m = make_message(HEAD
-	    "Nats-Msg-Id: SOUL_JOBS.3\r\nSoul-Dead-Reason: no: luck\r\n"
+	    "Nats-Msg-Id: SOUL_JOBS.3.memory_store\r\n"
+	    "Soul-Dead-Reason: no: luck\r\nSoul-Item-Id: first\r\n"
 	    "Soul-Dead-Deliveries: 11\r\n\r\n",
 	    "{\"job_id\":\"j1\",\"user_id\":\"u\\u009b1\",\"soul_id\":\"s1\","
 	    "\"text\":\"喜\\n欢\\u001b[2J\"}");
@@ -51,7 +52,8 @@ TEST(a_job_in_all_formats)
 	ck_written(dead_letter_write_full, &m,
 	    "seq      7\nat       2026-02-22T10:20:30Z\n"
 	    "why      11 deliveries: no: luck\n"
-	    "subject  soul.dead.memory_store\nid       SOUL_JOBS.3\n"
+	    "subject  soul.dead.memory_store\n"
+	    "id       SOUL_JOBS.3.memory_store\nitem     first\n"
 	    "bytes    78\n\n"
 	    "{\"job_id\":\"j1\",\"user_id\":\"u\\u009b1\",\"soul_id\":\"s1\","
 	    "\"text\":\"喜\\n欢\\u001b[2J\"}\n");
@@ -83,6 +85,17 @@ TEST(any_message_can_be_shown)
 	ck_written(dead_letter_write_line, &m,
 	    "7  2026-02-22T10:20:30Z    job ?  user ?  soul ?\n"
 	    "    unknown reason\n    [1]\n");
+}
+
+TEST(an_event_has_the_members_of_its_payload)
+{
+	struct bus_stream_msg m = make_message("",
+	    "{\"type\":\"turn_completed\",\"payload\":{\"user_id\":\"u1\","
+	    "\"text\":\"tea\"},\"user_id\":1,\"soul_id\":\"s1\"}");
+
+	ck_written(dead_letter_write_line, &m,
+	    "7  2026-02-22T10:20:30Z  memory_store  job ?  user u1  soul s1\n"
+	    "    unknown reason\n    tea\n");
 }
 
 TEST(a_long_text_is_shortened)
@@ -123,18 +136,25 @@ TEST(a_reason_is_a_valid_header)
 	size_t i;
 
 	for (i = 0; i < NELEM(rows); i++) {
-		dead_letter_headers(rows[i].why, 3, &headers);
+		dead_letter_headers(rows[i].why, 3, STR("m 1"), &headers);
 		ck_assert_str_eq(headers.headers[0].key, "Soul-Dead-Reason");
 		ck_assert_str_eq(headers.headers[0].value, rows[i].want);
 		ck_assert_str_eq(
 		    headers.headers[1].key, "Soul-Dead-Deliveries");
 		ck_assert_str_eq(headers.headers[1].value, "3");
+		ck_assert_str_eq(headers.headers[2].key, "Soul-Item-Id");
+		ck_assert_str_eq(headers.headers[2].value, "m 1");
+		ck_assert_uint_eq(headers.n, 3);
 	}
 	/* Truncated between two characters, without a trailing blank. */
 	memset(longer, 'x', sizeof(longer));
 	memcpy(longer + DEAD_LETTER_REASON_MAX - 2, "  茶", 6);
 	longer[sizeof(longer) - 1] = '\0';
-	dead_letter_headers(longer, 1, &headers);
+	/* Without an id, or with one that is no header, there is none. */
+	dead_letter_headers(longer, 1, str_of(longer), &headers);
+	ck_assert_uint_eq(headers.n, 2);
+	dead_letter_headers(longer, 1, STR(""), &headers);
+	ck_assert_uint_eq(headers.n, 2);
 	ck_assert_uint_eq(
 	    strlen(headers.headers[0].value), DEAD_LETTER_REASON_MAX - 2);
 }
