@@ -325,8 +325,9 @@ policy_of(const char *soul)
 	    "\"max\":1}",
 	    soul);
 	j = request("tools", body, "");
-	snprintf(policy, sizeof(policy), "%s%s", tk_text(j, "tools.0.policy"),
-	    json_is_true(tk_at(j, "tools.0.changed")) ? "!" : "");
+	snprintf(policy, sizeof(policy), "%s%s",
+	    tk_find_text(j, "tools.0.policy"),
+	    json_is_true(tk_find(j, "tools.0.changed")) ? "!" : "");
 	json_decref(j);
 	return policy;
 }
