@@ -160,7 +160,7 @@ SHIM := $(B)/lib/soul/engine-shim
 $(SHIM): $(B)/services/engine-runner/shim/main.o $(call archives,procsup)
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(LINK) -o $@ $^ $(subst $$$$,$$,$(call ldlibs,procsup,))
-$(B)/bin/engine-runner: | $(SHIM)
+$(B)/bin/engine-runner $(B)/bin/mcp-host: | $(SHIM)
 
 # So are the pages of the hub.
 $(B)/services/star-hub/web_files.o: $(wildcard services/star-hub/web/*)

@@ -25,6 +25,8 @@ USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
 USES_work  := core wire bus svc
 USES_procsup := core
+USES_tool  := core wire
+USES_search := core
 
 FOREIGN_rx    := pcre2.h
 FOREIGN_wire  := jansson.h
@@ -37,6 +39,8 @@ FOREIGN_mqtt  := mosquitto.h mqtt_protocol.h openssl/
 FOREIGN_tls   := openssl/
 FOREIGN_bus   := openssl/
 FOREIGN_auth  := openssl/
+FOREIGN_tool  := openssl/
+FOREIGN_search := utf8proc.h
 
 PKG_rx       := libpcre2-8
 PKG_wire     := jansson
@@ -48,19 +52,22 @@ PKG_mqtt     := libmosquitto libssl libcrypto
 PKG_tls      := libssl libcrypto
 PKG_bus      := libssl libcrypto
 PKG_auth     := libcrypto
+PKG_tool     := libcrypto
+PKG_search   := libutf8proc
 LDLIBS_httpd := -lcivetweb
 LDLIBS_ws    := -lwslay
 
 USES_intent-filter    := core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
-USES_chat-gateway     := core fcmp wire auth bus state persona svc
-USES_llm-orchestrator := core fcmp wire bus state persona llm otlp svc
-USES_memory-worker    := core wire bus state httpc llm svc work
+USES_chat-gateway     := core fcmp wire auth bus state persona tool svc
+USES_llm-orchestrator := core fcmp wire bus state persona llm otlp tool svc
+USES_memory-worker    := core wire bus state search httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
-USES_engine-runner    := core fcmp wire bus state procsup http httpc svc
+USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc
+USES_mcp-host         := core wire bus state procsup search tool http httpc svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.
@@ -69,11 +76,11 @@ USES_broker-plugin := core
 USES_trainer       := core wire
 
 FOREIGN_intent-filter := utf8proc.h
-FOREIGN_memory-worker := utf8proc.h
 FOREIGN_star-hub      := openssl/
 FOREIGN_engine-runner := openssl/
+FOREIGN_mcp-host      := openssl/
 FOREIGN_broker-plugin := mosquitto.h mosquitto_broker.h mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
-PKG_memory-worker     := libutf8proc
 PKG_star-hub          := libcrypto
 PKG_engine-runner     := libcrypto
+PKG_mcp-host          := libcrypto

@@ -73,9 +73,8 @@ build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-work
 # Completions of a model that summarises a conversation.
 SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
 	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
-	store/tokenizer.c store/memory_record.c)
-LINKS_fuzz_extraction := wire core
-PKG_fuzz_extraction := memory-worker
+	store/memory_record.c)
+LINKS_fuzz_extraction := search wire core
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
 # Parsers that run on an HTTP request before authentication.
 LINKS_fuzz_http := httpd
@@ -144,6 +143,8 @@ $(B)/tests/testkit/attempt_fixture.o: | $(GEN)/wire/msgs.h
 LINKS_PKG_engine-runner := jansson libnats
 LINKS_engine-runner := auth
 BINS_engine-runner := engine-play chat-gateway
+LINKS_PKG_mcp-host := jansson libnats
+BINS_mcp-host := mcp-sim llm-orchestrator
 # Tests of shims run it.
 BINS_procsup := engine-play
 # What engines print, and the files of a spool.
@@ -169,3 +170,25 @@ SRC_fuzz_reply_check := $(RUNNER_CORE) $(addprefix services/engine-runner/,\
 LINKS_fuzz_reply_check := fcmp procsup
 build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
     -iquote services/engine-runner
+# Lists and results of providers of tools, and replies of users.
+SRC_fuzz_provided := $(addprefix services/llm-orchestrator/,turn/turn_fsm.c \
+	reply/reply_compose.c tools/approval.c tools/tool_catalog.c \
+	tools/tool_list.c tools/tool_result.c tools/tool_set.c)
+LINKS_fuzz_provided := fcmp tool
+PKG_fuzz_provided := llm-orchestrator
+build/fuzz/tests/fuzz/provided.o: private CPPFLAGS += \
+    -iquote services/llm-orchestrator
+# Names and results of the tools of MCP servers.
+SRC_fuzz_mcp_rpc := $(addprefix services/mcp-host/,rpc.c mcp_session.c \
+	catalogue.c)
+LINKS_fuzz_mcp_rpc := tool
+SRC_fuzz_mcp_config := $(addprefix services/mcp-host/,mcp_config.c jsonc.c)
+LINKS_fuzz_mcp_config := tool
+build/fuzz/tests/fuzz/mcp_rpc.o build/fuzz/tests/fuzz/mcp_config.o: \
+    private CPPFLAGS += -iquote services/mcp-host
+SRC_fuzz_tool_name := services/mcp-host/tool_name.c
+LINKS_fuzz_tool_name := tool
+SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean_text.c)
+LINKS_fuzz_result_content := tool
+build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
+    private CPPFLAGS += -iquote services/mcp-host

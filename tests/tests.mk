@@ -10,10 +10,12 @@
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
-#   J=1                          one test program at a time
+#   J=1                          one program at a time
 #   make test-compose            images and docker compose
 
 J ?= $(shell expr $$(nproc) + 1)
+# Most of the time, most tests of "make test" wait.
+TEST_J := $(if $(filter file,$(origin J)),$(shell expr $$(nproc) \* 2 + 1),$(J))
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 
@@ -22,7 +24,8 @@ TESTKIT := $(B)/tests/testkit.a
 STACKKIT := $(B)/tests/testkit/stack.a
 STACKKIT_OBJS := $(filter $(B)/tests/testkit/stack/%,$(call objs,tests/testkit))
 PLAYER_OBJS := $(filter $(B)/tests/testkit/engine-play/%,$(call objs,tests/testkit))
-TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) $(PLAYER_OBJS) \
+MCP_SIM_OBJS := $(filter $(B)/tests/testkit/mcp-sim/%,$(call objs,tests/testkit))
+TESTKIT_OBJS := $(filter-out $(STACKKIT_OBJS) $(PLAYER_OBJS) $(MCP_SIM_OBJS) \
 	$(B)/tests/testkit/preload/%,$(call objs,tests/testkit))
 $(eval $(call archive_rule,$(TESTKIT),$(TESTKIT_OBJS)))
 $(eval $(call archive_rule,$(STACKKIT),$(STACKKIT_OBJS)))
@@ -36,6 +39,13 @@ $(PLAYER_OBJS): private CPPFLAGS += -iquote tests
 $(PLAYER): $(PLAYER_OBJS)
 	@mkdir -p $(@D) && echo "  LD      $@"
 	@$(LINK) -o $@ $^
+
+# An MCP server.
+MCP_SIM := $(B)/bin/mcp-sim
+$(MCP_SIM_OBJS): private CPPFLAGS += -iquote tests
+$(MCP_SIM): $(MCP_SIM_OBJS)
+	@mkdir -p $(@D) && echo "  LD      $@"
+	@$(LINK) -o $@ $^ $$(pkg-config --libs jansson)
 
 # Preloaded into servers, which have no sanitizer.
 PRELOAD := $(patsubst tests/testkit/preload/%.c,$(B)/tests/testkit/%.so,\
@@ -126,7 +136,11 @@ FOUND := $(if $(FILTER),$(patsubst %.c,%,$(shell grep -lE \
 	$(IT_TESTS) $(E2E_TESTS)))))
 is_found = $(or $(if $(FILTER),,all),$(filter $(FOUND),$(1)),\
 	$(findstring $(FILTER),$(1)))
-CHOSEN := $(foreach t,$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS),\
+# What a turn costs is not measured, and the documents' commands are not other
+# ones, in a sanitized run.
+UNSANITIZED := $(if $(FILTER)$(UNITS),,tests/e2e/cost/% tests/e2e/readme/%)
+CHOSEN := $(foreach t,$(filter-out $(if $(SAN),$(UNSANITIZED)),\
+	$(UNIT_TESTS) $(IT_TESTS) $(E2E_TESTS)),\
 	$(if $(and $(or $(if $(UNITS),,all),\
 	$(filter $(UNITS),$(call unit_of,$t))),$(call is_found,$t)),$t))
 
@@ -137,12 +151,32 @@ ON_CLUSTER := $(patsubst %.c,%,$(shell grep -l '^STATE_FIXTURE_ON_CLUSTER$$' \
 	$(addsuffix .c,$(IT_TESTS)))) tests/e2e/conversation/test_conversation
 CHOSEN_CLUSTER := $(filter $(ON_CLUSTER),$(CHOSEN))
 
+# Started first, so that none of them is the only one at the end.
+LONGEST := tests/e2e/growth/test_growth \
+	tests/integration/memory-worker/test_chroma \
+	tests/integration/chat-gateway/test_export \
+	tests/integration/bus/test_cluster \
+	tests/integration/emotion-engine/test_ticks \
+	tests/unit/llm-orchestrator/test_turn_state_space \
+	tests/e2e/outage/test_nats_cluster \
+	tests/integration/chat-gateway/test_stream \
+	tests/integration/llm-orchestrator/test_replicas \
+	tests/integration/state/test_replication \
+	tests/integration/llm/test_faults \
+	tests/integration/body-sim/test_check \
+	tests/integration/star-hub/test_session
+LONGEST_LINT := tests/lint/cppcheck
+CHOSEN_LONGEST := $(patsubst %,$(B)/%,$(filter $(LONGEST),$(CHOSEN))) \
+	$(if $(WHOLE),$(LONGEST_LINT))
+
 test: $(if $(UNITS),,all) $(CHOSEN:%=$(B)/%) \
     $(if $(WHOLE),$(LINT_NEEDS) $(FUZZ_NEEDS))
 	@$(if $(strip $(WHOLE)$(CHOSEN)),,echo "no test or file is called that" >&2; exit 1)
 	@$(if $(WHOLE),$(LINT_ENV)) SAN=$(SAN) TEST_FILTER='$(FILTER)' \
-	    tests/testkit/run-tests -j $(J) $(if $(WHOLE),$(LINT)) \
-	    $(CHOSEN:%=$(B)/%) \
+	    tests/testkit/run-tests -j $(TEST_J) \
+	    $(CHOSEN_LONGEST) -- \
+	    $(if $(WHOLE),$(filter-out $(LONGEST_LINT),$(LINT))) \
+	    $(patsubst %,$(B)/%,$(filter-out $(LONGEST),$(CHOSEN))) \
 	    $(CHOSEN_CLUSTER:%="tests/testkit/on-cluster $(B)/%") \
 	    $(if $(WHOLE),tests/outage/nats-volume $(FUZZ_SMOKE))
 

@@ -57,6 +57,7 @@
 {{- with index ($.service.env | default dict) . }}{{ $ports = append $ports (include "soul.port" .) }}{{ end -}}
 {{- end -}}
 {{- range .service.engines }}{{ with .base_url }}{{ $ports = append $ports (include "soul.port" .) }}{{ end }}{{ end -}}
+{{- range .service.servers }}{{ with .url }}{{ $ports = append $ports (include "soul.port" .) }}{{ end }}{{ end -}}
 {{- $numbers := list -}}
 {{- range uniq $ports }}{{ $numbers = append $numbers (int .) }}{{ end -}}
 {{- $numbers | toYaml -}}

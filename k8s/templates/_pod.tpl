@@ -91,6 +91,7 @@ priorityClassName: {{ . }}
 {{- /* Attempts are stopped in time to be saved. */ -}}
 {{- $_ := set $env "RUNS_DRAIN_MS" (max 0 (sub (mul 1000 ($s.drainSeconds | default $s.drain)) 30000)) -}}
 {{- end -}}
+{{- if eq .part "mcp-host" }}{{ $_ := set $env "MCP_CONFIG" "/etc/soul/mcp.json" }}{{ end -}}
 {{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
@@ -199,6 +200,11 @@ volumeMounts:
     mountPath: /etc/soul/jwks
     readOnly: true
 {{- end }}
+{{- if eq .part "mcp-host" }}
+  - name: servers
+    mountPath: /etc/soul
+    readOnly: true
+{{- end }}
 {{- if $s.disk }}
   - name: engines
     mountPath: /etc/soul
@@ -266,6 +272,11 @@ volumeMounts:
             - key: {{ . }}
               path: {{ . }}
 {{- end }}
+{{- end }}
+{{- if eq .part "mcp-host" }}
+- name: servers
+  configMap:
+    name: {{ include "soul.fullname" .root }}-mcp
 {{- end }}
 {{- if .service.disk }}
 {{- include "soul.engines.volumes" . }}

@@ -74,9 +74,9 @@ bus_on_ping_timer(void *arg)
 {
 	struct bus *b = arg;
 
-	if (b->pings - b->pongs >= PINGS_OUT) {
+	if (b->silent_for >= PINGS_OUT) {
 		log_warn("bus.silent",
-		    LOG_I("ms", (int64_t)(b->pings - b->pongs) * PING_MS));
+		    LOG_I("ms", (int64_t)b->silent_for * PING_MS));
 		bus_conn_break(b->conn);
 		return;
 	}
@@ -85,6 +85,7 @@ bus_on_ping_timer(void *arg)
 		return;
 	}
 	b->pings++;
+	b->silent_for++;
 	loop_timer_set(b->loop, &b->ping_timer,
 	    mono_add_ms(clock_mono(), PING_MS), bus_on_ping_timer, b);
 }
@@ -97,6 +98,7 @@ bus_conn_begin(struct bus *b, struct bus_conn *c)
 	b->since = clock_mono();
 	b->pings = 1;
 	b->pongs = 0;
+	b->silent_for = 1;
 	bus_conn_start(c, b->loop, &bus_conn_handler, b);
 	bus_inbox_renew(b);
 	loop_timer_set(b->loop, &b->retry, mono_add_ms(b->since, CONFIRM_MS),
@@ -125,6 +127,8 @@ static void
 bus_on_pong(struct bus *b)
 {
 	b->pongs++;
+	b->silent_for = 0;
+	bus_pending_flushed(b);
 	bus_drain_check(b);
 	if (b->state != BUS_CONFIRMING)
 		return;

@@ -255,4 +255,13 @@ enum rc bus_request(struct bus *b, const char *subject, struct str data,
     uint64_t *id) RC_CHECK;
 void bus_request_cancel(struct bus *b, uint64_t id);
 
+/*
+ * bus_flush(b, deadline, handler, id):
+ * A request to the server itself: RC_OK when it has handled what was sent
+ * before, so that messages of others reach subscriptions made before (of others
+ * at another server of a cluster, some time later).  Else as bus_request().
+ */
+enum rc bus_flush(struct bus *b, struct wall deadline,
+    struct bus_reply_handler handler, uint64_t *id) RC_CHECK;
+
 #endif /* !BUS_BUS_H */

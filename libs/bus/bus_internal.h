@@ -301,6 +301,7 @@ struct bus_pending {
 	struct wall deadline;
 	struct bus_resend *resend; /* NULL: not to be sent again */
 	uint64_t id;               /* 0: free */
+	uint64_t ping;             /* of a flush; else 0 */
 	uint32_t slot;
 };
 
@@ -356,6 +357,7 @@ struct bus {
 
 	/* Since the connection began; pings come back in order. */
 	uint64_t pings, pongs;
+	unsigned silent_for; /* periods of ping_timer without a pong */
 	struct loop_timer ping_timer;
 
 	struct bus_subs subs;
@@ -365,8 +367,8 @@ struct bus {
 
 	struct bus_pending_list pending, free_slots;
 	struct bus_pending *pending_chunks[BUS_PENDING_CHUNKS];
-	uint32_t n_pending_slots; /* allocated so far */
-	uint32_t n_pending;
+	uint32_t n_pending_slots;      /* allocated so far */
+	uint32_t n_pending, n_flushes; /* of them */
 	uint64_t serial;
 
 	loop_fn drained; /* NULL: not draining, or called already */
@@ -485,6 +487,9 @@ enum rc bus_request_send(struct bus *b, const struct bus_request_out *q,
 
 /* bus_pending_reply(b, m): Pass m to its pending request, if any; end m. */
 void bus_pending_reply(struct bus *b, struct bus_msg *m);
+
+/* bus_pending_flushed(b): After a pong: end the flushes that it was for. */
+void bus_pending_flushed(struct bus *b);
 
 /* bus_pending_fail(b): End every pending request with RC_DOWN. */
 void bus_pending_fail(struct bus *b);

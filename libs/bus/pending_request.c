@@ -88,6 +88,8 @@ pending_release(struct bus_pending *p)
 	TAILQ_REMOVE(&b->pending, p, link);
 	TAILQ_INSERT_HEAD(&b->free_slots, p, link);
 	p->id = 0;
+	b->n_flushes -= p->ping != 0;
+	p->ping = 0;
 	b->n_pending--;
 	metric_set(b->metric.inflight, b->n_pending);
 	return p->to;
@@ -229,6 +231,60 @@ bus_request_cancel(struct bus *b, uint64_t id)
 
 	if (p != NULL)
 		(void)pending_release(p);
+}
+
+enum rc
+bus_flush(struct bus *b, struct wall deadline, struct bus_reply_handler handler,
+    uint64_t *id)
+{
+	struct bus_pending *p;
+	enum rc rc;
+
+	if (clock_wall().ms > deadline.ms)
+		return RC_TIMEOUT;
+	if (b->conn == NULL)
+		return RC_DOWN;
+	p = pending_alloc(b);
+	if (p == NULL)
+		return RC_RETRY;
+	p->to = handler;
+	p->deadline = deadline;
+	rc = bus_conn_ping(b->conn);
+	if (rc != RC_OK) {
+		(void)pending_release(p);
+		return rc;
+	}
+	p->ping = ++b->pings;
+	b->n_flushes++;
+	loop_timer_set(b->loop, &p->timer, clock_mono_of(deadline),
+	    pending_on_deadline, p);
+	if (id != NULL)
+		*id = p->id;
+	return RC_OK;
+}
+
+/* The oldest one whose ping is back; NULL: none. */
+static struct bus_pending *
+pending_flushed(struct bus *b)
+{
+	struct bus_pending *p;
+
+	if (b->n_flushes == 0)
+		return NULL;
+	TAILQ_FOREACH (p, &b->pending, link)
+		if (p->ping != 0 && p->ping <= b->pongs)
+			return p;
+	return NULL;
+}
+
+void
+bus_pending_flushed(struct bus *b)
+{
+	struct bus_pending *p;
+
+	/* Handlers may begin and end others. */
+	while ((p = pending_flushed(b)) != NULL)
+		pending_complete(p, RC_OK, (struct str){ NULL, 0 });
 }
 
 /* ---- replies ---- */

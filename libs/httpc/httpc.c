@@ -14,6 +14,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "core/buf.h"
 #include "core/log.h"
@@ -43,6 +44,7 @@ struct httpc {
 	bool pumping;            /* inside client_pump() */
 	size_t ndead;            /* calls cancelled in_curl, still in active */
 	bool closing;
+	bool (*may_connect)(const struct sockaddr *addr);
 	struct metric *by_rc[RC_N];
 	struct metric *seconds;
 	struct metric *active_gauge;
@@ -65,6 +67,7 @@ struct httpc_call {
 	struct buf body;
 	size_t body_max, body_n, head_n;
 	bool head_ended;      /* the empty line was received */
+	bool denied;          /* an address was not allowed */
 	enum rc stop;         /* why we ended the transfer; RC_OK: we did not */
 	const char *stop_why; /* the same as text */
 	char why[CURL_ERROR_SIZE]; /* curl's error text */
@@ -180,6 +183,21 @@ call_on_body(char *p, size_t size, size_t n, void *arg)
 	return chunk.n;
 }
 
+/* CURLOPT_OPENSOCKETFUNCTION */
+static curl_socket_t
+call_on_connect(void *arg, curlsocktype purpose, struct curl_sockaddr *addr)
+{
+	struct httpc_call *call = arg;
+
+	(void)purpose;
+	if (!call->client->may_connect(&addr->addr)) {
+		call->denied = true;
+		return CURL_SOCKET_BAD;
+	}
+	return socket(
+	    addr->family, addr->socktype | SOCK_CLOEXEC, addr->protocol);
+}
+
 /* False if line would corrupt the request's header. */
 static bool
 call_add_header(struct httpc_call *call, const char *line)
@@ -269,10 +287,15 @@ call_set_limits(struct httpc_call *call, const struct httpc_request *rq)
 	 * the loop until the resolver returns. */
 	SET(e, CURLOPT_QUICK_EXIT, 1L);
 	SET(e, CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(e, CURLOPT_FRESH_CONNECT, rq->once ? 1L : 0L);
 	SET(e, CURLOPT_PROXY,
 	    call->client->proxy != NULL ? call->client->proxy : "");
 	if (call->client->ca_file != NULL)
 		SET(e, CURLOPT_CAINFO, call->client->ca_file);
+	if (call->client->may_connect != NULL) {
+		SET(e, CURLOPT_OPENSOCKETFUNCTION, call_on_connect);
+		SET(e, CURLOPT_OPENSOCKETDATA, (void *)call);
+	}
 	return RC_OK;
 }
 
@@ -361,9 +384,15 @@ call_rc(struct httpc_call *call, int code)
 	case CURLE_TOO_MANY_REDIRECTS:
 	case CURLE_BAD_CONTENT_ENCODING:
 		return RC_INVALID;
+	case CURLE_COULDNT_CONNECT:
+		if (call->denied) {
+			call->stop_why = "the address is not allowed";
+			return RC_DENIED;
+		}
+		return RC_DOWN;
 	default:
-		/* Resolving, connecting, TLS, truncation; the only time-out
-		 * set in curl is that of connecting. */
+		/* Resolving, TLS, truncation; the only time-out set in curl is
+		 * that of connecting. */
 		return RC_DOWN;
 	}
 }
@@ -673,6 +702,7 @@ httpc_new(const struct httpc_opts *o)
 	c->queue_max = o->queue_max > 0 ? o->queue_max : QUEUE_MAX;
 	c->proxy = client_text_copy(o->proxy);
 	c->ca_file = client_text_copy(o->ca_file);
+	c->may_connect = o->may_connect;
 	TAILQ_INIT(&c->queue);
 	TAILQ_INIT(&c->active);
 	client_metrics_init(c, o);
@@ -789,6 +819,24 @@ httpc_header(const struct httpc_call *call, const char *name)
 	    CURLHE_OK)
 		return (struct str){ NULL, 0 };
 	return str_of(h->value);
+}
+
+struct str
+httpc_location(const struct httpc_call *call)
+{
+	char *url = NULL;
+
+	(void)curl_easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &url);
+	return str_of(url);
+}
+
+bool
+httpc_was_sent(const struct httpc_call *call)
+{
+	long bytes = 0;
+
+	(void)curl_easy_getinfo(call->easy, CURLINFO_REQUEST_SIZE, &bytes);
+	return bytes > 0;
 }
 
 size_t

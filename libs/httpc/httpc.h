@@ -12,6 +12,7 @@
 #ifndef HTTPC_HTTPC_H
 #define HTTPC_HTTPC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,14 +32,21 @@
 
 struct httpc;
 struct httpc_call;
+struct sockaddr;
 
 struct httpc_opts {
 	struct loop *loop;
-	const char *peer;           /* the metrics' label, e.g. "llm" */
-	size_t active_max;          /* calls in progress at one time; 0: 256 */
-	size_t queue_max;           /* calls in the queue; 0: 1024 */
-	const char *proxy;          /* NULL or "": none */
-	const char *ca_file;        /* PEM; NULL or "": the system's */
+	const char *peer;    /* the metrics' label, e.g. "llm" */
+	size_t active_max;   /* calls in progress at one time; 0: 256 */
+	size_t queue_max;    /* calls in the queue; 0: 1024 */
+	const char *proxy;   /* NULL or "": none */
+	const char *ca_file; /* PEM; NULL or "": the system's */
+	/*
+	 * Called before each connection with the address that it is made to, so
+	 * after names are resolved, also of redirects; false: the next address
+	 * of the name is tried.  NULL: all are allowed.
+	 */
+	bool (*may_connect)(const struct sockaddr *addr);
 	struct metric_set *metrics; /* may be NULL */
 };
 
@@ -61,7 +69,8 @@ typedef enum rc (*httpc_chunk_fn)(
 /*
  * The end of a call: RC_OK for a complete response; RC_TIMEOUT (deadline, first
  * byte, idle); RC_DOWN (resolving, connecting, TLS, truncated); RC_TOOBIG;
- * RC_INVALID (not HTTP, too many redirects); on_chunk's own code.  The call is
+ * RC_INVALID (not HTTP, too many redirects); RC_DENIED (may_connect() allowed
+ * none of the addresses, nothing was sent); on_chunk's own code.  The call is
  * freed when on_done returns.
  */
 typedef void (*httpc_done_fn)(void *arg, struct httpc_call *call, enum rc rc,
@@ -81,7 +90,13 @@ struct httpc_request {
 	int64_t idle_ms;           /* between two reads of it; 0: no limit */
 	size_t body_max;           /* 0: HTTPC_BODY_MAX */
 	unsigned redirects;        /* to follow; 0: none */
-	httpc_chunk_fn on_chunk;   /* NULL: collect the body */
+	/*
+	 * Sent at most one time: on a new connection.  On one that is reused, a
+	 * request is sent anew, whatever its method, if the server closes that
+	 * without a response, although it may have read it.
+	 */
+	bool once;
+	httpc_chunk_fn on_chunk; /* NULL: collect the body */
 	httpc_done_fn on_done;
 	void *arg;
 };
@@ -115,6 +130,16 @@ void httpc_cancel(struct httpc_call *call);
  */
 int httpc_status(const struct httpc_call *call);
 struct str httpc_header(const struct httpc_call *call, const char *name);
+
+/*
+ * httpc_location(call): In on_done, the absolute URL to which the response
+ * redirects; absent if it does not, or the call follows redirects.
+ *
+ * httpc_was_sent(call): In on_done, whether the server may have received the
+ * request, or a part of it.
+ */
+struct str httpc_location(const struct httpc_call *call);
+bool httpc_was_sent(const struct httpc_call *call);
 
 /* httpc_active(c), httpc_queued(c): Calls in progress; calls in the queue. */
 size_t httpc_active(const struct httpc *c);

@@ -122,6 +122,28 @@ anthropic_put_assistant(struct message_writer *t, const struct llm_message *m)
 	}
 }
 
+/* Text, then an image. */
+static void
+anthropic_put_parts(struct wire_out *o, const struct llm_message *m)
+{
+	wire_out_key(o, STR("content"));
+	wire_out_array(o);
+	wire_out_object(o);
+	anthropic_put_text(o, "type", STR("text"));
+	anthropic_put_text(o, "text", m->text);
+	wire_out_object_end(o);
+	wire_out_object(o);
+	anthropic_put_text(o, "type", STR("image"));
+	wire_out_key(o, STR("source"));
+	wire_out_object(o);
+	anthropic_put_text(o, "type", STR("base64"));
+	anthropic_put_text(o, "media_type", m->image_type);
+	anthropic_put_text(o, "data", m->image);
+	wire_out_object_end(o);
+	wire_out_object_end(o);
+	wire_out_array_end(o);
+}
+
 static void
 anthropic_put_result(struct message_writer *t, const struct llm_message *m)
 {
@@ -129,7 +151,10 @@ anthropic_put_result(struct message_writer *t, const struct llm_message *m)
 	wire_out_object(t->o);
 	anthropic_put_text(t->o, "type", STR("tool_result"));
 	anthropic_put_id(t->o, "tool_use_id", m->tool_call_id);
-	anthropic_put_text(t->o, "content", m->text);
+	if (t->p->o.vision && m->image.n > 0)
+		anthropic_put_parts(t->o, m);
+	else
+		anthropic_put_text(t->o, "content", m->text);
 	wire_out_object_end(t->o);
 }
 

@@ -76,6 +76,7 @@ struct llm_provider {
 	bool cumulative;
 	/* Its text begins with reasoning in <think>…</think>. */
 	bool strip_think;
+	bool vision; /* it is sent images */
 	enum llm_echo echo;
 	int64_t max_tokens; /* of a completion, unless the call has one; 0: the
 			     * provider's own, of LLM_ANTHROPIC 1024 */
@@ -133,6 +134,9 @@ struct llm_message {
 	const struct llm_tool_call *calls; /* of an assistant */
 	size_t ncalls;
 	struct str tool_call_id; /* of LLM_TOOL: the call it is a result of */
+	/* Of LLM_TOOL: an image of the result, in base64, and its media type,
+	 * for providers that have vision; absent: none. */
+	struct str image, image_type;
 };
 
 struct llm_tool {

@@ -104,6 +104,59 @@ openai_put_message(
 }
 
 static void
+openai_put_image(const struct llm_message *m, struct wire_out *o)
+{
+	struct buf b = BUF_INIT(LLM_REQUEST_MAX);
+
+	buf_printf(&b, "data:%.*s;base64,", STR_ARG(m->image_type));
+	buf_put_str(&b, m->image);
+	wire_out_object(o);
+	openai_put_text(o, "type", STR("image_url"));
+	wire_out_key(o, STR("image_url"));
+	wire_out_object(o);
+	openai_put_text(o, "url", buf_str(&b));
+	wire_out_object_end(o);
+	wire_out_object_end(o);
+	buf_free(&b);
+}
+
+/*
+ * The images of the results that end with message i: results are text here, and
+ * must follow their calls, so the images are a message after them.
+ */
+static void
+openai_put_images(const struct provider *p, const struct llm_chat *chat,
+    size_t i, struct wire_out *o)
+{
+	const struct llm_message *all = chat->messages;
+	size_t from = i, images = 0;
+
+	if (!p->o.vision || all[i].role != LLM_TOOL ||
+	    (i + 1 < chat->nmessages && all[i + 1].role == LLM_TOOL))
+		return;
+	while (from > 0 && all[from - 1].role == LLM_TOOL)
+		from--;
+	for (size_t k = from; k <= i; k++)
+		images += all[k].image.n > 0;
+	if (images == 0)
+		return;
+	wire_out_object(o);
+	openai_put_text(o, "role", STR("user"));
+	wire_out_key(o, STR("content"));
+	wire_out_array(o);
+	wire_out_object(o);
+	openai_put_text(o, "type", STR("text"));
+	openai_put_text(o, "text", STR("[images of the tool results]"));
+	wire_out_object_end(o);
+	for (size_t k = from; k <= i; k++) {
+		if (all[k].image.n > 0)
+			openai_put_image(&all[k], o);
+	}
+	wire_out_array_end(o);
+	wire_out_object_end(o);
+}
+
+static void
 openai_put_tools(
     const struct provider *p, const struct llm_chat *chat, struct wire_out *o)
 {
@@ -171,8 +224,10 @@ openai_write(
 	openai_put_text(&o, "model", str_of(p->o.model));
 	wire_out_key(&o, STR("messages"));
 	wire_out_array(&o);
-	for (size_t i = 0; i < chat->nmessages; i++)
+	for (size_t i = 0; i < chat->nmessages; i++) {
 		openai_put_message(p, &chat->messages[i], &o);
+		openai_put_images(p, chat, i, &o);
+	}
 	wire_out_array_end(&o);
 	openai_put_tools(p, chat, &o);
 	openai_put_options(p, chat, &o);

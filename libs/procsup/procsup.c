@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/queue.h>
 #include <sys/wait.h>
@@ -23,12 +21,15 @@
 #include "procsup/cgroup.h"
 #include "procsup/procsup.h"
 #include "procsup/shim_internal.h"
-#include "procsup/shim_spec.h"
+#include "procsup/shim_start.h"
 #include "procsup/sweep.h"
 
 #define ATTACH_MS    10   /* between two attempts to find a shim's pid */
 #define REMOVALS_MAX 500  /* of a control group, each after ATTACH_MS */
 #define OVERDUE_MS   5000 /* beyond the grace, until a shim is killed */
+
+/* Behind the folder of this program. */
+#define SHIM_PROGRAM "../lib/soul/engine-shim"
 
 /* A sweep for a caller. */
 struct requested_sweep {
@@ -379,93 +380,22 @@ shim_open_tail(struct shim *s)
 	return spool_tail_open(s->procsup->watch, s->path, &h, &s->tail);
 }
 
-/* A memfd with the spec; -1 with errno. */
-static int
-shim_spec_file(const struct shim *s, const struct procsup_spec *spec)
-{
-	struct buf bytes = BUF_INIT(SHIM_SPEC_FILE_MAX);
-	int fd = memfd_create("spec", MFD_CLOEXEC);
-
-	shim_spec_write(spec, s->procsup->o.stop_grace_ms, &bytes);
-	if (fd != -1 &&
-	    (buf_rc(&bytes) != RC_OK ||
-		write(fd, bytes.p, bytes.n) != (ssize_t)bytes.n)) {
-		close(fd);
-		fd = -1;
-	}
-	buf_free(&bytes);
-	return fd;
-}
-
-/* The type of posix_spawn's arguments predates const. */
-static char *const *
-shim_unconst(const char *const *v)
-{
-	return (char *const *)(uintptr_t)v;
-}
-
-/* Returns 0 or an errno.  No fork: this process has many threads. */
-static int
-shim_spawn(const struct shim *s, int spec, pid_t *pid)
-{
-	static const char *const none[] = { NULL };
-	const struct procsup_opts *o = &s->procsup->o;
-	const char *program =
-	    o->program != NULL ? o->program : "/proc/self/exe";
-	const char *const argv[] = { "procsup", "shim", s->mark, NULL };
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t blocked, all;
-	int err;
-
-	sigemptyset(&blocked);
-	sigaddset(&blocked, SIGTERM); /* until it is ready for it */
-	sigfillset(&all);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawnattr_init(&attr);
-	err = posix_spawn_file_actions_adddup2(&files, spec, 0);
-	if (err == 0)
-		err = posix_spawn_file_actions_adddup2(
-		    &files, s->lock, SHIM_LOCK_FD);
-	(void)posix_spawnattr_setsigmask(&attr, &blocked);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	(void)posix_spawnattr_setflags(&attr,
-	    POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-		POSIX_SPAWN_SETSIGDEF);
-	if (err == 0)
-		err =
-		    posix_spawn(pid, program, &files, &attr, shim_unconst(argv),
-			shim_unconst(o->env != NULL ? o->env : none));
-	(void)posix_spawnattr_destroy(&attr);
-	(void)posix_spawn_file_actions_destroy(&files);
-	return err;
-}
-
 static enum rc
 shim_start(struct shim *s, const struct procsup_spec *spec)
 {
-	int file, fd, err;
-	pid_t pid;
+	const struct procsup_opts *o = &s->procsup->o;
+	int fd, err;
 
 	if (shim_is_locked(s))
 		return RC_CONFLICT;
-	file = shim_spec_file(s, spec);
-	if (file == -1)
-		return RC_DOWN;
-	err = shim_spawn(s, file, &pid);
-	close(file);
+	fd = shim_spawn(
+	    &(struct shim_program){ o->program, o->env, o->stop_grace_ms },
+	    spec, &s->lock, 1);
+	err = errno;
 	/* The lock is the shim's alone from now on. */
 	close(s->lock);
 	s->lock = -1;
-	if (err != 0) {
-		errno = err;
-		return RC_DOWN;
-	}
-	fd = pidfd_open(pid, 0);
 	if (fd == -1) {
-		err = errno;
-		(void)kill(pid, SIGKILL);
-		(void)waitpid(pid, NULL, 0);
 		errno = err;
 		return RC_DOWN;
 	}
@@ -483,6 +413,8 @@ procsup_start(struct procsup *p, const struct procsup_spec *spec,
 	*out = NULL;
 	if (rc != RC_OK)
 		return rc;
+	if (spec->dir == NULL)
+		return RC_INVALID;
 	s = shim_new(p, spec->dir, spec->mark, h);
 	rc = shim_open_files(s, O_CREAT | O_EXCL);
 	if (rc == RC_OK)
@@ -569,6 +501,26 @@ procsup_sweep(struct procsup *p, bool (*is_doomed)(void *arg, struct str mark),
 }
 
 /* ---- all of them ---- */
+
+bool
+procsup_find_shim(char *dst, size_t size)
+{
+	ssize_t n =
+	    readlink("/proc/self/exe", dst, size - sizeof(SHIM_PROGRAM));
+	char *name;
+
+	if (n <= 0)
+		return false;
+	dst[n] = '\0';
+	name = strrchr(dst, '/');
+	if (name == NULL)
+		return false;
+	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
+	if (access(dst, X_OK) == 0)
+		return true;
+	log_info("procsup.no_shim", LOG_S("program", dst));
+	return false;
+}
 
 enum rc
 procsup_new(const struct procsup_opts *o, struct procsup **out)

@@ -111,6 +111,14 @@ enum rc procsup_sweep(struct procsup *p,
     bool (*is_doomed)(void *arg, struct str mark), void *arg,
     void (*done)(void *arg, size_t killed)) RC_CHECK;
 
+/*
+ * procsup_find_shim(dst, size):
+ * The path of the program that is a shim and nothing else, if there is one
+ * behind this program's folder: "../lib/soul/engine-shim".  Without it this
+ * program, with its many libraries, is the shim.
+ */
+bool procsup_find_shim(char *dst, size_t size);
+
 /* procsup_shim_main(argc, argv): All of the command "shim"; its exit code. */
 int procsup_shim_main(int argc, char *argv[]);
 

@@ -30,7 +30,8 @@ procsup_spec_check(const struct procsup_spec *s)
 {
 	size_t argc = 0, envc = 0, bytes = 0;
 
-	if (!spec_path_valid(s->dir) || !spec_mark_valid(s->mark) ||
+	if ((s->dir != NULL && !spec_path_valid(s->dir)) ||
+	    !spec_mark_valid(s->mark) || s->stdin_grace_ms < 0 ||
 	    s->argv == NULL || s->argv[0] == NULL || s->env == NULL ||
 	    !spec_path_valid(s->argv[0]) || !spec_path_valid(s->cwd) ||
 	    (s->stdin_path != NULL && !spec_path_valid(s->stdin_path)) ||

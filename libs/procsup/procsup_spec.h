@@ -26,12 +26,14 @@ struct procsup_limits {
 
 /* What to start; everything is copied. */
 struct procsup_spec {
-	const char *dir;         /* the spool: an existing folder, mode 0700 */
+	/* The spool: an existing folder, mode 0700; NULL: piped. */
+	const char *dir;
 	const char *mark;        /* <run>.<epoch>; unique on this machine */
 	const char *const *argv; /* argv[0] is a path; NULL-terminated */
 	const char *const *env;  /* all of the environment but SOUL_RUN */
 	const char *cwd;
-	const char *stdin_path; /* NULL: /dev/null */
+	const char *stdin_path; /* NULL: /dev/null, or a pipe, if piped */
+	int64_t stdin_grace_ms; /* piped: from the end of stdin to TERM */
 	struct sandbox_spec sandbox;
 	struct procsup_limits limits;
 };

@@ -175,8 +175,8 @@ engine_close(const int *fds, size_t n)
 			close(fds[i]);
 }
 
-enum rc
-shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+static enum rc
+engine_start_spooled(const struct procsup_spec *s, const char *cgroup,
     struct shim_engine *out, struct shim_engine_error *e)
 {
 	/* Read and write end of each: stdout, stderr, the report of the exec.
@@ -220,4 +220,43 @@ out:
 	engine_close(fds, 1);
 	engine_close(&pipes[0][0], 6);
 	return rc;
+}
+
+/* Piped: what the supervisor has made. */
+static enum rc
+engine_start_piped(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e)
+{
+	int fds[3] = { SHIM_PIPES_FD, SHIM_PIPES_FD + 1, SHIM_PIPES_FD + 2 };
+	const pid_t shim = getpid();
+	int report[2];
+	enum rc rc = RC_DOWN;
+
+	*e = (struct shim_engine_error){ .step = "pipe" };
+	for (int i = 0; i < SPOOL_STREAMS_N; i++)
+		out->pipes[i] = -1;
+	if (pipe2(report, O_CLOEXEC) != 0) {
+		e->err = errno;
+		engine_close(fds, 3);
+		return RC_DOWN;
+	}
+	str_copy(STR("fork"), e->step, sizeof(e->step));
+	out->pid = cgroup_fork(cgroup);
+	if (out->pid == 0)
+		engine_exec(s, fds, report[1], shim);
+	e->err = errno;
+	close(report[1]);
+	engine_close(fds, 3);
+	if (out->pid != -1)
+		rc = engine_await_exec(out->pid, report[0], e);
+	close(report[0]);
+	return rc;
+}
+
+enum rc
+shim_engine_start(const struct procsup_spec *s, const char *cgroup,
+    struct shim_engine *out, struct shim_engine_error *e)
+{
+	return s->dir != NULL ? engine_start_spooled(s, cgroup, out, e)
+			      : engine_start_piped(s, cgroup, out, e);
 }

@@ -24,7 +24,9 @@ struct shim_engine_error {
 
 /*
  * shim_engine_start(s, cgroup, out, e):
- * Start it in a session, sandbox and control group (may be "") of its own.
+ * Start it in a session, sandbox and control group (may be "") of its own.  A
+ * piped one gets the descriptors from SHIM_PIPES_FD on, which are closed here;
+ * out has none then.
  * RC_DOWN: *e has the reason; no process and no descriptor is left.
  */
 enum rc shim_engine_start(const struct procsup_spec *s, const char *cgroup,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@
 
 enum shim_phase {
 	SHIM_RUNNING,
+	SHIM_CLOSING,  /* piped: its stdin has ended */
 	SHIM_STOPPING, /* TERM was sent */
 	SHIM_LEFT,     /* the engine has ended, its output has not */
 	SHIM_KILLING   /* KILL to all, until none is left */
@@ -51,6 +53,7 @@ struct shim_process {
 	bool engine_ended, discard;
 	char cgroup[CGROUP_PATH_MAX];
 	int signals; /* signalfd */
+	int control; /* piped; -1: none, or it has ended */
 	/* Zero: none. */
 	struct mono run_end, idle_end, phase_end, workspace_next;
 };
@@ -91,18 +94,38 @@ shim_kill(struct shim_process *p)
 }
 
 static void
-shim_stop(struct shim_process *p, enum spool_stop why)
+shim_begin_stop(struct shim_process *p)
 {
-	if (p->exit.stop == SPOOL_STOP_NONE && !p->engine_ended)
-		p->exit.stop = why;
-	if (p->phase != SHIM_RUNNING)
-		return;
 	p->phase = SHIM_STOPPING;
 	p->phase_end = shim_after(p->spec.grace_ms);
 	if (p->phase_end.ns != 0)
 		shim_terminate(p);
 	else
 		shim_kill(p);
+}
+
+static void
+shim_stop(struct shim_process *p, enum spool_stop why)
+{
+	if (p->exit.stop == SPOOL_STOP_NONE && !p->engine_ended)
+		p->exit.stop = why;
+	if (p->phase == SHIM_RUNNING || p->phase == SHIM_CLOSING)
+		shim_begin_stop(p);
+}
+
+/* The supervisor has closed the engine's stdin, or has died. */
+static void
+shim_on_control_end(struct shim_process *p)
+{
+	p->control = -1;
+	if (p->phase != SHIM_RUNNING)
+		return;
+	if (p->exit.stop == SPOOL_STOP_NONE && !p->engine_ended)
+		p->exit.stop = SPOOL_STOP_RUNNER;
+	p->phase = SHIM_CLOSING;
+	p->phase_end = shim_after(p->spec.spec.stdin_grace_ms);
+	if (p->phase_end.ns == 0)
+		shim_begin_stop(p);
 }
 
 static void
@@ -254,7 +277,11 @@ shim_check_times(struct shim_process *p)
 			shim_stop(p, SPOOL_STOP_STALLED);
 		else if (shim_is_due(p->workspace_next, now))
 			shim_measure_workspace(p);
-	} else if (shim_is_due(p->phase_end, now)) {
+	} else if (!shim_is_due(p->phase_end, now)) {
+		return;
+	} else if (p->phase == SHIM_CLOSING) {
+		shim_begin_stop(p);
+	} else {
 		shim_kill(p);
 	}
 }
@@ -298,6 +325,7 @@ shim_wait(struct shim_process *p)
 		{ .fd = p->signals, .events = POLLIN },
 		{ .fd = p->engine.pipes[SPOOL_OUT], .events = POLLIN },
 		{ .fd = p->engine.pipes[SPOOL_ERR], .events = POLLIN },
+		{ .fd = p->control, .events = POLLIN },
 	};
 
 	if (poll(fds, NELEM(fds), shim_poll_ms(p)) <= 0)
@@ -307,6 +335,8 @@ shim_wait(struct shim_process *p)
 			(void)shim_read_pipe(p, (enum spool_stream)s);
 	if (fds[0].revents != 0)
 		shim_read_signals(p);
+	if (fds[1 + SPOOL_STREAMS_N].revents != 0)
+		shim_on_control_end(p);
 }
 
 static void
@@ -355,14 +385,17 @@ shim_not_started(struct shim_process *p, const struct shim_engine_error *e)
 static void
 shim_set_up_process(struct shim_process *p)
 {
+	const int last =
+	    p->spec.spec.dir != NULL ? SHIM_LOCK_FD : SHIM_PIPES_FD + 2;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t set;
 
 	/* Its stderr stays, for what it would abort with. */
 	for (int fd = 0; fd < 2 && null != -1; fd++)
 		(void)dup2(null, fd);
-	(void)close_range(SHIM_LOCK_FD + 1, ~0U, 0);
-	(void)fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC);
+	(void)close_range((unsigned)last + 1, ~0U, 0);
+	for (int fd = SHIM_LOCK_FD; fd <= last; fd++)
+		(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
 	(void)!chdir("/");
 	(void)prctl(PR_SET_NAME, "shim");
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -411,13 +444,58 @@ shim_descriptor(const char *text)
 								    : -1;
 }
 
+/* ---- the two forms ---- */
+
+/* The engine's output goes to a spool. */
+static int
+shim_run_spooled(struct shim_process *p)
+{
+	struct shim_engine_error e;
+	int code = EXIT_OK;
+
+	shim_write_file(p);
+	if (spool_writer_open(p->spec.spec.dir, &p->spool) != RC_OK)
+		return EXIT_SPOOL;
+	if (shim_engine_start(&p->spec.spec, p->cgroup, &p->engine, &e) ==
+	    RC_OK)
+		shim_run(p);
+	else
+		shim_not_started(p, &e);
+	if (spool_writer_end(p->spool, &p->exit) != RC_OK)
+		code = EXIT_SPOOL;
+	return code;
+}
+
+/* The supervisor has the other ends of its pipes. */
+static int
+shim_run_piped(struct shim_process *p)
+{
+	struct shim_report r = { .why = "" };
+	struct shim_engine_error e;
+
+	p->control = SHIM_CONTROL_FD;
+	if (shim_engine_start(&p->spec.spec, p->cgroup, &p->engine, &e) ==
+	    RC_OK) {
+		shim_run(p);
+	} else {
+		p->exit.not_started = true;
+		p->exit.code = 127;
+		(void)snprintf(
+		    r.why, sizeof(r.why), "%s: %s", e.step, strerror(e.err));
+	}
+	r.exit = p->exit;
+	return send(SHIM_CONTROL_FD, &r, sizeof(r), MSG_NOSIGNAL) ==
+		(ssize_t)sizeof(r)
+	    ? EXIT_OK
+	    : EXIT_SPOOL;
+}
+
 int
 procsup_shim_main(int argc, char *argv[])
 {
-	struct shim_process p = { .engine.pipes = { -1, -1 } };
-	struct shim_engine_error e;
+	struct shim_process p = { .engine.pipes = { -1, -1 }, .control = -1 };
 	char mark[sizeof(PROCESS_MARK) + 1 + PROCSUP_MARK_MAX];
-	int code = EXIT_OK;
+	int code;
 
 	if (argc == 4 && strcmp(argv[1], SHIM_ENTER) == 0)
 		shim_engine_enter(
@@ -428,20 +506,11 @@ procsup_shim_main(int argc, char *argv[])
 	}
 	shim_set_up_process(&p);
 	(void)cgroup_make(p.spec.spec.mark, p.cgroup);
-	shim_write_file(&p);
 	(void)snprintf(
 	    mark, sizeof(mark), PROCESS_MARK "=%s", p.spec.spec.mark);
 	p.spec.env[p.spec.envc++] = mark;
-	if (spool_writer_open(p.spec.spec.dir, &p.spool) != RC_OK) {
-		shim_spec_free(&p.spec);
-		return EXIT_SPOOL;
-	}
-	if (shim_engine_start(&p.spec.spec, p.cgroup, &p.engine, &e) == RC_OK)
-		shim_run(&p);
-	else
-		shim_not_started(&p, &e);
-	if (spool_writer_end(p.spool, &p.exit) != RC_OK)
-		code = EXIT_SPOOL;
+	code =
+	    p.spec.spec.dir != NULL ? shim_run_spooled(&p) : shim_run_piped(&p);
 	shim_remove_cgroup(&p);
 	close(p.signals);
 	shim_spec_free(&p.spec);

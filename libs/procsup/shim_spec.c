@@ -27,6 +27,7 @@ static const struct {
 	const char *key;
 	size_t at;
 } spec_numbers[] = {
+	{ "stdin_grace_ms", SPEC_AT(stdin_grace_ms) },
 	{ "run_ms", SPEC_AT(limits.run_ms) },
 	{ "idle_ms", SPEC_AT(limits.idle_ms) },
 	{ "output_bytes", SPEC_AT(limits.output_bytes) },

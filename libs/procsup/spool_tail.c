@@ -21,10 +21,19 @@
 #define JOURNAL_STEP (SPOOL_RECORD_N * 1024)
 #define NOTICES_MAX  (64 * 1024)
 #define CHUNK_COST   64 /* of a call of the handler, in bytes */
+/*
+ * Notices are read no sooner than so long after those before: a millisecond for
+ * each ten spools that have some, so that many engines that print line by line
+ * cost no wake-up for each line, and one that prints now and then is read at
+ * once.
+ */
+#define PAUSE_MS_MAX    10
+#define PAUSE_PER_TAILS 10
 
 struct spool_watch {
 	struct loop *loop;
 	struct loop_fd fd;
+	struct loop_timer pause;
 	LIST_HEAD(, spool_tail) tails;
 };
 
@@ -49,6 +58,7 @@ struct spool_tail {
 	size_t at, n;    /* of records */
 	uint64_t offset; /* in the journal, of what follows them */
 	bool paused, ended;
+	bool noticed;        /* in this round of notices */
 	bool calling, freed; /* freed in a callback: memory is left */
 };
 
@@ -81,7 +91,43 @@ watch_dispatch(struct spool_watch *w, const struct inotify_event *e)
 	LIST_FOREACH (t, &w->tails, link)
 		if ((e->mask & IN_Q_OVERFLOW) != 0 || t->wd_journal == e->wd ||
 		    t->wd_dir == e->wd)
-			spool_tail_poll(t);
+			t->noticed = true;
+}
+
+/* Have those that have notices read; how many there are. */
+static int64_t
+watch_poll(struct spool_watch *w)
+{
+	struct spool_tail *t;
+	int64_t n = 0;
+
+	LIST_FOREACH (t, &w->tails, link) {
+		if (!t->noticed)
+			continue;
+		t->noticed = false;
+		spool_tail_poll(t);
+		n++;
+	}
+	return n;
+}
+
+static void
+watch_on_pause(void *arg)
+{
+	struct spool_watch *w = arg;
+
+	loop_fd_watch(w->loop, &w->fd, LOOP_READ);
+}
+
+static void
+watch_pause(struct spool_watch *w, int64_t tails)
+{
+	int64_t ms = 1 + tails / PAUSE_PER_TAILS;
+
+	loop_fd_watch(w->loop, &w->fd, 0);
+	loop_timer_set(w->loop, &w->pause,
+	    mono_add_ms(clock_mono(), ms < PAUSE_MS_MAX ? ms : PAUSE_MS_MAX),
+	    watch_on_pause, w);
 }
 
 static void
@@ -105,6 +151,7 @@ watch_on_fd(void *arg, unsigned events)
 			p += sizeof(*e) + e->len;
 		}
 	}
+	watch_pause(w, watch_poll(w));
 }
 
 enum rc
@@ -133,6 +180,7 @@ spool_watch_free(struct spool_watch *w)
 	if (w == NULL)
 		return;
 	loop_fd_watch(w->loop, &w->fd, 0);
+	loop_timer_cancel(w->loop, &w->pause);
 	close(w->fd.fd);
 	free(w);
 }

@@ -206,7 +206,8 @@
  * until (ms; when a reply is missing), reply, rix (the newest reply, and its
  * question), r:<question>, k:<key's token> (of each reply: key's token or "-",
  * and the SHA-1 of its content; the question), cancel (1), facts (JSON),
- * resumes, ws (workspace), created, changed, ended (ms).  Logs of its events,
+ * resumes, ws (workspace), s (token of the session that is to report it),
+ * created, changed, ended (ms).  Logs of its events,
  * FCMP and RASP: streams: 0-<seq>: e (JSON), b (bytes of all events up to it).
  * Workspace: hash: runs that use it: 1 (live) or 0.  All of them expire some
  * time after the end.
@@ -236,6 +237,16 @@
 #define KEY_RUNS_DUE         "soul:runs:{#}:due:1"
 #define KEY_RUN_KEY          "soul:run_key:{#}:%:%:1"
 #define RUN_KEY_TTL_MS       86400000
+/*
+ * Hash: what has become of a user's runs, for the next turns of the sessions
+ * that are to report it: "<session's token> <run>": JSON; expires.
+ */
+#define KEY_USER_RUN_NOTES_PRE  "soul:user:"
+#define KEY_USER_RUN_NOTES_POST ":run_notes:1"
+#define KEY_USER_RUN_NOTES \
+	KEY_USER_RUN_NOTES_PRE "{#}:%" KEY_USER_RUN_NOTES_POST
+#define RUN_NOTES_MAX    64
+#define RUN_NOTES_TTL_MS 604800000
 /* How much longer than a run that has ended its user's list is stored, so that
  * it outlasts one that lives. */
 #define RUN_LIST_MORE_MS 2592000000
@@ -323,5 +334,26 @@
 #define KEY_STAR_PLACE  "soul:star:place:{#}:%:%"
 #define KEY_STAR_GUESTS "soul:star:guests:{#}:%:%:1"
 #define KEY_STAR_USER   "soul:star:user:{#}:%:1"
+
+/*
+ * Of MCP servers.  Hashes: a user's own servers: name: JSON; a user's grants:
+ * "<soul's token, or *> <server> <tool>": "<policy> <pin>".  Sorted set:
+ * "<session's token> <server> <tool>" by when it was used last (ms); expires.
+ */
+#define KEY_MCP_USER   "soul:mcp:user:{#}:%:1"
+#define KEY_MCP_GRANTS "soul:mcp:grants:{#}:%:1"
+#define KEY_MCP_USED   "soul:mcp:used:{#}:%:1"
+/*
+ * String: content of a tool's result that is no text: its media type, a line
+ * feed, and it in base64; expires.
+ */
+#define KEY_MCP_CONTENT "soul:mcp:content:{#}:%:%:1"
+/*
+ * String: the tools of a server (digest), a result of tools/list; expires.
+ * String: a call of a user: "?" while it may be executed, or its reply;
+ * expires.
+ */
+#define KEY_MCP_TOOLS "soul:mcp:tools:{%}:1"
+#define KEY_MCP_CALL  "soul:mcp:call:{#}:%:%:1"
 
 #endif /* !STATE_KEYS_H */

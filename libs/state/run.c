@@ -122,8 +122,11 @@ run_parse(struct record_reader *rd, const struct state_reply *fields,
 	out->question = run_parse_text(rd, f[22]);
 	out->reply = run_parse_text(rd, f[23]);
 	out->replied_id = run_parse_text(rd, f[24]);
-	out->fcmp_last = record_num(rd, f[25]);
-	out->rasp_last = record_num(rd, f[26]);
+	out->session_id = f[25] != NULL && state_reply_kind(f[25]) == STATE_STR
+	    ? record_id(rd, f[25])
+	    : STR_NONE;
+	out->fcmp_last = record_num(rd, f[26]);
+	out->rasp_last = record_num(rd, f[27]);
 }
 
 enum rc
@@ -223,6 +226,10 @@ run_call_create(
 	call_text(c, workspace, RUN_ID_MAX);
 	call_num(c, n->per_user);
 	call_num(c, RUN_STORED_MAX);
+	if (n->session_id.n > 0)
+		call_token(c, n->session_id);
+	else
+		call_text(c, STR_NONE, ID_MAX);
 	call_pack_end(c);
 	call_text(c, n->spec, RUN_SPEC_MAX);
 }
@@ -345,6 +352,7 @@ run_delete(struct state *s, struct str run, struct str user, bool live)
 	call_key(&c, KEY_USER_RUNS_ACTIVE, user, STR_NONE);
 	call_run_key(&c, KEY_RUN_WORKSPACE, str_of(workspace));
 	call_key(&c, KEY_USER_RUNS, user, STR_NONE);
+	call_key(&c, KEY_USER_RUN_NOTES, user, STR_NONE);
 	call_token(&c, user);
 	call_num(&c, live);
 	return call_run(s, &c, 1, NULL);

@@ -27,6 +27,7 @@
 #include "core/clock.h"
 #include "state/events.h"
 #include "state/run_id.h"
+#include "state/session.h"
 #include "state/state.h"
 
 /* Bytes of texts, and events of each kind that are published together. */
@@ -35,6 +36,7 @@
 #define RUN_FACTS_MAX    65536
 #define RUN_QUESTION_MAX (256UL * 1024)
 #define RUN_REPLY_MAX    65536
+#define RUN_NOTE_MAX     32768
 #define RUN_HANDLE_MAX   128
 #define RUN_EVENT_MAX    EVENTS_TEXT_MAX
 #define RUN_PUBLISH_MAX  128
@@ -86,10 +88,12 @@ struct run_record {
 	/* The newest reply, for the next attempt; absent: none.  Not in a list.
 	 */
 	struct str reply, replied_id;
-	bool cancel;          /* it is to be canceled */
-	struct str facts;     /* what a runner has published of it (JSON) */
-	struct str resumes;   /* the run that it continues; absent: none */
-	struct str workspace; /* id of the run that has made its workspace */
+	bool cancel;           /* it is to be canceled */
+	struct str facts;      /* what a runner has published of it (JSON) */
+	struct str session_id; /* that is to report it; absent: none.  Not in a
+				  list. */
+	struct str resumes;    /* the run that it continues; absent: none */
+	struct str workspace;  /* id of the run that has made its workspace */
 	struct wall created, changed;
 	struct wall ended; /* 0: it has not */
 };
@@ -98,11 +102,12 @@ struct run_record {
 
 struct run_new {
 	struct str user_id, tenant, engine, mode, title, spec;
-	struct str resumes; /* absent: none */
-	struct str key;     /* idempotency key, an id; absent: none */
-	struct str runner;  /* who is to run it; not with resumes */
-	int64_t per_user;   /* the user's runs that may be queued or running */
-	struct wall at;     /* for its id */
+	struct str resumes;    /* absent: none */
+	struct str key;        /* idempotency key, an id; absent: none */
+	struct str session_id; /* that is to report it; absent: none */
+	struct str runner;     /* who is to run it; not with resumes */
+	int64_t per_user; /* the user's runs that may be queued or running */
+	struct wall at;   /* for its id */
 	/* Set. */
 	char run_id[RUN_ID_MAX]; /* the new run's, or that of the one that the
 				    key has; with RUN_WHY_BUSY the one that
@@ -191,7 +196,9 @@ struct run_publish {
 	struct str question_id, question; /* RUN_IS_WAITING */
 	int64_t reply_ms;                 /* RUN_IS_WAITING: time to reply */
 	struct str reply;                 /* RUN_IS_QUEUED */
-	int64_t ttl_ms;                   /* an end: stored for this long */
+	/* RUN_IS_WAITING, an end: for run_notes_read(); absent: none. */
+	struct str note;
+	int64_t ttl_ms; /* an end: stored for this long */
 	/* Set: what the record has; -1: not known. */
 	int64_t fcmp_is, rasp_is;
 };
@@ -250,6 +257,22 @@ enum rc run_delete(
 enum rc run_workspace_in_use(
     struct state *s, struct str workspace, bool *used) RC_CHECK;
 
+/* ---- what a session reports ---- */
+
+/*
+ * run_notes_read(s, k, a, out):
+ * What has become of runs that this session is to report, and has not: the note
+ * of each, the oldest run first, at most RUN_NOTES_MAX (keys.h).  They are in
+ * session.notes and turn_entered.notes, too.
+ *
+ * run_notes_done(s, k, notes):
+ * It has reported these; one that has changed since stays.
+ */
+enum rc run_notes_read(struct state *s, const struct session_key *k,
+    struct arena *a, struct session_notes *out) RC_CHECK;
+enum rc run_notes_done(struct state *s, const struct session_key *k,
+    const struct session_notes *notes) RC_CHECK;
+
 /* ---- timers of a bucket ---- */
 
 struct run_due {
@@ -273,14 +296,9 @@ struct run_due_list {
  * not claimed (its runner may not know of it, or be dead), a waiting one whose
  * time is up, a running one of which it is to be checked that its runner
  * lives, one to be canceled.  At most max, up to RUN_DUE_MAX.
- *
- * run_due_next(s, buckets, n, next):
- * As session_idle_next().
  */
 #define RUN_DUE_MAX 256
 enum rc run_due_claim(struct state *s, unsigned bucket, int64_t lease_ms,
     size_t max, struct arena *a, struct run_due_list *out) RC_CHECK;
-enum rc run_due_next(struct state *s, const unsigned *buckets, size_t n,
-    struct wall *next) RC_CHECK;
 
 #endif /* !STATE_RUN_H */

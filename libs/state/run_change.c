@@ -104,6 +104,7 @@ run_publish_call(
 	call_key(c, KEY_USER_RUNS_ACTIVE, p->user_id, STR_NONE);
 	call_run_key(c, KEY_RUN_WORKSPACE, workspace);
 	call_key(c, KEY_USER_RUNS, p->user_id, STR_NONE);
+	call_key(c, KEY_USER_RUN_NOTES, p->user_id, STR_NONE);
 	call_pack(c);
 	call_num(c, p->epoch);
 	call_num(c, p->fcmp);
@@ -117,6 +118,7 @@ run_publish_call(
 	call_num(c, p->facts.n > 0);
 	call_num(c, p->question.n > 0);
 	call_num(c, p->reply.n > 0);
+	call_num(c, p->note.n > 0);
 	call_pack_end(c);
 	if (p->facts.n > 0)
 		call_text(c, p->facts, RUN_FACTS_MAX);
@@ -124,6 +126,8 @@ run_publish_call(
 		call_text(c, p->question, RUN_QUESTION_MAX);
 	if (p->reply.n > 0)
 		call_text(c, p->reply, RUN_REPLY_MAX);
+	if (p->note.n > 0)
+		call_text(c, p->note, RUN_NOTE_MAX);
 	for (i = 0; i < p->n_fcmp; i++)
 		call_text(c, p->fcmp_json[i], RUN_EVENT_MAX);
 	for (i = 0; i < p->n_rasp; i++)
@@ -195,6 +199,7 @@ run_reply(struct state *s, struct run_user_reply *p, struct arena *a,
 	run_call(&c, &script_run_reply, p->run_id);
 	run_change_due(&c, p->run_id);
 	call_key(&c, KEY_USER_RUNS_ACTIVE, p->user_id, STR_NONE);
+	call_key(&c, KEY_USER_RUN_NOTES, p->user_id, STR_NONE);
 	call_token(&c, p->user_id);
 	call_text(&c, p->question_id, ID_MAX);
 	call_text(&c, str_of(key), ID_TOKEN_MAX);

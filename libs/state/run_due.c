@@ -75,10 +75,3 @@ run_due_claim(struct state *s, unsigned bucket, int64_t lease_ms, size_t max,
 	state_reply_free(r);
 	return rc;
 }
-
-enum rc
-run_due_next(
-    struct state *s, const unsigned *buckets, size_t n, struct wall *next)
-{
-	return bucket_timers_next(s, KEY_RUNS_DUE, buckets, n, next);
-}

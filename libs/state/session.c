@@ -35,7 +35,7 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 
 	memset(out, 0, sizeof(*out));
 	session_call(&c, &script_session_read, k);
-	rc = call_run(s, &c, 3, &r);
+	rc = call_run(s, &c, 4, &r);
 	if (rc == RC_OK) {
 		h = state_reply_at(r, 2);
 		out->known = state_reply_int(state_reply_at(r, 1)) != 0;
@@ -46,10 +46,52 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 		out->active.ms = record_num(&rd, state_reply_at(h, 4));
 		out->job = record_text(&rd, state_reply_at(h, 5));
 		out->pending = record_text(&rd, state_reply_at(h, 6));
+		out->approval = record_text(&rd, state_reply_at(h, 7));
+		session_notes_parse(&rd, state_reply_at(r, 3), &out->notes);
 		rc = record_end(&rd, c.keys[0]);
 	}
 	if (rc != RC_OK)
 		memset(out, 0, sizeof(*out));
+	state_reply_free(r);
+	return rc;
+}
+
+static enum rc
+session_read_approvals(const struct state_reply *r, struct arena *a,
+    struct session_approval_list *out, struct str key)
+{
+	const struct state_reply *l = state_reply_at(r, 1);
+	struct record_reader rd = { .a = a };
+	size_t i, n = state_reply_len(l) / 2;
+
+	out->list = arena_alloc(a, (n + 1) * sizeof(*out->list));
+	if (out->list == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < n; i++)
+		out->list[i] = (struct session_approval){
+			record_id(&rd, state_reply_at(l, 2 * i)),
+			record_text(&rd, state_reply_at(l, 2 * i + 1)),
+		};
+	out->n = rd.rc == RC_OK ? n : 0;
+	return record_end(&rd, key);
+}
+
+enum rc
+session_list_approvals(struct state *s, struct str user, size_t max,
+    struct arena *a, struct session_approval_list *out)
+{
+	struct state_reply *r;
+	struct script_call c;
+	enum rc rc;
+
+	*out = (struct session_approval_list){ 0 };
+	call_begin(&c, &script_session_list_approvals);
+	call_key(&c, KEY_USER_SESSIONS, user, STR_NONE);
+	call_token(&c, user);
+	call_num(&c, (int64_t)max);
+	rc = call_run(s, &c, 2, &r);
+	if (rc == RC_OK)
+		rc = session_read_approvals(r, a, out, c.keys[0]);
 	state_reply_free(r);
 	return rc;
 }

@@ -29,6 +29,12 @@ struct session_key {
 	struct str user_id, session_id;
 };
 
+/* What has become of runs that a session is to report (state/run.h): JSON. */
+struct session_notes {
+	struct str *json;
+	size_t n;
+};
+
 struct session {
 	bool known;
 	struct str soul_id, terminal_id; /* of the last turn */
@@ -37,6 +43,9 @@ struct session {
 	struct wall active; /* last user input; {0}: none */
 	struct str job;     /* to be published for a summary; absent: none */
 	struct str pending; /* what turns have left open; absent: nothing */
+	/* A call that waits for the user's approval, JSON; absent: none. */
+	struct str approval;
+	struct session_notes notes; /* also if it is not known */
 };
 
 /* A message: a number that rises within the session, and its JSON. */
@@ -48,6 +57,23 @@ struct session_message {
 /* session_read(s, k, a, out): known false if there is none. */
 enum rc session_read(struct state *s, const struct session_key *k,
     struct arena *a, struct session *out) RC_CHECK;
+
+/* A session with a call that waits for an approval. */
+struct session_approval {
+	struct str session_id, approval;
+};
+
+struct session_approval_list {
+	struct session_approval *list;
+	size_t n;
+};
+
+/*
+ * session_list_approvals(s, user, max, a, out):
+ * At most max of the user's sessions, those with the latest input first.
+ */
+enum rc session_list_approvals(struct state *s, struct str user, size_t max,
+    struct arena *a, struct session_approval_list *out) RC_CHECK;
 
 /*
  * session_append(s, k, json, n, first):

@@ -586,7 +586,12 @@ enum rc session_append_fenced(struct state *s, const struct session_key *k,
     const struct turn_slot *turn, struct session_new new,
     int64_t *first) RC_CHECK;
 
-/* The argument of scripts for session.pending; absent: unchanged. */
+/* session_notes_parse(rd, list, out): Of read_notes() in lib_run_notes. */
+struct record_reader;
+void session_notes_parse(struct record_reader *rd,
+    const struct state_reply *list, struct session_notes *out);
+
+/* The argument of scripts for what turns leave open; absent: unchanged. */
 #define SESSION_PENDING_ARG(s) ((s).p == NULL ? STR("-") : (s))
 
 /* ---- terminal_binding.c: the steps of binding ---- */
@@ -688,7 +693,7 @@ struct str star_read_token(struct record_reader *rd, struct str token);
 
 /* Fields of a record that lists have, too; all that the scripts reply. */
 #define RUN_LIST_FIELDS 21
-#define RUN_ALL_FIELDS  27
+#define RUN_ALL_FIELDS  28
 
 /*
  * run_call(c, script, run): Begin a call: the run, and its logs.

@@ -99,7 +99,8 @@ struct turn_entered {
 	 * which had an effect; absent: it is still to be stored. */
 	struct str input;
 	/* Of its session, if it has begun; absent: none (state/session.h). */
-	struct str summary, pending;
+	struct str summary, pending, approval;
+	struct session_notes notes;
 };
 
 /*
@@ -155,6 +156,15 @@ enum rc turn_mark_acting(struct state *s, const struct turn_slot *p) RC_CHECK;
  * turn_mark_acting().
  */
 enum rc turn_unmark_acting(struct state *s, const struct turn_slot *p) RC_CHECK;
+
+/*
+ * turn_take_approval(s, p, approval):
+ * turn_mark_acting(), and the session has the call no more that waits for an
+ * approval: whichever turn took it may send it.  approval is the text that was
+ * read.  RC_NOENT if the session does not have exactly this any more.
+ */
+enum rc turn_take_approval(
+    struct state *s, const struct turn_slot *p, struct str approval) RC_CHECK;
 
 /* A turn that its caller abandons. */
 struct turn_abandoning {
@@ -229,6 +239,9 @@ struct turn_ending {
 	struct str timeline; /* JSON; absent: none */
 	bool forget;     /* it had no effect: the same input is not a retry */
 	int64_t took_ms; /* for turn_finish(): since it entered the queue */
+	/* For turn_finish(): session.approval from now on; absent: unchanged.
+	 */
+	struct str approval;
 	/* For turn_leave(): the events follow those that were logged with the
 	 * turn's input; without it they are not logged. */
 	bool if_begun;

@@ -94,6 +94,10 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 			    state_reply_int(state_reply_at(r, 4)) != 0;
 			out->summary = record_text(&more, state_reply_at(r, 5));
 			out->pending = record_text(&more, state_reply_at(r, 6));
+			out->approval =
+			    record_text(&more, state_reply_at(r, 7));
+			session_notes_parse(
+			    &more, state_reply_at(r, 8), &out->notes);
 		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);
@@ -198,6 +202,17 @@ turn_mark_acting(struct state *s, const struct turn_slot *p)
 	struct script_call c;
 
 	turn_call(&c, &script_turn_mark_acting, p);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
+turn_take_approval(
+    struct state *s, const struct turn_slot *p, struct str approval)
+{
+	struct script_call c;
+
+	turn_call(&c, &script_turn_take_approval, p);
+	call_text(&c, approval, SESSION_TEXT_MAX);
 	return call_run(s, &c, 1, NULL);
 }
 

@@ -4,7 +4,7 @@
 #include "state/state_internal.h"
 
 /* DEL and the keys of a bucket. */
-#define WIPE_KEYS_MAX 8
+#define WIPE_KEYS_MAX 12
 
 struct wipe {
 	struct str args[1 + WIPE_KEYS_MAX];
@@ -74,7 +74,8 @@ user_data_delete_rest(struct state *s, struct str user)
 {
 	static const char *const patterns[] = { KEY_PROFILE, KEY_USER_SESSIONS,
 		KEY_USER_SOULS, KEY_USER_SOUL_NAMES, KEY_USER_RUNS,
-		KEY_USER_RUNS_ACTIVE };
+		KEY_USER_RUNS_ACTIVE, KEY_USER_RUN_NOTES, KEY_MCP_USER,
+		KEY_MCP_GRANTS, KEY_MCP_USED };
 	struct wipe w = { .rc = RC_OK };
 	size_t i;
 

@@ -26,7 +26,8 @@ enum rc user_data_delete_memory(
 
 /*
  * user_data_delete_rest(s, user):
- * The profile, and the lists of souls, sessions and runs.  Last.
+ * The profile, MCP servers and grants, and the lists of souls, sessions and
+ * runs. Last.
  */
 enum rc user_data_delete_rest(struct state *s, struct str user) RC_CHECK;
 

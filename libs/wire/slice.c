@@ -89,7 +89,7 @@ wire_slice_each(struct str in, const struct wire_slice_handler *h)
 	struct wire_scan s;
 	enum rc rc;
 
-	if (in.n > WIRE_MESSAGE_MAX)
+	if (in.n > WIRE_MESSAGE_MAX && (h == NULL || in.n > h->max))
 		return RC_TOOBIG;
 	wire_scan_begin(&s, in);
 	if (h != NULL && h->max > 0 && h->max < in.n)

@@ -42,17 +42,19 @@ struct wire_slice_handler {
 	enum rc (*known)(
 	    void *arg, const struct wire_slice *s, struct wire_slice_extent *x);
 	void *arg;
-	size_t max; /* most bytes that are scanned; 0: those of a message */
+	/* Most bytes that are scanned, more or less than those of a message;
+	 * 0: those. */
+	size_t max;
 };
 
 /*
  * wire_slice_each(in, h):
  * Validate the object or array in, and call h's functions for its members or
- * elements; h may be NULL.  RC_OK exactly if wire_decode() would parse in, and
- * it is an object or array within h->max; RC_TOOBIG over a limit, else
- * RC_INVALID, or the code of h->known.  What each() was given counts only with
- * RC_OK.  Allocates only if more than 64 members are open at a time, or for
- * real numbers at the limit of a double.
+ * elements; h may be NULL.  RC_OK exactly if wire_decode(), without its limit
+ * of bytes, would parse in, and it is an object or array within h->max;
+ * RC_TOOBIG over a limit, else RC_INVALID, or the code of h->known.  What
+ * each() was given counts only with RC_OK.  Allocates only if more than 64
+ * members are open at a time, or for real numbers at the limit of a double.
  */
 enum rc wire_slice_each(
     struct str in, const struct wire_slice_handler *h) RC_CHECK;

@@ -162,6 +162,9 @@ void gen_iface_load(struct gen *g);
 void gen_access_check(const struct gen *g, struct where top);
 /* Whether a list of strings has s; false if there is no list. */
 bool gen_lists(const json_t *entry, const char *member, const char *s);
+/* The entry of a section whose member has the text s; NULL if none has. */
+const json_t *gen_entry(const struct gen *g, const char *section,
+    const char *member, const char *s);
 
 /* chan.c: wire/subjects.h and wire/tables.c. */
 void gen_subjects(struct gen *g, struct buf *b);

@@ -111,6 +111,8 @@ static const struct member iface_streams[] = {
 };
 static const struct member iface_peers[] = {
 	{ "name", JSON_STRING, UNIQUE },
+	/* Of a subject with {provider} it uses only the one with its name. */
+	{ "provider", JSON_TRUE, OPTIONAL },
 	{ "description", JSON_STRING, 0 },
 	{ NULL, JSON_NULL, 0 },
 };
@@ -282,7 +284,7 @@ iface_check_nats(struct where w, const json_t *list, size_t i)
 		"job", "stream", NULL };
 	static const char *const tokens[] = { "broker", "terminal",
 		"request_id", "turn_id", "instance", "hub", "user", "session",
-		"runner", "run", "type", "key", "kind", NULL };
+		"runner", "run", "provider", "type", "key", "kind", NULL };
 	const json_t *e = json_array_get(list, i);
 	w = gen_item(w, i);
 	iface_check_one_of(w, e, "kind", kinds);
@@ -405,9 +407,8 @@ gen_lists(const json_t *entry, const char *member, const char *s)
 	return false;
 }
 
-/* The entry of a section whose member has the text s; NULL if none has. */
-static const json_t *
-access_entry_of(
+const json_t *
+gen_entry(
     const struct gen *g, const char *section, const char *member, const char *s)
 {
 	size_t i;
@@ -437,7 +438,7 @@ check_texts(struct where w, const json_t *entry, const char *member)
 static void
 check_peer(const struct gen *g, struct where w, const char *name)
 {
-	if (access_entry_of(g, "peers", "name", name) == NULL)
+	if (gen_entry(g, "peers", "name", name) == NULL)
 		gen_fail(w, "%s is not among the peers", name);
 }
 
@@ -489,7 +490,7 @@ static void
 check_stream(const struct gen *g, struct where w, const json_t *e)
 {
 	check_name(w, e, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
-	if (access_entry_of(g, "nats", "name", gen_of(e, "holds")) == NULL)
+	if (gen_entry(g, "nats", "name", gen_of(e, "holds")) == NULL)
 		gen_fail(gen_down(w, "holds", NULL), "%s is not a row of nats",
 		    gen_of(e, "holds"));
 	check_peer(g, gen_down(w, "manager", NULL), gen_of(e, "manager"));

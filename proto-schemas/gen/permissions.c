@@ -75,6 +75,23 @@ nats_add_events(const struct gen *g, const char *who, const char *template,
 		}
 }
 
+/*
+ * A subject for who's permissions: a provider of tools has only those with its
+ * own name, their callers have all.
+ */
+static char *
+nats_subject_of(const struct gen *g, const char *who, const char *subject)
+{
+	static const char mark[] = "{provider}";
+	const char *at = strstr(subject, mark);
+	const json_t *peer = gen_entry(g, "peers", "name", who);
+	if (at == NULL || !json_is_true(json_object_get(peer, "provider")))
+		return gen_fill(subject, "*");
+	return gen_fill(gen_printf("%.*s%s%s", (int)(at - subject), subject,
+			    who, at + strlen(mark)),
+	    "*");
+}
+
 /* The inboxes that replies of a row go to. */
 static void
 nats_add_inboxes(const json_t *row, struct nats_rights *out)
@@ -99,14 +116,16 @@ nats_add_rows(const struct gen *g, const char *who, struct nats_rights *out)
 		if (strcmp(kind, "event") == 0)
 			nats_add_events(g, who, subject, out);
 		if (gen_lists(e, "from", who))
-			nats_add(&out->publish, gen_fill(subject, "*"));
+			nats_add(
+			    &out->publish, nats_subject_of(g, who, subject));
 		/* Stored messages are delivered by the stream. */
 		if ((strcmp(gen_of(e, "owner"), who) != 0 &&
 			!gen_lists(e, "also", who)) ||
 		    strcmp(kind, "event") == 0 || strcmp(kind, "job") == 0)
 			continue;
 		nats_add(&out->subscribe,
-		    gen_fill(listens != NULL ? listens : subject, "*"));
+		    nats_subject_of(
+			g, who, listens != NULL ? listens : subject));
 		if (gen_of(e, "reply") != NULL)
 			nats_add_inboxes(e, out);
 	}

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 47
+#define ROUTES_N 58
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -43,6 +43,8 @@ void on_memories_delete(void *app, struct svc_call *c);
 void on_export(void *app, struct svc_call *c);
 void on_user_profile_get(void *app, struct svc_call *c);
 void on_user_profile_patch(void *app, struct svc_call *c);
+void on_interactions(void *app, struct svc_call *c);
+void on_sessions_reply(void *app, struct svc_call *c);
 void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */
@@ -60,6 +62,16 @@ void on_runs_logs(void *app, struct svc_call *c);
 void on_runs_files(void *app, struct svc_call *c);
 void on_runs_file(void *app, struct svc_call *c);
 void on_engines_list(void *app, struct svc_call *c);
+/* mcp/ */
+void on_mcp_servers_list(void *app, struct svc_call *c);
+void on_mcp_servers_get(void *app, struct svc_call *c);
+void on_mcp_servers_put(void *app, struct svc_call *c);
+void on_mcp_servers_delete(void *app, struct svc_call *c);
+void on_mcp_servers_restart(void *app, struct svc_call *c);
+void on_mcp_tools_list(void *app, struct svc_call *c);
+void on_mcp_grants_put(void *app, struct svc_call *c);
+void on_mcp_grants_delete(void *app, struct svc_call *c);
+void on_tool_content_get(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 /* live/ */

@@ -32,6 +32,7 @@ struct map;
 struct metric;
 struct state;
 struct svc;
+struct tool_provider;
 struct worker_pool;
 
 struct runner_conf {
@@ -42,6 +43,7 @@ struct runner_conf {
 	const char *runs_dir, *engines, *skills_dir;
 	const char *proxy_addr;
 	const char *isolation;
+	const char *task_policy;
 	int64_t runs_max, runs_per_user, queue_max;
 	int64_t run_max_s, idle_s, output_max;
 	int64_t workspace_max, workspace_files;
@@ -52,15 +54,13 @@ struct runner_conf {
 	int64_t drain_ms;
 };
 
-#define RUNNER_OPTS_N (23 + STATE_CONF_N)
+#define RUNNER_OPTS_N (24 + STATE_CONF_N)
 extern const struct conf_opt runner_opts[RUNNER_OPTS_N];
 
 struct runner_metrics {
-	struct metric *running, *shims;
+	struct metric *running, *queued, *shims;
 	struct metric *seconds;
-	struct metric *bytes[2]; /* read, by stream */
 	struct metric *unparsed;
-	struct metric *warnings;
 	struct metric *lag;
 	struct metric *orphans;
 	struct metric *fenced; /* runs that another process has taken over */
@@ -89,6 +89,7 @@ struct runner {
 	struct map *live; /* run id -> struct live_run */
 	struct claim *claim;
 	struct due *due;
+	struct tool_provider *tools;
 	size_t log_calls;    /* requests for output that are served */
 	struct fiber *probe; /* waits for a probe's end; NULL: none */
 	struct loop_timer renew, drain;
@@ -97,6 +98,7 @@ struct runner {
 	bool renewing;
 	struct mono renewed_since; /* without a failure; 0: the last failed */
 	bool draining, stopping;
+	bool left;          /* it renews itself no more */
 	_Atomic bool ready; /* engines were probed */
 };
 
@@ -111,6 +113,27 @@ void runner_stop(void *app);
 
 /* runner_free_slots(r): Attempts that may be started. */
 int64_t runner_free_slots(const struct runner *r);
+
+/*
+ * runner_count_bytes(r, engine, stream): The counter of what it prints there.
+ * runner_count_warning(r, code): A doubt about an engine's output.
+ */
+struct metric *runner_count_bytes(
+    const struct runner *r, struct str engine, const char *stream);
+void runner_count_warning(const struct runner *r, struct str code);
+
+/*
+ * runner_observe_ns(m, from, to):
+ * A time between two of the wall clock (ns), as seconds; 0 if the clock was set
+ * back between them.
+ */
+void runner_observe_ns(struct metric *m, int64_t from, int64_t to);
+
+/*
+ * runner_on_idle(r): No attempt runs here.  One that drains does not live any
+ * more, so that others take what waits for it.
+ */
+void runner_on_idle(struct runner *r);
 
 /* ---- runner_wait.c: in fibers only ---- */
 

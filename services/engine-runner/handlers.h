@@ -59,6 +59,24 @@ void run_wake(struct runner *r, struct str runner, struct str run);
 enum rc run_enqueue(
     struct runner *r, struct str runner, struct str run) RC_CHECK;
 
+/* ---- on_tool.c: tools of souls ---- */
+
+/* on_tool_list(r, c), on_tool_call(r, c): svc_route.fn. */
+void on_tool_list(void *app, struct svc_call *c);
+void on_tool_call(void *app, struct svc_call *c);
+
+struct tool_provider;
+
+/*
+ * tool_provider_new(r): NULL: it cannot.
+ * tool_provider_begin(p): The engines are known: announce the tools, every 5 s
+ *     while an engine works.
+ * tool_provider_free(p): After state_stop(); NULL is allowed.
+ */
+struct tool_provider *tool_provider_new(struct runner *r);
+void tool_provider_begin(struct tool_provider *p);
+void tool_provider_free(struct tool_provider *p);
+
 /* ---- on_due.c: timers of the runs of all runners ---- */
 
 struct due;

@@ -428,6 +428,10 @@ live_begin(struct live_run *l, bool begun)
 	l->translate = (struct translate){ l->rec.run_id, l->rec.engine,
 		l->meta.fcmp_seq };
 	run_outbox_init(&l->outbox, l->rec.fcmp, l->rec.rasp);
+	l->bytes[SPOOL_OUT] =
+	    runner_count_bytes(l->runner, l->rec.engine, "stdout");
+	l->bytes[SPOOL_ERR] =
+	    runner_count_bytes(l->runner, l->rec.engine, "stderr");
 	l->attempt = attempt_new(&o);
 	attempt_begin(l->attempt);
 	log_info("run.attempt", LOG_V("run", l->rec.run_id),
@@ -510,6 +514,7 @@ live_free(struct live_run *l)
 	arena_free(l->arena);
 	free(l);
 	metric_set(r->metrics.running, (int64_t)map_len(r->live));
+	runner_on_idle(r);
 	svc_release(r->svc);
 }
 

@@ -28,6 +28,7 @@
 
 struct fiber;
 struct engine_entry;
+struct metric;
 struct runner;
 
 struct live_run {
@@ -46,8 +47,9 @@ struct live_run {
 	int events_fd;     /* -1: none */
 	struct shim *shim; /* NULL: not started, or it has ended */
 	struct spool_exit exit;
-	struct buf last_text; /* of its last message */
-	int64_t read[2];      /* bytes, by stream */
+	struct buf last_text;    /* of its last message */
+	int64_t read[2];         /* bytes, by stream */
+	struct metric *bytes[2]; /* set before the attempt begins */
 	struct loop_deferred wake;
 	struct loop_timer lingers;
 	struct fiber *waits;  /* its own, for output */

@@ -1,12 +1,9 @@
 /*
  * engine-runner: coding engines as conversations.
- *
  *	nats	soul.rpc.run.start, .reply, .cancel: of any run
  *		soul.rpc.run.logs, .files, .file.<runner>: of this disk
  *		soul.run.wake.<runner>; out: soul.run.stream.<run>
- *	events	run_started, run_asks, run_ended
- *	cli	replay: events of a spool; proxy: the engines' way to models;
- *		shim: started by the runner
+ *		soul.tool.engine-runner.list, .call, .cancel
  */
 #include "context.h"
 #include "core/mem.h"
@@ -16,13 +13,17 @@
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 
-#define RPC(x, X, rep)                                                       \
-	WIRE_SUBJECT_RUN_##X, NULL, NULL, &wire_run_##x##_request_desc, rep, \
-	    on_run_##x, WIRE_DEADLINE_MS_RUN_##X, NULL, 0
+#define RPC(s, x, X, rep)                                                    \
+	s, NULL, NULL, &wire_##x##_request_desc, &wire_##rep##_desc, on_##x, \
+	    WIRE_DEADLINE_MS_##X, NULL, 0
+#define RUN(x, X, rep) RPC(WIRE_SUBJECT_##X, x, X, rep)
+#define TOOL(x)        "soul.tool.engine-runner." #x
 static const struct svc_route main_routes[] = {
-	{ "run_start", RPC(start, START, &wire_run_desc) },
-	{ "run_reply", RPC(reply, REPLY, &wire_run_desc) },
-	{ "run_cancel", RPC(cancel, CANCEL, &wire_run_cancel_reply_desc) },
+	{ "run_start", RUN(run_start, RUN_START, run) },
+	{ "run_reply", RUN(run_reply, RUN_REPLY, run) },
+	{ "run_cancel", RUN(run_cancel, RUN_CANCEL, run_cancel_reply) },
+	{ "tool_list", RPC(TOOL(list), tool_list, TOOL_LIST, tool_list_reply) },
+	{ "tool_call", RPC(TOOL(call), tool_call, TOOL_CALL, tool_call_reply) },
 };
 static const struct svc_command main_commands[] = {
 	{ "replay", replay_usage, "print the events of a spool", replay_help,

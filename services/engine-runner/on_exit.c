@@ -112,6 +112,7 @@ exit_publish(struct live_run *l, const struct run_publish *end)
 		if (!last) {
 			p.status = RUN_IS_RUNNING;
 			p.facts = (struct str){ NULL, 0 };
+			p.note = (struct str){ NULL, 0 };
 		}
 		rc = run_stream_append(l->runner, &p);
 		if (rc == RC_OK)
@@ -144,8 +145,8 @@ exit_count(struct live_run *l)
 		       "soul_run_attempts_total",
 		       "Attempts, by how they ended.", labels),
 	    1);
-	metric_observe(l->runner->metrics.seconds,
-	    (double)(l->exit.ns - l->meta.started_ns) / 1e9);
+	runner_observe_ns(
+	    l->runner->metrics.seconds, l->meta.started_ns, l->exit.ns);
 }
 
 static void
@@ -176,6 +177,8 @@ live_run_finish(struct live_run *l)
 	const struct attempt_result *res = attempt_result(l->attempt);
 	struct buf facts = BUF_INIT(RUN_FACTS_MAX);
 	struct buf question = BUF_INIT(RUN_QUESTION_MAX);
+	struct buf note = BUF_INIT(RUN_NOTE_MAX);
+	struct run_record rec = l->rec;
 	struct str names[SANDBOX_RULES_N];
 	struct run_publish end;
 	struct wire_run_facts f;
@@ -198,12 +201,19 @@ live_run_finish(struct live_run *l)
 		end.question = buf_str(&question);
 		end.reply_ms = l->runner->conf->reply_s * 1000;
 	}
+	rec.status = end.status;
+	run_note_write(&rec, &f,
+	    res->end == ATTEMPT_WAITING ? res->question->prompt
+					: buf_str(&l->last_text),
+	    &note);
+	end.note = buf_str(&note);
 	if (exit_publish(l, &end)) {
 		exit_count(l);
 		exit_report(l, &f, buf_str(&question));
 	} else if (!l->runner->stopping) {
 		live_run_fence(l);
 	}
+	buf_free(&note);
 	buf_free(&question);
 	buf_free(&facts);
 }

@@ -69,7 +69,7 @@ spool_count_event(struct live_run *l, const struct rasp_event *e)
 	case RASP_PARSER_WARNING:
 	case RASP_PARSER_ERROR:
 	case RASP_ENGINE_ERROR:
-		metric_add(m->warnings, 1);
+		runner_count_warning(l->runner, e->warning.code);
 		break;
 	case RASP_MESSAGE_FINAL:
 		buf_reset(&l->last_text);
@@ -148,7 +148,7 @@ live_run_on_chunk(void *arg, const struct spool_chunk *c)
 	if (l->fenced)
 		return;
 	l->read[c->stream] += (int64_t)c->data.n;
-	metric_add(l->runner->metrics.bytes[c->stream], (int64_t)c->data.n);
+	metric_add(l->bytes[c->stream], (int64_t)c->data.n);
 	attempt_bytes(l->attempt, c->stream, c->data, c->ns);
 	if (c->last)
 		attempt_record_end(l->attempt);
@@ -226,8 +226,8 @@ spool_publish_batch(struct live_run *l)
 	if (rc == RC_OK || rc == RC_RETRY) {
 		run_outbox_published(&l->outbox, RUN_LOG_FCMP, p.fcmp_is);
 		run_outbox_published(&l->outbox, RUN_LOG_RASP, p.rasp_is);
-		metric_observe(l->runner->metrics.lag,
-		    (double)(clock_wall().ms * 1000000 - ns) / 1e9);
+		runner_observe_ns(
+		    l->runner->metrics.lag, ns, clock_wall().ms * 1000000);
 		return true;
 	}
 	if (rc != RC_DOWN)

@@ -49,6 +49,7 @@ abort_publish(struct runner *r, struct abort_events *ev,
 	const struct run_record *rec = ev->rec;
 	struct str fcmp[EVENTS_MAX], rasp[EVENTS_MAX];
 	struct buf facts = BUF_INIT(RUN_FACTS_MAX);
+	struct buf note = BUF_INIT(RUN_NOTE_MAX);
 	size_t bytes = RUN_PUBLISH_BYTES;
 	struct run_record ended = *rec;
 	struct wire_run_facts f;
@@ -60,6 +61,7 @@ abort_publish(struct runner *r, struct abort_events *ev,
 	run_facts_read(rec->facts, a, &f);
 	run_facts_set_error(&f, &res->error);
 	run_facts_write(&f, &facts);
+	run_note_write(&ended, &f, (struct str){ NULL, 0 }, &note);
 	p = (struct run_publish){ .run_id = rec->run_id,
 		.user_id = rec->user_id,
 		.workspace = rec->workspace,
@@ -74,6 +76,7 @@ abort_publish(struct runner *r, struct abort_events *ev,
 		    &ev->outbox, RUN_LOG_RASP, rasp, EVENTS_MAX, &bytes),
 		.status = ended.status,
 		.facts = buf_str(&facts),
+		.note = buf_str(&note),
 		.ttl_ms = r->conf->ttl_s * 1000 };
 	rc = run_stream_append(r, &p);
 	if (rc == RC_OK) {
@@ -82,6 +85,7 @@ abort_publish(struct runner *r, struct abort_events *ev,
 		log_info("run.aborted", LOG_V("run", rec->run_id),
 		    LOG_V("code", f.error.code));
 	}
+	buf_free(&note);
 	buf_free(&facts);
 	return rc;
 }

@@ -8,6 +8,9 @@
 #include "wire/subjects.h"
 
 #define ARENA_MAX (1024UL * 1024)
+/* Bytes of the texts of a note. */
+#define NOTE_TEXT_MAX    2048
+#define NOTE_MESSAGE_MAX 1024
 
 /* The states are the same, in the same order; so are the categories. */
 _Static_assert((int)WIRE_RUN_FACTS_ERROR_CATEGORY_RUNTIME ==
@@ -106,6 +109,34 @@ run_question_write(const struct fcmp_question *q, struct buf *out)
 	if (wire_encode(&wire_run_question_desc, &m, out, &err) != RC_OK)
 		log_error("run.question", LOG_S("path", err.path),
 		    LOG_S("why", err.why));
+}
+
+void
+run_note_write(const struct run_record *rec, const struct wire_run_facts *f,
+    struct str text, struct buf *out)
+{
+	struct wire_run_note m = { .run_id = rec->run_id,
+		.engine = rec->engine,
+		.title = rec->title,
+		.text = fcmp_truncate(text, NOTE_TEXT_MAX) };
+	struct wire_err err;
+	int i;
+
+	if (rec->session_id.n == 0)
+		return;
+	for (i = 0; i <= WIRE_RUN_NOTE_STATE_CANCELED; i++)
+		if (str_eq(wire_run_note_state_names[i],
+			str_of(run_status_name(rec->status))))
+			m.state = (enum wire_run_note_state)i;
+	if (rec->status == RUN_IS_FAILED && f->has_error) {
+		m.has_error = true;
+		m.error.code = f->error.code;
+		m.error.message =
+		    fcmp_truncate(f->error.message, NOTE_MESSAGE_MAX);
+	}
+	if (wire_encode(&wire_run_note_desc, &m, out, &err) != RC_OK)
+		log_error(
+		    "run.note", LOG_S("path", err.path), LOG_S("why", err.why));
 }
 
 /* ---- events ---- */

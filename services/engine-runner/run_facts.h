@@ -37,6 +37,15 @@ void run_facts_write(const struct wire_run_facts *f, struct buf *out);
 void run_question_write(const struct fcmp_question *q, struct buf *out);
 
 /*
+ * run_note_write(rec, f, text, out):
+ * What a session is to report of a run that is to have the status of rec: text
+ * is its question, or the engine's last message.  Nothing if there is no such
+ * session.
+ */
+void run_note_write(const struct run_record *rec,
+    const struct wire_run_facts *f, struct str text, struct buf *out);
+
+/*
  * run_event_started(r, rec), run_event_question(r, rec, question),
  * run_event_ended(r, rec, f, text):
  * Send the event, which is the same however often it is sent; rec has the

@@ -3,6 +3,7 @@
  */
 #include "context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,16 +16,16 @@
 #include "core/metric.h"
 #include "core/worker.h"
 #include "engine_set.h"
+#include "fcmp/fcmp_write.h"
 #include "handlers.h"
 #include "live_run.h"
 #include "proxy/proxy_secret.h"
+#include "state/run_runner.h"
 #include "state/state.h"
 #include "svc/svc.h"
 
 #define DISK_THREADS 4
 #define DISK_QUEUE   1024
-/* Behind the folder of this program. */
-#define SHIM_PROGRAM "../lib/soul/engine-shim"
 /* Engines that did not work are probed after this. */
 #define PROBE_MS 10000
 
@@ -52,6 +53,9 @@ const struct conf_opt runner_opts[RUNNER_OPTS_N] = {
 	    0, 0, "address and port of the model proxy, on loopback"),
 	RUNNER_OPT("ENGINE_ISOLATION", CONF_STR, isolation, "auto", 0, 0,
 	    "what keeps engines apart: auto, landlock, bwrap or none"),
+	RUNNER_OPT("TASK_POLICY", CONF_STR, task_policy, "ask", 0, 0,
+	    "whether souls ask their user before they give an engine a task: "
+	    "ask or auto"),
 	RUNNER_OPT("RUNS_MAX", CONF_INT, runs_max, "8", 1, 1000,
 	    "attempts that run at a time"),
 	RUNNER_OPT("RUNS_PER_USER", CONF_INT, runs_per_user, "2", 1, 1000,
@@ -136,6 +140,9 @@ runner_check(const void *arg, struct buf *errors, struct buf *known)
 		buf_puts(errors,
 		    "ENGINE_ISOLATION: must be auto, landlock, bwrap or "
 		    "none\n");
+	if (strcmp(c->task_policy, "ask") != 0 &&
+	    strcmp(c->task_policy, "auto") != 0)
+		buf_puts(errors, "TASK_POLICY: must be ask or auto\n");
 	if (!runner_proxy_port(c->proxy_addr, &port))
 		buf_puts(errors,
 		    "ENGINE_PROXY_ADDR: must be an address and a port, as "
@@ -163,24 +170,20 @@ static void
 runner_make_metrics(struct runner *r)
 {
 	struct metric_set *set = svc_metrics(r->svc);
-	static const char bytes[] = "soul_engine_bytes_total";
-	static const char help[] = "Bytes that engines have printed.";
+	static const char runs[] = "Runs of this runner.";
 
 	r->metrics = (struct runner_metrics){
-		.running = metric_gauge(set, "soul_runs",
-		    "Runs of this runner.", "state=\"running\""),
+		.running =
+		    metric_gauge(set, "soul_runs", runs, "state=\"running\""),
+		.queued =
+		    metric_gauge(set, "soul_runs", runs, "state=\"queued\""),
 		.shims = metric_gauge(
 		    set, "soul_shims", "Processes that own an engine.", NULL),
 		.seconds = metric_histogram(
 		    set, "soul_run_seconds", "Duration of attempts.", NULL),
-		.bytes = { metric_counter(
-			       set, bytes, help, "stream=\"stdout\""),
-		    metric_counter(set, bytes, help, "stream=\"stderr\"") },
 		.unparsed =
 		    metric_counter(set, "soul_engine_unparsed_bytes_total",
 			"Of these: in lines that are no events.", NULL),
-		.warnings = metric_counter(set, "soul_parse_warnings_total",
-		    "Doubts about an engine's output.", NULL),
 		.lag = metric_histogram(set, "soul_run_publish_lag_seconds",
 		    "From the read of a byte to its event in the log.", NULL),
 		.orphans = metric_counter(set, "soul_orphans_killed_total",
@@ -188,6 +191,37 @@ runner_make_metrics(struct runner *r)
 		.fenced = metric_counter(set, "soul_runs_fenced_total",
 		    "Runs that another process has taken over.", NULL),
 	};
+}
+
+struct metric *
+runner_count_bytes(
+    const struct runner *r, struct str engine, const char *stream)
+{
+	char labels[128];
+
+	(void)snprintf(labels, sizeof(labels), "engine=\"%.*s\",stream=\"%s\"",
+	    STR_ARG(engine), stream);
+	return metric_counter(svc_metrics(r->svc), "soul_engine_bytes_total",
+	    "Bytes that engines have printed.", labels);
+}
+
+void
+runner_count_warning(const struct runner *r, struct str code)
+{
+	char labels[128];
+
+	(void)snprintf(labels, sizeof(labels), "code=\"%.*s\"",
+	    (int)(code.n <= FCMP_CODE_MAX ? code.n : 0), code.p);
+	metric_add(
+	    metric_counter(svc_metrics(r->svc), "soul_parse_warnings_total",
+		"Doubts about an engine's output.", labels),
+	    1);
+}
+
+void
+runner_observe_ns(struct metric *m, int64_t from, int64_t to)
+{
+	metric_observe(m, to > from ? (double)(to - from) / 1e9 : 0);
 }
 
 static bool
@@ -278,6 +312,7 @@ runner_main(void *arg)
 		if (works > 0 && !atomic_exchange(&r->ready, true)) {
 			runner_on_renew(r);
 			claim_begin(r->claim);
+			tool_provider_begin(r->tools);
 		}
 		if (works == r->engines->n)
 			break;
@@ -285,32 +320,14 @@ runner_main(void *arg)
 	}
 }
 
-/* Without it this program, with its many libraries, is the shim. */
-static bool
-runner_find_shim(struct runner *r)
-{
-	ssize_t n = readlink("/proc/self/exe", r->shim_program,
-	    sizeof(r->shim_program) - sizeof(SHIM_PROGRAM));
-	char *name;
-
-	if (n <= 0)
-		return false;
-	r->shim_program[n] = '\0';
-	name = strrchr(r->shim_program, '/');
-	if (name == NULL)
-		return false;
-	memcpy(name + 1, SHIM_PROGRAM, sizeof(SHIM_PROGRAM));
-	if (access(r->shim_program, X_OK) == 0)
-		return true;
-	log_info("runner.no_shim", LOG_S("program", r->shim_program));
-	return false;
-}
-
 static enum rc
 runner_make(struct runner *r)
 {
 	const struct procsup_opts p = { .loop = r->loop,
-		.program = runner_find_shim(r) ? r->shim_program : NULL,
+		.program =
+		    procsup_find_shim(r->shim_program, sizeof(r->shim_program))
+		    ? r->shim_program
+		    : NULL,
 		.stop_grace_ms = r->conf->stop_grace_ms };
 	enum rc rc;
 
@@ -333,7 +350,8 @@ runner_make(struct runner *r)
 	if (r->claim == NULL)
 		return RC_DOWN;
 	r->due = due_new(r);
-	return RC_OK;
+	r->tools = tool_provider_new(r);
+	return r->tools != NULL ? RC_OK : RC_DOWN;
 }
 
 void *
@@ -375,7 +393,29 @@ runner_drain_fiber(void *arg)
 	struct runner *r = arg;
 
 	due_leave(r->due);
+	runner_on_idle(r);
 	svc_release(r->svc);
+}
+
+static void
+runner_leave_fiber(void *arg)
+{
+	struct runner *r = arg;
+	enum rc rc = run_runner_end(r->state, str_of(r->id));
+
+	if (rc != RC_OK)
+		log_debug("runner.not_left", LOG_RC(rc));
+	svc_release(r->svc);
+}
+
+void
+runner_on_idle(struct runner *r)
+{
+	if (!r->draining || r->stopping || r->left || map_len(r->live) > 0)
+		return;
+	r->left = true;
+	svc_hold(r->svc);
+	fiber_start(runner_leave_fiber, r);
 }
 
 void
@@ -420,6 +460,7 @@ runner_stop(void *arg)
 	loop_timer_cancel(r->loop, &r->drain);
 	claim_free(r->claim);
 	due_free(r->due);
+	tool_provider_free(r->tools);
 	procsup_free(r->procsup);
 	engine_set_free(r->engines);
 	state_free(r->state);

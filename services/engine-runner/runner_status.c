@@ -79,7 +79,7 @@ status_renew(void *arg)
 	static struct log_rate rate;
 	struct runner *r = arg;
 	struct buf out = BUF_INIT(RUN_RUNNER_STATUS_MAX);
-	int64_t missed;
+	int64_t missed, all;
 	enum rc rc;
 
 	r->renewing = true;
@@ -93,8 +93,18 @@ status_renew(void *arg)
 	if (rc != RC_OK && !r->stopping && log_every(&rate, 10, &missed))
 		log_warn(
 		    "runner.not_renewed", LOG_RC(rc), LOG_I("missed", missed));
+	if (rc == RC_OK)
+		rc = run_runner_count(r->state, str_of(r->id), &all);
+	if (rc == RC_OK)
+		metric_set(r->metrics.queued,
+		    all > (int64_t)map_len(r->live)
+			? all - (int64_t)map_len(r->live)
+			: 0);
 	buf_free(&out);
 	r->renewing = false;
+	/* It may have been renewed after its end. */
+	if (r->left && !r->stopping)
+		(void)!run_runner_end(r->state, str_of(r->id));
 }
 
 void
@@ -105,6 +115,6 @@ runner_on_renew(void *arg)
 	loop_timer_set(r->loop, &r->renew, mono_add_ms(clock_mono(), RENEW_MS),
 	    runner_on_renew, r);
 	metric_set(r->metrics.shims, (int64_t)procsup_count(r->procsup));
-	if (!r->renewing && atomic_load(&r->ready))
+	if (!r->renewing && !r->left && atomic_load(&r->ready))
 		fiber_start(status_renew, r);
 }

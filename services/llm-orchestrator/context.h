@@ -23,6 +23,7 @@ struct bus;
 struct commit_times;
 struct llm;
 struct metric;
+struct provider_table;
 struct reply_stream;
 struct slot_release;
 struct state;
@@ -48,11 +49,12 @@ struct orch_conf {
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
+	const char *providers;
 	struct otlp_conf otlp;
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (13 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (14 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */
@@ -68,7 +70,7 @@ TAILQ_HEAD(reply_stream_list, reply_stream);
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
 	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
-	    *forgets, *emotion_unsaved;
+	    *forgets, *tool_calls, *emotion_unsaved;
 };
 
 struct orch {
@@ -82,6 +84,7 @@ struct orch {
 	struct otlp *otlp; /* NULL: tracing is off */
 	char instance[ORCH_INSTANCE_MAX];
 	struct tool_cache *tool_cache;
+	struct provider_table *providers;
 	struct arena *scratch; /* valid during one callback */
 	struct buf out;        /* for encoding one message */
 	struct turn_run_list runs;

@@ -104,6 +104,21 @@ enum rc memory_tool_report(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 
 /*
+ * tool_providers_list(r, a): The providers' tools, from the cache or by
+ *                            requests; feeds TURN_TOOLS_REPLY.
+ * tool_providers_find(r, a): Search more of them for one call.
+ * provided_call(r, a):       Send one call to its provider; one that was
+ *                            approved only if the session still has it.
+ * provided_call_cancel_all(r): Stop waiting for results.
+ */
+enum rc tool_providers_list(
+    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+enum rc tool_providers_find(
+    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+enum rc provided_call(struct turn_run *r, const struct turn_action *a) RC_CHECK;
+void provided_call_cancel_all(struct turn_run *r);
+
+/*
  * turn_commit(r, a):       Store the results and the reply.
  * turn_end_reply(r, a):    End the turn with its reply.
  * turn_end_fail(r, a):     End it with a's error.

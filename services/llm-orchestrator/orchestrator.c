@@ -21,7 +21,9 @@
 #include "reply/reply_stream.h"
 #include "state/state.h"
 #include "svc/svc.h"
+#include "tools/provider_table.h"
 #include "tools/tool_catalog.h"
+#include "tools/tool_providers.h"
 #include "turn/commit_times.h"
 #include "turn/turn_fsm.h"
 #include "turn/turn_steps.h"
@@ -33,6 +35,8 @@
 #define FILES_MAX      16384
 /* Decoded skills of bodies. */
 #define TOOL_CACHE_MAX ((size_t)64 * 1024 * 1024)
+/* Lists of tools of providers. */
+#define PROVIDER_CACHE_MAX ((size_t)32 * 1024 * 1024)
 /* Longest wait for the span collector at the end. */
 #define FLUSH_MS 1000
 
@@ -69,6 +73,10 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "Asia/Shanghai", 0, 0, "IANA time zone for times in prompts" },
 	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
 	    65536, "concurrent turns, including queued ones" },
+	{ "TOOL_PROVIDERS", CONF_STR, CONF_AT(orch_conf, providers),
+	    "mcp-host,alarm-clock,engine-runner", 0, 0,
+	    "services that provide tools, in order of preference; empty: "
+	    "none" },
 	OTLP_CONF_ROWS(orch_conf, otlp, "llm-orchestrator"),
 };
 
@@ -130,6 +138,9 @@ orch_subscribe(struct orch *o)
 	if (rc == RC_OK)
 		rc = bus_subscribe(
 		    o->bus, subject, NULL, queue_slot_on_wake, o, NULL);
+	if (rc == RC_OK)
+		rc = bus_subscribe(o->bus, WIRE_SUBJECT_ALL_TOOL_PRESENT, NULL,
+		    tool_providers_on_present, o, NULL);
 	return rc == RC_OK ? turn_subscribe_control(o) : rc;
 }
 
@@ -170,11 +181,13 @@ orch_make_metrics(struct orch *o)
 		    "Skills invoked on bodies.", NULL),
 		.not_confirmed =
 		    metric_counter(set, "soul_turn_not_confirmed_total",
-			"Invoked skills without a result in time.", NULL),
+			"Skills and tools without a result in time.", NULL),
 		.recalls = metric_counter(
 		    set, "soul_turn_recalls_total", "Memory searches.", NULL),
 		.forgets = metric_counter(set, "soul_turn_forgets_total",
 		    "Requests to forget a memory.", NULL),
+		.tool_calls = metric_counter(set, "soul_turn_tool_calls_total",
+		    "Calls of providers' tools.", NULL),
 		.emotion_unsaved = metric_counter(set,
 		    "soul_turn_emotion_unsaved_total",
 		    "Turns whose effect on the soul could not be saved.", NULL),
@@ -196,6 +209,9 @@ orch_check(const void *arg, struct buf *errors, struct buf *known)
 		    "DEFAULT_TIMEZONE: it must be the IANA name of a time "
 		    "zone, as Asia/Shanghai\n");
 	zone_free(zone);
+	why = provider_names_error(str_of(conf->providers));
+	if (why != NULL)
+		buf_printf(errors, "TOOL_PROVIDERS: %s\n", why);
 	why = otlp_conf_error(&conf->otlp);
 	if (why != NULL)
 		buf_printf(errors,
@@ -229,6 +245,8 @@ orch_start(struct svc *s, const void *conf)
 	o->bus = svc_bus(s);
 	o->scratch = arena_new(ORCH_SCRATCH_MAX);
 	o->tool_cache = tool_cache_new(TOOL_CACHE_MAX, svc_metrics(s));
+	o->providers =
+	    provider_table_new(str_of(o->conf->providers), PROVIDER_CACHE_MAX);
 	buf_init(&o->out, WIRE_MESSAGE_MAX);
 	TAILQ_INIT(&o->runs);
 	TAILQ_INIT(&o->releases);
@@ -267,6 +285,7 @@ orch_stop(void *arg)
 	otlp_free(o->otlp);
 	zone_free(o->zone);
 	tool_cache_free(o->tool_cache);
+	provider_table_free(o->providers);
 	arena_free(o->scratch);
 	buf_free(&o->out);
 	free(o);

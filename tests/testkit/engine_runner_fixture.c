@@ -14,12 +14,14 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "state/keys.h"
+#include "testkit/rights.h"
 #include "testkit/sse.h"
 
 #define PROMPT_MAX  (64UL * 1024)
 #define ENVIRON_MAX (64UL * 1024)
 #define DEMO        "deploy/demo-engine"
 #define SCRIPT      "tests/testkit/engine-script"
+#define RUNNER      "engine-runner"
 
 static int64_t
 fixture_number(const char *text)
@@ -68,7 +70,16 @@ er_spawn_runner(
 	snprintf(name, sizeof(name), "r%d", i + 1);
 	tk_env_list(&e, more);
 	tk_env_put(&e, "NATS_URL=%s", f->gw.nats.url);
-	tk_env_put(&e, "REDIS_URL=%s", f->gw.redis.url);
+	if (f->rights) {
+		tk_env_put(&e, "NATS_USER=" RUNNER);
+		tk_env_put(&e, "NATS_PASSWORD=" TK_PASSWORD RUNNER);
+		tk_env_put(&e,
+		    "REDIS_URL=redis://" RUNNER ":" TK_PASSWORD RUNNER
+		    "@127.0.0.1:%d",
+		    f->gw.redis.port);
+	} else {
+		tk_env_put(&e, "REDIS_URL=%s", f->gw.redis.url);
+	}
 	tk_env_put(&e, "REDIS_TIMEOUT_MS=5000");
 	tk_env_put(&e, "RUNNER_ID=%s", name);
 	tk_env_put(&e, "RUNS_DIR=%s/runs-%s", tk_dir(), name);
@@ -105,6 +116,18 @@ er_start(struct engine_runner_fixture *f, const char *const more[])
 	memset(f, 0, sizeof(*f));
 	fixture_write_engines();
 	gateway_fixture_start_alone(&f->gw, NULL);
+	er_start_runner(f, 0, more);
+	ck_assert(tk_until(fixture_has_engine, f, ER_MS));
+}
+
+void
+er_start_with_rights(struct engine_runner_fixture *f, const char *const more[])
+{
+	memset(f, 0, sizeof(*f));
+	f->rights = true;
+	fixture_write_engines();
+	gateway_fixture_join(&f->gw, tk_rights_nats, tk_rights_redis);
+	gateway_fixture_spawn(&f->gw, &f->gw.gateway, "chat-gateway", NULL);
 	er_start_runner(f, 0, more);
 	ck_assert(tk_until(fixture_has_engine, f, ER_MS));
 }

@@ -22,6 +22,7 @@
 struct engine_runner_fixture {
 	struct gateway_fixture gw; /* its gateway; servers */
 	struct tk_service runner[ER_RUNNERS];
+	bool rights; /* runners have their users of deploy/ */
 };
 
 /* Steps of an engine: engine-play's, and rows of codex. */
@@ -47,11 +48,15 @@ struct engine_runner_fixture {
 /*
  * er_start(f, more): Servers, a gateway, and the runner r1; more are its
  * settings, NULL: none.
+ * er_start_with_rights(f, more): The same; the runner is the user engine-runner
+ * of deploy/, and has no other rights.
  * er_start_runner(f, i, more): One of them, alone or after its end.
  * er_spawn_runner(f, i, more): The same, which is not awaited.
  * er_stop(f): All; they must drain and exit 0, and leave no process.
  */
 void er_start(struct engine_runner_fixture *f, const char *const more[]);
+void er_start_with_rights(
+    struct engine_runner_fixture *f, const char *const more[]);
 void er_start_runner(
     struct engine_runner_fixture *f, int i, const char *const more[]);
 void er_spawn_runner(

@@ -13,12 +13,32 @@
 #include "testkit/terminal_fixture.h"
 #include "testkit/tokens.h"
 
+static void
+gateway_fixture_start_nats(struct tk_server *s)
+{
+	tk_server_start(s, TK_NATS);
+}
+
+static void
+gateway_fixture_start_redis(struct tk_server *s)
+{
+	tk_server_start(s, TK_REDIS);
+}
+
 void
 gateway_fixture_servers(struct gateway_fixture *b)
 {
+	gateway_fixture_join(
+	    b, gateway_fixture_start_nats, gateway_fixture_start_redis);
+}
+
+void
+gateway_fixture_join(struct gateway_fixture *b,
+    void (*nats)(struct tk_server *s), void (*redis)(struct tk_server *s))
+{
 	*b = (struct gateway_fixture){ 0 };
-	tk_server_start(&b->nats, TK_NATS);
-	tk_server_start(&b->redis, TK_REDIS);
+	nats(&b->nats);
+	redis(&b->redis);
 	b->nc = tk_nats_connect(b->nats.url);
 	tk_state_open(&b->db, b->redis.url);
 	b->writer = (struct terminal_writer){

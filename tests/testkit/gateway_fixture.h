@@ -33,6 +33,7 @@ struct gateway_fixture {
 
 /*
  * gateway_fixture_servers(b):            Start the servers only.
+ * gateway_fixture_join(b, nats, redis):  The same, by these functions.
  * gateway_fixture_spawn(b, s, name, more): Start a service and wait until it is
  *                                        ready; more are variables, or NULL.
  * gateway_fixture_start_alone(b, more):  Servers and gateway.
@@ -41,6 +42,8 @@ struct gateway_fixture {
  *                                        0.
  */
 void gateway_fixture_servers(struct gateway_fixture *b);
+void gateway_fixture_join(struct gateway_fixture *b,
+    void (*nats)(struct tk_server *s), void (*redis)(struct tk_server *s));
 void gateway_fixture_spawn(struct gateway_fixture *b, struct tk_service *s,
     const char *name, const char *const more[]);
 void gateway_fixture_start_alone(

@@ -415,19 +415,34 @@ tk_cluster_migrate_key(
 	    c->node[to].port, key);
 }
 
+/* Replicas have the slot's keys, too, and reject SETSLOT. */
+static bool
+cluster_is_other_master(struct tk_cluster *c, size_t i, size_t to)
+{
+	return i != to &&
+	    tk_redis_has(&c->node[i], "INFO replication", "role:master");
+}
+
 void
 tk_cluster_migrate_end(struct tk_cluster *c, int slot, size_t to)
 {
+	char left[REPLY_MAX];
 	size_t i;
 
+	/* A server that learns of the new owner first would delete its keys. */
+	for (i = 0; i < TK_CLUSTER_NODES; i++) {
+		if (!cluster_is_other_master(c, i, to))
+			continue;
+		tk_redis_do(&c->node[i], left, sizeof(left),
+		    "CLUSTER GETKEYSINSLOT %d 10", slot);
+		ck_assert_msg(
+		    strncmp(left, "*0", 2) == 0, "not moved: %s", left);
+	}
 	/* The new owner first, so that the slot is never without one. */
 	tk_redis_do(&c->node[to], NULL, 0, "CLUSTER SETSLOT %d NODE %s", slot,
 	    c->id[to]);
-	/* Replicas reject it. */
 	for (i = 0; i < TK_CLUSTER_NODES; i++)
-		if (i != to &&
-		    tk_redis_has(
-			&c->node[i], "INFO replication", "role:master"))
+		if (cluster_is_other_master(c, i, to))
 			tk_redis_do(&c->node[i], NULL, 0,
 			    "CLUSTER SETSLOT %d NODE %s", slot, c->id[to]);
 }

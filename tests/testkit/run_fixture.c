@@ -73,6 +73,7 @@ run_fixture_publish(struct state *s, struct run_record *rec,
     enum run_status status, size_t fcmp, size_t rasp)
 {
 	char text[2 * RUN_FIXTURE_EVENTS_MAX][EVENT_MAX], question[32];
+	char note[256];
 	struct str json[2 * RUN_FIXTURE_EVENTS_MAX];
 	struct run_publish p = { .run_id = rec->run_id,
 		.user_id = rec->user_id,
@@ -109,6 +110,13 @@ run_fixture_publish(struct state *s, struct run_record *rec,
 		p.question = STR("{\"interaction_id\":\"ix_1\",\"kind\":"
 				 "\"free_text\",\"prompt\":\"Which?\"}");
 		p.reply_ms = REPLY_MS;
+	}
+	if (rec->session_id.n > 0 && status != RUN_IS_RUNNING) {
+		snprintf(note, sizeof(note),
+		    "{\"run_id\":\"%.*s\",\"engine\":\"codex\",\"title\":"
+		    "\"demo\",\"state\":\"%s\"}",
+		    STR_ARG(rec->run_id), run_status_name(status));
+		p.note = str_of(note);
 	}
 	rc = run_publish(s, &p);
 	if (rc == RC_OK) {

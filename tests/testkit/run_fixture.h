@@ -20,7 +20,8 @@ struct run_record run_fixture_claim(
 /*
  * run_fixture_publish(s, rec, status, fcmp, rasp):
  * So many events, as the writer that has *rec, whose counts rise if RC_OK.  The
- * texts of events have their numbers; questions are "ix_<attempt>".
+ * texts of events have their numbers; questions are "ix_<attempt>".  A run of a
+ * session leaves a note of its question and its end.
  */
 enum rc run_fixture_publish(struct state *s, struct run_record *rec,
     enum run_status status, size_t fcmp, size_t rasp);

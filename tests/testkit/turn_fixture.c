@@ -13,10 +13,14 @@ const char *const turn_fixture_names[TURN_DO_N] = {
 	[TURN_DO_OBSERVE_EMOTION] = "emotion",
 	[TURN_DO_FILTER_INTENTS] = "filter",
 	[TURN_DO_CHECK_MEMORY] = "memory",
+	[TURN_DO_LIST_TOOLS] = "tools",
 	[TURN_DO_SEND_INTENTS] = "intents",
 	[TURN_DO_CALL_MODEL] = "model",
 	[TURN_DO_INVOKE] = "invoke",
 	[TURN_DO_FORGET] = "forget",
+	[TURN_DO_CALL_TOOL] = "call",
+	[TURN_DO_READ_TOOL] = "read",
+	[TURN_DO_FIND_TOOLS] = "find",
 	[TURN_DO_REPORT_SEARCHING] = "searching",
 	[TURN_DO_RECALL] = "recall",
 	[TURN_DO_REPORT_FOUND] = "found",
@@ -42,7 +46,9 @@ turn_fixture_actions_text(
 		n += (size_t)snprintf(dst + n, size - n, "%s%s",
 		    i > 0 ? " " : "", turn_fixture_names[a->kind]);
 		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_FORGET ||
-		    a->kind == TURN_DO_RECALL)
+		    a->kind == TURN_DO_RECALL || a->kind == TURN_DO_CALL_TOOL ||
+		    a->kind == TURN_DO_READ_TOOL ||
+		    a->kind == TURN_DO_FIND_TOOLS)
 			n += (size_t)snprintf(
 			    dst + n, size - n, " %zu", a->call);
 		if (a->kind == TURN_DO_CALL_MODEL)
@@ -133,6 +139,13 @@ const struct turn_call call_forget_too[] = { FORGET, CALL("nod") };
 const struct turn_call call_recall_forget[] = { RECALL, FORGET };
 const struct turn_call call_invalid[] = { BAD_CALL("nod", TURN_INVALID) };
 const struct turn_call call_unknown[] = { BAD_CALL("fly", TURN_UNKNOWN) };
+const struct turn_call call_read[] = { READ("read") };
+const struct turn_call call_write[] = { WRITE("write") };
+const struct turn_call call_guarded[] = { GUARDED("send") };
+const struct turn_call call_read_guarded[] = { READ("read"), GUARDED("send") };
+const struct turn_call call_two_guarded[] = { GUARDED("send"),
+	GUARDED("post") };
+const struct turn_call call_more[] = { MORE };
 const struct turn_call call_safe[] = { SAFE(INVOKE, "stop") };
 const struct turn_call call_safe_too[] = { CALL("nod"), SAFE(INVOKE, "stop") };
 const struct turn_call intents_safe[] = { INTENT("light"),

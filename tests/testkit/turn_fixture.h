@@ -91,6 +91,23 @@ struct turn_event turn_fixture_error(enum turn_event_kind kind, int status);
 		.call_id = STR_INIT("s"), .args = STR_INIT("{}")           \
 	}
 
+/* Tools of providers: that only read, that act, that need an approval. */
+#define PROVIDED(name, ...)                                                   \
+	{                                                                     \
+		.kind = TURN_PROVIDED, .skill = STR_INIT(name),               \
+		.tool = STR_INIT(name), .label = STR_INIT(name),              \
+		.call_id = STR_INIT("p"), .args = STR_INIT("{}"), __VA_ARGS__ \
+	}
+#define READ(name)    PROVIDED(name, .safety = true)
+#define WRITE(name)   PROVIDED(name, .safety = false)
+#define GUARDED(name) PROVIDED(name, .needs_approval = true)
+#define MORE                                                               \
+	{                                                                  \
+		.kind = TURN_MORE, .skill = STR_INIT("more_tools"),        \
+		.tool = STR_INIT("more_tools"), .label = STR_INIT("工具"), \
+		.call_id = STR_INIT("m"), .args = STR_INIT("{}")           \
+	}
+
 /* ---- calls and routes ---- */
 
 extern const struct turn_call call_nod[];
@@ -103,6 +120,12 @@ extern const struct turn_call call_forget_too[];
 extern const struct turn_call call_recall_forget[];
 extern const struct turn_call call_invalid[];
 extern const struct turn_call call_unknown[];
+extern const struct turn_call call_read[];
+extern const struct turn_call call_write[];
+extern const struct turn_call call_guarded[];
+extern const struct turn_call call_read_guarded[];
+extern const struct turn_call call_two_guarded[];
+extern const struct turn_call call_more[];
 extern const struct turn_call call_safe[];
 extern const struct turn_call call_safe_too[];
 extern const struct turn_call intents_safe[];

@@ -20,9 +20,9 @@ local function run_fields()
   local list = call('HMGET', run, 'u', 't', 'engine', 'mode', 'title', 'state',
     'attempt', 'runner', 'epoch', 'handle', 'pf', 'pr', 'ix', 'until', 'cancel',
     'facts', 'resumes', 'ws', 'created', 'changed', 'ended', 'spec', 'ask',
-    'reply', 'rix')
-  list[26] = (run_log_newest(KEYS[2]))
-  list[27] = (run_log_newest(KEYS[3]))
+    'reply', 'rix', 's')
+  list[27] = (run_log_newest(KEYS[2]))
+  list[28] = (run_log_newest(KEYS[3]))
   return list
 end
 

@@ -12,8 +12,9 @@
 -- not known).  Over max messages or SESSION_BYTES_MAX the oldest are removed,
 -- but one message always stays.
 --
--- set_pending(s, text): what turns have left open (field late); '-': leave it
--- as it is, '': delete it.
+-- set_open(s, field, text): what turns have left open: late, calls without a
+-- result; ask, a call that waits for an approval.  '-': leave it as it is, '':
+-- delete it.
 --
 -- log_events(s, events, from, n, now): add n events, ARGV[from], …, to the log.
 -- Returns the seq of the last; 0 if there are none or the session does not
@@ -100,11 +101,11 @@ local function append(s, messages, max, from, added_chars)
   return s.last - n + 1, since, chars
 end
 
-local function set_pending(s, text)
+local function set_open(s, field, text)
   if text == '' then
-    redis.call('HDEL', s.key, 'late')
+    redis.call('HDEL', s.key, field)
   elseif text ~= '-' then
-    change(s, 'late', text)
+    change(s, field, text)
   end
 end
 

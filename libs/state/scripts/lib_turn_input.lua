@@ -26,7 +26,7 @@ local function store_input(s, input, stored)
   if #ARGV >= messages and not stored then
     append(s, input.messages, input.max, messages, input.chars)
   end
-  set_pending(s, input.pending)
+  set_open(s, 'late', input.pending)
   local seq = log_events(s, input.events, input.from, input.n, now)
   save_session(s)
   return seq, input.n > 0

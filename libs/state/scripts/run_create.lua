@@ -3,7 +3,8 @@
 -- KEYS: run, the user's runs, its active ones, due, workspace, the run to be
 --       resumed (its own key: none), idempotency key (its own key: none)
 -- ARGV: packed: user (token), tenant, engine, mode, title, runner, resumes,
---       workspace, the most active runs, the most stored ones; spec
+--       workspace, the most active runs, the most stored ones, session
+--       (token) or ''; spec
 -- Result: {OK, id, 1 if the key had started it before, else 0},
 --         {CONFLICT, why, id or nil; nil: there is a run of this id}, {NOENT}
 --         if the run to be resumed is not the user's, {RETRY} if there are too
@@ -17,7 +18,7 @@
 local call, run, runs = redis.call, KEYS[1], KEYS[2]
 local run_id = string.match(run, '}:([^:]+)$')
 local user, tenant, engine, mode, title, runner, resumes, ws, most_active,
-  most_stored = cmsgpack.unpack(ARGV[1])
+  most_stored, session = cmsgpack.unpack(ARGV[1])
 local digest = redis.sha1hex(ARGV[2])
 local has_key, handle = KEYS[7] ~= run, false
 
@@ -63,6 +64,7 @@ call('HSET', run, 'v', RUN_FORMAT, 'u', user, 't', tenant, 'engine', engine,
 if resumes ~= '' then
   call('HSET', run, 'resumes', resumes, 'handle', handle)
 end
+if session ~= '' then call('HSET', run, 's', session) end
 if #expired > 0 then call('ZREM', runs, unpack(expired)) end
 call('ZADD', runs, '0', run_id)
 call('PERSIST', runs)

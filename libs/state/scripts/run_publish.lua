@@ -1,11 +1,11 @@
 -- run_publish: append events to a run's logs, and change its state.
 --
 -- KEYS: run, events, rasp, due, the user's active runs, workspace, the user's
---       runs
+--       runs, their notes
 -- ARGV: packed: epoch, events of this attempt in each log before, how many
 --       follow, state from now on, handle, question's id, ms to reply or to
---       store, whether there are facts (0, 1), a question, a reply; these
---       texts; events …
+--       store, whether there are facts (0, 1), a question, a reply, a note;
+--       these texts; events …
 -- Result: {OK, events of this attempt in each log}, {RETRY, the same} if there
 --         were others before, {CONFLICT, the same} if the caller is not the
 --         writer any more, {NOENT}
@@ -15,10 +15,11 @@
 --@idempotent
 --@include lib_now
 --@include lib_run
+--@include lib_run_note
 
 if not record(run, RUN_FORMAT) then return { RC_NOENT } end
 local epoch, pf, pr, nf, nr, state, handle, ix, ms, has_facts, has_question,
-  has_reply = cmsgpack.unpack(ARGV[1])
+  has_reply, has_note = cmsgpack.unpack(ARGV[1])
 local f = call('HMGET', run, 'epoch', 'state', 'pf', 'pr', 'cancel', 'ix')
 local is_f, is_r = tonumber(f[3]), tonumber(f[4])
 
@@ -44,6 +45,7 @@ local function text(has)
   return ARGV[texts - 1]
 end
 local facts, ask, reply = text(has_facts), text(has_question), text(has_reply)
+local note = text(has_note)
 local from = texts
 local last_f, last_r = run_log_newest(KEYS[2]), run_log_newest(KEYS[3])
 if nf > 0 then run_log_append(KEYS[2], last_f + 1, from, nf) end
@@ -77,6 +79,7 @@ elseif ends then
   set('ended', at)
 end
 call('HSET', run, unpack(change))
+if before ~= state then set_note(KEYS[8], note) end
 if ends then
   call('ZREM', KEYS[4], run_id)
   call('HSET', KEYS[6], run_id, '0')

@@ -14,6 +14,6 @@ end
 local s = open_session(KEYS[1])
 local first = append(s, KEYS[2], tonumber(ARGV[2]), 5,
   tonumber(ARGV[4]))
-set_pending(s, ARGV[3])
+set_open(s, 'late', ARGV[3])
 save_session(s)
 return { RC_OK, first }

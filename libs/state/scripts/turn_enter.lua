@@ -10,17 +10,20 @@
 --       ''; with the input: pending, events …, messages …
 -- Result: {OK, turns ahead, the turn that stored the input or nil, and unless
 --         the input is not stored yet: seq of the last event, whether a client
---         follows the session, its summary, what was left open before},
+--         follows the session, its summary, what was left open before, the
+--         call that waits for an approval, {JSON, …}: the notes of the
+--         session's runs (lib_run_notes)},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
 --         {NOENT} if there is no such soul
--- Computed keys: the retry key, the record of the turn it repeats, and those of
--- lib_session_active.
+-- Computed keys: the retry key, the record of the turn it repeats, the user's
+-- notes, and those of lib_session_active.
 
 --@include lib_now
 --@include lib_turn_queue
 --@include lib_session
 --@include lib_session_active
 --@include lib_turn_input
+--@include lib_run_notes
 
 local entry, turn_id, user_id, session_id, instance, trace, alive_ms, most,
   acting, max, soul, terminal, idle_ms, member, n, chars =
@@ -40,7 +43,7 @@ local input = begins and { events = KEYS[4], messages = KEYS[7], idle = KEYS[8],
   idle_ms = idle_ms, member = member, n = n, chars = chars, pending = ARGV[3],
   from = 4 }
 if begins then
-  s = open_session(KEYS[3], 'sum', 'late')
+  s = open_session(KEYS[3], 'sum', 'late', 'ask')
   check_input(s, input)
 end
 
@@ -60,6 +63,8 @@ if first then
 end
 if rejected then return { rejected } end
 
+local notes = begins and read_notes(bucket_key(KEY_USER_RUN_NOTES_PRE, user_id,
+  KEY_USER_RUN_NOTES_POST), session_id)
 local seq, begun = false, false
 if begins then seq, begun = store_input(s, input, stored) end
 -- A command that Redis rejects for lack of memory comes first: after another
@@ -83,4 +88,4 @@ call('HSET', turn, 'v', TURN_FORMAT, 'u', user_id, 's', session_id, 'i',
 call('PEXPIRE', turn, "TURN_BEGUN_TTL_MS")
 if not begins then return { RC_OK, #live, stored } end
 return { RC_OK, #live, stored, seq, is_followed(s), s.fields[10],
-  s.fields[11] }
+  s.fields[11], s.fields[12], notes }

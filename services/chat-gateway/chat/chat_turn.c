@@ -246,7 +246,7 @@ static void
 chat_turn_put_terminal(
     struct wire_turn_start_request *start, const struct terminal *t)
 {
-	if (t->soul_id.p == NULL || t->skills.n > SKILLS_MAX)
+	if (t == NULL || t->soul_id.p == NULL || t->skills.n > SKILLS_MAX)
 		return;
 	start->has_terminal = true;
 	start->terminal = (struct wire_turn_start_request_terminal){
@@ -262,12 +262,13 @@ chat_turn_put_terminal(
 static enum rc
 chat_turn_send(struct chat_turn *t, const struct terminal *terminal)
 {
-	const struct wire_chat_request *req = svc_call_request(t->c);
 	char now[WALL_FORMAT_MAX];
 	struct wire_turn_start_request start = {
 		.turn_id = str_of(t->id),
 		.user_id = t->key.user_id,
-		.chat = *req,
+		.chat = *t->chat,
+		.has_interaction = t->interaction_id.n > 0,
+		.interaction = { t->interaction_id, t->content },
 	};
 	struct bus_meta meta = { .deadline = svc_call_deadline(t->c),
 		.trace = svc_call_trace(t->c) };
@@ -329,26 +330,29 @@ chat_turn_listen(struct chat_turn *t)
 	return true;
 }
 
-static void
+void
 chat_turn_start(struct gateway *g, struct svc_call *c, struct str user,
-    const struct terminal *terminal)
+    const struct chat_turn_request *req)
 {
-	const struct wire_chat_request *req = svc_call_request(c);
+	const struct wire_chat_request *chat = req->chat;
 	struct chat_turn *t = mem_zalloc(sizeof(*t));
 	char hex[ID_HEX32_MAX];
 	enum rc rc;
 
 	t->g = g;
 	t->c = c;
+	t->chat = chat;
+	t->interaction_id = req->interaction_id;
+	t->content = req->content;
 	t->stream =
-	    req->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
-	t->cancel = req->cancel_on_disconnect;
-	t->key = (struct session_key){ user, req->session_id };
+	    chat->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
+	t->cancel = chat->cancel_on_disconnect;
+	t->key = (struct session_key){ user, chat->session_id };
 	id_hex32(hex);
 	(void)snprintf(t->id, sizeof(t->id), "turn_%s", hex);
 	if (!chat_turn_listen(t))
 		return;
-	rc = chat_turn_send(t, terminal);
+	rc = chat_turn_send(t, req->terminal);
 	if (rc == RC_OK)
 		chat_turn_wait(t);
 	else
@@ -385,5 +389,7 @@ on_chat(void *app, struct svc_call *c)
 	if (!chat_turn_has_text(svc_call_request(c)))
 		svc_fail(c, RC_INVALID, NO_TEXT);
 	else if (binding_check(g, c, &user, &terminal))
-		chat_turn_start(g, c, user, &terminal);
+		chat_turn_start(g, c, user,
+		    &(struct chat_turn_request){
+			.chat = svc_call_request(c), .terminal = &terminal });
 }

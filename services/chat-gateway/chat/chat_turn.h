@@ -31,7 +31,10 @@ struct turn_record;
 struct chat_turn {
 	struct gateway *g;
 	struct svc_call *c;
-	struct session_key key; /* strings of c */
+	/* What is to be run, in c's memory. */
+	const struct wire_chat_request *chat;
+	struct str interaction_id, content; /* absent: it is no reply */
+	struct session_key key;             /* strings of c */
 	char id[ID_MAX + 1];
 	uint64_t request;          /* open bus request; 0: none */
 	struct loop_timer silence; /* runs while the request is open */
@@ -61,6 +64,23 @@ struct chat_turn {
 	int64_t end_seq;
 	struct wire_turn_reply last; /* outcome, until the log has been read */
 };
+
+struct terminal;
+
+/* What a turn is started with; all of it lives as long as the call. */
+struct chat_turn_request {
+	const struct wire_chat_request *chat;
+	const struct terminal *terminal; /* as it was read; NULL: it was not */
+	struct str interaction_id; /* the question it replies to; or absent */
+	struct str content;        /* the reply */
+};
+
+/*
+ * chat_turn_start(g, c, user, req):
+ * Run a turn, whose response ends c.
+ */
+void chat_turn_start(struct gateway *g, struct svc_call *c, struct str user,
+    const struct chat_turn_request *req);
 
 /* chat_turn_release(t): Free the turn; the caller ends the returned call. */
 struct svc_call *chat_turn_release(struct chat_turn *t);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "core/str.h"
-#include "peer_request.h"
+#include "service_call.h"
 #include "state/run.h"
 
 struct gateway;
@@ -27,23 +27,5 @@ bool run_call_user(struct gateway *g, struct svc_call *c, struct str named,
     struct str *user, struct str *run);
 bool run_call_read(
     struct gateway *g, struct svc_call *c, struct run_record *rec);
-
-/* Where a request goes. */
-struct run_call_peer {
-	const char *subject;
-	const struct wire_desc *request, *reply;
-	int64_t timeout_ms;
-	const char *missing; /* the error if no service replies */
-};
-
-/*
- * run_call_send(g, c, peer, msg, fn):
- * Send msg, which lives as long as c, to engine-runner.  fn is called with its
- * reply, q->reply, in a fiber, and ends c; NULL: the reply is that of c.  An
- * error ends c here.
- */
-typedef void (*run_call_fn)(struct svc_call *c, const struct peer_request *q);
-void run_call_send(struct gateway *g, struct svc_call *c,
-    const struct run_call_peer *peer, const void *msg, run_call_fn fn);
 
 #endif /* !CHAT_GATEWAY_RUNS_RUN_CALL_H */

@@ -33,9 +33,9 @@ run_output_runner(
 /* subject is in the memory of c. */
 static void
 run_output_send(struct gateway *g, struct svc_call *c,
-    struct run_call_peer *peer, struct str subject, const void *msg)
+    struct service_call_peer *peer, struct str subject, const void *msg)
 {
-	struct run_call_peer *stored =
+	struct service_call_peer *stored =
 	    arena_alloc(svc_call_arena(c), sizeof(*stored));
 
 	if (subject.p == NULL || stored == NULL) {
@@ -45,7 +45,7 @@ run_output_send(struct gateway *g, struct svc_call *c,
 	*stored = *peer;
 	stored->subject = subject.p;
 	stored->missing = NO_RESPONSE;
-	run_call_send(g, c, stored, msg, NULL);
+	service_call_send(g, c, stored, msg, NULL);
 }
 
 /* A number of the query; absent: unchanged.  False: c has been ended. */
@@ -120,7 +120,7 @@ run_logs_read_query(struct svc_call *c, const struct run_record *rec,
 void
 on_runs_logs(void *app, struct svc_call *c)
 {
-	struct run_call_peer peer = { .request = &wire_run_log_request_desc,
+	struct service_call_peer peer = { .request = &wire_run_log_request_desc,
 		.reply = &wire_run_log_range_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_RUN_LOGS };
 	struct wire_run_log_request req = { 0 };
@@ -142,7 +142,8 @@ on_runs_logs(void *app, struct svc_call *c)
 void
 on_runs_files(void *app, struct svc_call *c)
 {
-	struct run_call_peer peer = { .request = &wire_run_files_request_desc,
+	struct service_call_peer peer = { .request =
+					      &wire_run_files_request_desc,
 		.reply = &wire_run_files_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_RUN_FILES };
 	struct wire_run_files_request req;
@@ -183,7 +184,8 @@ run_file_path(struct svc_call *c, struct str *path)
 void
 on_runs_file(void *app, struct svc_call *c)
 {
-	struct run_call_peer peer = { .request = &wire_run_file_request_desc,
+	struct service_call_peer peer = { .request =
+					      &wire_run_file_request_desc,
 		.reply = &wire_run_file_range_desc,
 		.timeout_ms = WIRE_DEADLINE_MS_RUN_FILE };
 	struct wire_run_file_request req = { 0 };

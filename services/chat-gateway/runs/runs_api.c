@@ -50,7 +50,7 @@ runs_on_started(struct svc_call *c, const struct peer_request *q)
 void
 on_runs_start(void *app, struct svc_call *c)
 {
-	static const struct run_call_peer peer = { WIRE_SUBJECT_RUN_START,
+	static const struct service_call_peer peer = { WIRE_SUBJECT_RUN_START,
 		&wire_run_start_request_desc, &wire_run_desc,
 		WIRE_DEADLINE_MS_RUN_START, NO_RUNNER };
 	const struct wire_run_start_request *body = svc_call_request(c);
@@ -66,7 +66,7 @@ on_runs_start(void *app, struct svc_call *c)
 	if (!caller_user(g, c, body->user_id, &req->user_id))
 		return;
 	req->tenant = caller_user_tenant(c, req->user_id);
-	run_call_send(g, c, &peer, req, runs_on_started);
+	service_call_send(g, c, &peer, req, runs_on_started);
 }
 
 /* ---- lists ---- */
@@ -169,7 +169,7 @@ on_runs_delete(void *app, struct svc_call *c)
 void
 on_runs_reply(void *app, struct svc_call *c)
 {
-	static const struct run_call_peer peer = { WIRE_SUBJECT_RUN_REPLY,
+	static const struct service_call_peer peer = { WIRE_SUBJECT_RUN_REPLY,
 		&wire_run_reply_request_desc, &wire_run_desc,
 		WIRE_DEADLINE_MS_RUN_REPLY, NO_RUNNER };
 	const struct wire_interaction_reply *body = svc_call_request(c);
@@ -186,7 +186,7 @@ on_runs_reply(void *app, struct svc_call *c)
 		.content = body->content,
 		.idempotency_key = body->idempotency_key };
 	if (run_call_user(g, c, body->user_id, &req->user_id, &req->run_id))
-		run_call_send(g, c, &peer, req, NULL);
+		service_call_send(g, c, &peer, req, NULL);
 }
 
 static void
@@ -204,7 +204,7 @@ runs_on_canceled(struct svc_call *c, const struct peer_request *q)
 void
 on_runs_cancel(void *app, struct svc_call *c)
 {
-	static const struct run_call_peer peer = { WIRE_SUBJECT_RUN_CANCEL,
+	static const struct service_call_peer peer = { WIRE_SUBJECT_RUN_CANCEL,
 		&wire_run_cancel_request_desc, &wire_run_cancel_reply_desc,
 		WIRE_DEADLINE_MS_RUN_CANCEL, NO_RUNNER };
 	struct wire_run_cancel_request *req =
@@ -215,5 +215,5 @@ on_runs_cancel(void *app, struct svc_call *c)
 		gateway_fail(c, RC_TOOBIG);
 	else if (run_call_user(g, c, svc_call_query(c, "user_id"),
 		     &req->user_id, &req->run_id))
-		run_call_send(g, c, &peer, req, runs_on_canceled);
+		service_call_send(g, c, &peer, req, runs_on_canceled);
 }

@@ -13,7 +13,9 @@
 #include "reply/reply_stream.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "tools/approval.h"
 #include "tools/tool_catalog.h"
+#include "tools/tool_set.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
 #include "wire/wire.h"
@@ -103,13 +105,37 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		completion_reject_args(
 		    d, STR("the arguments are too large to be checked"));
 	}
+	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
+	    !approval_is_short(d->args))
+		completion_reject_args(d,
+		    STR("the arguments are too long for a question to the "
+			"user: at most 12 KiB"));
+}
+
+static enum turn_call_kind
+completion_call_kind(const struct tool *tool)
+{
+	switch (tool->kind) {
+	case TOOL_RECALL:
+		return TURN_RECALL;
+	case TOOL_FORGET:
+		return TURN_FORGET;
+	case TOOL_PROVIDED:
+		return TURN_PROVIDED;
+	case TOOL_MORE:
+		return TURN_MORE;
+	case TOOL_SKILL:
+		break;
+	}
+	return TURN_INVOKE;
 }
 
 static void
 completion_take_call(
     struct turn_run *r, const struct llm_tool_call *c, struct turn_call *d)
 {
-	struct tool *tool = tool_catalog_by_name(r->facts.tools, c->name);
+	struct tool *tool =
+	    tool_set_by_name(&r->tools, r->facts.tools, c->name);
 
 	*d = (struct turn_call){ .kind = TURN_INVOKE,
 		.call_id = arena_str(r->a, c->id),
@@ -125,10 +151,9 @@ completion_take_call(
 	d->skill = tool->skill;
 	d->label = tool->label;
 	d->safety = tool->safety;
-	if (tool->kind == TOOL_RECALL)
-		d->kind = TURN_RECALL;
-	else if (tool->kind == TOOL_FORGET)
-		d->kind = TURN_FORGET;
+	d->needs_approval = tool->needs_approval;
+	d->provided = tool->provided;
+	d->kind = completion_call_kind(tool);
 	completion_check_args(r, tool, c, d);
 }
 
@@ -268,11 +293,17 @@ completion_system_text(
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
-	struct buf b = BUF_INIT(SYSTEM_MAX);
+	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX);
 
+	if (a->offer != TURN_OFFER_NONE) {
+		p.provided = r->tools.n > 0 || r->turn.more;
+		tool_set_put_rest(&r->tools, &more);
+		p.more = buf_str(&more);
+	}
 	prompt_write(&p, &b);
 	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
+	buf_free(&more);
 	return s;
 }
 
@@ -294,7 +325,8 @@ completion_add_tools(
 
 	if (offer == TURN_OFFER_NONE)
 		return RC_OK;
-	t->tools = arena_alloc(r->scratch, (n + 2) * sizeof(*t->tools));
+	t->tools =
+	    arena_alloc(r->scratch, (n + r->tools.n + 3) * sizeof(*t->tools));
 	if (t->tools == NULL)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < n; i++)
@@ -303,6 +335,10 @@ completion_add_tools(
 		completion_add_tool(t, tool_catalog_recall(tools));
 	if (offer >= TURN_OFFER_FORGET)
 		completion_add_tool(t, tool_catalog_forget(tools));
+	for (size_t i = 0; i < r->tools.n; i++)
+		completion_add_tool(t, r->tools.tools[i]);
+	if (r->turn.more)
+		completion_add_tool(t, tool_catalog_more(tools));
 	return RC_OK;
 }
 

@@ -19,6 +19,8 @@
 #define WIDE_MIN   0x2E80
 #define LEFT_OUT   "……"
 #define NARROW_PER 4
+/* About what an image takes. */
+#define IMAGE_TOKENS 1000
 
 size_t
 history_tokens(struct str s)
@@ -41,7 +43,8 @@ history_tokens(struct str s)
 size_t
 history_message_tokens(const struct llm_message *m)
 {
-	size_t n = OVERHEAD + history_tokens(m->text);
+	size_t n = OVERHEAD + history_tokens(m->text) +
+	    (m->image.n > 0 ? IMAGE_TOKENS : 0);
 
 	for (size_t i = 0; i < m->ncalls; i++)
 		n += OVERHEAD + history_tokens(m->calls[i].name) +
@@ -163,6 +166,11 @@ history_advice(enum turn_outcome outcome)
 		return "it was not sent and will not be done now";
 	case TURN_DEFERRED:
 		return "call it again if it is still needed";
+	case TURN_UNAPPROVED:
+		return "the user is asked; it is carried out when they approve "
+		       "it, not before";
+	case TURN_DENIED:
+		return "do not try it";
 	case TURN_SKIPPED:
 		return "an earlier call of the same skill was not confirmed";
 	default:
@@ -170,11 +178,18 @@ history_advice(enum turn_outcome outcome)
 	}
 }
 
+/* What a provider's tool returns is marked as its own words. */
 static void
-history_put_output(struct wire_out *o, struct str output)
+history_put_output(
+    struct wire_out *o, enum turn_call_kind kind, struct str output)
 {
 	if (output.p == NULL)
 		return;
+	if (kind == TURN_PROVIDED) {
+		wire_out_key(o, STR("tool_output"));
+		wire_out_raw(o, output);
+		return;
+	}
 	wire_out_key(o, STR("output"));
 	if (output.n <= HISTORY_OUTPUT_MAX) {
 		wire_out_raw(o, output);
@@ -223,7 +238,7 @@ history_tool_result(const struct turn_call *c, struct arena *a)
 			wire_out_str(&o, str_of(history_advice(c->outcome)));
 		}
 	}
-	history_put_output(&o, c->output);
+	history_put_output(&o, c->kind, c->output);
 	wire_out_object_end(&o);
 	struct str s = arena_str(a, buf_str(&b));
 	buf_free(&b);
@@ -273,6 +288,8 @@ history_add_round(
 			continue;
 		m = history_add(out, LLM_TOOL, history_tool_result(c, a));
 		m->tool_call_id = c->call_id;
+		m->image = c->image;
+		m->image_type = c->image_type;
 		if (m->text.p == NULL)
 			return RC_TOOBIG;
 	}

@@ -150,6 +150,8 @@ struct prompt {
 	struct str summary; /* of the conversation before; absent: none */
 	bool silent;        /* no action in this turn */
 	struct str rest;    /* the part still to be answered; empty: all */
+	bool provided;      /* tools are not only the body's */
+	struct str more;    /* lines of tools that are not shown; empty: none */
 };
 
 /* prompt_write(p, out): Append the system prompt. */

@@ -39,6 +39,8 @@ static const struct {
 	[TURN_SKIPPED] = { "not sent",
 	    "前一次没有得到确认，后面的%没有再做。" },
 	[TURN_CANCELED] = { "canceled", "%还没有做。" },
+	[TURN_UNAPPROVED] = { "approval required", "%要得到同意才能做。" },
+	[TURN_DENIED] = { "not approved", "好的，%没有做。" },
 };
 
 #define REPLY_SEARCH_FAILED "以前的事我没能查到。"
@@ -154,7 +156,18 @@ reply_is_direct(const struct turn *t, size_t i)
 static bool
 reply_is_invoke(const struct turn *t, size_t i)
 {
-	return t->calls[i].kind == TURN_INVOKE;
+	const struct turn_call *c = &t->calls[i];
+
+	return c->kind == TURN_INVOKE ||
+	    (c->kind == TURN_PROVIDED && !c->safety);
+}
+
+/* Calls of providers' tools that could not be reached: not of the body's. */
+static bool
+reply_is_unreachable(const struct turn *t, size_t i)
+{
+	return t->calls[i].kind == TURN_PROVIDED &&
+	    t->calls[i].outcome == TURN_OFFLINE && turn_call_failed(t, i);
 }
 
 /* The sentence for a failed forget_memory, if the table has none; or NULL. */
@@ -182,7 +195,11 @@ reply_is_failure(const struct turn *t, size_t i)
 {
 	const struct turn_call *c = &t->calls[i];
 
-	return c->kind != TURN_RECALL && reply_forget_failure(c) == NULL &&
+	/* The question says what is to be approved. */
+	if (c->outcome == TURN_UNAPPROVED && t->question.n > 0)
+		return false;
+	return c->kind != TURN_RECALL && c->kind != TURN_MORE &&
+	    !reply_is_unreachable(t, i) && reply_forget_failure(c) == NULL &&
 	    turn_call_failed(t, i);
 }
 
@@ -258,6 +275,24 @@ reply_put_error(struct buf *b, struct str label, struct str why)
 }
 
 static void
+reply_put_unreachable(struct buf *b, const struct turn *t)
+{
+	struct buf names = BUF_INIT(REPLY_MAX);
+
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (!reply_is_unreachable(t, i) ||
+		    reply_named_before(t, i, reply_is_unreachable))
+			continue;
+		if (names.n > 0)
+			buf_puts(&names, "、");
+		buf_put_str(&names, t->calls[i].label);
+	}
+	if (names.n > 0)
+		reply_put(b, "工具%现在连不上，没有执行。", buf_str(&names));
+	buf_free(&names);
+}
+
+static void
 reply_put_failures(struct buf *b, const struct turn *t)
 {
 	bool searched = false;
@@ -273,6 +308,7 @@ reply_put_failures(struct buf *b, const struct turn *t)
 	}
 	for (int o = TURN_ERROR + 1; o < TURN_OUTCOMES; o++)
 		reply_put_all(b, t, (enum turn_outcome)o, reply_is_failure);
+	reply_put_unreachable(b, t);
 	reply_put_forget_failures(b, t);
 	if (searched)
 		buf_puts(b, REPLY_SEARCH_FAILED);
@@ -290,6 +326,7 @@ reply_put_questions(const struct turn *t, struct buf *b)
 		    q->missing.n > 0 ? "请告诉我%。" : "请再说清楚一点。",
 		    q->missing);
 	}
+	buf_put_str(b, t->question);
 }
 
 /* The model's text goes on a line of its own. */
@@ -399,6 +436,8 @@ reply_skills(const struct turn *t, struct arena *a, struct reply_skills *out)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *c = &t->calls[i];
+		if (c->kind == TURN_MORE)
+			continue;
 		if (c->outcome == TURN_OK && !reply_executed_before(t, i))
 			out->executed[out->n_executed++] = c->skill;
 		if (!turn_call_failed(t, i))

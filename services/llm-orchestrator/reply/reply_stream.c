@@ -70,7 +70,7 @@ stream_schedule(struct turn_run *r, int64_t ms)
 
 static void
 stream_add_warning(
-    struct turn_run *r, const char *code, const char *message, const char *id)
+    struct turn_run *r, const char *code, struct str message, struct str id)
 {
 	struct reply_stream *s = r->stream;
 
@@ -78,15 +78,41 @@ stream_add_warning(
 		return;
 	struct reply_stream_warning *w = &s->warnings[s->n_warnings++];
 	*w = (struct reply_stream_warning){ .code = code, .message = message };
-	snprintf(w->message_id, sizeof(w->message_id), "%s", id);
+	str_copy(id, w->message_id, sizeof(w->message_id));
+	if (turn_chat(r)->stream && r->announced)
+		stream_schedule(r, COLLECT_MS);
 }
 
 void
 reply_stream_warn(struct turn_run *r, const char *code, const char *message)
 {
-	stream_add_warning(r, code, message, "");
-	if (turn_chat(r)->stream && r->announced)
-		stream_schedule(r, COLLECT_MS);
+	stream_add_warning(r, code, str_of(message), STR(""));
+}
+
+void
+reply_stream_report(struct turn_run *r, const char *code, struct str message)
+{
+	struct reply_stream *s = r->stream;
+
+	if (!turn_chat(r)->stream)
+		return;
+	message = arena_str(r->a, message);
+	if (message.p == NULL)
+		return;
+	for (size_t i = 0; i < s->n_warnings; i++) {
+		if (s->warnings[i].code == code) {
+			s->warnings[i].message = message;
+			return;
+		}
+	}
+	stream_add_warning(r, code, message, STR(""));
+}
+
+void
+reply_stream_replied(
+    struct turn_run *r, struct str question, struct str content)
+{
+	stream_add_warning(r, NULL, content, question);
 }
 
 /* ---- text ---- */
@@ -99,7 +125,8 @@ stream_new_message(struct turn_run *r, size_t n)
 
 	if (s->sent > 0 || s->uncertain)
 		stream_add_warning(r, "TEXT_WITHDRAWN",
-		    "the text of this message is not the reply", s->message_id);
+		    STR("the text of this message is not the reply"),
+		    str_of(s->message_id));
 	s->message_id[0] = '\0';
 	s->sent = 0;
 	s->uncertain = false;
@@ -198,10 +225,13 @@ stream_put_events(struct turn_run *r, struct arena *a, struct str *out)
 	for (size_t i = 0; i < s->n_warnings; i++) {
 		const struct reply_stream_warning *w = &s->warnings[i];
 		const struct fcmp_warning e = { .code = str_of(w->code),
-			.message = str_of(w->message),
+			.message = w->message,
 			.message_id = str_of(w->message_id) };
 		buf_reset(&b);
-		fcmp_warning(&head, &e, &b);
+		if (w->code != NULL)
+			fcmp_warning(&head, &e, &b);
+		else
+			fcmp_input_replied(&head, e.message_id, w->message, &b);
 		out[n++] = arena_str(a, buf_str(&b));
 	}
 	if (s->ready > s->sent) {

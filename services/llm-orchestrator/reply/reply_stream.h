@@ -34,8 +34,9 @@ struct turn_run;
 #define REPLY_STREAM_FINAL_MAX (REPLY_STREAM_WARNINGS_MAX + 2)
 
 struct reply_stream_warning {
-	const char *code, *message;           /* constants */
-	char message_id[REPLY_STREAM_ID_MAX]; /* empty: of no message */
+	const char *code; /* a constant; NULL: message replies to a question */
+	struct str message;
+	char message_id[REPLY_STREAM_ID_MAX]; /* or of the question; or empty */
 };
 
 struct reply_stream {
@@ -70,6 +71,17 @@ void reply_stream_append(struct turn_run *r, struct str chunk);
 /* reply_stream_warn(r, code, message): A warning; both are constants. */
 void reply_stream_warn(
     struct turn_run *r, const char *code, const char *message);
+
+/*
+ * reply_stream_report(r, code, message):
+ * The same with a text that is copied, if the turn is streamed; it replaces one
+ * with this code that still waits.
+ * reply_stream_replied(r, question, content): user.input.replied.
+ */
+void reply_stream_report(
+    struct turn_run *r, const char *code, struct str message);
+void reply_stream_replied(
+    struct turn_run *r, struct str question, struct str content);
 
 /*
  * reply_stream_finish(r, final, out):

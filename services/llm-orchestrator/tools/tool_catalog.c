@@ -38,6 +38,12 @@
 	"{\"type\":\"object\",\"properties\":{"                       \
 	"\"query\":{\"type\":\"string\"," of_query "\"description\":" \
 	"\"" FORGET_HELP "\"}},\"required\":[\"query\"]}"
+/* The argument of more_tools. */
+#define MORE                                                          \
+	"{\"type\":\"object\",\"properties\":{\"query\":{"            \
+	"\"type\":\"string\",\"minLength\":1,\"maxLength\":500,"      \
+	"\"description\":\"要做的事，或者工具的名字\"}}," \
+	"\"required\":[\"query\"]}"
 /* Longest label, in code points. */
 #define LABEL_MAX 12
 /* A substitute name: legal characters of the skill, '_', 8 digits. */
@@ -46,7 +52,7 @@
 struct tool_catalog {
 	struct tool *list;
 	size_t n;
-	struct tool recall, forget;
+	struct tool recall, forget, more;
 	struct arena *texts; /* owned; or NULL */
 	size_t refs;
 };
@@ -145,7 +151,8 @@ static bool
 tool_is_built_in(struct str name)
 {
 	return str_eq(name, STR(TOOL_NAME_RECALL)) ||
-	    str_eq(name, STR(TOOL_NAME_FORGET));
+	    str_eq(name, STR(TOOL_NAME_FORGET)) ||
+	    str_eq(name, STR(TOOL_NAME_MORE));
 }
 
 static struct str
@@ -184,6 +191,8 @@ tool_catalog_by_name(struct tool_catalog *t, struct str name)
 	}
 	if (str_eq(name, t->forget.name))
 		return &t->forget;
+	if (str_eq(name, t->more.name))
+		return &t->more;
 	return str_eq(name, t->recall.name) ? &t->recall : NULL;
 }
 
@@ -355,6 +364,62 @@ tool_forget_init(struct tool *tool)
 	};
 }
 
+static void
+tool_more_init(struct tool *tool)
+{
+	*tool = (struct tool){
+		.skill = STR(TOOL_NAME_MORE),
+		.name = STR(TOOL_NAME_MORE),
+		.label = STR("找工具"),
+		.description =
+		    STR("查找没有列出来的工具。需要的工具不在其中时才使用；"
+			"找到的工具下一步就可以用。"),
+		.schema = STR(MORE),
+		.shown = STR(MORE),
+		.kind = TOOL_MORE,
+	};
+}
+
+/* ---- tools of providers ---- */
+
+/* Longest label of a tool, in bytes. */
+#define PROVIDED_LABEL_MAX 64
+
+enum rc
+tool_from_definition(
+    const struct wire_tool_definition *d, struct arena *a, struct tool *out)
+{
+	*out = (struct tool){ .name = arena_str(a, d->name),
+		.description = arena_str(a, d->description),
+		.timeout_s = d->timeout_s,
+		.needs_approval = d->policy == WIRE_TOOL_DEFINITION_POLICY_ASK,
+		.kind = TOOL_PROVIDED };
+	out->safety = d->read_only && !out->needs_approval;
+	out->skill = out->name;
+	out->label = tool_clause(d->title);
+	if (out->label.p == NULL)
+		out->label =
+		    d->tool.n <= PROVIDED_LABEL_MAX ? d->tool : d->name;
+	out->label = arena_str(a, out->label);
+	enum rc rc = tool_object_schema(d->schema, a, &out->schema);
+	if (rc != RC_OK || out->name.p == NULL || out->label.p == NULL ||
+	    (d->description.p != NULL && out->description.p == NULL))
+		return RC_TOOBIG;
+	if (out->schema.p == NULL) {
+		out->loose = true;
+		out->schema = STR(ANY_OBJECT);
+	}
+	out->shown = out->schema;
+	return RC_OK;
+}
+
+void
+tool_release(struct tool *tool)
+{
+	wire_schema_free(tool->compiled);
+	tool->compiled = NULL;
+}
+
 /* Decoding needs several times the text's size, from a temporary arena. */
 enum rc
 tool_catalog_new(struct str skills, struct arena *a, struct tool_catalog **out)
@@ -367,6 +432,7 @@ tool_catalog_new(struct str skills, struct arena *a, struct tool_catalog **out)
 	t->refs = 1;
 	tool_recall_init(&t->recall);
 	tool_forget_init(&t->forget);
+	tool_more_init(&t->more);
 	if (skills.p != NULL)
 		rc = wire_decode(
 		    &wire_skills_report_desc, skills, scratch, &rep, NULL);
@@ -389,9 +455,10 @@ tool_catalog_free(struct tool_catalog *t)
 	if (t == NULL || --t->refs > 0)
 		return;
 	for (size_t i = 0; i < t->n; i++)
-		wire_schema_free(t->list[i].compiled);
-	wire_schema_free(t->recall.compiled);
-	wire_schema_free(t->forget.compiled);
+		tool_release(&t->list[i]);
+	tool_release(&t->recall);
+	tool_release(&t->forget);
+	tool_release(&t->more);
 	free(t->list);
 	arena_free(t->texts);
 	free(t);
@@ -432,6 +499,12 @@ struct tool *
 tool_catalog_forget(struct tool_catalog *t)
 {
 	return &t->forget;
+}
+
+struct tool *
+tool_catalog_more(struct tool_catalog *t)
+{
+	return &t->more;
 }
 
 /* ---- arguments ---- */

@@ -22,6 +22,7 @@
 /* Names of the built-in tools. */
 #define TOOL_NAME_RECALL "recall_memory"
 #define TOOL_NAME_FORGET "forget_memory"
+#define TOOL_NAME_MORE   "more_tools"
 /* Longest name that providers accept. */
 #define TOOL_NAME_MAX 64
 /* Longest timeout that a skill may declare, in seconds. */
@@ -29,12 +30,16 @@
 
 struct tool_cache;
 struct tool_catalog;
+struct turn_provided;
 struct wire_schema;
+struct wire_tool_definition;
 
 enum tool_kind {
 	TOOL_SKILL,
-	TOOL_RECALL, /* built in: searches memories */
-	TOOL_FORGET  /* built in: forgets one */
+	TOOL_RECALL,   /* built in: searches memories */
+	TOOL_FORGET,   /* built in: forgets one */
+	TOOL_PROVIDED, /* of a provider: provided is set */
+	TOOL_MORE      /* built in: searches these */
 };
 
 struct tool {
@@ -42,12 +47,14 @@ struct tool {
 	struct str name;  /* the model's name of it: [A-Za-z0-9_-]{1,64} */
 	struct str label; /* name shown to people */
 	struct str description;
-	struct str schema; /* JSON; always of an object */
-	struct str shown;  /* the schema without our extensions */
-	int64_t timeout_s; /* for its result; 0: the default */
-	bool safety;       /* exempt from the gate */
+	struct str schema;   /* JSON; always of an object */
+	struct str shown;    /* the schema without our extensions */
+	int64_t timeout_s;   /* for its result; 0: the default */
+	bool safety;         /* exempt from the gate */
+	bool needs_approval; /* not without the user's approval */
 	enum tool_kind kind;
-	struct wire_schema *compiled; /* private; NULL: not yet */
+	const struct turn_provided *provided; /* or NULL */
+	struct wire_schema *compiled;         /* private; NULL: not yet */
 	bool loose; /* its schema is invalid: any object is accepted */
 };
 
@@ -77,9 +84,10 @@ void tool_catalog_own_texts(struct tool_catalog *t, struct arena *a);
 size_t tool_catalog_n(const struct tool_catalog *t);
 struct tool *tool_catalog_at(struct tool_catalog *t, size_t i);
 
-/* tool_catalog_recall(t), tool_catalog_forget(t): The built-in tools. */
+/* tool_catalog_recall(t), _forget(t), _more(t): The built-in tools. */
 struct tool *tool_catalog_recall(struct tool_catalog *t);
 struct tool *tool_catalog_forget(struct tool_catalog *t);
+struct tool *tool_catalog_more(struct tool_catalog *t);
 
 /*
  * tool_catalog_by_skill(t, skill): The tool of a skill, or NULL.
@@ -87,6 +95,17 @@ struct tool *tool_catalog_forget(struct tool_catalog *t);
  */
 struct tool *tool_catalog_by_skill(struct tool_catalog *t, struct str skill);
 struct tool *tool_catalog_by_name(struct tool_catalog *t, struct str name);
+
+/*
+ * tool_from_definition(d, a, out):
+ * A provider's tool, with strings of a; out->provided is the caller's.  What
+ * needs no approval and only reads is exempt from the gate.  RC_TOOBIG if a is
+ * full.
+ * tool_release(tool): Free what tool_prepare() has made.
+ */
+enum rc tool_from_definition(const struct wire_tool_definition *d,
+    struct arena *a, struct tool *out) RC_CHECK;
+void tool_release(struct tool *tool);
 
 /*
  * tool_legal_name(name, a):

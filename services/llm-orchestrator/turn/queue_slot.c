@@ -195,6 +195,8 @@ slot_begun(struct slot_entering *s, struct wall before)
 	if (s->in.summary.n > 0)
 		r->facts.summary = s->in.summary;
 	r->left_open = s->in.pending;
+	r->approval = s->in.approval;
+	r->notes = s->in.notes;
 	r->acting = r->early.sent;
 	r->fenced = before;
 	reply_stream_started(r, &s->stored.events);

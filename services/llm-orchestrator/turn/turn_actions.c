@@ -5,6 +5,7 @@
 #include "handlers.h"
 #include "reply/reply_stream.h"
 #include "tools/tool_catalog.h"
+#include "tools/tool_providers.h"
 #include "turn/queue_head.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
@@ -16,6 +17,7 @@ actions_release(struct turn_run *r)
 	queue_head_stop(r);
 	reply_stream_free(r);
 	turn_trace_free(r);
+	tool_providers_release(r);
 	tool_catalog_free(r->facts.tools);
 }
 
@@ -32,11 +34,15 @@ const struct turn_run_hooks turn_action_hooks = {
 		    { perception_filter_intents, NONE, TURN_LOST },
 		[TURN_DO_CHECK_MEMORY] =
 		    { perception_check_memory, NONE, TURN_LOST },
+		[TURN_DO_LIST_TOOLS] = { tool_providers_list, NONE, TURN_LOST },
 		[TURN_DO_SEND_INTENTS] = { dispatch_intents, BODY, TURN_LOST },
 		[TURN_DO_CALL_MODEL] =
 		    { completion_start, NONE, TURN_COMPLETION },
 		[TURN_DO_INVOKE] = { dispatch_skill, BODY, TURN_LOST },
 		[TURN_DO_FORGET] = { memory_tool_forget, BODY, TURN_LOST },
+		[TURN_DO_CALL_TOOL] = { provided_call, BODY, TURN_LOST },
+		[TURN_DO_READ_TOOL] = { provided_call, HEAD, TURN_LOST },
+		[TURN_DO_FIND_TOOLS] = { tool_providers_find, NONE, TURN_LOST },
 		[TURN_DO_REPORT_SEARCHING] =
 		    { memory_tool_report, HEAD, TURN_LOST },
 		[TURN_DO_RECALL] = { memory_tool_recall, NONE, TURN_LOST },

@@ -21,6 +21,8 @@
 #include "reply/turn_event.h"
 #include "state/session.h"
 #include "svc/svc.h"
+#include "tools/approval.h"
+#include "tools/run_report.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
 #include "turn/turn_runner.h"
@@ -128,7 +130,10 @@ commit_add_final(struct turn_run *r, const struct fcmp_head *h, struct buf *b)
 	struct buf prompt = BUF_INIT(PROMPT_MAX);
 	char hex[ID_HEX32_MAX];
 
-	if (r->turn.route.n_questions == 0) {
+	if (approval_question_of(r) != NULL) {
+		approval_question(&r->question, &q);
+		fcmp_input_required(h, &q, b);
+	} else if (r->turn.route.n_questions == 0) {
 		fcmp_completed(h, FCMP_STRUCTURED, b);
 	} else {
 		reply_put_questions(&r->turn, &prompt);
@@ -162,6 +167,7 @@ commit_completed(struct turn_run *r)
 	struct fcmp_head head = reply_stream_head(r, now);
 
 	commit_begin_ending(r);
+	r->ending.approval = approval_save(r);
 	commit_set_reply(r, rep);
 	commit_set_timeline(r, "stopped");
 	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);
@@ -183,7 +189,8 @@ turn_has_effect(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *d = &t->calls[i];
-		if (d->kind == TURN_RECALL)
+		if (d->kind == TURN_RECALL || d->kind == TURN_MORE ||
+		    (d->kind == TURN_PROVIDED && d->safety))
 			continue;
 		if (d->outcome == TURN_OK || d->outcome == TURN_NOT_CONFIRMED)
 			return true;
@@ -274,6 +281,28 @@ commit_write(struct turn_run *r)
 	return rc;
 }
 
+/* The question about a call that is not sent without the user's approval. */
+static void
+commit_set_question(struct turn_run *r)
+{
+	struct approval_input in = { .call = turn_unapproved(&r->turn),
+		.turn_id = r->slot.turn_id,
+		.soul_id = r->facts.soul_id,
+		.terminal_id = turn_chat(r)->terminal_id,
+		.user_text = r->facts.user_text,
+		.now = clock_wall().ms };
+	enum rc rc;
+
+	if (in.call == NULL || approval_question_of(r) != NULL)
+		return;
+	rc = approval_make(&in, r->a, &r->question);
+	if (rc != RC_OK) {
+		log_error("approval.not_asked", LOG_RC(rc));
+		r->question.prompt = (struct str){ 0 };
+	}
+	r->turn.question = r->question.prompt;
+}
+
 enum rc
 turn_commit(struct turn_run *r, const struct turn_action *a)
 {
@@ -281,6 +310,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
+	commit_set_question(r);
 	if (r->reply.p == NULL)
 		rc = reply_compose(&r->turn, absent, r->a, &r->reply);
 	if (rc == RC_OK)
@@ -288,6 +318,7 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 	if (rc == RC_OK)
 		rc = commit_write(r);
 	if (rc == RC_OK) {
+		run_report_done(r);
 		perception_count_unsaved(r);
 		turn_feed(r,
 		    &(struct turn_event){ .kind = TURN_COMMITTED,
@@ -326,6 +357,7 @@ commit_cancel_pending(struct turn_run *r)
 {
 	peer_request_cancel_all(r);
 	dispatch_cancel_all(r);
+	provided_call_cancel_all(r);
 	completion_cancel(r);
 }
 

@@ -21,7 +21,27 @@ round_lacks_tool(const struct turn *t, enum turn_call_kind kind)
 {
 	if (kind == TURN_RECALL)
 		return !t->memory || t->recalled;
+	if (kind == TURN_MORE)
+		return !t->more;
 	return kind == TURN_FORGET && !t->memory;
+}
+
+const struct turn_call *
+turn_unapproved(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome == TURN_UNAPPROVED)
+			return &t->calls[i];
+	}
+	return NULL;
+}
+
+/* The user is asked about one call of a turn. */
+static void
+round_suspend(struct turn *t, struct turn_call *c)
+{
+	c->outcome =
+	    turn_unapproved(t) != NULL ? TURN_DEFERRED : TURN_UNAPPROVED;
 }
 
 /*
@@ -48,8 +68,11 @@ round_take(struct turn *t, const struct turn_event *e, enum turn_outcome gate)
 			c->outcome = TURN_UNKNOWN;
 		else if (c->kind == TURN_RECALL)
 			searches = true;
-		else if (c->kind == TURN_INVOKE && !c->safety)
+		else if ((c->kind == TURN_INVOKE || c->kind == TURN_PROVIDED) &&
+		    !c->safety)
 			c->outcome = gate;
+		if (c->outcome == TURN_UNSENT && c->needs_approval)
+			round_suspend(t, c);
 	}
 	return searches;
 }
@@ -81,14 +104,32 @@ round_ok(const struct turn *t)
 }
 
 /*
- * What was forgotten is known only from the result, so text beside such a call
- * is not final.
+ * What was forgotten, and what a tool replies, is known only from the result,
+ * so text beside such a call is not final.
  */
 static bool
-round_forgets(const struct turn *t)
+round_has_news(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (round_has_call(t, i) && t->calls[i].kind == TURN_FORGET)
+		enum turn_call_kind kind = t->calls[i].kind;
+
+		if (round_has_call(t, i) &&
+		    (kind == TURN_FORGET || kind == TURN_PROVIDED ||
+			kind == TURN_MORE))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a call of the round came to something beside a question. */
+static bool
+round_has_result(const struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		enum turn_outcome outcome = t->calls[i].outcome;
+
+		if (round_has_call(t, i) && outcome != TURN_UNAPPROVED &&
+		    outcome != TURN_DEFERRED)
 			return true;
 	}
 	return false;
@@ -128,6 +169,12 @@ round_result(struct turn *t, const struct turn_event *e)
 	c->outcome = e->outcome;
 	c->output = e->output;
 	c->why = e->why;
+	c->image = e->image;
+	c->image_type = e->image_type;
+	if (e->outcome == TURN_UNAPPROVED) {
+		c->outcome = TURN_SENT;
+		round_suspend(t, c);
+	}
 	return true;
 }
 
@@ -142,7 +189,7 @@ round_may_go_on(struct turn *t)
 {
 	static const enum turn_outcome absent[] = { TURN_NOT_CONFIRMED,
 		TURN_OFFLINE, TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_BLOCKED,
-		TURN_GATE_UNKNOWN };
+		TURN_GATE_UNKNOWN, TURN_UNAPPROVED };
 
 	if (t->round >= t->max_rounds + t->recalled)
 		return false;
@@ -160,7 +207,12 @@ round_may_go_on(struct turn *t)
 /* ---- the turn ---- */
 
 /* Bits of turn.awaited. */
-enum { AWAIT_EMOTION = 1, AWAIT_INTENTS = 2, AWAIT_MEMORY = 4 };
+enum {
+	AWAIT_EMOTION = 1,
+	AWAIT_INTENTS = 2,
+	AWAIT_MEMORY = 4,
+	AWAIT_TOOLS = 8
+};
 
 static const struct turn_error fsm_lost = { 502, "turn_lost",
 	"the turn was lost" };
@@ -222,6 +274,14 @@ fsm_on_lost(
 	fsm_fail(t, e->error.status != 0 ? &e->error : &fsm_lost, out);
 }
 
+/* A call that changes nothing: its result is for the model. */
+static bool
+fsm_only_reads(const struct turn_call *c)
+{
+	return c->kind == TURN_RECALL || c->kind == TURN_MORE ||
+	    (c->kind == TURN_PROVIDED && c->safety);
+}
+
 /*
  * Whether there is something to report without the model's text.  A search does
  * not count, nor does a call that could not be tried.
@@ -233,7 +293,7 @@ fsm_has_effect(const struct turn *t)
 		const struct turn_call *c = &t->calls[i];
 		if (c->kind == TURN_DIRECT)
 			return true;
-		if (c->kind != TURN_RECALL && c->outcome != TURN_INVALID &&
+		if (!fsm_only_reads(c) && c->outcome != TURN_INVALID &&
 		    c->outcome != TURN_UNKNOWN && c->outcome != TURN_DEFERRED)
 			return true;
 	}
@@ -270,7 +330,21 @@ fsm_offer(const struct turn *t)
 	return t->recalled ? TURN_OFFER_FORGET : TURN_OFFER_ALL;
 }
 
-/* Deferred until memory has replied, which decides on the tools offered. */
+/* Once the model is sure to be called, and may call tools. */
+static void
+fsm_list_tools(struct turn *t, struct turn_actions *out)
+{
+	if (!t->providers || t->listed)
+		return;
+	t->listed = true;
+	t->awaited |= AWAIT_TOOLS;
+	fsm_do(out, TURN_DO_LIST_TOOLS);
+}
+
+/*
+ * Deferred until memory and providers have replied, which decides on the tools
+ * offered.
+ */
 static void
 fsm_call_model(struct turn *t, bool may_call, struct turn_actions *out)
 {
@@ -278,7 +352,8 @@ fsm_call_model(struct turn *t, bool may_call, struct turn_actions *out)
 
 	t->phase = TURN_COMPLETING;
 	t->offered = may_call && tools;
-	t->model_deferred = tools && (t->awaited & AWAIT_MEMORY) != 0;
+	t->model_deferred =
+	    tools && (t->awaited & (AWAIT_MEMORY | AWAIT_TOOLS)) != 0;
 	if (t->model_deferred)
 		return;
 	struct turn_action *a = fsm_do(out, TURN_DO_CALL_MODEL);
@@ -325,12 +400,30 @@ fsm_execute_intents(struct turn *t, struct turn_actions *out)
 	fsm_do(out, TURN_DO_SEND_INTENTS);
 }
 
+static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
+
+/* The call that the user was asked about: a round of its own. */
+static void
+fsm_take_user_reply(struct turn *t, struct turn_actions *out)
+{
+	struct turn_event e = { .calls = &t->user_reply, .n_calls = 1 };
+	bool denied = t->user_reply.outcome == TURN_DENIED;
+
+	(void)round_take(t, &e, fsm_gate_outcome(t));
+	if (denied)
+		fsm_finish(t, out);
+	else
+		fsm_invoke_next(t, out);
+}
+
 static void
 fsm_perceived(struct turn *t, struct turn_actions *out)
 {
 	if ((t->awaited & (AWAIT_EMOTION | AWAIT_INTENTS)) != 0)
 		return;
-	if (t->routed &&
+	if (t->replies)
+		fsm_take_user_reply(t, out);
+	else if (t->routed &&
 	    t->route.action == WIRE_DECISION_ACTION_EXECUTE_INTENTS)
 		fsm_execute_intents(t, out);
 	else
@@ -348,12 +441,19 @@ fsm_on_loaded(
 	t->phase = TURN_PERCEIVING;
 	t->earlier = e->text;
 	t->awaited = AWAIT_EMOTION | AWAIT_MEMORY;
+	t->providers = e->tools;
+	t->replies = e->n_calls > 0;
+	if (t->replies)
+		t->user_reply = e->calls[0];
 	fsm_do(out, TURN_DO_OBSERVE_EMOTION);
-	if (e->filter) {
+	if (e->filter && !t->replies) {
 		t->awaited |= AWAIT_INTENTS;
 		fsm_do(out, TURN_DO_FILTER_INTENTS);
 	}
 	fsm_do(out, TURN_DO_CHECK_MEMORY);
+	if ((t->awaited & AWAIT_INTENTS) == 0 &&
+	    t->user_reply.outcome != TURN_DENIED)
+		fsm_list_tools(t, out);
 }
 
 static void
@@ -379,6 +479,11 @@ fsm_on_intents(
 	t->routed = e->known;
 	if (e->known)
 		t->route = *e->route;
+	if (!t->routed ||
+	    t->route.action == WIRE_DECISION_ACTION_FALLBACK_REASONING ||
+	    (t->route.action == WIRE_DECISION_ACTION_EXECUTE_INTENTS &&
+		t->route.rest.n > 0))
+		fsm_list_tools(t, out);
 	fsm_perceived(t, out);
 }
 
@@ -391,6 +496,19 @@ fsm_on_memory(
 		return;
 	t->awaited &= ~(unsigned)AWAIT_MEMORY;
 	t->memory = e->known;
+	if (t->phase == TURN_COMPLETING && t->model_deferred)
+		fsm_call_model(t, t->offered, out);
+}
+
+/* As that of memory. */
+static void
+fsm_on_tools(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if ((t->awaited & AWAIT_TOOLS) == 0)
+		return;
+	t->awaited &= ~(unsigned)AWAIT_TOOLS;
+	t->more = e->known;
 	if (t->phase == TURN_COMPLETING && t->model_deferred)
 		fsm_call_model(t, t->offered, out);
 }
@@ -416,7 +534,12 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 {
 	struct str *text = &t->round_text[t->round - 1];
 
-	if (round_ok(t) && !round_forgets(t) && str_trim(*text).n > 0) {
+	/* The model has not seen what else came of the round. */
+	if (round_has(t, TURN_UNAPPROVED) && !round_has_result(t)) {
+		fsm_finish(t, out);
+		return;
+	}
+	if (round_ok(t) && !round_has_news(t) && str_trim(*text).n > 0) {
 		t->text = *text;
 		t->has_text = true;
 		*text = (struct str){ 0 };
@@ -424,6 +547,21 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 		return;
 	}
 	fsm_call_model(t, round_may_go_on(t), out);
+}
+
+static enum turn_action_kind
+fsm_action_of(const struct turn_call *c)
+{
+	switch (c->kind) {
+	case TURN_FORGET:
+		return TURN_DO_FORGET;
+	case TURN_PROVIDED:
+		return c->safety ? TURN_DO_READ_TOOL : TURN_DO_CALL_TOOL;
+	case TURN_MORE:
+		return TURN_DO_FIND_TOOLS;
+	default:
+		return TURN_DO_INVOKE;
+	}
 }
 
 static void
@@ -435,10 +573,7 @@ fsm_invoke_next(struct turn *t, struct turn_actions *out)
 			continue;
 		t->calls[i].outcome = round_due(t, i);
 		if (t->calls[i].outcome == TURN_SENT)
-			fsm_do(out,
-			    t->calls[i].kind == TURN_FORGET ? TURN_DO_FORGET
-							    : TURN_DO_INVOKE)
-			    ->call = i;
+			fsm_do(out, fsm_action_of(&t->calls[i]))->call = i;
 	}
 	if (!round_is_open(t))
 		fsm_end_round(t, out);
@@ -451,7 +586,9 @@ fsm_search(struct turn *t, struct turn_actions *out)
 	t->recalled = true;
 	fsm_do(out, TURN_DO_REPORT_SEARCHING);
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (!round_has_call(t, i) || t->calls[i].outcome != TURN_UNSENT)
+		if (!round_has_call(t, i) ||
+		    (t->calls[i].outcome != TURN_UNSENT &&
+			t->calls[i].outcome != TURN_UNAPPROVED))
 			continue;
 		if (t->calls[i].kind != TURN_RECALL) {
 			t->calls[i].outcome = TURN_DEFERRED;
@@ -618,6 +755,9 @@ turn_step(struct turn *t, const struct turn_event *e, struct turn_actions *out)
 		return;
 	case TURN_MEMORY_REPLY:
 		fsm_on_memory(t, e, out);
+		return;
+	case TURN_TOOLS_REPLY:
+		fsm_on_tools(t, e, out);
 		return;
 	case TURN_EMOTION_SAVED:
 		fsm_on_saved(t, out);

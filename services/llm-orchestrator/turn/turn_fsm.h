@@ -18,6 +18,11 @@
  *  - a call is sent at most once, and is TURN_OK only if it was confirmed;
  *  - the calls of one completion are sent in parallel, calls of the same skill
  *    in order;
+ *  - a provider's tool that needs an approval is not sent in the turn that
+ *    calls it; the turn asks for one, and a later turn, which has the reply,
+ *    sends it;
+ *  - providers are requested for their tools only if the model is called, with
+ *    tools;
  *  - the model sees what was forgotten before it has the last word;
  *  - the reply waits until the soul's state is saved, nothing else does.
  */
@@ -38,10 +43,12 @@
 /* ---- calls ---- */
 
 enum turn_call_kind {
-	TURN_DIRECT, /* a recognised intent, sent as intent_action */
-	TURN_INVOKE, /* a skill of the body, called by the model */
-	TURN_RECALL, /* a memory search */
-	TURN_FORGET  /* permanent removal of a memory */
+	TURN_DIRECT,   /* a recognised intent, sent as intent_action */
+	TURN_INVOKE,   /* a skill of the body, called by the model */
+	TURN_RECALL,   /* a memory search */
+	TURN_FORGET,   /* permanent removal of a memory */
+	TURN_PROVIDED, /* a tool of a provider */
+	TURN_MORE      /* a search for more of these */
 };
 
 enum turn_outcome {
@@ -63,13 +70,18 @@ enum turn_outcome {
 	TURN_NO_MATCH,      /* no memory matches; nothing was forgotten */
 	TURN_SKIPPED,  /* an earlier call of the same skill is not confirmed */
 	TURN_CANCELED, /* the turn was canceled before it was sent */
+	TURN_UNAPPROVED, /* it waits for the user's approval */
+	TURN_DENIED,     /* the user did not approve it */
 	TURN_OUTCOMES
 };
+
+struct turn_provided;
 
 struct turn_call {
 	enum turn_call_kind kind;
 	enum turn_outcome outcome;
 	bool safety;           /* exempt from the gate */
+	bool needs_approval;   /* not without the user's approval */
 	size_t round;          /* number of the completion; 0: TURN_DIRECT */
 	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
 	struct str skill;      /* the body's name of the skill */
@@ -81,6 +93,8 @@ struct turn_call {
 	struct str output;     /* result, JSON; absent: none */
 	struct str why;        /* failure text; absent: outcome says it all */
 	struct str request_id; /* of an invoke that was sent */
+	struct str image, image_type;         /* of a result; absent: none */
+	const struct turn_provided *provided; /* of TURN_PROVIDED */
 };
 
 /* A recognised intent that lacks parameters. */
@@ -109,12 +123,15 @@ struct turn_error {
 };
 
 enum turn_event_kind {
-	TURN_POSITION,      /* ahead: turns before this one in the queue */
-	TURN_LOADED,        /* error, or: filter, text (turn.earlier) */
+	TURN_POSITION, /* ahead: turns before this one in the queue */
+	/* error, or: filter, tools, text (turn.earlier), calls: the one that
+	 * the user has been asked about, TURN_UNSENT or TURN_DENIED */
+	TURN_LOADED,
 	TURN_EMOTION_REPLY, /* known, mode, unsaved */
 	TURN_EMOTION_SAVED, /* or it could not be; after unsaved */
 	TURN_INTENT_REPLY,  /* known, route */
 	TURN_MEMORY_REPLY,  /* known: memories can be searched */
+	TURN_TOOLS_REPLY,   /* known: some tools are not shown */
 	TURN_INTENT_RESULT, /* outcome, why: of all direct calls sent */
 	TURN_COMPLETION,    /* error, or: text, calls */
 	TURN_CALL_RESULT,   /* call, outcome, output, why */
@@ -129,6 +146,7 @@ struct turn_event {
 	struct turn_error error;
 	int64_t ahead;
 	bool filter; /* the body has an intent catalog */
+	bool tools;  /* a provider of tools is present */
 	bool known;
 	enum wire_exec_mode mode;
 	/* The soul was not saved yet: the turn's record says when it is, or a
@@ -143,6 +161,7 @@ struct turn_event {
 	size_t call; /* index in turn.calls */
 	enum turn_outcome outcome;
 	struct str output, why;
+	struct str image, image_type; /* as in turn_call */
 };
 
 /* ---- actions ---- */
@@ -152,10 +171,14 @@ enum turn_action_kind {
 	TURN_DO_OBSERVE_EMOTION,  /* emotion of user and soul, the gate */
 	TURN_DO_FILTER_INTENTS,   /* intents of the user's text */
 	TURN_DO_CHECK_MEMORY,     /* whether memories can be searched */
+	TURN_DO_LIST_TOOLS,       /* tools of the providers */
 	TURN_DO_SEND_INTENTS,     /* send the direct calls that are TURN_SENT */
 	TURN_DO_CALL_MODEL,       /* offer, may_call */
 	TURN_DO_INVOKE,           /* call */
 	TURN_DO_FORGET,           /* call */
+	TURN_DO_CALL_TOOL,        /* call: a provider's tool that acts */
+	TURN_DO_READ_TOOL,        /* call: one that only reads */
+	TURN_DO_FIND_TOOLS,       /* call: more tools */
 	TURN_DO_REPORT_SEARCHING, /* status to the body */
 	TURN_DO_RECALL,           /* call */
 	TURN_DO_REPORT_FOUND,     /* status to the body */
@@ -215,7 +238,12 @@ struct turn {
 	bool unsaved;   /* the reply waits for TURN_EMOTION_SAVED */
 	bool committed; /* it is stored: it can only be replied */
 	bool memory;    /* memories can be searched */
-	bool routed;    /* route is valid */
+	bool providers; /* private: some are present */
+	bool listed;    /* private: their tools are or were requested */
+	bool more;      /* some tools are not shown */
+	bool replies;   /* private: to a question about user_reply */
+	struct turn_call user_reply;
+	bool routed; /* route is valid */
 	struct turn_route route;
 	size_t round; /* completions with calls so far */
 	/* Text beside the calls of each; a search adds a round. */
@@ -227,7 +255,8 @@ struct turn {
 	bool has_text;     /* text is the model's final text; may be empty */
 	bool model_failed; /* after something was done */
 	struct str text;
-	struct str earlier; /* results of earlier turns to report; or empty */
+	struct str earlier;  /* results of earlier turns to report; or empty */
+	struct str question; /* about turn_unapproved(), set before the reply */
 	size_t n_calls;
 	struct turn_call calls[TURN_CALLS_MAX];
 };
@@ -245,6 +274,11 @@ void turn_init(struct turn *t, size_t max_rounds);
  */
 void turn_step(
     struct turn *t, const struct turn_event *e, struct turn_actions *out);
+
+/*
+ * turn_unapproved(t): The call that the turn asks an approval for, or NULL.
+ */
+const struct turn_call *turn_unapproved(const struct turn *t);
 
 /* turn_phase_name(t): The phase, as turn_reply.stage has it. */
 const char *turn_phase_name(const struct turn *t);

@@ -15,7 +15,11 @@
 #include "reply/turn_event.h"
 #include "state/session.h"
 #include "state/terminal.h"
+#include "tools/approval.h"
+#include "tools/provided.h"
+#include "tools/run_report.h"
 #include "tools/tool_catalog.h"
+#include "tools/tool_providers.h"
 #include "tools/unconfirmed.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
@@ -294,8 +298,11 @@ load_read_session(struct turn_run *r)
 	struct session s;
 	enum rc rc;
 
-	if (r->begun)
-		return unconfirmed_load(r, r->left_open);
+	if (r->begun) {
+		r->facts.approval = r->approval;
+		rc = run_report_take(r, &r->notes);
+		return rc == RC_OK ? unconfirmed_load(r, r->left_open) : rc;
+	}
 	arena_reset(r->scratch);
 	if (r->prefetch != NULL && r->prefetch->session_rc == RC_OK) {
 		s = r->prefetch->session;
@@ -305,6 +312,10 @@ load_read_session(struct turn_run *r)
 	}
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
+	if (rc == RC_OK)
+		r->facts.approval = arena_str(r->a, s.approval);
+	if (rc == RC_OK)
+		rc = run_report_take(r, &s.notes);
 	if (rc == RC_OK)
 		rc = unconfirmed_load(r, arena_str(r->a, s.pending));
 	return rc;
@@ -401,10 +412,34 @@ load_take_records(struct turn_run *r)
 	return load_take_terminal(r, &t);
 }
 
+/* What the user replies to a question, and earlier results. */
+static enum rc
+load_put_event(struct turn_run *r, const struct approval_found *found,
+    struct turn_event *e)
+{
+	e->filter = r->early.sent || r->facts.filter.n > 0;
+	e->tools = tool_providers_any(r);
+	e->text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
+	e->text = run_report_sentences(&r->facts.notes, e->text, r->a);
+	if (found->note.n > 0)
+		e->text = arena_printf(
+		    r->a, "%.*s%.*s", STR_ARG(found->note), STR_ARG(e->text));
+	if (e->text.p == NULL)
+		return RC_TOOBIG;
+	e->calls = &found->call;
+	e->n_calls = found->replied;
+	if (found->replied)
+		reply_stream_replied(r, found->call.provided->interaction_id,
+		    r->req->has_interaction ? r->req->interaction.content
+					    : r->facts.user_text);
+	return RC_OK;
+}
+
 enum rc
 turn_load(struct turn_run *r, const struct turn_action *a)
 {
 	struct turn_event e = { .kind = TURN_LOADED };
+	struct approval_found found;
 	enum rc rc = RC_OK;
 
 	(void)a;
@@ -415,6 +450,12 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	rc = load_read_session(r);
 	/* A retry reads them anew. */
 	turn_prefetch_drop(r);
+	if (rc == RC_OK)
+		rc = approval_load(r, &found);
+	if (rc == RC_OK && found.error.status != 0) {
+		load_feed_error(r, found.error);
+		return RC_OK;
+	}
 	if (rc == RC_OK && !r->begun)
 		rc = load_store_input(r);
 	if (rc == RC_NOENT) {
@@ -426,9 +467,10 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	}
 	if (rc != RC_OK)
 		return rc;
+	rc = load_put_event(r, &found, &e);
+	if (rc != RC_OK)
+		return rc;
 	turn_publish_user_input(r);
-	e.filter = r->early.sent || r->facts.filter.n > 0;
-	e.text = unconfirmed_sentences(r->facts.unconfirmed, r->a);
 	turn_feed(r, &e);
 	return RC_OK;
 }

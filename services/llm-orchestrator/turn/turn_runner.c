@@ -104,7 +104,8 @@ static bool
 run_may_have_acted(const struct turn_run *r)
 {
 	return r->acting &&
-	    (turn_has_effect(&r->turn) || !TAILQ_EMPTY(&r->invokes));
+	    (turn_has_effect(&r->turn) || !TAILQ_EMPTY(&r->invokes) ||
+		!TAILQ_EMPTY(&r->provided));
 }
 
 #define UNREPLICATED " too few replicas of Redis have it; "
@@ -440,6 +441,7 @@ turn_run_new(
 	turn_init(&r->turn, (size_t)o->conf->max_rounds);
 	TAILQ_INIT(&r->requests);
 	TAILQ_INIT(&r->invokes);
+	TAILQ_INIT(&r->provided);
 	buf_init(&r->facts.filter, BUS_PAYLOAD_MAX);
 	TAILQ_INSERT_TAIL(&o->runs, r, link);
 	o->n_runs++;

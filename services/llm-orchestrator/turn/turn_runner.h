@@ -31,12 +31,15 @@
 #include "model/model.h"
 #include "reply/reply_compose.h"
 #include "state/turn.h"
+#include "tools/provider_table.h"
+#include "tools/tool_set.h"
 #include "turn/turn_fsm.h"
 #include "wire/msgs.h"
 
 struct invoke;
 struct orch;
 struct peer_request;
+struct provided_call;
 struct reply_stream;
 struct svc_call;
 struct tool_catalog;
@@ -46,6 +49,7 @@ struct unconfirmed;
 
 TAILQ_HEAD(peer_request_list, peer_request);
 TAILQ_HEAD(invoke_list, invoke);
+TAILQ_HEAD(provided_call_list, provided_call);
 
 /* Actions of a turn that wait to be executed. */
 #define TURN_PENDING_MAX 64
@@ -99,7 +103,9 @@ struct turn_facts {
 	struct tool_catalog *tools;
 	struct str summary;              /* absent: none */
 	struct unconfirmed *unconfirmed; /* calls of earlier turns; or NULL */
-	bool had_unconfirmed;            /* the session stores some */
+	struct str approval;  /* a call that waits for one; absent: none */
+	bool had_unconfirmed; /* the session stores some */
+	struct session_notes notes; /* of its runs, which this turn reports */
 	struct buf filter; /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
@@ -130,11 +136,13 @@ struct turn_run {
 	bool entered;           /* it has a queue slot, or may have one */
 	bool given;             /* the facts are those of the request */
 	bool begun;             /* its input was stored with its slot */
-	struct str left_open;   /* if begun: by turns before; absent: nothing */
-	bool acting;            /* recorded: a body may act */
-	bool announced;         /* its start event was appended, or may be */
-	bool model_last;        /* the last event was the model's */
-	bool append_uncertain;  /* an append timed out */
+	/* If begun: by turns before; absent: nothing, none. */
+	struct str left_open, approval;
+	struct session_notes notes;
+	bool acting;           /* recorded: a body may act */
+	bool announced;        /* its start event was appended, or may be */
+	bool model_last;       /* the last event was the model's */
+	bool append_uncertain; /* an append timed out */
 	struct wall started;
 	struct mono start;
 	struct turn_facts facts;
@@ -161,6 +169,14 @@ struct turn_run {
 	struct mono retry_until; /* for the first pending action; 0: no retry */
 	struct peer_request_list requests;
 	struct invoke_list invokes;
+	struct provided_call_list provided;
+	struct tool_set tools;
+	uint64_t list_marks[PROVIDERS_MAX]; /* when lists were requested */
+	size_t lists_open;                  /* lists without a reply */
+	bool lists_missing;
+	size_t search_call, found_before; /* of the search for more tools */
+	/* The call that the turn asks about; its prompt absent: none. */
+	struct wire_session_approval question;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
 	struct loop_timer progress, poll, expire, retry;

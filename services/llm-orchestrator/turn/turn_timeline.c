@@ -28,6 +28,7 @@ timeline_name(enum timeline_kind kind)
 		[TIMELINE_EMOTION] = "emotion",
 		[TIMELINE_INTENT] = "intent",
 		[TIMELINE_MEMORY] = "memory",
+		[TIMELINE_TOOLS] = "tools",
 		[TIMELINE_ACT] = "act",
 		[TIMELINE_COMPLETION] = "think",
 		[TIMELINE_INVOKE] = "invoke",
@@ -194,6 +195,7 @@ timeline_outcome_name(enum turn_outcome outcome)
 		[TURN_NO_SUBSCRIBER] = "no_subscriber",
 		[TURN_NO_TIME] = "late",
 		[TURN_NO_MATCH] = "nothing_fits",
+		[TURN_UNAPPROVED] = "asked",
 	};
 
 	return names[outcome] != NULL ? names[outcome] : "error";
@@ -228,6 +230,7 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 		{ TURN_DO_OBSERVE_EMOTION, TIMELINE_EMOTION },
 		{ TURN_DO_FILTER_INTENTS, TIMELINE_INTENT },
 		{ TURN_DO_CHECK_MEMORY, TIMELINE_MEMORY },
+		{ TURN_DO_LIST_TOOLS, TIMELINE_TOOLS },
 		{ TURN_DO_SEND_INTENTS, TIMELINE_ACT },
 		{ TURN_DO_COMMIT, TIMELINE_COMMIT },
 	};
@@ -236,7 +239,8 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 	if (a->kind == TURN_DO_CALL_MODEL)
 		timeline_begin_now(
 		    r, TIMELINE_COMPLETION, 0, timeline_number(r));
-	else if (a->kind == TURN_DO_INVOKE)
+	else if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_CALL_TOOL ||
+	    a->kind == TURN_DO_READ_TOOL || a->kind == TURN_DO_FIND_TOOLS)
 		timeline_begin_now(
 		    r, TIMELINE_INVOKE, a->call, r->turn.calls[a->call].skill);
 	else if (a->kind == TURN_DO_RECALL)
@@ -269,6 +273,8 @@ timeline_end_call(struct turn_run *r, const struct turn_event *e)
 		[TURN_INVOKE] = TIMELINE_INVOKE,
 		[TURN_RECALL] = TIMELINE_RECALL,
 		[TURN_FORGET] = TIMELINE_FORGET,
+		[TURN_PROVIDED] = TIMELINE_INVOKE,
+		[TURN_MORE] = TIMELINE_INVOKE,
 	};
 	enum turn_call_kind kind = e->call < r->turn.n_calls
 	    ? r->turn.calls[e->call].kind
@@ -314,6 +320,10 @@ turn_trace_event(struct turn_run *r, const struct turn_event *e)
 	case TURN_MEMORY_REPLY:
 		timeline_end_now(
 		    r, TIMELINE_MEMORY, e->known ? "ok" : "not_ready");
+		break;
+	case TURN_TOOLS_REPLY:
+		timeline_end_now(
+		    r, TIMELINE_TOOLS, r->lists_missing ? "no_answer" : "ok");
 		break;
 	case TURN_INTENT_RESULT:
 		timeline_end_now(

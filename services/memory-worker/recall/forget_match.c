@@ -13,7 +13,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 
 /* Bytes of a query and a memory without insignificant words. */
 #define TEXT_MAX ((size_t)64 * 1024)

@@ -12,7 +12,7 @@
 
 #include "core/map.h"
 #include "core/mem.h"
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 
 #define VECTOR_BLOCK 64
 /* A single character is less significant than a pair. */

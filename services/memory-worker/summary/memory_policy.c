@@ -4,7 +4,7 @@
 #include "summary/memory_policy.h"
 
 #include "core/mem.h"
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 
 #define FOLD_MAX 256
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "core/mem.h"
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 
 /* The prompt's texts in each language. */
 static const struct {

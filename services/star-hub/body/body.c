@@ -21,6 +21,8 @@
 /* How often residents are read, and of an environment without any. */
 #define SYNC_MS       2000
 #define SYNC_EMPTY_MS 30000
+/* Longest wait for NATS to have the subscriptions of new ones. */
+#define FLUSH_MS 1000
 /* Environments of one tick, and residents that are renewed together. */
 #define FIBERS_MAX 256
 #define GROUP_MAX  64
@@ -157,6 +159,46 @@ body_sync_entry(struct body *b, const struct star_resident *e)
 }
 
 static void
+body_on_flushed(void *arg, enum rc rc, struct str data)
+{
+	(void)rc;
+	(void)data;
+	fiber_resume(arg);
+}
+
+/* Commands to new residents arrive now; without NATS, when it is back. */
+static void
+body_flush(struct body *b)
+{
+	struct wall end = { clock_wall().ms + FLUSH_MS };
+
+	if (bus_flush(b->all->h->bus, end,
+		(struct bus_reply_handler){
+		    body_on_flushed, fiber_self(), false },
+		NULL) == RC_OK)
+		fiber_suspend();
+}
+
+/* A terminal that is present gets commands, so it is reported last. */
+static void
+body_report_new(struct body *b)
+{
+	struct resident *r;
+	bool flushed = false;
+
+	TAILQ_FOREACH (r, &b->residents, link) {
+		if (!r->is_new)
+			continue;
+		if (!flushed)
+			body_flush(b);
+		flushed = true;
+		r->is_new = false;
+		if (!resident_report(r))
+			b->synced = (struct mono){ 0 };
+	}
+}
+
+static void
 body_read_residents(struct body *b)
 {
 	struct arena *a = arena_new(ARENA_BYTES);
@@ -181,6 +223,7 @@ body_read_residents(struct body *b)
 		if (r->missing)
 			resident_end(r);
 	}
+	body_report_new(b);
 	arena_free(a);
 }
 

@@ -126,6 +126,7 @@ struct resident {
 	bool online;       /* its terminal, as last reported */
 	bool ended;        /* it is freed when its last user ends */
 	bool missing;      /* while the list is read */
+	bool is_new;       /* its terminal has not been reported yet */
 	unsigned users;    /* fibers and turns */
 	struct mono alive; /* when its terminal's last sign of life was sent */
 	int64_t skills_gen, catalog_gen; /* as written; 0: none */
@@ -159,7 +160,8 @@ void bodies_notify(struct hub *h, const struct star_room *room);
 
 /*
  * In a fiber that holds the body's lock:
- * resident_new(b, e): Acquire the lease of a soul, and be its agent.
+ * resident_new(b, e): Acquire the lease of a soul, and be its agent; is_new is
+ * set, and the caller reports it.
  * resident_report(r): Bring its terminal up to date; false: another hub has it.
  * resident_tick(r): Renew what expires; the same.
  * resident_end(r): Give up its lease, identity and list entry.

@@ -314,7 +314,10 @@ resident_enter(struct resident *r)
 bool
 resident_send(struct resident *r, struct str text)
 {
-	if (!resident_holds(r) || r->client == NULL || r->client->closing)
+	/* What one that is still being claimed sends is rejected, and the error
+	 * waits for it. */
+	if (!resident_holds(r) || r->client == NULL || r->client->closing ||
+	    r->client->phase != CLIENT_OPEN)
 		return false;
 	hub_receive(resident_hub(r), r->client, text);
 	return true;
@@ -529,8 +532,7 @@ resident_new(struct body *b, const struct star_resident *e)
 	    LOG_S("soul", r->soul), LOG_V("env", b->identity.id));
 	resident_enter(r);
 	body_subscribe(r);
-	if (!resident_report(r))
-		b->synced = (struct mono){ 0 };
+	r->is_new = true;
 }
 
 bool

@@ -62,6 +62,15 @@ hub_stop(struct stack_proc *hub)
 	ck_assert_int_eq(tk_wait(&hub->proc, STACK_MS), 0);
 }
 
+/* ---- an mcp-host beside it ---- */
+
+static void
+mcp_start(struct stack_proc *p)
+{
+	stack_spawn_mcp_host(&stack, p);
+	stack_wait_ready(p);
+}
+
 /* ---- an engine-runner beside it ---- */
 
 #define ENGINE                                                       \
@@ -149,6 +158,9 @@ TEST(metrics_of_every_service_pass_promtool)
 	promtool_check(&e.runner, "engine-runner");
 	promtool_check(&e.proxy, "engine-proxy");
 	engines_stop(&e);
+	mcp_start(&hub);
+	promtool_check(&hub, "mcp-host");
+	hub_stop(&hub);
 }
 
 /* ---- metrics used by alerts and dashboard ---- */
@@ -170,7 +182,7 @@ is_service(struct str name)
 	}
 	return str_eq(name, STR("star-hub")) ||
 	    str_eq(name, STR("engine-runner")) ||
-	    str_eq(name, STR("engine-proxy"));
+	    str_eq(name, STR("engine-proxy")) || str_eq(name, STR("mcp-host"));
 }
 
 /* Whether a metric with that label (absent: any) has a sample. */
@@ -290,6 +302,9 @@ scrape_all(const char *soul)
 	scrape(&e.runner, &all);
 	scrape(&e.proxy, &all);
 	engines_stop(&e);
+	mcp_start(&hub);
+	scrape(&hub, &all);
+	hub_stop(&hub);
 	return all;
 }
 

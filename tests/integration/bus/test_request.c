@@ -195,6 +195,65 @@ TEST(a_cancelled_request_calls_no_handler)
 	bus_fixture_stop(&e);
 }
 
+/* A flush that ends in *a. */
+static enum rc
+flush(struct bus_fixture *e, int ms, struct bus_fixture_reply *a)
+{
+	memset(a, 0, sizeof(*a));
+	return bus_flush(e->bus, bus_fixture_in_ms(ms),
+	    (struct bus_reply_handler){ bus_fixture_on_reply, a, false }, NULL);
+}
+
+TEST(a_flush_ends_when_the_server_has_what_was_sent)
+{
+	struct bus_fixture_reply a[100];
+	struct bus_fixture e;
+	int n = 0;
+	size_t i;
+
+	bus_fixture_start(&e);
+	bus_fixture_freeze(&e);
+	bus_fixture_serve(e.bus, "t.new", bus_fixture_on_echo, &n);
+	for (i = 0; i < NELEM(a); i++)
+		ck_assert_int_eq(flush(&e, BUS_FIXTURE_MS, &a[i]), RC_OK);
+	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), NELEM(a));
+	/* Longer than the server takes when it runs. */
+	ck_assert(!bus_fixture_until(&e, bus_fixture_is_replied, &a[0], 100));
+	tk_signal(&e.nats.proc, SIGCONT);
+	for (i = 0; i < NELEM(a); i++) {
+		BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a[i]);
+		ck_assert_int_eq(a[i].rc, RC_OK);
+		ck_assert_int_eq(a[i].calls, 1);
+	}
+	ck_assert_int_eq(bus_fixture_gauge(&e, "soul_bus_inflight"), 0);
+	bus_fixture_stop(&e);
+}
+
+TEST(a_flush_ends_with_its_deadline_or_the_connection)
+{
+	struct bus_fixture_reply a, b;
+	struct bus_fixture e;
+
+	bus_fixture_start(&e);
+	ck_assert_int_eq(flush(&e, -1, &a), RC_TIMEOUT);
+	bus_fixture_freeze(&e);
+	ck_assert_int_eq(flush(&e, 50, &a), RC_OK);
+	ck_assert_int_eq(flush(&e, BUS_FIXTURE_MS, &b), RC_OK);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
+	ck_assert_int_eq(a.rc, RC_TIMEOUT);
+	ck_assert_int_eq(b.calls, 0);
+	tk_server_stop(&e.nats, SIGKILL);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &b);
+	ck_assert_int_eq(b.rc, RC_DOWN);
+	ck_assert_int_eq(flush(&e, BUS_FIXTURE_MS, &a), RC_DOWN);
+	tk_server_restart(&e.nats);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_up, e.bus);
+	ck_assert_int_eq(flush(&e, BUS_FIXTURE_MS, &a), RC_OK);
+	BUS_FIXTURE_WAIT(&e, bus_fixture_is_replied, &a);
+	ck_assert_int_eq(a.rc, RC_OK);
+	bus_fixture_stop(&e);
+}
+
 TEST(invalid_requests_are_rejected)
 {
 	static const char *const bad[] = { "", ".", "a.", ".a", "a..b", "a b",

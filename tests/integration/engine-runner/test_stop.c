@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
+#include "state/run_runner.h"
 #include "testkit/engine_runner_fixture.h"
 
 #define SILENT ER_STEPS(ER_THREAD, ER_TURN, "silent")
@@ -107,6 +109,33 @@ TEST(an_engine_that_prints_too_much_is_stopped)
 	er_stop(&f);
 }
 
+/* One large file is the kernel's matter; this is the shim's. */
+TEST(an_engine_that_writes_too_many_files_is_stopped)
+{
+	static char names[40][16];
+	const char *steps[NELEM(names) + 4] = { ER_THREAD, ER_TURN };
+	char id[RUN_ID_MAX], other[RUN_ID_MAX];
+	size_t i;
+
+	for (i = 0; i < NELEM(names); i++) {
+		snprintf(names[i], sizeof(names[i]), "write=f%zu", i);
+		steps[2 + i] = names[i];
+	}
+	steps[2 + i] = "silent";
+	er_start(&f, TK_ENV("WORKSPACE_FILES=30"));
+	er_begin(&f, other, SILENT, "");
+	er_await_turn(&f, other);
+	er_begin(&f, id, steps, "");
+	er_is(&f, id, "failed", "OUTPUT_LIMIT");
+	er_events(&f, id,
+	    "started warning:UNPARSED_OUTPUT warning:WORKSPACE_LIMIT "
+	    "failed:OUTPUT_LIMIT");
+	/* The other one is unharmed. */
+	ck_assert(er_cancel(&f, other));
+	er_is(&f, other, "canceled", "CANCELED");
+	er_stop(&f);
+}
+
 TEST(an_engine_that_lives_behind_its_end_is_stopped)
 {
 	char id[RUN_ID_MAX];
@@ -192,6 +221,22 @@ TEST(a_drain_stops_what_runs)
 	er_is(&f, id, "failed", "RUNNER_STOPPED");
 	er_events(&f, id, "started failed:RUNNER_STOPPED");
 	ck_assert_uint_eq(er_processes(), 0);
+	er_stop(&f);
+}
+
+/* So that nobody waits for its end to be noticed. */
+TEST(a_runner_that_has_drained_does_not_live)
+{
+	struct arena *a = arena_new(1024 * 1024);
+	struct run_runner *list;
+	size_t n;
+
+	er_start(&f, NULL);
+	tk_service_end(&f.runner[0]);
+	ck_assert_int_eq(run_runner_list(f.gw.db.s, a, &list, &n), RC_OK);
+	ck_assert_uint_eq(n, 1);
+	ck_assert(!list[0].alive);
+	arena_free(a);
 	er_stop(&f);
 }
 

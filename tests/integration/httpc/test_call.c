@@ -366,3 +366,90 @@ TEST(calls_are_counted)
 	buf_free(&b);
 	metric_set_free(set);
 }
+
+static _Atomic size_t n_requests;
+
+/* A response to the first request of a connection, and the end after others. */
+static void
+respond_to_first(struct raw_server *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	if (raw_server_read(fd, &in)) {
+		n_requests++;
+		if (raw_server_write(
+			fd, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") &&
+		    raw_server_read(fd, &in))
+			n_requests++;
+	}
+	buf_free(&in);
+}
+
+/* Post twice, and count the requests that the server has received. */
+static size_t
+requests_of_two_posts(bool once)
+{
+	size_t n;
+
+	n_requests = 0;
+	httpc_fixture_open(&s, respond_to_first, (struct httpc_opts){ 0 });
+	for (int i = 0; i < 2; i++) {
+		httpc_fixture_call_init(&g, s.c, s.url);
+		g.rq.method = "POST";
+		g.rq.body = STR("{}");
+		g.rq.once = once;
+		httpc_fixture_run(&s, &g);
+		ck_assert_int_eq(g.rc, RC_OK);
+		buf_free(&g.body);
+	}
+	n = n_requests;
+	httpc_fixture_close(&s);
+	return n;
+}
+
+TEST(a_request_is_sent_once_if_it_must_be)
+{
+	ck_assert_uint_eq(requests_of_two_posts(true), 2);
+	/* What curl does otherwise: the test would not find a difference. */
+	ck_assert_uint_eq(requests_of_two_posts(false), 3);
+}
+
+static char found[128];
+
+static void
+on_done_location(void *arg, struct httpc_call *call, enum rc rc,
+    const struct httpc_response *response)
+{
+	str_copy(httpc_location(call), found, sizeof(found));
+	ck_assert(httpc_was_sent(call));
+	httpc_fixture_on_done(arg, call, rc, response);
+}
+
+static void
+respond_redirect(struct raw_server *p, int fd)
+{
+	struct buf in = BUF_INIT(65536);
+
+	(void)p;
+	if (raw_server_read(fd, &in))
+		(void)raw_server_write(fd,
+		    "HTTP/1.1 307 Temporary Redirect\r\nLocation: ../y?z\r\n"
+		    "Content-Length: 0\r\n\r\n");
+	buf_free(&in);
+}
+
+TEST(the_url_of_a_redirect_that_is_not_followed_is_known)
+{
+	char want[128];
+
+	httpc_fixture_open(&s, respond_redirect, (struct httpc_opts){ 0 });
+	httpc_fixture_call_init(&g, s.c, s.url);
+	g.rq.on_done = on_done_location;
+	httpc_fixture_run(&s, &g);
+	ck_assert_int_eq(g.status, 307);
+	snprintf(want, sizeof(want), "http://127.0.0.1:%d/y?z", s.p.port);
+	ck_assert_str_eq(found, want);
+	buf_free(&g.body);
+	httpc_fixture_close(&s);
+}

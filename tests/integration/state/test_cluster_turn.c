@@ -20,8 +20,10 @@ static const char *const keys[] = { "soul:session:{b0562}:u:s",
 	"soul:messages:{b0562}:u:s", "soul:events:{b0562}:u:s:1",
 	"soul:turns:{b0562}:u:s:2", "soul:turn:{b0562}:u:a",
 	"soul:turn:{b0562}:u:b", "soul:soul:{b0562}:u:soul",
-	"soul:instance:{b0562}:i:1", "soul:idle:{b0562}:1",
-	"soul:user:{b0562}:u:sessions:1", "soul:instance:{b0562}:j:1" };
+	"soul:state:{b0562}:u:soul", "soul:user:{b0562}:u:souls:1",
+	"soul:user:{b0562}:u:soul_names:1", "soul:instance:{b0562}:i:1",
+	"soul:idle:{b0562}:1", "soul:user:{b0562}:u:sessions:1",
+	"soul:instance:{b0562}:j:1" };
 
 struct moving {
 	struct tk_cluster set;

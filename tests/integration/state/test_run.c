@@ -639,33 +639,37 @@ TEST(runs_are_listed_newest_first_and_page_by_page)
 
 /* ---- timers ---- */
 
+/* When the first run of the bucket is due (ms), of which none is now. */
+static int64_t
+next_due(struct state_fixture *b, unsigned bucket)
+{
+	struct run_due_list due;
+
+	OK(run_due_claim(b->s, bucket, 60000, 10, b->a, &due));
+	ck_assert_uint_eq(due.n, 0);
+	return due.next.ms;
+}
+
 TEST(runs_are_due_when_something_is_to_be_done)
 {
 	unsigned bucket = state_fixture_bucket("ann");
 	struct run_due_list due;
 	struct state_fixture b;
 	struct run_record rec;
-	struct wall next;
 	char id[RUN_ID_MAX];
 	int64_t now;
 
 	state_fixture_start(&b);
-	OK(run_due_next(b.s, &bucket, 1, &next));
-	ck_assert_int_eq(next.ms, 0);
+	ck_assert_int_eq(next_due(&b, bucket), 0);
 	run_fixture_create(b.s, id);
 	now = state_fixture_now(&b);
-	OK(run_due_next(b.s, &bucket, 1, &next));
-	ck_assert_int_gt(next.ms, now);
-	ck_assert_int_le(next.ms, now + RUN_QUEUED_MS);
-	OK(run_due_claim(b.s, bucket, 60000, 10, b.a, &due));
-	ck_assert_uint_eq(due.n, 0);
+	ck_assert_int_gt(next_due(&b, bucket), now);
+	ck_assert_int_le(next_due(&b, bucket), now + RUN_QUEUED_MS);
 	rec = run_fixture_claim(b.s, id, b.a);
-	OK(run_due_next(b.s, &bucket, 1, &next));
-	ck_assert_int_gt(next.ms, now + RUN_QUEUED_MS);
+	ck_assert_int_gt(next_due(&b, bucket), now + RUN_QUEUED_MS);
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_WAITING, 1, 1));
 	rec = read_run(&b, id);
-	OK(run_due_next(b.s, &bucket, 1, &next));
-	ck_assert_int_eq(next.ms, rec.reply_until.ms);
+	ck_assert_int_eq(next_due(&b, bucket), rec.reply_until.ms);
 	/* Due, it is one claimer's for a while. */
 	DO(&b, STR("ZADD"),
 	    state_fixture_key((char[STATE_KEY_MAX]){ 0 }, KEY_RUNS_DUE, "ann"),
@@ -683,7 +687,6 @@ TEST(runs_are_due_when_something_is_to_be_done)
 	/* An end is the end of it. */
 	OK(run_adopt(b.s, str_of(id), rec.epoch, b.a, &rec));
 	OK(run_fixture_publish(b.s, &rec, RUN_IS_FAILED, 1, 1));
-	OK(run_due_next(b.s, &bucket, 1, &next));
-	ck_assert_int_eq(next.ms, 0);
+	ck_assert_int_eq(next_due(&b, bucket), 0);
 	state_fixture_stop(&b);
 }

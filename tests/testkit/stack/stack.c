@@ -104,6 +104,21 @@ stack_spawn_hub(const struct stack *st, struct stack_proc *p)
 }
 
 void
+stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p)
+{
+	const char *const argv[] = { tk_bin("mcp-host"), NULL };
+	struct arena *a = arena_new(4096);
+	const char *const more[] = {
+		arena_printf(a, "MCP_CONFIG=%s", tk_path("mcp.json")).p, NULL
+	};
+
+	tk_write_file(tk_path("mcp.json"),
+	    "{\"mcpServers\":{\"none\":{\"command\":\"/bin/false\"}}}");
+	stack_spawn_beside(st, argv, "mcp-host", more, p);
+	arena_free(a);
+}
+
+void
 stack_spawn_engines(const struct stack *st, const char *engine,
     struct stack_proc *runner, struct stack_proc *proxy)
 {

@@ -141,6 +141,9 @@ TEST(failures_are_named)
 		{ TURN_SKIPPED, NULL,
 		    "前一次没有得到确认，后面的点头没有再做。", "not sent" },
 		{ TURN_CANCELED, NULL, "点头还没有做。", "canceled" },
+		{ TURN_UNAPPROVED, NULL, "点头要得到同意才能做。",
+		    "approval required" },
+		{ TURN_DENIED, NULL, "好的，点头没有做。", "not approved" },
 	};
 	struct arena *a = arena_new(1024 * 1024);
 	struct reply_skills s;

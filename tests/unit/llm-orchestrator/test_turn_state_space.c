@@ -4,7 +4,8 @@
  * what the turn has requested. Only pending requests get replies; all other
  * events are applied too, and must change nothing. A memory search adds a
  * round, so turns with searches have one other round. Turns that forget have
- * up to three calls, and fewer kinds of completions.
+ * up to three calls, and fewer kinds of completions; so have turns with tools
+ * of providers, which may begin with a call that the user was asked about.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 
 /* Pending requests. */
 struct owed {
-	bool slot, load, observe, saved, filter, memory, act, think, store;
+	bool slot, load, observe, saved, filter, memory, tools, act, think,
+	    store;
 	bool call[TURN_CALLS_MAX];
 };
 
@@ -45,6 +47,7 @@ struct search {
 	size_t edges;
 	unsigned sorts; /* kinds of completions */
 	bool saves;     /* souls may be saved after the first reply */
+	bool provides;  /* providers are present */
 };
 
 /* ---- events ---- */
@@ -52,6 +55,12 @@ struct search {
 static const struct turn_call two_recalls[] = { RECALL, RECALL };
 static const struct turn_call two_forgets[] = { FORGET, FORGET };
 static const struct turn_call all_kinds[] = { CALL("nod"), RECALL, FORGET };
+static const struct turn_call approved[] = { WRITE("send") };
+static const struct turn_call denied[] = { PROVIDED(
+    "send", .outcome = TURN_DENIED) };
+static const struct turn_call read_and_nod[] = { READ("read"), CALL("nod") };
+static const struct turn_call recall_and_guarded[] = { RECALL,
+	GUARDED("send") };
 static const struct turn_call bad_forget[] = { { .kind = TURN_FORGET,
     .outcome = TURN_INVALID,
     .skill = STR_INIT("forget_memory") } };
@@ -63,7 +72,7 @@ static const struct turn_route *const routes[] = { NULL, &route_fallback,
 	&route_safe };
 
 /* Kinds of completions: skills, searches, forget_memory. */
-enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4 };
+enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4, TOOLS = 8 };
 
 static const struct {
 	const char *text;
@@ -72,7 +81,15 @@ static const struct {
 	unsigned sort;
 } replies[] = {
 	{ "", NULL, 0, SKILLS },
-	{ "text", NULL, 0, SKILLS | FORGETS },
+	{ "text", NULL, 0, SKILLS | FORGETS | TOOLS },
+	{ "", call_read, 1, TOOLS },
+	{ "text", call_write, 1, TOOLS },
+	{ "text", call_guarded, 1, TOOLS },
+	{ "", call_read_guarded, 2, TOOLS },
+	{ "", call_two_guarded, 2, TOOLS },
+	{ "text", call_more, 1, TOOLS },
+	{ "text", read_and_nod, 2, TOOLS },
+	{ "", recall_and_guarded, 2, TOOLS },
 	{ "", call_nod, 1, SKILLS },
 	{ "text", call_nod, 1, SKILLS },
 	{ "", call_two, 2, SKILLS },
@@ -93,9 +110,9 @@ static const struct {
 	{ "", bad_forget, 1, FORGETS },
 };
 
-/* The last one: of forget_memory only. */
+/* The last two: of forget_memory, of tools of providers only. */
 static const enum turn_outcome results[] = { TURN_OK, TURN_ERROR,
-	TURN_NOT_CONFIRMED, TURN_NO_MATCH };
+	TURN_NOT_CONFIRMED, TURN_NO_MATCH, TURN_UNAPPROVED };
 
 /* ---- states ---- */
 
@@ -114,9 +131,9 @@ key_of(const struct node *n, char dst[KEY_MAX])
 		t->route.action, t->route.rest.n > 0, t->round, t->offered,
 		t->corrected, t->recalled, t->overflow, t->has_text,
 		t->model_failed, t->text.n > 0, n->owed.slot, n->owed.load,
-		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.act,
-		n->owed.think, n->owed.store, n->owed.saved, t->unsaved,
-		t->committed };
+		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.tools,
+		t->listed, t->more, t->replies, n->owed.act, n->owed.think,
+		n->owed.store, n->owed.saved, t->unsaved, t->committed };
 	for (size_t i = 0; i < NELEM(parts); i++)
 		dst[at++] = (char)parts[i];
 	for (size_t i = 0; i < t->round; i++)
@@ -169,6 +186,15 @@ note_call(struct node *n, const struct turn_action *a)
 	if (a->kind == TURN_DO_INVOKE) {
 		ck_assert_int_eq(d->kind, TURN_INVOKE);
 		ck_assert(gate_open(&n->t) || d->safety);
+	} else if (a->kind == TURN_DO_CALL_TOOL) {
+		ck_assert_int_eq(d->kind, TURN_PROVIDED);
+		ck_assert(gate_open(&n->t) && !d->safety && !d->needs_approval);
+	} else if (a->kind == TURN_DO_READ_TOOL) {
+		ck_assert_int_eq(d->kind, TURN_PROVIDED);
+		ck_assert(d->safety && !d->needs_approval);
+	} else if (a->kind == TURN_DO_FIND_TOOLS) {
+		ck_assert_int_eq(d->kind, TURN_MORE);
+		ck_assert(n->t.more);
 	} else if (a->kind == TURN_DO_FORGET) {
 		ck_assert_int_eq(d->kind, TURN_FORGET);
 		ck_assert(n->t.memory);
@@ -227,6 +253,9 @@ note(struct node *n, const struct turn_action *a)
 	case TURN_DO_CHECK_MEMORY:
 		owed = &n->owed.memory;
 		break;
+	case TURN_DO_LIST_TOOLS:
+		owed = &n->owed.tools;
+		break;
 	case TURN_DO_SEND_INTENTS:
 		check_sent(&n->t);
 		owed = &n->owed.act;
@@ -241,6 +270,9 @@ note(struct node *n, const struct turn_action *a)
 		break;
 	case TURN_DO_INVOKE:
 	case TURN_DO_FORGET:
+	case TURN_DO_CALL_TOOL:
+	case TURN_DO_READ_TOOL:
+	case TURN_DO_FIND_TOOLS:
 	case TURN_DO_RECALL:
 		note_call(n, a);
 		return;
@@ -289,8 +321,36 @@ check_known(const struct node *after, const struct turn_event *e)
 	if (e->kind != TURN_CALL_RESULT || t->phase != TURN_COMMITTING)
 		return;
 	for (size_t i = 0; i < t->n_calls; i++)
-		ck_assert(t->calls[i].kind != TURN_FORGET ||
-		    t->calls[i].round < t->round);
+		ck_assert((t->calls[i].kind != TURN_FORGET &&
+			      t->calls[i].kind != TURN_PROVIDED) ||
+		    t->calls[i].round < t->round ||
+		    t->calls[i].outcome == TURN_UNAPPROVED ||
+		    t->calls[i].outcome == TURN_DEFERRED);
+}
+
+/* The user is asked about one call at most, which is not sent. */
+static void
+check_unapproved(const struct turn *t)
+{
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < t->n_calls; i++)
+		waiting += t->calls[i].outcome == TURN_UNAPPROVED;
+	ck_assert_uint_le(waiting, 1);
+}
+
+/*
+ * Providers are requested only if the model is called with tools, or the turn
+ * has ended before.
+ */
+static void
+check_listed(const struct turn *t)
+{
+	if (!t->listed || !t->routed)
+		return;
+	ck_assert_int_ne(t->route.action, WIRE_DECISION_ACTION_NO_ACTION);
+	ck_assert(t->route.action != WIRE_DECISION_ACTION_EXECUTE_INTENTS ||
+	    t->route.rest.n > 0);
 }
 
 /* A turn that has not ended waits for something. */
@@ -300,7 +360,7 @@ check_alive(const struct node *n)
 	const struct owed *o = &n->owed;
 	bool alive = o->slot || o->load || o->observe || o->filter || o->act ||
 	    o->think || o->store || (n->t.committed && o->saved) ||
-	    (n->t.model_deferred && o->memory);
+	    (n->t.model_deferred && (o->memory || o->tools));
 
 	if (n->t.phase == TURN_ENDED) {
 		ck_assert_uint_eq(n->finals, 1);
@@ -344,6 +404,8 @@ step(struct search *w, const struct node *from, struct turn_event e,
 	check_calls(from, &to, &e);
 	check_known(&to, &e);
 	check_safe(&to.t);
+	check_unapproved(&to.t);
+	check_listed(&to.t);
 	check_alive(&to);
 	push(w, &to);
 }
@@ -376,6 +438,16 @@ perception(struct search *w, const struct node *from)
 {
 	ON(load, .kind = TURN_LOADED, .filter = true);
 	ON(load, .kind = TURN_LOADED, .filter = false);
+	if (w->provides) {
+		ON(load, .kind = TURN_LOADED, .filter = true, .tools = true);
+		ON(load, .kind = TURN_LOADED, .tools = true);
+		ON(load, .kind = TURN_LOADED, .filter = true, .tools = true,
+		    .calls = approved, .n_calls = 1);
+		ON(load, .kind = TURN_LOADED, .filter = true, .tools = true,
+		    .calls = denied, .n_calls = 1);
+	}
+	ON(tools, .kind = TURN_TOOLS_REPLY, .known = true);
+	ON(tools, .kind = TURN_TOOLS_REPLY);
 	ON(load, .kind = TURN_LOADED, .error = { 503, "x", "x" });
 	ON(observe, .kind = TURN_EMOTION_REPLY, .known = true);
 	ON(observe, .kind = TURN_EMOTION_REPLY, .known = true,
@@ -414,6 +486,10 @@ works(struct search *w, const struct node *from)
 			if (results[i] == TURN_NO_MATCH &&
 			    (d == from->t.n_calls ||
 				from->t.calls[d].kind != TURN_FORGET))
+				continue;
+			if (results[i] == TURN_UNAPPROVED &&
+			    (d == from->t.n_calls ||
+				from->t.calls[d].kind != TURN_PROVIDED))
 				continue;
 			if (from->owed.call[d])
 				step(w, from, e,
@@ -455,7 +531,10 @@ expand(struct search *w, const struct node *from)
 static void
 search(size_t rounds, unsigned sorts, bool saves)
 {
-	struct search w = { .seen = map_new(), .sorts = sorts, .saves = saves };
+	struct search w = { .seen = map_new(),
+		.sorts = sorts,
+		.saves = saves,
+		.provides = (sorts & TOOLS) != 0 };
 	struct node start = { .owed = { .slot = true } };
 
 	turn_init(&start.t, rounds);
@@ -488,4 +567,9 @@ TEST_T(every_state_with_searches, 300)
 TEST_T(every_state_with_forget_calls, 300)
 {
 	search(1, FORGETS, false);
+}
+
+TEST_T(every_state_with_tools_of_providers, 300)
+{
+	search(1, TOOLS, false);
 }

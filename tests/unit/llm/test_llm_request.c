@@ -220,3 +220,54 @@ TEST(invalid_requests_are_rejected)
 	chat.temperature = 3;
 	ck_assert_int_eq(write_chat(&chat), RC_INVALID);
 }
+
+/* An image of a result, for models that can see. */
+TEST(images_are_for_providers_with_vision)
+{
+	static const struct llm_tool_call call = { .id = STR_INIT("c1"),
+		.name = STR_INIT("shoot"),
+		.arguments = STR_INIT("{}") };
+	static const struct llm_message messages[] = {
+		{ .role = LLM_USER, .text = STR_INIT("look") },
+		{ .role = LLM_ASSISTANT, .calls = &call, .ncalls = 1 },
+		{ .role = LLM_TOOL,
+		    .text = STR_INIT("{\"ok\":true}"),
+		    .tool_call_id = STR_INIT("c1"),
+		    .image = STR_INIT("YQ=="),
+		    .image_type = STR_INIT("image/png") },
+	};
+	static const struct llm_chat chat = { .messages = messages,
+		.nmessages = NELEM(messages),
+		.temperature = -1 };
+	const char *const parts[] = {
+		"{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":"
+		"\"[images of the tool results]\"},{\"type\":\"image_url\","
+		"\"image_url\":{\"url\":\"data:image/png;base64,YQ==\"}}]}",
+		"\"content\":[{\"type\":\"text\",\"text\":\"{\\\"ok\\\":"
+		"true}\"},{\"type\":\"image\",\"source\":{\"type\":"
+		"\"base64\",\"media_type\":\"image/png\",\"data\":"
+		"\"YQ==\"}}]",
+	};
+	const struct dialect *const dialects[] = { &openai_dialect,
+		&anthropic_dialect };
+
+	for (int vision = 0; vision < 2; vision++) {
+		for (size_t i = 0; i < NELEM(dialects); i++) {
+			struct llm_provider o = { .base_url = "http://a",
+				.model = "m1",
+				.kind = i == 0 ? LLM_OPENAI : LLM_ANTHROPIC,
+				.vision = vision == 1 };
+			struct provider p;
+			ck_assert_int_eq(provider_init(&p, &o, NULL), RC_OK);
+			buf_reset(&out);
+			ck_assert_int_eq(
+			    dialects[i]->write(&p, &chat, &out), RC_OK);
+			ck_assert_msg(
+			    (strstr(out.p, parts[i]) != NULL) == (vision == 1),
+			    "%s", out.p);
+			ck_assert(
+			    (strstr(out.p, "YQ==") != NULL) == (vision == 1));
+			provider_free(&p);
+		}
+	}
+}

@@ -22,6 +22,8 @@ static const struct state_script *const others[] = {
 	&script_run_publish,
 	/* A run that is to be canceled stays so. */
 	&script_run_cancel,
+	/* Notes that are removed already are not removed. */
+	&script_run_notes_done,
 	/* The same runner is alive for longer. */
 	&script_run_runner_renew,
 	/* The newest generation stays. */

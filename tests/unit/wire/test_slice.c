@@ -292,6 +292,19 @@ TEST(at_most_max_bytes_are_scanned)
 	buf_free(&b);
 }
 
+TEST(more_bytes_than_a_message_has_are_scanned_if_max_says_so)
+{
+	struct wire_slice_handler h = { .max = WIRE_MESSAGE_MAX + 10 };
+	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX + 100);
+
+	buf_printf(&b, "[\"%*s\"]", WIRE_MESSAGE_MAX + 6, "");
+	ck_assert_int_eq(wire_slice_each(buf_str(&b), NULL), RC_TOOBIG);
+	ck_assert_int_eq(wire_slice_each(buf_str(&b), &h), RC_OK);
+	h.max--;
+	ck_assert_int_eq(wire_slice_each(buf_str(&b), &h), RC_TOOBIG);
+	buf_free(&b);
+}
+
 /* ---- ends ---- */
 
 TEST(the_end_is_found_at_every_offset_of_a_block)

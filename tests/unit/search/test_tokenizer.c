@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 #include "testkit/testkit.h"
 
 #define TOKENS_MAX 256

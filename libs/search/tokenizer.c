@@ -1,4 +1,4 @@
-#include "store/tokenizer.h"
+#include "search/tokenizer.h"
 
 #include <utf8proc.h>
 

@@ -5,8 +5,8 @@
  * Words are folded: full-width forms, case, apostrophes, a plural's s.  A pair
  * lies within one run of such characters; punctuation and blanks end a run.
  */
-#ifndef MEMORY_WORKER_TOKENIZER_H
-#define MEMORY_WORKER_TOKENIZER_H
+#ifndef SEARCH_TOKENIZER_H
+#define SEARCH_TOKENIZER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,4 +70,4 @@ bool tokenizer_rune(
 /* tokenizer_hash(x): A hash of x. */
 uint64_t tokenizer_hash(uint64_t x);
 
-#endif /* !MEMORY_WORKER_TOKENIZER_H */
+#endif /* !SEARCH_TOKENIZER_H */

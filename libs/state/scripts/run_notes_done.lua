@@ -1,0 +1,18 @@
+-- run_notes_done: a session has reported what has become of its runs.
+--
+-- KEYS: the user's notes
+-- ARGV: session (token), JSON …: as they were read; one that has changed since
+--       stays
+-- Result: OK
+
+--@idempotent
+
+local done = {}
+for i = 2, #ARGV do done[ARGV[i]] = true end
+local all = redis.call('HGETALL', KEYS[1])
+for i = 1, #all, 2 do
+  if done[all[i + 1]] and string.match(all[i], '^%S+') == ARGV[1] then
+    redis.call('HDEL', KEYS[1], all[i])
+  end
+end
+return RC_OK

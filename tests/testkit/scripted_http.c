@@ -1,0 +1,91 @@
+#include "testkit/scripted_http.h"
+
+#include "testkit/raw_server.h"
+
+#define LOG_MAX 512
+
+static struct raw_server server;
+static const struct scripted_http_rule *rules;
+static size_t n_rules;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *requests[LOG_MAX];
+static size_t n_requests;
+
+static const struct scripted_http_rule *
+scripted_find(const char *request)
+{
+	size_t i;
+
+	for (i = 0; i < n_rules; i++)
+		if (strstr(request, rules[i].match) != NULL)
+			return &rules[i];
+	return NULL;
+}
+
+static void
+scripted_serve(struct raw_server *p, int fd)
+{
+	struct buf in = BUF_INIT(16UL * 1024 * 1024);
+	const struct scripted_http_rule *r;
+
+	while (raw_server_read(fd, &in)) {
+		pthread_mutex_lock(&lock);
+		if (n_requests < LOG_MAX)
+			requests[n_requests++] = mem_strdup(in.p);
+		pthread_mutex_unlock(&lock);
+		r = scripted_find(in.p);
+		if (r == NULL || r->response == NULL ||
+		    !raw_server_write(fd, r->response))
+			break;
+		if (r->hold)
+			raw_server_hold(p, fd);
+		if (r->hold || strstr(r->response, "Connection: close") != NULL)
+			break;
+	}
+	shutdown(fd, SHUT_RDWR);
+	buf_free(&in);
+}
+
+int
+scripted_http_open(const struct scripted_http_rule *list, size_t n)
+{
+	rules = list;
+	n_rules = n;
+	n_requests = 0;
+	raw_server_open(&server, scripted_serve);
+	return server.port;
+}
+
+void
+scripted_http_close(void)
+{
+	raw_server_close(&server);
+	while (n_requests > 0)
+		free(requests[--n_requests]);
+}
+
+size_t
+scripted_http_count(const char *text)
+{
+	size_t i, n = 0;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < n_requests; i++)
+		n += strstr(requests[i], text) != NULL;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+bool
+scripted_http_count_is(void *arg)
+{
+	const struct scripted_http_want *want = arg;
+
+	return scripted_http_count(want->text) >= want->n;
+}
+
+size_t
+scripted_http_connections(void)
+{
+	return server.accepted;
+}
