@@ -116,6 +116,7 @@ TEST(readers_get_what_is_theirs)
 	event_fixture_is(&root, seq + 2, "terminal_online");
 	event_fixture_is(&root, seq + 3, "turn_completed");
 	event_fixture_is(&root, seq + 4, "turn_completed");
+	natsSubscription_Destroy(audits);
 	gateway_fixture_stop(&b);
 	ck_assert(tk_sse_ends(&bob, TK_SSE_MS));
 	ck_assert(tk_sse_ends(&provisioner, TK_SSE_MS));
@@ -123,7 +124,6 @@ TEST(readers_get_what_is_theirs)
 	tk_sse_close(&bob);
 	tk_sse_close(&provisioner);
 	tk_sse_close(&root);
-	natsSubscription_Destroy(audits);
 }
 
 TEST(a_stream_resumes_without_a_gap)
