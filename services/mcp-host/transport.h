@@ -84,8 +84,7 @@ struct transport_handler {
 
 /* What a kind of transport does; see below. */
 struct transport_ops {
-	enum rc (*send)(
-	    struct transport *t, const struct transport_message *m) RC_CHECK;
+	enum rc (*send)(struct transport *t, const struct transport_message *m);
 	void (*cancel)(struct transport *t, int64_t id);
 	void (*set_version)(struct transport *t, const char *version);
 	struct str (*log)(const struct transport *t);

@@ -88,6 +88,13 @@ replay_at(const struct replay *r, uint64_t n)
 	return *replay_slot(r, n);
 }
 
+void
+replay_fetch(const struct replay *r)
+{
+	if (r->cap > 0)
+		__builtin_prefetch(replay_slot(r, r->next), 1);
+}
+
 size_t
 replay_bytes_after(const struct replay *r, uint64_t n)
 {

@@ -46,6 +46,9 @@ uint64_t replay_sent(const struct replay *r);
 bool replay_has_after(const struct replay *r, uint64_t n);
 struct frame *replay_at(const struct replay *r, uint64_t n);
 
+/* replay_fetch(r): Let the processor fetch where the next frame is put. */
+void replay_fetch(const struct replay *r);
+
 /* replay_bytes_after(r, n): Of the frames after n, which are held. */
 size_t replay_bytes_after(const struct replay *r, uint64_t n);
 
