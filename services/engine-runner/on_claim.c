@@ -163,7 +163,7 @@ static void
 claim_queued(struct claim *c, const struct run_record *seen, struct arena **own)
 {
 	struct runner *r = c->runner;
-	struct workspace_paths paths = { .run = "" };
+	struct workspace_paths paths;
 	struct run_record rec;
 	enum rc rc;
 

@@ -133,7 +133,7 @@ static void
 host_find_fiber(void *arg)
 {
 	struct host *h = arg;
-	struct tool_server *list[MCP_SERVERS_MAX], *s;
+	struct tool_server *list[MCP_SERVERS_MAX] = { NULL }, *s;
 	struct catalogue *c;
 	size_t n = 0;
 
