@@ -15,8 +15,9 @@
 #   make test-compose            images and docker compose
 
 J ?= $(shell expr $$(nproc) + 1)
-# Most of the time, most tests of "make test" wait.
-TEST_J := $(if $(filter file,$(origin J)),$(shell expr $$(nproc) \* 2 + 1),$(J))
+# Most of the time, most tests of "make test" wait; sanitized ones less.
+TEST_J := $(if $(filter file,$(origin J)),\
+	$(shell expr $$(nproc) $(if $(SAN),+ 2,\* 2 + 1)),$(J))
 SOAK_TESTS := $(patsubst %.c,%,$(wildcard tests/soak/*/test_*.c))
 unit_of = $(notdir $(patsubst %/,%,$(dir $(1))))
 

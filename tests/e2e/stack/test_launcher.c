@@ -15,7 +15,7 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
-#define MOVED 21
+#define MOVED 22
 
 /* One stack: its folder and its ports. */
 struct local {
