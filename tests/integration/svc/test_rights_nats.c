@@ -52,6 +52,36 @@ subscribe(struct user *u, bool may, const char *subject)
 	try_it(u, may, "SUB", subject, "1\r\nUNSUB 1");
 }
 
+static bool
+is_provider(const struct user *u)
+{
+	size_t i;
+	json_t *e;
+
+	json_array_foreach (json_object_get(u->all, "peers"), i, e)
+		if (strcmp(rights_fixture_member(e, "name"), u->name) == 0)
+			return json_is_true(json_object_get(e, "provider"));
+	return false;
+}
+
+/* A provider of tools has subjects with its own name only. */
+static const char *
+own_subject(struct user *u, const char *subject, char dst[128])
+{
+	static const char mark[] = "{provider}";
+	const char *at = strstr(subject, mark);
+	const char *other;
+
+	if (at == NULL || !is_provider(u))
+		return subject;
+	other = rights_fixture_fill(subject, '{', '}', "x1");
+	publish(u, false, other);
+	subscribe(u, false, other);
+	snprintf(dst, 128, "%.*s%s%s", (int)(at - subject), subject, u->name,
+	    at + strlen(mark));
+	return dst;
+}
+
 static void
 try_rows(struct user *u)
 {
@@ -59,7 +89,9 @@ try_rows(struct user *u)
 	json_t *e;
 
 	json_array_foreach (json_object_get(u->all, "nats"), i, e) {
-		const char *subject = rights_fixture_member(e, "subject"),
+		char own[128];
+		const char *subject = own_subject(
+			       u, rights_fixture_member(e, "subject"), own),
 			   *kind = rights_fixture_member(e, "kind");
 		const char *one = rights_fixture_fill(subject, '{', '}', "x1");
 		const char *all = rights_fixture_fill(subject, '{', '}', "*");
@@ -130,14 +162,15 @@ try_stream(struct user *u, const json_t *e)
 	const char *name = rights_fixture_member(e, "name");
 	bool keeps = strcmp(rights_fixture_member(e, "manager"), u->name) == 0;
 	bool reads = rights_fixture_lists(e, "readers", u->name);
+	bool views = rights_fixture_lists(e, "viewers", u->name);
 	bool consumes = rights_fixture_lists(e, "consumers", u->name);
 	char subject[128];
 	size_t i;
 
 	try_api(u, keeps || fills(u, e), "STREAM.CREATE", name, "");
 	try_api(u, keeps, "STREAM.UPDATE", name, "");
-	try_api(u, keeps || reads, "STREAM.INFO", name, "");
-	try_api(u, reads, "STREAM.MSG.GET", name, "");
+	try_api(u, keeps || reads || views, "STREAM.INFO", name, "");
+	try_api(u, reads || views, "STREAM.MSG.GET", name, "");
 	try_api(u, reads, "STREAM.MSG.DELETE", name, "");
 	try_api(u, consumes, "CONSUMER.DURABLE.CREATE", name, u->name);
 	for (i = 0; i < sizeof(never) / sizeof(*never); i++)
