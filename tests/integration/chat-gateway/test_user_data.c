@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/mcp.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/star_home.h"
@@ -18,7 +19,7 @@
 /* Of records that only a turn, a deletion or an outage makes. */
 static const char *const not_made[] = { "user_deleting", "session_retry",
 	"turns", "memory_gone", "memory_past", "memory_past_items",
-	"memory_vecs" };
+	"memory_vecs", "mcp_call" };
 
 static const struct star_identity ann_agent = { STR_INIT("-"),
 	STR_INIT("agent"), STR_INIT("demo_world/agent_007") };
@@ -169,10 +170,30 @@ put_runs(struct gateway_fixture *b)
 
 	new.key = STR("k1");
 	ck_assert_int_eq(run_create(b->db.s, &new), RC_OK);
-	run_fixture_create(b->db.s, id);
+	new = run_fixture_new();
+	new.session_id = STR("s1");
+	ck_assert_int_eq(run_create(b->db.s, &new), RC_OK);
+	str_copy(str_of(new.run_id), id, sizeof(id));
 	rec = run_fixture_claim(b->db.s, id, b->db.arena);
 	ck_assert_int_eq(
 	    run_fixture_publish(b->db.s, &rec, RUN_IS_FAILED, 2, 2), RC_OK);
+}
+
+static void
+put_mcp(struct gateway_fixture *b)
+{
+	const struct str ann = STR("ann");
+	const struct mcp_user_server server = { STR("home"), STR("{}") };
+	const struct mcp_grant grant = { STR("s"), STR("home"), STR("t"),
+		STR("auto"), STR("") };
+	const struct mcp_used used = { STR("home"), STR("t") };
+	const struct mcp_content content = { STR("c1"), STR("image/png"),
+		STR("c2VjcmV0") };
+
+	ck_assert_int_eq(mcp_server_put(b->db.s, ann, &server), RC_OK);
+	ck_assert_int_eq(mcp_grant_put(b->db.s, ann, &grant), RC_OK);
+	ck_assert_int_eq(mcp_used_add(b->db.s, ann, STR("s1"), &used), RC_OK);
+	ck_assert_int_eq(mcp_content_put(b->db.s, ann, &content), RC_OK);
 }
 
 /* Everything that a user may have. */
@@ -201,6 +222,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_session(b);
 	put_star(b, soul);
 	put_runs(b);
+	put_mcp(b);
 }
 
 static bool
