@@ -350,14 +350,17 @@ TEST_T(ids_are_never_interpreted, 240)
 {
 	struct client load = { &stack, "u-beside", "s1", STACK_BODY };
 	struct stack_proc hub = { 0 }, runner = { 0 }, proxy = { 0 };
+	struct stack_proc mcp = { 0 };
 	json_t *all, *route;
 	size_t i, n = 0;
 
 	stack_spawn_hub(&stack, &hub);
 	tk_write_file(tk_path("engine"), ENGINE);
 	stack_spawn_engines(&stack, tk_path("engine"), &runner, &proxy);
+	stack_spawn_mcp_host(&stack, &mcp);
 	stack_wait_ready(&hub);
 	stack_wait_ready(&runner);
+	stack_wait_ready(&mcp);
 	client_select_soul(&stack, "u-beside", STACK_BODY,
 	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);
