@@ -257,6 +257,7 @@ TEST(a_human_that_cannot_be_where_it_was_is_rejected)
 	(void)snprintf(
 	    path, sizeof(path), "/human/bob?session=%s&last=0", s.id);
 	ck_assert_int_eq(tk_ws_open(&bob, f.hub.http, path, NULL), 503);
+	tk_ws_close(&bob);
 	tk_redis_do(&f.redis, NULL, 0, "DEL %s", key);
 	ck_assert_ptr_nonnull(
 	    strstr(star_open(&f, &bob, path), "\"resumed\":false"));
