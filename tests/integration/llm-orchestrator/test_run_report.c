@@ -7,8 +7,9 @@
 
 #define TASK "之前交给codex的任务“demo”"
 
+/* In an arena of the test: a turn resets its fixture's. */
 static struct run_record
-begin_task(struct orch_fixture *b, const char *session)
+begin_task(struct orch_fixture *b, struct arena *a, const char *session)
 {
 	struct run_new n = run_fixture_new();
 	struct run_record rec;
@@ -17,8 +18,7 @@ begin_task(struct orch_fixture *b, const char *session)
 	n.session_id = str_of(session);
 	ck_assert_int_eq(run_create(b->state, &n), RC_OK);
 	ck_assert_int_eq(
-	    run_claim(b->state, str_of(n.run_id), STR("r1"), b->arena, &rec),
-	    RC_OK);
+	    run_claim(b->state, str_of(n.run_id), STR("r1"), a, &rec), RC_OK);
 	return rec;
 }
 
@@ -44,6 +44,7 @@ replies(struct orch_fixture *b, const char *reply)
 TEST_T(one_turn_of_its_session_reports_a_task, 60)
 {
 	struct run_record waits, ends, others;
+	struct arena *a = arena_new(64UL * 1024);
 	struct orch_fixture b;
 	struct orch_turn t;
 	const char *reply;
@@ -51,9 +52,9 @@ TEST_T(one_turn_of_its_session_reports_a_task, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	replies(&b, "你好。");
-	waits = begin_task(&b, "s1");
-	ends = begin_task(&b, "s1");
-	others = begin_task(&b, "s2");
+	waits = begin_task(&b, a, "s1");
+	ends = begin_task(&b, a, "s1");
+	others = begin_task(&b, a, "s2");
 	replies(&b, "你好。");
 	comes_to(&b, &waits, RUN_IS_WAITING);
 	comes_to(&b, &others, RUN_IS_SUCCEEDED);
@@ -75,4 +76,5 @@ TEST_T(one_turn_of_its_session_reports_a_task, 60)
 	orch_turn_close(&t);
 	replies(&b, "你好。");
 	orch_fixture_stop(&b);
+	arena_free(a);
 }
