@@ -103,6 +103,14 @@ buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 }
 
 void
+buf_put_i64(struct buf *b, int64_t v)
+{
+	char text[STR_NUM_MAX];
+
+	buf_put_str(b, str_num(v, text));
+}
+
+void
 buf_drop(struct buf *b, size_t n)
 {
 	if (n > b->n)

@@ -79,6 +79,9 @@ buf_putc(struct buf *b, char c)
 	b->p[b->n] = '\0';
 }
 
+/* buf_put_i64(b, v): Append a number, in decimal. */
+void buf_put_i64(struct buf *b, int64_t v);
+
 /* buf_put_str(b, s): Append a string. */
 static inline void
 buf_put_str(struct buf *b, struct str s)

@@ -281,7 +281,7 @@ static void
 done_text_run(struct done_marker *m)
 {
 	const char *p = m->all.p + m->at, *end = m->all.p + m->all.n;
-	const char *found = NULL;
+	const char *found = NULL, *brace;
 
 	/* A step is short, so that no byte is searched for often. */
 	while (found == NULL && p < end) {
@@ -292,8 +292,9 @@ done_text_run(struct done_marker *m)
 		found = memchr(p, '\n', n);
 		if (found != NULL)
 			n = (size_t)(found - p);
-		if (n > 0 && memchr(p, '{', n) != NULL)
-			found = memchr(p, '{', n);
+		brace = memchr(p, '{', n);
+		if (brace != NULL)
+			found = brace;
 		p = found != NULL ? found : p + n;
 	}
 	m->at = (size_t)(p - m->all.p);

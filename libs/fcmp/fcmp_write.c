@@ -55,14 +55,20 @@ fcmp_put_code(struct wire_out *o, struct str code)
 static inline size_t
 fcmp_escaped_size(unsigned char c)
 {
-	static const unsigned char sizes[0x20] = { sizeof(REPLACEMENT) - 1, 6,
-		6, 6, 6, 6, 6, 6, ['\b'] = 2, ['\t'] = 2, ['\n'] = 2,
-		6, ['\f'] = 2, ['\r'] = 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
-		6, 6, 6, 6, 6, 6 };
-
-	if (c >= 0x20)
-		return c == '"' || c == '\\' ? 2 : 1;
-	return sizes[c];
+	switch (c) {
+	case '\0':
+		return strlen(REPLACEMENT);
+	case '\b':
+	case '\t':
+	case '\n':
+	case '\f':
+	case '\r':
+	case '"':
+	case '\\':
+		return 2;
+	default:
+		return c >= 0x20 ? 1 : strlen("\\u0000");
+	}
 }
 
 struct str
@@ -125,14 +131,6 @@ fcmp_put_member(struct buf *b, const char *name, struct str text)
 }
 
 static void
-fcmp_put_int(struct buf *b, int64_t v)
-{
-	char text[STR_NUM_MAX];
-
-	buf_put_str(b, str_num(v, text));
-}
-
-static void
 fcmp_begin(struct wire_out *o, const struct fcmp_head *h, const char *type)
 {
 	struct buf *b = o->b;
@@ -141,7 +139,7 @@ fcmp_begin(struct wire_out *o, const struct fcmp_head *h, const char *type)
 	    b, "{\"protocol_version\":\"fcmp/1.0\",\"run_id\":", h->run_id);
 	if (h->seq != FCMP_UNNUMBERED) {
 		buf_puts(b, ",\"seq\":");
-		fcmp_put_int(b, h->seq);
+		buf_put_i64(b, h->seq);
 	}
 	fcmp_put_member(b, ",\"ts\":", h->ts);
 	fcmp_put_member(b, ",\"engine\":", h->engine);
@@ -161,15 +159,15 @@ fcmp_end(struct wire_out *o, const struct fcmp_head *h)
 	buf_puts(b, "},\"meta\":{\"confidence\":");
 	wire_out_f64(&meta, h->confidence);
 	buf_puts(b, ",\"attempt\":");
-	fcmp_put_int(b, h->attempt);
+	buf_put_i64(b, h->attempt);
 	buf_puts(b, "},\"raw_ref\":{\"stdout_from\":");
-	fcmp_put_int(b, h->raw.stdout_from);
+	buf_put_i64(b, h->raw.stdout_from);
 	buf_puts(b, ",\"stdout_to\":");
-	fcmp_put_int(b, h->raw.stdout_to);
+	buf_put_i64(b, h->raw.stdout_to);
 	buf_puts(b, ",\"stderr_from\":");
-	fcmp_put_int(b, h->raw.stderr_from);
+	buf_put_i64(b, h->raw.stderr_from);
 	buf_puts(b, ",\"stderr_to\":");
-	fcmp_put_int(b, h->raw.stderr_to);
+	buf_put_i64(b, h->raw.stderr_to);
 	buf_puts(b, "}}");
 }
 

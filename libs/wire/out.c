@@ -333,10 +333,8 @@ wire_out_utf8(struct wire_out *o, struct str s)
 void
 wire_out_i64(struct wire_out *o, int64_t i)
 {
-	char text[STR_NUM_MAX];
-
 	out_sep(o);
-	buf_put_str(o->b, str_num(i, text));
+	buf_put_i64(o->b, i);
 }
 
 /* u / 10^k with k digits after the point; printf takes ten times as long. */

@@ -307,14 +307,6 @@ rasp_put_data(struct wire_out *o, const struct rasp_event *e)
  * written as text, but for what comes from outside.
  */
 static void
-rasp_num(struct buf *b, int64_t v)
-{
-	char text[STR_NUM_MAX];
-
-	buf_put_str(b, str_num(v, text));
-}
-
-static void
 rasp_escaped(struct buf *b, struct str text)
 {
 	struct wire_out o = { .b = b };
@@ -333,11 +325,11 @@ rasp_put_head(struct buf *b, struct str run_id, struct str engine,
 	buf_puts(b, "{\"protocol_version\":\"rasp/1.0\",\"run_id\":");
 	rasp_escaped(b, run_id);
 	buf_puts(b, ",\"seq\":");
-	rasp_num(b, e->seq);
+	buf_put_i64(b, e->seq);
 	buf_puts(b, ",\"ts\":\"");
 	buf_put_str(b, e->ts);
 	buf_puts(b, "\",\"attempt\":");
-	rasp_num(b, e->attempt);
+	buf_put_i64(b, e->attempt);
 	buf_puts(b, ",\"source\":{\"engine\":\"");
 	buf_put_str(b, engine);
 	buf_puts(b, "\",\"stream\":\"");
@@ -367,13 +359,13 @@ rasp_put_tail(struct buf *b, const struct rasp_event *e)
 	rasp_put_any(&o, "tool_call_id", e->tool_call_id);
 	wire_out_object_end(&o);
 	buf_puts(b, ",\"raw_ref\":{\"stdout_from\":");
-	rasp_num(b, e->raw.stdout_from);
+	buf_put_i64(b, e->raw.stdout_from);
 	buf_puts(b, ",\"stdout_to\":");
-	rasp_num(b, e->raw.stdout_to);
+	buf_put_i64(b, e->raw.stdout_to);
 	buf_puts(b, ",\"stderr_from\":");
-	rasp_num(b, e->raw.stderr_from);
+	buf_put_i64(b, e->raw.stderr_from);
 	buf_puts(b, ",\"stderr_to\":");
-	rasp_num(b, e->raw.stderr_to);
+	buf_put_i64(b, e->raw.stderr_to);
 	buf_puts(b, "}}");
 }
 

@@ -95,7 +95,6 @@ link_record_write(const struct link_record *r, struct buf *out)
 	/* Only to find its members. */
 	struct link_record copy = *r;
 	const char *f = link_fields((char)r->kind);
-	char num[STR_NUM_MAX];
 
 	buf_putc(out, (char)r->kind);
 	for (; *f != '\0'; f++) {
@@ -103,9 +102,9 @@ link_record_write(const struct link_record *r, struct buf *out)
 
 		buf_putc(out, '\t');
 		if (*f == 'l')
-			buf_put_str(out, str_num((int64_t)r->bytes.n, num));
+			buf_put_i64(out, (int64_t)r->bytes.n);
 		else if (v != NULL)
-			buf_put_str(out, str_num(*v, num));
+			buf_put_i64(out, *v);
 		else
 			link_put_text(*link_text(&copy, *f), out);
 	}
