@@ -256,7 +256,7 @@ images-offline:
 	@deploy/install-packages --for build packages-docker.txt
 	@deploy/images-offline
 
-run up: all
+run up: all $(MCP_SIM)
 	@STACK_BIN=$${STACK_BIN:-$(B)/bin} deploy/stack $@
 down:
 	@deploy/stack down
