@@ -104,7 +104,7 @@ event_list_is_full(const struct event_list *p)
 static enum rc
 event_list_take(struct event_list *p, const struct event_view *e)
 {
-	struct event_owner owner;
+	struct event_owner owner = { .since = { 0 } };
 	struct str json;
 	enum rc rc = RC_OK;
 
