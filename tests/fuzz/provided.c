@@ -2,6 +2,7 @@
  * What providers of tools send, and what users reply to questions: the first
  * byte says which.
  */
+#include "tools/provided.h"
 #include "must.h"
 #include "reply/reply_compose.h"
 #include "tools/approval.h"
@@ -76,7 +77,8 @@ fuzz_record(struct str text, struct arena *a)
 	if (wire_decode(&wire_session_approval_desc, text, a, &m, NULL) !=
 	    RC_OK)
 		return;
-	(void)approval_is_intact(&m);
+	if (approval_is_intact(&m))
+		must(fcmp_truncate(m.prompt, FCMP_PROMPT_MAX).n == m.prompt.n);
 	approval_question(&m, &q);
 	must(q.n_options == 3);
 }
@@ -102,7 +104,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		break;
 	default:
 		must(approval_read_reply(text) <= APPROVAL_NO);
-		(void)approval_is_short(text);
+		(void)approval_is_showable(
+		    &(struct turn_provided){ .server = STR("s"), .tool = text },
+		    text);
 		break;
 	}
 	arena_free(a);

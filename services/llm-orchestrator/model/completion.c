@@ -106,10 +106,8 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		    d, STR("the arguments are too large to be checked"));
 	}
 	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
-	    !approval_is_short(d->args))
-		completion_reject_args(d,
-		    STR("the arguments are too long for a question to the "
-			"user: at most 12 KiB"));
+	    !approval_is_showable(tool->provided, d->args))
+		completion_reject_args(d, STR(APPROVAL_NOT_SHOWABLE));
 }
 
 static enum turn_call_kind

@@ -16,6 +16,7 @@
 #include "reply/reply_stream.h"
 #include "state/turn.h"
 #include "svc/svc.h"
+#include "tools/approval.h"
 #include "tools/provided.h"
 #include "tools/tool_providers.h"
 #include "tools/tool_result.h"
@@ -158,6 +159,7 @@ provided_report(struct provided_call *v, const struct wire_tool_call_reply *m)
 static void
 provided_take(struct provided_call *v, const struct wire_tool_call_reply *m)
 {
+	const struct turn_call *d = &v->run->turn.calls[v->call];
 	struct tool_result res;
 
 	if (m->state == WIRE_TOOL_CALL_REPLY_STATE_RUNNING) {
@@ -169,6 +171,10 @@ provided_take(struct provided_call *v, const struct wire_tool_call_reply *m)
 		res = (struct tool_result){ .outcome = m->has_ok && m->ok
 			    ? TURN_OK
 			    : TURN_NOT_CONFIRMED };
+	if (res.outcome == TURN_UNAPPROVED &&
+	    !approval_is_showable(d->provided, d->args))
+		res = (struct tool_result){ .outcome = TURN_INVALID,
+			.why = STR(APPROVAL_NOT_SHOWABLE) };
 	provided_end(v, &res);
 }
 
