@@ -15,12 +15,15 @@ static void
 fuzz_list(struct str text, struct arena *a)
 {
 	struct buf rest = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct buf notes = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct buf found = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct wire_tree *names;
 	struct wire_tool_list_reply m;
 	struct tool_set set = { .n = 0 };
 	struct tool_catalog *body;
 	struct tool_list *l;
 	struct wire_err err;
-	struct str args;
+	struct str args = { text.p, text.n < 512 ? text.n : 512 };
 	size_t bytes = 0;
 
 	if (wire_decode(&wire_tool_list_reply_desc, text, a, &m, NULL) !=
@@ -31,7 +34,7 @@ fuzz_list(struct str text, struct arena *a)
 	tool_set_add(&set, l, false);
 	tool_set_add(&set, l, true);
 	tool_list_free(l);
-	(void)tool_set_choose(&set, body);
+	(void)tool_set_choose(&set, body, args);
 	must(set.n <= TOOL_SET_MAX);
 	for (size_t i = 0; i < set.n; i++) {
 		struct tool *t = set.tools[i];
@@ -41,9 +44,20 @@ fuzz_list(struct str text, struct arena *a)
 		(void)!tool_arguments(t, STR("{\"a\":\"1\"}"), a, &args, &err);
 	}
 	must(bytes <= TOOL_SET_BYTES_MAX);
-	tool_set_put_rest(&set, &rest);
+	tool_set_put_rest(&set, body, &rest);
 	must(rest.n <= TOOL_SET_REST_MAX);
+	tool_set_put_notes(&set, &notes);
+	must(notes.n <= TOOL_SET_REST_MAX);
+	tool_set_put_found(&set, 1, STR(""), &found);
+	must(wire_tree_parse(buf_str(&found), &names) == RC_OK);
+	must(wire_tree_len(names) <= set.n);
+	for (size_t i = 0; i < wire_tree_len(names); i++)
+		must(tool_set_by_name(&set, body,
+			 wire_tree_text(wire_tree_at(names, i))) != NULL);
+	wire_tree_free(names);
 	buf_free(&rest);
+	buf_free(&notes);
+	buf_free(&found);
 	tool_set_clear(&set);
 	tool_catalog_free(body);
 }

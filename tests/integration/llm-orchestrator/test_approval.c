@@ -308,7 +308,7 @@ call_hidden(struct bench *b, const char *name)
 }
 
 /* Whether the list says so, or the provider. */
-TEST_T(what_the_question_cannot_show_is_not_asked, 60)
+TEST_T(a_call_that_the_question_cannot_show_fails, 60)
 {
 	static const char *const names[] = { "fs__write_file",
 		"fs__read_file" };
