@@ -42,7 +42,7 @@ LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
 LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator mcp-host mcp-sim \
-    memory-worker mqtt-bridge
+    memory-worker mqtt-bridge star-hub
 LINKS_PKG_body-sim := jansson libmosquitto
 # The reports of body-sim are tested with the program that consumes them.
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
