@@ -173,7 +173,8 @@ build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
 # Lists and results of providers of tools, and replies of users.
 SRC_fuzz_provided := $(addprefix services/llm-orchestrator/,turn/turn_fsm.c \
 	reply/reply_compose.c tools/approval.c tools/tool_catalog.c \
-	tools/tool_list.c tools/tool_result.c tools/tool_set.c)
+	tools/tool_list.c tools/tool_result.c tools/tool_schema.c \
+	tools/tool_set.c)
 LINKS_fuzz_provided := fcmp tool
 PKG_fuzz_provided := llm-orchestrator
 build/fuzz/tests/fuzz/provided.o: private CPPFLAGS += \

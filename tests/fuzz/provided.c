@@ -7,6 +7,7 @@
 #include "reply/reply_compose.h"
 #include "tools/approval.h"
 #include "tools/tool_result.h"
+#include "tools/tool_schema.h"
 #include "tools/tool_set.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -97,6 +98,20 @@ fuzz_record(struct str text, struct arena *a)
 	must(q.n_options == 3);
 }
 
+static void
+fuzz_schema(struct str text, struct arena *a)
+{
+	struct wire_tree *v;
+	struct str s;
+
+	must(tool_schema_shown(text, 1024, a, &s) == RC_OK && s.n <= 1024);
+	must(wire_tree_parse(s, &v) == RC_OK);
+	must(wire_tree_kind(v) == WIRE_TREE_OBJECT);
+	must(wire_tree_get(v, STR("$ref")) == NULL);
+	must(wire_tree_get(v, STR("properties")) != NULL);
+	wire_tree_free(v);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -109,6 +124,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	switch (data[0]) {
 	case 'l':
 		fuzz_list(text, a);
+		break;
+	case 's':
+		fuzz_schema(text, a);
 		break;
 	case 'r':
 		fuzz_reply(text, a);

@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "tools/provided.h"
+#include "tools/tool_schema.h"
 #include "tools/tool_set.h"
 #include "wire/tree.h"
 
@@ -297,29 +298,53 @@ TEST(notes_are_lines)
 	finish(&b);
 }
 
-TEST(a_large_tool_is_left_out)
+/* Tools whose schemas have n bytes of description. */
+static void
+add_large(struct bench *b, size_t n, size_t tools)
 {
-	struct wire_tool_list_reply m = { .n_tools = 2 };
-	struct wire_tool_definition list[2];
+	struct wire_tool_definition list[4];
+	struct wire_tool_list_reply m = { .tools = list, .n_tools = tools };
 	struct buf schema = BUF_INIT(65536);
 	struct tool_list *l;
+
+	buf_puts(&schema, "{\"type\":\"object\",\"description\":\"");
+	for (size_t i = 0; i < n; i++)
+		buf_putc(&schema, 'x');
+	buf_puts(&schema, "\"}");
+	for (size_t i = 0; i < tools; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "l%zu", i);
+		list[i] = tool(b, "fs", name);
+		list[i].schema = buf_str(&schema);
+	}
+	ck_assert_int_eq(tool_list_new(&m, STR("mcp-host"), &l), RC_OK);
+	tool_set_add(&b->set, l, false);
+	tool_list_free(l);
+	buf_free(&schema);
+}
+
+TEST(a_large_tool_is_shown_with_any_arguments)
+{
 	struct bench b;
 
 	begin(&b);
-	buf_puts(&schema, "{\"type\":\"object\",\"description\":\"");
-	for (size_t i = 0; i < TOOL_SET_BYTES_MAX; i++)
-		buf_putc(&schema, 'x');
-	buf_puts(&schema, "\"}");
-	list[0] = tool(&b, "fs", "large");
-	list[0].schema = buf_str(&schema);
-	list[1] = tool(&b, "fs", "small");
-	m.tools = list;
-	ck_assert_int_eq(tool_list_new(&m, STR("mcp-host"), &l), RC_OK);
-	tool_set_add(&b.set, l, false);
-	tool_list_free(l);
-	ck_shown(&b, false, "fs__small");
-	ck_rest(&b, "");
-	buf_free(&schema);
+	add_large(&b, TOOL_SCHEMA_SHOWN_MAX, 1);
+	add(&b, "fs/small", 0);
+	ck_shown(&b, false, "fs__l0 fs__small");
+	ck_assert(str_eq(b.set.tools[0]->shown, STR(TOOL_SCHEMA_ANY)));
+	finish(&b);
+}
+
+TEST(tools_over_the_limit_of_bytes_are_left_out)
+{
+	struct bench b;
+
+	begin(&b);
+	add_large(&b, 7000, 4);
+	add(&b, "fs/small", 0);
+	ck_shown(&b, true, "fs__l0 fs__l1 fs__small");
+	ck_rest(&b, "fs__l2、fs__l3\n");
 	finish(&b);
 }
 
