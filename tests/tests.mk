@@ -88,7 +88,7 @@ $(B)/$(1).o: private CPPFLAGS += -iquote tests
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
-    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE) $(PRELOAD)
+    | $(SERVICES:%=$(B)/bin/%) $(MCP_SIM) $(BROKER_GATE) $(PRELOAD)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
