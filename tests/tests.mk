@@ -238,9 +238,10 @@ test-engines: $(B)/bin/engine-runner $(B)/bin/chat-gateway $(STAMP)
 	esac
 
 # MCP servers from npm behind mcp-host.
-test-mcp: $(B)/bin/mcp-host $(STAMP)
+test-mcp: all $(STAMP)
 	@tests/mcp/install; case $$? in \
-	0) MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/mcp/cases.mjs ;; \
+	0) export MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)'; \
+	    tests/mcp/cases.mjs && tests/mcp/chats.mjs ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
 	esac

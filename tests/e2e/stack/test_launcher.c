@@ -238,7 +238,7 @@ TEST_T(the_first_chats_read_and_write_a_file, 120)
 	s.part = "要用 files 的工具「write_file」";
 	ck_assert(is_replied(&s));
 	s.text = "不要";
-	s.part = "write_file没有做";
+	s.part = "没有做";
 	ck_assert(is_replied(&s));
 	ck_assert(log_has(&l, "demo-files/a.txt", "The sea is calm today."));
 	down(&l);

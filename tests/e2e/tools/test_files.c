@@ -131,7 +131,7 @@ TEST_T(a_file_is_read_and_written_once_approved, 90)
 }
 
 static bool
-is_asked(void *arg)
+is_question(void *arg)
 {
 	json_t *r = client_chat(&me, WRITE);
 	bool is = strstr(tk_text(r, "reply"), PROMPT) != NULL;
@@ -153,7 +153,7 @@ TEST_T(a_killed_server_writes_once_and_a_changed_tool_asks, 90)
 	ck_assert_uint_eq(executed("write_file"), 2);
 	/* The next process has another tool of that name. */
 	await_description("Writes a file, and sends it.");
-	ck_assert(tk_until(is_asked, NULL, STACK_MS));
+	ck_assert(tk_until(is_question, NULL, STACK_MS));
 	ck_assert_uint_eq(executed("write_file"), 2);
 	finish();
 }

@@ -14,7 +14,8 @@
 #define TOOLS        "\"tools\":[" BODY_TOOLS "," MEMORY_TOOLS "],"
 #define FILE_TOOLS                                     \
 	"\"tools\":[" TOOL("fs__write_file") "," TOOL( \
-	    "fs__read_text_file") "," TOOL("run_task") "," TOOL("answer_task") "],"
+	    "fs__read_text_file") "," TASK_TOOLS "],"
+#define TASK_TOOLS TOOL("run_task") "," TOOL("answer_task")
 #define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
 
 #define LIT                                                                 \
