@@ -204,28 +204,9 @@ TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
 	ck_assert(nothing_listens(&l));
 }
 
-struct spoken {
-	struct client *o;
-	const char *text, *part;
-};
-
-/* The tools of the server are known some time after it has started. */
-static bool
-is_replied(void *arg)
-{
-	struct spoken *s = arg;
-	json_t *r = client_chat(s->o, s->text);
-	bool is = strstr(tk_text(r, "reply"), s->part) != NULL;
-
-	json_decref(r);
-	return is;
-}
-
 TEST_T(the_first_chats_read_and_write_a_file, 120)
 {
 	struct client o = { NULL, STACK_USER, "s1", STACK_BODY };
-	struct spoken s = { &o, "把 a.txt 里的内容读给我听",
-		"The sea is calm today." };
 	struct local l;
 
 	prepare(&l, "stack");
@@ -233,13 +214,12 @@ TEST_T(the_first_chats_read_and_write_a_file, 120)
 	o.st = &l.st;
 	client_select_soul(&l.st, STACK_USER, STACK_BODY,
 	    client_create_soul(&l.st, STACK_USER, "小元", "INFJ"));
-	ck_assert(tk_until(is_replied, &s, STACK_MS));
-	s.text = "把「moon」写到 a.txt";
-	s.part = "要用 files 的工具「write_file」";
-	ck_assert(is_replied(&s));
-	s.text = "不要";
-	s.part = "没有做";
-	ck_assert(is_replied(&s));
+	/* The tools of the server are known some time after its start. */
+	client_await_reply(
+	    &o, "把 a.txt 里的内容读给我听", "The sea is calm today.");
+	client_ck_reply(
+	    &o, "把「moon」写到 a.txt", "要用 files 的工具「write_file」");
+	client_ck_reply(&o, "不要", "没有做");
 	ck_assert(log_has(&l, "demo-files/a.txt", "The sea is calm today."));
 	down(&l);
 	ck_assert(nothing_listens(&l));

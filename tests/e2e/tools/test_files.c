@@ -130,17 +130,6 @@ TEST_T(a_file_is_read_and_written_once_approved, 90)
 	finish();
 }
 
-static bool
-is_question(void *arg)
-{
-	json_t *r = client_chat(&me, WRITE);
-	bool is = strstr(tk_text(r, "reply"), PROMPT) != NULL;
-
-	(void)arg;
-	json_decref(r);
-	return is;
-}
-
 /* The third call of a process is its last. */
 TEST_T(a_killed_server_writes_once_and_a_changed_tool_asks, 90)
 {
@@ -153,7 +142,7 @@ TEST_T(a_killed_server_writes_once_and_a_changed_tool_asks, 90)
 	ck_assert_uint_eq(executed("write_file"), 2);
 	/* The next process has another tool of that name. */
 	await_description("Writes a file, and sends it.");
-	ck_assert(tk_until(is_question, NULL, STACK_MS));
+	client_await_reply(&me, WRITE, PROMPT);
 	ck_assert_uint_eq(executed("write_file"), 2);
 	finish();
 }
