@@ -131,7 +131,7 @@ TEST_T(a_file_is_read_and_written_once_approved, 90)
 }
 
 /* The third call of a process is its last. */
-TEST_T(a_killed_server_writes_once_and_a_changed_tool_asks, 90)
+TEST_T(a_killed_server_writes_once_and_a_changed_tool_needs_approval, 90)
 {
 	begin("u-grants", "terminal-002", ",\"die-at=3\"");
 	ck_chat(READ, "The sea is calm.", NULL);
