@@ -129,7 +129,7 @@ test("a conversation continues, whatever history the client sends", async () => 
       { role: "user", content: [{ type: "text", text: "讲讲别的" }] },
     ],
     tools: [{ type: "function", function: { name: "f", parameters: {} } }],
-    user: "somebody",
+    user: "bob",
   });
   assert.equal(second.soul.session_id, first.soul.session_id);
   assert.match(second.choices[0].message.content, /讲讲别的/);
@@ -200,7 +200,7 @@ test("errors are those that the client expects", async () => {
 
 test("a token's user is asked for, not the request's", async () => {
   const r = await client("CLOSED", TOKEN).chat.completions.create(
-    ask("你好", { user: "somebody-else" }));
+    ask("你好", { user: "bob" }));
   assert.ok(r.choices[0].message.content.length > 0);
 });
 
