@@ -110,7 +110,7 @@ finish(void)
 	ck_assert_int_eq(tk_wait(&host.proc, STACK_MS), 0);
 }
 
-TEST_T(a_file_is_read_and_written_once_approved, 90)
+TEST_T(a_file_is_read_and_written_if_approved, 90)
 {
 	begin("u-approves", "terminal-001", "");
 	ck_chat(READ, "The sea is calm.", NULL);
@@ -131,7 +131,7 @@ TEST_T(a_file_is_read_and_written_once_approved, 90)
 }
 
 /* The third call of a process is its last. */
-TEST_T(a_killed_server_writes_once_and_a_changed_tool_needs_approval, 90)
+TEST_T(a_killed_server_has_no_second_write_and_a_changed_tool_no_grant, 90)
 {
 	begin("u-grants", "terminal-002", ",\"die-at=3\"");
 	ck_chat(READ, "The sea is calm.", NULL);
