@@ -26,11 +26,12 @@ agui_run_steps(const struct agui_step *steps, size_t n, struct buf *out)
 		struct arena *a = arena_new(2 * (size_t)WIRE_ARENA_MAX);
 		struct str json = arena_printf(a,
 		    "{\"protocol_version\":\"fcmp/1.0\",\"run_id\":\"r1\","
-		    "\"seq\":%zu,\"ts\":\"2026-01-01T00:00:00Z\",\"engine\":"
-		    "\"soul\",\"session_id\":\"s1\",\"type\":\"%s\",\"data\":%s,"
-		    "\"meta\":{\"confidence\":1,\"attempt\":1},\"raw_ref\":{"
-		    "\"stdout_from\":0,\"stdout_to\":0,\"stderr_from\":0,"
-		    "\"stderr_to\":0}}",
+		    "\"seq\":%zu,\"ts\":\"2026-01-01T00:00:00Z\","
+		    "\"engine\":\"soul\",\"session_id\":\"s1\","
+		    "\"type\":\"%s\",\"data\":%s,"
+		    "\"meta\":{\"confidence\":1,\"attempt\":1},"
+		    "\"raw_ref\":{\"stdout_from\":0,\"stdout_to\":0,"
+		    "\"stderr_from\":0,\"stderr_to\":0}}",
 		    i + 1, steps[i].type, steps[i].data);
 		struct wire_chat_event e;
 		struct agui_events events;
@@ -88,7 +89,7 @@ agui_run_steps(const struct agui_step *steps, size_t n, struct buf *out)
 #define QUESTION                                                         \
 	{                                                                \
 		"user.input.required",                                   \
-		    "{\"interaction_id\":\"ix\",\"kind\":\"open_text\"," \
+		    "{\"interaction_id\":\"ix\",\"kind\":\"free_text\"," \
 		    "\"prompt\":\"?\",\"options\":[]}"                   \
 	}
 #define WARNING                                          \
