@@ -93,7 +93,8 @@ instance_of(struct host *h, struct tool_server *s, struct str user)
 	if (i == NULL)
 		i = instance_new(h, s, user, id);
 	i->used = clock_mono();
-	if (i->phase == PHASE_DOWN && i->retry.pos == 0)
+	/* There may be room for its process by now. */
+	if (i->phase == PHASE_DOWN && (i->retry.pos == 0 || i->crowded))
 		instance_begin(i);
 	return i;
 }
