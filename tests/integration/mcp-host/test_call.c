@@ -92,6 +92,30 @@ TEST(progress_is_passed_on_and_a_call_can_be_canceled)
 	mh_stop(&f);
 }
 
+TEST(a_call_that_is_canceled_while_its_server_starts_is_not_sent)
+{
+	struct mh_call c;
+	json_t *j;
+
+	/* It is probed for 2 s. */
+	mh_config(MH_SIM("sim", ",\"mute=server/discover\""), MH_SIM_AT);
+	mh_start(&f);
+	mh_await_tools(&f, SIM_TOOLS);
+	tk_service_end(&f.host[0]);
+	mh_start_host(&f, 0, NULL);
+	mh_await_tools(&f, SIM_TOOLS);
+	mh_begin(&f, &c, "sim__echo", "{\"text\":\"x\"}");
+	j = tk_nats_next(c.sub, MH_MS, NULL);
+	ck_assert_str_eq(tk_text(j, "state"), "running");
+	json_decref(j);
+	mh_cancel(&c);
+	j = mh_await(&c);
+	ck_assert_str_eq(tk_text(j, "error.code"), "SERVER_UNAVAILABLE");
+	json_decref(j);
+	ck_assert_uint_eq(mh_log_lines(tk_path("sim.log"), "echo"), 0);
+	mh_stop(&f);
+}
+
 /* Progress comes each 100 ms. */
 TEST(progress_extends_the_time_of_a_call_and_silence_does_not)
 {
