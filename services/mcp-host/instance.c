@@ -27,6 +27,7 @@
 
 #define TICK_MS      5000
 #define ELSEWHERE_MS 2000   /* until its lease is tried once more */
+#define ORPHANS_MS   20     /* until it is tried whether orphans have ended */
 #define CHILD_MS     100    /* until there may be room for a process */
 #define STABLE_MS    60000  /* after which a crash is the first one */
 #define CRASHES_MS   600000 /* in which CRASHES_MAX are reported */
@@ -288,7 +289,7 @@ instance_open_process(
 
 	if (i->user[0] == '\0' || id_token(str_of(i->user), user) != RC_OK)
 		str_copy(STR("all"), user, sizeof(user));
-	(void)snprintf(mark, sizeof(mark), "mcp.%.16s.%llu", h->id,
+	(void)snprintf(mark, sizeof(mark), "%s.%llu", h->mark,
 	    (unsigned long long)++h->processes);
 	return stdio_transport_new(
 	    &h->stdio, i->server->conf, str_of(user), mark, handler);
@@ -417,7 +418,11 @@ static void
 instance_begin(struct instance *i)
 {
 	loop_timer_cancel(i->host->loop, &i->retry);
-	if (instance_is_process(i) && !i->leased) {
+	if (instance_is_process(i) && i->host->orphans != NULL) {
+		/* Its files may be in use. */
+		instance_set_why(i, "processes of a killed mcp-host are ended");
+		instance_retry_in(i, ORPHANS_MS);
+	} else if (instance_is_process(i) && !i->leased) {
 		i->phase = PHASE_LEASING;
 		instance_lease_begin(i);
 	} else {

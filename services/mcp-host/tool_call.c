@@ -402,8 +402,8 @@ call_send(struct tool_call *t)
 	}
 	/* This process may list another tool than the one that is known. */
 	if (c != NULL &&
-	    !toolbox_tool_is_in(t->tool,
-		mcp_session_tools(mcp_connection_session(c)))) {
+	    !toolbox_tool_is_in(
+		t->tool, mcp_session_tools(mcp_connection_session(c)))) {
 		log_warn("mcp.tool_changed",
 		    LOG_S("server", t->tool->server->label),
 		    LOG_V("tool", t->tool->tool->name));

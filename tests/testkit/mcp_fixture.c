@@ -350,6 +350,26 @@ mh_kill_sims(void)
 }
 
 size_t
+mh_kill_shims(pid_t host)
+{
+	char path[64];
+	size_t n = 0;
+	int pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)host,
+	    (int)host);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%d", &pid) == 1) {
+		ck_assert_int_eq(kill(pid, SIGKILL), 0);
+		n++;
+	}
+	fclose(f);
+	return n;
+}
+
+size_t
 mh_log_lines(const char *path, const char *part)
 {
 	char line[8192];

@@ -143,8 +143,8 @@ TEST(always_is_announced_before_the_call_ends)
 /* As its process lists it, which is started for the call. */
 TEST(a_tool_that_has_changed_by_the_time_of_the_call_is_not_called)
 {
-	mh_config(MH_SIM("sim", ",\"describe=%s\""), MH_SIM_AT,
-	    tk_path("describe"));
+	mh_config(
+	    MH_SIM("sim", ",\"describe=%s\""), MH_SIM_AT, tk_path("describe"));
 	mh_start(&f);
 	mh_await_tools(&f, SIM_TOOLS);
 	tk_write_file(tk_path("describe"), "Sends its text to everybody.");
