@@ -197,21 +197,31 @@ stdio_begin(void *arg)
 		s->base.h.on_open(s->base.h.arg);
 }
 
-static void
+/* False: its paths do not fit. */
+static bool
 stdio_sandbox(const struct stdio_host *h, const struct mcp_server *s,
-    struct sandbox_spec *box)
+    struct str user, struct sandbox_spec *box, struct arena *a)
 {
 	size_t i;
 
 	*box = (struct sandbox_spec){ .mode = SANDBOX_NONE, .tcp_port = -1 };
 	if (!s->sandbox.on)
-		return;
+		return true;
 	box->mode = h->sandbox->mode;
 	box->tcp_port = s->sandbox.net ? -1 : 0;
 	for (i = 0; i < SANDBOX_PATHS_MAX - 1; i++) {
-		box->read[i] = s->sandbox.read[i];
-		box->write[i] = s->sandbox.write[i];
+		const char *r = s->sandbox.read[i], *w = s->sandbox.write[i];
+
+		if (r != NULL)
+			box->read[i] = environment_expand(r, user, a);
+		if (w != NULL)
+			box->write[i] = environment_expand(w, user, a);
+		/* Without one of them the box would be another. */
+		if ((r != NULL && box->read[i] == NULL) ||
+		    (w != NULL && box->write[i] == NULL))
+			return false;
 	}
+	return true;
 }
 
 /* False: s->why says what is missing. */
@@ -229,7 +239,7 @@ stdio_spawn(struct stdio_transport *t, const struct stdio_host *h,
 	const char **env;
 	enum rc rc;
 
-	str_copy(STR("its arguments are too long"), t->why, WHY_MAX);
+	str_copy(STR("its arguments or paths are too long"), t->why, WHY_MAX);
 	if (s->sandbox.on && h->sandbox == NULL) {
 		str_copy(STR("this machine has no sandbox"), t->why, WHY_MAX);
 		return false;
@@ -249,7 +259,8 @@ stdio_spawn(struct stdio_transport *t, const struct stdio_host *h,
 	}
 	spec.argv = argv;
 	spec.env = env;
-	stdio_sandbox(h, s, &spec.sandbox);
+	if (!stdio_sandbox(h, s, user, &spec.sandbox, a))
+		return false;
 	rc = piped_start(h->procsup, &spec, &handler, &t->piped);
 	if (rc == RC_OK)
 		return true;

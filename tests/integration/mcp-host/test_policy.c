@@ -121,7 +121,7 @@ announcements(natsSubscription *sub)
 	return n;
 }
 
-/* Whoever has stored ann's list must know that it has changed. */
+/* Orchestrators that have stored the list must drop it. */
 TEST(always_is_announced_before_the_call_ends)
 {
 	natsSubscription *sub;
