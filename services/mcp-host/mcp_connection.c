@@ -322,7 +322,7 @@ connection_on_failed(void *arg, int64_t id, const struct transport_end *e)
 		call_end(call,
 		    e->may_have_run ? MCP_CALL_LOST : MCP_CALL_NOT_SENT, 0,
 		    e->text);
-	else if (mcp_session_on_failed(c->session, id, &step))
+	else if (mcp_session_on_failed(c->session, id, e->text, &step))
 		connection_step(c, &step);
 }
 
