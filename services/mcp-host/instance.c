@@ -438,6 +438,9 @@ instance_settled(struct instance *i, enum instance_state *st)
 {
 	switch (i->phase) {
 	case PHASE_READY:
+		/* The next one is about to be opened. */
+		if (mcp_connection_is_ending(i->connection))
+			return false;
 		*st = INSTANCE_READY;
 		return true;
 	case PHASE_ELSEWHERE:

@@ -75,6 +75,9 @@ const struct mcp_session *mcp_connection_session(
     const struct mcp_connection *c);
 struct str mcp_connection_log(const struct mcp_connection *c);
 
+/* mcp_connection_is_ending(c): No call is accepted; on_closed comes. */
+bool mcp_connection_is_ending(const struct mcp_connection *c);
+
 /* mcp_connection_calls(c): How many are open. */
 size_t mcp_connection_calls(const struct mcp_connection *c);
 
