@@ -394,9 +394,12 @@ transport_describe(
 		out->may_have_run = e->was_sent;
 		return;
 	}
-	snprintf(text, 64, "HTTP status %d", e->status);
-	out->text = str_of(text);
 	out->why = transport_why_of_status(e->status);
+	snprintf(text, 64, "HTTP status %d%s", e->status,
+	    out->why == TRANSPORT_UNAUTHORIZED
+		? ": the token in its headers is not accepted"
+		: "");
+	out->text = str_of(text);
 	/* A gateway may say so of a server that is at work. */
 	out->may_have_run = e->status >= 500;
 }

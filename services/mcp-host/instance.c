@@ -6,6 +6,7 @@
 
 #include "bus/bus.h"
 #include "catalogue.h"
+#include "clean_text.h"
 #include "context.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -31,6 +32,8 @@
 #define CHILD_MS     100    /* until there may be room for a process */
 #define STABLE_MS    60000  /* after which a crash is the first one */
 #define CRASHES_MS   600000 /* in which CRASHES_MAX are reported */
+/* Bytes of stderr in the log. */
+#define STDERR_LOG_MAX 1024
 /* A call waits so long for a server that is being started anew. */
 #define PATIENCE_MS 5000
 
@@ -197,6 +200,26 @@ instance_was_probing(const struct instance *i, const struct transport_end *e)
 	    MCP_PROBING;
 }
 
+/* With the last of what it wrote to stderr, which users do not get. */
+static void
+instance_log_crash(const struct instance *i, const struct transport_end *e,
+    const char *why, bool was_ready)
+{
+	struct buf text = BUF_INIT(2 * STDERR_LOG_MAX);
+	struct str last = e->log;
+
+	if (last.n > STDERR_LOG_MAX) {
+		last.p += last.n - STDERR_LOG_MAX;
+		last.n = STDERR_LOG_MAX;
+	}
+	clean_text_line(last, STDERR_LOG_MAX, &text);
+	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
+	    LOG_S("why", why), LOG_I("status", e->status),
+	    LOG_S("phase", was_ready ? "ready" : "starting"),
+	    LOG_V("stderr", buf_str(&text)));
+	buf_free(&text);
+}
+
 static void
 instance_on_crash(
     struct instance *i, const struct transport_end *e, const char *why)
@@ -204,9 +227,9 @@ instance_on_crash(
 	bool was_ready = i->phase == PHASE_READY;
 
 	instance_set_why(i, why);
-	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
-	    LOG_S("why", why), LOG_I("status", e->status),
-	    LOG_S("phase", was_ready ? "ready" : "starting"));
+	instance_log_crash(i, e, why, was_ready);
+	if (!was_ready)
+		metric_add(i->server->failed_starts, 1);
 	if (was_ready && mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
 		backoff_reset(&i->backoff);
 	if (was_ready)

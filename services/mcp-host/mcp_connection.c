@@ -386,12 +386,6 @@ mcp_connection_session(const struct mcp_connection *c)
 	return c->session;
 }
 
-struct str
-mcp_connection_log(const struct mcp_connection *c)
-{
-	return transport_log(c->transport);
-}
-
 bool
 mcp_connection_is_ending(const struct mcp_connection *c)
 {

@@ -107,12 +107,25 @@ stdio_on_output(void *arg, enum spool_stream stream, struct str bytes)
 		stdio_on_stderr(arg, bytes);
 }
 
+static struct str
+stdio_log(const struct stdio_transport *s)
+{
+	struct str log = buf_str(&s->log);
+
+	if (log.n > TRANSPORT_STDERR_MAX) {
+		log.p += log.n - TRANSPORT_STDERR_MAX;
+		log.n = TRANSPORT_STDERR_MAX;
+	}
+	return log;
+}
+
 static void
 stdio_on_end(void *arg, const struct spool_exit *e, const char *why)
 {
 	struct stdio_transport *s = arg;
 	struct transport_end end = { .why = TRANSPORT_EXITED,
 		.status = (int)e->code,
+		.log = stdio_log(s),
 		.may_have_run = true };
 
 	s->piped = NULL;
@@ -150,19 +163,6 @@ stdio_send(struct transport *t, const struct transport_message *m)
 	return rc;
 }
 
-static struct str
-stdio_log(const struct transport *t)
-{
-	const struct stdio_transport *s = (const struct stdio_transport *)t;
-	struct str log = buf_str(&s->log);
-
-	if (log.n > TRANSPORT_STDERR_MAX) {
-		log.p += log.n - TRANSPORT_STDERR_MAX;
-		log.n = TRANSPORT_STDERR_MAX;
-	}
-	return log;
-}
-
 static void
 stdio_close(struct transport *t)
 {
@@ -175,7 +175,6 @@ stdio_close(struct transport *t)
 
 static const struct transport_ops stdio_ops = {
 	.send = stdio_send,
-	.log = stdio_log,
 	.close = stdio_close,
 	.free = stdio_free,
 };

@@ -223,6 +223,38 @@ TEST(a_server_that_cannot_be_started_is_named_and_disturbs_no_other)
 	mh_stop(&f);
 }
 
+static bool
+has_logged(void *part)
+{
+	return tk_log_has(&f.host[0].proc, part);
+}
+
+/* What an operator needs, and users do not get. */
+TEST(what_a_server_that_does_not_start_has_written_is_in_the_log)
+{
+	json_t *j;
+	char code[TK_CODE], *text;
+
+	mh_config("\"odd\":{\"command\":\"%s\",\"args\":[\"nonsense\"]}",
+	    tk_bin("mcp-sim"));
+	mh_start(&f);
+	(void)mh_has_tool(&f, "odd__echo");
+	ck_assert(tk_until(has_logged,
+	    (void *)(uintptr_t) "stderr=\"mcp-sim: unknown switch nonsense\"",
+	    MH_MS));
+	ck_assert_int_gt(tk_service_metric(&f.host[0],
+			     "soul_mcp_failed_starts_total{server=\"odd\"}"),
+	    0);
+	j = tk_nats_request(
+	    f.nc, "soul.rpc.mcp.servers", "{\"user_id\":\"ann\"}", code);
+	ck_assert_str_eq(tk_text(j, "servers.0.error"), "exit code 64");
+	text = json_dumps(j, 0);
+	ck_assert_ptr_null(strstr(text, "nonsense"));
+	free(text);
+	json_decref(j);
+	mh_stop(&f);
+}
+
 TEST(a_deaf_server_is_killed_with_its_children)
 {
 	mh_config(MH_SIM("sim", ",\"deaf\",\"child\""), MH_SIM_AT);
