@@ -591,7 +591,9 @@ message_on_no_response(
 {
 	const struct transport_end end = { .why = TRANSPORT_EXITED,
 		.status = e->status,
-		.text = STR("the response ended without a result"),
+		.text = e->is_stream
+		    ? STR("the response ended without a result")
+		    : STR("what it sends is no MCP message: is its URL right?"),
 		.may_have_run = true };
 
 	if (m->t->sse) /* It comes on the stream. */

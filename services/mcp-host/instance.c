@@ -443,7 +443,9 @@ instance_begin(struct instance *i)
 	loop_timer_cancel(i->host->loop, &i->retry);
 	if (instance_is_process(i) && i->host->orphans != NULL) {
 		/* Its files may be in use. */
-		instance_set_why(i, "processes of a killed mcp-host are ended");
+		if (orphan_sweep_has_found(i->host->orphans))
+			instance_set_why(
+			    i, "processes of a killed mcp-host are ended");
 		instance_retry_in(i, ORPHANS_MS);
 	} else if (instance_is_process(i) && !i->leased) {
 		i->phase = PHASE_LEASING;

@@ -121,6 +121,12 @@ orphan_sweep_new(struct loop *l, void (*done)(void *arg), void *arg)
 	return s;
 }
 
+bool
+orphan_sweep_has_found(const struct orphan_sweep *s)
+{
+	return s->found;
+}
+
 void
 orphan_sweep_free(struct orphan_sweep *s)
 {

@@ -34,10 +34,12 @@ bool orphan_mark_is_dead(struct str mark);
  * Find orphans; those that a shim is about to end get the time for it, then
  * they are killed.  done(arg) comes when none is left, or after 20 s at most;
  * the sweep is freed on return.
+ * orphan_sweep_has_found(s): Whether there are any, as far as is known.
  * orphan_sweep_free(s): Without a callback.  NULL is allowed.
  */
 struct orphan_sweep *orphan_sweep_new(
     struct loop *l, void (*done)(void *arg), void *arg);
+bool orphan_sweep_has_found(const struct orphan_sweep *s);
 void orphan_sweep_free(struct orphan_sweep *s);
 
 #endif /* !ORPHAN_SWEEP_H */
