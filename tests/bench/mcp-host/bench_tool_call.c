@@ -2,6 +2,7 @@
  * The time of a call of a tool through mcp-host, compared with a direct one
  * over the pipes of the same server, in turns; and of ranking a thousand tools.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,15 +34,13 @@ direct_start(void)
 {
 	int in[2], out[2];
 
-	ck_assert_int_eq(pipe(in), 0);
-	ck_assert_int_eq(pipe(out), 0);
+	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
 	server = fork();
 	if (server == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		dup2(in[0], 0);
 		dup2(out[1], 1);
-		close(in[1]);
-		close(out[0]);
 		execl(tk_bin("mcp-sim"), "mcp-sim", (char *)NULL);
 		_exit(127);
 	}
