@@ -1,165 +1,202 @@
 /*
- * A call of a tool through NATS and mcp-host, beside the same call written to
- * the standard input of another process of the same server.
+ * The time of a call of a tool through mcp-host, compared with a direct one
+ * over the pipes of the same server, in turns; and of ranking a thousand tools.
  */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/buf.h"
+#include "core/mem.h"
 #include "testkit/figures.h"
 #include "testkit/json.h"
 #include "testkit/mcp_fixture.h"
-#include "testkit/nats_wire.h"
+#include "tool_rank.h"
 
-#define ROUNDS 10
-#define CALLS  200
-#define WARMUP 50
-#define INBOX  "_INBOX.bench"
+#define SIM_TOOLS 6
+#define ROUNDS    9
+#define PER_ROUND 200
+#define SAMPLES   (ROUNDS * PER_ROUND)
+#define SERVERS   40
+#define OF_EACH   25
+#define RANKINGS  1000
 
-static struct mcp_fixture f;
-static struct tk_wire wire;
-static char definition[128];
-static int direct;
-static FILE *replies;
+/* ---- a direct call ---- */
 
-/* ---- through mcp-host ---- */
-
-static void
-host_open(void)
-{
-	json_t *list, *t;
-	size_t i;
-
-	mh_config(MH_SIM("sim", ""), MH_SIM_AT);
-	mh_start(&f);
-	mh_await_tools(&f, 6);
-	list = mh_list(&f, "echo", 64);
-	json_array_foreach (json_object_get(list, "tools"), i, t) {
-		if (strcmp(tk_text(t, "name"), "sim__echo") == 0)
-			snprintf(definition, sizeof(definition), "%s",
-			    tk_text(t, "definition"));
-	}
-	json_decref(list);
-	tk_wire_open(&wire, f.nats.port);
-	tk_wire_subscribe(&wire, INBOX);
-}
+static FILE *to, *from;
+static pid_t server;
 
 static void
-host_call(int n)
+direct_start(void)
 {
-	struct tk_wire_msg m;
-	char body[1024];
+	int in[2], out[2];
 
-	snprintf(body, sizeof(body),
-	    "{\"call_id\":\"bench-%d\",\"user_id\":\"ann\",\"soul_id\":\"s\","
-	    "\"session_id\":\"x\",\"turn_id\":\"t\",\"name\":\"sim__echo\","
-	    "\"definition\":\"%s\",\"arguments\":{\"text\":\"hello\"}}",
-	    n, definition);
-	tk_wire_publish(&wire, "soul.tool.mcp-host.call", INBOX, str_of(body));
-	do
-		tk_wire_next(&wire, MH_MS, &m);
-	while (str_find(m.data, STR("\"running\"")) >= 0);
-	ck_assert_msg(
-	    str_find(m.data, STR("\"hello\"")) >= 0, "%.*s", STR_ARG(m.data));
-}
-
-/* ---- directly ---- */
-
-static void
-direct_send(const char *line)
-{
-	char text[1024];
-	int n = snprintf(text, sizeof(text), "%s\n", line);
-
-	ck_assert_int_eq(write(direct, text, (size_t)n), n);
-}
-
-static void
-direct_open(void)
-{
-	static char reply[65536];
-	int pair[2];
-
-	ck_assert_int_eq(
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
-	if (fork() == 0) {
-		(void)dup2(pair[1], 0);
-		(void)dup2(pair[1], 1);
+	ck_assert_int_eq(pipe2(in, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(out, O_CLOEXEC), 0);
+	server = fork();
+	if (server == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(in[0], 0);
+		dup2(out[1], 1);
 		execl(tk_bin("mcp-sim"), "mcp-sim", (char *)NULL);
 		_exit(127);
 	}
-	close(pair[1]);
-	direct = pair[0];
-	replies = fdopen(dup(pair[0]), "r");
-	direct_send("{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\","
-		    "\"params\":{\"protocolVersion\":\"2025-11-25\","
-		    "\"capabilities\":{},\"clientInfo\":{\"name\":\"bench\","
-		    "\"version\":\"1\"}}}");
-	ck_assert_ptr_nonnull(fgets(reply, sizeof(reply), replies));
-	direct_send("{\"jsonrpc\":\"2.0\","
-		    "\"method\":\"notifications/initialized\"}");
+	close(in[0]);
+	close(out[1]);
+	to = fdopen(in[1], "w");
+	from = fdopen(out[0], "r");
+	ck_assert(to != NULL && from != NULL);
 }
 
 static void
-direct_call(int n)
+direct_stop(void)
 {
-	static char reply[65536];
-	char line[512];
-
-	snprintf(line, sizeof(line),
-	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
-	    "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"hello\"}}"
-	    "}",
-	    n);
-	direct_send(line);
-	do
-		ck_assert_ptr_nonnull(fgets(reply, sizeof(reply), replies));
-	while (strstr(reply, "\"result\"") == NULL);
-	ck_assert_ptr_nonnull(strstr(reply, "hello"));
+	fclose(to);
+	fclose(from);
+	ck_assert_int_eq(waitpid(server, NULL, 0), server);
 }
 
-/* The median of a round of calls, in us. */
-static double
-median_of(void (*call)(int n), int n)
+static void
+direct_call(int id)
 {
-	static double took[CALLS];
+	char line[4096];
 
-	for (int i = 0; i < n; i++) {
-		static int id;
+	fprintf(to,
+	    "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\","
+	    "\"params\":{\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}}}\n",
+	    id);
+	fflush(to);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), from));
+	ck_assert_ptr_nonnull(strstr(line, "\"result\""));
+}
+
+/* ---- a call through mcp-host ---- */
+
+static struct mcp_fixture f;
+static natsSubscription *replies;
+static char definition[128];
+
+static void
+host_start(void)
+{
+	json_t *j;
+
+	mh_config(MH_SIM("sim", ""), MH_SIM_AT);
+	mh_start(&f);
+	mh_await_tools(&f, SIM_TOOLS);
+	j = mh_list(&f, "", 64);
+	snprintf(definition, sizeof(definition), "%s",
+	    tk_text(j, "tools.0.definition"));
+	json_decref(j);
+	mh_ok(&f, "sim__echo", "{\"text\":\"x\"}", "x");
+	replies = tk_nats_listen(f.nc, "_INBOX.bench");
+}
+
+static void
+host_call(int id)
+{
+	char body[1024];
+	natsMsg *m;
+	bool ended = false;
+
+	snprintf(body, sizeof(body),
+	    "{\"call_id\":\"b%d\",\"user_id\":\"ann\",\"soul_id\":\"s1\","
+	    "\"session_id\":\"x1\",\"turn_id\":\"t1\",\"name\":\"sim__echo\","
+	    "\"definition\":\"%s\",\"arguments\":{\"text\":\"x\"}}",
+	    id, definition);
+	ck_assert_int_eq(natsConnection_PublishRequestString(f.nc,
+			     "soul.tool.mcp-host.call", "_INBOX.bench", body),
+	    NATS_OK);
+	natsConnection_Flush(f.nc);
+	while (!ended) {
+		ck_assert_int_eq(
+		    natsSubscription_NextMsg(&m, replies, MH_MS), NATS_OK);
+		ended =
+		    memmem(natsMsg_GetData(m), (size_t)natsMsg_GetDataLength(m),
+			"\"ended\"", 7) != NULL;
+		if (ended)
+			ck_assert_ptr_nonnull(memmem(natsMsg_GetData(m),
+			    (size_t)natsMsg_GetDataLength(m), "\"ok\":true",
+			    9));
+		natsMsg_Destroy(m);
+	}
+}
+
+/* ---- rounds ---- */
+
+static void
+time_round(void (*call)(int id), double *us, size_t *n)
+{
+	for (int i = 0; i < PER_ROUND; i++) {
 		double began = tk_now_ns();
 
-		call(++id);
-		took[i] = (tk_now_ns() - began) / 1e3;
+		call((int)*n);
+		us[(*n)++] = (tk_now_ns() - began) / 1000.0;
 	}
-	return tk_median(took, (size_t)n);
 }
 
-TEST_T(a_call_costs_at_most_a_millisecond_more, 120)
+static void
+print_times(const char *name, double *us, size_t n)
 {
-	double through[ROUNDS], beside[ROUNDS], more[ROUNDS], ratio[ROUNDS];
+	tk_sort(us, n);
+	printf("%-16s %8.0f %8.0f\n", name, us[n / 2], us[n * 99 / 100]);
+}
 
-	host_open();
-	direct_open();
-	(void)median_of(host_call, WARMUP);
-	(void)median_of(direct_call, WARMUP);
-	for (int i = 0; i < ROUNDS; i++) {
-		through[i] = median_of(host_call, CALLS);
-		beside[i] = median_of(direct_call, CALLS);
-		more[i] = through[i] - beside[i];
-		ratio[i] = through[i] / beside[i];
-	}
-	printf("p50 of a tool call: through mcp-host %.0f us, directly %.0f "
-	       "us; difference %.0f us, ratio %.1f (median of %d rounds)\n",
-	    tk_median(through, ROUNDS), tk_median(beside, ROUNDS),
-	    tk_median(more, ROUNDS), tk_median(ratio, ROUNDS), ROUNDS);
+TEST_T(calls_of_a_tool, 300)
+{
+	static double direct[SAMPLES], host[SAMPLES];
+	size_t n_direct = 0, n_host = 0;
+
+	direct_start();
+	host_start();
 	tk_print_load();
-	ck_assert_double_le(tk_median(more, ROUNDS), 1000);
-	fclose(replies);
-	close(direct);
-	(void)wait(NULL);
-	tk_wire_close(&wire);
+	for (int i = 0; i < ROUNDS; i++) {
+		time_round(direct_call, direct, &n_direct);
+		time_round(host_call, host, &n_host);
+	}
+	printf("%-16s %8s %8s us\n", "a call", "p50", "p99");
+	print_times("over its pipes", direct, n_direct);
+	print_times("through mcp-host", host, n_host);
+	printf("mcp-host adds %.0f us at p50\n",
+	    host[n_host / 2] - direct[n_direct / 2]);
+	natsSubscription_Destroy(replies);
+	direct_stop();
 	mh_stop(&f);
+}
+
+TEST_T(ranking_a_thousand_tools, 120)
+{
+	static char names[SERVERS * OF_EACH][32], texts[SERVERS * OF_EACH][96];
+	static struct tool_rank_text list[SERVERS * OF_EACH];
+	static double us[RANKINGS];
+	static const struct tool_rank_query q = {
+		.text =
+		    STR_INIT("please store this note and send it to tool 7"),
+		.max = SERVERS * OF_EACH
+	};
+	static uint32_t out[SERVERS * OF_EACH];
+	struct tool_rank *r;
+
+	for (size_t i = 0; i < NELEM(list); i++) {
+		snprintf(names[i], sizeof(names[i]), "tool_%zu_of_%zu",
+		    i % OF_EACH, i / OF_EACH);
+		snprintf(texts[i], sizeof(texts[i]),
+		    "Stores, reads or sends a note of kind %zu for room %zu.",
+		    i % OF_EACH, i / OF_EACH);
+		list[i] = (struct tool_rank_text){ .name = str_of(names[i]),
+			.description = str_of(texts[i]) };
+	}
+	r = tool_rank_new(list, NELEM(list));
+	for (size_t i = 0; i < NELEM(us); i++) {
+		double began = tk_now_ns();
+
+		ck_assert_uint_eq(tool_rank_find(r, &q, out), NELEM(list));
+		us[i] = (tk_now_ns() - began) / 1000.0;
+	}
+	tool_rank_free(r);
+	printf("%-16s %8s %8s us\n", "ranking", "p50", "p99");
+	print_times("1,000 tools", us, NELEM(us));
 }

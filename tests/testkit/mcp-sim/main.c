@@ -18,6 +18,7 @@
  *	die-on-discover   exit at server/discover
  *	dead              exit at the start
  *	demand=METHOD     a request to the client before the first result
+ *	attempts          one more tool, attempt{text}: sim_attempt.h
  *	log=FILE          a line for each executed call
  *	describe=FILE     the description of echo, or of write_file
  *	files=DIR         instead of these tools read_text_file{path} and

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "testkit/mcp-sim/sim_attempt.h"
+
 #define MODERN       "2026-07-28"
 #define META         "io.modelcontextprotocol/"
 #define STEP_MS      20
@@ -48,6 +50,7 @@ static const struct {
 	SWITCH("die-at", die_at, NUMBER),
 	SWITCH("die-on-discover", die_on_discover, FLAG),
 	SWITCH("demand", demand, TEXT),
+	SWITCH("attempts", attempts, FLAG),
 	SWITCH("log", log, TEXT),
 	SWITCH("describe", describe, TEXT),
 	SWITCH("files", files, TEXT),
@@ -201,6 +204,9 @@ sim_tools(const struct sim *s)
 		"variable", "A variable of the environment.", "name", true));
 	char name[32];
 
+	if (s->attempts)
+		json_array_append_new(list,
+		    sim_tool("attempt", "Tries something.", "text", true));
 	for (long i = 0; i < s->more + s->lists - 1; i++) {
 		(void)snprintf(name, sizeof(name), "more_%ld", i);
 		if (i < s->more || i - s->more < s->change)
@@ -299,7 +305,12 @@ sim_result(const char *tool, json_t *arguments)
 	    json_string_value(json_object_get(arguments, "text"));
 	const char *name =
 	    json_string_value(json_object_get(arguments, "name"));
+	char done[256];
 
+	if (strcmp(tool, "attempt") == 0 && text != NULL) {
+		sim_attempt(text, done, sizeof(done));
+		return sim_text(done, false);
+	}
 	if (strcmp(tool, "echo") == 0 || strcmp(tool, "write_note") == 0 ||
 	    strncmp(tool, "more_", 5) == 0)
 		return sim_text(text != NULL ? text : "", false);

@@ -35,6 +35,7 @@ struct sim {
 	long die_at; /* the call at which it exits; 0: none */
 	bool die_on_discover;
 	const char *demand;   /* a request to the client before each result */
+	bool attempts;        /* a tool that tries what a sandbox forbids */
 	const char *log;      /* a file: a line for each executed call */
 	const char *describe; /* a file: the description of the tool echo, or
 			       * of write_file */
