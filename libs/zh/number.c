@@ -7,6 +7,15 @@
 #include "core/mem.h"
 #include "zh/lexer.h"
 
+static void
+number_set(struct number *out, enum number_kind kind, double value,
+    size_t start, size_t end)
+{
+	*out = (struct number){
+		.kind = kind, .value = value, .start = start, .end = end
+	};
+}
+
 static bool
 number_text_at(struct str s, size_t at, const char *text)
 {
@@ -164,7 +173,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 	struct numeral n = { .end = at };
 
 	if (number_text_at(s, at, "百分百")) {
-		*out = (struct number){ NUMBER_PERCENT, 100, at, at + 9 };
+		number_set(out, NUMBER_PERCENT, 100, at, at + 9);
 		return true;
 	}
 	if (number_text_at(s, at, "千分之") ||
@@ -172,7 +181,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 		if (!number_parse_decimal(s, at + 9, &n))
 			return false;
 		n.value /= number_text_at(s, at, "千") ? 1e3 : 1e4;
-		*out = (struct number){ NUMBER_FRACTION, n.value, at, n.end };
+		number_set(out, NUMBER_FRACTION, n.value, at, n.end);
 		return true;
 	}
 	if (skip == 0)
@@ -183,7 +192,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 	} else if (!number_parse_decimal(s, at + skip, &n)) {
 		return false;
 	}
-	*out = (struct number){ NUMBER_PERCENT, n.value, at, n.end };
+	number_set(out, NUMBER_PERCENT, n.value, at, n.end);
 	return true;
 }
 
@@ -203,7 +212,7 @@ number_parse_half(struct str s, size_t at, struct number *out)
 	n = 3;
 	if (number_text_at(s, end + n, "半"))
 		n += 3;
-	*out = (struct number){ NUMBER_FRACTION, .5, at, end + n };
+	number_set(out, NUMBER_FRACTION, .5, at, end + n);
 	return true;
 }
 
@@ -269,7 +278,7 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 		i = at + 3 + (number_text_at(s, at + 3, " ") ? 1 : 0);
 		if (!numeral_parse(s, i, &n))
 			return false;
-		*out = (struct number){ NUMBER_ORDINAL, n.value, at, n.end };
+		number_set(out, NUMBER_ORDINAL, n.value, at, n.end);
 		return true;
 	}
 	for (i = 0; numeral_is_letter(s, at) && i < NELEM(number_ordinals);
@@ -279,8 +288,7 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 		if (end <= s.n && !numeral_is_letter(s, end) &&
 		    str_eq_nocase((struct str){ s.p + at, end - at },
 			number_ordinals[i].text)) {
-			*out = (struct number){ NUMBER_ORDINAL,
-				number_ordinals[i].value, at, end };
+			number_set(out, NUMBER_ORDINAL, number_ordinals[i].value, at, end);
 			return true;
 		}
 	}
@@ -288,7 +296,7 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 	    number_any_at(s, n.end, ends) == 0 ||
 	    numeral_is_letter(s, n.end + 2))
 		return false;
-	*out = (struct number){ NUMBER_ORDINAL, n.value, at, n.end + 2 };
+	number_set(out, NUMBER_ORDINAL, n.value, at, n.end + 2);
 	return true;
 }
 
@@ -306,16 +314,15 @@ number_parse_unsigned(struct str s, size_t at, struct number *out)
 		return true;
 	skip = number_any_at(s, at, number_two_words);
 	if (skip > 0 || number_text_at(s, at, "仨")) {
-		*out = (struct number){ NUMBER_CARDINAL, skip > 0 ? 2 : 3, at,
-			at + 3 };
+		number_set(out, NUMBER_CARDINAL, skip > 0 ? 2 : 3, at, at + 3);
 		return true;
 	}
 	if (!number_parse_decimal(s, at, &n))
 		return false;
-	*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
+	number_set(out, NUMBER_CARDINAL, n.value, at, n.end);
 	if (!number_parse_fraction(s, &n, out) &&
 	    !number_parse_tenths(s, &n, out)) {
-		*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
+		number_set(out, NUMBER_CARDINAL, n.value, at, n.end);
 		number_parse_tail(s, &n, out);
 	}
 	return true;

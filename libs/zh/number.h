@@ -24,6 +24,7 @@ struct number {
 	enum number_kind kind;
 	double value;
 	size_t start, end; /* bytes of the text; no measure word */
+	bool is_approximate; /* 十几, 二三十, 五十多, 近两千 */
 };
 
 /*
