@@ -75,7 +75,7 @@ datetime_parse_adverb(
 		v = ADVERB_FUTURE;
 	else if (t->type == TOK_COMING && t->v == 1)
 		v = ADVERB_FUTURE;
-	else if (t->type == TOK_BEFORE && t->w == 0)
+	else if (t->type == TOK_BEFORE && t->w == 0 && t->v == 0)
 		v = ADVERB_FORMERLY;
 	else if (t->type == TOK_PRECEDING && t->v == 1)
 		v = ADVERB_RECENTLY;
@@ -232,6 +232,9 @@ static void
 datetime_set_bounds(
     struct datetime *w, const struct local_range *at, struct datetime_now now)
 {
+	w->open = at->from == RANGE_OPEN ? DATETIME_OPEN_START
+	    : at->to == RANGE_OPEN       ? DATETIME_OPEN_END
+					 : DATETIME_CLOSED;
 	if (at->from != RANGE_OPEN)
 		w->from = zone_wall_of(now.zone, at->from);
 	if (at->to != RANGE_OPEN)
@@ -294,6 +297,7 @@ datetime_find(
 	r.local.now = zone_local_of(now.zone, now.now);
 	r.local.today = local_day(r.local.now);
 	r.local.is_used = now.is_used;
+	r.local.zone = now.zone;
 	while (at < text.n && count < max) {
 		token_scan_from(&r.scan, text, at);
 		/* Later tokens are scanned again with their context. */

@@ -22,6 +22,7 @@ struct duration_term {
 	bool is_short;  /* 分, 刻, 日: alone it may have another meaning */
 	bool has_half;  /* 五分半 */
 	bool has_count; /* 三个月, 两月: not the name of a month */
+	double spread;  /* 三四天: n is between n - spread and n + spread */
 };
 
 /* 三五天, 两三个小时: the numeral's two digits, or two numerals. */
@@ -64,6 +65,7 @@ duration_parse_amount(const struct token *t, struct duration_term *p)
 
 	if (n != NULL) {
 		p->is_approximate = true;
+		p->spread = (p->n > (int)p->n) ? .5 : 1;
 		return n;
 	}
 	if (t->type == TOK_NUM) {
@@ -308,6 +310,7 @@ duration_add_term(struct duration *l, const struct duration_term *p)
 {
 	l->n[p->unit] += p->n;
 	l->finest = p->unit;
+	l->spread = p->spread;
 	l->is_approximate = l->is_approximate || p->is_approximate;
 }
 
@@ -356,6 +359,14 @@ duration_parse(const struct token *t, struct duration *l)
 	}
 	if (terms == 1 && !duration_stands_alone(&p, last))
 		return NULL;
+	/* 6月1日 is a date. */
+	if (terms > 1 && p.unit == UNIT_MONTH && p.is_short && !p.has_count)
+		return NULL;
+	/* 两天一夜 */
+	if (terms == 1 && p.unit == UNIT_DAY && token_is_int(last, 1, 31) &&
+	    last[1].type == TOK_DAY_PART && last[1].v == DAY_PART_EVENING &&
+	    last[1].w == 1)
+		last += 2;
 	if (duration_seconds(l) > SECONDS_MAX)
 		return NULL;
 	if (l->is_approximate)
@@ -450,6 +461,16 @@ datetime_parse_units(
 	int64_t count;
 	int sign;
 
+	if (t->type == TOK_YEARS) {
+		/* 今明两年 */
+		out.from = relative_unit_start(r->local.now, UNIT_YEAR, t->v);
+		out.to = relative_unit_start(r->local.now, UNIT_YEAR, t->w);
+		out.grain = DATETIME_YEAR;
+		w->kind = DATETIME_INTERVAL;
+		w->confidence = .95;
+		datetime_set(w, out, r);
+		return t + 1;
+	}
 	if (t->type == TOK_DAYS) {
 		out.from = (r->local.today + t->v) * DAY;
 		out.to = (r->local.today + t->w) * DAY;
@@ -576,7 +597,10 @@ datetime_parse_window(
 		n = duration_parse(n, &l);
 		if (n == NULL)
 			return NULL;
-		if (n->type == TOK_WITHIN)
+		/* 近十年来, 过去三年里 */
+		if (n->type == TOK_WITHIN || n->type == TOK_BETWEEN ||
+		    (kind != WINDOW_COMING && !n->is_latin &&
+			(n->type == TOK_SINCE || n->type == TOK_MORE)))
 			n++;
 	} else {
 		n = duration_parse(t, &l);
@@ -584,6 +608,9 @@ datetime_parse_window(
 			return NULL;
 		n++;
 	}
+	/* 最近两三天: the longer one */
+	if (l.finest >= UNIT_DAY)
+		l.n[l.finest] += l.spread;
 	relative_set_window(r, &l, kind, w);
 	return n;
 }
@@ -664,6 +691,30 @@ relative_set_instant(struct parser *r, const struct token *n,
 	return n;
 }
 
+/* 三四天后: from the shorter distance to the end of the longer one's day. */
+static const struct token *
+relative_set_between(struct parser *r, const struct token *n, struct duration l,
+    int sign, struct datetime *w)
+{
+	struct local_range out = { .grain = datetime_grain_of_unit(l.finest) };
+	struct duration far = l;
+	int64_t a, b;
+
+	l.n[l.finest] -= l.spread;
+	far.n[l.finest] += l.spread;
+	a = duration_add(sign > 0 ? &l : &far, r->local, sign);
+	b = duration_add(sign > 0 ? &far : &l, r->local, sign);
+	out.from = local_day(a) * DAY;
+	out.to = (local_day(b) + 1) * DAY;
+	w->kind = DATETIME_INTERVAL;
+	w->is_relative = true;
+	w->is_approximate = true;
+	w->confidence = l.confidence;
+	datetime_set(w, out, r);
+	w->seconds = sign * duration_seconds(&l);
+	return n;
+}
+
 const struct token *
 datetime_parse_relative(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -708,6 +759,8 @@ datetime_parse_relative(
 	}
 	if (sign == 0)
 		return NULL;
+	if (l.spread > 0 && l.finest >= UNIT_DAY)
+		return relative_set_between(r, n, l, sign, w);
 	return relative_set_instant(r, n, &l, sign, w);
 }
 
@@ -719,7 +772,8 @@ datetime_parse_duration(
 	struct duration l, to;
 	bool about = false;
 
-	if (t->type == TOK_FOR || t->type == TOK_ABOUT) {
+	if (t->type == TOK_FOR || t->type == TOK_ABOUT ||
+	    (t->type == TOK_SHARP && t[1].type == TOK_NUM)) {
 		about = t->type == TOK_ABOUT;
 		t++;
 	}

@@ -15,7 +15,7 @@
 enum token_type {
 	TOK_END,
 	TOK_OTHER,
-	TOK_NUM,     /* num */
+	TOK_NUM,     /* num; x: month * 100 + day if it may be one (4.5) */
 	TOK_ORDINAL, /* 第七, 5th: num */
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
@@ -48,7 +48,7 @@ enum token_type {
 	TOK_COMING,    /* 未来; v: 1 if it may stand alone */
 	TOK_PRECEDING, /* 过去, 最近; v: as above, 2 if it reaches up to now */
 	TOK_TO,        /* w: 1 if it may begin (直到, until) */
-	TOK_FROM,
+	TOK_FROM, /* w: 1 if since; v: 1 if no earlier than */
 	TOK_SINCE,   /* 从明天起 */
 	TOK_EVERY,   /* v: 1 if 隔 */
 	TOK_DAILY,   /* 每天, 每晚 as one word; v: unit, w: enum day_part */
@@ -58,10 +58,11 @@ enum token_type {
 	TOK_ABOUT,   /* 大约, 左右; w: 1 if it follows the number */
 	TOK_COMMA,   /* w: 1 if a bracket */
 	TOK_CLOCK,   /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-			seconds */
-	TOK_DATE,    /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+			seconds; is_zoned: num minutes east of UTC */
+	TOK_DATE, /* 2026-03-05, 3/5; year in x (0: none), month v, day w (0:
+		     none); is_decimal: written with a point */
 	TOK_AMPM,    /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_HOLIDAY, /* v: enum holiday */
+	TOK_HOLIDAY, /* v: enum holiday; w: 1 if also a word of weather */
 	TOK_RELIGION, /* 东正教 before a holiday; v: flags to add to it */
 	TOK_LUNAR,    /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
@@ -72,6 +73,12 @@ enum token_type {
 	TOK_LATER, /* later, from now */
 	TOK_AT,    /* v: 1 at, 2 on, 3 the */
 	TOK_PLUS,  /* half past */
+	TOK_OR,
+	TOK_BETWEEN,  /* 之间 */
+	TOK_HEAD,     /* 头三天 */
+	TOK_YEARS,    /* 今明两年; from v to before w */
+	TOK_VACATION, /* 长假 after a holiday; v: 1 if 节气 */
+	TOK_LEAP,     /* 闰 before a month */
 };
 
 enum token_unit {
@@ -114,6 +121,8 @@ enum token_edge {
 	EDGE_SUMMER,
 	EDGE_AUTUMN,
 	EDGE_WINTER,
+	EDGE_HALF1, /* 上半月 */
+	EDGE_HALF2,
 };
 
 /* Words for a time that is not given exactly: 马上, 待会儿, 最近. */
@@ -142,6 +151,7 @@ struct token {
 	bool is_decimal; /* the numeral has a fraction */
 	bool has_zero;   /* the numeral begins with 零 or 0 */
 	bool is_latin;   /* an English word */
+	bool is_zoned;   /* a clock time with its offset from UTC */
 	size_t start, end;
 };
 
@@ -150,6 +160,9 @@ bool token_is_int(const struct token *t, int lo, int hi);
 
 /* token_is_unit(t, unit): Whether it is that enum token_unit. */
 bool token_is_unit(const struct token *t, int unit);
+
+/* token_is_pair_row(t): 七八: not 78, but seven or eight. */
+bool token_is_pair_row(const struct token *t);
 
 /* token_touches(a, b): Whether b follows a without a blank. */
 bool token_touches(const struct token *a, const struct token *b);
