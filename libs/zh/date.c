@@ -90,6 +90,8 @@ date_parse_year(const struct token *t, struct instant *m)
 	}
 	four = token_is_int(t, 1000, 2999) && t->digits == 4;
 	/* 两千零八年 */
+	if (!four && token_is_int(t, 2000, 2000) && t->is_pair)
+		four = t[2].type == TOK_END || date_is_part_of_year(t + 2);
 	if (!four && token_is_int(t, 2001, 2099) && !t->is_ascii)
 		four = t[2].type != TOK_AFTER && t[2].type != TOK_BEFORE &&
 		    t[2].type != TOK_WITHIN;
@@ -279,13 +281,10 @@ date_parse_leap_month(const struct token *t, struct instant *m)
 	if (n->type == TOK_MONTH && n->w == 1) {
 		date_set_month(m, n->v, true);
 		n++;
-	} else if (token_is_int(n, 1, 12) && token_is_unit(n + 1, UNIT_MONTH)) {
-		date_set_month(m, (int)n->num, true);
-		n += 2;
 	} else {
-		return NULL;
+		n = date_parse_month(n, m);
 	}
-	m->is_leap = true;
+	m->is_leap = m->is_lunar = true;
 	return n;
 }
 
@@ -352,7 +351,10 @@ date_parse_point(const struct token *t, struct instant *m)
 		return NULL;
 	date_set_month(m, t->x / 100, false);
 	date_set_day(m, t->x % 100);
-	m->confidence = is_day ? .9 : .6;
+	/* Alone it is more likely a number. */
+	m->confidence = is_day                                  ? .9
+	    : t[-1].type == TOK_END && t[1].type == TOK_END ? .4
+								: .6;
 	return is_day ? t + 2 : t + 1;
 }
 

@@ -85,6 +85,71 @@ datetime_parse_adverb(
 	return t + 1;
 }
 
+/* ---- events without a date ---- */
+
+/* Whether a token follows a noun or a verb that no expression contains. */
+static bool
+unknown_follows_event(const struct parser *r, const struct token *t)
+{
+	static const char *const others[] = { "在", "于", "就", "是", "请",
+		"会", "要", "想", "和", "跟", "与", "及", "或", "从", "到",
+		"让", "给", "把", "被", "又", "也", "都", "还", "再", "先",
+		"才", "刚", "但", "可", "而", "则", "即", "按", "用", "选",
+		"这", "那", "吧", "吗", "呢", "啊", "是在", "有", "没" };
+	struct str s;
+	size_t i;
+
+	if (t[-1].type == TOK_OF)
+		return t->type != TOK_SAME && token_scan_is_suffix(&r->scan, t - 1);
+	if (!token_scan_is_suffix(&r->scan, t))
+		return false;
+	s = token_scan_before(&r->scan, t);
+	for (i = 0; i < NELEM(others); i++) {
+		if (str_ends(s, str_of(others[i])))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * 生日当天, 考试那天早上七点, 饭后一小时, 婚礼前三天: NULL if the moment is
+ * known.
+ */
+static const struct token *
+datetime_parse_unknown(
+    struct parser *r, const struct token *t, struct datetime *w)
+{
+	struct instant m = { .has = HAS_DAYS };
+	const struct token *n, *end;
+	struct duration l;
+
+	if (t->is_latin)
+		return NULL;
+	if (t->type == TOK_SAME) {
+		n = t + 1;
+		end = instant_parse_time(n, &m);
+		if (!unknown_follows_event(r, t) && (t->v == 0 || end == NULL))
+			return NULL;
+	} else if (t->type == TOK_AFTER || t->type == TOK_BEFORE) {
+		if (!unknown_follows_event(r, t))
+			return NULL;
+		n = t + 1;
+		n += n->type == TOK_OF || n->type == TOK_ABOUT;
+		n = duration_parse(n, &l);
+		if (n == NULL || n->type == TOK_AFTER || n->type == TOK_BEFORE)
+			return NULL;
+		n += n->type == TOK_WITHIN;
+		end = instant_parse_time(n, &m);
+	} else {
+		return NULL;
+	}
+	w->kind = DATETIME_INSTANT;
+	w->grain = DATETIME_DAY;
+	w->is_unknown = true;
+	w->confidence = .7;
+	return end != NULL ? end : n;
+}
+
 /* ---- the trigger ---- */
 
 int
@@ -259,6 +324,13 @@ datetime_parse_longest(
 	bool has_range = false;
 	size_t i;
 
+	*w = (struct datetime){ .kind = DATETIME_DURATION };
+	best = datetime_parse_unknown(r, t, w);
+	if (best != NULL) {
+		w->start = t->start;
+		w->end = best[-1].end;
+		return best;
+	}
 	for (i = 0; i < NELEM(parsers); i++) {
 		struct datetime one = { .kind = DATETIME_DURATION };
 

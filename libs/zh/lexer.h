@@ -182,12 +182,18 @@ struct lexicon {
 	size_t n;
 };
 extern const struct lexicon lexicon_words, lexicon_holidays;
+/* Words with a numeral that does not count: 一起, 万一, 四舍五入. */
+extern const struct lexicon lexicon_idioms;
 
 /*
  * lexicon_find(s, at): The longest word at byte at of folded text, or NULL.
  * Any thread.
  */
 const struct word *lexicon_find(struct str s, size_t at);
+
+/* lexicon_longest(l, s, at): As lexicon_find(), of the words of l. */
+const struct word *lexicon_longest(
+    const struct lexicon *l, struct str s, size_t at);
 
 /* ---- cardinals: digits, Han numerals, both mixed, English words ---- */
 
@@ -202,6 +208,7 @@ struct numeral {
 	bool is_pair;    /* has 两: never the name of a month or weekday */
 	bool is_decimal; /* has a fraction */
 	bool has_zero;   /* begins with a leading zero: 05, 零五 */
+	bool is_approximate; /* 十几, 二三十: of number.h */
 };
 
 /*
@@ -223,6 +230,9 @@ bool numeral_fraction(struct str s, size_t at, double *dst, size_t *end);
 
 /* numeral_scale(s, at, end): 百, 千, 万, 亿 at byte at as a factor; else 0. */
 double numeral_scale(struct str s, size_t at, size_t *end);
+
+/* numeral_digit(s, at): The Han digit at byte at, 0 to 9; else -1. */
+int numeral_digit(struct str s, size_t at);
 
 /* numeral_is_letter(s, at), numeral_is_digit(s, at): Of the ASCII ones. */
 bool numeral_is_letter(struct str s, size_t at);

@@ -969,3 +969,9 @@ lexicon_find(struct str s, size_t at)
 		best = w;
 	return best;
 }
+
+const struct word *
+lexicon_longest(const struct lexicon *l, struct str s, size_t at)
+{
+	return lexicon_find_in(l, first_char_key(s, at), s, at);
+}

@@ -123,10 +123,12 @@ table_show_number(const char *text, char dst[ZH_FIXTURE_TEXT_MAX])
 	dst[0] = '\0';
 	for (i = 0; i < n; i++)
 		at += (size_t)snprintf(dst + at, ZH_FIXTURE_TEXT_MAX - at,
-		    "%s[%.*s] %s%.9g%s%s", i > 0 ? " | " : "",
+		    "%s[%.*s] %s%.*f%s%s", i > 0 ? " | " : "",
 		    (int)(found[i].end - found[i].start),
 		    text + found[i].start,
-		    found[i].kind == NUMBER_ORDINAL ? "#" : "", found[i].value,
+		    found[i].kind == NUMBER_ORDINAL ? "#" : "",
+		    floor(found[i].value) < found[i].value ? 4 : 0,
+		    found[i].value,
 		    found[i].kind == NUMBER_PERCENT ? "%" : "",
 		    found[i].is_approximate ? " approx" : "");
 }
