@@ -38,6 +38,7 @@ date_is_part_of_year(const struct token *t)
 	case TOK_HOLIDAY:
 	case TOK_LUNAR:
 	case TOK_LEAP:
+	case TOK_QUARTER:
 		return true;
 	default:
 		return t->type == TOK_MONTH && !t->is_latin;
@@ -62,7 +63,9 @@ date_is_short_year(const struct token *t)
 	if (t[2].type == TOK_TO && token_is_int(t + 3, 0, 99) &&
 	    t[3].digits == 2 && token_is_unit(t + 4, UNIT_YEAR))
 		return true;
-	if (t[-1].type == TOK_TO && token_is_unit(t - 2, UNIT_YEAR))
+	if (t[-1].type == TOK_TO &&
+	    (token_is_unit(t - 2, UNIT_YEAR) ||
+		(t[-2].type == TOK_NUM && t[-2].has_zero)))
 		return true;
 	return t->num >= 70 && t[2].type != TOK_AFTER &&
 	    t[2].type != TOK_BEFORE && t[2].type != TOK_WITHIN &&
@@ -103,12 +106,13 @@ date_parse_year(const struct token *t, struct instant *m)
 	/* 2026年底, 13年底 */
 	if ((four || (token_is_int(t, 0, 99) && t->digits == 2)) &&
 	    t[1].type == TOK_EDGE && t[1].w == UNIT_YEAR &&
-	    t[1].v <= EDGE_END) {
+	    (t[1].v <= EDGE_END || four)) {
 		date_set_year(m, t);
 		return t + 1;
 	}
-	/* 2018春节 */
-	if (four && t->is_ascii && t[1].type == TOK_HOLIDAY &&
+	/* 2018春节, 2018q3 */
+	if (four && t->is_ascii &&
+	    (t[1].type == TOK_HOLIDAY || t[1].type == TOK_QUARTER) &&
 	    token_touches(t, t + 1)) {
 		date_set_year(m, t);
 		return t + 1;
@@ -300,6 +304,12 @@ date_parse_holiday(const struct token *t, int holiday, struct instant *m)
 	if (n->type == TOK_VACATION &&
 	    (n->v == 1 || holiday_vacation((enum holiday)holiday) > 0)) {
 		m->is_vacation = n->v == 0;
+		return n + 1;
+	}
+	/* 国庆期间 */
+	if (n->type == TOK_WITHIN && n->v == 1 &&
+	    holiday_vacation((enum holiday)holiday) > 0) {
+		m->is_vacation = true;
 		return n + 1;
 	}
 	n += n->type == TOK_OF;
@@ -502,7 +512,7 @@ date_parse_nth(const struct token *t, struct instant *m)
 {
 	const struct token *n = t + 1;
 
-	if (t->type != TOK_ORDINAL || t->num > 5)
+	if (t->type != TOK_ORDINAL || t->num > 366 || t->num < -1)
 		return NULL;
 	/* 最后一天 */
 	if (t->num < 0 && token_is_int(n, 1, 1) &&
@@ -531,7 +541,7 @@ date_parse_nth(const struct token *t, struct instant *m)
 	if (n->type == TOK_GE)
 		n++;
 	/* Those of quarters and years are in period.c. */
-	if (n->type == TOK_WDAY && n->w != 1 &&
+	if (n->type == TOK_WDAY && n->w != 1 && t->num <= 5 &&
 	    ((m->has & HAS_MONTH) != 0 || m->has == 0)) {
 		m->has |= HAS_WDAY;
 		m->wday = date_weekday_of_bits(n->v);
@@ -544,6 +554,11 @@ date_parse_nth(const struct token *t, struct instant *m)
 static const struct token *
 date_parse_quarter(const struct token *t, struct instant *m)
 {
+	if (t->type == TOK_QUARTER) {
+		m->has |= HAS_QUARTER;
+		m->quarter = t->v;
+		return t + 1;
+	}
 	if ((t->type != TOK_ORDINAL && !token_is_int(t, 1, 4)) || t->num > 4 ||
 	    t->num < 1 || !token_is_unit(t + 1, UNIT_QUARTER))
 		return NULL;

@@ -100,9 +100,13 @@ unknown_follows_event(const struct parser *r, const struct token *t)
 	size_t i;
 
 	if (t[-1].type == TOK_OF)
-		return t->type != TOK_SAME && token_scan_is_suffix(&r->scan, t - 1);
+		return t->type != TOK_SAME &&
+		    token_scan_is_suffix(&r->scan, t - 1);
 	if (!token_scan_is_suffix(&r->scan, t))
 		return false;
+	/* 会后, 睡前: short nouns and verbs, which are not adverbs there. */
+	if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)
+		return true;
 	s = token_scan_before(&r->scan, t);
 	for (i = 0; i < NELEM(others); i++) {
 		if (str_ends(s, str_of(others[i])))
@@ -125,10 +129,10 @@ datetime_parse_unknown(
 
 	if (t->is_latin)
 		return NULL;
-	if (t->type == TOK_SAME) {
+	if (t->type == TOK_SAME || (t->type == TOK_EVE && t->v < 0)) {
 		n = t + 1;
 		end = instant_parse_time(n, &m);
-		if (!unknown_follows_event(r, t) && (t->v == 0 || end == NULL))
+		if (!unknown_follows_event(r, t) && (t->v <= 0 || end == NULL))
 			return NULL;
 	} else if (t->type == TOK_AFTER || t->type == TOK_BEFORE) {
 		if (!unknown_follows_event(r, t))

@@ -604,7 +604,14 @@ datetime_parse_window(
 			n++;
 	} else {
 		n = duration_parse(t, &l);
-		if (n == NULL || n->type != TOK_WITHIN)
+		if (n == NULL)
+			return NULL;
+		/* 三年来, 一个月以来 */
+		if (n->type == TOK_SINCE ||
+		    (n->type == TOK_MORE && n->v == 0 && !n->is_latin &&
+			(n[1].type == TOK_END || n[1].type == TOK_COMMA)))
+			kind = WINDOW_RECENT;
+		else if (n->type != TOK_WITHIN)
 			return NULL;
 		n++;
 	}

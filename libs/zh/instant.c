@@ -125,6 +125,17 @@ instant_skip_between(const struct token *t, const struct instant *m)
 static const struct token *
 instant_parse_same(const struct token *t, struct instant *m)
 {
+	/* 去年同一天 */
+	if (t->type == TOK_SAME && t->v == 2) {
+		if (m->has == 0 || m->is_lunar ||
+		    (m->has & ~(unsigned)(HAS_YEAR | HAS_MONTH | HAS_WEEK)) !=
+			0 ||
+		    ((m->has & HAS_YEAR) != 0 && !m->year_is_rel) ||
+		    ((m->has & HAS_MONTH) != 0 && !m->month_is_rel))
+			return NULL;
+		m->has |= HAS_DAYS;
+		return t + 1;
+	}
 	if (t->type == TOK_SAME && (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
 		if ((m->has & HAS_ONE_DAY) == 0) {
 			if (t->v == 1 || m->has != 0)
@@ -138,9 +149,20 @@ instant_parse_same(const struct token *t, struct instant *m)
 		return t + 1;
 	}
 	if (t->type == TOK_EVE && m->shift == 0 &&
-	    (m->has & HAS_ONE_DAY) != 0 &&
 	    (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
-		m->shift = t->v;
+		if ((m->has & HAS_ONE_DAY) != 0) {
+			m->shift = t->v;
+		} else if (m->has == 0 && (t->v > 0 || t->w != 0)) {
+			/* 次日, 前一晚 */
+			m->has = HAS_DAYS;
+			m->days = t->v;
+		} else {
+			return NULL;
+		}
+		if (t->w != DAY_PART_NONE) {
+			m->has |= HAS_DAY_PART;
+			m->day_part = t->w;
+		}
 		return t + 1;
 	}
 	if (t->type == TOK_ADVERB && t->v == ADVERB_NOW &&
@@ -413,6 +435,10 @@ instant_resolve_dated(
 				  : instant_resolve_lunar_day(m, h, d);
 	if (m->day < 0) {
 		instant_month(m, h, &year, &month);
+		/* 二月的最后一天: the next one */
+		if ((m->has & (HAS_YEAR | HAS_MONTH)) == HAS_MONTH &&
+		    !m->month_is_rel && month < civil_of_days(h.today).month)
+			year++;
 		*d = instant_one_day(instant_civil_day(year, month + 1, 0));
 		return true;
 	}

@@ -512,7 +512,8 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = token_text_at(s, at, "第");
 
 	t->end = at;
-	if (!ordinal && token_begins_nothing(s, at)) {
+	if (!ordinal && !token_text_at(s, at, "倒数第") &&
+	    token_begins_nothing(s, at)) {
 		t->type = TOK_OTHER;
 		t->end = at + token_char_bytes(s, at);
 		return;
@@ -544,7 +545,24 @@ token_read(struct str s, const struct token *before, struct token *t)
 		t->type = TOK_OTHER;
 		return;
 	}
+	if (s.p[at] == 'q' && at + 1 < s.n && s.p[at + 1] >= '1' &&
+	    s.p[at + 1] <= '4' && !numeral_is_digit(s, at + 2) &&
+	    !numeral_is_letter(s, at + 2)) {
+		t->type = TOK_QUARTER;
+		t->v = s.p[at + 1] - '0';
+		t->end = at + 2;
+		return;
+	}
 	w = token_word_at(s, at);
+	/* 十来年 */
+	if (w != NULL && before->type == TOK_NUM && token_text_at(s, at, "来") &&
+	    strlen(w->text) > 3 && before->num >= 10)
+		w = lexicon_find((struct str){ s.p, at + 3 }, at);
+	if (token_text_at(s, at, "倒数第") && numeral_parse(s, at + 9, &n)) {
+		token_set_numeral(t, &n, TOK_ORDINAL);
+		t->num = -t->num;
+		return;
+	}
 	if (ordinal && numeral_parse(s, at + 3, &n)) {
 		token_set_numeral(t, &n, TOK_ORDINAL);
 		return;
@@ -557,6 +575,7 @@ token_read(struct str s, const struct token *before, struct token *t)
 		if (n.is_decimal && n.is_ascii)
 			t->x = token_month_day(s, at, n.end);
 		if (!token_text_at(s, at, "零") || n.value > 0 || w == NULL ||
+		    n.digits > 1 ||
 		    token_text_at(s, n.end, "点") ||
 		    token_text_at(s, n.end, "时")) {
 			token_numeral_suffix(s, t);

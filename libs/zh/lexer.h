@@ -16,7 +16,7 @@ enum token_type {
 	TOK_END,
 	TOK_OTHER,
 	TOK_NUM,     /* num; x: month * 100 + day if it may be one (4.5) */
-	TOK_ORDINAL, /* 第七, 5th: num */
+	TOK_ORDINAL, /* 第七, 5th: num; negative from the end: 倒数第二 */
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
@@ -29,8 +29,9 @@ enum token_type {
 	TOK_HAO,    /* 号 */
 	TOK_DAY_PART, /* v: enum day_part */
 	TOK_DAY,      /* 明天; v: days from today; w: enum day_part or 0 */
-	TOK_SAME,     /* 当天; v: 1 if a day must precede it; w: part or 0 */
-	TOK_EVE,      /* 春节前夕; v: days from the day before it */
+	/* 当天; v: 1 if a day must precede it, 2: a year; w: part or 0 */
+	TOK_SAME,
+	TOK_EVE, /* 春节前夕; v: days from the day before it; w: part or 0 */
 	TOK_DAYS,     /* 明后天; from v to before w */
 	TOK_YEAR,     /* 明年; v: years from this one */
 	TOK_ERA,      /* 年代, 世纪; v: its years */
@@ -43,7 +44,7 @@ enum token_type {
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
 	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
-	TOK_WITHIN,
+	TOK_WITHIN, /* v: 1 if 期间; w: 1 if short (内) */
 	TOK_PASS,      /* 再过 */
 	TOK_COMING,    /* 未来; v: 1 if it may stand alone */
 	TOK_PRECEDING, /* 过去, 最近; v: as above, 2 if it reaches up to now */
@@ -74,6 +75,7 @@ enum token_type {
 	TOK_AT,    /* v: 1 at, 2 on, 3 the */
 	TOK_PLUS,  /* half past */
 	TOK_OR,
+	TOK_QUARTER,  /* Q3: v */
 	TOK_BETWEEN,  /* 之间 */
 	TOK_HEAD,     /* 头三天 */
 	TOK_YEARS,    /* 今明两年; from v to before w */

@@ -137,7 +137,10 @@ number_parse_more(struct str s, struct numeral *n)
 	if (n->value < 10 || n->value > 1e15 ||
 	    (int64_t)n->value % 10 != 0 || n->is_decimal || n->digits > 3)
 		return;
-	if (number_text_at(s, end, "几") && is_tens)
+	if (number_text_at(s, end, "几十") && !is_tens) {
+		n->value += 50;
+		end += 3;
+	} else if (number_text_at(s, end, "几") && is_tens)
 		n->value += 5;
 	else if (!number_text_at(s, end, "来") &&
 	    number_any_at(s, end, more) == 0)
@@ -297,7 +300,10 @@ number_parse_tenths(struct str s, const struct numeral *n, struct number *out)
 	} else if (number_text_at(s, n->end, "成") && n->value <= 10) {
 		out->value = n->value * 10;
 		out->end = n->end + 3;
-		if (numeral_parse(s, out->end, &m) && m.value < 10 &&
+		if (number_text_at(s, out->end, "半")) {
+			out->value += 5;
+			out->end += 3;
+		} else if (numeral_parse(s, out->end, &m) && m.value < 10 &&
 		    m.digits == 1) {
 			out->value += m.value;
 			out->end = m.end;

@@ -15,7 +15,7 @@
 
 /* 第二周, 头三个月, 最后两天. */
 struct period_part {
-	int nth;   /* from 1; -1: the last ones */
+	int nth;   /* from 1; from the end from -1 */
 	int count; /* of units */
 	int unit;  /* enum token_unit */
 	unsigned weekdays; /* instead of a unit: 周五, 周末, 工作日 */
@@ -57,8 +57,8 @@ period_parse_part(const struct token *t, struct period_part *p)
 	case TOK_ORDINAL:
 		if (t->num > COUNT_MAX || t->is_latin)
 			return NULL;
-		p->nth = t->num < 0 ? -1 : (int)t->num;
-		if (p->nth > 0)
+		p->nth = (int)t->num;
+		if (p->nth != -1)
 			return period_parse_unit(n, p);
 		break;
 	case TOK_HEAD:
@@ -94,7 +94,7 @@ period_week(int64_t from, int64_t to, const struct period_part *p)
 	if (p->nth > 0)
 		return thursday - 3 + 7 * (p->nth - 1);
 	thursday = to - 1 - (civil_weekday(to - 1) - 4 + 7) % 7;
-	return thursday - 3 - 7 * (p->count - 1);
+	return thursday - 3 + 7 * (p->nth + 1 - (p->count - 1));
 }
 
 /* The nth day of [from, to) that is one of the weekdays. */
@@ -102,7 +102,7 @@ static bool
 period_weekday(
     int64_t from, int64_t to, const struct period_part *p, int64_t *out)
 {
-	int n = p->nth > 0 ? p->nth : p->count;
+	int n = p->nth > 0 ? p->nth : p->count - p->nth - 1;
 	int64_t day = p->nth > 0 ? from : to - 1;
 
 	for (; day >= from && day < to; day += p->nth > 0 ? 1 : -1) {
@@ -171,7 +171,7 @@ period_resolve_days(int64_t from, int64_t to, const struct period_part *p,
 		return *first + 3 < to && *first + 3 >= from;
 	}
 	*first = p->nth > 0 ? period_add(from, p->unit, p->nth - 1)
-			    : period_add(to, p->unit, -p->count);
+			    : period_add(to, p->unit, p->nth - p->count + 1);
 	*last = period_add(*first, p->unit, p->count);
 	return *first >= from && *last <= to;
 }

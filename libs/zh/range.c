@@ -37,7 +37,7 @@ range_is_amount(const struct parser *r, const struct token *t,
 		"开", "就", "等", NULL };
 	static const char *const things[] = { "建议", "意见", "要求", "原因",
 		"理由", "说明", "注意", "启示", "看法", "想法", "问题", "内容",
-		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
+		"心", 		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
 		NULL };
 	struct str before = token_scan_before(&r->scan, t);
 	struct str behind = token_scan_after(&r->scan, n - 1);
@@ -104,7 +104,7 @@ range_parse_shared(const struct token *t, struct instant *a, struct instant *b)
 	    (between && n->type != TOK_BETWEEN))
 		return NULL;
 	if (b->has == HAS_YEAR && t->digits == t[2].digits && t->digits > 1 &&
-	    (t->digits == 4 || t->has_zero)) {
+	    (t->digits == 4 || t->has_zero) && !t->is_decimal) {
 		/* 2024-2026年 */
 		a->has |= HAS_YEAR;
 		a->year = (int)t->num;
@@ -153,6 +153,11 @@ range_parse_neighbours(
 	if (token_is_pair_row(t)) {
 		lo = (int)t->num / 10;
 		hi = lo + 1;
+	} else if (token_is_int(t, 90, 90) && !t->is_ascii &&
+	    n->type == TOK_OCLOCK) {
+		/* 九十点 */
+		lo = 9;
+		hi = 10;
 	} else {
 		lo = (int)t->num;
 		if (n->type == TOK_COMMA && n->w == 0)

@@ -170,8 +170,8 @@ repeat_parse_monthly(const struct token *t, struct repeat_rule *r)
 						  : 1;
 		return t + 1;
 	}
-	if (t->type == TOK_ORDINAL && t->num < 0 && t[1].type == TOK_UNIT &&
-	    t[1].v == UNIT_DAY) {
+	if (t->type == TOK_ORDINAL && t->num >= -1 && t->num < 0 &&
+	    t[1].type == TOK_UNIT && t[1].v == UNIT_DAY) {
 		r->r.month_day = -1;
 		return t + 2;
 	}
@@ -179,6 +179,9 @@ repeat_parse_monthly(const struct token *t, struct repeat_rule *r)
 	if (n != NULL)
 		return n;
 	n = date_parse(t, &m);
+	/* 每月倒数第三天 is not known, and not each month. */
+	if (n == NULL && t->type == TOK_ORDINAL)
+		return NULL;
 	if (n == NULL || m.is_lunar)
 		return t;
 	if ((m.has & HAS_DAY) != 0) {
@@ -204,12 +207,16 @@ repeat_parse_yearly(const struct token *t, struct repeat_rule *r)
 	repeat_set_unit(r, UNIT_YEAR);
 	if (t->type == TOK_OF)
 		t++;
-	while ((n = date_parse(t, &m)) != NULL)
+	while ((n = date_parse(t->type == TOK_OF ? t + 1 : t, &m)) != NULL)
 		t = last = n;
 	if ((m.has & (HAS_YEAR | HAS_DAYS | HAS_WEEK)) != 0 || m.has == 0)
 		return last;
 	r->date = m;
 	r->has_date = true;
+	if (m.nth != 0) {
+		r->r.nth = m.nth;
+		r->r.weekdays = 1u << (m.wday - 1);
+	}
 	if ((m.has & HAS_MONTH) != 0 && !m.is_lunar) {
 		r->r.month = m.month;
 		if ((m.has & HAS_DAY) != 0)
