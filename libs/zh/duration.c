@@ -648,6 +648,40 @@ relative_day(const struct duration *l, int sign, struct instant *m)
 	return true;
 }
 
+/*
+ * 两年前的夏天, 三个月后的15号: a part of the year, or a day of the month, that
+ * is so far from now.
+ */
+static const struct token *
+relative_parse_part(const struct token *t, const struct duration *l, int sign,
+    struct local_now h, struct local_range *out)
+{
+	struct instant m = { .confidence = l->confidence };
+	const struct token *n, *last = NULL;
+	double count = l->n[l->finest];
+
+	if (t->type != TOK_OF || count > 1000 || count > (int)count)
+		return NULL;
+	if (l->finest == UNIT_YEAR) {
+		m.has = HAS_YEAR;
+		m.year = (int)count * sign;
+		m.year_is_rel = true;
+	} else if (l->finest == UNIT_MONTH && l->n[UNIT_YEAR] <= 0) {
+		m.has = HAS_MONTH;
+		m.month = (int)count * sign;
+		m.month_is_rel = true;
+	} else {
+		return NULL;
+	}
+	t++;
+	while ((n = date_parse(t, &m)) != NULL)
+		t = last = n;
+	if (last == NULL || (m.has & (HAS_DAYS | HAS_WEEK)) != 0)
+		return NULL;
+	n = instant_parse_time(last, &m);
+	return instant_resolve(&m, h, out) ? (n != NULL ? n : last) : NULL;
+}
+
 /* The bounds of an instant counted from now. */
 static const struct token *
 relative_set_instant(struct parser *r, const struct token *n,
@@ -661,7 +695,13 @@ relative_set_instant(struct parser *r, const struct token *n,
 	w->is_relative = true;
 	w->is_approximate = l->is_approximate;
 	w->confidence = l->confidence;
-	if (relative_day(l, sign, &m)) {
+	end = relative_parse_part(n, l, sign, r->local, &out);
+	if (end != NULL) {
+		w->kind =
+		    out.is_interval ? DATETIME_INTERVAL : DATETIME_INSTANT;
+		w->is_relative = false;
+		n = end;
+	} else if (relative_day(l, sign, &m)) {
 		/* 两周后的周三 */
 		if (l->finest == UNIT_WEEK && n->type == TOK_OF &&
 		    n[1].type == TOK_WDAY && n[1].w == 0) {
@@ -797,7 +837,8 @@ datetime_parse_duration(
 	} else {
 		n = duration_parse(t, &l);
 	}
-	if (n == NULL)
+	/* 头三天: of a period that is not known. */
+	if (n == NULL || t[-1].type == TOK_HEAD)
 		return NULL;
 	if (n[-1].is_latin &&
 	    str_starts(token_scan_after(&r->scan, n - 1), STR(" old")))

@@ -121,17 +121,23 @@ instant_skip_between(const struct token *t, const struct instant *m)
 	return n;
 }
 
+/* 去年, 下个月, 上周: of which a day like today is meant. */
+static bool
+instant_is_relative_unit(const struct instant *m)
+{
+	return m->has != 0 && !m->is_lunar && m->era == 0 &&
+	    (m->has & ~(unsigned)(HAS_YEAR | HAS_MONTH | HAS_WEEK)) == 0 &&
+	    ((m->has & HAS_YEAR) == 0 || m->year_is_rel) &&
+	    ((m->has & HAS_MONTH) == 0 || m->month_is_rel);
+}
+
 /* 国庆当天, 明天这个时候: the day or the time that is already known. */
 static const struct token *
 instant_parse_same(const struct token *t, struct instant *m)
 {
 	/* 去年同一天 */
 	if (t->type == TOK_SAME && t->v == 2) {
-		if (m->has == 0 || m->is_lunar ||
-		    (m->has & ~(unsigned)(HAS_YEAR | HAS_MONTH | HAS_WEEK)) !=
-			0 ||
-		    ((m->has & HAS_YEAR) != 0 && !m->year_is_rel) ||
-		    ((m->has & HAS_MONTH) != 0 && !m->month_is_rel))
+		if (!instant_is_relative_unit(m))
 			return NULL;
 		m->has |= HAS_DAYS;
 		return t + 1;
@@ -166,11 +172,13 @@ instant_parse_same(const struct token *t, struct instant *m)
 		return t + 1;
 	}
 	if (t->type == TOK_ADVERB && t->v == ADVERB_NOW &&
-	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0) &&
+	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0 ||
+		instant_is_relative_unit(m)) &&
 	    (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
 		m->clock_grain =
 		    m->has == 0 ? DATETIME_SECOND : DATETIME_MINUTE;
-		m->has |= HAS_CLOCK | (m->has == 0 ? HAS_DAYS : 0u);
+		m->has |= HAS_CLOCK |
+		    ((m->has & HAS_ONE_DAY) == 0 ? HAS_DAYS : 0u);
 		m->is_24h = m->is_now = true;
 		return t + 1;
 	}

@@ -563,6 +563,14 @@ token_read(struct str s, const struct token *before, struct token *t)
 		t->num = -t->num;
 		return;
 	}
+	/* 百来天 */
+	if (token_text_at(s, at + 3, "来") &&
+	    numeral_scale(s, at, &t->end) > 0) {
+		t->type = TOK_NUM;
+		t->num = numeral_scale(s, at, &t->end);
+		return;
+	}
+	t->end = at;
 	if (ordinal && numeral_parse(s, at + 3, &n)) {
 		token_set_numeral(t, &n, TOK_ORDINAL);
 		return;

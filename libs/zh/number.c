@@ -614,6 +614,8 @@ number_skip(struct str s, size_t at)
 	if ((unsigned char)s.p[at] >= 0x80)
 		w = lexicon_longest(&lexicon_idioms, s, at);
 	/* 一点五亿 is a number, 一点 is a little. */
+	if (w != NULL && number_any_at(s, at + 3, number_parts_of) > 0)
+		w = NULL; /* 万分之一 */
 	if (w != NULL && number_any_at(s, at + 3, number_points) > 0 &&
 	    numeral_parse(s, at, &n) &&
 	    numeral_fraction(s, n.end + 3, &fraction, &end))

@@ -489,6 +489,12 @@ datetime_parse_range(
 	struct local_range at;
 	bool from = t->type == TOK_FROM;
 
+	if (t->type == TOK_TO && t->w == 0 && !t->is_latin) {
+		/* 到周五为止 */
+		n = range_parse_prefixed(r, t, w);
+		return n != NULL && n->type == TOK_BEFORE && n->v == 1 ? n + 1
+								       : NULL;
+	}
 	if (((from || t->type == TOK_TO) && t->w == 1) ||
 	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
 		return range_parse_prefixed(r, t, w);

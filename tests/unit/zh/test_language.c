@@ -17,7 +17,7 @@
 #define TABLE_TIMES "tests/language/times"
 #define TABLE_NUMS  "tests/language/numbers"
 #define LINE_MAX    512
-#define ROUNDS      4
+#define ROUNDS      8
 #define FILES_MAX   64
 
 struct table_score {
