@@ -28,8 +28,7 @@ date_is_part_of_year(const struct token *t)
 	case TOK_NUM:
 		return token_is_unit(t + 1, UNIT_MONTH) ||
 		    token_is_unit(t + 1, UNIT_QUARTER) ||
-		    (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) ||
-		    t->x > 0;
+		    (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) || t->x > 0;
 	case TOK_ORDINAL:
 		return t->num < 0 || t[1].type == TOK_GE ||
 		    t[1].type == TOK_UNIT;
@@ -362,9 +361,9 @@ date_parse_point(const struct token *t, struct instant *m)
 	date_set_month(m, t->x / 100, false);
 	date_set_day(m, t->x % 100);
 	/* Alone it is more likely a number. */
-	m->confidence = is_day                                  ? .9
+	m->confidence = is_day                              ? .9
 	    : t[-1].type == TOK_END && t[1].type == TOK_END ? .4
-								: .6;
+							    : .6;
 	return is_day ? t + 2 : t + 1;
 }
 
@@ -502,8 +501,7 @@ static bool
 date_is_month_or_year(const struct instant *m)
 {
 	return (m->has & (HAS_MONTH | HAS_YEAR)) != 0 && m->era == 0 &&
-	    !m->is_lunar &&
-	    (m->has & ~(unsigned)(HAS_MONTH | HAS_YEAR)) == 0;
+	    !m->is_lunar && (m->has & ~(unsigned)(HAS_MONTH | HAS_YEAR)) == 0;
 }
 
 /* 第一个星期一, 最后一个周五. */
@@ -516,8 +514,7 @@ date_parse_nth(const struct token *t, struct instant *m)
 		return NULL;
 	/* 最后一天 */
 	if (t->num < 0 && token_is_int(n, 1, 1) &&
-	    token_is_unit(n + 1, UNIT_DAY) &&
-	    date_is_month_or_year(m)) {
+	    token_is_unit(n + 1, UNIT_DAY) && date_is_month_or_year(m)) {
 		if ((m->has & HAS_MONTH) == 0)
 			date_set_month(m, 12, false);
 		date_set_day(m, -1);

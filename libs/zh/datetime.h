@@ -59,13 +59,13 @@ struct datetime_now {
 /* Where a repetition falls: every `every` units, within these bounds. */
 struct datetime_repeat {
 	enum datetime_grain unit;
-	double every;      /* 每隔两小时, 每两小时: 2 hours; > 0 */
-	unsigned weekdays; /* bit 0 Monday … bit 6 Sunday; 0: any day */
-	int month;         /* 1–12, of a yearly one; else 0 */
-	int month_day;     /* 1–31, -1 the last day; else 0 */
+	double every;        /* 每隔两小时, 每两小时: 2 hours; > 0 */
+	unsigned weekdays;   /* bit 0 Monday … bit 6 Sunday; 0: any day */
+	int month;           /* 1–12, of a yearly one; else 0 */
+	int month_day;       /* 1–31, -1 the last day; else 0 */
 	unsigned month_days; /* all of them, bit 0 the first; 0: month_day */
-	int nth; /* which of the month's weekdays, -1 the last; 0: each */
-	int time_s;        /* time of day in seconds; -1: not given */
+	int nth;     /* which of the month's weekdays, -1 the last; 0: each */
+	int time_s;  /* time of day in seconds; -1: not given */
 	int until_s; /* end of a part of the day (每天早上); else -1 */
 };
 

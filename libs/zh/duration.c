@@ -838,7 +838,9 @@ datetime_parse_duration(
 		n = duration_parse(t, &l);
 	}
 	/* 头三天: of a period that is not known. */
-	if (n == NULL || t[-1].type == TOK_HEAD)
+	if (n == NULL ||
+	    (t[-1].type == TOK_HEAD && l.finest >= UNIT_DAY &&
+		!token_scan_is_suffix(&r->scan, t - 1)))
 		return NULL;
 	if (n[-1].is_latin &&
 	    str_starts(token_scan_after(&r->scan, n - 1), STR(" old")))

@@ -84,26 +84,26 @@ enum holiday {
 	HOLIDAY_HOLY_WEEK,
 	HOLIDAY_WHIT_MONDAY,
 	/* The solar terms without a name above. */
-	HOLIDAY_RAIN_WATER, /* 雨水 */
-	HOLIDAY_AWAKENING, /* 惊蛰 */
-	HOLIDAY_SPRING_EQUINOX, /* 春分 */
-	HOLIDAY_GRAIN_RAIN, /* 谷雨 */
+	HOLIDAY_RAIN_WATER,      /* 雨水 */
+	HOLIDAY_AWAKENING,       /* 惊蛰 */
+	HOLIDAY_SPRING_EQUINOX,  /* 春分 */
+	HOLIDAY_GRAIN_RAIN,      /* 谷雨 */
 	HOLIDAY_START_OF_SUMMER, /* 立夏 */
-	HOLIDAY_GRAIN_BUDS, /* 小满 */
-	HOLIDAY_GRAIN_IN_EAR, /* 芒种 */
-	HOLIDAY_MINOR_HEAT, /* 小暑 */
-	HOLIDAY_MAJOR_HEAT, /* 大暑 */
+	HOLIDAY_GRAIN_BUDS,      /* 小满 */
+	HOLIDAY_AWNED_GRAIN,     /* 芒种 */
+	HOLIDAY_MINOR_HEAT,      /* 小暑 */
+	HOLIDAY_MAJOR_HEAT,      /* 大暑 */
 	HOLIDAY_START_OF_AUTUMN, /* 立秋 */
-	HOLIDAY_END_OF_HEAT, /* 处暑 */
-	HOLIDAY_WHITE_DEW, /* 白露 */
-	HOLIDAY_AUTUMN_EQUINOX, /* 秋分 */
-	HOLIDAY_COLD_DEW, /* 寒露 */
-	HOLIDAY_FROST, /* 霜降 */
+	HOLIDAY_END_OF_HEAT,     /* 处暑 */
+	HOLIDAY_WHITE_DEW,       /* 白露 */
+	HOLIDAY_AUTUMN_EQUINOX,  /* 秋分 */
+	HOLIDAY_COLD_DEW,        /* 寒露 */
+	HOLIDAY_FROST,           /* 霜降 */
 	HOLIDAY_START_OF_WINTER, /* 立冬 */
-	HOLIDAY_MINOR_SNOW, /* 小雪 */
-	HOLIDAY_MAJOR_SNOW, /* 大雪 */
-	HOLIDAY_MINOR_COLD, /* 小寒 */
-	HOLIDAY_MAJOR_COLD, /* 大寒 */
+	HOLIDAY_MINOR_SNOW,      /* 小雪 */
+	HOLIDAY_MAJOR_SNOW,      /* 大雪 */
+	HOLIDAY_MINOR_COLD,      /* 小寒 */
+	HOLIDAY_MAJOR_COLD,      /* 大寒 */
 	HOLIDAY_DOUBLE_TWELVE,
 	HOLIDAY_COUNT
 };

@@ -177,8 +177,8 @@ instant_parse_same(const struct token *t, struct instant *m)
 	    (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
 		m->clock_grain =
 		    m->has == 0 ? DATETIME_SECOND : DATETIME_MINUTE;
-		m->has |= HAS_CLOCK |
-		    ((m->has & HAS_ONE_DAY) == 0 ? HAS_DAYS : 0u);
+		m->has |=
+		    HAS_CLOCK | ((m->has & HAS_ONE_DAY) == 0 ? HAS_DAYS : 0u);
 		m->is_24h = m->is_now = true;
 		return t + 1;
 	}
@@ -530,14 +530,12 @@ instant_resolve_era_edge(const struct instant *m, int64_t year)
 {
 	static const int tenths[][2] = { { 0, 3 }, { 3, 7 }, { 7, 10 } };
 	static const int century[][2] = { { 0, 2 }, { 4, 6 }, { 9, 10 } };
-	const int *part =
-	    m->era > 10 ? century[m->edge] : tenths[m->edge];
+	const int *part = m->era > 10 ? century[m->edge] : tenths[m->edge];
 
-	return (struct day_range){
-		instant_civil_day(year + m->era * part[0] / 10, 1, 1),
+	return (struct day_range){ instant_civil_day(
+				       year + m->era * part[0] / 10, 1, 1),
 		instant_civil_day(year + m->era * part[1] / 10, 1, 1),
-		DATETIME_YEAR, true
-	};
+		DATETIME_YEAR, true };
 }
 
 /* 周初, 周中, 上半周: days from its Monday. */
@@ -566,8 +564,8 @@ instant_resolve_week_edge(const struct instant *m, struct local_now h)
 	default:
 		break;
 	}
-	return (struct day_range){ monday + from, monday + to, DATETIME_DAY,
-		true };
+	return (
+	    struct day_range){ monday + from, monday + to, DATETIME_DAY, true };
 }
 
 static struct day_range

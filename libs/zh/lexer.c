@@ -147,7 +147,8 @@ token_date_row(struct str s, size_t at, struct token *t)
 
 /* YYYY-MM, YYYY.M; MM-DD with a leading zero; M/D. */
 static bool
-token_date_pair(struct str s, size_t at, size_t sep, size_t end, struct token *t)
+token_date_pair(
+    struct str s, size_t at, size_t sep, size_t end, struct token *t)
 {
 	size_t pos = at;
 	int a, b, na = token_digits_at(s, &pos, 4, &a);
@@ -170,8 +171,8 @@ token_date_pair(struct str s, size_t at, size_t sep, size_t end, struct token *t
 		return false;
 	if (c == '/')
 		return token_set_date(t, 0, a, b, end);
-	return c == '-' && (s.p[at] == '0' || s.p[sep + 1] == '0') &&
-	    na == 2 && end == sep + 3 && !token_is_counted(s, end) &&
+	return c == '-' && (s.p[at] == '0' || s.p[sep + 1] == '0') && na == 2 &&
+	    end == sep + 3 && !token_is_counted(s, end) &&
 	    token_set_date(t, 0, a, b, end);
 }
 
@@ -502,6 +503,37 @@ token_begins_nothing(struct str s, size_t at)
 	    !numeral_may_begin(s, at);
 }
 
+/* Q3, 倒数第二, 百来 before 天. */
+static bool
+token_read_rare(struct str s, size_t at, struct token *t)
+{
+	struct numeral n;
+	size_t end;
+	double scale;
+
+	if (s.p[at] == 'q' && at + 1 < s.n && s.p[at + 1] >= '1' &&
+	    s.p[at + 1] <= '4' && !numeral_is_digit(s, at + 2) &&
+	    !numeral_is_letter(s, at + 2)) {
+		t->type = TOK_QUARTER;
+		t->v = s.p[at + 1] - '0';
+		t->end = at + 2;
+		return true;
+	}
+	if (token_text_at(s, at, "倒数第") && numeral_parse(s, at + 9, &n)) {
+		token_set_numeral(t, &n, TOK_ORDINAL);
+		t->num = -t->num;
+		return true;
+	}
+	scale = numeral_scale(s, at, &end);
+	if (scale > 0 && token_text_at(s, end, "来")) {
+		t->type = TOK_NUM;
+		t->num = scale;
+		t->end = end;
+		return true;
+	}
+	return false;
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -545,32 +577,14 @@ token_read(struct str s, const struct token *before, struct token *t)
 		t->type = TOK_OTHER;
 		return;
 	}
-	if (s.p[at] == 'q' && at + 1 < s.n && s.p[at + 1] >= '1' &&
-	    s.p[at + 1] <= '4' && !numeral_is_digit(s, at + 2) &&
-	    !numeral_is_letter(s, at + 2)) {
-		t->type = TOK_QUARTER;
-		t->v = s.p[at + 1] - '0';
-		t->end = at + 2;
-		return;
-	}
 	w = token_word_at(s, at);
 	/* 十来年 */
-	if (w != NULL && before->type == TOK_NUM && token_text_at(s, at, "来") &&
-	    strlen(w->text) > 3 && before->num >= 10)
+	if (w != NULL && before->type == TOK_NUM &&
+	    token_text_at(s, at, "来") && strlen(w->text) > 3 &&
+	    before->num >= 10)
 		w = lexicon_find((struct str){ s.p, at + 3 }, at);
-	if (token_text_at(s, at, "倒数第") && numeral_parse(s, at + 9, &n)) {
-		token_set_numeral(t, &n, TOK_ORDINAL);
-		t->num = -t->num;
+	if (token_read_rare(s, at, t))
 		return;
-	}
-	/* 百来天 */
-	if (token_text_at(s, at + 3, "来") &&
-	    numeral_scale(s, at, &t->end) > 0) {
-		t->type = TOK_NUM;
-		t->num = numeral_scale(s, at, &t->end);
-		return;
-	}
-	t->end = at;
 	if (ordinal && numeral_parse(s, at + 3, &n)) {
 		token_set_numeral(t, &n, TOK_ORDINAL);
 		return;
@@ -583,8 +597,7 @@ token_read(struct str s, const struct token *before, struct token *t)
 		if (n.is_decimal && n.is_ascii)
 			t->x = token_month_day(s, at, n.end);
 		if (!token_text_at(s, at, "零") || n.value > 0 || w == NULL ||
-		    n.digits > 1 ||
-		    token_text_at(s, n.end, "点") ||
+		    n.digits > 1 || token_text_at(s, n.end, "点") ||
 		    token_text_at(s, n.end, "时")) {
 			token_numeral_suffix(s, t);
 			return;
@@ -700,8 +713,6 @@ token_touches(const struct token *a, const struct token *b)
 bool
 token_is_pair_row(const struct token *t)
 {
-	int a = (int)t->num / 10;
-
 	return token_is_int(t, 12, 89) && !t->is_ascii && t->digits == 2 &&
-	    (int)t->num % 10 == a + 1;
+	    (int)t->num % 10 == (int)t->num / 10 + 1;
 }

@@ -32,10 +32,10 @@ enum token_type {
 	/* 当天; v: 1 if a day must precede it, 2: a year; w: part or 0 */
 	TOK_SAME,
 	TOK_EVE, /* 春节前夕; v: days from the day before it; w: part or 0 */
-	TOK_DAYS,     /* 明后天; from v to before w */
-	TOK_YEAR,     /* 明年; v: years from this one */
-	TOK_ERA,      /* 年代, 世纪; v: its years */
-	TOK_REL,      /* 上, 这, 下; v: -2 … 2 */
+	TOK_DAYS, /* 明后天; from v to before w */
+	TOK_YEAR, /* 明年; v: years from this one */
+	TOK_ERA,  /* 年代, 世纪; v: its years */
+	TOK_REL,  /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,
 	TOK_WORKDAY,
@@ -44,14 +44,14 @@ enum token_type {
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
 	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
-	TOK_WITHIN, /* v: 1 if 期间; w: 1 if short (内) */
+	TOK_WITHIN,    /* v: 1 if 期间; w: 1 if short (内) */
 	TOK_PASS,      /* 再过 */
 	TOK_COMING,    /* 未来; v: 1 if it may stand alone */
 	TOK_PRECEDING, /* 过去, 最近; v: as above, 2 if it reaches up to now */
 	TOK_TO,        /* w: 1 if it may begin (直到, until) */
-	TOK_FROM, /* w: 1 if since; v: 1 if no earlier than */
-	TOK_SINCE,   /* 从明天起 */
-	TOK_EVERY,   /* v: 1 if 隔 */
+	TOK_FROM,      /* w: 1 if since; v: 1 if no earlier than */
+	TOK_SINCE,     /* 从明天起 */
+	TOK_EVERY,     /* v: 1 if 隔 */
 	TOK_DAILY,   /* 每天, 每晚 as one word; v: unit, w: enum day_part */
 	TOK_OF,      /* 的 */
 	TOK_AND,     /* 零, 又, and */
@@ -60,8 +60,8 @@ enum token_type {
 	TOK_COMMA,   /* w: 1 if a bracket */
 	TOK_CLOCK,   /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
 			seconds; is_zoned: num minutes east of UTC */
-	TOK_DATE, /* 2026-03-05, 3/5; year in x (0: none), month v, day w (0:
-		     none); is_decimal: written with a point */
+	TOK_DATE,    /* 2026-03-05, 3/5; year in x (0: none), month v, day w (0:
+			none); is_decimal: written with a point */
 	TOK_AMPM,    /* v: 0 am, 1 pm; w: 1 if p */
 	TOK_HOLIDAY, /* v: enum holiday; w: 1 if also a word of weather */
 	TOK_RELIGION, /* 东正教 before a holiday; v: flags to add to it */

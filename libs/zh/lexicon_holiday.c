@@ -342,7 +342,7 @@ static const struct word lexicon_holiday_rows[] = {
 	HOLIDAY("腊八", LABA),
 	HOLIDAY("腊八节", LABA),
 	HOLIDAY("节礼日", BOXING_DAY),
-	HOLIDAY("芒种", GRAIN_IN_EAR),
+	HOLIDAY("芒种", AWNED_GRAIN),
 	HOLIDAY("苦难主日", PALM_SUNDAY),
 	HOLIDAY("莱麦丹月", RAMADAN),
 	HOLIDAY("薄煎饼日", SHROVE_TUESDAY),

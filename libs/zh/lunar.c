@@ -226,8 +226,7 @@ lunar_sui_load(int64_t year, struct lunar_sui *s)
 }
 
 static bool
-lunar_month_day(
-    int64_t year, int month, bool is_leap, int day, int64_t *out)
+lunar_month_day(int64_t year, int month, bool is_leap, int day, int64_t *out)
 {
 	struct lunar_sui s;
 	int64_t start;

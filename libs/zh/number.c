@@ -131,12 +131,13 @@ number_parse_more(struct str s, struct numeral *n)
 	static const char *const others[] = { "少", "么", "久", "亏", "谢",
 		"长", "大", "远", "高", "了", "自", "到", "看", "说", "源",
 		"临", "额", "下", NULL };
-	bool is_tens = (int)n->value % 100 != 0;
 	size_t end = n->end;
+	bool is_tens;
 
-	if (n->value < 10 || n->value > 1e15 ||
-	    (int64_t)n->value % 10 != 0 || n->is_decimal || n->digits > 3)
+	if (n->value < 10 || n->value > 1e15 || (int64_t)n->value % 10 != 0 ||
+	    n->is_decimal || n->digits > 3)
 		return;
+	is_tens = (int64_t)n->value % 100 != 0;
 	if (number_text_at(s, end, "几十") && !is_tens) {
 		n->value += 50;
 		end += 3;
@@ -462,7 +463,8 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 		if (end <= s.n && !numeral_is_letter(s, end) &&
 		    str_eq_nocase((struct str){ s.p + at, end - at },
 			number_ordinals[i].text)) {
-			number_set(out, NUMBER_ORDINAL, number_ordinals[i].value, at, end);
+			number_set(out, NUMBER_ORDINAL,
+			    number_ordinals[i].value, at, end);
 			return true;
 		}
 	}
@@ -577,8 +579,9 @@ number_at(struct str s, size_t at, struct number *out)
 	size_t about = number_about(s, at);
 	struct number n;
 
-	if (about > 0 && (number_parse_up_to(s, at, at + about, &n) ||
-			     number_parse_signed(s, at + about, &n))) {
+	if (about > 0 &&
+	    (number_parse_up_to(s, at, at + about, &n) ||
+		number_parse_signed(s, at + about, &n))) {
 		n.start = at;
 		n.is_approximate = true;
 	} else if (!number_parse_signed(s, at, &n)) {

@@ -303,8 +303,7 @@ numeral_sum_digit(
 	if (h.value < 1) {
 		next = numeral_char_at(s, *pos + 3);
 		if (m->digit > 0 || next.class == HAN_BIG ||
-		    (next.class == HAN_NONE &&
-			!numeral_is_digit(s, *pos + 3)))
+		    (next.class == HAN_NONE && !numeral_is_digit(s, *pos + 3)))
 			return false;
 		m->over = 0;
 		m->digit = -1;

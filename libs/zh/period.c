@@ -15,9 +15,9 @@
 
 /* 第二周, 头三个月, 最后两天. */
 struct period_part {
-	int nth;   /* from 1; from the end from -1 */
-	int count; /* of units */
-	int unit;  /* enum token_unit */
+	int nth;           /* from 1; from the end from -1 */
+	int count;         /* of units */
+	int unit;          /* enum token_unit */
 	unsigned weekdays; /* instead of a unit: 周五, 周末, 工作日 */
 	bool is_weekend;
 };
@@ -55,7 +55,7 @@ period_parse_part(const struct token *t, struct period_part *p)
 	*p = (struct period_part){ .nth = 1, .count = 1 };
 	switch (t->type) {
 	case TOK_ORDINAL:
-		if (t->num > COUNT_MAX || t->is_latin)
+		if (t->num > COUNT_MAX || t->num < -COUNT_MAX || t->is_latin)
 			return NULL;
 		p->nth = (int)t->num;
 		if (p->nth != -1)
@@ -105,7 +105,7 @@ period_weekday(
 	int n = p->nth > 0 ? p->nth : p->count - p->nth - 1;
 	int64_t day = p->nth > 0 ? from : to - 1;
 
-	for (; day >= from && day < to; day += p->nth > 0 ? 1 : -1) {
+	for (; day >= from && day<to; day += p->nth> 0 ? 1 : -1) {
 		if ((p->weekdays >> (civil_weekday(day) - 1) & 1u) != 0 &&
 		    --n == 0) {
 			*out = day;
@@ -268,8 +268,7 @@ period_select(const struct token *t, struct local_now h, struct local_range *at)
 
 /* at by so much; false: too far. */
 static bool
-period_shift(
-    struct local_range *at, const struct duration *l, int sign)
+period_shift(struct local_range *at, const struct duration *l, int sign)
 {
 	struct local_now from = { .now = at->from };
 
@@ -290,7 +289,7 @@ period_set_begin(struct local_range *at, enum datetime_grain grain)
 {
 	at->grain = grain;
 	at->to = at->from +
-	    (grain == DATETIME_HOUR         ? 3600
+	    (grain == DATETIME_HOUR            ? 3600
 		    : grain == DATETIME_MINUTE ? 60
 					       : 1);
 }
@@ -358,8 +357,8 @@ period_parse_side(const struct token *n, struct local_range *at)
 			at->to = whole.from;
 		} else {
 			at->to = at->from + (whole.to - whole.from);
-			at->from = whole.grain < DATETIME_DAY ? whole.from
-							      : whole.to;
+			at->from =
+			    whole.grain < DATETIME_DAY ? whole.from : whole.to;
 		}
 		at->is_interval = true;
 		return end + 1;

@@ -37,8 +37,8 @@ range_is_amount(const struct parser *r, const struct token *t,
 		"开", "就", "等", NULL };
 	static const char *const things[] = { "建议", "意见", "要求", "原因",
 		"理由", "说明", "注意", "启示", "看法", "想法", "问题", "内容",
-		"心", 		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
-		NULL };
+		"心", "区别", "好处", "水", "钱", "东西", "声", "儿", "希望",
+		"道理", NULL };
 	struct str before = token_scan_before(&r->scan, t);
 	struct str behind = token_scan_after(&r->scan, n - 1);
 
@@ -159,12 +159,12 @@ range_parse_neighbours(
 		lo = 9;
 		hi = 10;
 	} else {
-		lo = (int)t->num;
 		if (n->type == TOK_COMMA && n->w == 0)
 			n++;
 		if (!token_is_int(t, 1, 30) || t->is_ascii ||
 		    !token_is_int(n, 1, 12) || n->is_ascii)
 			return NULL;
+		lo = (int)t->num;
 		hi = n->num <= 9 ? lo - lo % 10 + (int)n->num : (int)n->num;
 		if (hi != lo + 1)
 			return NULL;
@@ -186,8 +186,7 @@ range_parse_neighbours(
 		b->has |= HAS_MONTH;
 	} else if ((n->type == TOK_HAO ||
 		       (token_is_unit(n, UNIT_DAY) && n->w == 1)) &&
-	    hi <= 31 &&
-	    (a->has & ~(unsigned)(HAS_YEAR | HAS_MONTH)) == 0) {
+	    hi <= 31 && (a->has & ~(unsigned)(HAS_YEAR | HAS_MONTH)) == 0) {
 		a->day = lo;
 		b->day = hi;
 		a->has |= HAS_DAY;
@@ -471,8 +470,8 @@ range_parse_counted(struct parser *r, const struct token *n,
 	for (i = 0; i < 3; i++) {
 		next = period_select(n, r->local, at);
 		if (next == NULL)
-			next = period_offset(n, r->local, at,
-			    is_named || n->type == TOK_OF);
+			next = period_offset(
+			    n, r->local, at, is_named || n->type == TOK_OF);
 		if (next == NULL)
 			break;
 		n = last = next;

@@ -114,7 +114,8 @@ repeat_parse_month_days(const struct token *t, struct repeat_rule *r)
 		first = first == 0 || day < first ? day : first;
 		count++;
 		t++;
-		if (t->type == TOK_HAO || (token_is_unit(t, UNIT_DAY) && t->w == 1))
+		if (t->type == TOK_HAO ||
+		    (token_is_unit(t, UNIT_DAY) && t->w == 1))
 			last = ++t;
 		if (t->type == TOK_TO)
 			from = day;
@@ -142,7 +143,7 @@ repeat_parse_quarterly(const struct token *t, struct repeat_rule *r)
 		r->r.month_day = n->v == EDGE_END ? -1 : 1;
 		return n + 1;
 	}
-	if (n->type != TOK_ORDINAL || n->num > 1)
+	if (n->type != TOK_ORDINAL || n->num > 1 || n->num < -1)
 		return t;
 	r->r.month_day = (int)n->num;
 	n++;

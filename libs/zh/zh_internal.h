@@ -152,17 +152,17 @@ int instant_clock(const struct instant *m);
 
 /*
  * period_select(t, h, at):
- * A part of the period at: 第二周, 头三个月, 最后两天晚上八点.  *at becomes that
- * part.  NULL: none, *at is untouched.
+ * A part of the period at: 第二周, 头三个月, 最后两天晚上八点.  *at becomes
+ * that part.  NULL: none, *at is untouched.
  */
 const struct token *period_select(
     const struct token *t, struct local_now h, struct local_range *at);
 
 /*
  * period_offset(t, h, at, is_named):
- * What is counted from at: 前三天, 的两周后, 起三天内.  is_named: it is a day of
- * the calendar, or a time of one, so that a distance may follow it without 的.
- * *at becomes that time.  NULL: none, *at is untouched.
+ * What is counted from at: 前三天, 的两周后, 起三天内.  is_named: it is a day
+ * of the calendar, or a time of one, so that a distance may follow it without
+ * 的. *at becomes that time.  NULL: none, *at is untouched.
  */
 const struct token *period_offset(const struct token *t, struct local_now h,
     struct local_range *at, bool is_named);

@@ -65,8 +65,8 @@ table_show_rule(const struct datetime_repeat *r, char *dst, size_t n)
 
 /* One expression in the table's notation. */
 static void
-table_show_one(const struct table_run *r, const struct datetime *w, char *dst,
-    size_t n)
+table_show_one(
+    const struct table_run *r, const struct datetime *w, char *dst, size_t n)
 {
 	static const char *const grains[] = { "s", "min", "h", "day", "week",
 		"month", "quarter", "year" };
@@ -124,12 +124,10 @@ table_show_number(const char *text, char dst[ZH_FIXTURE_TEXT_MAX])
 	for (i = 0; i < n; i++)
 		at += (size_t)snprintf(dst + at, ZH_FIXTURE_TEXT_MAX - at,
 		    "%s[%.*s] %s%.*f%s%s", i > 0 ? " | " : "",
-		    (int)(found[i].end - found[i].start),
-		    text + found[i].start,
+		    (int)(found[i].end - found[i].start), text + found[i].start,
 		    found[i].kind == NUMBER_ORDINAL ? "#" : "",
 		    floor(found[i].value) < found[i].value ? 4 : 0,
-		    found[i].value,
-		    found[i].kind == NUMBER_PERCENT ? "%" : "",
+		    found[i].value, found[i].kind == NUMBER_PERCENT ? "%" : "",
 		    found[i].is_approximate ? " approx" : "");
 }
 
@@ -139,7 +137,8 @@ table_is_meant(const char *got, const char *want)
 	size_t n = strlen(got);
 
 	/* Approximate only if the table says so. */
-	if (strstr(want, "approx") == NULL && str_ends(str_of(got), STR(" approx")))
+	if (strstr(want, "approx") == NULL &&
+	    str_ends(str_of(got), STR(" approx")))
 		n -= strlen(" approx");
 	return strlen(want) == n && strncmp(got, want, n) == 0;
 }
