@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/mem.h"
+#include "zh/first_char.h"
 #include "zh/lexer.h"
 
 static void
@@ -614,7 +615,8 @@ number_skip(struct str s, size_t at)
 	size_t end;
 	double fraction;
 
-	if ((unsigned char)s.p[at] >= 0x80)
+	if ((unsigned char)s.p[at] >= 0x80 &&
+	    first_char_may_begin(first_char_of_idioms, first_char_key(s, at)))
 		w = lexicon_longest(&lexicon_idioms, s, at);
 	/* 一点五亿 is a number, 一点 is a little. */
 	if (w != NULL && number_any_at(s, at + 3, number_parts_of) > 0)
@@ -633,6 +635,39 @@ number_skip(struct str s, size_t at)
 	return 0;
 }
 
+/* Whether a number may begin at at; most characters begin none. */
+static bool
+number_may_begin(struct str s, size_t at)
+{
+	if ((unsigned char)s.p[at] < 0x80)
+		return numeral_is_digit(s, at) || s.p[at] == '.' ||
+		    s.p[at] == '-' ||
+		    (numeral_is_letter(s, at) &&
+			(at == 0 || !numeral_is_letter(s, at - 1)));
+	switch (first_char_key(s, at)) {
+	case 0xe7acac: /* 第 */
+	case 0xe8b49f: /* 负 */
+	case 0xe8b2a0: /* 負 */
+	case 0xe58d8a: /* 半 */
+	case 0xe4bfa9: /* 俩 */
+	case 0xe58086: /* 倆 */
+	case 0xe4bba8: /* 仨 */
+	case 0xe587a0: /* 几 */
+	case 0xe695b0: /* 数 */
+	case 0xe5a5bd: /* 好 */
+	case 0xe5a4a7: /* 大 */
+	case 0xe7baa6: /* 约 */
+	case 0xe8bf91: /* 近 */
+	case 0xe5b086: /* 将 */
+	case 0xe68ea5: /* 接 */
+	case 0xe5b7ae: /* 差 */
+	case 0xe4b88a: /* 上 */
+		return true;
+	default:
+		return numeral_may_begin(s, at);
+	}
+}
+
 size_t
 number_find(struct str s, struct number *dst, size_t max)
 {
@@ -640,7 +675,8 @@ number_find(struct str s, struct number *dst, size_t max)
 
 	while (at < s.n && n < max) {
 		skip = number_skip(s, at);
-		if (skip == 0 && number_at(s, at, &dst[n])) {
+		if (skip == 0 && number_may_begin(s, at) &&
+		    number_at(s, at, &dst[n])) {
 			at = dst[n++].end;
 			continue;
 		}
