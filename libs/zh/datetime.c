@@ -116,6 +116,28 @@ unknown_follows_event(const struct parser *r, const struct token *t)
 }
 
 /*
+ * 每月最后一个工作日, 每月前三天: a part of each period that no repetition can
+ * name.  NULL: a repetition can.
+ */
+static const struct token *
+unknown_part_of_each(struct parser *r, const struct token *t)
+{
+	struct datetime w = { .kind = DATETIME_REPEAT };
+	const struct token *n = t + 1, *end;
+
+	if (t->type != TOK_EVERY || t->v == 1)
+		return NULL;
+	n += n->type == TOK_GE;
+	if (n->type != TOK_UNIT || n->v < UNIT_WEEK)
+		return NULL;
+	n = period_skip_part(n + 1);
+	if (n == NULL)
+		return NULL;
+	end = datetime_parse_repeat(r, t, &w);
+	return end == NULL || end < n ? n : NULL;
+}
+
+/*
  * 生日当天, 考试那天早上七点, 饭后一小时, 婚礼前三天: NULL if the moment is
  * known.
  */
@@ -145,7 +167,10 @@ datetime_parse_unknown(
 		n += n->type == TOK_WITHIN;
 		end = instant_parse_time(n, &m);
 	} else {
-		return NULL;
+		n = unknown_part_of_each(r, t);
+		if (n == NULL)
+			return NULL;
+		end = instant_parse_time(n, &m);
 	}
 	w->kind = DATETIME_INSTANT;
 	w->grain = DATETIME_DAY;

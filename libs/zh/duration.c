@@ -451,6 +451,41 @@ relative_unit_start(int64_t local, int unit, int64_t add)
 	return civil_days(c) * DAY;
 }
 
+/* Windows counted from now. */
+enum window {
+	WINDOW_WITHIN,    /* 三天内: from now on */
+	WINDOW_COMING,    /* 未来三天: whole days, from tomorrow on */
+	WINDOW_PRECEDING, /* 过去三天: whole days, up to yesterday */
+	WINDOW_RECENT,    /* 最近三天: up to now */
+};
+
+static void
+relative_set_window(struct parser *r, const struct duration *l,
+    enum window kind, struct datetime *w)
+{
+	int sign = kind == WINDOW_WITHIN || kind == WINDOW_COMING ? 1 : -1;
+	int64_t at = r->local.now, other;
+	struct local_range out = { .grain = datetime_grain_of_unit(l->finest) };
+
+	if (l->finest >= UNIT_DAY && kind == WINDOW_COMING)
+		at = (r->local.today + 1) * DAY;
+	else if (l->finest >= UNIT_DAY && kind != WINDOW_WITHIN)
+		at = r->local.today * DAY;
+	other = duration_add(
+	    l, (struct local_now){ .now = at, .today = r->local.today }, sign);
+	out.from = sign > 0 ? at : other;
+	out.to = sign > 0 ? other : kind == WINDOW_RECENT ? r->local.now : at;
+	if (kind == WINDOW_WITHIN)
+		out.at = out.to;
+	w->kind = DATETIME_INTERVAL;
+	w->is_bounded = true;
+	w->is_relative = true;
+	w->is_approximate = l->is_approximate;
+	w->confidence = l->confidence;
+	datetime_set(w, out, r);
+	w->seconds = sign * duration_seconds(l);
+}
+
 const struct token *
 datetime_parse_units(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -494,6 +529,17 @@ datetime_parse_units(
 		datetime_set(w, out, r);
 		return n + 1;
 	}
+	if (t->type == TOK_REL && t->v == 0 && !t->is_latin &&
+	    (t[1].type == TOK_NUM || t[1].type == TOK_SOME)) {
+		/* 这两年, 这几个月 */
+		n = duration_parse(t + 1, &l);
+		if (n == NULL || l.finest < UNIT_DAY ||
+		    l.n[l.finest] <= 1)
+			return NULL;
+		l.is_approximate = true;
+		relative_set_window(r, &l, WINDOW_RECENT, w);
+		return n;
+	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
 		sign = t->v;
 	else if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)
@@ -532,41 +578,6 @@ datetime_parse_units(
 	w->confidence = .85;
 	datetime_set(w, out, r);
 	return n;
-}
-
-/* Windows counted from now. */
-enum window {
-	WINDOW_WITHIN,    /* 三天内: from now on */
-	WINDOW_COMING,    /* 未来三天: whole days, from tomorrow on */
-	WINDOW_PRECEDING, /* 过去三天: whole days, up to yesterday */
-	WINDOW_RECENT,    /* 最近三天: up to now */
-};
-
-static void
-relative_set_window(struct parser *r, const struct duration *l,
-    enum window kind, struct datetime *w)
-{
-	int sign = kind == WINDOW_WITHIN || kind == WINDOW_COMING ? 1 : -1;
-	int64_t at = r->local.now, other;
-	struct local_range out = { .grain = datetime_grain_of_unit(l->finest) };
-
-	if (l->finest >= UNIT_DAY && kind == WINDOW_COMING)
-		at = (r->local.today + 1) * DAY;
-	else if (l->finest >= UNIT_DAY && kind != WINDOW_WITHIN)
-		at = r->local.today * DAY;
-	other = duration_add(
-	    l, (struct local_now){ .now = at, .today = r->local.today }, sign);
-	out.from = sign > 0 ? at : other;
-	out.to = sign > 0 ? other : kind == WINDOW_RECENT ? r->local.now : at;
-	if (kind == WINDOW_WITHIN)
-		out.at = out.to;
-	w->kind = DATETIME_INTERVAL;
-	w->is_bounded = true;
-	w->is_relative = true;
-	w->is_approximate = l->is_approximate;
-	w->confidence = l->confidence;
-	datetime_set(w, out, r);
-	w->seconds = sign * duration_seconds(l);
 }
 
 const struct token *
@@ -751,8 +762,13 @@ relative_set_between(struct parser *r, const struct token *n, struct duration l,
 	far.n[l.finest] += l.spread;
 	a = duration_add(sign > 0 ? &l : &far, r->local, sign);
 	b = duration_add(sign > 0 ? &far : &l, r->local, sign);
-	out.from = local_day(a) * DAY;
-	out.to = (local_day(b) + 1) * DAY;
+	if (l.finest >= UNIT_DAY) {
+		out.from = local_day(a) * DAY;
+		out.to = (local_day(b) + 1) * DAY;
+	} else {
+		out.from = a;
+		out.to = b;
+	}
 	w->kind = DATETIME_INTERVAL;
 	w->is_relative = true;
 	w->is_approximate = true;
@@ -767,7 +783,7 @@ datetime_parse_relative(
     struct parser *r, const struct token *t, struct datetime *w)
 {
 	const struct token *n = t;
-	bool passes = false, in = false;
+	bool passes = false, in = false, is_range = false;
 	struct duration l;
 	int sign = 0;
 
@@ -782,7 +798,20 @@ datetime_parse_relative(
 		in = true;
 		n++;
 	}
-	n = duration_parse(n, &l);
+	if (n->type == TOK_NUM && n[1].type == TOK_TO &&
+	    n[2].type == TOK_NUM && n[2].num > n->num && !n->is_latin) {
+		/* 三到五天后 */
+		double least = n->num;
+
+		n = duration_parse(n + 2, &l);
+		if (n == NULL || l.spread > 0)
+			return NULL;
+		l.spread = (l.n[l.finest] - least) / 2;
+		l.n[l.finest] -= l.spread;
+		is_range = true;
+	} else {
+		n = duration_parse(n, &l);
+	}
 	if (n == NULL)
 		return NULL;
 	if (n->type == TOK_ABOUT && n->w == 1) {
@@ -806,7 +835,7 @@ datetime_parse_relative(
 	}
 	if (sign == 0)
 		return NULL;
-	if (l.spread > 0 && l.finest >= UNIT_DAY)
+	if (l.spread > 0 && (l.finest >= UNIT_DAY || is_range))
 		return relative_set_between(r, n, l, sign, w);
 	return relative_set_instant(r, n, &l, sign, w);
 }
@@ -841,6 +870,10 @@ datetime_parse_duration(
 	if (n == NULL ||
 	    (t[-1].type == TOK_HEAD && l.finest >= UNIT_DAY &&
 		!token_scan_is_suffix(&r->scan, t - 1)))
+		return NULL;
+	/* 一天三次 */
+	if (n->type == TOK_NUM &&
+	    str_starts(token_scan_after(&r->scan, n), STR("次")))
 		return NULL;
 	if (n[-1].is_latin &&
 	    str_starts(token_scan_after(&r->scan, n - 1), STR(" old")))

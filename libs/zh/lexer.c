@@ -203,7 +203,8 @@ token_date_literal(struct str s, size_t at, struct token *t)
 			if (na == 4 && nc <= 2)
 				return token_set_date(t, a, b, c, pos);
 			if (na <= 2 && nc == 4 && sep != '.')
-				return token_set_date(t, c, a, b, pos);
+				return a > 12 ? token_set_date(t, c, b, a, pos)
+					      : token_set_date(t, c, a, b, pos);
 			if (na <= 2 && nc == 2 && sep == '/')
 				return token_set_date(
 				    t, c + (c < 70 ? 2000 : 1900), a, b, pos);
@@ -355,6 +356,9 @@ token_set_weekday(struct str s, const struct token *before, struct token *t)
 	if (before->type == TOK_GE && before->v == 1)
 		return;
 	if (at > t->end && token_is_apart(s, at, end))
+		return;
+	/* 每周一次 */
+	if (token_text_at(s, end, "次") && !token_text_at(s, end, "次日"))
 		return;
 	/* 周3点: the digit belongs to the clock. */
 	if (end == at + 1 && token_is_counter(s, end))

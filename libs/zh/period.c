@@ -85,6 +85,14 @@ period_parse_part(const struct token *t, struct period_part *p)
 	return period_parse_unit(n, p);
 }
 
+const struct token *
+period_skip_part(const struct token *t)
+{
+	struct period_part p;
+
+	return period_parse_part(t->type == TOK_OF ? t + 1 : t, &p);
+}
+
 /* The Monday of the nth week of [from, to), whose Thursday lies in it. */
 static int64_t
 period_week(int64_t from, int64_t to, const struct period_part *p)

@@ -161,8 +161,9 @@ range_parse_neighbours(
 	} else {
 		if (n->type == TOK_COMMA && n->w == 0)
 			n++;
-		if (!token_is_int(t, 1, 30) || t->is_ascii ||
-		    !token_is_int(n, 1, 12) || n->is_ascii)
+		/* 3、4点 */
+		if (!token_is_int(t, 1, 30) || !token_is_int(n, 1, 12) ||
+		    ((t->is_ascii || n->is_ascii) && n == t + 1))
 			return NULL;
 		lo = (int)t->num;
 		hi = n->num <= 9 ? lo - lo % 10 + (int)n->num : (int)n->num;
@@ -346,6 +347,8 @@ range_parse_open(struct parser *r, const struct token *n,
 		break;
 	case TOK_SINCE:
 		out.to = RANGE_OPEN;
+		if (n->v == 2 && at->from < r->local.now)
+			out.to = r->local.now;
 		break;
 	case TOK_WITHIN:
 		if (!coarse)
@@ -387,13 +390,16 @@ range_parse_prefixed(
 	shape.is_latin = false;
 	shape.w = 0;
 	/* until friday: its end */
-	shape.v = t->type == TOK_TO;
+	shape.v = t->type == TOK_TO || (t->type == TOK_BEFORE && t->v == 1);
 	if (t->type == TOK_FROM)
 		shape.type = TOK_SINCE;
 	if (t->type == TOK_TO)
 		shape.type = TOK_BEFORE;
 	w->confidence = range_confidence(&m);
-	return range_parse_open(r, &shape, &at, w) != NULL ? n : NULL;
+	if (range_parse_open(r, &shape, &at, w) == NULL)
+		return NULL;
+	/* 自从去年以来 */
+	return t->type == TOK_FROM && n->type == TOK_SINCE ? n + 1 : n;
 }
 
 /* From one instant to another; NULL: there is one at most. */
@@ -416,6 +422,9 @@ range_parse_closed(struct parser *r, const struct token *t, bool from,
 	end = range_parse_shared(n != NULL ? n : t, a, &b);
 	if (end == NULL && n != NULL && range_is_name(r, a, n))
 		return NULL;
+	/* 从周一开始到周五 */
+	if (n != NULL && n->type == TOK_SINCE && n[1].type == TOK_TO)
+		n++;
 	if (end == NULL && n != NULL && !range_is_amount(r, t, a, n)) {
 		if (n->type == TOK_TO ||
 		    (n->type == TOK_AND && n->is_latin && from))
@@ -479,6 +488,53 @@ range_parse_counted(struct parser *r, const struct token *n,
 	return last;
 }
 
+/* 五月以来, 周一至今: the last one. */
+static void
+range_set_past(
+    struct parser *r, const struct instant *a, struct local_range *at)
+{
+	struct instant last = *a;
+	struct local_range out;
+
+	if (at->from <= r->local.now)
+		return;
+	if ((a->has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && a->nth == 0) {
+		at->from -= 7 * DAY;
+		at->to -= 7 * DAY;
+		return;
+	}
+	if ((a->has & HAS_YEAR) != 0 ||
+	    (a->has & (HAS_MONTH | HAS_HOLIDAY)) == 0 || a->month_is_rel)
+		return;
+	last.has |= HAS_YEAR;
+	last.year_is_rel = true;
+	for (last.year = 0; last.year >= -1; last.year--) {
+		if (instant_resolve(&last, r->local, &out) &&
+		    out.from <= r->local.now) {
+			*at = out;
+			return;
+		}
+	}
+}
+
+/* 12月25日圣诞节: the same day in other words; NULL if it is another. */
+static const struct token *
+range_parse_again(
+    struct parser *r, const struct token *n, const struct local_range *at)
+{
+	struct instant b;
+	struct local_range again;
+	const struct token *end;
+
+	if (n->type != TOK_HOLIDAY || at->grain != DATETIME_DAY)
+		return NULL;
+	end = instant_parse(n, &b);
+	return end == n + 1 && instant_resolve(&b, r->local, &again) &&
+		again.from == at->from
+	    ? end
+	    : NULL;
+}
+
 const struct token *
 datetime_parse_range(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -488,6 +544,11 @@ datetime_parse_range(
 	struct local_range at;
 	bool from = t->type == TOK_FROM;
 
+	if (t->type == TOK_BEFORE && t->v == 1 && !t->is_latin &&
+	    !token_scan_is_suffix(&r->scan, t)) {
+		/* 截止六月 */
+		return range_parse_prefixed(r, t, w);
+	}
 	if (t->type == TOK_TO && t->w == 0 && !t->is_latin) {
 		/* 到周五为止 */
 		n = range_parse_prefixed(r, t, w);
@@ -513,7 +574,11 @@ datetime_parse_range(
 	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
 	    ((a.has & HAS_DAY_PART) != 0 && a.day_part == DAY_PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
+	if (n->type == TOK_SINCE && n->v > 0)
+		range_set_past(r, &a, &at);
 	end = range_parse_counted(r, n, &a, &at);
+	if (end == NULL)
+		end = range_parse_again(r, n, &at);
 	if (end != NULL) {
 		from = false;
 		n = end;

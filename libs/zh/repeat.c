@@ -212,6 +212,14 @@ repeat_parse_yearly(const struct token *t, struct repeat_rule *r)
 		t = last = n;
 	if ((m.has & (HAS_YEAR | HAS_DAYS | HAS_WEEK)) != 0 || m.has == 0)
 		return last;
+	/* 每年3月到5月 begins in March. */
+	if (last->type == TOK_TO) {
+		struct instant end = { .confidence = 1 };
+
+		n = date_parse(last + 1, &end);
+		if (n != NULL && (end.has & HAS_MONTH) != 0)
+			last = n;
+	}
 	r->date = m;
 	r->has_date = true;
 	if (m.nth != 0) {

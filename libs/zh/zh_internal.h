@@ -158,6 +158,9 @@ int instant_clock(const struct instant *m);
 const struct token *period_select(
     const struct token *t, struct local_now h, struct local_range *at);
 
+/* period_skip_part(t): The words of such a part; NULL: there are none. */
+const struct token *period_skip_part(const struct token *t);
+
 /*
  * period_offset(t, h, at, is_named):
  * What is counted from at: 前三天, 的两周后, 起三天内.  is_named: it is a day
