@@ -90,7 +90,7 @@ $(B)/$(1).o: private CPPFLAGS += -iquote tests
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
-    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE) $(PRELOAD)
+    | $(SERVICES:%=$(B)/bin/%) $(MCP_SIM) $(BROKER_GATE) $(PRELOAD)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
@@ -240,9 +240,10 @@ test-engines: $(B)/bin/engine-runner $(B)/bin/chat-gateway $(STAMP)
 	esac
 
 # MCP servers from npm behind mcp-host.
-test-mcp: $(B)/bin/mcp-host $(STAMP)
+test-mcp: all $(STAMP)
 	@tests/mcp/install; case $$? in \
-	0) MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/mcp/cases.mjs ;; \
+	0) export MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)'; \
+	    tests/mcp/cases.mjs && tests/mcp/chats.mjs ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
 	esac

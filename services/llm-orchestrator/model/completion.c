@@ -106,10 +106,8 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		    d, STR("the arguments are too large to be checked"));
 	}
 	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
-	    !approval_is_short(d->args))
-		completion_reject_args(d,
-		    STR("the arguments are too long for a question to the "
-			"user: at most 12 KiB"));
+	    !approval_is_showable(tool->provided, d->args))
+		completion_reject_args(d, STR(APPROVAL_NOT_SHOWABLE));
 }
 
 static enum turn_call_kind
@@ -274,6 +272,13 @@ completion_safe_tools(const struct turn_run *r)
 	return s;
 }
 
+static bool
+completion_offers_more(const struct turn_run *r, const struct turn_action *a)
+{
+	return a->offer != TURN_OFFER_NONE && a->may_call &&
+	    turn_may_search(&r->turn);
+}
+
 static struct str
 completion_system_text(
     struct turn_run *r, const struct soul *soul, const struct turn_action *a)
@@ -293,17 +298,23 @@ completion_system_text(
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
-	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX);
+	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
+		   notes = BUF_INIT(SYSTEM_MAX);
 
 	if (a->offer != TURN_OFFER_NONE) {
 		p.provided = r->tools.n > 0 || r->turn.more;
-		tool_set_put_rest(&r->tools, &more);
+		tool_set_put_notes(&r->tools, &notes);
+		p.notes = buf_str(&notes);
+	}
+	if (completion_offers_more(r, a)) {
+		tool_set_put_rest(&r->tools, r->facts.tools, &more);
 		p.more = buf_str(&more);
 	}
 	prompt_write(&p, &b);
 	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	buf_free(&more);
+	buf_free(&notes);
 	return s;
 }
 
@@ -317,10 +328,11 @@ completion_add_tool(struct completion_request *t, struct tool *tool)
 }
 
 static enum rc
-completion_add_tools(
-    struct turn_run *r, enum turn_offer offer, struct completion_request *t)
+completion_add_tools(struct turn_run *r, const struct turn_action *a,
+    struct completion_request *t)
 {
 	struct tool_catalog *tools = r->facts.tools;
+	enum turn_offer offer = a->offer;
 	size_t n = tool_catalog_n(tools);
 
 	if (offer == TURN_OFFER_NONE)
@@ -337,7 +349,8 @@ completion_add_tools(
 		completion_add_tool(t, tool_catalog_forget(tools));
 	for (size_t i = 0; i < r->tools.n; i++)
 		completion_add_tool(t, r->tools.tools[i]);
-	if (r->turn.more)
+	/* Providers may reject calls in the messages without any tool. */
+	if (completion_offers_more(r, a) || (r->turn.more && t->ntools == 0))
 		completion_add_tool(t, tool_catalog_more(tools));
 	return RC_OK;
 }
@@ -396,7 +409,7 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 	if (rc == RC_OK)
 		rc = history_turn(&r->turn, r->scratch, &done);
 	if (rc == RC_OK)
-		rc = completion_add_tools(r, a->offer, t);
+		rc = completion_add_tools(r, a, t);
 	if (rc != RC_OK)
 		return rc;
 	struct str text = completion_system_text(r, &soul, a);

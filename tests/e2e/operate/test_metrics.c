@@ -67,7 +67,7 @@ hub_stop(struct stack_proc *hub)
 static void
 mcp_start(struct stack_proc *p)
 {
-	stack_spawn_mcp_host(&stack, p);
+	stack_spawn_mcp_host(&stack, NULL, p);
 	stack_wait_ready(p);
 }
 

@@ -36,7 +36,9 @@ struct sim {
 	bool die_on_discover;
 	const char *demand;   /* a request to the client before each result */
 	const char *log;      /* a file: a line for each executed call */
-	const char *describe; /* a file: the description of the tool echo */
+	const char *describe; /* a file: the description of the tool echo, or
+			       * of write_file */
+	const char *files;    /* a folder: tools for its files, and no others */
 	/* ---- state ---- */
 	long calls, lists, demands;
 	struct sim_pending pending[SIM_PENDING_MAX];
