@@ -36,7 +36,7 @@ struct score {
 };
 
 struct corpus_run {
-	struct datetime_now now = { .zone = NULL };
+	struct datetime_now now;
 	struct score score;
 	const char *dim;
 	bool verbose;
