@@ -60,16 +60,6 @@ alarm_weekdays_are_valid(unsigned weekdays)
 	return weekdays > 0 && weekdays < 0x80;
 }
 
-static bool
-alarm_monthly_is_valid(const struct alarm_rule *r)
-{
-	if (r->nth == 0)
-		return r->month_days != 0;
-	return r->nth >= -1 && r->nth <= 5 &&
-	    alarm_weekdays_are_valid(r->weekdays) &&
-	    (r->weekdays & (r->weekdays - 1)) == 0;
-}
-
 bool
 alarm_rule_is_valid(const struct alarm_rule *r)
 {
@@ -88,7 +78,7 @@ alarm_rule_is_valid(const struct alarm_rule *r)
 	case ALARM_WEEKLY:
 		return alarm_weekdays_are_valid(r->weekdays);
 	case ALARM_MONTHLY:
-		return alarm_monthly_is_valid(r);
+		return r->month_days != 0;
 	case ALARM_YEARLY:
 		return r->month >= 1 && r->month <= 12 &&
 		    (r->day == -1 ||
@@ -166,18 +156,6 @@ alarm_month_number(int64_t day)
 	return c.year * 12 + c.month - 1;
 }
 
-static bool
-alarm_nth_weekday(const struct alarm_rule *r, int64_t month, int64_t *day)
-{
-	int weekday = 1;
-
-	while ((r->weekdays >> (weekday - 1) & 1u) == 0)
-		weekday++;
-	*day = calendar_nth_weekday(
-	    month / 12, (int)(month % 12) + 1, r->nth, weekday);
-	return alarm_month_number(*day) == month;
-}
-
 /* The first of the rule's days of a month that is not before least. */
 static bool
 alarm_day_of_month(
@@ -186,8 +164,6 @@ alarm_day_of_month(
 	struct civil c = { month / 12, (int)(month % 12) + 1, 1 };
 	int length = civil_month_days(c.year, c.month);
 
-	if (r->nth != 0)
-		return alarm_nth_weekday(r, month, day) && *day >= least;
 	for (; c.day <= length; c.day++) {
 		bool is_last = c.day == length &&
 		    (r->month_days & UINT32_C(1) << ALARM_LAST_DAY) != 0;

@@ -37,7 +37,7 @@ enum alarm_kind {
 	 */
 	ALARM_WORKDAYS,
 	ALARM_WEEKLY,  /* some days of the week */
-	ALARM_MONTHLY, /* some days of the month, or its nth weekday */
+	ALARM_MONTHLY, /* some days of the month */
 	ALARM_YEARLY,  /* a date of the year */
 	ALARM_DATES,   /* a list of dates */
 	ALARM_LUNAR,   /* a date of the Chinese calendar, each year */
@@ -56,10 +56,9 @@ struct alarm_rule {
 	/* Of DAILY, WEEKLY, MONTHLY: every so many, counted from from_day. */
 	int every;         /* 1: each of them; the value of all other kinds */
 	int time_s;        /* from the day's start; not EVERY */
-	unsigned weekdays; /* WEEKLY, nth: bit 0 Monday … bit 6 Sunday */
+	unsigned weekdays; /* WEEKLY: bit 0 Monday … bit 6 Sunday */
 	/* MONTHLY: bit 1 to bit 31, and ALARM_LAST_DAY. */
 	uint32_t month_days;
-	int nth;   /* MONTHLY: which of the weekday, -1 the last; 0: none */
 	int month; /* YEARLY, LUNAR: 1–12 */
 	int day;   /* YEARLY, LUNAR: from 1; -1 the last of the month */
 	bool leap; /* LUNAR: in the leap month of that number only */
