@@ -209,16 +209,15 @@ void
 ring_end(
     struct wire_alarm_record *r, bool rung, int64_t now_ms, int64_t next_ms)
 {
-	enum wire_alarm_record_state s = rung ? WIRE_ALARM_RECORD_STATE_RUNG
-					      : WIRE_ALARM_RECORD_STATE_MISSED;
-
 	if (!rung && r->reason.n == 0)
 		r->reason = STR("expired");
 	r->has_last_state = true;
-	r->last_state = (enum wire_alarm_record_last_state)s;
+	r->last_state = rung ? WIRE_ALARM_RECORD_LAST_STATE_RUNG
+			     : WIRE_ALARM_RECORD_LAST_STATE_MISSED;
 	r->last_at_ms = r->at_ms;
 	r->last_end_ms = now_ms;
-	r->state = s;
+	r->state = rung ? WIRE_ALARM_RECORD_STATE_RUNG
+			: WIRE_ALARM_RECORD_STATE_MISSED;
 	ring_schedule(r, next_ms);
 }
 
