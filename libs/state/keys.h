@@ -356,4 +356,20 @@
 #define KEY_MCP_TOOLS "soul:mcp:tools:{%}:1"
 #define KEY_MCP_CALL  "soul:mcp:call:{#}:%:%:1"
 
+/*
+ * alarm: hash: as alarm_read(); expires after its end.  push: hash: as
+ * push_read(); expires after its end.  Sorted sets: a user's alarms by when
+ * something is to be done about each (ms), or it ended; a user's pushes by when
+ * they were requested (ms).  Sorted set, of each bucket: "a:<user>:<alarm>" and
+ * "p:<user>:<push>" (tokens) by when something is to be done about them (ms).
+ * Hash: what was spoken to a user unasked; expires.
+ */
+#define ALARM_FORMAT     "1"
+#define KEY_ALARM        "soul:alarm:{#}:%:%"
+#define KEY_PUSH         "soul:push:{#}:%:%"
+#define KEY_USER_ALARMS  "soul:user:{#}:%:alarms:1"
+#define KEY_USER_PUSHES  "soul:user:{#}:%:pushes:1"
+#define KEY_ALARMS_DUE   "soul:alarms:{#}:due:1"
+#define KEY_SPEECH       "soul:speech:{#}:%:1"
+
 #endif /* !STATE_KEYS_H */
