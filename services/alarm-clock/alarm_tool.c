@@ -10,16 +10,16 @@
 #define REVISION_DIGITS 16
 #define TIMEOUT_S       10
 
-#define WHEN                                                               \
-	"\"when\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256," \
-	"\"description\":\"The user's words for the time, unchanged: "     \
-	"下周四晚上九点, 每个工作日早上八点, 10分钟后; or RFC 3339.\"},"   \
-	"\"repeat\":{\"type\":\"string\",\"maxLength\":128,"               \
-	"\"description\":\"The user's words for how it repeats, unless "   \
+#define WHEN                                                                                \
+	"\"when\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"                  \
+	"\"description\":\"The user's words for the time, unchanged: "                      \
+	"下周四晚上九点, 每个工作日早上八点, 10分钟后; or RFC 3339.\"}," \
+	"\"repeat\":{\"type\":\"string\",\"maxLength\":128,"                                \
+	"\"description\":\"The user's words for how it repeats, unless "                    \
 	"when has them.\"}"
-#define TEXT                                                             \
-	"\"text\":{\"type\":\"string\",\"maxLength\":1024,"              \
-	"\"description\":\"What to remind of, in the user's words; "     \
+#define TEXT                                                         \
+	"\"text\":{\"type\":\"string\",\"maxLength\":1024,"          \
+	"\"description\":\"What to remind of, in the user's words; " \
 	"empty if nothing was said.\"}"
 #define SELECT                                                            \
 	"\"alarm_id\":{\"type\":\"string\",\"maxLength\":80,"             \
@@ -143,8 +143,8 @@ alarm_tools_define(const struct alarm_tools *t,
 }
 
 enum rc
-alarm_tool_check(const struct alarm_tool *tool, struct str arguments,
-    struct wire_err *err)
+alarm_tool_check(
+    const struct alarm_tool *tool, struct str arguments, struct wire_err *err)
 {
 	return wire_schema_check(tool->arguments, arguments, err);
 }

@@ -49,9 +49,8 @@ alarm_view(const struct wire_alarm_record *r, const struct zone *zone,
 		.self_ringing = r->self_ringing,
 		.state = (enum wire_alarm_state)r->state,
 		.has_last_state = r->has_last_state || began,
-		.last_state = began
-		    ? WIRE_ALARM_LAST_STATE_DUE
-		    : (enum wire_alarm_last_state)r->last_state,
+		.last_state = began ? WIRE_ALARM_LAST_STATE_DUE
+				    : (enum wire_alarm_last_state)r->last_state,
 		.attempts = r->attempts,
 		.rang_on = r->rang_on,
 		.reason = view_text(r->reason) };
@@ -145,13 +144,12 @@ view_publish_push(struct alarm_clock *c, const struct wire_alarm_record *r)
 		.terminal_id = r->rang_on.n > 0 ? r->rang_on : r->body,
 		.request_id = r->request_id,
 		.source = (enum wire_push_changed_source)r->source,
-		.state =
-		    (enum wire_push_changed_state)alarm_view_push_state(r),
+		.state = (enum wire_push_changed_state)alarm_view_push_state(r),
 		.reason = view_text(r->reason),
 		.attempts = r->attempts };
 
-	svc_event(c->svc, WIRE_EVENT_PUSH_STATE, r->id,
-	    &wire_push_changed_desc, &m, NULL);
+	svc_event(c->svc, WIRE_EVENT_PUSH_STATE, r->id, &wire_push_changed_desc,
+	    &m, NULL);
 }
 
 void

@@ -80,8 +80,8 @@ delivery_save(struct delivery *d, int64_t due_ms)
 		clock_sleep(d->c, SAVE_MS);
 	}
 	if (rc != RC_CONFLICT && rc != RC_NOENT)
-		log_warn("alarm.not_stored", LOG_V("id", d->x.entry.id),
-		    LOG_RC(rc));
+		log_warn(
+		    "alarm.not_stored", LOG_V("id", d->x.entry.id), LOG_RC(rc));
 	return false;
 }
 
@@ -144,12 +144,10 @@ delivery_count_speech(struct delivery *d)
 	char day[SPEECH_DAY_TEXT_MAX];
 	enum rc rc;
 
-	speech_day(
-	    delivery_now(d), zone != NULL ? zone : d->c->zone, day);
+	speech_day(delivery_now(d), zone != NULL ? zone : d->c->zone, day);
 	rc = speech_count(d->c->state, r->user_id, r->id, str_of(day));
 	if (rc != RC_OK)
-		log_warn(
-		    "speech.not_counted", LOG_V("id", r->id), LOG_RC(rc));
+		log_warn("speech.not_counted", LOG_V("id", r->id), LOG_RC(rc));
 }
 
 /* The occurrence has ended. */
@@ -237,8 +235,7 @@ delivery_add_body(struct str *list, size_t *n, struct str body)
 
 /* The body that is named, the one that was used last, the user's others. */
 static enum rc
-delivery_bodies(
-    struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
+delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 {
 	const struct wire_alarm_record *r = &d->x.r;
 	struct terminal_listed *all;

@@ -40,7 +40,7 @@ void tool_end(struct alarm_clock *c);
 /* ---- on_due.c ---- */
 
 /*
- * due_begin(c): Poll what is due, and extend the claims of deliveries.  RC_DOWN:
+ * due_begin(c): Poll what is due, and extend the claims of deliveries. RC_DOWN:
  *     it cannot.
  * due_end(c): Begin nothing more.
  * due_leave(c): Leave the timers to the other replicas; a call.
