@@ -135,8 +135,8 @@ profile_zone_read(
 	enum rc rc = call_run(s, &c, 2, &r);
 	if (rc == RC_OK &&
 	    state_reply_kind(state_reply_at(r, 1)) == STATE_STR) {
-		*zone = profile_zone_text(
-		    record_text(&rd, state_reply_at(r, 1)));
+		*zone =
+		    profile_zone_text(record_text(&rd, state_reply_at(r, 1)));
 		rc = record_end(&rd, c.keys[0]);
 	}
 	state_reply_free(r);

@@ -37,8 +37,8 @@ run_speech_make(const struct run_record *rec, struct str text, struct arena *a,
 	out->verbatim = false;
 	out->title = rec->title;
 	out->expires_at = arena_str(a, str_of(at));
-	out->request_id = arena_printf(a, "run_%.*s_%" PRId64,
-	    STR_ARG(rec->run_id), rec->attempt);
+	out->request_id = arena_printf(
+	    a, "run_%.*s_%" PRId64, STR_ARG(rec->run_id), rec->attempt);
 	out->text = arena_printf(a, "之前交给%.*s的任务“%.*s”%s%s%.*s",
 	    STR_ARG(rec->engine), STR_ARG(rec->title),
 	    rec->status == RUN_IS_SUCCEEDED ? "已经完成" : "没有完成",
@@ -59,14 +59,12 @@ run_speech_on_reply(void *arg, enum rc rc, struct str data)
 }
 
 void
-run_speech_send(
-    struct runner *r, const struct run_record *rec, struct str text)
+run_speech_send(struct runner *r, const struct run_record *rec, struct str text)
 {
 	struct arena *a = arena_new(ARENA_MAX);
 	struct buf b = BUF_INIT(ARENA_MAX);
-	struct bus_meta meta = {
-		.deadline = { clock_wall().ms + WIRE_DEADLINE_MS_SPEAK }
-	};
+	struct bus_meta meta = { .deadline = { clock_wall().ms +
+				     WIRE_DEADLINE_MS_SPEAK } };
 	struct wire_speak_request m;
 
 	enum rc rc = run_speech_make(rec, text, a, &m);
@@ -78,8 +76,8 @@ run_speech_send(
 		    (struct bus_reply_handler){ .fn = run_speech_on_reply },
 		    NULL);
 	if (rc != RC_OK && rc != RC_NOENT)
-		log_debug("run.not_spoken", LOG_V("run", rec->run_id),
-		    LOG_RC(rc));
+		log_debug(
+		    "run.not_spoken", LOG_V("run", rec->run_id), LOG_RC(rc));
 	buf_free(&b);
 	arena_free(a);
 }

@@ -393,8 +393,8 @@ profile_check_zone(struct svc_call *c)
 	if (wire_tree_kind(set) == WIRE_TREE_TEXT) {
 		text = wire_tree_text(set);
 		str_copy(text, name, sizeof(name));
-		valid = text.n < sizeof(name) &&
-		    zone_load(name, &zone) == RC_OK;
+		valid =
+		    text.n < sizeof(name) && zone_load(name, &zone) == RC_OK;
 		zone_free(zone);
 	}
 	wire_tree_free(v);

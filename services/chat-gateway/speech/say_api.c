@@ -115,8 +115,7 @@ say_on_stored(struct svc_call *c, const struct peer_request *q)
 	const struct wire_speak_request *req = q->msg;
 
 	svc_audit_call(c,
-	    &(struct wire_audit){
-		.action = WIRE_AUDIT_ACTION_SPEECH_REQUESTED,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_SPEECH_REQUESTED,
 		.user_id = req->user_id,
 		.terminal_id = req->terminal_id });
 	svc_reply_accepted(c, q->reply);
@@ -133,11 +132,12 @@ say_has_one_text(struct svc_call *c, const struct wire_say *body)
 }
 
 static void
-say_send(struct gateway *g, struct svc_call *c, struct str user,
-    struct str terminal)
+say_send(
+    struct gateway *g, struct svc_call *c, struct str user, struct str terminal)
 {
 	const struct wire_say *body = svc_call_request(c);
-	struct wire_speak_request *q = say_request(c, body->id, body->expires_s);
+	struct wire_speak_request *q =
+	    say_request(c, body->id, body->expires_s);
 
 	if (q == NULL)
 		return;
@@ -197,8 +197,8 @@ on_terminals_notice(void *app, struct svc_call *c)
 	if (!say_find_terminal(g, c, body->user_id, &user))
 		return;
 	if (body->data.n > NOTICE_DATA_MAX) {
-		gateway_reject(c, RC_INVALID,
-		    "/data: must be at most %d bytes", NOTICE_DATA_MAX);
+		gateway_reject(c, RC_INVALID, "/data: must be at most %d bytes",
+		    NOTICE_DATA_MAX);
 		return;
 	}
 	if (!speech_limits_notice(g->speech_limits, terminal, body->type)) {

@@ -121,8 +121,8 @@ report_is_ended(struct str json, struct str title)
 {
 	struct arena *a = arena_new(ARENA_MAX);
 	struct wire_run_note m;
-	bool is = wire_decode(&wire_run_note_desc, json, a, &m, NULL) ==
-		RC_OK &&
+	bool is =
+	    wire_decode(&wire_run_note_desc, json, a, &m, NULL) == RC_OK &&
 	    m.state != WIRE_RUN_NOTE_STATE_WAITING_USER &&
 	    str_eq(m.title, title);
 

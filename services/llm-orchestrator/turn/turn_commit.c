@@ -256,9 +256,8 @@ commit_prepare(struct turn_run *r)
 		return RC_OK;
 	/* A soul that reads of its calls of speak would imitate them. */
 	static const struct turn no_calls;
-	enum rc rc =
-	    history_outcome(r->turn.unasked ? &no_calls : &r->turn, r->reply,
-		&mark, r->a, &r->outcome);
+	enum rc rc = history_outcome(r->turn.unasked ? &no_calls : &r->turn,
+	    r->reply, &mark, r->a, &r->outcome);
 	if (rc == RC_OK)
 		commit_completed(r);
 	return rc;
