@@ -308,9 +308,15 @@ commit_unasked(struct turn_run *r)
 		return commit_nothing_said(r);
 	rc = unasked_announce(r);
 	/* Its soul is gone, and so is the session. */
-	return rc == RC_NOENT ? commit_nothing_said(r)
-	    : rc == RC_OK     ? commit_write(r)
-			      : rc;
+	if (rc == RC_NOENT)
+		return commit_nothing_said(r);
+	if (rc == RC_OK)
+		rc = commit_write(r);
+	if (rc == RC_OK &&
+	    r->req->unasked.reason ==
+		WIRE_TURN_START_REQUEST_UNASKED_REASON_RUN)
+		run_report_spoken(r, r->req->unasked.title);
+	return rc;
 }
 
 /* The question about a call that is not sent without the user's approval. */
