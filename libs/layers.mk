@@ -58,7 +58,7 @@ PKG_search   := libutf8proc
 LDLIBS_httpd := -lcivetweb
 LDLIBS_ws    := -lwslay
 
-USES_intent-filter    := core rx wire zh state svc
+USES_intent-filter    := alarm core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core fcmp wire auth bus state persona tool svc
 USES_llm-orchestrator := core fcmp wire bus state persona llm otlp tool svc

@@ -78,12 +78,12 @@ alarm_is_chinese(struct str text)
 }
 
 /* What may stand beside a time in the words of a user or a model. */
-static const struct str when_fillers[] = { STR_INIT("提醒我"),
-	STR_INIT("叫我"), STR_INIT("的时候"), STR_INIT("时候"),
-	STR_INIT("闹钟"), STR_INIT("起床"), STR_INIT("请"), STR_INIT("在"),
-	STR_INIT("于"), STR_INIT("到"), STR_INIT("的"), STR_INIT("吧"),
-	STR_INIT("就"), STR_INIT("我"), STR_INIT("要"), STR_INIT("开始"),
-	STR_INIT("准时"), STR_INIT("整"), STR_INIT("the"), STR_INIT("please"),
+static const struct str when_fillers[] = { STR_INIT("提醒我"), STR_INIT("叫我"),
+	STR_INIT("的时候"), STR_INIT("时候"), STR_INIT("闹钟"),
+	STR_INIT("起床"), STR_INIT("请"), STR_INIT("在"), STR_INIT("于"),
+	STR_INIT("到"), STR_INIT("的"), STR_INIT("吧"), STR_INIT("就"),
+	STR_INIT("我"), STR_INIT("要"), STR_INIT("开始"), STR_INIT("准时"),
+	STR_INIT("整"), STR_INIT("the"), STR_INIT("please"),
 	STR_INIT("from now"), STR_INIT("at"), STR_INIT("on"), STR_INIT("in"),
 	STR_INIT("for"), STR_INIT("by the"), STR_INIT(" "), STR_INIT(","),
 	STR_INIT("."), STR_INIT("!"), STR_INIT("，"), STR_INIT("。"),
@@ -155,9 +155,8 @@ when_check_rest(const struct when_read *r, const struct datetime *w)
 static void
 when_set_instant(struct alarm_rule *out, struct wall t)
 {
-	*out = (struct alarm_rule){
-		.kind = ALARM_ONCE, .every = 1, .instant = t
-	};
+	*out =
+	    (struct alarm_rule){ .kind = ALARM_ONCE, .every = 1, .instant = t };
 }
 
 static void
@@ -171,8 +170,8 @@ when_set_local(struct alarm_rule *out, int64_t local)
 }
 
 static enum alarm_when_error
-when_set_elapsed(const struct when_read *r, double seconds,
-    struct alarm_rule *out)
+when_set_elapsed(
+    const struct when_read *r, double seconds, struct alarm_rule *out)
 {
 	if (seconds < 1)
 		return ALARM_WHEN_PAST;
@@ -211,7 +210,8 @@ when_read_instant(
 		return when_set_elapsed(r, w->seconds, out);
 	if (w->is_either_half && r->in->near_s < 0)
 		return ALARM_WHEN_AMBIGUOUS;
-	when_set_local(out, w->is_either_half ? when_half_near(r, local) : local);
+	when_set_local(
+	    out, w->is_either_half ? when_half_near(r, local) : local);
 	return ALARM_WHEN_OK;
 }
 
@@ -229,7 +229,7 @@ when_read_interval(
     const struct when_read *r, const struct datetime *w, struct alarm_rule *out)
 {
 	double s = w->repeat.every *
-	    (w->repeat.unit == DATETIME_HOUR         ? 3600
+	    (w->repeat.unit == DATETIME_HOUR            ? 3600
 		    : w->repeat.unit == DATETIME_MINUTE ? 60
 							: 1);
 
@@ -322,9 +322,8 @@ when_read_holiday(
 	if (!when_date_of(when_local_day(w), &first))
 		return ALARM_WHEN_UNSUPPORTED;
 	for (i = 0; i < YEARLY_TRIES; i++) {
-		struct datetime_now now = {
-			.now = { next.at.ms + DAY * 1000 }, .zone = r->utc
-		};
+		struct datetime_now now = { .now = { next.at.ms + DAY * 1000 },
+			.zone = r->utc };
 
 		if (datetime_find(now, r->text, &next, 1) != 1 ||
 		    next.at.ms < now.now.ms ||
@@ -478,12 +477,12 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 			STR_INIT("工作日"), STR_INIT("上班日") } },
 		{ ALARM_WEEKLY,
 		    { STR_INIT("weekly"), STR_INIT("every week"),
-			STR_INIT("week"), STR_INIT("每周"),
-			STR_INIT("每星期"), STR_INIT("每个星期") } },
+			STR_INIT("week"), STR_INIT("每周"), STR_INIT("每星期"),
+			STR_INIT("每个星期") } },
 		{ ALARM_MONTHLY,
 		    { STR_INIT("monthly"), STR_INIT("every month"),
-			STR_INIT("month"), STR_INIT("每月"),
-			STR_INIT("每个月"), STR_INIT("按月") } },
+			STR_INIT("month"), STR_INIT("每月"), STR_INIT("每个月"),
+			STR_INIT("按月") } },
 		{ ALARM_YEARLY,
 		    { STR_INIT("yearly"), STR_INIT("every year"),
 			STR_INIT("annually"), STR_INIT("每年"),
@@ -492,9 +491,9 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 	char folded[3 * ALARM_WORDS_MAX];
 	struct str s;
 	size_t i, k;
-	int64_t day, local = out->instant.ms > 0
-	    ? zone_local_of(in->zone, out->instant)
-	    : out->dates[0] * DAY + out->time_s;
+	int64_t day,
+	    local = out->instant.ms > 0 ? zone_local_of(in->zone, out->instant)
+					: out->dates[0] * DAY + out->time_s;
 
 	if (in->repeat.n > ALARM_WORDS_MAX)
 		return false;
@@ -507,9 +506,9 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 	if (i == NELEM(kinds) * NELEM(kinds[0].words))
 		return false;
 	day = local / DAY;
-	*out = (struct alarm_rule){ .kind = kinds[k].kind,
-		.every = 1,
-		.time_s = (int)(local % DAY) };
+	*out = (struct alarm_rule){
+		.kind = kinds[k].kind, .every = 1, .time_s = (int)(local % DAY)
+	};
 	if (out->kind == ALARM_WEEKLY)
 		out->weekdays = 1u << (civil_weekday(day) - 1);
 	if (out->kind == ALARM_MONTHLY)

@@ -89,9 +89,9 @@ alarm_read_days(const struct wire_alarm_rule *in, struct alarm_rule *r)
 	for (i = 0; i < in->n_month_days; i++) {
 		if (in->month_days[i] == 0)
 			return "month_days: must be 1 to 31, or -1";
-		r->month_days |= UINT32_C(1) << (in->month_days[i] < 0
-			? ALARM_LAST_DAY
-			: in->month_days[i]);
+		r->month_days |= UINT32_C(1)
+		    << (in->month_days[i] < 0 ? ALARM_LAST_DAY
+					      : in->month_days[i]);
 	}
 	return NULL;
 }
@@ -202,8 +202,7 @@ alarm_write_time(struct arena *a, int s)
 {
 	if (s % 60 == 0)
 		return arena_printf(a, "%02d:%02d", s / 3600, s / 60 % 60);
-	return arena_printf(
-	    a, "%02d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+	return arena_printf(a, "%02d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
 }
 
 static bool
@@ -289,7 +288,8 @@ alarm_rule_to_wire(const struct alarm_rule *r, const struct zone *zone,
 		.has_day = r->day != 0,
 		.leap = r->leap,
 	};
-	if (!alarm_write_lists(r, a, out) || !alarm_write_texts(r, zone, a, out))
+	if (!alarm_write_lists(r, a, out) ||
+	    !alarm_write_texts(r, zone, a, out))
 		return RC_TOOBIG;
 	return RC_OK;
 }

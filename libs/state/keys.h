@@ -364,12 +364,12 @@
  * "p:<user>:<push>" (tokens) by when something is to be done about them (ms).
  * Hash: what was spoken to a user unasked; expires.
  */
-#define ALARM_FORMAT     "1"
-#define KEY_ALARM        "soul:alarm:{#}:%:%"
-#define KEY_PUSH         "soul:push:{#}:%:%"
-#define KEY_USER_ALARMS  "soul:user:{#}:%:alarms:1"
-#define KEY_USER_PUSHES  "soul:user:{#}:%:pushes:1"
-#define KEY_ALARMS_DUE   "soul:alarms:{#}:due:1"
-#define KEY_SPEECH       "soul:speech:{#}:%:1"
+#define ALARM_FORMAT    "1"
+#define KEY_ALARM       "soul:alarm:{#}:%:%"
+#define KEY_PUSH        "soul:push:{#}:%:%"
+#define KEY_USER_ALARMS "soul:user:{#}:%:alarms:1"
+#define KEY_USER_PUSHES "soul:user:{#}:%:pushes:1"
+#define KEY_ALARMS_DUE  "soul:alarms:{#}:due:1"
+#define KEY_SPEECH      "soul:speech:{#}:%:1"
 
 #endif /* !STATE_KEYS_H */
