@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 58
+#define ROUTES_N 69
 extern const struct svc_route routes[ROUTES_N];
 
 /* chat/ */
@@ -18,6 +18,7 @@ void on_turns_cancel(void *app, struct svc_call *c);
 void on_souls_list(void *app, struct svc_call *c);
 void on_souls_create(void *app, struct svc_call *c);
 void on_souls_delete(void *app, struct svc_call *c);
+void on_souls_change(void *app, struct svc_call *c);
 void on_soul_star_enter(void *app, struct svc_call *c);
 void on_soul_star_get(void *app, struct svc_call *c);
 void on_soul_star_leave(void *app, struct svc_call *c);
@@ -72,6 +73,17 @@ void on_mcp_tools_list(void *app, struct svc_call *c);
 void on_mcp_grants_put(void *app, struct svc_call *c);
 void on_mcp_grants_delete(void *app, struct svc_call *c);
 void on_tool_content_get(void *app, struct svc_call *c);
+/* speech/ */
+void on_alarms_list(void *app, struct svc_call *c);
+void on_alarms_set(void *app, struct svc_call *c);
+void on_alarms_get(void *app, struct svc_call *c);
+void on_alarms_change(void *app, struct svc_call *c);
+void on_alarms_cancel(void *app, struct svc_call *c);
+void on_alarms_snooze(void *app, struct svc_call *c);
+void on_terminals_say(void *app, struct svc_call *c);
+void on_users_say(void *app, struct svc_call *c);
+void on_terminals_notice(void *app, struct svc_call *c);
+void on_pushes_get(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 /* live/ */

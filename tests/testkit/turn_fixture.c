@@ -11,6 +11,8 @@
 const char *const turn_fixture_names[TURN_DO_N] = {
 	[TURN_DO_LOAD] = "load",
 	[TURN_DO_OBSERVE_EMOTION] = "emotion",
+	[TURN_DO_CHECK_GATE] = "gate",
+	[TURN_DO_SPEAK] = "speak",
 	[TURN_DO_FILTER_INTENTS] = "filter",
 	[TURN_DO_CHECK_MEMORY] = "memory",
 	[TURN_DO_LIST_TOOLS] = "tools",

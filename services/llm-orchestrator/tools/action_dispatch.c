@@ -202,7 +202,7 @@ struct invoke {
 	TAILQ_ENTRY(invoke) link;
 	struct turn_run *run;
 	size_t call;
-	char id[ID_UUID_MAX];
+	char id[ID_MAX + 1];
 	struct bus_sub *sub;
 	struct loop_timer timer;
 	struct mono start, due;
@@ -378,7 +378,12 @@ invoke_new(struct turn_run *r, size_t call, struct wall by)
 
 	v->run = r;
 	v->call = call;
-	id_uuid(v->id);
+	/* That of an unasked turn is the same in all attempts. */
+	if (r->turn.calls[call].request_id.n > 0)
+		str_copy(
+		    r->turn.calls[call].request_id, v->id, sizeof(v->id));
+	else
+		id_uuid(v->id);
 	v->start = clock_mono();
 	v->due = clock_mono_of(by);
 	r->turn.calls[call].request_id = arena_str(r->a, str_of(v->id));

@@ -38,9 +38,8 @@ route_part(const struct wire_intent_filter_response_intents *i)
 	return i->has_source_span ? i->source_span.text : i->span.text;
 }
 
-/* Skill and arguments of a normalized intent; absent: none. */
-static void
-route_split(
+void
+intent_route_split(
     struct str normalized, struct arena *a, struct str *skill, struct str *args)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -114,7 +113,7 @@ route_take_ready(
 	struct str skill, args;
 	struct wire_err err;
 
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	if (skill.n == 0 || w->out->n_calls == INTENT_ROUTE_CALLS_MAX) {
 		route_leave(w, route_part(i));
 		return;
@@ -145,7 +144,7 @@ route_take_rejected(
 
 	if (w->out->n_calls == INTENT_ROUTE_CALLS_MAX)
 		return;
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	struct turn_call *c = route_add_call(w, i, NULL);
 	c->outcome = TURN_REJECTED;
 	c->skill = skill.n > 0 ? skill : i->intent_id;
@@ -162,7 +161,7 @@ route_take_question(
 		route_leave(w, route_part(i));
 		return;
 	}
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	const struct tool *tool = tool_catalog_by_skill(w->in->tools, skill);
 	for (size_t k = 0; k < i->n_missing_parameters; k++) {
 		if (k > 0)

@@ -34,6 +34,13 @@ enum rc intent_route_read(const struct intent_route_input *in, struct arena *a,
     struct turn_route *out) RC_CHECK;
 
 /*
+ * intent_route_split(normalized, a, skill, args):
+ * Skill and arguments of a body's command; absent if it has none, or a is full.
+ */
+void intent_route_split(struct str normalized, struct arena *a,
+    struct str *skill, struct str *args);
+
+/*
  * intent_route_normalized(call, out):
  * Append the body's command for a direct call: skill and arguments in one
  * object.

@@ -374,6 +374,73 @@ fsm_call_model_for_rest(struct turn *t, struct turn_actions *out)
 		fsm_call_model(t, true, out);
 }
 
+/* ---- unasked turns ---- */
+
+static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
+
+/* Whether a call may still be made, without the gate or at all. */
+static bool
+fsm_unasked_has_call(const struct turn *t, bool gated)
+{
+	for (size_t i = 0; i < t->n_calls; i++)
+		if (t->calls[i].outcome == TURN_UNSENT &&
+		    !(gated && t->calls[i].safety))
+			return true;
+	return false;
+}
+
+/* The gate is known, or does not matter. */
+static void
+fsm_unasked_go_on(struct turn *t, struct turn_actions *out)
+{
+	struct turn_action *a;
+
+	for (size_t i = 0; i < t->n_calls; i++)
+		if (t->calls[i].outcome == TURN_UNSENT && !t->calls[i].safety)
+			t->calls[i].outcome = fsm_gate_outcome(t);
+	if (!fsm_unasked_has_call(t, false)) {
+		fsm_finish(t, out);
+	} else if (t->phrased) {
+		t->phase = TURN_COMPLETING;
+		a = fsm_do(out, TURN_DO_CALL_MODEL);
+		a->offer = TURN_OFFER_NONE;
+	} else {
+		fsm_invoke_next(t, out);
+	}
+}
+
+static void
+fsm_unasked_begin(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	t->phase = TURN_PERCEIVING;
+	t->unasked = true;
+	t->phrased = e->phrased;
+	t->text = e->text;
+	t->has_text = e->text.n > 0;
+	t->round = 1;
+	for (size_t i = 0; i < e->n_calls && t->n_calls < TURN_CALLS_MAX; i++) {
+		t->calls[t->n_calls] = e->calls[i];
+		t->calls[t->n_calls++].round = 1;
+	}
+	if (!fsm_unasked_has_call(t, true)) {
+		fsm_unasked_go_on(t, out);
+		return;
+	}
+	t->awaited = AWAIT_EMOTION;
+	fsm_do(out, TURN_DO_CHECK_GATE);
+}
+
+/* Without the model's words it says what it was to say. */
+static void
+fsm_unasked_take_text(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (e->error.status == 0 && str_trim(e->text).n > 0)
+		t->text = str_trim(e->text);
+	fsm_invoke_next(t, out);
+}
+
 /* ---- perceiving and acting ---- */
 
 static void
@@ -399,8 +466,6 @@ fsm_execute_intents(struct turn *t, struct turn_actions *out)
 	t->phase = TURN_ACTING;
 	fsm_do(out, TURN_DO_SEND_INTENTS);
 }
-
-static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
 
 /* The call that the user was asked about: a round of its own. */
 static void
@@ -438,6 +503,10 @@ fsm_on_loaded(
 		fsm_fail(t, &e->error, out);
 		return;
 	}
+	if (e->unasked) {
+		fsm_unasked_begin(t, e, out);
+		return;
+	}
 	t->phase = TURN_PERCEIVING;
 	t->earlier = e->text;
 	t->awaited = AWAIT_EMOTION | AWAIT_MEMORY;
@@ -466,7 +535,10 @@ fsm_on_emotion(
 	t->emotion_known = e->known;
 	t->mode = e->mode;
 	t->unsaved = e->unsaved;
-	fsm_perceived(t, out);
+	if (t->unasked)
+		fsm_unasked_go_on(t, out);
+	else
+		fsm_perceived(t, out);
 }
 
 static void
@@ -534,6 +606,10 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 {
 	struct str *text = &t->round_text[t->round - 1];
 
+	if (t->unasked) {
+		fsm_finish(t, out);
+		return;
+	}
 	/* The model has not seen what else came of the round. */
 	if (round_has(t, TURN_UNAPPROVED) && !round_has_result(t)) {
 		fsm_finish(t, out);
@@ -552,6 +628,8 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 static enum turn_action_kind
 fsm_action_of(const struct turn_call *c)
 {
+	if (c->speech)
+		return TURN_DO_SPEAK;
 	switch (c->kind) {
 	case TURN_FORGET:
 		return TURN_DO_FORGET;
@@ -605,6 +683,10 @@ fsm_on_completion(
 {
 	if (t->model_deferred)
 		return;
+	if (t->unasked) {
+		fsm_unasked_take_text(t, e, out);
+		return;
+	}
 	if (e->error.status != 0) {
 		t->model_failed = true;
 		if (fsm_has_effect(t))
@@ -691,7 +773,8 @@ fsm_on_expired(struct turn *t, struct turn_actions *out)
 		fsm_reply(t, out);
 		return;
 	}
-	if (t->phase == TURN_COMMITTING || !fsm_has_effect(t)) {
+	if (t->phase == TURN_COMMITTING ||
+	    (!t->unasked && !fsm_has_effect(t))) {
 		fsm_fail(t, &fsm_expired, out);
 		return;
 	}

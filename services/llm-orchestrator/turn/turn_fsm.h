@@ -24,6 +24,8 @@
  *  - providers are requested for their tools only if the model is called, with
  *    tools;
  *  - the model sees what was forgotten before it has the last word;
+ *  - an unasked turn makes the calls that it was loaded with, and no other; it
+ *    calls the model only to phrase its text, and goes on without it;
  *  - the reply waits until the soul's state is saved, nothing else does.
  */
 #ifndef LLM_ORCHESTRATOR_TURN_FSM_H
@@ -82,6 +84,7 @@ struct turn_call {
 	enum turn_outcome outcome;
 	bool safety;           /* exempt from the gate */
 	bool needs_approval;   /* not without the user's approval */
+	bool speech;           /* its argument is the turn's text */
 	size_t round;          /* number of the completion; 0: TURN_DIRECT */
 	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
 	struct str skill;      /* the body's name of the skill */
@@ -147,6 +150,9 @@ struct turn_event {
 	int64_t ahead;
 	bool filter; /* the body has an intent catalog */
 	bool tools;  /* a provider of tools is present */
+	/* Of TURN_LOADED: nobody asked for the turn; text: what it is to say;
+	 * phrased: by the model; calls: what it is to do. */
+	bool unasked, phrased;
 	bool known;
 	enum wire_exec_mode mode;
 	/* The soul was not saved yet: the turn's record says when it is, or a
@@ -169,12 +175,14 @@ struct turn_event {
 enum turn_action_kind {
 	TURN_DO_LOAD,             /* read the records, store the input */
 	TURN_DO_OBSERVE_EMOTION,  /* emotion of user and soul, the gate */
+	TURN_DO_CHECK_GATE,       /* the gate alone */
 	TURN_DO_FILTER_INTENTS,   /* intents of the user's text */
 	TURN_DO_CHECK_MEMORY,     /* whether memories can be searched */
 	TURN_DO_LIST_TOOLS,       /* tools of the providers */
 	TURN_DO_SEND_INTENTS,     /* send the direct calls that are TURN_SENT */
 	TURN_DO_CALL_MODEL,       /* offer, may_call */
 	TURN_DO_INVOKE,           /* call */
+	TURN_DO_SPEAK,            /* call: with the turn's text */
 	TURN_DO_FORGET,           /* call */
 	TURN_DO_CALL_TOOL,        /* call: a provider's tool that acts */
 	TURN_DO_READ_TOOL,        /* call: one that only reads */
@@ -242,6 +250,8 @@ struct turn {
 	bool listed;    /* private: their tools are or were requested */
 	bool more;      /* some tools are not shown */
 	bool replies;   /* private: to a question about user_reply */
+	bool unasked;   /* nobody asked for it; text: what it is to say */
+	bool phrased;   /* private: text is to be phrased by the model */
 	struct turn_call user_reply;
 	bool routed; /* route is valid */
 	struct turn_route route;

@@ -23,6 +23,7 @@
 #include "tools/unconfirmed.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
+#include "turn/unasked.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
 
@@ -371,7 +372,7 @@ turn_load_given(struct turn_run *r)
 	struct turn_error error = { 0 };
 	struct terminal t;
 
-	if (!r->req->has_terminal)
+	if (!r->req->has_terminal || r->req->has_unasked)
 		return error;
 	t = load_given_terminal(r->req);
 	r->facts.user_text = history_user_text(turn_chat(r), r->a);
@@ -435,6 +436,67 @@ load_put_event(struct turn_run *r, const struct approval_found *found,
 	return RC_OK;
 }
 
+/* ---- a turn that nobody asked for ---- */
+
+static enum rc
+load_read_summary(struct turn_run *r)
+{
+	struct session s;
+
+	arena_reset(r->scratch);
+	enum rc rc =
+	    session_read(r->o->state, &r->slot.key, r->scratch, &s);
+	if (rc == RC_OK && s.summary.n > 0)
+		r->facts.summary = arena_str(r->a, s.summary);
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
+static enum rc
+load_plan_unasked(struct turn_run *r, struct turn_event *e)
+{
+	const struct wire_chat_request *chat = turn_chat(r);
+	struct unasked_plan plan = { .req = r->req };
+	struct turn_call *calls;
+	struct terminal t;
+
+	enum rc rc = load_read_terminal(r, false, &t);
+	if (rc != RC_OK)
+		return rc;
+	plan.bound = t.soul_id.p != NULL &&
+	    str_eq(t.user_id, r->req->user_id) &&
+	    (chat->soul_id.p == NULL || str_eq(chat->soul_id, t.soul_id));
+	plan.present = t.present;
+	if (plan.bound)
+		rc = load_take_terminal(r, &t);
+	else
+		r->facts.soul_id = chat->soul_id;
+	plan.tools = r->facts.tools;
+	if (rc == RC_OK)
+		rc = unasked_calls(&plan, r->a, &calls, &e->n_calls);
+	e->calls = calls;
+	return rc;
+}
+
+static enum rc
+load_unasked(struct turn_run *r)
+{
+	const struct wire_turn_start_request_unasked *u = &r->req->unasked;
+	struct turn_event e = { .kind = TURN_LOADED,
+		.unasked = true,
+		.phrased = !u->verbatim && !u->has_action };
+
+	enum rc rc = load_plan_unasked(r, &e);
+	if (rc == RC_OK && e.phrased)
+		rc = load_read_summary(r);
+	turn_prefetch_drop(r);
+	if (rc != RC_OK)
+		return rc;
+	if (!u->has_action)
+		e.text = str_trim(reply_clean(u->text, REPLY_MAX, r->a));
+	turn_feed(r, &e);
+	return RC_OK;
+}
+
 enum rc
 turn_load(struct turn_run *r, const struct turn_action *a)
 {
@@ -443,6 +505,8 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
+	if (r->req->has_unasked)
+		return load_unasked(r);
 	if (!r->begun)
 		rc = load_take_records(r);
 	if (rc != RC_OK || r->turn.phase != TURN_LOADING)

@@ -130,6 +130,7 @@ struct turn_run {
 	struct turn turn;
 	struct turn_slot slot;
 	struct str input;   /* turn that stored the same input; absent: none */
+	struct str lost;    /* an attempt before that has no end; or absent */
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
 	struct queue_head head; /* while it waits */

@@ -245,6 +245,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.load;
 		break;
 	case TURN_DO_OBSERVE_EMOTION:
+	case TURN_DO_CHECK_GATE:
 		owed = &n->owed.observe;
 		break;
 	case TURN_DO_FILTER_INTENTS:
@@ -269,6 +270,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.store;
 		break;
 	case TURN_DO_INVOKE:
+	case TURN_DO_SPEAK:
 	case TURN_DO_FORGET:
 	case TURN_DO_CALL_TOOL:
 	case TURN_DO_READ_TOOL:
