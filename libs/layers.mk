@@ -65,6 +65,7 @@ USES_llm-orchestrator := core fcmp wire bus state persona llm otlp tool svc
 USES_memory-worker    := core wire bus state search httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
+USES_alarm-clock      := core wire bus state zh alarm tool svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc
