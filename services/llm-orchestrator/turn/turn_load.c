@@ -102,6 +102,8 @@ load_put_filter_request(struct turn_run *r, const struct terminal *t)
 	wire_out_key(&o, STR("command"));
 	wire_out_str(&o, r->facts.user_text);
 	load_put_catalog(r, t, &o);
+	wire_out_key(&o, STR("options"));
+	wire_out_raw(&o, STR("{\"enable_alarm_intents\":true}"));
 	if (t->skills.p != NULL) {
 		wire_out_key(&o, STR("skills"));
 		wire_out_raw(&o, t->skills);
