@@ -446,8 +446,7 @@ load_read_summary(struct turn_run *r)
 	struct session s;
 
 	arena_reset(r->scratch);
-	enum rc rc =
-	    session_read(r->o->state, &r->slot.key, r->scratch, &s);
+	enum rc rc = session_read(r->o->state, &r->slot.key, r->scratch, &s);
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
 	return rc == RC_NOENT ? RC_OK : rc;
