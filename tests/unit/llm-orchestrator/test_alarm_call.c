@@ -20,13 +20,30 @@ TEST(requests_have_the_members_of_their_intent)
 	static const struct alarm_call_owner owner = { STR_INIT("ia_1"),
 		STR_INIT("u1"), STR_INIT("soul_1"), STR_INIT("t1"),
 		STR_INIT("s1") };
+	static const struct alarm_call_intent set = {
+		.id = STR_INIT("sys.set_alarm"),
+		.normalized = STR_INIT(NORMALIZED),
+		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
+	static const struct alarm_call_intent words = {
+		.id = STR_INIT("sys.set_alarm"),
+		.normalized = STR_INIT(NORMALIZED),
+		.parameters = STR_INIT("{\"when\":\"每天早上八点\"}"),
+		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
+	static const struct alarm_call_intent canceled = {
+		.id = STR_INIT("sys.cancel_alarm"),
+		.normalized = STR_INIT("{\"skill\":\"sys.cancel_alarm\","
+				       "\"when\":\"明天早上\"}"),
+		.parameters = STR_INIT("{\"when\":\"明天早上\"}") };
+	static const struct alarm_call_intent broken = {
+		.id = STR_INIT("sys.list_alarms"),
+		.normalized = STR_INIT("{") };
 	struct arena *a = arena_new(64 * 1024);
 	struct wire_alarm_put_request put;
 	struct wire_alarm_cancel_request cancel;
 	struct buf b = BUF_INIT(8192);
 	struct wire_err err;
 
-	alarm_call_request(STR("sys.set_alarm"), STR(NORMALIZED), &owner, &b);
+	alarm_call_request(&set, &owner, &b);
 	ck_assert_msg(wire_decode(&wire_alarm_put_request_desc, buf_str(&b), a,
 			  &put, &err) == RC_OK,
 	    "%s: %s", err.path, err.why);
@@ -34,11 +51,18 @@ TEST(requests_have_the_members_of_their_intent)
 	    str_eq(put.user_id, STR("u1")) &&
 	    str_eq(put.terminal_id, STR("t1")) &&
 	    str_eq(put.text, STR("喝水")));
+	ck_assert(put.has_rule && put.when.p == NULL);
 	ck_assert_int_eq(put.rule.kind, WIRE_ALARM_RULE_KIND_DAILY);
+	/* Its words are read in the zone of the user. */
 	buf_reset(&b);
-	alarm_call_request(STR("sys.cancel_alarm"),
-	    STR("{\"skill\":\"sys.cancel_alarm\",\"when\":\"明天早上\"}"),
-	    &owner, &b);
+	alarm_call_request(&words, &owner, &b);
+	ck_assert_msg(wire_decode(&wire_alarm_put_request_desc, buf_str(&b), a,
+			  &put, &err) == RC_OK,
+	    "%s: %s", err.path, err.why);
+	ck_assert(!put.has_rule && put.zone.p == NULL &&
+	    str_eq(put.when, STR("每天早上八点")));
+	buf_reset(&b);
+	alarm_call_request(&canceled, &owner, &b);
 	ck_assert_msg(str_eq(buf_str(&b),
 			  STR("{\"user_id\":\"u1\",\"when\":\"明天早上\"}")),
 	    "%.*s", STR_ARG(buf_str(&b)));
@@ -47,7 +71,7 @@ TEST(requests_have_the_members_of_their_intent)
 	    RC_OK);
 	/* Not JSON: nothing but the owner. */
 	buf_reset(&b);
-	alarm_call_request(STR("sys.list_alarms"), STR("{"), &owner, &b);
+	alarm_call_request(&broken, &owner, &b);
 	ck_assert(str_eq(buf_str(&b), STR("{\"user_id\":\"u1\"}")));
 	buf_free(&b);
 	arena_free(a);
