@@ -20,12 +20,12 @@ TEST(requests_have_the_members_of_their_intent)
 	static const struct alarm_call_owner owner = { STR_INIT("ia_1"),
 		STR_INIT("u1"), STR_INIT("soul_1"), STR_INIT("t1"),
 		STR_INIT("s1") };
-	static const struct alarm_call_intent set = {
-		.id = STR_INIT("sys.set_alarm"),
+	static const struct alarm_call_intent set = { .id = STR_INIT(
+							  "sys.set_alarm"),
 		.normalized = STR_INIT(NORMALIZED),
 		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
-	static const struct alarm_call_intent words = {
-		.id = STR_INIT("sys.set_alarm"),
+	static const struct alarm_call_intent words = { .id = STR_INIT(
+							    "sys.set_alarm"),
 		.normalized = STR_INIT(NORMALIZED),
 		.parameters = STR_INIT("{\"when\":\"每天早上八点\"}"),
 		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
@@ -33,10 +33,11 @@ TEST(requests_have_the_members_of_their_intent)
 		.id = STR_INIT("sys.cancel_alarm"),
 		.normalized = STR_INIT("{\"skill\":\"sys.cancel_alarm\","
 				       "\"when\":\"明天早上\"}"),
-		.parameters = STR_INIT("{\"when\":\"明天早上\"}") };
+		.parameters = STR_INIT("{\"when\":\"明天早上\"}")
+	};
 	static const struct alarm_call_intent broken = {
-		.id = STR_INIT("sys.list_alarms"),
-		.normalized = STR_INIT("{") };
+		.id = STR_INIT("sys.list_alarms"), .normalized = STR_INIT("{")
+	};
 	struct arena *a = arena_new(64 * 1024);
 	struct wire_alarm_put_request put;
 	struct wire_alarm_cancel_request cancel;
@@ -96,10 +97,10 @@ TEST(a_question_is_found)
 	"\"state\":\"set\",\"attempts\":0,\"created_at\":"                          \
 	"\"2026-11-27T06:40:00Z\",\"updated_at\":\"2026-11-27T06:40:00Z\"," members \
 	"}"
-#define ONCE                                                     \
+#define ON_DATE                                                  \
 	"\"rule\":{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
 	"\"2026-11-28\"},\"next_at\":\"2026-11-28T00:00:00Z\""
-#define WATER ALARM("\"kind\":\"reminder\",\"text\":\"喝水\"," ONCE)
+#define WATER ALARM("\"kind\":\"reminder\",\"text\":\"喝水\"," ON_DATE)
 
 static const struct {
 	const char *json;
@@ -125,8 +126,8 @@ static const struct {
 	{ "{\"alarm\":" ALARM(
 	      "\"kind\":\"action\",\"text\":\"明早关灯\",\"action\":"
 	      "{\"intents\":[{\"intent_id\":\"light\",\"intent_name\":\"关灯\","
-	      "\"confidence\":0.9,\"normalized\":{}}]}," ONCE) ","
-							       "\"created\":true,\"on\":\"t1\"}",
+	      "\"confidence\":0.9,\"normalized\":{}}]}," ON_DATE) ","
+								  "\"created\":true,\"on\":\"t1\"}",
 	    true, "好的，11月28日星期六早上8:00执行：关灯。" },
 };
 
