@@ -15,10 +15,11 @@
 	"\"parameters\":{\"when\":\"明天早上\"},"                    \
 	"\"normalized\":" normalized ",\"missing_parameters\":[],"       \
 	"\"evidence\":[]}"
-#define INTENT_SET                                                              \
-	INTENT_SYSTEM("sys.set_alarm",                                          \
-	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"reminder\",\"text\":"      \
-	    "\"喝水\",\"rule\":{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
+#define INTENT_SET                                          \
+	INTENT_SYSTEM("sys.set_alarm",                      \
+	    "{\"skill\":\"sys.set_alarm\",\"kind\":"        \
+	    "\"reminder\",\"text\":\"喝水\",\"rule\":"    \
+	    "{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
 	    "\"2036-11-28\"},\"zone\":\"Asia/Shanghai\"}")
 #define INTENT_QUESTION                                                    \
 	INTENT_SYSTEM("sys.set_alarm",                                     \

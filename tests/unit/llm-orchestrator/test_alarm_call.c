@@ -92,15 +92,27 @@ TEST(a_question_is_found)
 	arena_free(a);
 }
 
-#define ALARM(members)                                                              \
-	"{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"zone\":\"Asia/Shanghai\","       \
-	"\"state\":\"set\",\"attempts\":0,\"created_at\":"                          \
-	"\"2026-11-27T06:40:00Z\",\"updated_at\":\"2026-11-27T06:40:00Z\"," members \
+#define TIMES                                      \
+	"\"created_at\":\"2026-11-27T06:40:00Z\"," \
+	"\"updated_at\":\"2026-11-27T06:40:00Z\","
+#define ALARM(members)                                                      \
+	"{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"zone\":"                 \
+	"\"Asia/Shanghai\",\"state\":\"set\",\"attempts\":0," TIMES members \
 	"}"
 #define ON_DATE                                                  \
 	"\"rule\":{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
 	"\"2026-11-28\"},\"next_at\":\"2026-11-28T00:00:00Z\""
 #define WATER ALARM("\"kind\":\"reminder\",\"text\":\"喝水\"," ON_DATE)
+#define EACH_DAY                                           \
+	ALARM("\"kind\":\"alarm\",\"text\":\"\",\"rule\":" \
+	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"     \
+	      "\"next_at\":\"2026-11-28T00:00:00Z\"")
+#define LIGHT_OFF                                              \
+	ALARM("\"kind\":\"action\",\"text\":\"x\",\"action\":" \
+	      "{\"intents\":[{\"intent_id\":\"light\","        \
+	      "\"intent_name\":\"关灯\",\"confidence\":0.9," \
+	      "\"normalized\":{}}]}," ON_DATE)
+#define CREATED ",\"created\":true,\"on\":\"t1\"}"
 
 static const struct {
 	const char *json;
@@ -116,19 +128,11 @@ static const struct {
 	    "已经定过了：11月28日星期六早上8:00提醒你喝水，在设备t2上由它自己响铃。" },
 	{ "{\"alarm\":" WATER ",\"created\":true}", true,
 	    "好的，11月28日星期六早上8:00提醒你喝水，在你那时用的设备上。" },
-	{ "{\"alarm\":" ALARM(
-	      "\"kind\":\"alarm\",\"text\":\"\",\"rule\":"
-	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"
-	      "\"next_at\":\"2026-11-28T00:00:00Z\"") ","
-						      "\"created\":true,\"on\":\"t1\"}",
-	    true,
-	    "好的，每天早上8:00，下一次是11月28日星期六早上8:00叫你，在这台设备上。" },
-	{ "{\"alarm\":" ALARM(
-	      "\"kind\":\"action\",\"text\":\"明早关灯\",\"action\":"
-	      "{\"intents\":[{\"intent_id\":\"light\",\"intent_name\":\"关灯\","
-	      "\"confidence\":0.9,\"normalized\":{}}]}," ON_DATE) ","
-								  "\"created\":true,\"on\":\"t1\"}",
-	    true, "好的，11月28日星期六早上8:00执行：关灯。" },
+	{ "{\"alarm\":" EACH_DAY CREATED, true,
+	    "好的，每天早上8:00，下一次是11月28日星期六早上8:00叫你，"
+	    "在这台设备上。" },
+	{ "{\"alarm\":" LIGHT_OFF CREATED, true,
+	    "好的，11月28日星期六早上8:00执行：关灯。" },
 };
 
 static struct alarm_text_input
