@@ -84,8 +84,7 @@ void dispatch_cancel_all(struct turn_run *r);
  */
 enum rc unasked_check_gate(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
-enum rc unasked_speak(
-    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+enum rc unasked_speak(struct turn_run *r, const struct turn_action *a) RC_CHECK;
 
 /*
  * completion_start(r, a):        Call the model with the tools that a offers.

@@ -380,8 +380,7 @@ invoke_new(struct turn_run *r, size_t call, struct wall by)
 	v->call = call;
 	/* That of an unasked turn is the same in all attempts. */
 	if (r->turn.calls[call].request_id.n > 0)
-		str_copy(
-		    r->turn.calls[call].request_id, v->id, sizeof(v->id));
+		str_copy(r->turn.calls[call].request_id, v->id, sizeof(v->id));
 	else
 		id_uuid(v->id);
 	v->start = clock_mono();

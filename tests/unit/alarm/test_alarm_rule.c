@@ -39,7 +39,7 @@ rule_day(int64_t year, int month, int day)
 	return civil_days((struct civil){ year, month, day });
 }
 
-#define H(h, m) ((h) * 3600 + (m) * 60)
+#define H(h, m) ((h)*3600 + (m)*60)
 
 static const struct {
 	const char *zone, *after;
@@ -489,8 +489,8 @@ TEST(an_instant_beyond_the_calendar_has_no_next)
 		r.every_s = 60;
 		ck_assert(alarm_rule_is_valid(&r));
 		ck_assert_int_eq(
-		    alarm_rule_next(&r, z,
-			(struct wall){ INT64_C(5000000000000) }, &at),
+		    alarm_rule_next(
+			&r, z, (struct wall){ INT64_C(5000000000000) }, &at),
 		    r.kind == ALARM_EVERY ? RC_OK : RC_NOENT);
 	}
 	zone_free(z);

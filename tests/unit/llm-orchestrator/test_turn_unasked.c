@@ -5,10 +5,10 @@
 #include "testkit/testkit.h"
 #include "testkit/turn_fixture.h"
 
-#define SPEECH                                                             \
-	{                                                                  \
-		.kind = TURN_INVOKE, .speech = true,                       \
-		.skill = STR_INIT("speak"), .label = STR_INIT("speak")     \
+#define SPEECH                                                         \
+	{                                                              \
+		.kind = TURN_INVOKE, .speech = true,                   \
+		.skill = STR_INIT("speak"), .label = STR_INIT("speak") \
 	}
 
 static const struct turn_call unasked_speech[] = { SPEECH };
