@@ -78,6 +78,10 @@ enum rc dispatch_skill(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 void dispatch_cancel_all(struct turn_run *r);
 
+/* alarm_call_send(r, a): Send one call to alarm-clock. */
+enum rc alarm_call_send(
+    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+
 /*
  * unasked_check_gate(r, a): Request the gate.
  * unasked_speak(r, a):      Invoke the body's skill speak with the text.

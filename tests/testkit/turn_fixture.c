@@ -17,6 +17,7 @@ const char *const turn_fixture_names[TURN_DO_N] = {
 	[TURN_DO_CHECK_MEMORY] = "memory",
 	[TURN_DO_LIST_TOOLS] = "tools",
 	[TURN_DO_SEND_INTENTS] = "intents",
+	[TURN_DO_CALL_ALARM] = "alarm",
 	[TURN_DO_CALL_MODEL] = "model",
 	[TURN_DO_INVOKE] = "invoke",
 	[TURN_DO_FORGET] = "forget",

@@ -22,6 +22,7 @@
 #include "reply/turn_event.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
+#include "tools/alarm_call.h"
 #include "tools/intent_route.h"
 #include "tools/tool_catalog.h"
 #include "turn/turn_runner.h"
@@ -78,6 +79,8 @@ dispatch_on_delivery(
 				   : (struct str){ 0 } };
 
 	(void)call;
+	if (e.outcome == TURN_OK)
+		alarm_call_copy(r);
 	turn_feed(r, &e);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "tools/alarm_call.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
@@ -170,9 +171,35 @@ route_take_question(
 		    tool_member_label(tool, i->missing_parameters[k], w->a));
 	}
 	w->questions[w->out->n_questions++] =
-	    (struct turn_question){ route_label(i, tool),
-		    arena_str(w->a, buf_str(&missing)) };
+	    (struct turn_question){ .label = route_label(i, tool),
+		    .missing = arena_str(w->a, buf_str(&missing)) };
 	buf_free(&missing);
+}
+
+/* The server's alarms; other system intents are no calls. */
+static void
+route_take_system(
+    struct route_work *w, const struct wire_intent_filter_response_intents *i)
+{
+	struct str question;
+
+	if (!alarm_call_is_intent(i->intent_id))
+		return;
+	question = alarm_call_question(i->normalized, w->a);
+	if (question.n == 0 && w->out->n_calls < INTENT_ROUTE_CALLS_MAX) {
+		struct turn_call *c = route_add_call(w, i, NULL);
+
+		c->kind = TURN_ALARM;
+		c->skill = i->intent_id;
+		c->args = i->normalized;
+	} else if (question.n > 0 &&
+	    w->out->n_questions < INTENT_ROUTE_QUESTIONS_MAX) {
+		w->questions[w->out->n_questions++] = (struct turn_question){
+			.label = route_label(i, NULL), .text = question
+		};
+	} else {
+		route_leave(w, route_part(i));
+	}
 }
 
 static void
@@ -190,6 +217,7 @@ route_take(
 		route_take_rejected(w, i);
 		break;
 	case WIRE_INTENT_STATUS_SYSTEM:
+		route_take_system(w, i);
 		break;
 	}
 }

@@ -5,7 +5,8 @@
  * with missing parameters become questions; unmatched text, and ready intents
  * whose arguments do not satisfy the skill's schema, are left for the model.
  * Rejected intents are reported as not done; if that would drop a time
- * expression, the whole intent's text is left for the model.
+ * expression, the whole intent's text is left for the model.  The system
+ * intents of alarms become calls of alarm-clock, or the questions they have.
  */
 #ifndef LLM_ORCHESTRATOR_INTENT_ROUTE_H
 #define LLM_ORCHESTRATOR_INTENT_ROUTE_H

@@ -44,6 +44,19 @@ report_put_text(struct buf *b, struct str text, struct arena *a)
 		report_put_end(b, s);
 }
 
+/* An alarm that no body has confirmed. */
+static void
+report_put_missed(struct buf *b, const struct wire_run_note *m)
+{
+	if (m->title.n > 0) {
+		buf_puts(b, "之前的提醒“");
+		buf_put_str(b, m->title);
+		buf_puts(b, "”错过了，没有送达。");
+	} else {
+		buf_puts(b, "之前有一个闹钟错过了，没有送达。");
+	}
+}
+
 static void
 report_put(struct buf *b, const struct wire_run_note *m, struct arena *a)
 {
@@ -55,6 +68,10 @@ report_put(struct buf *b, const struct wire_run_note *m, struct arena *a)
 	};
 	struct str text = m->text;
 
+	if (m->state == WIRE_RUN_NOTE_STATE_MISSED) {
+		report_put_missed(b, m);
+		return;
+	}
 	if (m->state == WIRE_RUN_NOTE_STATE_CANCELED)
 		text = (struct str){ NULL, 0 };
 	if (m->state == WIRE_RUN_NOTE_STATE_FAILED)

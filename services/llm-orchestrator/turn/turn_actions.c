@@ -37,6 +37,7 @@ const struct turn_run_hooks turn_action_hooks = {
 		    { perception_check_memory, NONE, TURN_LOST },
 		[TURN_DO_LIST_TOOLS] = { tool_providers_list, NONE, TURN_LOST },
 		[TURN_DO_SEND_INTENTS] = { dispatch_intents, BODY, TURN_LOST },
+		[TURN_DO_CALL_ALARM] = { alarm_call_send, HEAD, TURN_LOST },
 		[TURN_DO_CALL_MODEL] =
 		    { completion_start, NONE, TURN_COMPLETION },
 		[TURN_DO_INVOKE] = { dispatch_skill, BODY, TURN_LOST },

@@ -9,10 +9,17 @@
 
 /* ---- rounds ---- */
 
+/* Whether it is of an intent, not of the model. */
+static bool
+call_is_intent(const struct turn_call *c)
+{
+	return c->kind == TURN_DIRECT || c->kind == TURN_ALARM;
+}
+
 static bool
 round_has_call(const struct turn *t, size_t i)
 {
-	return t->calls[i].round == t->round && t->calls[i].kind != TURN_DIRECT;
+	return t->calls[i].round == t->round && !call_is_intent(&t->calls[i]);
 }
 
 /* Whether the tool of such a call is not offered now. */
@@ -291,7 +298,7 @@ fsm_has_effect(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *c = &t->calls[i];
-		if (c->kind == TURN_DIRECT)
+		if (call_is_intent(c))
 			return true;
 		if (!fsm_only_reads(c) && c->outcome != TURN_INVALID &&
 		    c->outcome != TURN_UNKNOWN && c->outcome != TURN_DEFERRED)
@@ -446,7 +453,7 @@ fsm_unasked_take_text(
 static void
 fsm_execute_intents(struct turn *t, struct turn_actions *out)
 {
-	bool any = false;
+	bool any = false, alarms = false;
 
 	for (size_t i = 0; i < t->route.n_calls && t->n_calls < TURN_CALLS_MAX;
 	     i++) {
@@ -454,17 +461,25 @@ fsm_execute_intents(struct turn *t, struct turn_actions *out)
 		*c = t->route.calls[i];
 		if (c->outcome != TURN_UNSENT)
 			continue;
+		if (c->kind == TURN_ALARM) {
+			/* The gate holds when it rings. */
+			c->outcome = TURN_SENT;
+			fsm_do(out, TURN_DO_CALL_ALARM)->call = t->n_calls - 1;
+			alarms = true;
+			continue;
+		}
 		c->outcome = fsm_gate_open(t) || c->safety
 		    ? TURN_SENT
 		    : fsm_gate_outcome(t);
 		any |= c->outcome == TURN_SENT;
 	}
-	if (!any) {
+	if (!any && !alarms) {
 		fsm_call_model_for_rest(t, out);
 		return;
 	}
 	t->phase = TURN_ACTING;
-	fsm_do(out, TURN_DO_SEND_INTENTS);
+	if (any)
+		fsm_do(out, TURN_DO_SEND_INTENTS);
 }
 
 /* The call that the user was asked about: a round of its own. */
@@ -585,17 +600,47 @@ fsm_on_tools(
 		fsm_call_model(t, t->offered, out);
 }
 
+/* Once all calls of intents have their results. */
+static void
+fsm_acted(struct turn *t, struct turn_actions *out)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome == TURN_SENT)
+			return;
+	}
+	fsm_call_model_for_rest(t, out);
+}
+
 static void
 fsm_on_intent_result(
     struct turn *t, const struct turn_event *e, struct turn_actions *out)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (t->calls[i].outcome != TURN_SENT)
+		if (t->calls[i].outcome != TURN_SENT ||
+		    t->calls[i].kind != TURN_DIRECT)
 			continue;
 		t->calls[i].outcome = e->outcome;
 		t->calls[i].why = e->why;
 	}
-	fsm_call_model_for_rest(t, out);
+	fsm_acted(t, out);
+}
+
+static void
+fsm_on_alarm_result(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	struct turn_call *c;
+
+	if (e->call >= t->n_calls)
+		return;
+	c = &t->calls[e->call];
+	if (c->kind != TURN_ALARM || c->outcome != TURN_SENT ||
+	    e->outcome <= TURN_SENT)
+		return;
+	c->outcome = e->outcome;
+	c->output = e->output;
+	c->why = e->why;
+	fsm_acted(t, out);
 }
 
 /* ---- the model's calls ---- */
@@ -812,6 +857,7 @@ static const struct {
 	{ TURN_PERCEIVING, TURN_EMOTION_REPLY, fsm_on_emotion },
 	{ TURN_PERCEIVING, TURN_INTENT_REPLY, fsm_on_intents },
 	{ TURN_ACTING, TURN_INTENT_RESULT, fsm_on_intent_result },
+	{ TURN_ACTING, TURN_CALL_RESULT, fsm_on_alarm_result },
 	{ TURN_COMPLETING, TURN_COMPLETION, fsm_on_completion },
 	{ TURN_INVOKING, TURN_CALL_RESULT, fsm_on_result },
 	{ TURN_SEARCHING, TURN_CALL_RESULT, fsm_on_recalled },
@@ -884,7 +930,7 @@ turn_call_failed(const struct turn *t, size_t i)
 		return false;
 	for (size_t k = i + 1; k < t->n_calls; k++) {
 		if (t->calls[k].round > c->round &&
-		    t->calls[k].kind != TURN_DIRECT &&
+		    !call_is_intent(&t->calls[k]) &&
 		    str_eq(t->calls[k].skill, c->skill))
 			return false;
 	}

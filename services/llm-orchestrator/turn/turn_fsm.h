@@ -50,6 +50,7 @@ enum turn_call_kind {
 	TURN_RECALL,   /* a memory search */
 	TURN_FORGET,   /* permanent removal of a memory */
 	TURN_PROVIDED, /* a tool of a provider */
+	TURN_ALARM,    /* a recognised intent, sent to alarm-clock */
 	TURN_MORE      /* a search for more of these */
 };
 
@@ -85,15 +86,16 @@ struct turn_call {
 	bool safety;           /* exempt from the gate */
 	bool needs_approval;   /* not without the user's approval */
 	bool speech;           /* its argument is the turn's text */
-	size_t round;          /* number of the completion; 0: TURN_DIRECT */
-	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
+	size_t round;          /* number of the completion; 0: an intent's */
+	size_t intent;         /* of an intent: index in intent-filter's reply */
 	struct str skill;      /* the body's name of the skill */
 	struct str label;      /* name shown to people */
 	struct str tool;       /* the model's name of it; absent: none */
 	struct str call_id;    /* of the model's tool call */
 	struct str args;       /* JSON object */
 	struct str extra;      /* provider-specific JSON; absent: none */
-	struct str output;     /* result, JSON; absent: none */
+	/* Result, JSON; of TURN_ALARM a sentence, of any outcome; absent: none. */
+	struct str output;
 	struct str why;        /* failure text; absent: outcome says it all */
 	struct str request_id; /* of an invoke that was sent */
 	struct str image, image_type;         /* of a result; absent: none */
@@ -104,12 +106,13 @@ struct turn_call {
 struct turn_question {
 	struct str label;   /* name of the intent shown to people */
 	struct str missing; /* labels of the missing parameters, joined */
+	struct str text;    /* the question itself; absent: made of these */
 };
 
 /* What intent-filter's reply means for the turn. */
 struct turn_route {
 	enum wire_decision_action action;
-	const struct turn_call *calls; /* TURN_DIRECT */
+	const struct turn_call *calls; /* TURN_DIRECT, TURN_ALARM */
 	size_t n_calls;
 	const struct turn_question *questions;
 	size_t n_questions;
@@ -180,6 +183,7 @@ enum turn_action_kind {
 	TURN_DO_CHECK_MEMORY,     /* whether memories can be searched */
 	TURN_DO_LIST_TOOLS,       /* tools of the providers */
 	TURN_DO_SEND_INTENTS,     /* send the direct calls that are TURN_SENT */
+	TURN_DO_CALL_ALARM,       /* call */
 	TURN_DO_CALL_MODEL,       /* offer, may_call */
 	TURN_DO_INVOKE,           /* call */
 	TURN_DO_SPEAK,            /* call: with the turn's text */

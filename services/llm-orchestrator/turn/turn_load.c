@@ -108,6 +108,8 @@ load_put_filter_request(struct turn_run *r, const struct terminal *t)
 		wire_out_key(&o, STR("timezone"));
 		wire_out_str(&o, r->facts.zone);
 	}
+	wire_out_key(&o, STR("options"));
+	wire_out_raw(&o, STR("{\"enable_alarm_intents\":true}"));
 	if (t->skills.p != NULL) {
 		wire_out_key(&o, STR("skills"));
 		wire_out_raw(&o, t->skills);

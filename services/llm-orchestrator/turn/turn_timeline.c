@@ -241,8 +241,8 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 		timeline_begin_now(
 		    r, TIMELINE_COMPLETION, 0, timeline_number(r));
 	else if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_SPEAK ||
-	    a->kind == TURN_DO_CALL_TOOL || a->kind == TURN_DO_READ_TOOL ||
-	    a->kind == TURN_DO_FIND_TOOLS)
+	    a->kind == TURN_DO_CALL_TOOL || a->kind == TURN_DO_CALL_ALARM ||
+	    a->kind == TURN_DO_READ_TOOL || a->kind == TURN_DO_FIND_TOOLS)
 		timeline_begin_now(
 		    r, TIMELINE_INVOKE, a->call, r->turn.calls[a->call].skill);
 	else if (a->kind == TURN_DO_RECALL)
@@ -276,6 +276,7 @@ timeline_end_call(struct turn_run *r, const struct turn_event *e)
 		[TURN_RECALL] = TIMELINE_RECALL,
 		[TURN_FORGET] = TIMELINE_FORGET,
 		[TURN_PROVIDED] = TIMELINE_INVOKE,
+		[TURN_ALARM] = TIMELINE_INVOKE,
 		[TURN_MORE] = TIMELINE_INVOKE,
 	};
 	enum turn_call_kind kind = e->call < r->turn.n_calls

@@ -186,6 +186,8 @@ note_call(struct node *n, const struct turn_action *a)
 	if (a->kind == TURN_DO_INVOKE) {
 		ck_assert_int_eq(d->kind, TURN_INVOKE);
 		ck_assert(gate_open(&n->t) || d->safety);
+	} else if (a->kind == TURN_DO_CALL_ALARM) {
+		ck_assert_int_eq(d->kind, TURN_ALARM);
 	} else if (a->kind == TURN_DO_CALL_TOOL) {
 		ck_assert_int_eq(d->kind, TURN_PROVIDED);
 		ck_assert(gate_open(&n->t) && !d->safety && !d->needs_approval);
@@ -216,7 +218,8 @@ check_sent(const struct turn *t)
 	size_t sent = 0;
 
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (t->calls[i].outcome != TURN_SENT)
+		if (t->calls[i].outcome != TURN_SENT ||
+		    t->calls[i].kind == TURN_ALARM)
 			continue;
 		ck_assert(gate_open(t) || t->calls[i].safety);
 		sent++;
@@ -270,6 +273,7 @@ note(struct node *n, const struct turn_action *a)
 		owed = &n->owed.store;
 		break;
 	case TURN_DO_INVOKE:
+	case TURN_DO_CALL_ALARM:
 	case TURN_DO_SPEAK:
 	case TURN_DO_FORGET:
 	case TURN_DO_CALL_TOOL:
