@@ -43,9 +43,9 @@ struct peer_request_opts {
 	/* The peer must not act after that; {0}: no limit.  Not with
 	 * resend_ms. */
 	struct wall act_by;
-	bool no_retry; /* without a responder, fail at once */
+	bool no_retry;    /* without a responder, fail at once */
 	bool takes_error; /* fn wants the text of an error reply */
-	size_t call;   /* passed to fn */
+	size_t call;      /* passed to fn */
 	peer_reply_fn fn;
 	/* Whether another reply follows msg; NULL: there is one. */
 	bool (*is_partial)(const void *msg);

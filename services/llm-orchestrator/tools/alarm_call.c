@@ -81,15 +81,47 @@ alarm_put_member(struct wire_out *o, const char *name, struct str s)
 	wire_out_str(o, s);
 }
 
+/* The words of the time of sys.set_alarm; absent: none. */
+static struct str
+alarm_words(const struct alarm_call_intent *intent, const struct wire_tree *v)
+{
+	if (!str_eq(intent->id, STR("sys.set_alarm")))
+		return (struct str){ 0 };
+	return wire_tree_text(wire_tree_get(v, STR("when")));
+}
+
+static void
+alarm_put_normalized(
+    struct wire_out *o, const struct wire_tree *v, bool has_words)
+{
+	struct wire_tree_member m;
+
+	for (bool more = wire_tree_first(v, &m); more;
+	     more = wire_tree_next(v, &m)) {
+		if (str_eq(m.key, STR("skill")) ||
+		    (has_words &&
+			(str_eq(m.key, STR("rule")) ||
+			    str_eq(m.key, STR("zone")))))
+			continue;
+		wire_out_key(o, m.key);
+		wire_tree_put(m.value, o);
+	}
+}
+
 void
-alarm_call_request(struct str intent_id, struct str normalized,
+alarm_call_request(const struct alarm_call_intent *intent,
     const struct alarm_call_owner *owner, struct buf *out)
 {
-	size_t i = alarm_intent_index(intent_id);
+	size_t i = alarm_intent_index(intent->id);
+	struct wire_tree *normalized = NULL, *parameters = NULL;
 	struct wire_out o = { .b = out };
-	struct wire_tree_member m;
-	struct wire_tree *v = NULL;
+	struct str words;
 
+	if (wire_tree_parse(intent->normalized, &normalized) != RC_OK)
+		normalized = NULL;
+	if (wire_tree_parse(intent->parameters, &parameters) != RC_OK)
+		parameters = NULL;
+	words = alarm_words(intent, parameters);
 	wire_out_object(&o);
 	alarm_put_member(&o, "user_id", owner->user_id);
 	if (i < NELEM(alarm_intents) && alarm_intents[i].sets) {
@@ -97,18 +129,13 @@ alarm_call_request(struct str intent_id, struct str normalized,
 		alarm_put_member(&o, "soul_id", owner->soul_id);
 		alarm_put_member(&o, "terminal_id", owner->terminal_id);
 		alarm_put_member(&o, "session_id", owner->session_id);
+		alarm_put_member(&o, "when", words);
+		alarm_put_member(&o, "now", intent->now);
 	}
-	if (wire_tree_parse(normalized, &v) != RC_OK)
-		v = NULL;
-	for (bool more = wire_tree_first(v, &m); more;
-	     more = wire_tree_next(v, &m)) {
-		if (str_eq(m.key, STR("skill")))
-			continue;
-		wire_out_key(&o, m.key);
-		wire_tree_put(m.value, &o);
-	}
+	alarm_put_normalized(&o, normalized, words.n > 0);
 	wire_out_object_end(&o);
-	wire_tree_free(v);
+	wire_tree_free(normalized);
+	wire_tree_free(parameters);
 }
 
 static struct alarm_call_owner
@@ -168,9 +195,13 @@ alarm_call_send(struct turn_run *r, const struct turn_action *a)
 	const struct turn_call *c = &r->turn.calls[a->call];
 	size_t i = alarm_intent_index(c->skill);
 	struct alarm_call_owner owner = alarm_owner(r, c->call_id);
+	const struct alarm_call_intent intent = { .id = c->skill,
+		.normalized = c->args,
+		.parameters = r->intents->intents[c->intent].parameters,
+		.now = r->intents->meta.now };
 	struct buf b = BUF_INIT(REQUEST_MAX);
 
-	alarm_call_request(c->skill, c->args, &owner, &b);
+	alarm_call_request(&intent, &owner, &b);
 	peer_request_send(r,
 	    &(struct peer_request_opts){ .subject = alarm_intents[i].subject,
 		.json = buf_str(&b),

@@ -21,17 +21,24 @@ bool alarm_call_is_intent(struct str intent_id);
  */
 struct str alarm_call_question(struct str normalized, struct arena *a);
 
+/* A system intent as intent-filter found it. */
+struct alarm_call_intent {
+	struct str id, normalized, parameters;
+	struct str now; /* the time that its words refer to */
+};
+
 /* Of whom and where an alarm is; members may be absent. */
 struct alarm_call_owner {
 	struct str request_id, user_id, soul_id, terminal_id, session_id;
 };
 
 /*
- * alarm_call_request(intent_id, normalized, owner, out):
+ * alarm_call_request(intent, owner, out):
  * Append the request for alarm-clock: the members of normalized but skill, and
- * the owner's that the request has.
+ * the owner's that the request has.  Words of a time stand in for its rule:
+ * alarm-clock knows the user's zone.
  */
-void alarm_call_request(struct str intent_id, struct str normalized,
+void alarm_call_request(const struct alarm_call_intent *intent,
     const struct alarm_call_owner *owner, struct buf *out);
 
 /*

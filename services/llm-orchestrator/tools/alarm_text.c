@@ -22,8 +22,8 @@ alarm_text_end(struct buf *b, struct arena *a)
 
 /* When it rings: a repetition, then the next occurrence. */
 static void
-alarm_put_when(const struct alarm_text_input *in, const struct wire_alarm *alarm,
-    struct buf *b)
+alarm_put_when(const struct alarm_text_input *in,
+    const struct wire_alarm *alarm, struct buf *b)
 {
 	char moment[ALARM_MOMENT_MAX], why[ALARM_WHY_MAX];
 	struct alarm_rule rule;
@@ -102,12 +102,13 @@ alarm_put_set(const struct alarm_text_input *in, const struct wire_alarm *alarm,
 		break;
 	case WIRE_ALARM_KIND_ALARM:
 		buf_printf(b, in->chinese ? "叫你%.*s" : " for %.*s",
-		    STR_ARG(subject.n > 0 || in->chinese ? subject
-							 : STR("you")));
+		    STR_ARG(
+			subject.n > 0 || in->chinese ? subject : STR("you")));
 		break;
 	case WIRE_ALARM_KIND_TIMER:
 	case WIRE_ALARM_KIND_REMINDER:
-		buf_printf(b, in->chinese ? "提醒你%.*s" : " to remind you %.*s",
+		buf_printf(b,
+		    in->chinese ? "提醒你%.*s" : " to remind you %.*s",
 		    STR_ARG(subject));
 		break;
 	}
@@ -185,9 +186,10 @@ alarm_text_error(
 		buf_put_str(&b, error);
 	else if (rc == RC_TIMEOUT || rc == RC_INVALID)
 		buf_puts(&b,
-		    in->chinese ? "闹钟服务没有回应，不能确认是否成功，请稍后再查。"
-				: "The alarm service did not reply; it is not "
-				  "known whether this was done.");
+		    in->chinese
+			? "闹钟服务没有回应，不能确认是否成功，请稍后再查。"
+			: "The alarm service did not reply; it is not "
+			  "known whether this was done.");
 	else
 		buf_puts(&b,
 		    in->chinese ? "闹钟服务现在用不了，没有设置成功。"

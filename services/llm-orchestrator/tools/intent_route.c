@@ -194,9 +194,9 @@ route_take_system(
 		c->args = i->normalized;
 	} else if (question.n > 0 &&
 	    w->out->n_questions < INTENT_ROUTE_QUESTIONS_MAX) {
-		w->questions[w->out->n_questions++] = (struct turn_question){
-			.label = route_label(i, NULL), .text = question
-		};
+		w->questions[w->out->n_questions++] =
+		    (struct turn_question){ .label = route_label(i, NULL),
+			    .text = question };
 	} else {
 		route_leave(w, route_part(i));
 	}

@@ -83,18 +83,19 @@ struct turn_provided;
 struct turn_call {
 	enum turn_call_kind kind;
 	enum turn_outcome outcome;
-	bool safety;           /* exempt from the gate */
-	bool needs_approval;   /* not without the user's approval */
-	bool speech;           /* its argument is the turn's text */
-	size_t round;          /* number of the completion; 0: an intent's */
-	size_t intent;         /* of an intent: index in intent-filter's reply */
-	struct str skill;      /* the body's name of the skill */
-	struct str label;      /* name shown to people */
-	struct str tool;       /* the model's name of it; absent: none */
-	struct str call_id;    /* of the model's tool call */
-	struct str args;       /* JSON object */
-	struct str extra;      /* provider-specific JSON; absent: none */
-	/* Result, JSON; of TURN_ALARM a sentence, of any outcome; absent: none. */
+	bool safety;         /* exempt from the gate */
+	bool needs_approval; /* not without the user's approval */
+	bool speech;         /* its argument is the turn's text */
+	size_t round;        /* number of the completion; 0: an intent's */
+	size_t intent;       /* of an intent: index in intent-filter's reply */
+	struct str skill;    /* the body's name of the skill */
+	struct str label;    /* name shown to people */
+	struct str tool;     /* the model's name of it; absent: none */
+	struct str call_id;  /* of the model's tool call */
+	struct str args;     /* JSON object */
+	struct str extra;    /* provider-specific JSON; absent: none */
+	/* Result, JSON; of TURN_ALARM a sentence, of any outcome; absent: none.
+	 */
 	struct str output;
 	struct str why;        /* failure text; absent: outcome says it all */
 	struct str request_id; /* of an invoke that was sent */

@@ -68,8 +68,8 @@ static const struct turn_call bad_and_good[] = { BAD_CALL("nod", TURN_INVALID),
 	CALL("light") };
 
 static const struct turn_route *const routes[] = { NULL, &route_fallback,
-	&route_silent, &route_direct, &route_rest, &route_question,
-	&route_safe };
+	&route_silent, &route_direct, &route_rest, &route_question, &route_safe,
+	&route_alarm };
 
 /* Kinds of completions: skills, searches, forget_memory. */
 enum { SKILLS = 1, SEARCHES = 2, FORGETS = 4, TOOLS = 8 };
