@@ -466,7 +466,7 @@ load_plan_unasked(struct turn_run *r, struct turn_event *e)
 {
 	const struct wire_chat_request *chat = turn_chat(r);
 	struct unasked_plan plan = { .req = r->req };
-	struct turn_call *calls;
+	struct turn_call *calls = NULL;
 	struct terminal t;
 
 	enum rc rc = load_read_terminal(r, false, &t);

@@ -109,21 +109,25 @@ clock_got_true(const char *path)
 }
 
 /* A request, and the status and text of its response. */
+struct speech_case {
+	const char *token, *method, *path, *body;
+	int status;
+	const char *text;
+};
+
 static void
-speech_request(const char *token, const char *method, const char *path,
-    const char *body, int status, const char *text, int line)
+speech_check(const struct speech_case *c, int line)
 {
 	struct tk_response a = { 0 };
 
-	gw_request_as(&b, &a, token, method, path, body);
-	ck_assert_msg(a.status == status && strstr(a.body.p, text) != NULL,
-	    "line %d: %s %s %s: %d %s", line, method, path,
-	    body != NULL ? body : "", a.status, a.body.p);
+	gw_request_as(&b, &a, c->token, c->method, c->path, c->body);
+	ck_assert_msg(
+	    a.status == c->status && strstr(a.body.p, c->text) != NULL,
+	    "line %d: %s %s %s: %d %s", line, c->method, c->path,
+	    c->body != NULL ? c->body : "", a.status, a.body.p);
 	tk_response_free(&a);
 }
-#define GETS(token, method, path, body, status, text) \
-	speech_request(                               \
-	    (token), (method), (path), (body), (status), (text), __LINE__)
+#define GETS(...) speech_check(&(struct speech_case){ __VA_ARGS__ }, __LINE__)
 
 /* The lamp of ann, and a soul for it. */
 static void

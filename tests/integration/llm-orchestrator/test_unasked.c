@@ -356,7 +356,7 @@ TEST_T(an_unasked_turn_waits_for_the_users, 60)
 
 /* Until then the process that had the first attempt may be alive. */
 static bool
-unasked_is_run_again(void *arg)
+unasked_is_repeated(void *arg)
 {
 	struct orch_fixture *b = arg;
 	struct orch_turn t;
@@ -386,7 +386,7 @@ TEST_T(a_text_that_was_spoken_before_a_kill_is_stored_one_time, 60)
 	orch_turn_close(&t);
 	orch_peers_set(&b.peers, body, BODY_OK);
 	orch_fixture_spawn(&b, 0);
-	ck_assert(tk_until(unasked_is_run_again, &b, ORCH_WAIT_MS));
+	ck_assert(tk_until(unasked_is_repeated, &b, ORCH_WAIT_MS));
 	ck_assert_str_eq(
 	    orch_text(orch_peers_last(&b.peers, invoke), "request_id"),
 	    "a1-1-t1");

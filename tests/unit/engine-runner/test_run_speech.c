@@ -16,7 +16,7 @@ TEST(a_run_of_a_conversation_is_spoken_about)
 {
 	struct arena *a = arena_new(65536);
 	struct run_record rec = ended;
-	struct wire_speak_request m, again;
+	struct wire_speak_request m, other;
 
 	ck_assert_int_eq(
 	    run_speech_make(&rec, STR(" 写好了。\n"), a, &m), RC_OK);
@@ -29,16 +29,16 @@ TEST(a_run_of_a_conversation_is_spoken_about)
 	ck_assert_int_eq(m.reason, WIRE_SPEAK_REQUEST_REASON_RUN);
 	/* The same request, however often it is made. */
 	ck_assert_int_eq(
-	    run_speech_make(&rec, (struct str){ NULL, 0 }, a, &again), RC_OK);
-	ck_assert(str_eq(m.request_id, again.request_id));
+	    run_speech_make(&rec, (struct str){ NULL, 0 }, a, &other), RC_OK);
+	ck_assert(str_eq(m.request_id, other.request_id));
 	ck_assert(
-	    str_eq(again.text, STR("之前交给codex的任务“demo”已经完成。")));
+	    str_eq(other.text, STR("之前交给codex的任务“demo”已经完成。")));
 	rec.attempt = 3;
 	rec.status = RUN_IS_FAILED;
 	ck_assert_int_eq(
-	    run_speech_make(&rec, (struct str){ NULL, 0 }, a, &again), RC_OK);
-	ck_assert(!str_eq(m.request_id, again.request_id));
-	ck_assert(str_ends(again.text, STR("没有完成。")));
+	    run_speech_make(&rec, (struct str){ NULL, 0 }, a, &other), RC_OK);
+	ck_assert(!str_eq(m.request_id, other.request_id));
+	ck_assert(str_ends(other.text, STR("没有完成。")));
 	arena_free(a);
 }
 
