@@ -368,7 +368,7 @@ static enum alarm_when_error
 when_read_yearly(
     struct when_read *r, const struct datetime *w, struct alarm_rule *out)
 {
-	if (w->repeat.time_s >= DAY)
+	if (w->repeat.time_s >= DAY || w->repeat.nth != 0)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (w->repeat.month_day == 0 && w->repeat.month != 0)
 		return ALARM_WHEN_INEXACT;
@@ -423,15 +423,20 @@ when_read_repeat(
 static bool
 when_read_iso(const struct alarm_when_input *in, struct alarm_rule *out)
 {
-	char text[32];
+	char text[40];
 	struct str s = str_trim(in->when);
 	struct wall t;
 
-	if (wall_parse(s, &t) == RC_OK) {
+	if (s.n < 16 || s.n >= sizeof(text) - 4 ||
+	    (s.p[10] != 'T' && s.p[10] != ' '))
+		return false;
+	(void)snprintf(text, sizeof(text), "%.10sT%.*s", s.p, (int)(s.n - 11),
+	    s.p + 11);
+	if (wall_parse(str_of(text), &t) == RC_OK) {
 		when_set_instant(out, t);
 		return true;
 	}
-	if ((s.n != 16 && s.n != 19) || (s.p[10] != 'T' && s.p[10] != ' '))
+	if (s.n != 16 && s.n != 19)
 		return false;
 	(void)snprintf(text, sizeof(text), "%.10sT%.*s%sZ", s.p,
 	    (int)(s.n - 11), s.p + 11, s.n == 16 ? ":00" : "");
