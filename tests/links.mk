@@ -193,3 +193,5 @@ SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean
 LINKS_fuzz_result_content := tool
 build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
     private CPPFLAGS += -iquote services/mcp-host
+LINKS_PKG_alarm-clock := jansson libnats
+LINKS_alarm-clock := state alarm

@@ -66,8 +66,8 @@ struct auth_caller {
 	/* For WIRE_ROLE_NOTIFIER: whom it may speak to, as user has them, with
 	 * a line feed after each. */
 	struct str users;
-	struct wall until;      /* when the token expires; 0: never */
-	uint64_t key;           /* identifies the token in limits and logs */
+	struct wall until; /* when the token expires; 0: never */
+	uint64_t key;      /* identifies the token in limits and logs */
 	struct auth_proof proof;
 };
 

@@ -123,9 +123,8 @@ auth_identity_new(const struct auth_claims *s, struct auth_error *error)
 	*error = identity_error(s);
 	if (error->member != NULL)
 		return NULL;
-	i = mem_zalloc(
-	    sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n + s->terminal_id.n +
-	    identity_users_size(s));
+	i = mem_zalloc(sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n +
+	    s->terminal_id.n + identity_users_size(s));
 	at = i->text;
 	i->caller.role = s->role;
 	i->caller.until = s->until;

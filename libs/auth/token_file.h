@@ -26,7 +26,7 @@
 struct auth_token_file_entry {
 	enum wire_role role;
 	struct str user, tenant, terminal_id, name;
-	struct str users; /* of a notifier: "ada,bob" */
+	struct str users;  /* of a notifier: "ada,bob" */
 	struct wall until; /* 0: never expires */
 };
 

@@ -274,8 +274,8 @@ enum rc run_workspace_in_use(
  */
 enum rc run_notes_read(struct state *s, const struct session_key *k,
     struct arena *a, struct session_notes *out) RC_CHECK;
-enum rc run_note_put(struct state *s, struct str user, struct str id,
-    struct str note) RC_CHECK;
+enum rc run_note_put(
+    struct state *s, struct str user, struct str id, struct str note) RC_CHECK;
 enum rc run_notes_done(struct state *s, const struct session_key *k,
     const struct session_notes *notes) RC_CHECK;
 

@@ -86,8 +86,8 @@ token_add(const struct svc_run *r)
 	if (r->argc < 4)
 		return token_usage(r, "add: a file and a role are required");
 	if (!token_role(r->argv[3], &e.role))
-		return token_usage(
-		    r, "the role is owner, terminal, provisioner, notifier or operator");
+		return token_usage(r,
+		    "the role is owner, terminal, provisioner, notifier or operator");
 	for (i = 4; i < r->argc; i++) {
 		if (!token_option(&e, r->argv[i]))
 			return token_usage(r,

@@ -48,8 +48,7 @@ time_zone(struct alarm_clock *c, struct alarm_time *t, struct str of_profile,
 		t->zone = clock_zone(c, t->zone_name);
 		if (t->zone == NULL)
 			return alarm_reject(why, RC_INVALID,
-			    arena_printf(a,
-				"/zone: there is no time zone %.*s",
+			    arena_printf(a, "/zone: there is no time zone %.*s",
 				STR_ARG(t->zone_name)));
 	} else {
 		t->zone = clock_zone(c, of_profile);
@@ -62,8 +61,7 @@ time_zone(struct alarm_clock *c, struct alarm_time *t, struct str of_profile,
 }
 
 static enum rc
-time_read(
-    struct alarm_time *t, struct arena *a, struct alarm_rejection *why)
+time_read(struct alarm_time *t, struct arena *a, struct alarm_rejection *why)
 {
 	const struct alarm_when_input in = { .when = t->when,
 		.repeat = t->repeat,
@@ -84,8 +82,8 @@ time_read(
 		    t->rule != NULL ? arena_printf(a, "/rule%s", text)
 				    : arena_str(a, str_of(text)));
 	if (alarm_rule_next(&rule, t->zone, t->now, &next) != RC_OK)
-		return alarm_reject(why, RC_INVALID,
-		    STR("the time is over, or never comes"));
+		return alarm_reject(
+		    why, RC_INVALID, STR("the time is over, or never comes"));
 	t->at_ms = next.ms;
 	rc = alarm_rule_to_wire(&rule, t->zone, a, &t->out);
 	return rc == RC_OK ? RC_OK : alarm_reject_state(why, rc);
@@ -110,8 +108,7 @@ put_id(const struct wire_alarm_record *r, int salt, char dst[RING_ID_MAX])
 			buf_str(&action), str_num(salt, number) };
 
 		tool_digest(parts, NELEM(parts), digest);
-		(void)snprintf(
-		    dst, RING_ID_MAX, "al_%.*s", ID_DIGITS, digest);
+		(void)snprintf(dst, RING_ID_MAX, "al_%.*s", ID_DIGITS, digest);
 	}
 	buf_free(&rule);
 	buf_free(&action);
@@ -135,8 +132,7 @@ put_find(struct alarm_clock *c, const struct wire_alarm_record *r,
 	const struct alarm_entry which = { .type = ALARM_ENTRY_ALARM,
 		.user_id = r->user_id };
 	struct alarm_stored_list list;
-	enum rc rc =
-	    alarm_store_list(c, &which, r->request_id.n > 0, a, &list);
+	enum rc rc = alarm_store_list(c, &which, r->request_id.n > 0, a, &list);
 	size_t i;
 
 	*found = NULL;
@@ -229,7 +225,8 @@ put_new(struct alarm_clock *c, struct alarm_stored *x, struct wall now,
 
 	if (rc == RC_RETRY || rc == RC_CONFLICT) {
 		(void)alarm_reject(why, RC_CONFLICT,
-		    arena_printf(a, "the user has %lld alarms: cancel some first",
+		    arena_printf(a,
+			"the user has %lld alarms: cancel some first",
 			(long long)c->conf->per_user));
 		why->code = "too_many_alarms";
 		return RC_CONFLICT;
@@ -491,8 +488,8 @@ alarm_request_cancel(struct alarm_clock *c,
 		alarm_view_publish(
 		    c, &s.x[i].r, WIRE_ALARM_RECORD_STATE_CANCELED, a);
 		s.x[i].r.next_ms = next_ms; /* the moment it had */
-		rc = alarm_view(&s.x[i].r, s.zone, s.now, a,
-		    &out->alarms[out->n_alarms++]);
+		rc = alarm_view(
+		    &s.x[i].r, s.zone, s.now, a, &out->alarms[out->n_alarms++]);
 		if (rc != RC_OK)
 			return alarm_reject_state(why, rc);
 	}
@@ -528,9 +525,9 @@ alarm_request_snooze(struct alarm_clock *c,
     const struct wire_alarm_snooze_request *q, struct arena *a,
     struct wire_alarm_reply *out, struct alarm_rejection *why)
 {
-	struct alarm_selection s = { .user_id = q->user_id,
-		.alarm_id = q->alarm_id,
-		.ended = true };
+	struct alarm_selection s = {
+		.user_id = q->user_id, .alarm_id = q->alarm_id, .ended = true
+	};
 	struct wire_alarm_snooze_request copy = *q;
 	struct alarm_stored *x = NULL;
 	size_t i;
@@ -540,7 +537,8 @@ alarm_request_snooze(struct alarm_clock *c,
 	if (rc != RC_OK)
 		return rc;
 	for (i = 0; i < s.n; i++)
-		if ((q->alarm_id.n > 0 || snooze_is_possible(&s.x[i].r, s.now)) &&
+		if ((q->alarm_id.n > 0 ||
+			snooze_is_possible(&s.x[i].r, s.now)) &&
 		    (x == NULL || ring_is_ringing(&s.x[i].r) ||
 			(!ring_is_ringing(&x->r) &&
 			    s.x[i].r.last_end_ms > x->r.last_end_ms)))

@@ -7,29 +7,10 @@
 #include "core/buf.h"
 #include "ring.h"
 #include "state/speech.h"
-#include "state/state.h"
 
 #define NAMES_MAX 2048
 /* Alarms that an error names. */
 #define NAMED_MAX 5
-
-enum rc
-alarm_reject(struct alarm_rejection *why, enum rc rc, struct str text)
-{
-	*why = (struct alarm_rejection){ .rc = rc, .text = text };
-	return rc;
-}
-
-enum rc
-alarm_reject_state(struct alarm_rejection *why, enum rc rc)
-{
-	*why = (struct alarm_rejection){
-		.rc = rc,
-		.text = STR("Redis is unavailable: try again later"),
-		.may_be_done = state_may_be_done(rc),
-	};
-	return rc;
-}
 
 static bool
 select_has_text(const struct wire_alarm_record *r, struct str text)
@@ -39,8 +20,7 @@ select_has_text(const struct wire_alarm_record *r, struct str text)
 }
 
 static bool
-select_is_at(
-    const struct wire_alarm_record *r, const struct alarm_range *range)
+select_is_at(const struct wire_alarm_record *r, const struct alarm_range *range)
 {
 	return (r->at_ms >= range->from.ms && r->at_ms < range->to.ms) ||
 	    (r->at_ms >= range->other_from.ms && r->at_ms < range->other_to.ms);
@@ -52,19 +32,19 @@ select_names(const struct alarm_selection *s, struct arena *a)
 {
 	struct buf b = BUF_INIT(NAMES_MAX);
 	char moment[ALARM_MOMENT_MAX];
-	bool zh = alarm_is_chinese(s->match_text.n > 0 ? s->match_text
-						       : s->when);
+	bool zh =
+	    alarm_is_chinese(s->match_text.n > 0 ? s->match_text : s->when);
 	struct str text;
 	size_t i;
 
-	buf_puts(&b, zh ? "有多个符合，请说明是哪一个：" : "several match, which one: ");
+	buf_puts(&b,
+	    zh ? "有多个符合，请说明是哪一个：" : "several match, which one: ");
 	for (i = 0; i < s->n && i < NAMED_MAX; i++) {
 		alarm_moment_write((struct wall){ s->x[i].r.at_ms }, s->now,
 		    s->zone, zh, moment);
 		buf_printf(&b, "%s%s ", i > 0 ? "; " : "", moment);
 		buf_put_str(&b, alarm_words_title(&s->x[i].r, a));
-		buf_printf(
-		    &b, " (alarm_id %.*s)", STR_ARG(s->x[i].r.id));
+		buf_printf(&b, " (alarm_id %.*s)", STR_ARG(s->x[i].r.id));
 	}
 	text = arena_str(a, buf_str(&b));
 	buf_free(&b);
@@ -84,9 +64,9 @@ select_by_id(struct alarm_clock *c, struct alarm_selection *s, struct arena *a,
 					   .user_id = s->user_id,
 					   .id = s->alarm_id } };
 	rc = alarm_store_read(c, s->x, a, &s->now);
-	if (rc == RC_NOENT || (rc == RC_OK && !s->ended &&
-				  ring_has_ended(&s->x->r) &&
-				  s->x->r.next_ms == 0))
+	if (rc == RC_NOENT ||
+	    (rc == RC_OK && !s->ended && ring_has_ended(&s->x->r) &&
+		s->x->r.next_ms == 0))
 		return alarm_reject(
 		    why, RC_NOENT, STR("the user has no such alarm"));
 	if (rc != RC_OK)
@@ -120,7 +100,8 @@ alarm_select(struct alarm_clock *c, struct alarm_selection *s, struct arena *a,
 	if (s->when.n > 0 &&
 	    alarm_when_range(s->when, x.now, s->zone, &range) != RC_OK)
 		return alarm_reject(why, RC_INVALID,
-		    arena_printf(a, alarm_is_chinese(s->when)
+		    arena_printf(a,
+			alarm_is_chinese(s->when)
 			    ? "听不懂“%.*s”是哪个时间"
 			    : "/when: \"%.*s\" is no single time",
 			STR_ARG(s->when)));

@@ -10,8 +10,8 @@ enum rc
 alarm_store_decode(struct alarm_stored *x, struct arena *a)
 {
 	struct wire_err err;
-	enum rc rc = wire_decode(
-	    &wire_alarm_record_desc, x->entry.json, a, &x->r, &err);
+	enum rc rc =
+	    wire_decode(&wire_alarm_record_desc, x->entry.json, a, &x->r, &err);
 
 	if (rc != RC_OK)
 		log_error("alarm.unreadable", LOG_V("user", x->entry.user_id),

@@ -51,7 +51,8 @@ const struct alarm_tool *alarm_tools_find(
 void alarm_tools_define(const struct alarm_tools *t,
     struct wire_tool_definition list[ALARM_TOOLS_N]);
 
-/* alarm_tool_check(tool, arguments, err): RC_INVALID: err says what is wrong. */
+/* alarm_tool_check(tool, arguments, err): RC_INVALID: err says what is wrong.
+ */
 enum rc alarm_tool_check(const struct alarm_tool *tool, struct str arguments,
     struct wire_err *err) RC_CHECK;
 

@@ -49,9 +49,8 @@ alarm_view(const struct wire_alarm_record *r, const struct zone *zone,
 		.self_ringing = r->self_ringing,
 		.state = (enum wire_alarm_state)r->state,
 		.has_last_state = r->has_last_state || began,
-		.last_state = began
-		    ? WIRE_ALARM_LAST_STATE_DUE
-		    : (enum wire_alarm_last_state)r->last_state,
+		.last_state = began ? WIRE_ALARM_LAST_STATE_DUE
+				    : (enum wire_alarm_last_state)r->last_state,
 		.attempts = r->attempts,
 		.rang_on = r->rang_on,
 		.reason = view_text(r->reason) };
@@ -62,12 +61,12 @@ alarm_view(const struct wire_alarm_record *r, const struct zone *zone,
 		out->next_at = view_time(r->at_ms, a);
 	}
 	if (began || r->last_at_ms > 0) {
-		struct wire_alarm_record past = *r;
+		struct wire_alarm_record ended = *r;
 
-		past.at_ms = began ? r->at_ms : r->last_at_ms;
-		ring_occurrence(&past, id);
+		ended.at_ms = began ? r->at_ms : r->last_at_ms;
+		ring_occurrence(&ended, id);
 		out->occurrence = arena_str(a, str_of(id));
-		out->occurred_at = view_time(past.at_ms, a);
+		out->occurred_at = view_time(ended.at_ms, a);
 	}
 	out->created_at = view_time(r->created_ms, a);
 	out->updated_at = view_time(r->updated_ms, a);
@@ -145,13 +144,12 @@ view_publish_push(struct alarm_clock *c, const struct wire_alarm_record *r)
 		.terminal_id = r->rang_on.n > 0 ? r->rang_on : r->body,
 		.request_id = r->request_id,
 		.source = (enum wire_push_changed_source)r->source,
-		.state =
-		    (enum wire_push_changed_state)alarm_view_push_state(r),
+		.state = (enum wire_push_changed_state)alarm_view_push_state(r),
 		.reason = view_text(r->reason),
 		.attempts = r->attempts };
 
-	svc_event(c->svc, WIRE_EVENT_PUSH_STATE, r->id,
-	    &wire_push_changed_desc, &m, NULL);
+	svc_event(c->svc, WIRE_EVENT_PUSH_STATE, r->id, &wire_push_changed_desc,
+	    &m, NULL);
 }
 
 void

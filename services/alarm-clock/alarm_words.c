@@ -7,8 +7,8 @@
 static const struct {
 	const char *zh, *zh_alone, *en, *en_alone;
 } words_rows[] = {
-	[WIRE_ALARM_RECORD_KIND_ALARM] = { "闹钟响了：", "闹钟响了", "Alarm: ",
-	    "Your alarm is ringing" },
+	[WIRE_ALARM_RECORD_KIND_ALARM] = { "闹钟响了：", "闹钟响了",
+	    "Alarm: ", "Your alarm is ringing" },
 	[WIRE_ALARM_RECORD_KIND_TIMER] = { "时间到了：", "时间到了",
 	    "Time is up: ", "Time is up" },
 	[WIRE_ALARM_RECORD_KIND_REMINDER] = { "提醒你：", "提醒你，时间到了",
@@ -35,7 +35,8 @@ words_lag(int64_t lag_s, bool zh, struct arena *a)
 		    zh ? "（晚了%lld小时%lld分钟）"
 		       : " (%lld hours %lld minutes behind time)",
 		    (long long)hours, (long long)(minutes % 60));
-	return arena_printf(a, zh ? "（晚了%lld分钟）" : " (%lld minutes behind time)",
+	return arena_printf(a,
+	    zh ? "（晚了%lld分钟）" : " (%lld minutes behind time)",
 	    (long long)(minutes > 0 ? minutes : 1));
 }
 
@@ -52,8 +53,8 @@ alarm_words_ring(
 	if (lag.p == NULL)
 		return lag;
 	if (r->text.n == 0)
-		return arena_printf(a, "%s%.*s。", words_rows[r->kind].zh_alone,
-		    STR_ARG(lag));
+		return arena_printf(
+		    a, "%s%.*s。", words_rows[r->kind].zh_alone, STR_ARG(lag));
 	return arena_printf(a, "%s%.*s%.*s",
 	    zh ? words_rows[r->kind].zh : words_rows[r->kind].en,
 	    STR_ARG(r->text), STR_ARG(lag));
@@ -69,8 +70,9 @@ alarm_words_title(const struct wire_alarm_record *r, struct arena *a)
 		return r->title;
 	if (r->type == WIRE_ALARM_RECORD_TYPE_PUSH)
 		return wire_alarm_record_source_names[r->source];
-	while (s.n > 60 || (s.n > 0 && s.n < r->text.n &&
-			       ((unsigned char)r->text.p[s.n] & 0xc0U) == 0x80))
+	while (s.n > 60 ||
+	    (s.n > 0 && s.n < r->text.n &&
+		((unsigned char)r->text.p[s.n] & 0xc0U) == 0x80))
 		s.n--;
 	if (s.n == 0)
 		return str_of(words_titles[r->kind][zh ? 0 : 1]);

@@ -21,6 +21,7 @@ struct str alarm_words_ring(
     const struct wire_alarm_record *r, int64_t lag_s, struct arena *a);
 
 /* alarm_words_title(r, a): A name for it, for lists. */
-struct str alarm_words_title(const struct wire_alarm_record *r, struct arena *a);
+struct str alarm_words_title(
+    const struct wire_alarm_record *r, struct arena *a);
 
 #endif /* !ALARM_CLOCK_ALARM_WORDS_H */

@@ -80,8 +80,8 @@ delivery_save(struct delivery *d, int64_t due_ms)
 		clock_sleep(d->c, SAVE_MS);
 	}
 	if (rc != RC_CONFLICT && rc != RC_NOENT)
-		log_warn("alarm.not_stored", LOG_V("id", d->x.entry.id),
-		    LOG_RC(rc));
+		log_warn(
+		    "alarm.not_stored", LOG_V("id", d->x.entry.id), LOG_RC(rc));
 	return false;
 }
 
@@ -117,11 +117,11 @@ delivery_note_missed(struct delivery *d)
 	struct buf json = BUF_INIT(RUN_NOTE_MAX);
 	char id[RING_ID_MAX];
 	struct wire_run_note m;
-	struct wire_alarm_record past = *r;
+	struct wire_alarm_record ended = *r;
 	enum rc rc;
 
-	past.at_ms = r->last_at_ms;
-	ring_occurrence(&past, id);
+	ended.at_ms = r->last_at_ms;
+	ring_occurrence(&ended, id);
 	m = (struct wire_run_note){ .run_id = str_of(id),
 		.engine = STR("alarm_clock"),
 		.title = r->text,
@@ -144,12 +144,10 @@ delivery_count_speech(struct delivery *d)
 	char day[SPEECH_DAY_TEXT_MAX];
 	enum rc rc;
 
-	speech_day(
-	    delivery_now(d), zone != NULL ? zone : d->c->zone, day);
+	speech_day(delivery_now(d), zone != NULL ? zone : d->c->zone, day);
 	rc = speech_count(d->c->state, r->user_id, r->id, str_of(day));
 	if (rc != RC_OK)
-		log_warn(
-		    "speech.not_counted", LOG_V("id", r->id), LOG_RC(rc));
+		log_warn("speech.not_counted", LOG_V("id", r->id), LOG_RC(rc));
 }
 
 /* The occurrence has ended. */
@@ -237,8 +235,7 @@ delivery_add_body(struct str *list, size_t *n, struct str body)
 
 /* The body that is named, the one that was used last, the user's others. */
 static enum rc
-delivery_bodies(
-    struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
+delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 {
 	const struct wire_alarm_record *r = &d->x.r;
 	struct terminal_listed *all;
@@ -276,7 +273,7 @@ delivery_speak(struct delivery *d)
 	int64_t lag = (delivery_now(d) - r->at_ms) / 1000;
 	struct ring_turn_opts turn = { .r = r,
 		.session_id = r->session_id,
-		.lag_s = lag > d->c->conf->say_lag_s ? lag : 0,
+		.lag_s = lag > d->c->conf->spoken_lag_s ? lag : 0,
 		.a = d->a };
 	enum ring_outcome o;
 

@@ -54,10 +54,9 @@ due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 	for (i = 0; rc == RC_OK && i < list.n && !c->stopping; i++)
 		delivery_start(c, &list.entry[i], list.now);
 	if (rc == RC_OK)
-		*in_ms = list.next.ms == 0 ? -1
-		    : list.next.ms > list.now.ms
-		    ? list.next.ms - list.now.ms
-		    : 0;
+		*in_ms = list.next.ms == 0       ? -1
+		    : list.next.ms > list.now.ms ? list.next.ms - list.now.ms
+						 : 0;
 	arena_free(a);
 	return rc;
 }
@@ -132,8 +131,8 @@ due_on_hint(void *arg, struct bus_msg *m)
 	struct wire_timer_tick msg;
 
 	if (!c->draining &&
-	    wire_decode(&wire_timer_tick_desc, bus_msg_data(m), a, &msg,
-		NULL) == RC_OK)
+	    wire_decode(
+		&wire_timer_tick_desc, bus_msg_data(m), a, &msg, NULL) == RC_OK)
 		bucket_poll_hint(c->poll, (unsigned)msg.bucket);
 	arena_free(a);
 	bus_msg_free(m);

@@ -42,8 +42,7 @@ speak_id(const struct wire_speak_request *q, struct arena *a)
 }
 
 static struct wire_alarm_record
-speak_record(
-    const struct wire_speak_request *q, struct str id, struct wall now)
+speak_record(const struct wire_speak_request *q, struct str id, struct wall now)
 {
 	struct wire_alarm_record r;
 
@@ -123,9 +122,9 @@ speak_put(struct alarm_clock *c, const struct wire_speak_request *q,
 		    : s.now.ms + EXPIRES_MS_MAX;
 	if (x->r.expires_ms < 0)
 		x->r.expires_ms = 0;
-	x->entry = (struct alarm_entry){ .type = ALARM_ENTRY_PUSH,
-		.user_id = q->user_id,
-		.id = x->r.id };
+	x->entry = (struct alarm_entry){
+		.type = ALARM_ENTRY_PUSH, .user_id = q->user_id, .id = x->r.id
+	};
 	rc = speak_begin(c, &x->r, &s, a);
 	if (rc == RC_OK)
 		rc = alarm_store_save(c, x, 0, a, &now);
@@ -152,8 +151,8 @@ on_speak(void *app, struct svc_call *c)
 	rep = (struct wire_speak_reply){ .push_id = x.r.id,
 		.state =
 		    (enum wire_speak_reply_state)alarm_view_push_state(&x.r),
-		.reason = x.r.reason.n > 0 ? x.r.reason
-					   : (struct str){ NULL, 0 } };
+		.reason =
+		    x.r.reason.n > 0 ? x.r.reason : (struct str){ NULL, 0 } };
 	svc_reply(c, &rep);
 }
 

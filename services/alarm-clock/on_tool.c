@@ -150,8 +150,8 @@ tool_reply_list(struct svc_call *c, const char *what, const char *none,
 }
 
 static void
-tool_reply_alarm(struct svc_call *c, const struct wire_alarm_reply *out,
-    const char *what)
+tool_reply_alarm(
+    struct svc_call *c, const struct wire_alarm_reply *out, const char *what)
 {
 	struct buf b = BUF_INIT(TEXT_MAX);
 
@@ -161,8 +161,9 @@ tool_reply_alarm(struct svc_call *c, const struct wire_alarm_reply *out,
 		buf_puts(&b, "; rings on the body ");
 		buf_put_str(&b, out->on);
 	} else {
-		buf_puts(&b, "; no body of the user is known yet, so that it "
-			     "may be missed");
+		buf_puts(&b,
+		    "; no body of the user is known yet, so that it "
+		    "may be missed");
 	}
 	tool_reply(c, true, buf_str(&b));
 	buf_free(&b);
@@ -177,8 +178,8 @@ tool_text(const struct wire_tree *args, const char *name)
 }
 
 static void
-tool_set(struct alarm_clock *app, struct svc_call *c,
-    const struct wire_tree *args)
+tool_set(
+    struct alarm_clock *app, struct svc_call *c, const struct wire_tree *args)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	struct str kind = tool_text(args, "kind");
@@ -208,8 +209,8 @@ tool_set(struct alarm_clock *app, struct svc_call *c,
 }
 
 static void
-tool_list(struct alarm_clock *app, struct svc_call *c,
-    const struct wire_tree *args)
+tool_list(
+    struct alarm_clock *app, struct svc_call *c, const struct wire_tree *args)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct wire_alarm_list_request list = { .user_id = q->user_id,
@@ -225,8 +226,8 @@ tool_list(struct alarm_clock *app, struct svc_call *c,
 }
 
 static void
-tool_change(struct alarm_clock *app, struct svc_call *c,
-    const struct wire_tree *args)
+tool_change(
+    struct alarm_clock *app, struct svc_call *c, const struct wire_tree *args)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	struct wire_alarm_change_request change = { .user_id = q->user_id,
@@ -247,8 +248,8 @@ tool_change(struct alarm_clock *app, struct svc_call *c,
 }
 
 static void
-tool_cancel(struct alarm_clock *app, struct svc_call *c,
-    const struct wire_tree *args)
+tool_cancel(
+    struct alarm_clock *app, struct svc_call *c, const struct wire_tree *args)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct wire_tree *all = wire_tree_get(args, STR("all"));
@@ -297,8 +298,8 @@ on_tool_call(void *app, struct svc_call *c)
 		tool_fail(c, "INVALID_ARGUMENTS", str_of(text));
 		return;
 	}
-	log_info("tool.call", LOG_V("tool", tool->name),
-	    LOG_V("call", q->call_id));
+	log_info(
+	    "tool.call", LOG_V("tool", tool->name), LOG_V("call", q->call_id));
 	calls[tool->kind](a, c, args);
 	wire_tree_free(args);
 }

@@ -13,7 +13,7 @@
 #include "wire/wire.h"
 
 /* A turn is lost if the orchestrator sends nothing for this long. */
-#define SILENCE_MS 6000
+#define SILENCE_MS  6000
 #define TURN_ID_MAX (ID_HEX32_MAX + 8)
 
 struct turn_wait {
@@ -146,8 +146,8 @@ turn_request(struct alarm_clock *c, const struct ring_turn_opts *o,
 static enum rc
 turn_send(struct turn_wait *w, const struct ring_turn_opts *o)
 {
-	const struct bus_meta meta = { .deadline = {
-		clock_wall().ms + WIRE_DEADLINE_MS_TURN_START } };
+	const struct bus_meta meta = { .deadline = { clock_wall().ms +
+					   WIRE_DEADLINE_MS_TURN_START } };
 	char id[TURN_ID_MAX], hex[ID_HEX32_MAX];
 	char occurrence[RING_ID_MAX], request[RING_ID_MAX];
 	struct wire_chat_request_inputs input;

@@ -165,8 +165,7 @@ check_invoke(struct check_client *c)
 {
 	c->invoked = true;
 	id_uuid(c->invoke_id);
-	check_send_invoke(
-	    c, c->conf->invoke_skill, c->conf->invoke_arguments);
+	check_send_invoke(c, c->conf->invoke_skill, c->conf->invoke_arguments);
 }
 
 /* Only a body that does not know the id looks at the skill. */
@@ -174,8 +173,7 @@ static void
 check_repeat(struct check_client *c)
 {
 	c->repeated = true;
-	checker_repeated(
-	    c->checker, check_elapsed(c), str_of(c->invoke_id));
+	checker_repeated(c->checker, check_elapsed(c), str_of(c->invoke_id));
 	check_send_invoke(c, "body_sim_check", "{}");
 }
 

@@ -226,8 +226,8 @@ sim_start(struct svc *s, const void *conf)
 	sim->env.workers =
 	    worker_new(sim->env.loop, 1, (size_t)sim->env.conf->count);
 	sim->env.documents = documents_new();
-	if (documents_select(sim->env.documents,
-		str_of(sim->env.conf->skills)) != RC_OK)
+	if (documents_select(
+		sim->env.documents, str_of(sim->env.conf->skills)) != RC_OK)
 		log_error("body.skills");
 	sim->env.skills = skills_new(sim->env.documents);
 	sim->env.on_announced = sim_on_announced;

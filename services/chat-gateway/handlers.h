@@ -80,8 +80,8 @@ void on_alarms_get(void *app, struct svc_call *c);
 void on_alarms_change(void *app, struct svc_call *c);
 void on_alarms_cancel(void *app, struct svc_call *c);
 void on_alarms_snooze(void *app, struct svc_call *c);
-void on_terminals_say(void *app, struct svc_call *c);
-void on_users_say(void *app, struct svc_call *c);
+void on_terminals_speak(void *app, struct svc_call *c);
+void on_users_speak(void *app, struct svc_call *c);
 void on_terminals_notice(void *app, struct svc_call *c);
 void on_pushes_get(void *app, struct svc_call *c);
 /* streams/ */

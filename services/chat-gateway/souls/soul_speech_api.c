@@ -24,8 +24,8 @@ static const enum speech_proactive soul_speech_values[] = {
 static int
 soul_speech_minutes(struct str s)
 {
-	return ((s.p[0] - '0') * 10 + s.p[1] - '0') * 60 +
-	    (s.p[3] - '0') * 10 + s.p[4] - '0';
+	return ((s.p[0] - '0') * 10 + s.p[1] - '0') * 60 + (s.p[3] - '0') * 10 +
+	    s.p[4] - '0';
 }
 
 /* Whether the request has null, which is absent once it is decoded. */
@@ -54,8 +54,8 @@ soul_speech_set_quiet(
 
 	if (wire_decode(&wire_soul_quiet_hours_desc, json, svc_call_arena(c),
 		&quiet, &err) != RC_OK) {
-		gateway_reject(c, RC_INVALID, "/quiet_hours%s: %s", err.path,
-		    err.why);
+		gateway_reject(
+		    c, RC_INVALID, "/quiet_hours%s: %s", err.path, err.why);
 		return false;
 	}
 	out->has_quiet = true;

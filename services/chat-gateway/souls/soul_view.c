@@ -216,8 +216,8 @@ soul_view_read_speech(void *arg)
 {
 	struct soul_view_item *p = arg;
 
-	p->speech_rc = speech_settings_read(p->batch->g->state,
-	    p->soul->user_id, p->soul->id, &p->speech);
+	p->speech_rc = speech_settings_read(
+	    p->batch->g->state, p->soul->user_id, p->soul->id, &p->speech);
 }
 
 /* The calls of all items are sent together. */

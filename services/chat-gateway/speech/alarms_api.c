@@ -76,8 +76,9 @@ on_alarms_set(void *app, struct svc_call *c)
 	if (q == NULL || !caller_user(app, c, body->user_id, &q->user_id))
 		return;
 	if ((body->when.p == NULL) == !body->has_rule) {
-		svc_fail(c, RC_INVALID, "/when or /rule: one of them must be "
-					"there, and not both");
+		svc_fail(c, RC_INVALID,
+		    "/when or /rule: one of them must be "
+		    "there, and not both");
 		return;
 	}
 	q->request_id = body->request_id;

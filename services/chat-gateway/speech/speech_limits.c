@@ -52,8 +52,8 @@ speech_limits_notice(
 	char key[2 * ID_MAX];
 	struct mono now = clock_mono();
 	struct str of_type = { key, 0 };
-	int n = snprintf(key, sizeof(key), "%.*s %.*s", STR_ARG(terminal),
-	    STR_ARG(type));
+	int n = snprintf(
+	    key, sizeof(key), "%.*s %.*s", STR_ARG(terminal), STR_ARG(type));
 
 	if (n < 0 || (size_t)n >= sizeof(key))
 		return false;

@@ -145,7 +145,7 @@ struct prompt {
 	struct str safe; /* names of safety skills; empty: none */
 	struct str user_text;
 	/* What to say although nobody asked; then only name, mbti, now and
-	 * summary count besides.  Empty: somebody did. */
+	 * summary count besides.  Empty: the user did. */
 	struct str unasked;
 	struct str earlier; /* results of earlier turns; empty: none */
 	bool recall;        /* memories can be searched */

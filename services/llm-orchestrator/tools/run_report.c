@@ -133,6 +133,41 @@ run_report_take(struct turn_run *r, const struct session_notes *notes)
 	return RC_OK;
 }
 
+static bool
+report_is_ended(struct str json, struct str title)
+{
+	struct arena *a = arena_new(ARENA_MAX);
+	struct wire_run_note m;
+	bool is =
+	    wire_decode(&wire_run_note_desc, json, a, &m, NULL) == RC_OK &&
+	    m.state != WIRE_RUN_NOTE_STATE_WAITING_USER &&
+	    str_eq(m.title, title);
+
+	arena_free(a);
+	return is;
+}
+
+void
+run_report_spoken(struct turn_run *r, struct str title)
+{
+	struct session_notes notes = { NULL, 0 }, spoken = { NULL, 0 };
+	struct arena *a = arena_new(ORCH_SCRATCH_MAX);
+
+	enum rc rc = run_notes_read(r->o->state, &r->slot.key, a, &notes);
+	if (rc == RC_OK)
+		spoken.json =
+		    arena_alloc(a, (notes.n + 1) * sizeof(*spoken.json));
+	for (size_t i = 0; spoken.json != NULL && i < notes.n; i++)
+		if (report_is_ended(notes.json[i], title))
+			spoken.json[spoken.n++] = notes.json[i];
+	if (spoken.n > 0)
+		rc = run_notes_done(r->o->state, &r->slot.key, &spoken);
+	if (rc != RC_OK)
+		log_warn(
+		    "turn.notes", LOG_V("turn", r->slot.turn_id), LOG_RC(rc));
+	arena_free(a);
+}
+
 void
 run_report_done(struct turn_run *r)
 {

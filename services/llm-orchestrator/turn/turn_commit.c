@@ -256,9 +256,8 @@ commit_prepare(struct turn_run *r)
 		return RC_OK;
 	/* A soul that reads of its calls of speak would imitate them. */
 	static const struct turn no_calls;
-	enum rc rc =
-	    history_outcome(r->turn.unasked ? &no_calls : &r->turn, r->reply,
-		&mark, r->a, &r->outcome);
+	enum rc rc = history_outcome(r->turn.unasked ? &no_calls : &r->turn,
+	    r->reply, &mark, r->a, &r->outcome);
 	if (rc == RC_OK)
 		commit_completed(r);
 	return rc;
@@ -289,7 +288,7 @@ commit_write(struct turn_run *r)
 
 /* It reached nobody: only its record says so. */
 static enum rc
-commit_nothing_said(struct turn_run *r)
+commit_unconfirmed(struct turn_run *r)
 {
 	struct wire_turn_reply rep = commit_reply(r);
 
@@ -306,12 +305,18 @@ commit_unasked(struct turn_run *r)
 	enum rc rc;
 
 	if (!unasked_is_confirmed(&r->turn))
-		return commit_nothing_said(r);
+		return commit_unconfirmed(r);
 	rc = unasked_announce(r);
 	/* Its soul is gone, and so is the session. */
-	return rc == RC_NOENT ? commit_nothing_said(r)
-	    : rc == RC_OK     ? commit_write(r)
-			      : rc;
+	if (rc == RC_NOENT)
+		return commit_unconfirmed(r);
+	if (rc == RC_OK)
+		rc = commit_write(r);
+	if (rc == RC_OK &&
+	    r->req->unasked.reason ==
+		WIRE_TURN_START_REQUEST_UNASKED_REASON_RUN)
+		run_report_spoken(r, r->req->unasked.title);
+	return rc;
 }
 
 /* The question about a call that is not sent without the user's approval. */
@@ -452,8 +457,8 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 		r->save_rc = RC_TIMEOUT;
 		perception_count_unsaved(r);
 	}
-	bool said = !r->turn.unasked || unasked_is_confirmed(&r->turn);
-	if (said) {
+	bool confirmed = !r->turn.unasked || unasked_is_confirmed(&r->turn);
+	if (confirmed) {
 		turn_publish_response(r);
 		turn_publish_completed(
 		    r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
@@ -465,7 +470,7 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 	str_copy(r->slot.key.user_id, user, sizeof(user));
 	str_copy(r->slot.key.session_id, session, sizeof(session));
 	struct orch *o = r->o;
-	bool may_be_long = said && commit_may_be_long(o, &r->ending);
+	bool may_be_long = confirmed && commit_may_be_long(o, &r->ending);
 	commit_end_call(r, &rep);
 	if (may_be_long)
 		commit_request_summary(

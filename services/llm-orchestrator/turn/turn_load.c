@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "handlers.h"
 #include "model/model.h"
+#include "peer/user_zone.h"
 #include "reply/reply_compose.h"
 #include "reply/reply_stream.h"
 #include "reply/turn_event.h"
@@ -96,12 +97,17 @@ load_put_filter_request(struct turn_run *r, const struct terminal *t)
 
 	buf_reset(b);
 	if (!t->present || t->catalog_bytes <= EMPTY_LIST ||
+	    r->facts.user_text.n == 0 ||
 	    str_utf8_count(r->facts.user_text) > COMMAND_MAX)
 		return;
 	wire_out_object(&o);
 	wire_out_key(&o, STR("command"));
 	wire_out_str(&o, r->facts.user_text);
 	load_put_catalog(r, t, &o);
+	if (r->facts.zone.n > 0) {
+		wire_out_key(&o, STR("timezone"));
+		wire_out_str(&o, r->facts.zone);
+	}
 	wire_out_key(&o, STR("options"));
 	wire_out_raw(&o, STR("{\"enable_alarm_intents\":true}"));
 	if (t->skills.p != NULL) {
@@ -137,6 +143,9 @@ load_take_terminal(struct turn_run *r, const struct terminal *t)
 	r->facts.known =
 	    t->skills.n > EMPTY_LIST || t->catalog_bytes > EMPTY_LIST;
 	r->facts.present = t->present;
+	if (t->present && t->catalog_bytes > EMPTY_LIST &&
+	    r->facts.user_text.n > 0)
+		r->facts.zone = user_zone(r->o->zones, r->req->user_id, r->a);
 	load_put_filter_request(r, t);
 	if (r->facts.soul_id.p == NULL)
 		return RC_TOOBIG;
@@ -457,7 +466,7 @@ load_plan_unasked(struct turn_run *r, struct turn_event *e)
 {
 	const struct wire_chat_request *chat = turn_chat(r);
 	struct unasked_plan plan = { .req = r->req };
-	struct turn_call *calls;
+	struct turn_call *calls = NULL;
 	struct terminal t;
 
 	enum rc rc = load_read_terminal(r, false, &t);

@@ -99,6 +99,7 @@ struct turn_facts {
 	struct str user_text;
 	struct str soul_id;
 	struct str broker; /* of the body; absent: it never connected */
+	struct str zone;   /* of the user; absent: the configured one */
 	bool known, present;
 	struct tool_catalog *tools;
 	struct str summary;              /* absent: none */

@@ -75,8 +75,8 @@ unasked_take_ring(
 
 		if (tool == NULL)
 			continue;
-		json = unasked_object(unasked_rings[i].before, label,
-		    unasked_rings[i].after, a);
+		json = unasked_object(
+		    unasked_rings[i].before, label, unasked_rings[i].after, a);
 		if (json.p == NULL ||
 		    tool_arguments(tool, json, a, &c->args, &err) != RC_OK)
 			continue;
@@ -212,7 +212,7 @@ unasked_outcome(const struct turn *t, struct str *detail, struct arena *a)
 		return WIRE_TURN_REPLY_UNASKED_OUTCOME_FAILED;
 	/* A body that rang has said what it was to say. */
 	return t->has_text ? WIRE_TURN_REPLY_UNASKED_OUTCOME_SPOKEN
-	    : WIRE_TURN_REPLY_UNASKED_OUTCOME_DONE;
+			   : WIRE_TURN_REPLY_UNASKED_OUTCOME_DONE;
 }
 
 void
@@ -308,8 +308,8 @@ unasked_ended_before(struct turn_run *r, struct str first, bool *ended,
 	struct turn_record rec;
 
 	*ended = false;
-	enum rc rc = turn_record_read(
-	    r->o->state, r->req->user_id, first, r->a, &rec);
+	enum rc rc =
+	    turn_record_read(r->o->state, r->req->user_id, first, r->a, &rec);
 	if (rc != RC_OK)
 		return rc;
 	if (!rec.known || rec.state == TURN_STATE_LOST)
@@ -357,7 +357,8 @@ unasked_check_gate(struct turn_run *r, const struct turn_action *a)
 }
 
 static enum rc
-unasked_put_speech(struct turn_run *r, struct turn_call *c, struct wire_err *err)
+unasked_put_speech(
+    struct turn_run *r, struct turn_call *c, struct wire_err *err)
 {
 	struct tool *tool = tool_catalog_by_skill(r->facts.tools, c->skill);
 	struct str json = unasked_object("{\"text\":", r->turn.text, "}", r->a);

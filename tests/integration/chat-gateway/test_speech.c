@@ -10,16 +10,17 @@
 #include "core/mem.h"
 #include "testkit/gateway_fixture.h"
 
-#define NO_CLOCK                                                             \
+#define NO_CLOCK                                                           \
 	"no alarm-clock is running: start one, or see why none is ready, " \
 	"then try again"
-#define PUSH   "{\"push_id\":\"p1\",\"state\":\"waiting\"}"
-#define STAMPS "\"created_at\":\"2026-11-27T10:00:00Z\","                 \
-	       "\"updated_at\":\"2026-11-27T10:00:00Z\""
-#define ALARM                                                               \
-	"{\"alarm_id\":\"a1\",\"user_id\":\"ann\",\"kind\":\"alarm\","      \
+#define PUSH "{\"push_id\":\"p1\",\"state\":\"waiting\"}"
+#define STAMPS                                     \
+	"\"created_at\":\"2026-11-27T10:00:00Z\"," \
+	"\"updated_at\":\"2026-11-27T10:00:00Z\""
+#define ALARM                                                                 \
+	"{\"alarm_id\":\"a1\",\"user_id\":\"ann\",\"kind\":\"alarm\","        \
 	"\"text\":\"开会\",\"rule\":{\"kind\":\"daily\",\"at\":\"08:00\"}," \
-	"\"zone\":\"Asia/Shanghai\",\"state\":\"set\","              \
+	"\"zone\":\"Asia/Shanghai\",\"state\":\"set\","                       \
 	"\"attempts\":0," STAMPS "}"
 
 static struct gateway_fixture b;
@@ -108,21 +109,25 @@ clock_got_true(const char *path)
 }
 
 /* A request, and the status and text of its response. */
+struct speech_case {
+	const char *token, *method, *path, *body;
+	int status;
+	const char *text;
+};
+
 static void
-speech_request(const char *token, const char *method, const char *path,
-    const char *body, int status, const char *text, int line)
+speech_check(const struct speech_case *c, int line)
 {
 	struct tk_response a = { 0 };
 
-	gw_request_as(&b, &a, token, method, path, body);
-	ck_assert_msg(a.status == status && strstr(a.body.p, text) != NULL,
-	    "line %d: %s %s %s: %d %s", line, method, path,
-	    body != NULL ? body : "", a.status, a.body.p);
+	gw_request_as(&b, &a, c->token, c->method, c->path, c->body);
+	ck_assert_msg(
+	    a.status == c->status && strstr(a.body.p, c->text) != NULL,
+	    "line %d: %s %s %s: %d %s", line, c->method, c->path,
+	    c->body != NULL ? c->body : "", a.status, a.body.p);
 	tk_response_free(&a);
 }
-#define GETS(token, method, path, body, status, text) \
-	speech_request((token), (method), (path), (body), (status), (text), \
-	    __LINE__)
+#define GETS(...) speech_check(&(struct speech_case){ __VA_ARGS__ }, __LINE__)
 
 /* The lamp of ann, and a soul for it. */
 static void
@@ -139,7 +144,8 @@ TEST(alarms_are_set_listed_changed_and_canceled)
 {
 	gateway_fixture_start_alone(&b, NULL);
 	clock_start();
-	GETS(NULL, "GET", "/v1/alarms?user_id=ann&when=%E6%98%8E%E5%A4%A9"
+	GETS(NULL, "GET",
+	    "/v1/alarms?user_id=ann&when=%E6%98%8E%E5%A4%A9"
 	    "&text=%E5%BC%80%E4%BC%9A&all=true",
 	    NULL, 200, "\"alarm_id\":\"a1\"");
 	ck_assert_str_eq(clock_got("user_id"), "ann");
@@ -318,8 +324,8 @@ TEST(something_happens_at_a_body)
 	GETS(TOKEN_ANN, "POST", NOTICE,
 	    "{\"type\":\"button\",\"text\":\"又按了\"}", 429, "within 10 s");
 	for (int i = 0; i < 5; i++) {
-		snprintf(type, sizeof(type),
-		    "{\"type\":\"t%d\",\"text\":\"x\"}", i);
+		snprintf(
+		    type, sizeof(type), "{\"type\":\"t%d\",\"text\":\"x\"}", i);
 		GETS(TOKEN_ANN, "POST", NOTICE, type, 202, "p1");
 	}
 	GETS(TOKEN_ANN, "POST", NOTICE, "{\"type\":\"t9\",\"text\":\"x\"}", 429,

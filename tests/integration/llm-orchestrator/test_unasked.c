@@ -7,25 +7,27 @@
 #include "state/events.h"
 #include "testkit/orch_fixture.h"
 
-#define SKILL_OF(name, properties)                                        \
-	"{\"name\":\"" name "\",\"description\":\"" name                    \
+#define SKILL_OF(name, properties)                                             \
+	"{\"name\":\"" name "\",\"description\":\"" name                       \
 	"\",\"input_schema\":{\"type\":\"object\",\"properties\":{" properties \
 	"}}}"
-#define SPEAK                                                          \
-	SKILL_OF("speak", "\"text\":{\"type\":\"string\",\"minLength\":1," \
-			  "\"maxLength\":100}")
+#define SPEAK                                                \
+	SKILL_OF("speak",                                    \
+	    "\"text\":{\"type\":\"string\",\"minLength\":1," \
+	    "\"maxLength\":100}")
 #define LIGHT SKILL_OF("light", "\"mode\":{\"enum\":[\"on\",\"off\"]}")
-#define ALARM                                                          \
-	SKILL_OF("create_alarm", "\"trigger_in_seconds\":{\"type\":"       \
-				 "\"number\"},\"label\":{\"type\":\"string\"}")
+#define ALARM                                   \
+	SKILL_OF("create_alarm",                \
+	    "\"trigger_in_seconds\":{\"type\":" \
+	    "\"number\"},\"label\":{\"type\":\"string\"}")
 
 #define ONE "\"occurrence\":\"a1-1\",\"request_id\":\"a1-1-t1\""
-#define DRINK(more)                                                      \
+#define DRINK(more) \
 	"{\"reason\":\"alarm\",\"text\":\"该喝水了。\"," ONE more "}"
 #define PHRASED DRINK(",\"verbatim\":false")
-#define ACTION(mode)                                                        \
-	DRINK(",\"action\":{\"intents\":[{\"intent_id\":\"i_light\","       \
-	      "\"intent_name\":\"灯\",\"confidence\":1,\"normalized\":{"    \
+#define ACTION(mode)                                                      \
+	DRINK(",\"action\":{\"intents\":[{\"intent_id\":\"i_light\","     \
+	      "\"intent_name\":\"灯\",\"confidence\":1,\"normalized\":{" \
 	      "\"skill\":\"light\",\"mode\":\"" mode "\"}}]}")
 
 static void
@@ -60,8 +62,8 @@ unasked_check(struct orch_fixture *b, const char *unasked, const char *outcome,
 	ck_assert_msg(strcmp(orch_text(j, "unasked.outcome"), outcome) == 0,
 	    "line %d: %s: %s", line, orch_text(j, "unasked.outcome"), have);
 	if (detail != NULL)
-		ck_assert_msg(strstr(have, detail) != NULL, "line %d: %s", line,
-		    have);
+		ck_assert_msg(
+		    strstr(have, detail) != NULL, "line %d: %s", line, have);
 	orch_turn_close(&t);
 }
 #define ENDS(b, unasked, outcome, detail) \
@@ -88,8 +90,7 @@ unasked_stored(struct orch_fixture *b, const char *want, int line)
 	char have[1024];
 
 	unasked_messages(b, have, sizeof(have));
-	ck_assert_msg(
-	    strcmp(have, want) == 0, "line %d: \"%s\"", line, have);
+	ck_assert_msg(strcmp(have, want) == 0, "line %d: \"%s\"", line, have);
 }
 #define STORES(b, want) unasked_stored((b), (want), __LINE__)
 
@@ -99,8 +100,7 @@ unasked_log(struct orch_fixture *b, const char *want, int line)
 	char have[1024];
 
 	orch_peers_log(&b->peers, have, sizeof(have));
-	ck_assert_msg(
-	    strcmp(have, want) == 0, "line %d: \"%s\"", line, have);
+	ck_assert_msg(strcmp(have, want) == 0, "line %d: \"%s\"", line, have);
 	orch_peers_clear(&b->peers);
 }
 #define REQUESTS(b, want) unasked_log((b), (want), __LINE__)
@@ -129,12 +129,11 @@ TEST_T(a_text_is_spoken_without_a_model, 60)
 	ck_assert_str_eq(
 	    orch_event_types(events, t.turn_id, types, sizeof(types)),
 	    "started final completed");
-	ck_assert_str_eq(
-	    orch_text(orch_event(events, t.turn_id, "started", 0),
-		"data.title"),
+	ck_assert_str_eq(orch_text(orch_event(events, t.turn_id, "started", 0),
+			     "data.title"),
 	    "喝水");
-	ck_assert_str_eq(orch_text(orch_event(events, t.turn_id, "final", 0),
-			     "data.text"),
+	ck_assert_str_eq(
+	    orch_text(orch_event(events, t.turn_id, "final", 0), "data.text"),
 	    "该喝水了。");
 	json_decref(events);
 	orch_turn_close(&t);
@@ -265,7 +264,7 @@ TEST_T(a_body_that_cannot_speak_is_reported, 60)
 	ck_assert_int_eq(
 	    json_integer_value(tk_find(j, "arguments.trigger_in_seconds")), 1);
 	STORES(&b, "assistant:该喝水了。;");
-#define OTHER(id) \
+#define OTHER(id)                                                  \
 	"{\"reason\":\"push\",\"text\":\"x\",\"occurrence\":\"" id \
 	"\",\"request_id\":\"" id "\"}"
 	orch_fixture_set_skills(&b, "[" SPEAK "]");
@@ -357,7 +356,7 @@ TEST_T(an_unasked_turn_waits_for_the_users, 60)
 
 /* Until then the process that had the first attempt may be alive. */
 static bool
-unasked_is_run_again(void *arg)
+unasked_is_repeated(void *arg)
 {
 	struct orch_fixture *b = arg;
 	struct orch_turn t;
@@ -387,7 +386,7 @@ TEST_T(a_text_that_was_spoken_before_a_kill_is_stored_one_time, 60)
 	orch_turn_close(&t);
 	orch_peers_set(&b.peers, body, BODY_OK);
 	orch_fixture_spawn(&b, 0);
-	ck_assert(tk_until(unasked_is_run_again, &b, ORCH_WAIT_MS));
+	ck_assert(tk_until(unasked_is_repeated, &b, ORCH_WAIT_MS));
 	ck_assert_str_eq(
 	    orch_text(orch_peers_last(&b.peers, invoke), "request_id"),
 	    "a1-1-t1");
@@ -403,8 +402,8 @@ TEST_T(an_unasked_turn_that_makes_no_sense_is_rejected, 60)
 	struct orch_turn t;
 
 	unasked_fixture(&b, "[" SPEAK "]");
-	(void)unasked_start(&b, &t,
-	    "{\"reason\":\"push\",\"text\":\" \"," ONE "}");
+	(void)unasked_start(
+	    &b, &t, "{\"reason\":\"push\",\"text\":\" \"," ONE "}");
 	orch_ck_failed(&t, 400, "invalid_request");
 	orch_turn_close(&t);
 	orch_turn_start_with(&t, &b, NULL,

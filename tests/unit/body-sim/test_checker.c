@@ -803,7 +803,7 @@ case_result(struct checker_case *c, const char *id, const char *payload)
 }
 
 /* What a body sends for another invoke with the id of one that it executed. */
-TEST(an_executed_request_id_is_not_executed_again)
+TEST(a_request_id_is_executed_one_time)
 {
 	static const char first[] = "{\"request_id\":\"r1\",\"ok\":true}";
 	static const char other[] =

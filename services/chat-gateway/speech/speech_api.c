@@ -19,18 +19,18 @@
 #define NOTICE_DATA_MAX 1024
 #define NOTICE_S        120
 
-static const struct service_call_peer say_speak =
+static const struct service_call_peer speech_speak =
     ALARM_CLOCK_PEER(SPEAK, speak_request, speak_reply);
-static const struct service_call_peer say_push =
+static const struct service_call_peer speech_push =
     ALARM_CLOCK_PEER(PUSH_GET, push_get_request, push);
 
-static const struct svc_error say_too_often = { 429, "too_many_requests",
+static const struct svc_error speech_too_often = { 429, "too_many_requests",
 	"a notifier speaks at most 6 times a minute" };
 static const struct svc_error notice_too_often = { 429, "too_many_requests",
 	"at most 6 notices a minute, and one of a type within 10 s" };
 
 static struct wire_speak_request *
-say_request(struct svc_call *c, struct str id, int64_t expires_s)
+speech_request(struct svc_call *c, struct str id, int64_t expires_s)
 {
 	struct arena *a = svc_call_arena(c);
 	struct wire_speak_request *q = arena_alloc(a, sizeof(*q));
@@ -59,7 +59,7 @@ say_request(struct svc_call *c, struct str id, int64_t expires_s)
 
 /* False: c has been ended. */
 static bool
-say_read_terminal(
+speech_read_terminal(
     struct gateway *g, struct svc_call *c, struct str id, struct terminal *t)
 {
 	enum rc rc;
@@ -77,14 +77,14 @@ say_read_terminal(
 
 /* Whether the caller may speak by the terminal; a terminal by itself. */
 static bool
-say_find_terminal(
+speech_find_terminal(
     struct gateway *g, struct svc_call *c, struct str named, struct str *user)
 {
 	struct terminal t;
 
 	if (!caller_is_terminal(c) && !caller_user(g, c, named, user))
 		return false;
-	if (!say_read_terminal(g, c, svc_call_param(c, 0), &t))
+	if (!speech_read_terminal(g, c, svc_call_param(c, 0), &t))
 		return false;
 	if (caller_is_terminal(c))
 		*user = t.user_id;
@@ -96,34 +96,33 @@ say_find_terminal(
 
 /* A notifier has a rate of its own. */
 static bool
-say_may_speak(struct gateway *g, struct svc_call *c)
+speech_is_permitted(struct gateway *g, struct svc_call *c)
 {
 	const struct auth_caller *caller = svc_call_caller(c);
 
 	if (caller == NULL || caller->role != WIRE_ROLE_NOTIFIER ||
 	    speech_limits_take(g->speech_limits, caller->key))
 		return true;
-	svc_fail_as(c, &say_too_often);
+	svc_fail_as(c, &speech_too_often);
 	return false;
 }
 
 /* ---- say ---- */
 
 static void
-say_on_stored(struct svc_call *c, const struct peer_request *q)
+speech_on_stored(struct svc_call *c, const struct peer_request *q)
 {
 	const struct wire_speak_request *req = q->msg;
 
 	svc_audit_call(c,
-	    &(struct wire_audit){
-		.action = WIRE_AUDIT_ACTION_SPEECH_REQUESTED,
+	    &(struct wire_audit){ .action = WIRE_AUDIT_ACTION_SPEECH_REQUESTED,
 		.user_id = req->user_id,
 		.terminal_id = req->terminal_id });
 	svc_reply_accepted(c, q->reply);
 }
 
 static bool
-say_has_one_text(struct svc_call *c, const struct wire_say *body)
+speech_has_one_text(struct svc_call *c, const struct wire_speech_body *body)
 {
 	if ((body->text.p == NULL) != (body->about.p == NULL))
 		return true;
@@ -133,11 +132,12 @@ say_has_one_text(struct svc_call *c, const struct wire_say *body)
 }
 
 static void
-say_send(struct gateway *g, struct svc_call *c, struct str user,
-    struct str terminal)
+speech_send(
+    struct gateway *g, struct svc_call *c, struct str user, struct str terminal)
 {
-	const struct wire_say *body = svc_call_request(c);
-	struct wire_speak_request *q = say_request(c, body->id, body->expires_s);
+	const struct wire_speech_body *body = svc_call_request(c);
+	struct wire_speak_request *q =
+	    speech_request(c, body->id, body->expires_s);
 
 	if (q == NULL)
 		return;
@@ -147,35 +147,35 @@ say_send(struct gateway *g, struct svc_call *c, struct str user,
 	q->text = q->verbatim ? body->text : body->about;
 	q->title = body->title;
 	q->urgent = body->urgent;
-	service_call_send(g, c, &say_speak, q, say_on_stored);
+	service_call_send(g, c, &speech_speak, q, speech_on_stored);
 }
 
 void
-on_terminals_say(void *app, struct svc_call *c)
+on_terminals_speak(void *app, struct svc_call *c)
 {
-	const struct wire_say *body = svc_call_request(c);
+	const struct wire_speech_body *body = svc_call_request(c);
 	struct str user;
 
-	if (say_find_terminal(app, c, body->user_id, &user) &&
-	    say_has_one_text(c, body) && say_may_speak(app, c))
-		say_send(app, c, user, svc_call_param(c, 0));
+	if (speech_find_terminal(app, c, body->user_id, &user) &&
+	    speech_has_one_text(c, body) && speech_is_permitted(app, c))
+		speech_send(app, c, user, svc_call_param(c, 0));
 }
 
 void
-on_users_say(void *app, struct svc_call *c)
+on_users_speak(void *app, struct svc_call *c)
 {
-	const struct wire_say *body = svc_call_request(c);
+	const struct wire_speech_body *body = svc_call_request(c);
 	struct str user = svc_call_param(c, 0);
 
-	if (!gateway_id(c, user, "user_id") || !say_has_one_text(c, body))
+	if (!gateway_id(c, user, "user_id") || !speech_has_one_text(c, body))
 		return;
 	if (body->user_id.p != NULL &&
 	    !str_eq(svc_call_user(c, body->user_id), user)) {
 		svc_fail(c, RC_INVALID, "/user_id: is not that of the path");
 		return;
 	}
-	if (say_may_speak(app, c))
-		say_send(app, c, user, (struct str){ NULL, 0 });
+	if (speech_is_permitted(app, c))
+		speech_send(app, c, user, (struct str){ NULL, 0 });
 }
 
 /* ---- notices ---- */
@@ -194,18 +194,18 @@ on_terminals_notice(void *app, struct svc_call *c)
 	struct wire_speak_request *q;
 	struct gateway *g = app;
 
-	if (!say_find_terminal(g, c, body->user_id, &user))
+	if (!speech_find_terminal(g, c, body->user_id, &user))
 		return;
 	if (body->data.n > NOTICE_DATA_MAX) {
-		gateway_reject(c, RC_INVALID,
-		    "/data: must be at most %d bytes", NOTICE_DATA_MAX);
+		gateway_reject(c, RC_INVALID, "/data: must be at most %d bytes",
+		    NOTICE_DATA_MAX);
 		return;
 	}
 	if (!speech_limits_notice(g->speech_limits, terminal, body->type)) {
 		svc_fail_as(c, &notice_too_often);
 		return;
 	}
-	q = say_request(c, (struct str){ NULL, 0 }, NOTICE_S);
+	q = speech_request(c, (struct str){ NULL, 0 }, NOTICE_S);
 	if (q == NULL)
 		return;
 	q->user_id = user;
@@ -218,7 +218,7 @@ on_terminals_notice(void *app, struct svc_call *c)
 	if (q->text.p == NULL)
 		gateway_fail(c, RC_TOOBIG);
 	else
-		service_call_send(g, c, &say_speak, q, notice_on_stored);
+		service_call_send(g, c, &speech_speak, q, notice_on_stored);
 }
 
 /* ---- pushes ---- */
@@ -236,5 +236,5 @@ on_pushes_get(void *app, struct svc_call *c)
 	if (!caller_query_user(app, c, &q->user_id))
 		return;
 	q->push_id = svc_call_param(c, 0);
-	service_call_send(app, c, &say_push, q, NULL);
+	service_call_send(app, c, &speech_push, q, NULL);
 }
