@@ -48,21 +48,22 @@ moment_put_time(int s, bool chinese, struct buf *out)
 		buf_puts(out, hour < 12 ? " am" : " pm");
 }
 
+/* With the year unless it is this one. */
 static void
-moment_put_date(int64_t day, bool with_year, bool chinese, struct buf *out)
+moment_put_date(int64_t day, int64_t this_year, bool chinese, struct buf *out)
 {
 	struct civil c = civil_of_days(day);
 	const char *weekday = moment_weekdays[chinese][civil_weekday(day) - 1];
 
 	if (chinese) {
-		if (with_year)
+		if (c.year != this_year)
 			buf_printf(out, "%d年", (int)c.year);
 		buf_printf(out, "%d月%d日星期%s", c.month, c.day, weekday);
 		return;
 	}
 	buf_printf(
 	    out, "%s, %s %d", weekday, moment_months[c.month - 1], c.day);
-	if (with_year)
+	if (c.year != this_year)
 		buf_printf(out, ", %d", (int)c.year);
 }
 
@@ -74,8 +75,7 @@ moment_put(struct wall t, struct wall now, const struct zone *zone,
 	int64_t day = (local - (local < 0 ? DAY - 1 : 0)) / DAY;
 	int64_t today = zone_local_of(zone, now) / DAY;
 
-	moment_put_date(day,
-	    civil_of_days(day).year != civil_of_days(today).year, chinese, out);
+	moment_put_date(day, civil_of_days(today).year, chinese, out);
 	if (!chinese)
 		buf_puts(out, " at ");
 	moment_put_time((int)(local - day * DAY), chinese, out);
@@ -211,7 +211,7 @@ rule_put_dates(const struct alarm_rule *r, bool chinese, struct buf *out)
 	for (i = 0; i < r->n_dates; i++) {
 		if (i > 0)
 			buf_puts(out, chinese ? "、" : "; ");
-		moment_put_date(r->dates[i], true, chinese, out);
+		moment_put_date(r->dates[i], 0, chinese, out);
 	}
 }
 
@@ -240,7 +240,7 @@ rule_put_days(const struct alarm_rule *r, bool chinese, struct buf *out)
 	case ALARM_LUNAR:
 		rule_put_date(r, chinese, out);
 		break;
-	case ALARM_ONCE:
+	case ALARM_SINGLE:
 	case ALARM_DATES:
 		rule_put_dates(r, chinese, out);
 		break;
@@ -280,7 +280,7 @@ alarm_rule_describe(const struct alarm_rule *r, struct wall now,
 		rule_put_interval(r->every_s, chinese, out);
 		return;
 	}
-	if (r->kind == ALARM_ONCE) {
+	if (r->kind == ALARM_SINGLE) {
 		moment_put(r->instant.ms > 0
 			? r->instant
 			: alarm_instant_of(zone, r->dates[0] * DAY + r->time_s),

@@ -16,7 +16,7 @@
 #define HALF     (DAY / 2)
 #define NINE     (9 * 3600)
 #define WORKDAYS 0x1fu
-/* Expressions that are told apart; more are "several" as well. */
+/* Expressions that are looked for; two are too many. */
 #define FOUND_MAX 4
 /* Years in which a date of the year must be the same one. */
 #define YEARLY_TRIES 4
@@ -155,14 +155,15 @@ when_check_rest(const struct when_read *r, const struct datetime *w)
 static void
 when_set_instant(struct alarm_rule *out, struct wall t)
 {
-	*out =
-	    (struct alarm_rule){ .kind = ALARM_ONCE, .every = 1, .instant = t };
+	*out = (struct alarm_rule){
+		.kind = ALARM_SINGLE, .every = 1, .instant = t
+	};
 }
 
 static void
 when_set_local(struct alarm_rule *out, int64_t local)
 {
-	*out = (struct alarm_rule){ .kind = ALARM_ONCE,
+	*out = (struct alarm_rule){ .kind = ALARM_SINGLE,
 		.every = 1,
 		.dates = { local / DAY },
 		.n_dates = 1,
@@ -174,7 +175,7 @@ when_set_elapsed(
     const struct when_read *r, double seconds, struct alarm_rule *out)
 {
 	if (seconds < 1)
-		return ALARM_WHEN_PAST;
+		return ALARM_WHEN_EXPIRED;
 	if (seconds > ALARM_EVERY_S_MAX * 100.)
 		return ALARM_WHEN_FAR;
 	when_set_instant(out,
@@ -199,13 +200,13 @@ when_read_instant(
 	int64_t local = w->at.ms / 1000;
 
 	if (w->is_approximate || w->is_loose || w->grain >= DATETIME_MONTH)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	if (w->from.ms == 0 || w->to.ms == 0 ||
 	    (w->kind == DATETIME_INTERVAL && w->is_bounded &&
 		w->at.ms == w->to.ms))
 		return ALARM_WHEN_OPEN;
 	if (w->at.ms <= r->local.ms)
-		return ALARM_WHEN_PAST;
+		return ALARM_WHEN_EXPIRED;
 	if (w->is_relative && w->grain < DATETIME_DAY)
 		return when_set_elapsed(r, w->seconds, out);
 	if (w->is_either_half && r->in->near_s < 0)
@@ -254,7 +255,7 @@ when_read_weekly(
 	unsigned days = w->repeat.weekdays;
 
 	if (days == 0)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	out->kind = ALARM_WEEKLY;
 	/* 半夜 is the start of the next day. */
 	if (w->repeat.time_s >= DAY)
@@ -350,7 +351,7 @@ when_read_yearly(
 	if (w->repeat.time_s >= DAY)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (w->repeat.month_day == 0 && w->repeat.month != 0)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	if (w->repeat.month_day == 0)
 		return when_read_holiday(r, w, out);
 	out->kind = ALARM_YEARLY;
@@ -452,7 +453,7 @@ when_read_found(struct when_read *r, struct alarm_rule *out)
 	if (w->confidence < CONFIDENCE_MIN)
 		return ALARM_WHEN_UNREAD;
 	if (w->kind == DATETIME_DURATION)
-		return w->is_approximate ? ALARM_WHEN_VAGUE
+		return w->is_approximate ? ALARM_WHEN_INEXACT
 					 : when_set_elapsed(r, w->seconds, out);
 	if (w->kind == DATETIME_REPEAT)
 		return when_read_repeat(r, w, out);
@@ -547,7 +548,7 @@ when_read(struct when_read *r, struct alarm_rule *out)
 			return ALARM_WHEN_UNREAD;
 		e = when_read_found(r, out);
 	}
-	if (!repeats || (e == ALARM_WHEN_OK && out->kind != ALARM_ONCE))
+	if (!repeats || (e == ALARM_WHEN_OK && out->kind != ALARM_SINGLE))
 		return e;
 	if (e == ALARM_WHEN_OK && when_repeat(r->in, out))
 		return e;
@@ -571,13 +572,13 @@ alarm_when_parse(const struct alarm_when_input *in, struct alarm_rule *out)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (alarm_rule_next(out, in->zone, in->now, &first) == RC_OK)
 		return ALARM_WHEN_OK;
-	if (out->kind == ALARM_ONCE &&
+	if (out->kind == ALARM_SINGLE &&
 	    (out->instant.ms > in->now.ms ||
 		(out->n_dates > 0 &&
 		    civil_of_days(out->dates[0]).year > ALARM_YEAR_MAX)))
 		return ALARM_WHEN_FAR;
-	return out->kind == ALARM_ONCE ? ALARM_WHEN_PAST
-				       : ALARM_WHEN_UNSUPPORTED;
+	return out->kind == ALARM_SINGLE ? ALARM_WHEN_EXPIRED
+					 : ALARM_WHEN_UNSUPPORTED;
 }
 
 /* ---- words ---- */
@@ -587,9 +588,10 @@ static const char *const when_words[2][ALARM_WHEN_COUNT] = {
 	    [ALARM_WHEN_NONE] = "no time was given: when exactly?",
 	    [ALARM_WHEN_AMBIGUOUS] = "may be in the morning or in the evening, "
 				     "or is not one exact time: which one?",
-	    [ALARM_WHEN_VAGUE] = "is not an exact time: on which day, at what "
-				 "time?",
-	    [ALARM_WHEN_PAST] = "is over: when is it to be instead?",
+	    [ALARM_WHEN_INEXACT] =
+		"is not an exact time: on which day, at what "
+		"time?",
+	    [ALARM_WHEN_EXPIRED] = "is over: when is it to be instead?",
 	    [ALARM_WHEN_OPEN] = "is a deadline or an open period: at what time "
 				"exactly?",
 	    [ALARM_WHEN_SEVERAL] = "has several times: one at a time, please",
@@ -601,8 +603,8 @@ static const char *const when_words[2][ALARM_WHEN_COUNT] = {
 	{
 	    [ALARM_WHEN_NONE] = "没有说时间：具体什么时候？",
 	    [ALARM_WHEN_AMBIGUOUS] = "不够准确：是早上还是晚上，具体几点？",
-	    [ALARM_WHEN_VAGUE] = "不是确切的时间：具体是哪天、几点？",
-	    [ALARM_WHEN_PAST] = "已经过去了：想定在什么时候？",
+	    [ALARM_WHEN_INEXACT] = "不是确切的时间：具体是哪天、几点？",
+	    [ALARM_WHEN_EXPIRED] = "已经过去了：想定在什么时候？",
 	    [ALARM_WHEN_OPEN] = "只是期限或时段：具体几点？",
 	    [ALARM_WHEN_SEVERAL] = "有不止一个时间：请一次说一个。",
 	    [ALARM_WHEN_UNREAD] =

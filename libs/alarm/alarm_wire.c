@@ -112,7 +112,7 @@ alarm_read_dates(const struct wire_alarm_rule *in, struct alarm_rule *r)
 }
 
 static const char *
-alarm_read_once(const struct wire_alarm_rule *in, struct alarm_rule *r)
+alarm_read_single(const struct wire_alarm_rule *in, struct alarm_rule *r)
 {
 	if (r->instant.ms > 0)
 		return NULL;
@@ -126,8 +126,8 @@ static const char *
 alarm_read_kind(const struct wire_alarm_rule *in, struct alarm_rule *r)
 {
 	switch (r->kind) {
-	case ALARM_ONCE:
-		return alarm_read_once(in, r);
+	case ALARM_SINGLE:
+		return alarm_read_single(in, r);
 	case ALARM_EVERY:
 		if (r->instant.ms <= 0)
 			return "instant: must be given";
@@ -258,7 +258,7 @@ alarm_write_texts(const struct alarm_rule *r, const struct zone *zone,
 		out->at = alarm_write_time(a, r->time_s);
 		ok = out->at.p != NULL;
 	}
-	if (ok && r->kind == ALARM_ONCE && r->instant.ms <= 0) {
+	if (ok && r->kind == ALARM_SINGLE && r->instant.ms <= 0) {
 		out->date = alarm_write_date(a, r->dates[0]);
 		ok = out->date.p != NULL;
 	}

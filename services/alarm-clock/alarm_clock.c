@@ -35,7 +35,7 @@ const struct conf_opt clock_opts[CLOCK_OPTS_N] = {
 	    "time zone of users whose profile has none"),
 	CLOCK_OPT("ALARMS_PER_USER", CONF_INT, per_user, "200", 1, 800,
 	    "alarms of a user that will ring"),
-	CLOCK_OPT("ALARM_LATE_S", CONF_INT, say_lag_s, "300", 1, 86400,
+	CLOCK_OPT("ALARM_LATE_S", CONF_INT, spoken_lag_s, "300", 1, 86400,
 	    "an alarm that rings so long after its time says so, s"),
 	CLOCK_OPT("SPEAK_PER_DAY", CONF_INT, speak_per_day, "12", 0, 1000,
 	    "how often a soul speaks on its own account to a user on a day"),

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "alarm_reject.h"
 #include "core/arena.h"
 #include "core/rc.h"
 #include "wire/msgs.h"
@@ -15,14 +16,6 @@ struct alarm_clock;
 
 /* Alarms of one reply. */
 #define ALARMS_SHOWN_MAX 256
-
-/* Why a request was rejected. */
-struct alarm_rejection {
-	enum rc rc;
-	const char *code; /* a constant; NULL: that of rc */
-	struct str text;  /* for people and models */
-	bool may_be_done;
-};
 
 /*
  * alarm_request_put(c, q, a, out, why), …: RC_INVALID: a time or member is

@@ -7,29 +7,10 @@
 #include "core/buf.h"
 #include "ring.h"
 #include "state/speech.h"
-#include "state/state.h"
 
 #define NAMES_MAX 2048
 /* Alarms that an error names. */
 #define NAMED_MAX 5
-
-enum rc
-alarm_reject(struct alarm_rejection *why, enum rc rc, struct str text)
-{
-	*why = (struct alarm_rejection){ .rc = rc, .text = text };
-	return rc;
-}
-
-enum rc
-alarm_reject_state(struct alarm_rejection *why, enum rc rc)
-{
-	*why = (struct alarm_rejection){
-		.rc = rc,
-		.text = STR("Redis is unavailable: try again later"),
-		.may_be_done = state_may_be_done(rc),
-	};
-	return rc;
-}
 
 static bool
 select_has_text(const struct wire_alarm_record *r, struct str text)

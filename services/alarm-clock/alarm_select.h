@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "alarm_request.h"
+#include "alarm_reject.h"
 #include "alarm_store.h"
 
 struct zone;
@@ -30,12 +30,5 @@ struct alarm_selection {
  */
 enum rc alarm_select(struct alarm_clock *c, struct alarm_selection *s,
     struct arena *a, struct alarm_rejection *why) RC_CHECK;
-
-/*
- * alarm_reject(why, rc, text): Returns rc.  alarm_reject_state(why, rc): The
- * same for an error of Redis.
- */
-enum rc alarm_reject(struct alarm_rejection *why, enum rc rc, struct str text);
-enum rc alarm_reject_state(struct alarm_rejection *why, enum rc rc);
 
 #endif /* !ALARM_CLOCK_ALARM_SELECT_H */

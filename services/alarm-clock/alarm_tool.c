@@ -10,23 +10,23 @@
 #define REVISION_DIGITS 16
 #define TIMEOUT_S       10
 
-#define WHEN                                                                                \
-	"\"when\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":256,"                  \
-	"\"description\":\"The user's words for the time, unchanged: "                      \
-	"下周四晚上九点, 每个工作日早上八点, 10分钟后; or RFC 3339.\"}," \
-	"\"repeat\":{\"type\":\"string\",\"maxLength\":128,"                                \
-	"\"description\":\"The user's words for how it repeats, unless "                    \
-	"when has them.\"}"
-#define TEXT                                                         \
-	"\"text\":{\"type\":\"string\",\"maxLength\":1024,"          \
-	"\"description\":\"What to remind of, in the user's words; " \
-	"empty if nothing was said.\"}"
-#define SELECT                                                            \
-	"\"alarm_id\":{\"type\":\"string\",\"maxLength\":80,"             \
-	"\"description\":\"As list_alarms has it.\"},"                    \
-	"\"match_text\":{\"type\":\"string\",\"maxLength\":256,"          \
-	"\"description\":\"Without alarm_id: text that the alarm's text " \
-	"has.\"}"
+#define TEXT_OF(name, max, what)                                   \
+	"\"" name "\":{\"type\":\"string\",\"maxLength\":" max "," \
+	"\"description\":\"" what "\"}"
+#define WHEN                                                                    \
+	TEXT_OF("when", "256",                                                  \
+	    "The user's words for the time, unchanged (下周四晚上九点, " \
+	    "每个工作日早上八点, 10分钟后), or RFC 3339.")                      \
+	"," TEXT_OF("repeat", "128",                                            \
+	    "The user's words for how it repeats, unless when has them.")
+#define TEXT                                                            \
+	TEXT_OF("text", "1024",                                         \
+	    "What to remind of, in the user's words; empty if nothing " \
+	    "was said.")
+#define SELECT                                              \
+	TEXT_OF("alarm_id", "80", "As list_alarms has it.") \
+	"," TEXT_OF("match_text", "256",                    \
+	    "Without alarm_id: text that the alarm's text has.")
 
 /* Words of a language model's context: each says what it needs to know. */
 static const struct {

@@ -61,12 +61,12 @@ alarm_view(const struct wire_alarm_record *r, const struct zone *zone,
 		out->next_at = view_time(r->at_ms, a);
 	}
 	if (began || r->last_at_ms > 0) {
-		struct wire_alarm_record past = *r;
+		struct wire_alarm_record ended = *r;
 
-		past.at_ms = began ? r->at_ms : r->last_at_ms;
-		ring_occurrence(&past, id);
+		ended.at_ms = began ? r->at_ms : r->last_at_ms;
+		ring_occurrence(&ended, id);
 		out->occurrence = arena_str(a, str_of(id));
-		out->occurred_at = view_time(past.at_ms, a);
+		out->occurred_at = view_time(ended.at_ms, a);
 	}
 	out->created_at = view_time(r->created_ms, a);
 	out->updated_at = view_time(r->updated_ms, a);

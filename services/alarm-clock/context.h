@@ -37,7 +37,7 @@ struct clock_conf {
 	int64_t redis_timeout_ms;
 	const char *zone;
 	int64_t per_user;
-	int64_t say_lag_s; /* from when on it says how much it lags */
+	int64_t spoken_lag_s; /* from when on it says how much it lags */
 	int64_t speak_per_day;
 	int64_t deliveries_max;
 };

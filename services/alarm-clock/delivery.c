@@ -117,11 +117,11 @@ delivery_note_missed(struct delivery *d)
 	struct buf json = BUF_INIT(RUN_NOTE_MAX);
 	char id[RING_ID_MAX];
 	struct wire_run_note m;
-	struct wire_alarm_record past = *r;
+	struct wire_alarm_record ended = *r;
 	enum rc rc;
 
-	past.at_ms = r->last_at_ms;
-	ring_occurrence(&past, id);
+	ended.at_ms = r->last_at_ms;
+	ring_occurrence(&ended, id);
 	m = (struct wire_run_note){ .run_id = str_of(id),
 		.engine = STR("alarm_clock"),
 		.title = r->text,
@@ -273,7 +273,7 @@ delivery_speak(struct delivery *d)
 	int64_t lag = (delivery_now(d) - r->at_ms) / 1000;
 	struct ring_turn_opts turn = { .r = r,
 		.session_id = r->session_id,
-		.lag_s = lag > d->c->conf->say_lag_s ? lag : 0,
+		.lag_s = lag > d->c->conf->spoken_lag_s ? lag : 0,
 		.a = d->a };
 	enum ring_outcome o;
 

@@ -12,21 +12,27 @@
 struct alarm_clock;
 struct svc_call;
 
-/* ---- on_alarm.c: svc_route.fn ---- */
+/* ---- on_alarm.c ---- */
 
+/*
+ * on_alarm_put(c, call), on_alarm_list(), on_alarm_change(), on_alarm_cancel(),
+ * on_alarm_snooze(): svc_route.fn.
+ */
 void on_alarm_put(void *app, struct svc_call *c);
 void on_alarm_list(void *app, struct svc_call *c);
 void on_alarm_change(void *app, struct svc_call *c);
 void on_alarm_cancel(void *app, struct svc_call *c);
 void on_alarm_snooze(void *app, struct svc_call *c);
 
-/* ---- on_speak.c: svc_route.fn ---- */
+/* ---- on_speak.c ---- */
 
+/* on_speak(c, call), on_push_get(c, call): svc_route.fn. */
 void on_speak(void *app, struct svc_call *c);
 void on_push_get(void *app, struct svc_call *c);
 
-/* ---- on_tool.c: svc_route.fn ---- */
+/* ---- on_tool.c ---- */
 
+/* on_tool_list(c, call), on_tool_call(c, call): svc_route.fn. */
 void on_tool_list(void *app, struct svc_call *c);
 void on_tool_call(void *app, struct svc_call *c);
 

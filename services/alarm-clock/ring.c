@@ -130,25 +130,24 @@ bool
 ring_pick(struct wire_alarm_record *r, const struct ring_bodies *bodies,
     int64_t now_ms, struct arena *a)
 {
-	size_t i;
+	bool same = r->body.n > 0 && !ring_was_tried(r, r->body);
+	size_t i = 0;
 
-	if (r->body.n > 0 && !ring_was_tried(r, r->body))
-		goto begin;
-	for (i = 0; i < bodies->n && i < RING_BODIES_MAX; i++)
-		if (!ring_was_tried(r, bodies->id[i]))
-			break;
-	if (i == bodies->n || i == RING_BODIES_MAX) {
+	while (!same && i < bodies->n && ring_was_tried(r, bodies->id[i]))
+		i++;
+	if (!same && i >= bodies->n) {
 		if (bodies->n == 0 || r->reason.n == 0)
 			r->reason = str_of(ring_reasons[RING_NO_BODY]);
 		ring_next_round(r, now_ms);
 		return false;
 	}
-	r->body = arena_str(a, bodies->id[i]);
+	if (!same) {
+		r->body = arena_str(a, bodies->id[i]);
+		r->body_attempts = 0;
+		r->body_since_ms = now_ms;
+	}
 	if (r->body.p == NULL)
 		return false;
-	r->body_attempts = 0;
-	r->body_since_ms = now_ms;
-begin:
 	r->attempts++;
 	r->body_attempts++;
 	return true;

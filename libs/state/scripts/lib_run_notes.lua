@@ -1,7 +1,7 @@
 -- lib_run_notes: what a session is to report of its runs.
 --
--- read_notes(notes, session): those in notes (key) of the session (token), or of
--- any, '*', the oldest run first; none if they cannot be read now.
+-- read_notes(notes, session): those in notes (key) of the session (token), or
+-- of any, '*', the oldest run first; none if they cannot be read now.
 
 local function read_notes(notes, session)
   local all, ids, of = redis.pcall('HGETALL', notes), {}, {}

@@ -25,7 +25,7 @@ struct alarm_writer {
 	struct arena *a;
 	struct buf normalized, parameters;
 	struct wire_out n, p;
-	bool asks; /* normalized has a question */
+	bool has_question; /* normalized has a question */
 	bool failed;
 };
 
@@ -72,7 +72,7 @@ alarm_writer_end(struct alarm_writer *w, enum alarm_act act,
 		out->parameters = arena_str(w->a, buf_str(&w->parameters));
 		out->missing_parameters = NULL;
 		out->n_missing_parameters = 0;
-		if (w->asks) {
+		if (w->has_question) {
 			out->missing_parameters =
 			    arena_alloc(w->a, sizeof(*out->missing_parameters));
 			if (out->missing_parameters != NULL)
@@ -80,7 +80,7 @@ alarm_writer_end(struct alarm_writer *w, enum alarm_act act,
 			out->n_missing_parameters = 1;
 		}
 		if (out->normalized.p != NULL && out->parameters.p != NULL &&
-		    (!w->asks || out->missing_parameters != NULL))
+		    (!w->has_question || out->missing_parameters != NULL))
 			rc = RC_OK;
 	}
 	buf_free(&w->normalized);
@@ -91,7 +91,7 @@ alarm_writer_end(struct alarm_writer *w, enum alarm_act act,
 /* ---- the time ---- */
 
 static void
-alarm_writer_ask(
+alarm_writer_question(
     struct alarm_writer *w, enum alarm_when_error e, struct str when)
 {
 	char why[ALARM_WHY_MAX];
@@ -101,7 +101,7 @@ alarm_writer_ask(
 	    e, when.n > 0 ? when : w->u->cmd.text, why, sizeof(why));
 	wire_out_name(&w->n, "question");
 	wire_out_str(&w->n, str_of(why));
-	w->asks = true;
+	w->has_question = true;
 }
 
 static void
@@ -152,7 +152,7 @@ alarm_write_set(struct alarm_writer *w, const struct alarm_phrase *p)
 	if (e == ALARM_WHEN_OK)
 		alarm_writer_put_rule(w, &rule);
 	else
-		alarm_writer_ask(w, e, p->when);
+		alarm_writer_question(w, e, p->when);
 }
 
 /*
@@ -170,7 +170,7 @@ alarm_write_change(struct alarm_writer *w, const struct alarm_phrase *p)
 	if (e == ALARM_WHEN_OK || e == ALARM_WHEN_AMBIGUOUS)
 		alarm_writer_put(w, "when", p->when);
 	else
-		alarm_writer_ask(w, e, p->when);
+		alarm_writer_question(w, e, p->when);
 }
 
 enum rc
@@ -231,7 +231,7 @@ static bool
 alarm_is_for_later(enum alarm_when_error e)
 {
 	return e == ALARM_WHEN_OK || e == ALARM_WHEN_AMBIGUOUS ||
-	    e == ALARM_WHEN_VAGUE || e == ALARM_WHEN_OPEN ||
+	    e == ALARM_WHEN_INEXACT || e == ALARM_WHEN_OPEN ||
 	    e == ALARM_WHEN_UNSUPPORTED;
 }
 
@@ -256,6 +256,6 @@ alarm_schedule_write(const struct utterance *u, struct str when,
 	if (e == ALARM_WHEN_OK)
 		alarm_writer_put_rule(&w, &rule);
 	else
-		alarm_writer_ask(&w, e, when);
+		alarm_writer_question(&w, e, when);
 	return alarm_writer_end(&w, ALARM_ACT_SET, io);
 }

@@ -16,22 +16,23 @@
 #define T           "\\x01"
 
 /* What may precede a request, and follow it. */
-#define PRE                                                                                                              \
-	"^(?:请|麻烦你?|帮忙|帮我|帮|给我|替我|你|记得|到时候?|能不能|可不可以|可以|能|"    \
-	"我想让你|我要你|我想|我要|要|让|嗯|呃|那个|那|好的|好|就|在|再|然后|现在|马上|,|" \
-	"，|、|please|can you|could you|would you|hey|okay|ok|"                                                        \
-	"i want you to|i'd like you to| )*"
-#define END                                                                                       \
-	"(?:好吗|好不好|行吗|可以吗|吧|啊|哦|呀|谢谢你?|[.。!！~?？]|please|" \
-	"thanks|thank you|for me| )*$"
-#define END_DONE  "(?:了|掉|" END_PARTS ")*$"
-#define END_PARTS "好吗|好不好|行吗|可以吗|吧|啊|哦|呀|谢谢你?|[.。!！~]| "
-#define NOUN      "(闹钟|闹铃|闹表|提醒|计时器|定时器|倒计时)"
-#define NOUN_EN   "(alarm clock|alarm|reminder|timer|countdown)s?"
+#define PRE_HELP  "请|麻烦你?|帮忙|帮我|帮|给我|替我|你|记得|到时候?|"
+#define PRE_MODAL "能不能|可不可以|可以|能|我想让你|我要你|我想|我要|要|让|"
+#define PRE_FILL  "嗯|呃|那个|那|好的|好|就|在|再|然后|现在|马上|,|，|、|"
+#define PRE_EN    "please|can you|could you|would you|hey|okay|ok|"
+#define PRE_EN_I  "i want you to|i'd like you to| "
+#define PRE       "^(?:" PRE_HELP PRE_MODAL PRE_FILL PRE_EN PRE_EN_I ")*"
+#define END_ZH    "好吗|好不好|行吗|可以吗|吧|啊|哦|呀|谢谢你?|"
+#define END_EN    "please|thanks|thank you|for me| "
+#define END       "(?:" END_ZH END_EN "|[.。!！~?？])*$"
+/* 取消了: the action is completed, or to be. */
+#define END_DONE "(?:了|掉|" END_ZH "[.。!！~]| )*$"
+#define NOUN     "(闹钟|闹铃|闹表|提醒|计时器|定时器|倒计时)"
+#define NOUN_EN  "(alarm clock|alarm|reminder|timer|countdown)s?"
 /* What one is called for, after 叫我: 叫我小王 is no alarm. */
-#define WAKE_FOR                                                                                              \
-	"(?:一下|一声)?(?:起床|起来|起|去|吃|开|出|上|下|做|看|回|接|睡|喝|醒|打|买|" \
-	"交|赶|拿|取|写|练|跑|学|关|收|洗|集合|运动)"
+#define WAKE_GO  "起床|起来|起|去|吃|开|出|上|下|做|看|回|接|睡|喝|醒|打|"
+#define WAKE_GET "买|交|赶|拿|取|写|练|跑|学|关|收|洗|集合|运动"
+#define WAKE_FOR "(?:一下|一声)?(?:" WAKE_GO WAKE_GET ")"
 
 /* Groups: 1 before the noun or verb, 2 the noun, 3 after it; 0 of a pattern
  * that has none. */
@@ -259,7 +260,7 @@ alarm_outline_when(const struct alarm_outline *o, struct rx_span part,
 	return out;
 }
 
-/* A part of the outline as the user wrote it; without times if asked to. */
+/* A part of the outline as the user wrote it; without its times if so. */
 static struct str
 alarm_outline_text(const struct alarm_outline *o, struct rx_span part,
     const struct alarm_pattern *p, bool with_times, struct arena *a)
@@ -286,7 +287,7 @@ alarm_outline_text(const struct alarm_outline *o, struct rx_span part,
 	return out;
 }
 
-/* ---- what was said ---- */
+/* ---- what to say ---- */
 
 /* Words at both ends that are no part of what to say. */
 static struct str
@@ -350,7 +351,7 @@ alarm_is_complete(const struct alarm_outline *o, struct str when)
 
 /* 提醒我为什么来这里: a question, unless it has a time. */
 static bool
-alarm_asks(struct str s)
+alarm_begins_question(struct str s)
 {
 	static const struct str starts[] = { STR_INIT("为什么"),
 		STR_INIT("什么"), STR_INIT("谁"), STR_INIT("怎么"),
@@ -378,7 +379,7 @@ alarm_fill_set(const struct alarm_outline *o, const struct alarm_pattern *p,
 	struct rx_span whole = { 0, (ptrdiff_t)o->n };
 	struct rx_span after = alarm_group(m, p->after);
 	struct rx_span before = { 0, after.end > 0 ? after.start : whole.end };
-	struct str said;
+	struct str content;
 	bool split;
 
 	/* 八点提醒我三点开会: the second time is what to say. */
@@ -388,19 +389,19 @@ alarm_fill_set(const struct alarm_outline *o, const struct alarm_pattern *p,
 		out->when = alarm_outline_when(o, whole, p, a);
 	if (p->needs_time && out->when.p == NULL)
 		return false;
-	said = alarm_outline_text(o, after, p, split, a);
-	if (said.p == NULL)
+	content = alarm_outline_text(o, after, p, split, a);
+	if (content.p == NULL)
 		return false;
-	said = alarm_trim(said);
-	if (said.n == 0 && p->noun > 0) {
+	content = alarm_trim(content);
+	if (content.n == 0 && p->noun > 0) {
 		/* 加一个周五下午三点开会的提醒 */
-		said = alarm_trim(alarm_outline_text(
+		content = alarm_trim(alarm_outline_text(
 		    o, alarm_group(m, p->before), p, false, a));
 	}
-	if (alarm_is_question(said) ||
-	    (out->when.p == NULL && alarm_asks(said)))
+	if (alarm_is_question(content) ||
+	    (out->when.p == NULL && alarm_begins_question(content)))
 		return false;
-	out->text = said;
+	out->text = content;
 	return true;
 }
 

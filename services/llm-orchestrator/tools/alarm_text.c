@@ -36,7 +36,7 @@ alarm_put_when(const struct alarm_text_input *in,
 		return;
 	if (alarm_rule_of_wire(&alarm->rule, &rule, why, sizeof(why)) ==
 		RC_OK &&
-	    rule.kind != ALARM_ONCE) {
+	    rule.kind != ALARM_SINGLE) {
 		alarm_rule_describe(&rule, in->now, zone, in->chinese, b);
 		buf_puts(b, in->chinese ? "，下一次是" : ", next on ");
 	}

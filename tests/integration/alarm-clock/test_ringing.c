@@ -22,7 +22,7 @@ ring_put(const char *body, int ms, const char *text, char id[AC_ID])
 	ac_put(&f, q, id);
 }
 
-TEST(a_reminder_is_spoken_once)
+TEST(a_reminder_is_spoken_a_single_time)
 {
 	char id[AC_ID];
 	struct ac_turn t;
@@ -39,7 +39,7 @@ TEST(a_reminder_is_spoken_once)
 	ac_stop(&f);
 }
 
-TEST(a_recurring_alarm_is_set_again)
+TEST(a_recurring_alarm_waits_for_its_next_time)
 {
 	char id[AC_ID];
 
@@ -152,7 +152,7 @@ TEST_T(an_alarm_survives_every_kill, 90)
 	ac_stop(&f);
 }
 
-TEST_T(two_replicas_ring_each_alarm_once, 60)
+TEST_T(two_replicas_ring_each_alarm_a_single_time, 60)
 {
 	char id[40][AC_ID], text[16];
 	size_t i;
@@ -170,7 +170,7 @@ TEST_T(two_replicas_ring_each_alarm_once, 60)
 	ac_stop(&f);
 }
 
-TEST(a_body_that_rings_itself_is_not_asked_to_speak)
+TEST(a_body_that_rings_itself_is_not_requested)
 {
 	char rule[AC_ID], q[512], id[AC_ID];
 

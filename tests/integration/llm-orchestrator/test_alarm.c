@@ -8,32 +8,33 @@
 
 #include "testkit/orch_fixture.h"
 
-#define INTENT_SYSTEM(id, normalized)                                        \
-	"{\"intent_id\":\"" id "\",\"intent_name\":\"设置提醒\","            \
-	"\"confidence\":0.95,\"status\":\"system\",\"segment_index\":0,"     \
+#define INTENT_SYSTEM(id, normalized)                                    \
+	"{\"intent_id\":\"" id "\",\"intent_name\":\"设置提醒\","    \
+	"\"confidence\":0.95,\"status\":\"system\",\"segment_index\":0," \
 	"\"span\":{\"text\":\"x\",\"start\":0,\"end\":1},"               \
-	"\"parameters\":{\"when\":\"明天早上\"},"                         \
-	"\"normalized\":" normalized ",\"missing_parameters\":[],"           \
+	"\"parameters\":{\"when\":\"明天早上\"},"                    \
+	"\"normalized\":" normalized ",\"missing_parameters\":[],"       \
 	"\"evidence\":[]}"
-#define INTENT_SET                                                           \
-	INTENT_SYSTEM("sys.set_alarm",                                       \
-	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"reminder\",\"text\":"   \
-	    "\"喝水\",\"rule\":{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
+#define INTENT_SET                                          \
+	INTENT_SYSTEM("sys.set_alarm",                      \
+	    "{\"skill\":\"sys.set_alarm\",\"kind\":"        \
+	    "\"reminder\",\"text\":\"喝水\",\"rule\":"    \
+	    "{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
 	    "\"2036-11-28\"},\"zone\":\"Asia/Shanghai\"}")
-#define INTENT_ASKS                                                        \
+#define INTENT_QUESTION                                                    \
 	INTENT_SYSTEM("sys.set_alarm",                                     \
 	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"reminder\",\"text\":" \
 	    "\"\",\"question\":\"“九点”是早上还是晚上？\"}")
-#define INTENT_OWN                                                         \
-	INTENT_READY("i_own",                                              \
-	    "{\"skill\":\"create_alarm\",\"trigger_at\":"                  \
+#define INTENT_OWN                                        \
+	INTENT_READY("i_own",                             \
+	    "{\"skill\":\"create_alarm\",\"trigger_at\":" \
 	    "\"2036-11-28T08:00:00+08:00\",\"label\":\"起床\"}")
-#define REPLY_SET                                                             \
-	"{\"alarm\":{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"kind\":"        \
-	"\"reminder\",\"text\":\"喝水\",\"rule\":{\"kind\":\"once\",\"at\":"  \
-	"\"08:00\",\"date\":\"2036-11-28\"},\"zone\":\"Asia/Shanghai\","      \
-	"\"state\":\"set\",\"next_at\":\"2036-11-28T00:00:00Z\",\"attempts\"" \
-	":0,\"created_at\":\"2026-11-27T06:40:00Z\",\"updated_at\":"          \
+#define REPLY_SET                                                              \
+	"{\"alarm\":{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"kind\":"         \
+	"\"reminder\",\"text\":\"喝水\",\"rule\":{\"kind\":\"once\",\"at\":" \
+	"\"08:00\",\"date\":\"2036-11-28\"},\"zone\":\"Asia/Shanghai\","       \
+	"\"state\":\"set\",\"next_at\":\"2036-11-28T00:00:00Z\",\"attempts\""  \
+	":0,\"created_at\":\"2026-11-27T06:40:00Z\",\"updated_at\":"           \
 	"\"2026-11-27T06:40:00Z\"},\"created\":true,\"on\":\"t1\"}"
 
 /* alarm-clock: what it was requested last, and its replies. */
@@ -168,10 +169,10 @@ TEST_T(a_question_requests_nothing, 60)
 	orch_fixture_start(&b, 1);
 	orch_peers_serve(&b.peers, "soul.rpc.alarm.put", clock_on_request);
 	orch_peers_set(&b.peers, filter,
-	    INTENT_DECISION("execute_intents", INTENT_ASKS, ""));
+	    INTENT_DECISION("execute_intents", INTENT_QUESTION, ""));
 	orch_turn_start(&t, &b, "九点提醒我");
-	orch_ck_completed(&t, .reply = "“九点”是早上还是晚上？",
-	    .executed = "", .failed = "");
+	orch_ck_completed(&t, .reply = "“九点”是早上还是晚上？", .executed = "",
+	    .failed = "");
 	ck_assert_uint_eq(clock_requests(), 0);
 	ck_assert_uint_eq(orch_model_requests(&b.model), 0);
 	orch_turn_close(&t);
@@ -194,16 +195,14 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	orch_peers_set(&b.peers, filter,
 	    INTENT_DECISION("execute_intents", INTENT_OWN, ""));
 	orch_turn_start(&t, &b, "明天早上叫我起床");
-	orch_ck_completed(
-	    &t, .executed = "create_alarm", .failed = "");
+	orch_ck_completed(&t, .executed = "create_alarm", .failed = "");
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "intent_action"), 1);
 	ck_assert(tk_until(clock_was_requested, NULL, 5000));
 	last = clock_last();
 	ck_assert(json_is_true(json_object_get(last, "self_ringing")));
 	ck_assert_str_eq(orch_text(last, "kind"), "alarm");
 	ck_assert_str_eq(orch_text(last, "text"), "起床");
-	ck_assert_str_eq(
-	    orch_text(last, "when"), "2036-11-28T08:00:00+08:00");
+	ck_assert_str_eq(orch_text(last, "when"), "2036-11-28T08:00:00+08:00");
 	json_decref(last);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);

@@ -71,7 +71,7 @@ TEST(attempts_on_one_body_have_their_delays_and_one_request)
 	ck_assert_int_eq(r.attempts, 5);
 }
 
-TEST(a_body_that_cannot_is_followed_by_the_next_at_once)
+TEST(a_body_that_cannot_is_followed_by_the_next)
 {
 	static const enum ring_outcome cannot[] = { RING_NO_BODY,
 		RING_NO_SKILL };

@@ -40,7 +40,7 @@ when_show(const struct alarm_rule *r, const struct zone *z, struct buf *out)
 	char text[WALL_FORMAT_MAX];
 	struct wall at;
 
-	if (r->kind != ALARM_ONCE) {
+	if (r->kind != ALARM_SINGLE) {
 		alarm_rule_describe(r, when_now(), z, true, out);
 		buf_putc(out, ' ');
 	}
@@ -51,7 +51,7 @@ when_show(const struct alarm_rule *r, const struct zone *z, struct buf *out)
 
 static const struct {
 	const char *when, *repeat, *want;
-} readings[] = {
+} wordings[] = {
 	/* Parts of the day have their hour. */
 	{ "明天早上", NULL, "2026-11-28T08:00:00" },
 	{ "早上", NULL, "2026-11-28T08:00:00" },
@@ -142,10 +142,10 @@ TEST(words_become_rules)
 	struct zone *z = when_zone("Asia/Shanghai");
 	size_t i;
 
-	for (i = 0; i < NELEM(readings); i++) {
+	for (i = 0; i < NELEM(wordings); i++) {
 		struct buf b = BUF_INIT(1024);
-		struct alarm_when_input in = { .when = str_of(readings[i].when),
-			.repeat = str_of(readings[i].repeat),
+		struct alarm_when_input in = { .when = str_of(wordings[i].when),
+			.repeat = str_of(wordings[i].repeat),
 			.now = when_now(),
 			.zone = z,
 			.near_s = -1 };
@@ -154,8 +154,8 @@ TEST(words_become_rules)
 
 		if (alarm_when_read(&in, &r, why, sizeof(why)) == RC_OK)
 			when_show(&r, z, &b);
-		ck_assert_msg(str_eq(buf_str(&b), str_of(readings[i].want)),
-		    "%s: %.*s %s", readings[i].when, STR_ARG(buf_str(&b)), why);
+		ck_assert_msg(str_eq(buf_str(&b), str_of(wordings[i].want)),
+		    "%s: %.*s %s", wordings[i].when, STR_ARG(buf_str(&b)), why);
 		buf_free(&b);
 	}
 	zone_free(z);
@@ -180,18 +180,18 @@ static const struct {
 	{ "七八点", ALARM_WHEN_AMBIGUOUS },
 	{ "明天七八点", ALARM_WHEN_AMBIGUOUS },
 	{ "明天早上七八点", ALARM_WHEN_AMBIGUOUS },
-	{ "待会儿", ALARM_WHEN_VAGUE },
-	{ "过几分钟", ALARM_WHEN_VAGUE },
-	{ "下个月", ALARM_WHEN_VAGUE },
-	{ "明年", ALARM_WHEN_VAGUE },
-	{ "每周", ALARM_WHEN_VAGUE },
-	{ "昨天", ALARM_WHEN_PAST },
-	{ "今天早上八点", ALARM_WHEN_PAST },
-	{ "十分钟前", ALARM_WHEN_PAST },
-	{ "现在", ALARM_WHEN_PAST },
-	{ "2026-11-27T08:00:00+08:00", ALARM_WHEN_PAST },
-	{ "2026-11-27T08:00", ALARM_WHEN_PAST },
-	{ "yesterday", ALARM_WHEN_PAST },
+	{ "待会儿", ALARM_WHEN_INEXACT },
+	{ "过几分钟", ALARM_WHEN_INEXACT },
+	{ "下个月", ALARM_WHEN_INEXACT },
+	{ "明年", ALARM_WHEN_INEXACT },
+	{ "每周", ALARM_WHEN_INEXACT },
+	{ "昨天", ALARM_WHEN_EXPIRED },
+	{ "今天早上八点", ALARM_WHEN_EXPIRED },
+	{ "十分钟前", ALARM_WHEN_EXPIRED },
+	{ "现在", ALARM_WHEN_EXPIRED },
+	{ "2026-11-27T08:00:00+08:00", ALARM_WHEN_EXPIRED },
+	{ "2026-11-27T08:00", ALARM_WHEN_EXPIRED },
+	{ "yesterday", ALARM_WHEN_EXPIRED },
 	{ "周五之前", ALARM_WHEN_OPEN },
 	{ "下午三点以后", ALARM_WHEN_OPEN },
 	{ "三天内", ALARM_WHEN_OPEN },
@@ -237,7 +237,8 @@ TEST(an_error_is_in_the_language_of_the_words)
 
 	alarm_when_explain(ALARM_WHEN_AMBIGUOUS, STR("九点"), why, sizeof(why));
 	ck_assert_str_eq(why, "“九点”不够准确：是早上还是晚上，具体几点？");
-	alarm_when_explain(ALARM_WHEN_PAST, STR("yesterday"), why, sizeof(why));
+	alarm_when_explain(
+	    ALARM_WHEN_EXPIRED, STR("yesterday"), why, sizeof(why));
 	ck_assert_str_eq(
 	    why, "\"yesterday\" is over: when is it to be instead?");
 }
@@ -460,9 +461,9 @@ TEST(rules_survive_their_message)
 	struct zone *z = when_zone("Asia/Shanghai");
 	size_t i;
 
-	for (i = 0; i < NELEM(readings); i++) {
-		struct alarm_when_input in = { .when = str_of(readings[i].when),
-			.repeat = str_of(readings[i].repeat),
+	for (i = 0; i < NELEM(wordings); i++) {
+		struct alarm_when_input in = { .when = str_of(wordings[i].when),
+			.repeat = str_of(wordings[i].repeat),
 			.now = when_now(),
 			.zone = z,
 			.near_s = -1 };
@@ -482,9 +483,9 @@ TEST(rules_survive_their_message)
 		    RC_OK);
 		ck_assert_msg(
 		    alarm_rule_of_wire(&got, &back, why, sizeof(why)) == RC_OK,
-		    "%s: %s", readings[i].when, why);
+		    "%s: %s", wordings[i].when, why);
 		ck_assert_msg(memcmp(&r, &back, sizeof(r)) == 0, "%s: %.*s",
-		    readings[i].when, STR_ARG(buf_str(&b)));
+		    wordings[i].when, STR_ARG(buf_str(&b)));
 		buf_free(&b);
 		arena_free(a);
 	}

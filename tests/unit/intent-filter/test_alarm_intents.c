@@ -25,13 +25,17 @@ static const char own_catalog[] =
     "\"slots\":[{\"name\":\"trigger_at\",\"required\":true,"
     "\"from_time_key\":\"trigger_at\"}]}]";
 
+/* Options of a request. */
+enum { ALARMS = 1, MULTI = 2 };
+
 static json_t *
-alarms_run(const char *catalog, const char *command, bool enabled, bool multi)
+alarms_run(const char *catalog, const char *command, unsigned options)
 {
 	json_t *request = json_pack("{s:s, s:o, s:s, s:s, s:{s:b, s:b}}",
 	    "command", command, "intent_catalog", filter_fixture_json(catalog),
 	    "now", NOW, "timezone", "Asia/Shanghai", "options",
-	    "enable_alarm_intents", enabled, "allow_multi_intent", multi);
+	    "enable_alarm_intents", (options & ALARMS) != 0,
+	    "allow_multi_intent", (options & MULTI) != 0);
 	char *text = json_dumps(request, 0);
 	json_t *r = filter_fixture_run(text);
 
@@ -40,7 +44,7 @@ alarms_run(const char *catalog, const char *command, bool enabled, bool multi)
 	return r;
 }
 
-#define ONCE(date, at)                                                         \
+#define ON_DATE(date, at)                                                      \
 	"\"rule\":{\"kind\":\"once\",\"at\":\"" at "\",\"date\":\"" date "\"," \
 	"\"every\":1,\"leap\":false},\"zone\":\"Asia/Shanghai\""
 #define SET(kind, text, rule)                                          \
@@ -67,44 +71,44 @@ static const struct {
 	{ "10分钟后提醒我喝水", SET("reminder", "喝水", IN("17:50:00")) },
 	{ "请在3分钟后提醒我喝水吧", SET("reminder", "喝水", IN("17:43:00")) },
 	{ "提醒我周五下午三点开会",
-	    SET("reminder", "开会", ONCE("2026-02-27", "15:00")) },
+	    SET("reminder", "开会", ON_DATE("2026-02-27", "15:00")) },
 	{ "提醒我明天早上八点要吃药",
-	    SET("reminder", "吃药", ONCE("2026-02-23", "08:00")) },
+	    SET("reminder", "吃药", ON_DATE("2026-02-23", "08:00")) },
 	{ "明天提醒我下午三点开会",
-	    SET("reminder", "开会", ONCE("2026-02-23", "15:00")) },
+	    SET("reminder", "开会", ON_DATE("2026-02-23", "15:00")) },
 	{ "明天早上八点提醒我下午三点开会",
-	    SET("reminder", "下午三点开会", ONCE("2026-02-23", "08:00")) },
+	    SET("reminder", "下午三点开会", ON_DATE("2026-02-23", "08:00")) },
 	{ "明天早上提醒我跑步30分钟",
-	    SET("reminder", "跑步30分钟", ONCE("2026-02-23", "08:00")) },
+	    SET("reminder", "跑步30分钟", ON_DATE("2026-02-23", "08:00")) },
 	{ "每天晚上十点提醒我睡觉", SET("reminder", "睡觉", DAILY("22:00")) },
 	{ "明早七点叫我起床",
-	    SET("alarm", "起床", ONCE("2026-02-23", "07:00")) },
+	    SET("alarm", "起床", ON_DATE("2026-02-23", "07:00")) },
 	{ "叫我明天早上六点半起床",
-	    SET("alarm", "起床", ONCE("2026-02-23", "06:30")) },
+	    SET("alarm", "起床", ON_DATE("2026-02-23", "06:30")) },
 	{ "定一个明天早上八点的闹钟",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "08:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "08:00")) },
 	{ "帮我设个闹钟，明天早上七点",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "07:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "设個明天早上七點的鬧鐘",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "07:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "加个周五下午三点开会的提醒",
-	    SET("reminder", "开会", ONCE("2026-02-27", "15:00")) },
+	    SET("reminder", "开会", ON_DATE("2026-02-27", "15:00")) },
 	{ "闹钟定在明天早上七点",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "07:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "倒计时五分钟", SET_ONLY("timer", IN("17:45:00")) },
 	{ "开始计时10分钟", SET_ONLY("timer", IN("17:50:00")) },
 	{ "定个五分钟的计时器", SET_ONLY("timer", IN("17:45:00")) },
 	{ "除夕晚上提醒我打电话",
-	    SET("reminder", "打电话", ONCE("2027-02-05", "20:00")) },
+	    SET("reminder", "打电话", ON_DATE("2027-02-05", "20:00")) },
 	{ "remind me to drink water in 10 minutes",
 	    SET("reminder", "drink water", IN("17:50:00")) },
 	{ "Remind me tomorrow at 7 am to call Mom",
-	    SET("reminder", "call Mom", ONCE("2026-02-23", "07:00")) },
+	    SET("reminder", "call Mom", ON_DATE("2026-02-23", "07:00")) },
 	{ "in 10 minutes remind me", SET_ONLY("reminder", IN("17:50:00")) },
 	{ "wake me up at 7 am tomorrow",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "07:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "set an alarm for 7 am tomorrow",
-	    SET_ONLY("alarm", ONCE("2026-02-23", "07:00")) },
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "please set a timer for 10 minutes",
 	    SET_ONLY("timer", IN("17:50:00")) },
 	/* Listing. */
@@ -165,10 +169,11 @@ TEST(commands_to_alarms_are_system_intents)
 
 		if (commands[i].normalized == NULL)
 			continue;
-		r = alarms_run(alarms_catalog, commands[i].command, true, true);
+		r = alarms_run(
+		    alarms_catalog, commands[i].command, ALARMS | MULTI);
 		alarms_check(r, commands[i].command, commands[i].normalized);
-		single = alarms_run(
-		    alarms_catalog, commands[i].command, true, false);
+		single =
+		    alarms_run(alarms_catalog, commands[i].command, ALARMS);
 		alarms_check(
 		    single, commands[i].command, commands[i].normalized);
 		json_decref(r);
@@ -176,13 +181,13 @@ TEST(commands_to_alarms_are_system_intents)
 	}
 }
 
-TEST(without_the_option_there_are_none)
+TEST(no_system_intents_without_the_option)
 {
 	size_t i, k;
 
 	for (i = 0; i < NELEM(commands); i++) {
-		json_t *r = alarms_run(
-		    alarms_catalog, commands[i].command, false, true);
+		json_t *r =
+		    alarms_run(alarms_catalog, commands[i].command, MULTI);
 		json_t *intents = json_object_get(r, "intents"), *intent;
 
 		json_array_foreach (intents, k, intent) {
@@ -236,7 +241,7 @@ static const char *const others[] = {
 	"don't remind me",
 	"the alarm did not ring",
 	"why did you not remind me",
-	"he reminded me yesterday",
+	"she reminded me yesterday",
 	"call me John",
 	"never wake me up at 7 am",
 	"is the alarm loud",
@@ -249,7 +254,8 @@ TEST(other_sentences_are_no_commands_to_alarms)
 	size_t i, k;
 
 	for (i = 0; i < NELEM(others); i++) {
-		json_t *r = alarms_run(alarms_catalog, others[i], true, true);
+		json_t *r =
+		    alarms_run(alarms_catalog, others[i], ALARMS | MULTI);
 		json_t *intents = json_object_get(r, "intents"), *intent;
 
 		json_array_foreach (intents, k, intent) {
@@ -267,7 +273,7 @@ TEST(other_sentences_are_no_commands_to_alarms)
 
 static const struct {
 	const char *command, *question;
-} asked[] = {
+} inexact[] = {
 	{ "九点提醒我", "“九点”不够准确：是早上还是晚上，具体几点？" },
 	{ "明天九点叫我起床",
 	    "“明天九点”不够准确：是早上还是晚上，具体几点？" },
@@ -287,23 +293,23 @@ static const struct {
 	{ "待会儿关灯", "“待会儿”不是确切的时间：具体是哪天、几点？" },
 };
 
-TEST(a_time_that_is_not_exact_is_asked_for)
+TEST(a_time_that_is_not_exact_becomes_a_question)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(asked); i++) {
-		json_t *r =
-		    alarms_run(alarms_catalog, asked[i].command, true, true);
+	for (i = 0; i < NELEM(inexact); i++) {
+		json_t *r = alarms_run(
+		    alarms_catalog, inexact[i].command, ALARMS | MULTI);
 		json_t *normalized = filter_fixture_intent(r, 0, "normalized");
 		const char *question =
 		    json_string_value(json_object_get(normalized, "question"));
 
-		ck_assert_msg(question != NULL, "%s", asked[i].command);
-		ck_assert_str_eq(question, asked[i].question);
+		ck_assert_msg(question != NULL, "%s", inexact[i].command);
+		ck_assert_str_eq(question, inexact[i].question);
 		ck_assert_ptr_null(json_object_get(normalized, "rule"));
 		filter_fixture_equal(
 		    filter_fixture_intent(r, 0, "missing_parameters"),
-		    "[\"when\"]", asked[i].command);
+		    "[\"when\"]", inexact[i].command);
 		json_decref(r);
 	}
 }
@@ -313,7 +319,7 @@ static const struct {
 } scheduled[] = {
 	{ "十分钟后关灯", "{" IN("17:50:00") "}" },
 	{ "每天晚上十点关灯", "{" DAILY("22:00") "}" },
-	{ "明天早上八点关灯", "{" ONCE("2026-02-23", "08:00") "}" },
+	{ "明天早上八点关灯", "{" ON_DATE("2026-02-23", "08:00") "}" },
 	{ "turn off the light in 10 minutes", "{" IN("17:50:00") "}" },
 };
 
@@ -323,7 +329,7 @@ TEST(an_action_at_a_time_is_scheduled)
 
 	for (i = 0; i < NELEM(scheduled); i++) {
 		json_t *r = alarms_run(
-		    alarms_catalog, scheduled[i].command, true, true);
+		    alarms_catalog, scheduled[i].command, ALARMS | MULTI);
 		json_t *normalized = filter_fixture_intent(r, 0, "normalized");
 		json_t *action = json_object_get(normalized, "action"), *when;
 		json_t *intent =
@@ -358,7 +364,8 @@ TEST(what_is_no_time_of_an_action_is_left_to_the_model)
 	size_t i;
 
 	for (i = 0; i < NELEM(rejected); i++) {
-		json_t *r = alarms_run(alarms_catalog, rejected[i], true, true);
+		json_t *r =
+		    alarms_run(alarms_catalog, rejected[i], ALARMS | MULTI);
 
 		ck_assert_msg(
 		    strcmp(filter_fixture_action(r), "fallback_reasoning") == 0,
@@ -369,16 +376,16 @@ TEST(what_is_no_time_of_an_action_is_left_to_the_model)
 
 TEST(an_intent_of_the_catalog_wins)
 {
-	json_t *r = alarms_run(own_catalog, "十分钟后提醒我", true, true);
+	json_t *r = alarms_run(own_catalog, "十分钟后提醒我", ALARMS | MULTI);
 
 	filter_fixture_equal(
 	    filter_fixture_intent(r, 0, "intent_id"), "\"own_alarm\"", "own");
 	json_decref(r);
 	/* Its slot cannot repeat: the server's alarm can. */
-	r = alarms_run(own_catalog, "每天晚上十点提醒我", true, true);
+	r = alarms_run(own_catalog, "每天晚上十点提醒我", ALARMS | MULTI);
 	alarms_check(r, "daily", SET_ONLY("reminder", DAILY("22:00")));
 	json_decref(r);
-	r = alarms_run(alarms_catalog, "明天早上八点喂食", true, true);
+	r = alarms_run(alarms_catalog, "明天早上八点喂食", ALARMS | MULTI);
 	filter_fixture_equal(
 	    filter_fixture_intent(r, 0, "status"), "\"ready\"", "feed");
 	json_decref(r);
@@ -387,7 +394,7 @@ TEST(an_intent_of_the_catalog_wins)
 TEST(an_alarm_beside_another_request)
 {
 	json_t *r = alarms_run(
-	    alarms_catalog, "关灯，然后十分钟后提醒我喝水", true, true);
+	    alarms_catalog, "关灯，然后十分钟后提醒我喝水", ALARMS | MULTI);
 
 	filter_fixture_equal(
 	    filter_fixture_intent(r, 0, "intent_id"), "\"light\"", "first");

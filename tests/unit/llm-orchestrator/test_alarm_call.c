@@ -20,12 +20,12 @@ TEST(requests_have_the_members_of_their_intent)
 	static const struct alarm_call_owner owner = { STR_INIT("ia_1"),
 		STR_INIT("u1"), STR_INIT("soul_1"), STR_INIT("t1"),
 		STR_INIT("s1") };
-	static const struct alarm_call_intent set = {
-		.id = STR_INIT("sys.set_alarm"),
+	static const struct alarm_call_intent set = { .id = STR_INIT(
+							  "sys.set_alarm"),
 		.normalized = STR_INIT(NORMALIZED),
 		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
-	static const struct alarm_call_intent words = {
-		.id = STR_INIT("sys.set_alarm"),
+	static const struct alarm_call_intent words = { .id = STR_INIT(
+							    "sys.set_alarm"),
 		.normalized = STR_INIT(NORMALIZED),
 		.parameters = STR_INIT("{\"when\":\"每天早上八点\"}"),
 		.now = STR_INIT("2026-11-27T14:40:00+08:00") };
@@ -33,10 +33,11 @@ TEST(requests_have_the_members_of_their_intent)
 		.id = STR_INIT("sys.cancel_alarm"),
 		.normalized = STR_INIT("{\"skill\":\"sys.cancel_alarm\","
 				       "\"when\":\"明天早上\"}"),
-		.parameters = STR_INIT("{\"when\":\"明天早上\"}") };
+		.parameters = STR_INIT("{\"when\":\"明天早上\"}")
+	};
 	static const struct alarm_call_intent broken = {
-		.id = STR_INIT("sys.list_alarms"),
-		.normalized = STR_INIT("{") };
+		.id = STR_INIT("sys.list_alarms"), .normalized = STR_INIT("{")
+	};
 	struct arena *a = arena_new(64 * 1024);
 	struct wire_alarm_put_request put;
 	struct wire_alarm_cancel_request cancel;
@@ -91,15 +92,27 @@ TEST(a_question_is_found)
 	arena_free(a);
 }
 
-#define ALARM(members)                                                              \
-	"{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"zone\":\"Asia/Shanghai\","       \
-	"\"state\":\"set\",\"attempts\":0,\"created_at\":"                          \
-	"\"2026-11-27T06:40:00Z\",\"updated_at\":\"2026-11-27T06:40:00Z\"," members \
+#define TIMES                                      \
+	"\"created_at\":\"2026-11-27T06:40:00Z\"," \
+	"\"updated_at\":\"2026-11-27T06:40:00Z\","
+#define ALARM(members)                                                      \
+	"{\"alarm_id\":\"a1\",\"user_id\":\"u1\",\"zone\":"                 \
+	"\"Asia/Shanghai\",\"state\":\"set\",\"attempts\":0," TIMES members \
 	"}"
-#define ONCE                                                     \
+#define ON_DATE                                                  \
 	"\"rule\":{\"kind\":\"once\",\"at\":\"08:00\",\"date\":" \
 	"\"2026-11-28\"},\"next_at\":\"2026-11-28T00:00:00Z\""
-#define WATER ALARM("\"kind\":\"reminder\",\"text\":\"喝水\"," ONCE)
+#define WATER ALARM("\"kind\":\"reminder\",\"text\":\"喝水\"," ON_DATE)
+#define EACH_DAY                                           \
+	ALARM("\"kind\":\"alarm\",\"text\":\"\",\"rule\":" \
+	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"     \
+	      "\"next_at\":\"2026-11-28T00:00:00Z\"")
+#define LIGHT_OFF                                              \
+	ALARM("\"kind\":\"action\",\"text\":\"x\",\"action\":" \
+	      "{\"intents\":[{\"intent_id\":\"light\","        \
+	      "\"intent_name\":\"关灯\",\"confidence\":0.9," \
+	      "\"normalized\":{}}]}," ON_DATE)
+#define CREATED ",\"created\":true,\"on\":\"t1\"}"
 
 static const struct {
 	const char *json;
@@ -115,19 +128,11 @@ static const struct {
 	    "已经定过了：11月28日星期六早上8:00提醒你喝水，在设备t2上由它自己响铃。" },
 	{ "{\"alarm\":" WATER ",\"created\":true}", true,
 	    "好的，11月28日星期六早上8:00提醒你喝水，在你那时用的设备上。" },
-	{ "{\"alarm\":" ALARM(
-	      "\"kind\":\"alarm\",\"text\":\"\",\"rule\":"
-	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"
-	      "\"next_at\":\"2026-11-28T00:00:00Z\"") ","
-						      "\"created\":true,\"on\":\"t1\"}",
-	    true,
-	    "好的，每天早上8:00，下一次是11月28日星期六早上8:00叫你，在这台设备上。" },
-	{ "{\"alarm\":" ALARM(
-	      "\"kind\":\"action\",\"text\":\"明早关灯\",\"action\":"
-	      "{\"intents\":[{\"intent_id\":\"light\",\"intent_name\":\"关灯\","
-	      "\"confidence\":0.9,\"normalized\":{}}]}," ONCE) ","
-							       "\"created\":true,\"on\":\"t1\"}",
-	    true, "好的，11月28日星期六早上8:00执行：关灯。" },
+	{ "{\"alarm\":" EACH_DAY CREATED, true,
+	    "好的，每天早上8:00，下一次是11月28日星期六早上8:00叫你，"
+	    "在这台设备上。" },
+	{ "{\"alarm\":" LIGHT_OFF CREATED, true,
+	    "好的，11月28日星期六早上8:00执行：关灯。" },
 };
 
 static struct alarm_text_input
