@@ -504,33 +504,33 @@ TEST(a_wrong_rule_is_named_by_its_path)
 		const char *json, *want;
 	} all[] = {
 		{ "{\"kind\":\"once\",\"at\":\"08:00\"}",
-		    "/rule/date: must be a day, YYYY-MM-DD, or instant be "
+		    "/date: must be a day, YYYY-MM-DD, or instant be "
 		    "given" },
 		{ "{\"kind\":\"once\",\"at\":\"08:00\",\"date\":"
 		  "\"2026-02-30\"}",
-		    "/rule/date: must be a day, YYYY-MM-DD, or instant be "
+		    "/date: must be a day, YYYY-MM-DD, or instant be "
 		    "given" },
 		{ "{\"kind\":\"daily\"}",
-		    "/rule/at: must be a time of day, HH:MM or HH:MM:SS" },
+		    "/at: must be a time of day, HH:MM or HH:MM:SS" },
 		{ "{\"kind\":\"every\",\"every_s\":60}",
-		    "/rule/instant: must be given" },
+		    "/instant: must be given" },
 		{ "{\"kind\":\"every\",\"instant\":\"2026-11-28T08:00:00Z\"}",
-		    "/rule/every_s: must be given" },
+		    "/every_s: must be given" },
 		{ "{\"kind\":\"weekly\",\"at\":\"08:00\"}",
-		    "/rule/weekdays: must be given" },
+		    "/weekdays: must be given" },
 		{ "{\"kind\":\"monthly\",\"at\":\"08:00\",\"month_days\":[0]}",
-		    "/rule/month_days: must be 1 to 31, or -1" },
+		    "/month_days: must be 1 to 31, or -1" },
 		{ "{\"kind\":\"yearly\",\"at\":\"08:00\",\"month\":2,"
 		  "\"day\":30}",
-		    "/rule/day: the kind has no such day" },
+		    "/day: the kind has no such day" },
 		{ "{\"kind\":\"dates\",\"at\":\"08:00\",\"dates\":"
 		  "[\"2026-11-29\",\"2026-11-28\"]}",
-		    "/rule/dates: must be days, YYYY-MM-DD, in order" },
+		    "/dates: must be days, YYYY-MM-DD, in order" },
 		{ "{\"kind\":\"daily\",\"at\":\"08:00\",\"every\":2}",
-		    "/rule/from: is required with every" },
+		    "/from: is required with every" },
 		{ "{\"kind\":\"daily\",\"at\":\"08:00\",\"until\":"
 		  "\"2026-13-01\"}",
-		    "/rule/until: must be a day, YYYY-MM-DD" },
+		    "/until: must be a day, YYYY-MM-DD" },
 	};
 	size_t i;
 
