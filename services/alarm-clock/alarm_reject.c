@@ -5,7 +5,9 @@
 enum rc
 alarm_reject(struct alarm_rejection *why, enum rc rc, struct str text)
 {
-	*why = (struct alarm_rejection){ .rc = rc, .text = text };
+	*why = (struct alarm_rejection){
+		.trace = why->trace, .rc = rc, .text = text
+	};
 	return rc;
 }
 
@@ -13,6 +15,7 @@ enum rc
 alarm_reject_state(struct alarm_rejection *why, enum rc rc)
 {
 	*why = (struct alarm_rejection){
+		.trace = why->trace,
 		.rc = rc,
 		.text = STR("Redis is unavailable: try again later"),
 		.may_be_done = state_may_be_done(rc),

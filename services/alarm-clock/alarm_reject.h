@@ -1,5 +1,5 @@
 /*
- * alarm_reject: why a request of a user was rejected.
+ * alarm_reject: what a request of a user carries, and why it was rejected.
  */
 #ifndef ALARM_CLOCK_ALARM_REJECT_H
 #define ALARM_CLOCK_ALARM_REJECT_H
@@ -9,7 +9,10 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct trace;
+
 struct alarm_rejection {
+	const struct trace *trace; /* of the request; the others are set */
 	enum rc rc;
 	const char *code; /* a constant; NULL: that of rc */
 	struct str text;  /* for people and models */

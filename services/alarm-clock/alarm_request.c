@@ -234,7 +234,8 @@ put_new(struct alarm_clock *c, struct alarm_stored *x, struct wall now,
 	if (rc != RC_OK)
 		return alarm_reject_state(why, rc);
 	if (out->created) {
-		alarm_view_publish(c, &x->r, WIRE_ALARM_RECORD_STATE_SET, a);
+		alarm_view_publish(
+		    c, &x->r, WIRE_ALARM_RECORD_STATE_SET, why->trace);
 		due_hint(c, x->r.user_id);
 	}
 	rc = put_reply(c, &x->r, now, a, out);
@@ -441,7 +442,7 @@ alarm_request_change(struct alarm_clock *c,
 	rc = alarm_edit(c, s.x, change_apply, &e, a, why);
 	if (rc != RC_OK)
 		return rc;
-	alarm_view_publish(c, &s.x->r, s.x->r.state, a);
+	alarm_view_publish(c, &s.x->r, s.x->r.state, why->trace);
 	due_hint(c, q->user_id);
 	out->on = s.x->r.terminal_id;
 	rc = put_reply(c, &s.x->r, s.now, a, out);
@@ -486,7 +487,7 @@ alarm_request_cancel(struct alarm_clock *c,
 		if (rc != RC_OK)
 			return rc;
 		alarm_view_publish(
-		    c, &s.x[i].r, WIRE_ALARM_RECORD_STATE_CANCELED, a);
+		    c, &s.x[i].r, WIRE_ALARM_RECORD_STATE_CANCELED, why->trace);
 		s.x[i].r.next_ms = next_ms; /* the moment it had */
 		rc = alarm_view(
 		    &s.x[i].r, s.zone, s.now, a, &out->alarms[out->n_alarms++]);
@@ -549,7 +550,8 @@ alarm_request_snooze(struct alarm_clock *c,
 	rc = alarm_edit(c, x, snooze_apply, &copy, a, why);
 	if (rc != RC_OK)
 		return rc;
-	alarm_view_publish(c, &x->r, WIRE_ALARM_RECORD_STATE_SNOOZED, a);
+	alarm_view_publish(
+	    c, &x->r, WIRE_ALARM_RECORD_STATE_SNOOZED, why->trace);
 	due_hint(c, q->user_id);
 	out->on = x->r.terminal_id;
 	rc = put_reply(c, &x->r, s.now, a, out);

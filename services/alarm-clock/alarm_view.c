@@ -9,6 +9,9 @@
 #include "svc/event.h"
 #include "wire/subjects.h"
 
+/* Times of an event. */
+#define EVENT_MAX 4096
+
 /* RFC 3339 in UTC; absent for 0. */
 static struct str
 view_time(int64_t ms, struct arena *a)
@@ -136,7 +139,8 @@ alarm_view_push(
 /* ---- events ---- */
 
 static void
-view_publish_push(struct alarm_clock *c, const struct wire_alarm_record *r)
+view_publish_push(struct alarm_clock *c, const struct wire_alarm_record *r,
+    const struct trace *trace)
 {
 	const struct wire_push_changed m = { .push_id = r->id,
 		.user_id = r->user_id,
@@ -149,19 +153,21 @@ view_publish_push(struct alarm_clock *c, const struct wire_alarm_record *r)
 		.attempts = r->attempts };
 
 	svc_event(c->svc, WIRE_EVENT_PUSH_STATE, r->id, &wire_push_changed_desc,
-	    &m, NULL);
+	    &m, trace);
 }
 
 void
 alarm_view_publish(struct alarm_clock *c, const struct wire_alarm_record *r,
-    enum wire_alarm_record_state state, struct arena *a)
+    enum wire_alarm_record_state state, const struct trace *trace)
 {
+	struct arena *a = arena_new(EVENT_MAX);
 	struct wire_alarm_record of = *r;
 	char id[RING_ID_MAX];
 	struct wire_alarm_changed m;
 
 	if (r->type == WIRE_ALARM_RECORD_TYPE_PUSH) {
-		view_publish_push(c, r);
+		view_publish_push(c, r, trace);
+		arena_free(a);
 		return;
 	}
 	m = (struct wire_alarm_changed){ .alarm_id = r->id,
@@ -185,5 +191,6 @@ alarm_view_publish(struct alarm_clock *c, const struct wire_alarm_record *r,
 	if (!ring_is_ringing(r))
 		m.next_at = view_time(r->next_ms, a);
 	svc_event(c->svc, WIRE_EVENT_ALARM_STATE, r->id,
-	    &wire_alarm_changed_desc, &m, NULL);
+	    &wire_alarm_changed_desc, &m, trace);
+	arena_free(a);
 }

@@ -11,6 +11,7 @@
 #include "wire/msgs.h"
 
 struct alarm_clock;
+struct trace;
 struct zone;
 
 /* alarm_view(r, zone, now, a, out): zone is that of r. */
@@ -23,11 +24,11 @@ enum rc alarm_view_push(const struct wire_alarm_record *r, struct arena *a,
 enum wire_push_state alarm_view_push_state(const struct wire_alarm_record *r);
 
 /*
- * alarm_view_publish(c, r, state, a):
+ * alarm_view_publish(c, r, state, trace):
  * Publish the event that the occurrence of r, or r itself, now has this state.
  */
 void alarm_view_publish(struct alarm_clock *c,
     const struct wire_alarm_record *r, enum wire_alarm_record_state state,
-    struct arena *a);
+    const struct trace *trace);
 
 #endif /* !ALARM_CLOCK_ALARM_VIEW_H */

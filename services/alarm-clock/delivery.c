@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "core/trace.h"
 #include "handlers.h"
 #include "ring.h"
 #include "ring_turn.h"
@@ -43,6 +44,7 @@ struct delivery {
 	struct speech_context context;
 	struct wall now; /* Redis' time at mono */
 	struct mono at;
+	struct trace trace;
 	unsigned bucket;
 	bool first;   /* no attempt of this claim was made yet */
 	bool in_turn; /* a body speaks: the claim is to be extended */
@@ -165,7 +167,7 @@ delivery_end(struct delivery *d, bool rung)
 	alarm_view_publish(d->c, r,
 	    rung ? WIRE_ALARM_RECORD_STATE_RUNG
 		 : WIRE_ALARM_RECORD_STATE_MISSED,
-	    d->a);
+	    &d->trace);
 	if (!rung && r->type == WIRE_ALARM_RECORD_TYPE_ALARM)
 		delivery_note_missed(d);
 	if (rung && r->source == WIRE_ALARM_RECORD_SOURCE_NAVIGATOR)
@@ -177,7 +179,7 @@ static void
 delivery_save_wait(struct delivery *d, struct str before)
 {
 	if (delivery_save(d, 0) && !str_eq(before, d->x.r.reason))
-		alarm_view_publish(d->c, &d->x.r, d->x.r.state, d->a);
+		alarm_view_publish(d->c, &d->x.r, d->x.r.state, &d->trace);
 }
 
 static void
@@ -274,6 +276,7 @@ delivery_speak(struct delivery *d)
 	struct ring_turn_opts turn = { .r = r,
 		.session_id = r->session_id,
 		.lag_s = lag > d->c->conf->spoken_lag_s ? lag : 0,
+		.trace = &d->trace,
 		.a = d->a };
 	enum ring_outcome o;
 
@@ -310,7 +313,7 @@ delivery_try(struct delivery *d)
 		return false;
 	delivery_observe_lag(d);
 	if (r->type == WIRE_ALARM_RECORD_TYPE_PUSH && r->body_attempts == 1)
-		alarm_view_publish(d->c, r, r->state, d->a);
+		alarm_view_publish(d->c, r, r->state, &d->trace);
 	o = delivery_speak(d);
 	if (d->c->stopping)
 		return false;
@@ -350,7 +353,7 @@ delivery_step(struct delivery *d)
 		}
 		if (r->type == WIRE_ALARM_RECORD_TYPE_ALARM &&
 		    !ring_is_over(r, delivery_now(d)))
-			alarm_view_publish(d->c, r, r->state, d->a);
+			alarm_view_publish(d->c, r, r->state, &d->trace);
 	}
 	if (ring_is_over(r, delivery_now(d))) {
 		delivery_end(d, false);
@@ -366,6 +369,7 @@ delivery_main(void *arg)
 	struct alarm_clock *c = d->c;
 	int i;
 
+	log_trace_set(d->trace.trace_id);
 	if (alarm_store_decode(&d->x, d->a) == RC_OK && delivery_is_due(d))
 		for (i = 0; i < STEPS_MAX && !c->stopping; i++)
 			if (!delivery_step(d))
@@ -391,6 +395,7 @@ delivery_start(
 	d->now = now;
 	d->at = clock_mono();
 	d->first = true;
+	trace_new(&d->trace);
 	d->x.entry = *e;
 	d->x.entry.user_id = arena_str(d->a, e->user_id);
 	d->x.entry.id = arena_str(d->a, e->id);

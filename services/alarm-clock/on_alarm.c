@@ -20,17 +20,17 @@ on_alarm_reject(struct svc_call *c, const struct alarm_rejection *why)
 		svc_fail_as(c, &e);
 }
 
-#define ON_ALARM(x, rep)                                         \
-	void on_alarm_##x(void *app, struct svc_call *c)         \
-	{                                                        \
-		struct alarm_rejection why;                      \
-		struct wire_##rep out;                           \
-                                                                 \
-		if (alarm_request_##x(app, svc_call_request(c),  \
-			svc_call_arena(c), &out, &why) == RC_OK) \
-			svc_reply(c, &out);                      \
-		else                                             \
-			on_alarm_reject(c, &why);                \
+#define ON_ALARM(x, rep)                                                     \
+	void on_alarm_##x(void *app, struct svc_call *c)                     \
+	{                                                                    \
+		struct alarm_rejection why = { .trace = svc_call_trace(c) }; \
+		struct wire_##rep out;                                       \
+                                                                             \
+		if (alarm_request_##x(app, svc_call_request(c),              \
+			svc_call_arena(c), &out, &why) == RC_OK)             \
+			svc_reply(c, &out);                                  \
+		else                                                         \
+			on_alarm_reject(c, &why);                            \
 	}
 
 ON_ALARM(put, alarm_reply)

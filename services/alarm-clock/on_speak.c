@@ -102,9 +102,10 @@ speak_begin(struct alarm_clock *c, struct wire_alarm_record *r,
 }
 
 static enum rc
-speak_put(struct alarm_clock *c, const struct wire_speak_request *q,
-    struct arena *a, struct alarm_stored *x)
+speak_put(struct alarm_clock *c, struct svc_call *call, struct arena *a,
+    struct alarm_stored *x)
 {
+	const struct wire_speak_request *q = svc_call_request(call);
 	struct speech_context s;
 	struct wall until, now;
 	enum rc rc =
@@ -129,7 +130,7 @@ speak_put(struct alarm_clock *c, const struct wire_speak_request *q,
 	if (rc == RC_OK)
 		rc = alarm_store_save(c, x, 0, a, &now);
 	if (rc == RC_OK) {
-		alarm_view_publish(c, &x->r, x->r.state, a);
+		alarm_view_publish(c, &x->r, x->r.state, svc_call_trace(call));
 		due_hint(c, q->user_id);
 	}
 	/* The same request: what became of it. */
@@ -139,10 +140,9 @@ speak_put(struct alarm_clock *c, const struct wire_speak_request *q,
 void
 on_speak(void *app, struct svc_call *c)
 {
-	const struct wire_speak_request *q = svc_call_request(c);
 	struct alarm_stored x = { 0 };
 	struct wire_speak_reply rep;
-	enum rc rc = speak_put(app, q, svc_call_arena(c), &x);
+	enum rc rc = speak_put(app, c, svc_call_arena(c), &x);
 
 	if (rc != RC_OK) {
 		speak_fail(c, rc);

@@ -184,7 +184,7 @@ tool_set(
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	struct str kind = tool_text(args, "kind");
 	struct wire_alarm_put_request put;
-	struct alarm_rejection why;
+	struct alarm_rejection why = { .trace = svc_call_trace(c) };
 	struct wire_alarm_reply out;
 	int i;
 
@@ -215,7 +215,7 @@ tool_list(
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct wire_alarm_list_request list = { .user_id = q->user_id,
 		.when = tool_text(args, "when") };
-	struct alarm_rejection why;
+	struct alarm_rejection why = { .trace = svc_call_trace(c) };
 	struct wire_alarm_list out;
 
 	if (alarm_request_list(app, &list, svc_call_arena(c), &out, &why) ==
@@ -237,7 +237,7 @@ tool_change(
 		.text = tool_text(args, "text"),
 		.when = tool_text(args, "when"),
 		.repeat = tool_text(args, "repeat") };
-	struct alarm_rejection why;
+	struct alarm_rejection why = { .trace = svc_call_trace(c) };
 	struct wire_alarm_reply out;
 
 	if (alarm_request_change(app, &change, svc_call_arena(c), &out, &why) ==
@@ -258,7 +258,7 @@ tool_cancel(
 		.when = tool_text(args, "when"),
 		.match_text = tool_text(args, "match_text"),
 		.all = wire_tree_bool(all) };
-	struct alarm_rejection why;
+	struct alarm_rejection why = { .trace = svc_call_trace(c) };
 	struct wire_alarm_list out;
 
 	if (alarm_request_cancel(app, &cancel, svc_call_arena(c), &out, &why) ==

@@ -147,7 +147,8 @@ static enum rc
 turn_send(struct turn_wait *w, const struct ring_turn_opts *o)
 {
 	const struct bus_meta meta = { .deadline = { clock_wall().ms +
-					   WIRE_DEADLINE_MS_TURN_START } };
+					   WIRE_DEADLINE_MS_TURN_START },
+		.trace = o->trace };
 	char id[TURN_ID_MAX], hex[ID_HEX32_MAX];
 	char occurrence[RING_ID_MAX], request[RING_ID_MAX];
 	struct wire_chat_request_inputs input;

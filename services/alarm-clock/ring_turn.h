@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/str.h"
+#include "core/trace.h"
 #include "ring.h"
 #include "wire/msgs.h"
 
@@ -16,6 +17,7 @@ struct ring_turn_opts {
 	const struct wire_alarm_record *r; /* its body is the one to speak */
 	struct str session_id;
 	int64_t lag_s; /* as of alarm_words_ring() */
+	const struct trace *trace;
 	struct arena *a;
 };
 
