@@ -10,6 +10,7 @@
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
+#   make test-language           accuracy of times and numbers per phenomenon
 #   make test-mcp                real MCP servers, from npm
 #   make test-doors              OpenAI's client, from npm, at a running stack
 #   J=1                          one program at a time
@@ -263,6 +264,10 @@ bench: all $(BENCHES:%=$(B)/%)
 bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
+# Accuracy per phenomenon; LANGUAGE_VERBOSE=1 lists the lines that differ.
+test-language: $(B)/tests/unit/zh/test_language
+	@CK_VERBOSITY=silent $<
+
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=14400 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
@@ -271,4 +276,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose test-language lint format bench bench-zh soak

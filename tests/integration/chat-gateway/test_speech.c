@@ -35,7 +35,8 @@ static const struct {
 	{ "soul.rpc.speak", PUSH },
 	{ "soul.rpc.push.get",
 	    "{\"push_id\":\"p1\",\"user_id\":\"ann\",\"request_id\":\"r\","
-	    "\"text\":\"x\",\"verbatim\":true,\"source\":\"push\",\"state\":\"spoken\","
+	    "\"text\":\"x\",\"verbatim\":true,\"source\":\"push\","
+	    "\"state\":\"spoken\","
 	    "\"attempts\":1,\"expires_at\":\"2026-11-27T10:00:00Z\"," STAMPS
 	    "}" },
 	{ "soul.rpc.alarm.list", "{\"alarms\":[" ALARM "]}" },
