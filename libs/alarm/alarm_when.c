@@ -430,8 +430,8 @@ when_read_iso(const struct alarm_when_input *in, struct alarm_rule *out)
 	if (s.n < 16 || s.n >= sizeof(text) - 4 ||
 	    (s.p[10] != 'T' && s.p[10] != ' '))
 		return false;
-	(void)snprintf(text, sizeof(text), "%.10sT%.*s", s.p, (int)(s.n - 11),
-	    s.p + 11);
+	(void)snprintf(
+	    text, sizeof(text), "%.10sT%.*s", s.p, (int)(s.n - 11), s.p + 11);
 	if (wall_parse(str_of(text), &t) == RC_OK) {
 		when_set_instant(out, t);
 		return true;

@@ -533,8 +533,7 @@ datetime_parse_units(
 	    (t[1].type == TOK_NUM || t[1].type == TOK_SOME)) {
 		/* 这两年, 这几个月 */
 		n = duration_parse(t + 1, &l);
-		if (n == NULL || l.finest < UNIT_DAY ||
-		    l.n[l.finest] <= 1)
+		if (n == NULL || l.finest < UNIT_DAY || l.n[l.finest] <= 1)
 			return NULL;
 		l.is_approximate = true;
 		relative_set_window(r, &l, WINDOW_RECENT, w);
@@ -798,8 +797,8 @@ datetime_parse_relative(
 		in = true;
 		n++;
 	}
-	if (n->type == TOK_NUM && n[1].type == TOK_TO &&
-	    n[2].type == TOK_NUM && n[2].num > n->num && !n->is_latin) {
+	if (n->type == TOK_NUM && n[1].type == TOK_TO && n[2].type == TOK_NUM &&
+	    n[2].num > n->num && !n->is_latin) {
 		/* 三到五天后 */
 		double least = n->num;
 

@@ -565,8 +565,8 @@ static void
 learner_average(struct learner *l, double *sum, int left)
 {
 	size_t i, n = l->n_keys * MODEL_ROW;
-	int last = l->o->averaged < l->o->epochs ? l->o->averaged
-						 : l->o->epochs;
+	int last =
+	    l->o->averaged < l->o->epochs ? l->o->averaged : l->o->epochs;
 
 	if (left >= last)
 		return;

@@ -200,6 +200,25 @@ TEST(alarms_are_checked)
 	gateway_fixture_stop(&b);
 }
 
+TEST(a_profile_has_a_time_zone_that_exists)
+{
+#define PROFILE "/v1/users/ann/profile"
+	gateway_fixture_start_alone(&b, NULL);
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"Mars/Base\"}}", 400,
+	    "/user_profile/timezone: must be the IANA name");
+	GETS(NULL, "PATCH", PROFILE, "{\"user_profile\":{\"timezone\":8}}", 400,
+	    "/user_profile/timezone");
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"../../etc/passwd\"}}", 400,
+	    "/user_profile/timezone");
+	/* The others are memory-worker's, which does not run. */
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"Asia/Tokyo\"}}", 503, "");
+	GETS(NULL, "PATCH", PROFILE, "{\"user_profile\":null}", 503, "");
+	gateway_fixture_stop(&b);
+}
+
 TEST(without_alarm_clock_the_error_names_it)
 {
 	gateway_fixture_start_alone(&b, NULL);

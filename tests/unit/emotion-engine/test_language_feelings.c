@@ -87,8 +87,7 @@ feelings_read_line(
 	source = want != NULL ? strstr(want + 3, " | ") : NULL;
 	ck_assert_msg(source != NULL, "%s: not three columns: %s", path, line);
 	*want = *source = '\0';
-	ok = feelings_is_right(
-	    r, feelings_trim(line), feelings_trim(want + 3));
+	ok = feelings_is_right(r, feelings_trim(line), feelings_trim(want + 3));
 	r->rounds[r->round].lines++;
 	r->rounds[r->round].right += ok;
 	r->languages[language].lines++;
