@@ -673,8 +673,6 @@ conn_put_headers(struct buf *b, const struct bus_out_msg *m)
 static void
 conn_put_pub(struct buf *b, const struct bus_out_msg *m, size_t n_headers)
 {
-	char num[STR_NUM_MAX];
-
 	buf_puts(b, n_headers > 0 ? "HPUB " : "PUB ");
 	buf_puts(b, m->subject);
 	if (m->reply != NULL) {
@@ -683,10 +681,10 @@ conn_put_pub(struct buf *b, const struct bus_out_msg *m, size_t n_headers)
 	}
 	buf_putc(b, ' ');
 	if (n_headers > 0) {
-		buf_put_str(b, str_num((int64_t)n_headers, num));
+		buf_put_i64(b, (int64_t)n_headers);
 		buf_putc(b, ' ');
 	}
-	buf_put_str(b, str_num((int64_t)(n_headers + m->data.n), num));
+	buf_put_i64(b, (int64_t)(n_headers + m->data.n));
 	buf_puts(b, "\r\n");
 }
 

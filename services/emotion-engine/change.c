@@ -74,6 +74,17 @@ change_by_time(const struct pad_state *before, const struct pad_state *after,
 	return due;
 }
 
+void
+change_by_psyche(const struct pad_state *after,
+    const struct drive_delta *effect, struct change *out)
+{
+	change_after(after, out);
+	out->cause = CAUSE(PSYCHE);
+	out->delta =
+	    (struct wire_emotion_history_reply_items_delta){ effect->pad[0],
+		    effect->pad[1], effect->pad[2], 0 };
+}
+
 /* The numbers in packing order. */
 static void
 change_numbers(struct change *c, double *num[NUMBERS])
@@ -151,7 +162,7 @@ change_unpack(struct str bytes, struct change *out)
 	size_t i, at = TEXTS;
 
 	if (bytes.n < TEXTS || bytes.p[0] != FORMAT ||
-	    (unsigned char)bytes.p[1] > CAUSE(LOCK_EXPIRED) ||
+	    (unsigned char)bytes.p[1] > CAUSE(PSYCHE) ||
 	    (unsigned char)bytes.p[2] >= EMOTION_N ||
 	    (unsigned char)bytes.p[3] > WIRE_EXEC_MODE_BLOCKED)
 		return RC_INVALID;

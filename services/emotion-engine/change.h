@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "dynamics/drive.h"
 #include "dynamics/pad.h"
 #include "wire/msgs.h"
 
@@ -45,6 +46,13 @@ void change_by_user(const struct pad_state *before,
  */
 bool change_by_time(const struct pad_state *before,
     const struct pad_state *after, struct change *out);
+
+/*
+ * change_by_psyche(after, effect, out):
+ * A thought of the soul has moved it.  version and gate are set by the caller.
+ */
+void change_by_psyche(const struct pad_state *after,
+    const struct drive_delta *effect, struct change *out);
 
 /* change_pack(c, dst): The packed form, in dst. */
 struct str change_pack(const struct change *c, char dst[CHANGE_MAX]);

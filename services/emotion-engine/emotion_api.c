@@ -9,7 +9,6 @@
 
 #include "change.h"
 #include "core/clock.h"
-#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "dynamics/pad.h"
@@ -17,54 +16,13 @@
 #include "emotion_event.h"
 #include "engine.h"
 #include "recognition/recognizer.h"
-#include "soul_cache.h"
+#include "soul_change.h"
 #include "soul_record.h"
 #include "state/soul.h"
 #include "state/state.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
-
-/*
- * Attempts to save a soul that is changed concurrently.  Of concurrent attempts
- * one succeeds, and a process makes one at a time (engine_soul_lock()), so the
- * limit exceeds any number of replicas.
- */
-#define SAVE_TRIES 64
-
-static void
-emotion_api_fail(struct svc_call *c, enum rc rc)
-{
-	switch (rc) {
-	case RC_NOENT:
-		svc_fail(c, rc, "soul not found");
-		return;
-	case RC_INVALID:
-		svc_fail(c, RC_BUG, "the soul's state is not readable");
-		return;
-	case RC_CONFLICT:
-		svc_fail(
-		    c, RC_RETRY, "too many concurrent changes of this soul");
-		return;
-	case RC_UNREPLICATED:
-		svc_fail(c, rc,
-		    "the soul was changed, but is not stored safely: too few "
-		    "replicas of Redis have it; do not repeat it");
-		return;
-	default:
-		svc_fail(c, rc, "the state store does not answer");
-		return;
-	}
-}
-
-static enum rc
-emotion_api_load(struct engine *e, struct stored_soul *soul, struct arena *a)
-{
-	enum rc rc;
-
-	rc = record_store_load(&e->store, soul, 1, a);
-	return rc != RC_OK ? rc : soul->rc;
-}
 
 /*
  * Apply the input; the change is its effect without that of the elapsed time.
@@ -80,6 +38,7 @@ emotion_api_apply(struct engine *e, const struct pad_input *in,
 
 	pad_update(&idle, &r->base, &nothing, now, e->gate);
 	pad_update(&r->state, &r->base, in, now, e->gate);
+	drives_turn(&r->drives, now);
 	change_by_user(&idle, &r->state, in, c);
 	c->version = soul->version + 1;
 	c->gate = gate_at(e->gate, &r->base, &r->state, r->state.last_updated);
@@ -114,24 +73,21 @@ struct observation {
 	struct change change;
 	struct wire_emotion_update update; /* its strings are in texts */
 	struct emotion_event_texts texts;
-	bool early;   /* reply before the state is saved */
-	bool replied; /* that was done */
-	bool sent;    /* the body has the update */
+	struct wire_emotion_state state; /* with what a body does not get */
+	bool early;                      /* reply before the state is saved */
+	bool replied;                    /* that was done */
+	bool sent;                       /* the body has the update */
+	char log[CHANGE_MAX];
 };
 
 /* An offline body gets the next tick instead. */
 static void
 emotion_api_send_update(struct observation *o)
 {
-	struct wire_emotion_update *u = &o->update;
+	const struct wire_emotion_update *u = &o->update;
 	struct str broker;
 	enum rc rc;
 
-	emotion_event_fill(&o->soul, &o->change.gate, &o->texts, u);
-	u->version = o->change.version;
-	u->user_emotion = o->user;
-	u->session_id = o->req->session_id;
-	u->terminal_id = o->req->terminal_id;
 	rc = emotion_api_find_broker(o->e, o->c, o->req, &broker);
 	if (rc == RC_OK && broker.n == 0)
 		return;
@@ -145,11 +101,26 @@ emotion_api_send_update(struct observation *o)
 }
 
 static void
+emotion_api_update(struct observation *o)
+{
+	struct wire_emotion_update *u = &o->update;
+
+	emotion_event_fill(&o->soul, &o->change.gate, &o->texts, u);
+	u->version = o->change.version;
+	u->user_emotion = o->user;
+	u->session_id = o->req->session_id;
+	u->terminal_id = o->req->terminal_id;
+	emotion_api_send_update(o);
+	o->state = u->soul_emotion;
+	emotion_event_put_drives(&o->soul.record.drives, &o->state);
+}
+
+static void
 emotion_api_reply(struct observation *o, bool saved)
 {
 	const struct wire_emotion_observe_reply rep = { .soul_id = o->soul.id,
 		.user_emotion = o->update.user_emotion,
-		.soul_emotion = o->update.soul_emotion,
+		.soul_emotion = o->state,
 		.exec_probability = o->update.exec_probability,
 		.exec_mode = o->update.exec_mode,
 		.version = o->change.version,
@@ -165,46 +136,25 @@ emotion_api_reply(struct observation *o, bool saved)
 static void
 emotion_api_reply_early(struct observation *o)
 {
-	emotion_api_send_update(o);
+	emotion_api_update(o);
 	if (!o->replied)
 		emotion_api_reply(o, false);
 	o->replied = true;
 }
 
-static enum rc
-emotion_api_observe(struct observation *o, struct arena *a)
+/* Called again if another change was faster. */
+static bool
+emotion_api_observe(void *arg, struct stored_soul *soul)
 {
-	struct engine *e = o->e;
-	struct fiber_lock *lock = engine_soul_lock(e, o->req->soul_id);
-	struct stored_soul *soul = &o->soul;
-	char bytes[CHANGE_MAX];
-	int tries;
-	enum rc rc;
+	struct observation *o = arg;
 
-	fiber_lock(lock);
-	rc = soul_cache_get(e->cache, soul) ? RC_OK
-					    : emotion_api_load(e, soul, a);
-	for (tries = 0; rc == RC_OK && tries < SAVE_TRIES; tries++) {
-		emotion_api_apply(e, &o->in, soul, &o->change);
-		o->change.session_id = o->req->session_id;
-		o->change.turn_id = o->req->turn_id;
-		if (o->early)
-			emotion_api_reply_early(o);
-		soul->log = change_pack(&o->change, bytes);
-		rc = record_store_swap(&e->store, soul, a);
-		if (rc == RC_OK && soul->saved)
-			break;
-		if (rc == RC_OK) {
-			rc = soul->rc;
-			soul_cache_was_stale(e->cache);
-		}
-	}
-	if (soul->saved)
-		soul_cache_put(e->cache, soul);
-	else
-		soul_cache_drop(e->cache, soul);
-	fiber_unlock(lock);
-	return rc == RC_OK && !soul->saved ? RC_CONFLICT : rc;
+	emotion_api_apply(o->e, &o->in, soul, &o->change);
+	o->change.session_id = o->req->session_id;
+	o->change.turn_id = o->req->turn_id;
+	if (o->early)
+		emotion_api_reply_early(o);
+	soul->log = change_pack(&o->change, o->log);
+	return true;
 }
 
 static void
@@ -223,7 +173,7 @@ emotion_api_recognize(struct observation *o)
 }
 
 void
-on_observe(void *arg, struct svc_call *c)
+on_emotion_observe(void *arg, struct svc_call *c)
 {
 	struct observation o = { .e = arg, .c = c, .req = svc_call_request(c) };
 	const struct trace *trace = svc_call_trace(c);
@@ -235,16 +185,17 @@ on_observe(void *arg, struct svc_call *c)
 	if (o.early)
 		o.soul.turn_id = o.req->turn_id;
 	emotion_api_recognize(&o);
-	rc = emotion_api_observe(&o, svc_call_arena(c));
+	rc = soul_change(
+	    o.e, &o.soul, emotion_api_observe, &o, svc_call_arena(c));
 	if (rc != RC_OK) {
-		emotion_api_fail(c, rc);
+		soul_fail(c, rc);
 		return;
 	}
 	if (!o.early)
-		emotion_api_send_update(&o);
+		emotion_api_update(&o);
 	if (o.sent)
-		emotion_event_publish_update(o.e, &o.update, trace);
-	emotion_event_publish_psyche(o.e, &o.change, o.req, &o.update, trace);
+		emotion_event_publish_update(o.e, &o.update, &o.state, trace);
+	emotion_event_publish_psyche(o.e, &o.change, o.req, &o.state, trace);
 	if (o.early && o.soul.noted)
 		svc_done(c);
 	else
@@ -264,7 +215,7 @@ emotion_api_catch_up(
 }
 
 void
-on_state(void *arg, struct svc_call *c)
+on_emotion_state(void *arg, struct svc_call *c)
 {
 	struct engine *e = arg;
 	const struct wire_emotion_state_request *req = svc_call_request(c);
@@ -275,12 +226,13 @@ on_state(void *arg, struct svc_call *c)
 	struct gate gate;
 	enum rc rc;
 
-	rc = emotion_api_load(e, &soul, svc_call_arena(c));
+	rc = soul_load(e, &soul, svc_call_arena(c));
 	if (rc != RC_OK) {
-		emotion_api_fail(c, rc);
+		soul_fail(c, rc);
 		return;
 	}
-	emotion_api_catch_up(e, &soul, pad_time(clock_wall()));
+	int64_t now = pad_time(clock_wall());
+	emotion_api_catch_up(e, &soul, now);
 	gate = gate_at(e->gate, &soul.record.base, &soul.record.state,
 	    soul.record.state.last_updated);
 	rep = (struct wire_emotion_state_reply){ .soul_id = soul.id,
@@ -293,11 +245,13 @@ on_state(void *arg, struct svc_call *c)
 		.exec_mode = gate.mode,
 		.version = soul.version };
 	emotion_event_put_state(&soul.record.state, &texts, &rep.soul_emotion);
+	drives_update(&soul.record.drives, now);
+	emotion_event_put_drives(&soul.record.drives, &rep.soul_emotion);
 	svc_reply(c, &rep);
 }
 
 void
-on_gate(void *arg, struct svc_call *c)
+on_emotion_gate(void *arg, struct svc_call *c)
 {
 	struct engine *e = arg;
 	const struct wire_emotion_gate_request *req = svc_call_request(c);
@@ -308,9 +262,9 @@ on_gate(void *arg, struct svc_call *c)
 	int64_t now;
 	enum rc rc;
 
-	rc = emotion_api_load(e, &soul, svc_call_arena(c));
+	rc = soul_load(e, &soul, svc_call_arena(c));
 	if (rc != RC_OK) {
-		emotion_api_fail(c, rc);
+		soul_fail(c, rc);
 		return;
 	}
 	now = pad_time(clock_wall());
@@ -378,7 +332,7 @@ history_read(struct engine *e, const struct wire_emotion_history_request *req,
 }
 
 void
-on_history(void *arg, struct svc_call *c)
+on_emotion_history(void *arg, struct svc_call *c)
 {
 	struct engine *e = arg;
 	const struct wire_emotion_history_request *req = svc_call_request(c);

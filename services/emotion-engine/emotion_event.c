@@ -9,8 +9,10 @@
 #include "bus/bus.h"
 #include "core/id.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "engine.h"
 #include "svc/event.h"
+#include "wire/out.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
@@ -75,6 +77,19 @@ emotion_event_put_state(const struct pad_state *s,
 		    s->last_interaction, t->last_interaction),
 		.last_updated_at =
 		    emotion_event_time_text(s->last_updated, t->last_updated),
+	};
+}
+
+void
+emotion_event_put_drives(const struct drives *d, struct wire_emotion_state *out)
+{
+	out->has_drives = true;
+	out->drives = (struct wire_drives){
+		emotion_event_round(d->value[DRIVE_FEAR]),
+		emotion_event_round(d->value[DRIVE_SURVIVAL]),
+		emotion_event_round(d->value[DRIVE_CURIOSITY]),
+		emotion_event_round(d->value[DRIVE_LAZINESS]),
+		emotion_event_round(d->value[DRIVE_INTIMACY]),
 	};
 }
 
@@ -219,7 +234,8 @@ emotion_event_publish(struct engine *e, struct svc_event *ev,
 
 void
 emotion_event_publish_update(struct engine *e,
-    const struct wire_emotion_update *u, const struct trace *trace)
+    const struct wire_emotion_update *u, const struct wire_emotion_state *state,
+    const struct trace *trace)
 {
 	struct svc_event ev = { .type = WIRE_EVENT_EMOTION_UPDATE,
 		.key = u->soul_id,
@@ -227,13 +243,13 @@ emotion_event_publish_update(struct engine *e,
 		.payload = u,
 		.trace = trace };
 
-	emotion_event_publish(e, &ev, &u->soul_emotion);
+	emotion_event_publish(e, &ev, state);
 }
 
 void
 emotion_event_publish_psyche(struct engine *e, const struct change *c,
     const struct wire_emotion_observe_request *req,
-    const struct wire_emotion_update *u, const struct trace *trace)
+    const struct wire_emotion_state *state, const struct trace *trace)
 {
 	struct wire_emotion_history_reply_items_delta delta =
 	    emotion_event_round_delta(&c->delta);
@@ -241,7 +257,7 @@ emotion_event_publish_psyche(struct engine *e, const struct change *c,
 	char reason[CHANGE_REASON_MAX];
 	struct wire_psyche_update m = {
 		.reason = change_reason(c->emotion, reason),
-		.version = u->version,
+		.version = c->version,
 		.has_version = true,
 		.user_id = req->user_id,
 		.session_id = req->session_id,
@@ -262,8 +278,65 @@ emotion_event_publish_psyche(struct engine *e, const struct change *c,
 		if (wire_encode(&wire_emotion_history_reply_items_delta_desc,
 			&delta, &text, NULL) == RC_OK) {
 			m.delta = buf_str(&text);
-			emotion_event_publish(e, &ev, &u->soul_emotion);
+			emotion_event_publish(e, &ev, state);
 		}
+	}
+	buf_free(&text);
+}
+
+/* What has changed, by name; whether that is anything. */
+static bool
+emotion_event_put_effect(const struct drive_delta *d, struct buf *b)
+{
+	const struct {
+		const char *name;
+		double by;
+	} all[] = {
+		{ "p", d->pad[0] },
+		{ "a", d->pad[1] },
+		{ "d", d->pad[2] },
+		{ "fear", d->drive[DRIVE_FEAR] },
+		{ "survival", d->drive[DRIVE_SURVIVAL] },
+		{ "curiosity", d->drive[DRIVE_CURIOSITY] },
+		{ "laziness", d->drive[DRIVE_LAZINESS] },
+		{ "intimacy", d->drive[DRIVE_INTIMACY] },
+	};
+	struct wire_out o = { .b = b };
+	bool any = false;
+
+	wire_out_object(&o);
+	for (size_t i = 0; i < NELEM(all); i++) {
+		double by = emotion_event_round(all[i].by);
+		if (fabs(by) > 0) {
+			wire_out_name(&o, all[i].name);
+			wire_out_f64(&o, by);
+			any = true;
+		}
+	}
+	wire_out_object_end(&o);
+	return any;
+}
+
+void
+emotion_event_publish_applied(struct engine *e,
+    const struct emotion_event_applied *t, const struct trace *trace)
+{
+	struct buf text = BUF_INIT(1024);
+	struct wire_psyche_update m = { .reason = t->req->reason,
+		.version = t->version,
+		.has_version = true,
+		.user_id = t->req->user_id,
+		.soul_id = t->req->soul_id };
+	struct svc_event ev = { .type = WIRE_EVENT_PSYCHE_UPDATE,
+		.source = "psyche",
+		.key = t->req->soul_id,
+		.desc = &wire_psyche_update_desc,
+		.payload = &m,
+		.trace = trace };
+
+	if (emotion_event_put_effect(t->effect, &text)) {
+		m.delta = buf_str(&text);
+		emotion_event_publish(e, &ev, t->state);
 	}
 	buf_free(&text);
 }

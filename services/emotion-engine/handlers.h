@@ -10,16 +10,20 @@ struct svc_call;
 struct ticker;
 
 /*
- * on_observe(e, c): A user's text: recognise the emotion, evolve the soul,
- *                   publish the update to the body, reply.
- * on_state(e, c):   The current state of a soul; stores nothing.
- * on_gate(e, c):    Its current execution gate; stores nothing.
- * on_history(e, c): The newest entries of a soul's log.
+ * on_emotion_observe(e, c): A user's text: recognise the emotion, evolve the
+ * soul, publish the update to the body, reply. on_emotion_state(e, c):   The
+ * current state of a soul; stores nothing. on_emotion_gate(e, c):    Its
+ * current execution gate; stores nothing. on_emotion_history(e, c): The newest
+ * entries of a soul's log.
  */
-void on_observe(void *e, struct svc_call *c);
-void on_state(void *e, struct svc_call *c);
-void on_gate(void *e, struct svc_call *c);
-void on_history(void *e, struct svc_call *c);
+void on_emotion_observe(void *e, struct svc_call *c);
+void on_emotion_state(void *e, struct svc_call *c);
+void on_emotion_gate(void *e, struct svc_call *c);
+void on_emotion_history(void *e, struct svc_call *c);
+
+/* on_psyche_apply(e, c): Move a soul's drives and emotion; each request once.
+ */
+void on_psyche_apply(void *e, struct svc_call *c);
 
 /*
  * on_analyze(e, c):   The emotion in a text, without a soul.

@@ -2,7 +2,7 @@
  * emotion-engine: the emotion of a user's text, and the emotional state of
  * souls.
  *
- * 	nats	soul.rpc.emotion.observe, .state, .gate, .history
+ * 	nats	soul.rpc.emotion.*, soul.rpc.psyche.apply
  * 	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
  * 	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
  */
@@ -19,19 +19,19 @@ static const struct svc_text route_texts[] = {
 	{ "/emotion", "emotion is required" },
 	{ "/confidence", "confidence must be a finite number" },
 };
-#define RPC(x, X)                                                             \
-	WIRE_SUBJECT_EMOTION_##X, NULL, NULL,                                 \
-	    &wire_emotion_##x##_request_desc, &wire_emotion_##x##_reply_desc, \
-	    on_##x, WIRE_DEADLINE_MS_EMOTION_##X, NULL, 0
+#define RPC(x, X)                                               \
+	WIRE_SUBJECT_##X, NULL, NULL, &wire_##x##_request_desc, \
+	    &wire_##x##_reply_desc, on_##x, WIRE_DEADLINE_MS_##X, NULL, 0
 #define POST(x, X)                                                             \
 	NULL, "POST", WIRE_HTTP_EMOTION_##X, &wire_emotion_##x##_request_desc, \
 	    &wire_emotion_##x##_response_desc, on_##x, 1500, route_texts,      \
 	    NELEM(route_texts)
 static const struct svc_route engine_routes[] = {
-	{ "observe", RPC(observe, OBSERVE) },
-	{ "state", RPC(state, STATE) },
-	{ "gate", RPC(gate, GATE) },
-	{ "history", RPC(history, HISTORY) },
+	{ "observe", RPC(emotion_observe, EMOTION_OBSERVE) },
+	{ "state", RPC(emotion_state, EMOTION_STATE) },
+	{ "gate", RPC(emotion_gate, EMOTION_GATE) },
+	{ "history", RPC(emotion_history, EMOTION_HISTORY) },
+	{ "psyche-apply", RPC(psyche_apply, PSYCHE_APPLY) },
 	{ "analyze", POST(analyze, ANALYZE) },
 	{ "convert", POST(convert, CONVERT) },
 	{ "pad-table", NULL, "GET", WIRE_HTTP_EMOTION_PAD_TABLE, NULL,

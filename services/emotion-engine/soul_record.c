@@ -1,6 +1,7 @@
 /*
- * Packed form: 8 bytes (format, model), the numbers, the times, all little-
- * endian.
+ * Packed form, little-endian: 8 bytes (format, model), the numbers and times of
+ * the emotion, which are all of format 1; the numbers of the drives, their
+ * times, and the requests that were applied.
  */
 #include "soul_record.h"
 
@@ -12,12 +13,15 @@
 #include "core/mem.h"
 #include "state/soul.h"
 
-#define RECORD_FORMAT  1
-#define RECORD_HEAD    8
-#define RECORD_DOUBLES 20
-#define RECORD_TIMES   4
+#define RECORD_FORMAT_1 1
+#define RECORD_FORMAT   2
+#define RECORD_HEAD     8
+#define RECORD_DOUBLES  20
+#define RECORD_TIMES    4
+#define RECORD_SIZE_1   (RECORD_HEAD + 8 * (RECORD_DOUBLES + RECORD_TIMES))
 
-_Static_assert(RECORD_SIZE == RECORD_HEAD + 8 * (RECORD_DOUBLES + RECORD_TIMES),
+_Static_assert(
+    RECORD_SIZE == RECORD_SIZE_1 + 8 * (DRIVE_N + 1 + 2 + RECORD_APPLIED_N),
     "the parts fill it");
 
 /* The numbers and times in packing order. */
@@ -70,9 +74,70 @@ record_new(
 	rc = persona_of_mbti(mbti, &base);
 	if (rc != RC_OK)
 		return rc;
-	out->base = base;
+	*out = (struct record){ .base = base };
 	pad_new(&out->state, model, now);
+	drives_new(&out->drives, now);
 	return RC_OK;
+}
+
+int64_t
+record_applied_id(struct str request)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	int64_t id;
+
+	for (size_t i = 0; i < request.n; i++)
+		h = (h ^ (unsigned char)request.p[i]) * UINT64_C(0x100000001b3);
+	memcpy(&id, &h, sizeof(id));
+	return id != 0 ? id : 1;
+}
+
+bool
+record_is_applied(const struct record *r, int64_t id)
+{
+	for (size_t i = 0; i < RECORD_APPLIED_N; i++)
+		if (r->applied[i] == id)
+			return true;
+	return false;
+}
+
+void
+record_add_applied(struct record *r, int64_t id)
+{
+	memmove(&r->applied[1], &r->applied[0],
+	    (RECORD_APPLIED_N - 1) * sizeof(r->applied[0]));
+	r->applied[0] = id;
+}
+
+/* What follows the parts of format 1. */
+static void
+record_put_drives(const struct record *r, char *p)
+{
+	for (size_t i = 0; i < DRIVE_N; i++, p += 8)
+		record_put64(p, &r->drives.value[i]);
+	record_put64(p, &r->drives.turns);
+	record_put64(p + 8, &r->drives.day);
+	record_put64(p + 16, &r->drives.last_updated);
+	for (size_t i = 0; i < RECORD_APPLIED_N; i++)
+		record_put64(p + 24 + 8 * i, &r->applied[i]);
+}
+
+static enum rc
+record_get_drives(const char *p, struct record *out)
+{
+	struct drives *d = &out->drives;
+
+	for (size_t i = 0; i < DRIVE_N; i++, p += 8) {
+		record_get64(p, &d->value[i]);
+		if (!(d->value[i] >= 0 && d->value[i] <= 1))
+			return RC_INVALID;
+	}
+	record_get64(p, &d->turns);
+	record_get64(p + 8, &d->day);
+	record_get64(p + 16, &d->last_updated);
+	for (size_t i = 0; i < RECORD_APPLIED_N; i++)
+		record_get64(p + 24 + 8 * i, &out->applied[i]);
+	return isfinite(d->turns) ? RC_OK : RC_INVALID;
 }
 
 struct str
@@ -92,7 +157,16 @@ record_pack(const struct record *r, char dst[RECORD_SIZE])
 		record_put64(p, num[i]);
 	for (i = 0; i < RECORD_TIMES; i++, p += 8)
 		record_put64(p, at[i]);
+	record_put_drives(r, p);
 	return (struct str){ dst, RECORD_SIZE };
+}
+
+static bool
+record_has_size(struct str bytes)
+{
+	if (bytes.n == RECORD_SIZE)
+		return bytes.p[0] == RECORD_FORMAT;
+	return bytes.n == RECORD_SIZE_1 && bytes.p[0] == RECORD_FORMAT_1;
 }
 
 enum rc
@@ -103,10 +177,10 @@ record_unpack(struct str bytes, struct record *out)
 	const char *p = bytes.p;
 	size_t i;
 
-	if (bytes.n != RECORD_SIZE || p[0] != RECORD_FORMAT ||
+	if (!record_has_size(bytes) ||
 	    (p[1] != PERSONA_PAD_V2 && p[1] != PERSONA_PAD_V3))
 		return RC_INVALID;
-	out->state.model = (enum persona_model)p[1];
+	*out = (struct record){ .state.model = (enum persona_model)p[1] };
 	record_parts(out, num, at);
 	p += RECORD_HEAD;
 	for (i = 0; i < RECORD_DOUBLES; i++, p += 8) {
@@ -116,6 +190,9 @@ record_unpack(struct str bytes, struct record *out)
 	}
 	for (i = 0; i < RECORD_TIMES; i++, p += 8)
 		record_get64(p, at[i]);
+	if (bytes.n == RECORD_SIZE)
+		return record_get_drives(p, out);
+	drives_new(&out->drives, out->state.last_updated);
 	return RC_OK;
 }
 

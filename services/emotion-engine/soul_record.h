@@ -15,6 +15,7 @@
 #include "core/arena.h"
 #include "core/rc.h"
 #include "core/str.h"
+#include "dynamics/drive.h"
 #include "dynamics/pad.h"
 #include "persona/persona.h"
 
@@ -22,12 +23,28 @@ struct soul_state;
 struct state;
 
 /* Size of a packed record in bytes. */
-#define RECORD_SIZE 200
+#define RECORD_SIZE 296
+
+/* Requests that a record remembers as applied. */
+#define RECORD_APPLIED_N 4
 
 struct record {
 	struct persona base; /* traits without drift */
 	struct pad_state state;
+	struct drives drives;
+	/* The last that were applied, the newest first; 0: none. */
+	int64_t applied[RECORD_APPLIED_N];
 };
+
+/*
+ * record_applied_id(request): What stands for a request's id; never 0.
+ * record_is_applied(r, id):   Whether it is among the last.
+ * record_add_applied(r, id):  It is the newest now.
+ * Pure.
+ */
+int64_t record_applied_id(struct str request);
+bool record_is_applied(const struct record *r, int64_t id);
+void record_add_applied(struct record *r, int64_t id);
 
 /*
  * record_new(mbti, model, now, out):
@@ -42,7 +59,8 @@ struct str record_pack(const struct record *r, char dst[RECORD_SIZE]);
 
 /*
  * record_unpack(bytes, out):
- * RC_INVALID, *out undefined, if bytes are not a packed record.
+ * RC_INVALID, *out undefined, if bytes are not a packed record.  One of 0.1 has
+ * no drives; it gets those of a new soul.
  */
 enum rc record_unpack(struct str bytes, struct record *out) RC_CHECK;
 

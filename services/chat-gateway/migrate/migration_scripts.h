@@ -77,13 +77,19 @@ static const char script_soul_up[] =
 
 /*
  * KEYS: soul, state, log, bodies of format 2; the same in format 1; ARGV: user,
- * soul.
+ * soul.  0.1 reads no drives: of a state it gets the first 209 bytes, in which
+ * the tenth is their format.
  */
 static const char script_soul_back[] = SCRIPT_HEAD SCRIPT_BINDING
     "if not is_record(KEYS[1]) then return {} end\n"
     "for i = 5, 8 do is_taken(KEYS[i]) end\n"
     "if #conflicts > 0 then return conflicts end\n"
     "for i = 1, 3 do move(KEYS[i], KEYS[i + 4]) end\n"
+    "local state = call('GET', KEYS[6])\n"
+    "if state and #state > 209 then\n"
+    "  call('SET', KEYS[6], string.sub(state, 1, 9) .. string.char(1)\n"
+    "    .. string.sub(state, 11, 209))\n"
+    "end\n"
     "for _, terminal in ipairs(call('HKEYS', KEYS[4])) do\n"
     "  if binding(terminal) == ARGV[2] then\n"
     "    call('SADD', KEYS[8], terminal)\n"

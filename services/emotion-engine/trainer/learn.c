@@ -288,7 +288,8 @@ prior_of(const struct features_sign *s, double w[EMOTION_N])
 	}
 }
 
-const struct learn_opts learn_defaults = { .epochs = 16,
+const struct learn_opts learn_defaults = { .epochs = 20,
+	.averaged = 12,
 	.rate = .025,
 	.sign_rate = .02,
 	.decay = 1e-4,
@@ -559,9 +560,27 @@ learner_step(struct learner *l, const struct sample *s, size_t *used)
 	return loss;
 }
 
+/* Add the weights after an epoch to their sum; at the end take the mean. */
+static void
+learner_average(struct learner *l, double *sum, int left)
+{
+	size_t i, n = l->n_keys * MODEL_ROW;
+	int last = l->o->averaged < l->o->epochs ? l->o->averaged
+						 : l->o->epochs;
+
+	if (left >= last)
+		return;
+	for (i = 0; i < n; i++) {
+		sum[i] += l->w[i];
+		if (left == 0)
+			l->w[i] = sum[i] / last;
+	}
+}
+
 static void
 learner_run(struct learner *l, learn_progress_fn *progress)
 {
+	double *sum = mem_calloc(l->n_keys * MODEL_ROW + 1, sizeof(sum[0]));
 	size_t *order = mem_calloc(l->n + 1, sizeof(order[0]));
 	size_t *used =
 	    mem_calloc(FEATURES_KEYS_MAX + FEATURES_SIGNS_MAX, sizeof(used[0]));
@@ -581,10 +600,12 @@ learner_run(struct learner *l, learn_progress_fn *progress)
 		}
 		for (i = 0; i < l->n; i++)
 			loss += learner_step(l, &l->samples[order[i]], used);
+		learner_average(l, sum, l->o->epochs - 1 - e);
 		if (progress != NULL)
 			progress(e + 1, l->o->epochs,
 			    l->n > 0 ? loss / (double)l->n : 0);
 	}
+	free(sum);
 	free(order);
 	free(used);
 }

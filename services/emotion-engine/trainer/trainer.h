@@ -73,6 +73,7 @@ void rows_free(struct rows *r);
 
 struct learn_opts {
 	int epochs;
+	int averaged;      /* of the last epochs; the result is their mean */
 	double rate;       /* of AdaGrad */
 	double sign_rate;  /* of signs, whose initial weights are set by hand */
 	double decay;      /* towards the initial weight, per update */

@@ -457,6 +457,24 @@ alarm_fill_selection(const struct alarm_outline *o,
 	return out->text.p != NULL;
 }
 
+/* Every pattern requires one of these: most commands have none. */
+static bool
+alarm_has_trigger(struct str s)
+{
+	static const struct str triggers[] = { STR_INIT("提醒"),
+		STR_INIT("通知"), STR_INIT("叫"), STR_INIT("喊"),
+		STR_INIT("闹"), STR_INIT("计时"), STR_INIT("倒数"),
+		STR_INIT("定时"), STR_INIT("remind"), STR_INIT("wake"),
+		STR_INIT("alarm"), STR_INIT("timer"), STR_INIT("countdown") };
+	size_t i;
+
+	for (i = 0; i < NELEM(triggers); i++) {
+		if (str_find(s, triggers[i]) >= 0)
+			return true;
+	}
+	return false;
+}
+
 bool
 alarm_phrase_find(const struct alarm_patterns *p, struct rx_scratch *rx,
     const struct utterance *u, const struct segment *g, struct arena *a,
@@ -466,7 +484,10 @@ alarm_phrase_find(const struct alarm_patterns *p, struct rx_scratch *rx,
 	struct rx_match m;
 	size_t i;
 
-	if (g->end - g->start > OUTLINE_MAX || !alarm_outline_make(u, g, &o))
+	if (g->end - g->start > OUTLINE_MAX ||
+	    !alarm_has_trigger((struct str){
+		u->cmd.folded.p + g->start, g->end - g->start }) ||
+	    !alarm_outline_make(u, g, &o))
 		return false;
 	for (i = 0; i < NELEM(alarm_pattern_table); i++) {
 		const struct alarm_pattern *t = &alarm_pattern_table[i];

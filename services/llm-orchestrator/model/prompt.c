@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "model/model.h"
+#include "persona/drive_words.h"
 #include "persona/persona.h"
 
 /* ---- relation ---- */
@@ -240,6 +241,21 @@ prompt_put_keywords(const struct wire_emotion_observe_reply *f, struct buf *b)
 }
 
 static void
+prompt_put_drives(const struct wire_emotion_state *s, struct buf *b)
+{
+	const struct wire_drives *d = &s->drives;
+	struct buf words = BUF_INIT(256);
+
+	if (s->has_drives)
+		drive_words_put(&(struct drive_levels){ d->fear, d->survival,
+				    d->curiosity, d->laziness, d->intimacy },
+		    &words);
+	if (words.n > 0)
+		buf_printf(b, "【心里】你%.*s。\n", STR_ARG(buf_str(&words)));
+	buf_free(&words);
+}
+
+static void
 prompt_put_emotion(const struct prompt *p, struct buf *b)
 {
 	const struct wire_emotion_observe_reply *f = p->emotion;
@@ -258,6 +274,7 @@ prompt_put_emotion(const struct prompt *p, struct buf *b)
 	    f->soul_emotion.a, f->soul_emotion.d, STR_ARG(mode),
 	    f->exec_probability);
 	prompt_put_keywords(f, b);
+	prompt_put_drives(&f->soul_emotion, b);
 }
 
 static void

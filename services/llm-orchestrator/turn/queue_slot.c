@@ -51,9 +51,7 @@ struct slot_release {
 static void
 digest_put(struct buf *b, struct str s)
 {
-	char num[STR_NUM_MAX];
-
-	buf_put_str(b, str_num((int64_t)s.n, num));
+	buf_put_i64(b, (int64_t)s.n);
 	buf_putc(b, ':');
 	buf_put_str(b, s);
 }

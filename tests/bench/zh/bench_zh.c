@@ -36,7 +36,7 @@ struct score {
 };
 
 struct corpus_run {
-	struct datetime_now now;
+	struct datetime_now now = { .zone = NULL };
 	struct score score;
 	const char *dim;
 	bool verbose;
@@ -321,7 +321,7 @@ corpus_score_file(struct corpus_run *j, const char *path)
 static struct datetime_now
 bench_now(struct zone **z, const char *name, const char *instant)
 {
-	struct datetime_now now;
+	struct datetime_now now = { .zone = NULL };
 
 	ck_assert_int_eq(zone_load(name, z), RC_OK);
 	now.zone = *z;

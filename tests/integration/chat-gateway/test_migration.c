@@ -111,6 +111,25 @@ TEST(every_record_moves_to_format_2_and_back)
 	state_fixture_stop(&f);
 }
 
+/* 0.1 reads no longer state, and the tenth byte is its format. */
+TEST(a_soul_loses_its_drives_on_the_way_back)
+{
+	char state[305], wanted[210] = "";
+
+	migration_begin();
+	OK(migration_go(FORMAT_1, 0));
+	memset(state, 'x', sizeof(state));
+	state[9] = 2;
+	memset(wanted, 'x', sizeof(wanted) - 1);
+	wanted[9] = 1;
+	DO(&f, STR("SET"), STR("soul:state:{b0478}:u1:x1"),
+	    ((struct str){ state, sizeof(state) }));
+	OK(migration_go(FORMAT_2, 0));
+	state_fixture_expect(
+	    &f, wanted, STATE_ARGS(STR("GET"), STR("soul:soul:{x1}:state")));
+	state_fixture_stop(&f);
+}
+
 TEST(a_migration_repeated_changes_nothing)
 {
 	char *first, *second;

@@ -20,7 +20,7 @@ locked_soul(void)
 	script_step_run(&w, &joy);
 	while (!pad_locked(&w.s, w.now))
 		script_step_run(&w, &anger);
-	return (struct record){ w.base, w.s };
+	return (struct record){ .base = w.base, .state = w.s };
 }
 
 TEST(packing_and_unpacking_a_record_round_trips)
@@ -40,6 +40,45 @@ TEST(packing_and_unpacking_a_record_round_trips)
 	ck_assert_int_eq(back.state.last_updated, r.state.last_updated);
 	record_pack(&back, repacked);
 	ck_assert_int_eq(memcmp(bytes, repacked, sizeof(bytes)), 0);
+}
+
+TEST(drives_and_applied_requests_are_packed)
+{
+	struct record r = locked_soul(), back;
+	char bytes[RECORD_SIZE];
+	int64_t first = record_applied_id(STR("cycle_1"));
+
+	drives_new(&r.drives, T0);
+	drives_turn(&r.drives, T0 + 7);
+	for (int64_t i = 0; i < RECORD_APPLIED_N; i++)
+		record_add_applied(&r, i == 0 ? first : i);
+	ck_assert_int_eq(record_unpack(record_pack(&r, bytes), &back), RC_OK);
+	ck_assert_int_eq(memcmp(&back.drives, &r.drives, sizeof(r.drives)), 0);
+	ck_assert(record_is_applied(&back, first));
+	ck_assert(!record_is_applied(&back, record_applied_id(STR("cycle_2"))));
+	record_add_applied(&back, 9);
+	ck_assert(!record_is_applied(&back, first));
+}
+
+/* What 0.1 has stored. */
+TEST(a_record_without_drives_gets_those_of_a_new_soul)
+{
+	struct record r = locked_soul(), back;
+	char bytes[RECORD_SIZE];
+	struct drives d;
+
+	drives_new(&r.drives, T0);
+	record_pack(&r, bytes);
+	bytes[0] = 1;
+	ck_assert_int_eq(
+	    record_unpack((struct str){ bytes, 200 }, &back), RC_OK);
+	ck_assert_double_eq(back.state.p, r.state.p);
+	drives_new(&d, r.state.last_updated);
+	ck_assert_int_eq(memcmp(&back.drives, &d, sizeof(d)), 0);
+	ck_assert(!record_is_applied(&back, record_applied_id(STR("x"))));
+	ck_assert_int_eq(
+	    record_unpack((struct str){ bytes, RECORD_SIZE }, &back),
+	    RC_INVALID);
 }
 
 TEST(the_model_is_packed)

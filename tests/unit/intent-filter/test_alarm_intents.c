@@ -89,6 +89,8 @@ static const struct {
 	    SET_ONLY("alarm", ON_DATE("2026-02-23", "08:00")) },
 	{ "帮我设个闹钟，明天早上七点",
 	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
+	{ "定一个周五早上八点的闹钟",
+	    SET_ONLY("alarm", ON_DATE("2026-02-27", "08:00")) },
 	{ "设個明天早上七點的鬧鐘",
 	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "加个周五下午三点开会的提醒",

@@ -113,6 +113,19 @@ TEST(traits_include_the_drift)
 	CK_PROMPT(&p, "共情" _, "【关系】" _);
 }
 
+TEST(unusual_drives_are_in_words)
+{
+	struct wire_emotion_observe_reply f =
+	    emotion(WIRE_EMOTION_CALM, WIRE_EXEC_MODE_AUTO_EXECUTE);
+	struct prompt p = { .now = STR("n"), .emotion = &f };
+
+	f.soul_emotion.has_drives = true;
+	f.soul_emotion.drives = (struct wire_drives){ .1, .9, .9, .2, .6 };
+	CK_PROMPT(&p, "【心里】你很好奇，和主人亲近。" _, "害怕" _);
+	f.soul_emotion.drives = (struct wire_drives){ .1, .9, .5, .2, .1 };
+	CK_PROMPT(&p, "【此刻】" _, "【心里】" _);
+}
+
 /* Safety tools are named only while the gate is closed. */
 TEST(safety_tools_are_listed)
 {
