@@ -40,6 +40,7 @@ BINS_work := memory-worker
 BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
+BINS_llm-orchestrator := alarm-clock
 LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator mcp-host mcp-sim \
     memory-worker mqtt-bridge

@@ -10,7 +10,7 @@
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
-#   make test-language           accuracy of times and numbers per phenomenon
+#   make test-language           accuracy per phenomenon of tests/language
 #   make test-mcp                real MCP servers, from npm
 #   make test-doors              OpenAI's and AG-UI's clients, from npm
 #   J=1                          one program at a time
@@ -265,8 +265,10 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
 # Accuracy per phenomenon; LANGUAGE_VERBOSE=1 lists the lines that differ.
-test-language: $(B)/tests/unit/zh/test_language
-	@CK_VERBOSITY=silent $<
+LANGUAGE := $(B)/tests/unit/zh/test_language \
+	$(B)/tests/unit/emotion-engine/test_language_feelings
+test-language: $(LANGUAGE)
+	@for t in $(LANGUAGE); do CK_VERBOSITY=silent $$t || exit 1; done
 
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=14400 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \

@@ -486,6 +486,23 @@ relative_set_window(struct parser *r, const struct duration *l,
 	w->seconds = sign * duration_seconds(l);
 }
 
+/* 今明两年, 明后天. */
+static const struct token *
+datetime_parse_row(struct parser *r, const struct token *t, struct datetime *w)
+{
+	int unit = t->type == TOK_YEARS ? UNIT_YEAR : UNIT_DAY;
+	struct local_range out = { .grain = datetime_grain_of_unit(unit) };
+
+	if (t->type != TOK_YEARS && t->type != TOK_DAYS)
+		return NULL;
+	out.from = relative_unit_start(r->local.now, unit, t->v);
+	out.to = relative_unit_start(r->local.now, unit, t->w);
+	w->kind = DATETIME_INTERVAL;
+	w->confidence = .95;
+	datetime_set(w, out, r);
+	return t + 1;
+}
+
 const struct token *
 datetime_parse_units(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -496,25 +513,9 @@ datetime_parse_units(
 	int64_t count;
 	int sign;
 
-	if (t->type == TOK_YEARS) {
-		/* 今明两年 */
-		out.from = relative_unit_start(r->local.now, UNIT_YEAR, t->v);
-		out.to = relative_unit_start(r->local.now, UNIT_YEAR, t->w);
-		out.grain = DATETIME_YEAR;
-		w->kind = DATETIME_INTERVAL;
-		w->confidence = .95;
-		datetime_set(w, out, r);
-		return t + 1;
-	}
-	if (t->type == TOK_DAYS) {
-		out.from = (r->local.today + t->v) * DAY;
-		out.to = (r->local.today + t->w) * DAY;
-		out.grain = DATETIME_DAY;
-		w->kind = DATETIME_INTERVAL;
-		w->confidence = .95;
-		datetime_set(w, out, r);
-		return t + 1;
-	}
+	n = datetime_parse_row(r, t, w);
+	if (n != NULL)
+		return n;
 	n = t + 1;
 	if (n->type == TOK_GE || (n->type == TOK_NUM && n->num <= 1))
 		n++;

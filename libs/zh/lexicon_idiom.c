@@ -15,6 +15,7 @@ static const struct word lexicon_idiom_rows[] = {
 	IDIOM("一下子"),
 	IDIOM("一丝一毫"),
 	IDIOM("一丝不苟"),
+	IDIOM("一举"),
 	IDIOM("一举一动"),
 	IDIOM("一举两得"),
 	IDIOM("一了百了"),

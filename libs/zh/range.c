@@ -490,7 +490,7 @@ range_parse_counted(struct parser *r, const struct token *n,
 
 /* 五月以来, 周一至今: the last one. */
 static void
-range_set_past(
+range_set_previous(
     struct parser *r, const struct instant *a, struct local_range *at)
 {
 	struct instant last = *a;
@@ -519,18 +519,18 @@ range_set_past(
 
 /* 12月25日圣诞节: the same day in other words; NULL if it is another. */
 static const struct token *
-range_parse_again(
+range_parse_same_day(
     struct parser *r, const struct token *n, const struct local_range *at)
 {
 	struct instant b;
-	struct local_range again;
+	struct local_range same;
 	const struct token *end;
 
 	if (n->type != TOK_HOLIDAY || at->grain != DATETIME_DAY)
 		return NULL;
 	end = instant_parse(n, &b);
-	return end == n + 1 && instant_resolve(&b, r->local, &again) &&
-		again.from == at->from
+	return end == n + 1 && instant_resolve(&b, r->local, &same) &&
+		same.from == at->from
 	    ? end
 	    : NULL;
 }
@@ -575,10 +575,10 @@ datetime_parse_range(
 	    ((a.has & HAS_DAY_PART) != 0 && a.day_part == DAY_PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
 	if (n->type == TOK_SINCE && n->v > 0)
-		range_set_past(r, &a, &at);
+		range_set_previous(r, &a, &at);
 	end = range_parse_counted(r, n, &a, &at);
 	if (end == NULL)
-		end = range_parse_again(r, n, &at);
+		end = range_parse_same_day(r, n, &at);
 	if (end != NULL) {
 		from = false;
 		n = end;

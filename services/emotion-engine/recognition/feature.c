@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "emotion.h"
 #include "recognition/codepoints.h"
 #include "recognition/lexicon.h"
 
@@ -36,7 +37,8 @@ struct scan {
 	size_t clause; /* its first sign */
 	size_t before; /* that of the clause before */
 	bool you, me, they, question;
-	bool far; /* all of its cues are negated */
+	bool far;     /* all of its cues are negated */
+	bool distant; /* it has had a negator */
 	/* The current quotation. */
 	uint32_t quote; /* closing mark; 0: none is open */
 	size_t quoted;  /* its first sign */
@@ -80,6 +82,10 @@ static void
 scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
 {
 	struct features *f = s->f;
+	enum features_state state = s->negated != s->far ? FEATURES_DENIED
+	    : s->distant && !s->negated && row->kind == LEXICON_CUE
+	    ? FEATURES_DISTANT
+	    : FEATURES_PLAIN;
 	size_t i;
 
 	for (i = s->at; i < s->at + len; i++) {
@@ -89,8 +95,7 @@ scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
 
 	if (f->n_signs < FEATURES_SIGNS_MAX)
 		f->signs[f->n_signs++] = (struct features_sign){ .row = row,
-			.state = s->negated != s->far ? FEATURES_DENIED
-						      : FEATURES_PLAIN,
+			.state = state,
 			.more = s->more,
 			.less = s->less,
 			.at = (uint32_t)s->at,
@@ -188,7 +193,7 @@ scan_clause_end(struct scan *s)
 	}
 	s->before = s->clause;
 	s->clause = s->f->n_signs;
-	s->far = false;
+	s->far = s->distant = false;
 	s->you = s->me = s->they = s->question = false;
 	scan_reset_modifiers(s);
 }
@@ -243,6 +248,7 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 			scan_sign(s, row, len);
 		return;
 	case LEXICON_NOT:
+		s->distant = true;
 		s->negated = !s->negated;
 		return;
 	case LEXICON_FAR:
@@ -384,8 +390,8 @@ sign_is_mishap(const struct features_sign *x)
 	return x->row->kind == LEXICON_CUE &&
 	    (x->row->emotion == WIRE_EMOTION_FRUSTRATION ||
 		(x->row->strength < HINT &&
-		    (x->row->emotion == WIRE_EMOTION_ANGER ||
-			x->row->emotion == WIRE_EMOTION_DISGUST)));
+		    x->row->emotion != WIRE_EMOTION_FEAR &&
+		    emotion_valence(x->row->emotion) == EMOTION_NEGATIVE));
 }
 
 /* A mishap that was averted: "thanks for fixing the flat tyre". */
@@ -456,6 +462,7 @@ scan_drop_keys(struct scan *s)
 		const struct features_sign *x = &f->signs[i];
 
 		if ((x->state == FEATURES_PLAIN ||
+			x->state == FEATURES_DISTANT ||
 			x->state == FEATURES_CONCEDED) &&
 		    !sign_is_emoticon(f, x))
 			continue;

@@ -252,6 +252,7 @@ prior_cue(const struct features_sign *s, double w[EMOTION_N])
 		break;
 	case FEATURES_CONCEDED:
 	case FEATURES_THEIRS:
+	case FEATURES_DISTANT:
 		w[e] = x / 3;
 		break;
 	case FEATURES_MOCKED:
@@ -296,6 +297,7 @@ const struct learn_opts learn_defaults = { .epochs = 20,
 	.smooth = .05,
 	.drop = .2,
 	.own_weight = 40,
+	.framed_weight = 16,
 	.class_cap = 8,
 	.class_power = .5,
 	.gain = 6,
@@ -411,7 +413,9 @@ learner_weigh(struct learner *l)
 	for (i = 0; i < l->n; i++) {
 		const struct row *r = l->samples[i].row;
 
-		l->samples[i].weight = r->own ? l->o->own_weight : 1;
+		l->samples[i].weight = r->framed ? l->o->framed_weight
+		    : r->own                     ? l->o->own_weight
+						 : 1;
 		n[r->chinese][r->label] += l->samples[i].weight;
 		all[r->chinese] += l->samples[i].weight;
 	}

@@ -377,6 +377,7 @@ TEST(data_of_a_notice_is_limited)
 TEST(a_soul_has_quiet_hours)
 {
 	char soul[GW_SOUL_ID], path[128];
+	json_t *j;
 
 	gw_start_with_tokens(&b);
 	gw_soul_as(&b, TOKEN_ANN, "friendly", soul);
@@ -393,9 +394,9 @@ TEST(a_soul_has_quiet_hours)
 	    "\"from\":\"22:30\"");
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":null}", 200,
 	    "\"proactive\":\"off\"");
-	ck_assert_ptr_null(
-	    tk_find(gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL),
-		"items.0.quiet_hours"));
+	j = gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL);
+	ck_assert_ptr_null(tk_find(j, "items.0.quiet_hours"));
+	json_decref(j);
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":{\"from\":\"25:00\"}}",
 	    400, "/quiet_hours/");
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":7}", 400,

@@ -95,6 +95,12 @@ static const struct {
 	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "加个周五下午三点开会的提醒",
 	    SET("reminder", "开会", ON_DATE("2026-02-27", "15:00")) },
+	{ "明天早上八点设个闹钟",
+	    SET_ONLY("alarm", ON_DATE("2026-02-23", "08:00")) },
+	{ "定个闹钟明天早上八点叫我起床",
+	    SET("alarm", "起床", ON_DATE("2026-02-23", "08:00")) },
+	{ "set a reminder for friday at 3 pm to call Mom",
+	    SET("reminder", "call Mom", ON_DATE("2026-02-27", "15:00")) },
 	{ "闹钟定在明天早上七点",
 	    SET_ONLY("alarm", ON_DATE("2026-02-23", "07:00")) },
 	{ "倒计时五分钟", SET_ONLY("timer", IN("17:45:00")) },
@@ -205,6 +211,14 @@ TEST(no_system_intents_without_the_option)
 
 /* No alarm is set, changed or canceled by these. */
 static const char *const others[] = {
+	"设计一个提醒功能",
+	"明天设计一个闹钟",
+	"明天设置提醒功能",
+	"add alarm support tomorrow",
+	"set a timer interrupt handler",
+	"每天叫我起床的是谁",
+	"明天提醒我的是什么",
+	"每天提醒我的人是谁",
 	"闹钟是什么",
 	"昨天的闹钟没响",
 	"不要提醒我",
