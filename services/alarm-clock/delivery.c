@@ -262,7 +262,8 @@ delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 static void
 delivery_observe_lag(struct delivery *d)
 {
-	if (d->first && d->x.r.attempts <= 1)
+	if (d->first && d->x.r.attempts <= 1 &&
+	    d->x.r.type == WIRE_ALARM_RECORD_TYPE_ALARM)
 		metric_observe(d->c->metrics.lag,
 		    (double)(delivery_now(d) - d->x.r.at_ms) / 1000);
 	d->first = false;
