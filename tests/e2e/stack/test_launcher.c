@@ -50,6 +50,7 @@ static const struct {
 	{ "LLM_SIM_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "MCP_HOST_ADMIN_PORT", -1 },
+	{ "ALARM_CLOCK_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
