@@ -317,6 +317,8 @@ void
 datetime_set(struct datetime *w, struct local_range range, struct parser *r)
 {
 	w->grain = range.grain;
+	w->is_either_half = range.is_either_half;
+	w->is_zoned = range.is_zoned;
 	r->range = range;
 	r->has_range = true;
 }

@@ -102,6 +102,12 @@ struct datetime {
 	bool is_loose;   /* 刚才, 最近, 以后: cannot schedule an action */
 	bool is_bounded; /* begin or end is given: 到五点, 三天内 */
 	/*
+	 * The clock time at which it begins may be of either half of the day,
+	 * and both are still ahead: 九点, 明天八点半.
+	 */
+	bool is_either_half;
+	bool is_zoned; /* with its own offset from UTC */
+	/*
 	 * Counted from an event that the text names and nobody dated: 生日当天,
 	 * 饭后一小时.  An instant whose from, to and at are 0: it cannot be
 	 * scheduled, and what depends on it must not be done now.

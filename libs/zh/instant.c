@@ -740,7 +740,10 @@ instant_resolve_clock(const struct instant *m, struct local_now h, int64_t day,
 	int s = m->is_now ? (int)(h.now - h.today * DAY) : instant_clock(m);
 
 	out->grain = m->clock_grain;
-	if (m->is_zoned && (m->has & HAS_DATE) != 0) {
+	out->is_either_half = !m->is_24h && (m->has & HAS_DAY_PART) == 0 &&
+	    ((m->has & HAS_DATE) == 0 || day * DAY + s > h.now);
+	out->is_zoned = m->is_zoned && (m->has & HAS_DATE) != 0;
+	if (out->is_zoned) {
 		out->from = zone_local_of(h.zone,
 		    (struct wall){ (day * DAY + s - m->zone_min * 60) * 1000 });
 	} else if ((m->has & HAS_DATE) == 0) {
@@ -802,6 +805,7 @@ instant_resolve(
 	if (!instant_resolve_date(m, h, &d))
 		return false;
 	out->at = 0;
+	out->is_either_half = out->is_zoned = false;
 	/* The day before the first one, the day after the last. */
 	if (m->shift < 0)
 		d.to = d.from + 1;

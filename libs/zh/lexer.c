@@ -353,7 +353,9 @@ token_set_weekday(struct str s, const struct token *before, struct token *t)
 
 	if (day == 0 || before->type == TOK_NUM || before->type == TOK_HALF)
 		return;
-	if (before->type == TOK_GE && before->v == 1)
+	/* 三个周 counts weeks, but 一个周五早上的闹钟 has a Friday. */
+	if (before->type == TOK_GE && before->v == 1 &&
+	    !token_is_int(before - 1, 1, 1))
 		return;
 	if (at > t->end && token_is_apart(s, at, end))
 		return;

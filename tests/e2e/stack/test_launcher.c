@@ -50,6 +50,7 @@ static const struct {
 	{ "LLM_SIM_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "MCP_HOST_ADMIN_PORT", -1 },
+	{ "ALARM_CLOCK_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
@@ -348,7 +349,7 @@ replace(struct local *l, const char *name, const char *script)
 	static const char *const all[] = { "llm-sim", "intent-filter",
 		"emotion-engine", "memory-worker", "llm-orchestrator",
 		"mqtt-bridge", "chat-gateway", "star-hub", "engine-runner",
-		"mcp-host", "body-sim" };
+		"mcp-host", "alarm-clock", "body-sim" };
 	char dir[200], path[400], real[400];
 
 	snprintf(dir, sizeof(dir), "%s", tk_path("bin"));
