@@ -8,8 +8,8 @@
 #define STEP_MAX 16
 
 static enum rc
-export_alarms_put(const struct alarm_entry *e, struct arena *a,
-    const struct export_to *to)
+export_alarms_put(
+    const struct alarm_entry *e, struct arena *a, const struct export_to *to)
 {
 	struct wire_memory_export_line line = { .has_alarm = true };
 	struct wire_err err;
