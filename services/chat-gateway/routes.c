@@ -70,6 +70,7 @@ const struct svc_route routes[ROUTES_N] = {
 	BARE("events_list", "GET", WIRE_HTTP_EVENTS_LIST, event_page,
 	    on_events_list),
 	BARE("live", "GET", WIRE_HTTP_LIVE, event_envelope, on_live),
+	BARE("me", "GET", WIRE_HTTP_ME, me, on_me),
 	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
 	    on_souls_list),
 	POST("souls_create", WIRE_HTTP_SOULS_CREATE, soul_create_request, soul,

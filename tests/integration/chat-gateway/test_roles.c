@@ -76,7 +76,7 @@ TEST(only_listed_roles_are_authorized)
 			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
-	ck_assert_uint_eq(n, 58);
+	ck_assert_uint_eq(n, 59);
 	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
