@@ -187,7 +187,7 @@ export class Visitor {
 
   async go(page) {
     await this.page.goto(`${this.url}/#/${page}`);
-    await this.page.locator("main h1").waitFor();
+    await this.page.locator(`main[data-page="${page.split("/")[0]}"] h1`).waitFor();
   }
 
   // What axe finds, as text; the policy lets no script in, so it is evaluated.

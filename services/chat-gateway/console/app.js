@@ -130,6 +130,7 @@ async function showPage(main, { page, id }) {
       <button class="main" @click=${() => location.reload()}>${t("reload")}</button>`, () => {}];
   }
   main.replaceChildren(made);
+  main.dataset.page = wanted;
   document.title = `${t(`page.${DETAILS[wanted] ?? wanted}`)} · Soul`;
   if (!document.querySelector("dialog[open]"))
     main.querySelector("h1")?.focus();

@@ -122,8 +122,10 @@ function compile(strings) {
     markup += part;
     if (i === strings.length - 1)
       return;
-    const inTag = markup.lastIndexOf("<") > markup.lastIndexOf(">");
-    markup += inTag ? `"${MARK}${i}"` : `<!--${MARK}${i}-->`;
+    // The parser would check the value of an attribute, and change its name.
+    const attribute = markup.match(/([^\s"=]+)=$/);
+    markup = attribute ? `${markup.slice(0, attribute.index)}${MARK}${i}="${attribute[1]}"`
+      : `${markup}<!--${MARK}${i}-->`;
   });
   template = document.createElement("template");
   template.innerHTML = policy.createHTML(markup);
@@ -140,8 +142,10 @@ export function html(strings, ...values) {
       slots.push([node, null, values[node.data.slice(MARK.length)]]);
     else if (node.nodeType === 1)
       for (const { name, value } of [...node.attributes])
-        if (value.startsWith(MARK))
-          slots.push([node, name, values[value.slice(MARK.length)]]);
+        if (name.startsWith(MARK)) {
+          node.removeAttribute(name);
+          slots.push([node, value, values[name.slice(MARK.length)]]);
+        }
   }
   for (const [node, name, value] of slots)
     name === null ? place(node, value) : bind(node, name, value);
@@ -150,10 +154,8 @@ export function html(strings, ...values) {
 
 function bind(node, name, value) {
   if (name[0] === "@") {
-    node.removeAttribute(name);
     node.addEventListener(name.slice(1), value);
   } else if (name === "ref") {
-    node.removeAttribute(name);
     value(node);
   } else if (typeof value === "function") {
     effect(() => set(node, name, value()));
@@ -164,12 +166,10 @@ function bind(node, name, value) {
 
 function set(node, name, value) {
   if (name[0] === ".") {
-    node.removeAttribute(name);
     const property = name.slice(1);
     if (node[property] !== value)
       node[property] = value;
   } else if (name[0] === "?") {
-    node.removeAttribute(name);
     node.toggleAttribute(name.slice(1), Boolean(value));
   } else if (value === null || value === undefined || value === false) {
     node.removeAttribute(name);

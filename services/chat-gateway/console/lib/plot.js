@@ -7,10 +7,12 @@ import { clock, t } from "./i18n.js";
 const [WIDTH, HEIGHT, EDGE] = [640, 200, 28];
 export const AXES = ["p", "a", "d"];
 
+const timeOf = ({ time }) => new Date(time).getTime();
+
 // The points of one axis: [time, value] of items, oldest first.  Pure.
 export function linePoints(items, axis) {
   return items.flatMap((item, i) => {
-    const at = Date.parse(item.time);
+    const at = timeOf(item);
     const jump = item.delta?.[axis] ?? 0;
     return i > 0 && jump !== 0
       ? [[at, item[axis] - jump], [at, item[axis]]] : [[at, item[axis]]];
@@ -25,7 +27,7 @@ export function scale(from, to) {
 
 // items: of the emotion's history; to: the end of the time shown, ms.
 export function plot(items, from, to) {
-  const shown = items.filter(({ time }) => Date.parse(time) >= from);
+  const shown = items.filter((item) => timeOf(item) >= from);
   const at = scale(from, to);
   const path = (axis) => linePoints(shown, axis).map((point, i) =>
     `${i ? "L" : "M"}${at(point).map((x) => x.toFixed(1)).join(" ")}`).join("");
@@ -37,9 +39,13 @@ export function plot(items, from, to) {
     <text x="4" y=${HEIGHT - EDGE / 2 + 4}>-1</text>
     <text x=${EDGE} y=${HEIGHT - 2}>${clock(from)}</text>
     <text x=${WIDTH - EDGE} y=${HEIGHT - 2} class="end">${clock(to)}</text>
-    ${causes.map(({ time }) => svg("path", { class: "cause",
-      d: `M${at([Date.parse(time), 0])[0].toFixed(1)} ${EDGE / 2}V${HEIGHT - EDGE / 2}` }))}
+    ${causes.map((item) => svg("path", { class: "cause",
+      d: `M${at([timeOf(item), 0])[0].toFixed(1)} ${EDGE / 2}V${HEIGHT - EDGE / 2}` }))}
     ${AXES.map((axis) => svg("path", { class: `line ${axis}`, d: path(axis) || "M0 0" }))}
+    ${AXES.flatMap((axis) => shown.map((item) => {
+      const [cx, cy] = at([timeOf(item), item[axis]]);
+      return svg("circle", { class: `dot ${axis}`, cx, cy, r: 2 });
+    }))}
   </svg>`;
 }
 

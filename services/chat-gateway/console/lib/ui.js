@@ -86,7 +86,7 @@ export function field(label, key, { kind = "text", value = "", options, ...more 
   Object.assign(control, { id, name: key }, more);
   if (kind === "checkbox")
     control.checked = Boolean(value);
-  else
+  else if (value !== "")
     control.value = value;
   control.setAttribute("aria-describedby", `${id}e`);
   return html`<div class="field">

@@ -42,6 +42,15 @@ function timeline(turn) {
       <td data-head=${t("outcome")}>${s.outcome ?? ""}</td></tr>`)}</tbody></table>`}`;
 }
 
+// Ids of conversations that nobody has begun.
+const fresh = new Set();
+
+function freshId() {
+  const id = randomId("s_");
+  fresh.add(id);
+  return id;
+}
+
 const message = (role, text, more = {}) => ({ key: randomId("m"), role,
   text: signal(text), result: signal(null), code: signal(""), turn: signal(""),
   asked: signal(null), ...more });
@@ -66,7 +75,7 @@ class Conversation {
     this.id = id;
     this.messages.value = [];
     this.error.value = null;
-    if (id)
+    if (!fresh.has(id))
       this.load();
   }
 
@@ -93,6 +102,7 @@ class Conversation {
   async send(terminal, text) {
     this.error.value = null;
     this.busy.value = true;
+    fresh.delete(this.id);
     const asked = this.add(message("user", text));
     const reply = this.add(message("assistant", ""));
     let begun = false;
@@ -157,7 +167,7 @@ export default function chat(id) {
   const bodies = resource(async () => (await get("/v1/terminals")).items);
   const terminal = signal("");
   let box;
-  talk.open(id || sessions.peek()[0]?.id || randomId("s_"));
+  talk.open(id || sessions.peek()[0]?.id || freshId());
   const draft = `soul.draft.${talk.id}`;
   onLive(({ type, payload }) => {
     if (type === "turn_completed" && payload.session_id === talk.id && !talk.busy.peek() &&
@@ -206,7 +216,7 @@ export default function chat(id) {
     }
     forgetSession(s.id);
     if (s.id === talk.id)
-      location.hash = `#/chat/${randomId("s_")}`;
+      location.hash = `#/chat/${freshId()}`;
   };
   const choices = () => {
     const all = new Set([...(bodies.value.value ?? []).map((b) => b.terminal_id), ownTerminal()]);
@@ -215,7 +225,7 @@ export default function chat(id) {
       x === ownTerminal() ? t("chat.browser") : name(x)}</option>`);
   };
   return html`${heading(t("page.chat"))}<div class="columns"><section>
-    <p><a href=${`#/chat/${randomId("s_")}`}>${t("chat.new")}</a></p>
+    <p><a href=${`#/chat/${freshId()}`}>${t("chat.new")}</a></p>
     <ul class="log">${() => sessions.value.map((s) => html`<li class="card">
       <a href=${`#/chat/${encodeURIComponent(s.id)}`}
         aria-current=${s.id === talk.id ? "true" : null}>${name(s.text)}</a>

@@ -36,15 +36,16 @@ const personality = (s, e) => html`<section class="card"><h2>${t("personality")}
       number(value, 2) + (drift ? ` ${signed(drift)}` : ""));
   })}</section>`;
 
-function history(items, span) {
+function history(items, now, span) {
   const to = Date.now() + clockAhead;
+  const drawn = now ? [...items, { ...now.soul_emotion, time: to }] : items;
   const shown = items.filter((i) => Date.parse(i.time) >= to - 1000 * span.value);
   return html`<section class="card"><h2>${t("mood")}</h2>
     <p class="actions">${SPANS.map(([key, s]) => html`<button type="button"
       aria-pressed=${span.value === s ? "true" : "false"}
       class=${span.value === s ? "main" : ""}
       @click=${() => { span.value = s; }}>${t(`span.${key}`)}</button>`)}</p>
-    ${plot(items, to - 1000 * span.value, to)}
+    ${plot(drawn, to - 1000 * span.value, to)}
     <p class="quiet">P ━  A ╍  D ┅  ${t("plot.legend")}</p>
     <h2>${t("causes")}</h2>
     ${shown.length === 0 ? html`<p class="quiet">${t("nothing")}</p>` : html`<table>
@@ -83,7 +84,7 @@ export default function soulPage() {
     ${() => souls.value && !soul() && html`<p>${t("soul.none")}</p>`}
     ${() => soul() && html`<div class="columns"><div>
       ${loaded(emotion, (e) => e && [feelings(e, soul()), drives(e), personality(soul(), e)])}</div>
-      <div>${loaded(past, (items) => history(items, span))}
+      <div>${loaded(past, (items) => history(items, emotion.value.value, span))}
       <p>${action(t("soul.delete"), remove, { danger: true })}</p></div></div>`}
     <section class="card"><h2>${t("soul.new")}</h2>${soulForm()}</section>`;
 }
