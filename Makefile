@@ -8,6 +8,7 @@
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
 #   make test-web        star-hub's browser client; needs Node, and for the demo
 #                        page Chromium
+#   make test-console    the console in a browser; needs Node, npm and Chromium
 #   make test-engines    real coding engines with a simulated model; needs Node
 #                        and npm
 #   make lint            check the code style

@@ -88,7 +88,7 @@ enum rc route_check(const struct httpd_route *r) RC_CHECK;
 enum rc route_find(const struct httpd_route *routes, size_t n,
     struct str method, const struct uri *u, struct route_match *m) RC_CHECK;
 
-/* ---- files: file.c; pure ---- */
+/* ---- files: static_file.c; pure ---- */
 
 /* file_find(files, n, path): The file of that path, as requested; NULL: none.
  */

@@ -28,6 +28,7 @@ const DETAILS = { body: "bodies", run: "runs" };
 const route = signal(readRoute());
 const offline = signal(!navigator.onLine);
 const helpShown = signal(false);
+const known = signal(false); // who the caller is
 let endPage = () => {};
 
 function readRoute() {
@@ -115,8 +116,8 @@ function help() {
 }
 
 async function showPage(main, { page, id }) {
-  const known = [...PAGES.map(([p]) => p), ...Object.keys(DETAILS)];
-  const wanted = known.includes(page) ? page : "home";
+  const names = [...PAGES.map(([p]) => p), ...Object.keys(DETAILS)];
+  const wanted = names.includes(page) ? page : "home";
   let made;
   try {
     const module = await import(`./pages/${wanted}.js`);
@@ -149,7 +150,7 @@ function frame() {
     ${login()}${help()}<p id="announcer" class="hidden" role="status"></p>`;
   effect(() => {
     const { page, id } = route.value;
-    if (me.value || page === "settings")
+    if (known.value || page === "settings")
       untracked(() => queueMicrotask(() => showPage(main, { page, id })));
   });
   return made;
@@ -162,6 +163,7 @@ async function start() {
   addEventListener("online", () => { offline.value = false; });
   addEventListener("offline", () => { offline.value = true; });
   startStore();
+  effect(() => { known.value ||= me.value !== null; });
   startLive();
   startKeys((key) => {
     const page = allowed().find(([, k]) => k === key)?.[0];

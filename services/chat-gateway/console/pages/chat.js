@@ -1,12 +1,14 @@
 // chat: sessions, the conversation, and what was really done.
 import { each, html, signal } from "../lib/dom.js";
-import { ago, name, number, t } from "../lib/i18n.js";
+import { ago, has, name, number, t } from "../lib/i18n.js";
 import { onLive } from "../lib/live.js";
 import { call, get, randomId, stream } from "../lib/net.js";
 import { forgetSession, ownTerminal, rememberSession, sessions, soul }
   from "../lib/store.js";
 import { action, announce, confirmed, failure, heading, loaded, resource } from "../lib/ui.js";
 import { question } from "../lib/question.js";
+
+const meaning = (code) => `code.${code.toLowerCase()}`;
 
 // What is known of a reply.
 function facts(m) {
@@ -16,7 +18,7 @@ function facts(m) {
     return null;
   return html`<div class="facts">
     ${m.code.value && html`<p class="bad">✗ ${t("chat.failed")} <code>${m.code.value}</code>
-      ${t(`code.${m.code.value}`) !== `code.${m.code.value}` && t(`code.${m.code.value}`)}</p>`}
+      ${has(meaning(m.code.value)) && t(meaning(m.code.value))}</p>`}
     ${r?.executed_skills?.map((skill) =>
       html`<p class="good">✓ <code>${name(skill)}</code> ${t("chat.confirmed")}</p>`)}
     ${r?.failed_skills?.map(({ skill, error }) => html`<p class="bad">✗ <code>${name(skill)}</code>
@@ -99,10 +101,9 @@ class Conversation {
   }
 
   // Rejects if nothing was accepted: then the text belongs into the input again.
-  async send(terminal, text) {
+  async send(terminal, text, accepted) {
     this.error.value = null;
     this.busy.value = true;
-    fresh.delete(this.id);
     const asked = this.add(message("user", text));
     const reply = this.add(message("assistant", ""));
     let begun = false;
@@ -112,6 +113,7 @@ class Conversation {
           ...(soul() ? { soul_hint: soul().soul_id } : {}),
           inputs: [{ type: "keyboard_text", text, input_id: randomId("in_"),
             ts: new Date().toISOString(), source: "console" }] },
+        onOpen: accepted,
         onEvent: ({ data }) => {
           begun = true;
           this.#event(JSON.parse(data), reply);
@@ -186,10 +188,13 @@ export default function chat(id) {
       return;
     box.value = "";
     keep();
-    rememberSession({ id: talk.id, terminal: chosen(), text: text.slice(0, 60),
-      time: new Date().toISOString() });
+    const begun = () => {
+      fresh.delete(talk.id);
+      rememberSession({ id: talk.id, terminal: chosen(), text: text.slice(0, 60),
+        time: new Date().toISOString() });
+    };
     try {
-      await talk.send(chosen(), text);
+      await talk.send(chosen(), text, begun);
     } catch (error) {
       if (error.status === undefined)
         throw error;

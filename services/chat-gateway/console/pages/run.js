@@ -5,6 +5,8 @@ import { backOff, call, get, query, randomId, stream } from "../lib/net.js";
 import { question } from "../lib/question.js";
 import { action, confirmed, heading, json, loaded, resource } from "../lib/ui.js";
 
+// The question that a text ends with is shown as one.
+const withoutQuestion = (text) => text.replace(/```ask_user[^]*?(```|$)/g, "").trim();
 const ENDED = /^conversation\.(completed|failed)$/;
 
 // Follows the events of a run from the first one, and continues after a cut.
@@ -50,7 +52,7 @@ export default function run(id) {
     if (type === "assistant.message.delta")
       put(data.message_id, "assistant", (before) => before + data.text_delta);
     else if (type === "assistant.message.final")
-      put(data.message_id ?? `e${seq}`, "assistant", () => data.text);
+      put(data.message_id ?? `e${seq}`, "assistant", () => withoutQuestion(data.text));
     else if (type === "user.input.required") {
       asked.value = data.interaction_id ? data : null;
       record.reload();
