@@ -118,7 +118,7 @@ TEST(callers_cannot_name_another_user)
 			    request_body(r), "403 user_id: is ");
 		}
 	}
-	ck_assert_uint_eq(n, 54);
+	ck_assert_uint_eq(n, 55);
 	gateway_fixture_stop(&b);
 }
 
