@@ -3,8 +3,10 @@
  *
  * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
  * 			soul.rpc.{emotion.state,.history,memory.*,mcp.*}
- * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
- * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
+ * 	publishes	soul.run.wake.<runner>, soul.body.*.*.invoke; reads stream
+ * SOUL_EVENTS
+ * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>,
+ * soul.result.*
  */
 #include "core/mem.h"
 #include "gateway.h"

@@ -10,6 +10,8 @@
 #include "wire/subjects.h"
 
 #define DEADLINE_MS 5000
+/* The longest wait for a device, and what comes before. */
+#define INVOKE_MS 40000
 /* Many souls and sessions. */
 #define DELETE_ALL_MS 60000
 
@@ -120,6 +122,13 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_terminals_list),
 	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,
 	    on_terminals_get),
+	{ .name = "terminals_invoke",
+	    .method = "POST",
+	    .path = WIRE_HTTP_TERMINALS_INVOKE,
+	    .request = &wire_invoke_body_desc,
+	    .reply = &wire_invoke_result_desc,
+	    .fn = on_terminals_invoke,
+	    .deadline_ms = INVOKE_MS },
 	BODY("terminals_mint", "POST", WIRE_HTTP_TERMINALS_MINT,
 	    identity_mint_request, identity_secret, on_terminals_mint),
 	BODY("terminals_rotate", "POST", WIRE_HTTP_TERMINALS_ROTATE,

@@ -266,6 +266,27 @@ test("a run asks in its page, and its list and the approvals follow", async () =
   await visitor.close();
 });
 
+test("a skill is tried by hand, and its outcome is the body's", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("body/terminal-001");
+  await page.getByLabel("Skill").selectOption("control_light");
+  const fill = (text) => page.getByLabel("Arguments").fill(text);
+  const run = () => page.getByRole("button", { name: "Do" }).click();
+  await fill("not json");
+  await run();
+  await page.locator(".wrong", { hasText: "must be a JSON object" }).waitFor();
+  await fill('{"action": "explode"}');
+  await run();
+  await page.locator(".wrong", { hasText: "must be one of" }).waitFor();
+  await fill('{"action": "on"}');
+  await run();
+  await page.getByText("done, says the body").first().waitFor();
+  await visitor.close();
+});
+
 test("identities are created, shown a single time, and revoked", async () => {
   await emptied();
   const visitor = await Visitor.open();
