@@ -1,12 +1,10 @@
 /*
  * chat-gateway: the HTTP edge for owners, operators, provisioners and bodies.
  *
- * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
- * 			soul.rpc.{emotion.state,.history,memory.*,mcp.*}
- * 	publishes	soul.run.wake.<runner>, soul.body.*.*.invoke; reads stream
- * SOUL_EVENTS
- * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>,
- * soul.result.*
+ * 	requests	soul.rpc.{turn,run,emotion,memory,mcp}.*,
+ * 			soul.body.<broker>.<terminal>.invoke
+ * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
+ * 	subscribes	soul.stream.*, soul.run.stream.*, soul.result.*
  */
 #include "core/mem.h"
 #include "gateway.h"
