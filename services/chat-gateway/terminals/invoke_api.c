@@ -39,8 +39,8 @@ struct invoke {
 	struct mono start;
 	struct arena *a; /* of the result */
 	struct wire_result result;
-	bool has_result, is_due, is_answered, is_polling;
-	enum wire_delivery_state delivery; /* if is_answered is RC_OK */
+	bool has_result, is_due, has_delivery, is_polling;
+	enum wire_delivery_state delivery; /* if has_delivery is RC_OK */
 	enum rc delivery_rc;
 };
 
@@ -58,7 +58,7 @@ invoke_free(struct invoke *v)
 static bool
 invoke_is_undelivered(const struct invoke *v)
 {
-	return v->is_answered &&
+	return v->has_delivery &&
 	    (v->delivery_rc == RC_DOWN ||
 		(v->delivery_rc == RC_OK &&
 		    v->delivery != WIRE_DELIVERY_STATE_DELIVERED));
@@ -92,7 +92,7 @@ invoke_try_end(struct invoke *v)
 		.has_duration_ms = true };
 
 	/* The request's memory is the call's: it must have ended. */
-	if (!v->is_answered || v->is_polling ||
+	if (!v->has_delivery || v->is_polling ||
 	    (!v->has_result && !v->is_due && !invoke_is_undelivered(v)))
 		return;
 	invoke_put_outcome(v, &rep);
@@ -161,7 +161,7 @@ invoke_on_delivery(struct peer_request *q, enum rc rc)
 	struct invoke *v = q->arg;
 	const struct wire_delivery *d = q->reply;
 
-	v->is_answered = true;
+	v->has_delivery = true;
 	v->delivery_rc = rc;
 	if (rc == RC_OK)
 		v->delivery = d->state;
@@ -222,7 +222,7 @@ invoke_send(struct invoke *v)
 	}
 	if (v->broker.p == NULL || id_token(v->broker, broker) != RC_OK ||
 	    id_token(v->terminal, terminal) != RC_OK) {
-		v->is_answered = true;
+		v->has_delivery = true;
 		v->delivery_rc = RC_DOWN;
 		invoke_try_end(v);
 		return;
