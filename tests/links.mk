@@ -106,7 +106,8 @@ build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Events of conversations.
 LINKS_fuzz_fcmp := fcmp wire core
 # Events of the bus, as their readers see them.
-SRC_fuzz_openai_chat := services/chat-gateway/openai/openai_view.c
+SRC_fuzz_openai_chat := services/chat-gateway/openai/openai_view.c \
+	services/chat-gateway/chat/message_text.c
 LINKS_fuzz_openai_chat := wire core
 build/fuzz/tests/fuzz/openai_chat.o: private CPPFLAGS += \
     -iquote services/chat-gateway

@@ -12,7 +12,7 @@
 #   make test-console            the console, with Node and Chromium
 #   make test-engines            real coding engines, from npm
 #   make test-mcp                real MCP servers, from npm
-#   make test-doors              OpenAI's client, from npm, at a running stack
+#   make test-doors              OpenAI's and AG-UI's clients, from npm
 #   J=1                          one program at a time
 #   make test-compose            images and docker compose
 
