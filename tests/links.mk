@@ -24,11 +24,11 @@ LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
 LINKS_fuzz_nats := bus
 LINKS_fuzz_log := core
-LINKS_fuzz_filter := rx wire zh
+LINKS_fuzz_filter := alarm rx wire zh
 PKG_fuzz_filter := intent-filter
 SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_loader.c,\
 	$(call sources,services/intent-filter))
-LINKS_fuzz_catalog_request := rx wire zh
+LINKS_fuzz_catalog_request := alarm rx wire zh
 PKG_fuzz_catalog_request := intent-filter
 SRC_fuzz_catalog_request := $(SRC_fuzz_filter)
 build/fuzz/tests/fuzz/catalog_request.o build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
@@ -40,14 +40,16 @@ BINS_work := memory-worker
 BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
+BINS_llm-orchestrator := alarm-clock
 LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator mcp-host mcp-sim \
-    memory-worker mqtt-bridge
+    memory-worker mqtt-bridge star-hub
 LINKS_PKG_body-sim := jansson libmosquitto
 # The reports of body-sim are tested with the program that consumes them.
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
+LINKS_fuzz_alarm_when := alarm zh wire core
 # Fuzzers of the recogniser.
 EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
 	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))
@@ -178,7 +180,8 @@ build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
 # Lists and results of providers of tools, and replies of users.
 SRC_fuzz_provided := $(addprefix services/llm-orchestrator/,turn/turn_fsm.c \
 	reply/reply_compose.c tools/approval.c tools/tool_catalog.c \
-	tools/tool_list.c tools/tool_result.c tools/tool_set.c)
+	tools/tool_list.c tools/tool_result.c tools/tool_schema.c \
+	tools/tool_set.c)
 LINKS_fuzz_provided := fcmp tool
 PKG_fuzz_provided := llm-orchestrator
 build/fuzz/tests/fuzz/provided.o: private CPPFLAGS += \
@@ -197,3 +200,5 @@ SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean
 LINKS_fuzz_result_content := tool
 build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
     private CPPFLAGS += -iquote services/mcp-host
+LINKS_PKG_alarm-clock := jansson libnats
+LINKS_alarm-clock := state alarm

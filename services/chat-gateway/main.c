@@ -1,8 +1,8 @@
 /*
  * chat-gateway: the HTTP edge for owners, operators, provisioners and bodies.
  *
- * 	requests	soul.rpc.{turn,run,emotion,memory,mcp}.*,
- * 			soul.body.<broker>.<terminal>.invoke
+ * 	requests	soul.rpc.{turn,run,emotion,memory,mcp,alarm,push}.*,
+ * 			.speak; soul.body.<broker>.<terminal>.invoke
  * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
  * 	subscribes	soul.stream.*, soul.run.stream.*, soul.result.*
  */

@@ -244,6 +244,7 @@ static const struct tk_token known_tokens[] = {
 	{ TOKEN_PROVISIONER, "\"role\":\"provisioner\"" },
 	{ TOKEN_ACME_PROVISIONER,
 	    "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
+	{ TOKEN_NOTIFIER, "\"role\":\"notifier\",\"users\":[\"ann\"]" },
 	{ TOKEN_OPERATOR, "\"role\":\"operator\"" },
 	{ TOKEN_ACME_OPERATOR, "\"role\":\"operator\",\"tenant\":\"acme\"" },
 };
@@ -257,7 +258,8 @@ gw_start_with_tokens(struct gateway_fixture *b)
 	tk_tokens_write(path, known_tokens, NELEM(known_tokens));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
 	gateway_fixture_start(b,
-	    TK_ENV(file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000"));
+	    TK_ENV(file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000",
+		"RATE_ADDRESS_PER_S=100000", "RATE_ADDRESS_BURST=100000"));
 }
 
 int

@@ -103,6 +103,7 @@ struct orch_turn_opts {
 	const char *user;     /* NULL: u1 */
 	const char *owner;    /* of the body; NULL: the user */
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
+	const char *unasked;  /* JSON; NULL: the user has asked for it */
 	const char *trace;    /* traceparent; NULL: none */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */
 	bool stream;
@@ -133,6 +134,12 @@ struct orch_expected {
 	const char *failed;   /* "skill" or "a,b" */
 	const char *errors;   /* of failed; NULL: any */
 };
+
+/*
+ * orch_ck_reply(f, reply): A turn without calls, where the model says 你好。,
+ *                          has this whole reply.
+ */
+void orch_ck_reply(struct orch_fixture *f, const char *reply);
 
 /*
  * orch_ck_completed(t, ...):         It completes as struct orch_expected says.

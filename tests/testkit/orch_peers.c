@@ -168,6 +168,38 @@ orch_peers_save(struct orch_peers *p, const char *error)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The gate alone; without exec_mode no reply. */
+static void
+orch_peers_on_gate(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	struct orch_peers *p = arg;
+	char rep[160];
+
+	(void)nc;
+	(void)sub;
+	pthread_mutex_lock(&p->lock);
+	orch_peers_record(p, "gate", "");
+	snprintf(rep, sizeof(rep),
+	    "{\"soul_id\":\"soul_1\",\"exec_probability\":0.88,"
+	    "\"exec_mode\":\"%s\",\"version\":3}",
+	    p->exec_mode != NULL ? p->exec_mode : "");
+	if (p->exec_mode != NULL)
+		orch_peers_reply(p, m, rep);
+	pthread_mutex_unlock(&p->lock);
+	natsMsg_Destroy(m);
+}
+
+static void
+orch_peers_on_emotion(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.emotion.gate") == 0)
+		orch_peers_on_gate(nc, sub, m, arg);
+	else
+		orch_peers_on_observe(nc, sub, m, arg);
+}
+
 void
 orch_peers_on_intents(
     natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
@@ -398,7 +430,7 @@ orch_peers_start(struct orch_peers *p, const char *url)
 	natsOptions_SetSendAsap(o, true);
 	ck_assert_int_eq(natsConnection_Connect(&p->nc, o), NATS_OK);
 	natsOptions_Destroy(o);
-	orch_peers_serve(p, "soul.rpc.emotion.observe", orch_peers_on_observe);
+	orch_peers_serve(p, "soul.rpc.emotion.*", orch_peers_on_emotion);
 	orch_peers_serve(p, "soul.rpc.intent.filter", orch_peers_on_intents);
 	orch_peers_serve(p, "soul.rpc.memory.*", orch_peers_on_memory);
 	orch_peers_serve(p, "soul.body.main.>", orch_bridge_on_message);

@@ -51,9 +51,10 @@ orch_turn_request(
 	json_object_set_new(chat, "inputs", inputs);
 	if (o->stream)
 		json_object_set_new(chat, "stream", json_true());
-	return json_pack("{s:s,s:s,s:s*,s:o,s:o*}", "turn_id", t->turn_id,
+	return json_pack("{s:s,s:s,s:s*,s:o,s:o*,s:o*}", "turn_id", t->turn_id,
 	    "user_id", o->user != NULL ? o->user : "u1", "owner_id", o->owner,
-	    "chat", chat, "terminal", orch_turn_terminal(t->b, o));
+	    "chat", chat, "terminal", orch_turn_terminal(t->b, o), "unasked",
+	    o->unasked != NULL ? json_loads(o->unasked, 0, NULL) : NULL);
 }
 
 void
@@ -422,4 +423,15 @@ orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
 {
 	return orch_turn_query_at(
 	    b, orch_turn_stored(b, turn).instance.p, what, turn);
+}
+
+void
+orch_ck_reply(struct orch_fixture *f, const char *reply)
+{
+	struct orch_turn t;
+
+	orch_model_reply(&f->model, "你好。", NULL);
+	orch_turn_start(&t, f, "你好");
+	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
+	orch_turn_close(&t);
 }

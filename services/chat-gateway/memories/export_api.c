@@ -1,7 +1,7 @@
 /*
- * GET /v1/memories/export: where souls live, identities, the profile, all
- * memories page by page, runs with their events, and an end line, as JSON
- * lines.
+ * GET /v1/memories/export: where souls live, identities, MCP servers and
+ * grants, the profile, all memories page by page, runs with their events, and
+ * an end line, as JSON lines.
  */
 #include <stdlib.h>
 
@@ -14,6 +14,8 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "memories/export_alarms.h"
+#include "memories/export_mcp.h"
 #include "memories/export_runs.h"
 #include "memories/memory_request.h"
 #include "state/soul.h"
@@ -42,7 +44,8 @@ struct export
 	struct buf lines; /* not sent yet */
 	struct buf next;  /* cursor of the next page */
 	struct export_runs runs;
-	bool begun, degraded, memories_done;
+	struct export_alarms alarms;
+	bool begun, degraded, memories_done, runs_done;
 	/* The state is read for it, and its client has disconnected. */
 	bool busy, disconnected;
 	int64_t n;
@@ -226,6 +229,20 @@ export_put_line_of(void *arg, const struct wire_memory_export_line *line)
 	return export_put_line(arg, line);
 }
 
+/* Runs, then alarms and pushes; RC_NOENT: all are done. */
+static enum rc
+export_step(struct export *x, const struct export_to *to)
+{
+	enum rc rc = RC_NOENT;
+
+	if (!x->runs_done)
+		rc = export_runs_next(&x->runs, x->g->state, x->a, to);
+	x->runs_done |= rc == RC_NOENT;
+	if (x->runs_done)
+		rc = export_alarms_next(&x->alarms, x->g->state, x->a, to);
+	return rc;
+}
+
 /* The state is read meanwhile, so that the client may disconnect. */
 static void
 export_put_runs(struct export *x)
@@ -234,8 +251,7 @@ export_put_runs(struct export *x)
 
 	arena_reset(x->a);
 	x->busy = true;
-	rc = export_runs_next(&x->runs, x->g->state, x->a,
-	    &(struct export_runs_to){ export_put_line_of, x });
+	rc = export_step(x, &(struct export_to){ export_put_line_of, x });
 	x->busy = false;
 	if (x->disconnected)
 		export_on_disconnect(x);
@@ -250,7 +266,7 @@ export_put_runs(struct export *x)
 		export_on_poll(x);
 }
 
-/* Memories, then runs, unless it is one soul's export. */
+/* Memories, then runs and alarms, unless it is one soul's export. */
 static void
 export_next(void *arg)
 {
@@ -369,6 +385,20 @@ export_put_identities(struct export *x)
 	return rc;
 }
 
+static enum rc
+export_put_mcp(struct export *x)
+{
+	const struct export_to to = { export_put_line_of, x };
+	enum rc rc = RC_OK;
+
+	if (x->soul.p == NULL)
+		rc = export_mcp_servers(x->g->state, x->user, x->a, &to);
+	if (rc == RC_OK)
+		rc =
+		    export_mcp_grants(x->g->state, x->user, x->soul, x->a, &to);
+	return rc;
+}
+
 static void
 export_start(
     struct gateway *g, struct svc_call *c, struct str user, struct str soul)
@@ -382,6 +412,7 @@ export_start(
 	x->user = user;
 	x->soul = soul;
 	x->runs.user = user;
+	x->alarms.user = user;
 	x->a = arena_new(READ_MAX);
 	x->q = (struct peer_request){
 		.g = g, .trace = svc_call_trace(c), .a = x->a, .arg = x
@@ -391,6 +422,8 @@ export_start(
 	rc = export_put_homes(x);
 	if (rc == RC_OK)
 		rc = export_put_identities(x);
+	if (rc == RC_OK)
+		rc = export_put_mcp(x);
 	arena_reset(x->a);
 	if (rc != RC_OK)
 		export_fail_text(x, rc == RC_TIMEOUT ? RC_DOWN : rc,

@@ -18,6 +18,7 @@
 #include "tools/tool_set.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
+#include "turn/unasked.h"
 #include "wire/wire.h"
 
 #define SYSTEM_MAX ((size_t)64 * 1024)
@@ -28,6 +29,9 @@
  * shortened, but a message that is not shown need not be read.
  */
 #define TOKEN_BYTES_MAX 8
+
+/* The last message to a model that is to phrase what nobody asked for. */
+#define UNASKED_INPUT "（现在没有人在说话。请你主动开口。）"
 
 /* A request under construction, in the scratch arena. */
 struct completion_request {
@@ -106,10 +110,8 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		    d, STR("the arguments are too large to be checked"));
 	}
 	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
-	    !approval_is_short(d->args))
-		completion_reject_args(d,
-		    STR("the arguments are too long for a question to the "
-			"user: at most 12 KiB"));
+	    !approval_is_showable(tool->provided, d->args))
+		completion_reject_args(d, STR(APPROVAL_NOT_SHOWABLE));
 }
 
 static enum turn_call_kind
@@ -162,6 +164,7 @@ completion_on_done(void *arg, const struct llm_result *res)
 {
 	struct turn_call calls[TURN_ROUND_CALLS_MAX + 1];
 	struct turn_run *r = arg;
+	bool silent;
 	struct turn_event e = { .kind = TURN_COMPLETION,
 		.error = completion_error(res),
 		.calls = calls };
@@ -176,6 +179,8 @@ completion_on_done(void *arg, const struct llm_result *res)
 		    LOG_I("attempts", res->attempts));
 	} else if (res->text.n > 0) {
 		e.text = reply_clean(res->text, REPLY_MAX, r->a);
+		if (r->turn.unasked)
+			e.text = reply_text(e.text, &silent);
 	}
 	for (size_t i = 0;
 	     res->rc == RC_OK && i < res->ncalls && e.n_calls < NELEM(calls);
@@ -274,6 +279,13 @@ completion_safe_tools(const struct turn_run *r)
 	return s;
 }
 
+static bool
+completion_offers_more(const struct turn_run *r, const struct turn_action *a)
+{
+	return a->offer != TURN_OFFER_NONE && a->may_call &&
+	    turn_may_search(&r->turn);
+}
+
 static struct str
 completion_system_text(
     struct turn_run *r, const struct soul *soul, const struct turn_action *a)
@@ -287,23 +299,30 @@ completion_system_text(
 		.skills = tool_catalog_n(r->facts.tools),
 		.safe = completion_safe_tools(r),
 		.user_text = r->facts.user_text,
+		.unasked = r->turn.unasked ? r->turn.text : (struct str){ 0 },
 		.earlier = r->turn.earlier,
 		.recall = a->offer == TURN_OFFER_ALL,
 		.forget = a->offer >= TURN_OFFER_FORGET,
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
-	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX);
+	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
+		   notes = BUF_INIT(SYSTEM_MAX);
 
 	if (a->offer != TURN_OFFER_NONE) {
 		p.provided = r->tools.n > 0 || r->turn.more;
-		tool_set_put_rest(&r->tools, &more);
+		tool_set_put_notes(&r->tools, &notes);
+		p.notes = buf_str(&notes);
+	}
+	if (completion_offers_more(r, a)) {
+		tool_set_put_rest(&r->tools, r->facts.tools, &more);
 		p.more = buf_str(&more);
 	}
 	prompt_write(&p, &b);
 	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	buf_free(&more);
+	buf_free(&notes);
 	return s;
 }
 
@@ -317,10 +336,11 @@ completion_add_tool(struct completion_request *t, struct tool *tool)
 }
 
 static enum rc
-completion_add_tools(
-    struct turn_run *r, enum turn_offer offer, struct completion_request *t)
+completion_add_tools(struct turn_run *r, const struct turn_action *a,
+    struct completion_request *t)
 {
 	struct tool_catalog *tools = r->facts.tools;
+	enum turn_offer offer = a->offer;
 	size_t n = tool_catalog_n(tools);
 
 	if (offer == TURN_OFFER_NONE)
@@ -337,7 +357,8 @@ completion_add_tools(
 		completion_add_tool(t, tool_catalog_forget(tools));
 	for (size_t i = 0; i < r->tools.n; i++)
 		completion_add_tool(t, r->tools.tools[i]);
-	if (r->turn.more)
+	/* Providers may reject calls in the messages without any tool. */
+	if (completion_offers_more(r, a) || (r->turn.more && t->ntools == 0))
 		completion_add_tool(t, tool_catalog_more(tools));
 	return RC_OK;
 }
@@ -348,6 +369,10 @@ completion_add_input(struct turn_run *r, struct completion_request *t)
 {
 	const struct wire_chat_request *chat = turn_chat(r);
 
+	if (r->turn.unasked) {
+		completion_add(t, LLM_USER, STR(UNASKED_INPUT));
+		return RC_OK;
+	}
 	for (size_t i = 0; i < chat->n_inputs; i++) {
 		const struct wire_chat_request_inputs *in = &chat->inputs[i];
 		if (history_is_user_text(in))
@@ -396,7 +421,7 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 	if (rc == RC_OK)
 		rc = history_turn(&r->turn, r->scratch, &done);
 	if (rc == RC_OK)
-		rc = completion_add_tools(r, a->offer, t);
+		rc = completion_add_tools(r, a, t);
 	if (rc != RC_OK)
 		return rc;
 	struct str text = completion_system_text(r, &soul, a);
@@ -441,8 +466,11 @@ completion_on_text(void *arg, struct str chunk)
 enum rc
 completion_start(struct turn_run *r, const struct turn_action *a)
 {
+	int64_t timeout_ms = r->o->conf->llm_timeout_ms;
 	struct completion_request t = { 0 };
 
+	if (r->turn.unasked && timeout_ms > UNASKED_PHRASE_MS)
+		timeout_ms = UNASKED_PHRASE_MS;
 	arena_reset(r->scratch);
 	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);
@@ -459,7 +487,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 		.temperature = -1,
 		.turn = r->slot.turn_id,
 		.trace = &r->trace,
-		.deadline = turn_deadline(r, r->o->conf->llm_timeout_ms),
+		.deadline = turn_deadline(r, timeout_ms),
 		.stream = turn_chat(r)->stream,
 		.on_text = completion_on_text,
 		.on_done = completion_on_done,

@@ -199,6 +199,7 @@ reply_is_failure(const struct turn *t, size_t i)
 	if (c->outcome == TURN_UNAPPROVED && t->question.n > 0)
 		return false;
 	return c->kind != TURN_RECALL && c->kind != TURN_MORE &&
+	    (c->kind != TURN_ALARM || c->output.n == 0) &&
 	    !reply_is_unreachable(t, i) && reply_forget_failure(c) == NULL &&
 	    turn_call_failed(t, i);
 }
@@ -321,6 +322,11 @@ reply_put_questions(const struct turn *t, struct buf *b)
 {
 	for (size_t i = 0; i < t->route.n_questions; i++) {
 		const struct turn_question *q = &t->route.questions[i];
+
+		if (q->text.n > 0) {
+			buf_put_str(b, q->text);
+			continue;
+		}
 		reply_put(b, "要%，", q->label);
 		reply_put(b,
 		    q->missing.n > 0 ? "请告诉我%。" : "请再说清楚一点。",
@@ -342,18 +348,24 @@ void
 reply_put_direct(const struct turn *t, struct buf *b)
 {
 	reply_put_all(b, t, TURN_OK, reply_is_direct);
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].kind == TURN_ALARM)
+			buf_put_str(b, t->calls[i].output);
+	}
 }
 
 static void
 reply_put_whole(const struct turn *t, bool absent, struct buf *b)
 {
+	/* A question is not truncated: it shows what is to be approved. */
+	size_t max = t->question.n > 0 ? REPLY_MAX / 2 : REPLY_MAX;
 	struct buf tail = BUF_INIT(REPLY_MAX);
 	bool silent = false;
 
 	reply_put_direct(t, b);
 	struct str text = { 0 };
 	if (t->has_text)
-		text = reply_truncate(reply_text(t->text, &silent), REPLY_MAX);
+		text = reply_truncate(reply_text(t->text, &silent), max);
 	/* Without the model's text, report what its calls did. */
 	if (text.n == 0 && !silent) {
 		reply_put_all(b, t, TURN_OK, reply_is_invoke);

@@ -50,6 +50,7 @@ static const struct {
 	{ "LLM_SIM_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "MCP_HOST_ADMIN_PORT", -1 },
+	{ "ALARM_CLOCK_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
@@ -204,6 +205,27 @@ TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
 	ck_assert(nothing_listens(&l));
 }
 
+TEST_T(the_first_chats_read_and_write_a_file, 120)
+{
+	struct client o = { NULL, STACK_USER, "s1", STACK_BODY };
+	struct local l;
+
+	prepare(&l, "stack");
+	up(&l);
+	o.st = &l.st;
+	client_select_soul(&l.st, STACK_USER, STACK_BODY,
+	    client_create_soul(&l.st, STACK_USER, "小元", "INFJ"));
+	/* The tools of the server are known some time after its start. */
+	client_await_reply(
+	    &o, "把 a.txt 里的内容读给我听", "The sea is calm today.");
+	client_ck_reply(
+	    &o, "把「moon」写到 a.txt", "要用 files 的工具「write_file」");
+	client_ck_reply(&o, "不要", "没有做");
+	ck_assert(log_has(&l, "demo-files/a.txt", "The sea is calm today."));
+	down(&l);
+	ck_assert(nothing_listens(&l));
+}
+
 TEST_T(souls_and_sessions_outlive_the_stack, 120)
 {
 	struct local l;
@@ -327,7 +349,7 @@ replace(struct local *l, const char *name, const char *script)
 	static const char *const all[] = { "llm-sim", "intent-filter",
 		"emotion-engine", "memory-worker", "llm-orchestrator",
 		"mqtt-bridge", "chat-gateway", "star-hub", "engine-runner",
-		"mcp-host", "body-sim" };
+		"mcp-host", "alarm-clock", "body-sim" };
 	char dir[200], path[400], real[400];
 
 	snprintf(dir, sizeof(dir), "%s", tk_path("bin"));

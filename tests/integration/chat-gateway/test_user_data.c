@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/alarm_entry.h"
 #include "state/mcp.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "state/speech.h"
 #include "state/star_home.h"
 #include "state/turn.h"
 #include "testkit/gateway_fixture.h"
@@ -180,20 +182,58 @@ put_runs(struct gateway_fixture *b)
 }
 
 static void
-put_mcp(struct gateway_fixture *b)
+put_mcp(struct gateway_fixture *b, struct str soul)
 {
 	const struct str ann = STR("ann");
-	const struct mcp_user_server server = { STR("home"), STR("{}") };
-	const struct mcp_grant grant = { STR("s"), STR("home"), STR("t"),
-		STR("auto"), STR("") };
+	const struct mcp_user_server server = { STR("home"),
+		STR("{\"url\":\"https://home.example/mcp\",\"headers\":"
+		    "\"sealed-secret\",\"header_names\":[\"X-Key\"],"
+		    "\"policy\":\"never\"}") };
+	struct mcp_grant grant = { soul, STR("home"), STR("t"), STR("auto"),
+		STR("") };
 	const struct mcp_used used = { STR("home"), STR("t") };
 	const struct mcp_content content = { STR("c1"), STR("image/png"),
 		STR("c2VjcmV0") };
 
 	ck_assert_int_eq(mcp_server_put(b->db.s, ann, &server), RC_OK);
 	ck_assert_int_eq(mcp_grant_put(b->db.s, ann, &grant), RC_OK);
+	grant.soul_id = STR("another");
+	ck_assert_int_eq(mcp_grant_put(b->db.s, ann, &grant), RC_OK);
 	ck_assert_int_eq(mcp_used_add(b->db.s, ann, STR("s1"), &used), RC_OK);
 	ck_assert_int_eq(mcp_content_put(b->db.s, ann, &content), RC_OK);
+}
+
+static void
+put_alarms(struct gateway_fixture *b)
+{
+	static const char *const json[] = {
+		"{\"type\":\"alarm\",\"id\":\"al_1\",\"user_id\":\"ann\","
+		"\"text\":\"secret alarm\",\"state\":\"set\",\"next_ms\":"
+		"9000000000000,\"at_ms\":9000000000000,\"created_ms\":0,"
+		"\"updated_ms\":0}",
+		"{\"type\":\"push\",\"id\":\"pu_1\",\"user_id\":\"ann\","
+		"\"text\":\"secret push\",\"state\":\"due\",\"next_ms\":"
+		"9000000000000,\"at_ms\":0,\"created_ms\":0,\"updated_ms\":0}"
+	};
+	static const char *const ids[] = { "al_1", "pu_1" };
+	struct wall now;
+
+	for (size_t i = 0; i < NELEM(json); i++) {
+		struct alarm_entry e = { .type = i == 0 ? ALARM_ENTRY_ALARM
+							: ALARM_ENTRY_PUSH,
+			.user_id = STR("ann"),
+			.id = str_of(ids[i]) };
+		const struct alarm_entry_change c = { .json = str_of(json[i]),
+			.due = { INT64_C(9000000000000) },
+			.most = 10 };
+
+		ck_assert_int_eq(
+		    alarm_entry_swap(b->db.s, &e, &c, b->db.arena, &now),
+		    RC_OK);
+	}
+	ck_assert_int_eq(
+	    speech_count(b->db.s, STR("ann"), STR("pu_1"), STR("2026-11-27")),
+	    RC_OK);
 }
 
 /* Everything that a user may have. */
@@ -222,7 +262,8 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_session(b);
 	put_star(b, soul);
 	put_runs(b);
-	put_mcp(b);
+	put_mcp(b, str_of(soul));
+	put_alarms(b);
 }
 
 static bool
@@ -286,6 +327,7 @@ TEST(everything_of_a_user_is_deleted)
 	ck_assert_int_eq(tk_int(j, "terminals"), 1);
 	ck_assert_int_eq(tk_int(j, "star_identities"), 1);
 	ck_assert_int_eq(tk_int(j, "runs"), 2);
+	ck_assert_int_eq(tk_int(j, "alarms"), 2);
 	json_decref(j);
 	check_rows(&r.b, false);
 	/* What others know. */
@@ -354,9 +396,9 @@ check_exported_runs(const char *text)
 	ck_assert_ptr_nonnull(strstr(text, "\"conversation.failed\""));
 }
 
-TEST(the_export_has_homes_identities_and_runs)
+TEST(the_export_has_homes_identities_servers_grants_and_runs)
 {
-	char soul[GW_SOUL_ID], want[512], path[256];
+	char soul[GW_SOUL_ID], want[512], path[256], grant[256];
 	struct gateway_memory_fixture r;
 	struct tk_response a = { 0 };
 
@@ -377,12 +419,28 @@ TEST(the_export_has_homes_identities_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"profile\":"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"end\":"));
 	check_exported_runs(a.body.p);
+	ck_assert_ptr_nonnull(strstr(a.body.p,
+	    "{\"mcp_server\":{\"name\":\"home\",\"url\":"
+	    "\"https://home.example/mcp\",\"headers\":[{\"name\":\"X-Key\","
+	    "\"value\":\"***\"}],\"policy\":\"never\"}}\n"));
+	ck_assert_ptr_null(strstr(a.body.p, "sealed-secret"));
+	snprintf(grant, sizeof(grant),
+	    "{\"mcp_grant\":{\"server\":\"home\",\"tool\":\"t\","
+	    "\"soul_id\":\"%s\",\"policy\":\"auto\"}}\n",
+	    soul);
+	ck_assert_ptr_nonnull(strstr(a.body.p, grant));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "\"another\""));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "secret alarm"));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "secret push"));
 	snprintf(path, sizeof(path),
 	    "/v1/memories/export?user_id=ann&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);
 	ck_assert_ptr_nonnull(strstr(a.body.p, want));
 	ck_assert_ptr_null(strstr(a.body.p, "star_identity"));
 	ck_assert_ptr_null(strstr(a.body.p, "run_id"));
+	ck_assert_ptr_nonnull(strstr(a.body.p, grant));
+	ck_assert_ptr_null(strstr(a.body.p, "\"another\""));
+	ck_assert_ptr_null(strstr(a.body.p, "mcp_server"));
 	tk_response_free(&a);
 	gw_memory_stop(&r);
 }
