@@ -297,7 +297,7 @@ body_fill_spoken(
 		    &out->spoken[out->n_spoken++];
 
 		to->text = str_of(b->spoken[i].text);
-		to->at = body_time(b->spoken[i].at, a);
+		to->at = wall_text(b->spoken[i].at, 0, a);
 		if (to->at.p == NULL)
 			return RC_TOOBIG;
 	}

@@ -183,9 +183,8 @@ TEST_T(alarms_of_one_minute, 900)
 	double cpu;
 
 	n_alarms = text != NULL ? strtoul(text, NULL, 10) : ALARMS;
-	handed.times = calloc(n_alarms, 1);
-	handed.lag_ms = calloc(n_alarms, sizeof(*handed.lag_ms));
-	ck_assert(handed.times != NULL && handed.lag_ms != NULL);
+	handed.times = mem_zalloc(n_alarms);
+	handed.lag_ms = mem_zalloc(n_alarms * sizeof(*handed.lag_ms));
 	ac_start(&f);
 	ac_orchestrator_stop(&f.orch);
 	ac_orchestrator_start(&f.orch, f.nats.url);
