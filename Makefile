@@ -8,6 +8,7 @@
 #   make test-docs       openapi.yaml and asyncapi.yaml; needs npm
 #   make test-web        star-hub's browser client; needs Node, and for the demo
 #                        page Chromium
+#   make test-console    the console in a browser; needs Node, npm and Chromium
 #   make test-engines    real coding engines with a simulated model; needs Node
 #                        and npm
 #   make lint            check the code style
@@ -130,7 +131,8 @@ endef
 $(foreach s,$(SERVICES),$(eval $(B)/services/$s/%.o: \
     private CPPFLAGS += -iquote services/$s))
 $(foreach l,$(LIBS),$(eval $(call archive_rule,$(B)/lib$l.a,$(call lib_objs,$l))))
-service_objs = $(filter-out %/main.o,$(call objs,services/$(1)))
+service_objs = $(filter-out %/main.o,$(call objs,services/$(1))) \
+	$(if $(filter chat-gateway,$(1)),$(B)/gen/console/files.o)
 $(foreach s,$(SERVICES),$(eval $(call service_rule,$s)) \
     $(eval $(call archive_rule,$(B)/services/$s.a,$(call service_objs,$s))))
 
@@ -164,6 +166,14 @@ $(B)/bin/engine-runner $(B)/bin/mcp-host: | $(SHIM)
 
 # So are the pages of the hub.
 $(B)/services/star-hub/web_files.o: $(wildcard services/star-hub/web/*)
+
+# The console, which chat-gateway serves.
+CONSOLE := services/chat-gateway/console
+CONSOLE_SRC := $(wildcard $(addprefix $(CONSOLE)/,*.html *.css *.svg *.js */*.js))
+$(B)/gen/console/files.o: private CPPFLAGS += -iquote services/chat-gateway
+$(GEN)/console/files.c: $(CONSOLE)/embed $(CONSOLE_SRC) | $(STAMP)
+	@mkdir -p $(@D) && echo "  GEN     $@"
+	@$< $(@D) $(CONSOLE_SRC)
 
 # The plugin of the MQTT broker.  Linked without libraries and sanitizers, since
 # brokers may be built with another C library.

@@ -60,7 +60,7 @@ LDLIBS_ws    := -lwslay
 
 USES_intent-filter    := alarm core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
-USES_chat-gateway     := core fcmp wire auth bus state persona tool svc
+USES_chat-gateway     := core fcmp wire auth bus state persona tool httpd svc
 USES_llm-orchestrator := alarm core fcmp wire bus state persona llm otlp tool svc
 USES_memory-worker    := core wire bus state search httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc

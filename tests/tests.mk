@@ -9,6 +9,7 @@
 #   make test-helm               the chart in k8s/, with npm's Helm
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
+#   make test-console            the console, with Node and Chromium
 #   make test-engines            real coding engines, from npm
 #   make test-language           accuracy per phenomenon of tests/language
 #   make test-mcp                real MCP servers, from npm
@@ -226,6 +227,16 @@ test-web: $(B)/bin/star-hub $(STAMP)
 	*) exit 1 ;; \
 	esac
 
+# ---- the console -------------------------------------------------------------
+# Needs Node, Chromium and npm; each browser program has a stack of its own.
+test-console: all $(MCP_SIM)
+	@tests/console/install; case $$? in \
+	0) STACK_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/testkit/run-tests -j 2 \
+	    tests/console/pure.mjs tests/console/flows.mjs tests/console/pages.mjs ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # ---- real engines ------------------------------------------------------------
 # codex, gemini and opencode from npm, run through chat-gateway and engine-runner,
 # with a simulated model behind the model proxy.  Some retry a failed call for a
@@ -279,4 +290,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose test-language lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-console test-engines test-mcp test-doors test-compose test-language lint format bench bench-zh soak

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
+#include "httpd/httpd_files.h"
 #include "httpd/httpd_internal.h"
 
 /* A small body of a rejected request is read, so that the connection can be
@@ -18,9 +19,10 @@ struct exchange {
 	struct httpd_req *r;
 	struct mono start;
 	struct response response;
-	struct buf json;   /* body of an error */
-	bool disconnected; /* the client */
-	bool unread;       /* part of the body: the connection must close */
+	const struct httpd_file *file; /* to be sent; NULL: none */
+	struct buf json;               /* body of an error */
+	bool disconnected;             /* the client */
+	bool unread; /* part of the body: the connection must close */
 };
 
 /* The code of an error without an enum rc. */
@@ -141,7 +143,7 @@ exchange_admit(struct exchange *s)
 	/* Idle connections hold workers too: none when few are free. */
 	if (held * 4 > (size_t)s->h->workers * 3)
 		s->response.close = true;
-	if (s->r->route != NULL && s->r->route->direct)
+	if (s->file != NULL || (s->r->route != NULL && s->r->route->direct))
 		return true;
 	/* The limiter frees workers of idle connections and of bodies that do
 	 * not arrive. */
@@ -271,6 +273,42 @@ exchange_respond_preflight(struct exchange *s)
 	return false;
 }
 
+/* The file at a path without a route, for the methods that read. */
+static void
+exchange_find_file(struct exchange *s)
+{
+	struct httpd_req *r = s->r;
+
+	s->file = file_find(s->h->files, s->h->nfiles, r->path);
+	if (s->file == NULL || str_eq(r->method, STR("GET")) ||
+	    str_eq(r->method, STR("HEAD")))
+		return;
+	s->file = NULL;
+	str_copy(STR("GET, HEAD"), r->match.allow, sizeof(r->match.allow));
+}
+
+static bool
+exchange_respond_file(struct exchange *s)
+{
+	const struct httpd_req *r = s->r;
+	const struct httpd_file *f = s->file;
+	struct response *a = &s->response;
+	struct str accept =
+	    header_find(r->fields, r->nfields, STR("Accept-Encoding"));
+	struct str tags =
+	    header_find(r->fields, r->nfields, STR("If-None-Match"));
+
+	exchange_skip_body(s);
+	a->file = f;
+	a->type = f->type;
+	a->gzip = file_accepts_gzip(accept);
+	a->status = file_is_cached(f, tags) ? 304 : 200;
+	a->body = a->gzip
+	    ? (struct str){ f->gzip, (size_t)(f->gzip_end - f->gzip) }
+	    : (struct str){ f->plain, (size_t)(f->plain_end - f->plain) };
+	return false;
+}
+
 /* Everything before the handler; limits and load are checked first. */
 static bool
 exchange_prepare(struct exchange *s)
@@ -284,8 +322,14 @@ exchange_prepare(struct exchange *s)
 	    s->h->routes, s->h->nroutes, r->method, &r->uri, &r->match);
 	if (found == RC_OK)
 		r->route = &s->h->routes[r->match.index];
+	if (found == RC_NOENT)
+		exchange_find_file(s);
+	if (found == RC_NOENT && r->match.allow[0] != '\0')
+		found = RC_DENIED;
 	if (!exchange_check_limits(s) || !exchange_admit(s))
 		return false;
+	if (s->file != NULL)
+		return exchange_respond_file(s);
 	if (found == RC_DENIED && exchange_is_preflight(s))
 		return exchange_respond_preflight(s);
 	if (found == RC_OK && r->head.has_body && !r->head.json)

@@ -39,6 +39,12 @@
  * Responses have the request's traceparent; those with status 429 and 503 have
  * Retry-After, those with 401 WWW-Authenticate.  Connections are kept alive for
  * 1 s, but not when workers are few or the response took longer than that.
+ *
+ * Files (httpd_files.h) are responses to GET and HEAD of paths that no route
+ * has, with a policy that lets their scripts reach this server alone; they are
+ * not authenticated, and served while the loop is stuck or requests are
+ * rejected for load.  If-None-Match gives 304.
+ *
  * IPv4 only and no TLS: both are the job of a proxy in front.
  */
 #ifndef HTTPD_HTTPD_H
@@ -65,6 +71,7 @@
 #define HTTPD_SPARE_WORKERS 16
 
 struct httpd;
+struct httpd_file;
 struct httpd_req;
 
 /* Handler: owns r and ends it with one httpd_respond…(), now or later. */
@@ -96,6 +103,8 @@ struct httpd_opts {
 	const char *addr; /* "127.0.0.1:9013"; port 0: any free one */
 	const struct httpd_route *routes; /* borrowed */
 	size_t nroutes;
+	const struct httpd_file *files; /* borrowed; NULL: none */
+	size_t nfiles;
 	unsigned workers;   /* concurrent connections, > HTTPD_SPARE_WORKERS */
 	int64_t timeout_ms; /* after which a request gets 504 */
 	int64_t comment_ms; /* of idle streams until a comment; 0: 15 s */

@@ -88,6 +88,22 @@ enum rc route_check(const struct httpd_route *r) RC_CHECK;
 enum rc route_find(const struct httpd_route *routes, size_t n,
     struct str method, const struct uri *u, struct route_match *m) RC_CHECK;
 
+/* ---- files: static_file.c; pure ---- */
+
+/* file_find(files, n, path): The file of that path, as requested; NULL: none.
+ */
+const struct httpd_file *file_find(
+    const struct httpd_file *files, size_t n, struct str path);
+
+/*
+ * file_accepts_gzip(accept): Whether Accept-Encoding takes gzip; absent: no.
+ * file_is_cached(f, tags):   Whether If-None-Match has f's ETag; absent: no.
+ * file_put_fields(f, gzip, b): Write its header fields.
+ */
+bool file_accepts_gzip(struct str accept);
+bool file_is_cached(const struct httpd_file *f, struct str if_none_match);
+void file_put_fields(const struct httpd_file *f, bool gzip, struct buf *b);
+
 /* ---- the request: request.c ---- */
 
 /* Room for a response's Content-Type, NUL included. */
@@ -278,6 +294,8 @@ struct httpd {
 	struct loop *loop;
 	const struct httpd_route *routes;
 	size_t nroutes;
+	const struct httpd_file *files;
+	size_t nfiles;
 	unsigned workers;
 	int64_t timeout_ms;
 	int64_t comment_ms;
@@ -381,6 +399,8 @@ struct response {
 	const struct cors *cors; /* the server's */
 	struct str allow_origin; /* see cors_allow() */
 	struct str body;
+	const struct httpd_file *file; /* NULL: not one of a file */
+	bool gzip;                     /* of a file: body is compressed */
 	const struct trace *trace;
 	struct response_date *date; /* the last one, or n is 0 */
 	struct wall now;            /* of Date */

@@ -280,8 +280,11 @@ response_send(struct mg_connection *c, const struct response *a)
 			buf_puts(b, "\r\n");
 		}
 		response_put_number_header(b, "Content-Length: ", a->body.n);
-		buf_puts(b, "Cache-Control: no-store\r\n");
+		if (a->file == NULL)
+			buf_puts(b, "Cache-Control: no-store\r\n");
 	}
+	if (a->file != NULL)
+		file_put_fields(a->file, a->gzip, b);
 	cors_write(a->cors, a->allow_origin, b);
 	if (a->methods != NULL)
 		cors_write_preflight(a->methods, b);

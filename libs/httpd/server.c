@@ -328,6 +328,8 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	h->loop = o->loop;
 	h->routes = o->routes;
 	h->nroutes = o->nroutes;
+	h->files = o->files;
+	h->nfiles = o->nfiles;
 	h->workers = o->workers;
 	h->timeout_ms = o->timeout_ms;
 	h->per_address = o->per_address;

@@ -112,6 +112,8 @@ svc_endpoints_start(struct svc *s)
 		.timeout_ms = s->http_timeout_ms,
 		.metrics = s->metrics };
 	svc_http_opts(s, &o);
+	if (s->def->files != NULL)
+		o.files = s->def->files(s->app_conf, &o.nfiles);
 	s->stream_limiter = svc_stream_limiter_new(s);
 	s->worker_calls = svc_worker_calls_new();
 	return httpd_new(&o, &s->http);

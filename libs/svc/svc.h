@@ -41,6 +41,7 @@ struct auth_caller;
 struct buf;
 struct bus;
 struct bus_opts;
+struct httpd_file;
 struct svc;
 struct svc_call;
 struct svc_ws;
@@ -124,6 +125,11 @@ struct svc_def {
 	size_t conf_size; /* of the struct that opts fill */
 	const struct svc_route *routes;
 	size_t nroutes;
+	/*
+	 * The files that HTTP clients get without authentication, as of conf;
+	 * *n is how many.  They live as long as the process.  May be NULL.
+	 */
+	const struct httpd_file *(*files)(const void *conf, size_t *n);
 	const struct svc_ws *ws; /* WebSocket at HTTP_ADDR; NULL: none */
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "auth/auth.h"
+#include "console_files.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/log.h"
@@ -60,6 +61,15 @@ gateway_check(const void *arg, struct buf *errors, struct buf *known)
 	if (persona_model_of(str_of(conf->model), &model) != RC_OK)
 		buf_puts(errors,
 		    "SOUL_MODEL: must be persona-pad-v3 or persona-pad-v2\n");
+}
+
+const struct httpd_file *
+gateway_files(const void *arg, size_t *n)
+{
+	const struct gateway_conf *conf = arg;
+
+	*n = conf->console ? console_files_n : 0;
+	return console_files;
 }
 
 /* The result is valid until the next lookup. */

@@ -21,6 +21,7 @@ struct buf;
 struct event_log;
 struct event_stream;
 struct followers;
+struct httpd_file;
 struct live;
 struct metric;
 struct state;
@@ -38,6 +39,7 @@ struct gateway_conf {
 	bool soul_auto_create;
 	const char *default_mbti; /* of automatically created souls */
 	const char *model;        /* of new souls */
+	bool console;
 };
 
 struct gateway {
@@ -60,6 +62,9 @@ struct gateway {
 void gateway_check(const void *conf, struct buf *errors, struct buf *known);
 void *gateway_start(struct svc *s, const void *conf);
 void gateway_stop(void *app);
+
+/* gateway_files(): See svc_def.files: the console, unless CONSOLE=off. */
+const struct httpd_file *gateway_files(const void *conf, size_t *n);
 
 /* Memory limit of a stored record that is being read, decoded and copied. */
 #define GATEWAY_RECORD_MAX \

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 72
+#define ROUTES_N 74
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -44,6 +44,7 @@ void on_star_client_kick(void *app, struct svc_call *c);
 void on_souls_select(void *app, struct svc_call *c);
 void on_terminals_list(void *app, struct svc_call *c);
 void on_terminals_get(void *app, struct svc_call *c);
+void on_terminals_invoke(void *app, struct svc_call *c);
 void on_terminals_unbind(void *app, struct svc_call *c);
 void on_terminals_mint(void *app, struct svc_call *c);
 void on_terminals_rotate(void *app, struct svc_call *c);
@@ -61,6 +62,7 @@ void on_sessions_reply(void *app, struct svc_call *c);
 void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */
+void on_me(void *app, struct svc_call *c);
 void on_user_data_delete(void *app, struct svc_call *c);
 /* runs/ */
 void on_runs_start(void *app, struct svc_call *c);

@@ -1,12 +1,10 @@
 /*
  * chat-gateway: the HTTP edge for owners, operators, provisioners and bodies.
  *
- * 	http		the routes of routes.c
- * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
- * 			soul.rpc.{emotion,memory,mcp,alarm,push}.*, .speak
+ * 	requests	soul.rpc.{turn,run,emotion,memory,mcp,alarm,push}.*,
+ * 			.speak; soul.body.<broker>.<terminal>.invoke
  * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
- * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
- * 	cli		migrate
+ * 	subscribes	soul.stream.*, soul.run.stream.*, soul.result.*
  */
 #include "core/mem.h"
 #include "gateway.h"
@@ -14,8 +12,7 @@
 
 static const struct conf_opt gateway_opts[] = {
 	{ "REDIS_URL", CONF_URL, CONF_AT(gateway_conf, redis_url),
-	    "redis://127.0.0.1:6379", 0, 0,
-	    "Redis URL, including any password" },
+	    "redis://127.0.0.1:6379", 0, 0, "Redis URL, with its password" },
 	STATE_CONF_OPTS(gateway_conf, redis),
 	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(gateway_conf, redis_timeout_ms),
 	    "1000", 10, 10000, "timeout of a Redis command, ms" },
@@ -32,6 +29,8 @@ static const struct conf_opt gateway_opts[] = {
 	{ "SOUL_MODEL", CONF_STR, CONF_AT(gateway_conf, model),
 	    "persona-pad-v3", 0, 0,
 	    "emotion model of new souls: persona-pad-v3 or persona-pad-v2" },
+	{ "CONSOLE", CONF_BOOL, CONF_AT(gateway_conf, console), "on", 0, 0,
+	    "serve the console at /" },
 };
 
 static const struct svc_def gateway_def = {
@@ -45,6 +44,7 @@ static const struct svc_def gateway_def = {
 	.conf_size = sizeof(struct gateway_conf),
 	.routes = routes,
 	.nroutes = ROUTES_N,
+	.files = gateway_files,
 	.commands = &migrate_command,
 	.ncommands = 1,
 	.check = gateway_check,

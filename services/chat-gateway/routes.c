@@ -10,6 +10,8 @@
 #include "wire/subjects.h"
 
 #define DEADLINE_MS 5000
+/* The longest wait for a device, and what comes before. */
+#define INVOKE_MS 40000
 /* Many souls and sessions. */
 #define DELETE_ALL_MS 60000
 
@@ -87,6 +89,7 @@ const struct svc_route routes[ROUTES_N] = {
 	BARE("events_list", "GET", WIRE_HTTP_EVENTS_LIST, event_page,
 	    on_events_list),
 	BARE("live", "GET", WIRE_HTTP_LIVE, event_envelope, on_live),
+	BARE("me", "GET", WIRE_HTTP_ME, me, on_me),
 	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
 	    on_souls_list),
 	POST("souls_create", WIRE_HTTP_SOULS_CREATE, soul_create_request, soul,
@@ -126,6 +129,13 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_terminals_list),
 	BARE("terminals_get", "GET", WIRE_HTTP_TERMINALS_GET, terminal,
 	    on_terminals_get),
+	{ .name = "terminals_invoke",
+	    .method = "POST",
+	    .path = WIRE_HTTP_TERMINALS_INVOKE,
+	    .request = &wire_invoke_body_desc,
+	    .reply = &wire_invoke_result_desc,
+	    .fn = on_terminals_invoke,
+	    .deadline_ms = INVOKE_MS },
 	BODY("terminals_mint", "POST", WIRE_HTTP_TERMINALS_MINT,
 	    identity_mint_request, identity_secret, on_terminals_mint),
 	BODY("terminals_rotate", "POST", WIRE_HTTP_TERMINALS_ROTATE,

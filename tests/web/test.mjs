@@ -37,8 +37,8 @@ function limit(promise, ms, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-// Runs all tests of the file, one after the other, and ends the process.
-export async function main() {
+// Runs all tests of the file, one after the other, then end(), and ends the process.
+export async function main(end = () => {}) {
   let bad = 0;
   for (const [i, { name, run }] of tests.entries()) {
     try {
@@ -53,6 +53,7 @@ export async function main() {
       await undo();
     cleanups = [];
   }
+  await end();
   process.exit(bad > 0 ? 1 : 0);
 }
 

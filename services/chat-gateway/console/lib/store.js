@@ -1,0 +1,81 @@
+// store: what several pages share: the caller, the souls, the bodies, the choice.
+import { effect, scope, signal } from "./dom.js";
+import { get, loginNeeded, randomId, token } from "./net.js";
+
+const SOUL = "soul.chosen";
+const SESSIONS = "soul.sessions";
+
+export const me = signal(null); // what GET /v1/me says; null: not known yet
+export const souls = signal(null); // null: not known yet
+export const soulsError = signal(null);
+export const chosen = signal(localStorage.getItem(SOUL) ?? "");
+
+export function choose(id) {
+  chosen.value = id;
+  localStorage.setItem(SOUL, id);
+}
+
+export const soul = () =>
+  souls.value?.find(({ soul_id }) => soul_id === chosen.value) ?? souls.value?.[0];
+
+export async function loadSouls() {
+  try {
+    souls.value = (await get("/v1/souls")).items;
+    soulsError.value = null;
+  } catch (error) {
+    soulsError.value = error;
+    if ([0, 429, 503].includes(error.status))
+      setTimeout(loadSouls, 1000 * (error.wait || 3));
+  }
+}
+
+export async function loadMe() {
+  try {
+    me.value = await get("/v1/me");
+    if (isOwner())
+      loadSouls();
+  } catch (error) {
+    soulsError.value = error;
+    if ([0, 429, 503].includes(error.status))
+      setTimeout(loadMe, 1000 * (error.wait || 3));
+  }
+}
+
+// Without authentication the caller may do everything.
+const role = () => me.value?.role ?? "";
+export const isOperator = () => role() === "operator";
+export const isOwner = () => ["owner", "operator"].includes(role());
+export const isProvisioner = () => ["provisioner", "operator"].includes(role());
+
+export function startStore() {
+  scope(() => effect(() => {
+    token.value;
+    if (loginNeeded.value)
+      return;
+    me.value = null;
+    souls.value = null;
+    loadMe();
+  }));
+}
+
+// Chats of this browser, the newest first: {id, terminal, soul, text}.
+export const sessions = signal(JSON.parse(localStorage.getItem(SESSIONS) ?? "[]"));
+
+export function rememberSession(entry) {
+  sessions.value = [entry, ...sessions.peek().filter(({ id }) => id !== entry.id)]
+    .slice(0, 50);
+  localStorage.setItem(SESSIONS, JSON.stringify(sessions.peek()));
+}
+
+export function forgetSession(id) {
+  sessions.value = sessions.peek().filter((s) => s.id !== id);
+  localStorage.setItem(SESSIONS, JSON.stringify(sessions.peek()));
+}
+
+// The id under which this browser chats without a body.
+export function ownTerminal() {
+  const key = "soul.terminal";
+  if (!localStorage.getItem(key))
+    localStorage.setItem(key, randomId("console-"));
+  return localStorage.getItem(key);
+}

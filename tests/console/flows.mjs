@@ -1,0 +1,345 @@
+#!/usr/bin/env node
+// flows: what people do with the console in Chromium, and what it does when
+// something fails.
+import assert from "node:assert/strict";
+import { main, test, until } from "../web/test.mjs";
+import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
+
+const stack = await theStack();
+const say = (session, text) => api("POST", "/v1/chat", { session_id: session,
+  terminal_id: "terminal-001", inputs: [{ type: "keyboard_text", text }] });
+const script = (faults) => fetch(`http://127.0.0.1:${stack.sim}/sim/script`, {
+  method: "POST", headers: { "Content-Type": "application/json" },
+  body: JSON.stringify({ faults }) });
+const live = (page) => page.getByText("● live").waitFor();
+
+// How many ends of turns of a session the log of a body shows.
+const turnsShown = (page, session) => page.locator("main tr")
+  .filter({ has: page.getByText("turn_completed", { exact: true }) })
+  .filter({ hasText: `"${session}"` }).count();
+
+async function typed(page, text) {
+  const box = page.getByLabel("Message");
+  await box.fill(text);
+  await box.press("Enter");
+}
+
+test("from nothing to the first answer by keyboard alone", async () => {
+  await emptied();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  const { keyboard } = page;
+  // Tab until the focused element has this name.
+  const tabTo = (name) => until(async () => {
+    await keyboard.press("Tab");
+    return page.evaluate((wanted) => {
+      const node = document.activeElement;
+      return (node.labels?.[0] ?? node).textContent.trim() === wanted;
+    }, name);
+  }, `focus on ${name}`);
+  await page.getByText("First steps").waitFor();
+  await tabTo("Name");
+  await keyboard.type("小元");
+  await tabTo("Create");
+  await keyboard.press("Enter");
+  await page.getByText("Without hardware:").waitFor();
+  await tabTo("Body's id");
+  await keyboard.type("terminal-001");
+  await keyboard.press("Enter");
+  await page.locator("main").getByRole("link", { name: "Chat" }).waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await keyboard.press("g");
+  await keyboard.press("c");
+  await page.getByLabel("Message").waitFor();
+  await tabTo("Message");
+  await keyboard.type("把灯变成绿色");
+  await keyboard.press("Enter");
+  await page.locator(".bubble.assistant .good").waitFor();
+  assert.match(await page.locator(".bubble.assistant").innerText(),
+    /control_light confirmed[^]*execute_intents/);
+  // All steps are done.
+  await page.goto(`${visitor.url}/#/home`);
+  await page.locator(".cards .card").waitFor();
+  assert.equal(await page.getByText("First steps").count(), 0);
+  await visitor.close();
+});
+
+test("a browser without a body can chat, and other pages follow", async () => {
+  await emptied();
+  const visitor = await Visitor.open({ language: "zh" });
+  const { page } = visitor;
+  await page.getByLabel("名称").fill("小元");
+  await page.getByRole("button", { name: "创建" }).click();
+  await page.getByRole("button", { name: "用本浏览器聊天" }).click();
+  await page.locator("main").getByRole("link", { name: "聊天" }).click();
+  await page.getByLabel("消息").fill("讲个笑话");
+  await page.getByRole("button", { name: "发送" }).click();
+  await page.getByText("我听到你说：讲个笑话").first().waitFor();
+  await page.getByRole("button", { name: "时间花在哪里" }).click();
+  await page.getByText("completed").waitFor();
+  await visitor.go("soul");
+  await page.getByText("用户的话").first().waitFor();
+  await visitor.close();
+});
+
+test("a reply streams, can be stopped, and a stopped turn says so", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("chat");
+  await script([{ kind: "answer", text: "一二三四五六七八九十".repeat(30), piece_ms: 100 }]);
+  await typed(page, "你好");
+  await until(async () => /一二三/.test(await page.locator(".bubble.assistant").innerText()),
+    "the first text");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("did not complete").waitFor();
+  assert.match(await page.locator(".bubble.assistant").innerText(), /CANCELED/);
+  await visitor.close();
+});
+
+test("what was not accepted stays in the box, and is not sent by itself", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url, expected: ["503", "ERR_"] });
+  const { page } = visitor;
+  await visitor.go("chat");
+  for (const fault of [{ status: 503, headers: { "Retry-After": "7" } }, "cut"]) {
+    proxy.fault = ({ url }) => url === "/v1/chat" ? fault : null;
+    await typed(page, "你好");
+    await page.locator(".error").waitFor();
+    await until(async () => await page.getByLabel("Message").inputValue() === "你好",
+      "the text is in the box");
+    if (fault !== "cut")
+      assert.match(await page.locator(".error").innerText(), /Again in 7 s/);
+    assert.equal(await page.locator(".bubble").count(), 0);
+    const sent = () => proxy.requests.filter(({ url }) => url === "/v1/chat").length;
+    const before = sent();
+    await page.evaluate(() => new Promise((resolve) => requestIdleCallback(resolve)));
+    assert.equal(sent(), before);
+  }
+  proxy.fault = () => null;
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.locator(".bubble.assistant .facts").waitFor();
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("errors are shown where they belong, with the server's text and trace", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url,
+    expected: ["40", "41", "42", "503", "ERR_"] });
+  const { page } = visitor;
+  // At the field.
+  await visitor.go("bodies");
+  await page.getByLabel("Body's id").fill("a/b");
+  await page.getByRole("button", { name: "Bind" }).click();
+  await page.locator(".wrong", { hasText: "terminal_id" }).waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.name), "terminal_id");
+  // In the form, where no field is named.
+  await visitor.go("soul");
+  await page.getByLabel("Name").fill("小元");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("soul name already exists").waitFor();
+  // Instead of a list.
+  for (const [status, text] of [[403, /role may not/], [404, /does not exist/],
+    [409, /conflicts/], [413, /too large/], [422, /not valid/], [429, /Again in/],
+    [503, /Again in/]]) {
+    proxy.fault = ({ url }) => url.startsWith("/v1/memories") ? { status } : null;
+    await visitor.go("home");
+    await visitor.go("memories");
+    const error = page.locator(".error").first();
+    await error.waitFor();
+    assert.match(await error.innerText(), text);
+    assert.match(await error.innerText(), /simulated[^]*0123456789abcdef/);
+  }
+  // It recovers by itself.
+  proxy.fault = () => null;
+  await page.getByText("Nothing is remembered yet.").waitFor();
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("without a valid token there is a login over the page, and it continues", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  let valid = "first-token";
+  proxy.fault = ({ url, headers }) =>
+    url.startsWith("/v1/") && headers.authorization !== `Bearer ${valid}`
+      ? { status: 401, body: { error: "an access token is needed", code: "denied",
+        trace_id: "t" } } : null;
+  const visitor = await Visitor.open({ url: proxy.url, at: "#token=first-token",
+    expected: ["401"] });
+  const { page } = visitor;
+  assert.ok(!page.url().includes("token"));
+  await page.locator(".cards .card").waitFor();
+  await live(page);
+  await visitor.go("chat");
+  await page.getByLabel("Message").fill("a draft");
+  // It expires.
+  valid = "second-token";
+  await page.getByLabel("Message").press("Enter");
+  await page.getByRole("dialog").waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByLabel("Token", { exact: true }).fill("second-token");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  assert.equal(await page.getByLabel("Message").inputValue(), "a draft");
+  await live(page);
+  assert.equal(proxy.requests.filter(({ url }) => /token/.test(url)).length, 0);
+  assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes("-token")),
+    false);
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("a cut stream is resumed at its cursor: nothing is missing or doubled", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url, expected: ["ERR_"] });
+  const { page } = visitor;
+  await visitor.go("body/terminal-001");
+  await live(page);
+  const turns = () => turnsShown(page, "cut-1");
+  await say("cut-1", "把灯变成红色");
+  await until(async () => await turns() === 1, "the first turn");
+  proxy.fault = ({ url }) => url.startsWith("/v1/live") ? "cut" : null;
+  proxy.cut();
+  await page.getByText("reconnecting").waitFor();
+  await say("cut-1", "把灯变成绿色");
+  await say("cut-1", "把灯变成蓝色");
+  proxy.fault = () => null;
+  await live(page);
+  await until(async () => await turns() >= 3, "the turns meanwhile");
+  await say("cut-1", "把灯变成红色");
+  await until(async () => await turns() === 4, "exactly four turns");
+  const resumed = proxy.requests.filter(({ url }) => url.startsWith("/v1/live")).at(-1);
+  assert.match(resumed.url, /cursor=\d+/);
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("two tabs have one stream, and the second continues it", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url });
+  await live(visitor.page);
+  const second = await visitor.tab("#/body/terminal-001");
+  await live(second);
+  const streams = () => proxy.requests.filter(({ url, socket }) =>
+    url.startsWith("/v1/live") && !socket.destroyed).length;
+  assert.equal(streams(), 1);
+  const turns = () => turnsShown(second, "tabs");
+  await say("tabs", "把灯变成红色");
+  await until(async () => await turns() === 1, "the event in the second tab");
+  await visitor.page.close();
+  await until(async () => streams() === 1 &&
+    proxy.requests.filter(({ url }) => url.startsWith("/v1/live")).length === 2,
+  "the second tab has the stream");
+  await say("tabs", "把灯变成绿色");
+  await until(async () => await turns() === 2, "the next event");
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("a run asks in its page, and its list and the approvals follow", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("runs");
+  await page.getByLabel("Task").fill("Greet me.");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText("Question:").waitFor();
+  const url = page.url();
+  await visitor.go("tools");
+  await page.getByText("Question:").waitFor();
+  await page.goto(url);
+  await page.getByRole("button", { name: "Ann" }).click();
+  await page.getByText("succeeded").first().waitFor();
+  assert.match(await page.locator(".log").innerText(), /Ann/);
+  await visitor.go("runs");
+  await page.locator("tbody tr", { hasText: "succeeded" }).waitFor();
+  await visitor.close();
+});
+
+test("a skill is tried by hand, and its outcome is the body's", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("body/terminal-001");
+  await page.getByLabel("Skill").selectOption("control_light");
+  const fill = (text) => page.getByLabel("Arguments").fill(text);
+  const run = () => page.getByRole("button", { name: "Do" }).click();
+  await fill("not json");
+  await run();
+  await page.locator(".wrong", { hasText: "must be a JSON object" }).waitFor();
+  await fill('{"mode": "explode"}');
+  await run();
+  await page.locator(".wrong", { hasText: "must be one of" }).waitFor();
+  await fill('{"mode": "on"}');
+  await run();
+  await page.getByText("done, says the body").first().waitFor();
+  await visitor.close();
+});
+
+test("identities are created, shown a single time, and revoked", async () => {
+  await emptied();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  const id = `device-${Date.now()}`;
+  await visitor.go("identities");
+  await page.getByLabel("Body's id").fill(id);
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText(`Secrets of ${id}`).waitFor();
+  assert.ok((await page.locator("main td code").nth(1).innerText()).length > 16);
+  await page.getByRole("button", { name: "Close" }).click();
+  const row = page.locator("main tbody tr", { hasText: id });
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await row.getByText("revoked").waitFor();
+  await visitor.go("audit");
+  await page.getByText("terminal_revoked").first().waitFor();
+  await visitor.close();
+});
+
+test("language and theme change in place, and stay", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("settings");
+  await page.getByLabel("Theme").selectOption("dark");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.locator("#language").selectOption("zh");
+  await page.getByRole("heading", { name: "设置" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "设置" }).waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await visitor.close();
+});
+
+test("what deletes everything must be named", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("soul");
+  await page.getByRole("button", { name: "Delete this soul" }).click();
+  const confirm = page.getByRole("button", { name: "Confirm" });
+  assert.ok(await confirm.isDisabled());
+  await page.getByLabel(/to confirm/).fill("小元");
+  await confirm.click();
+  await page.getByText("There is no soul yet.").waitFor();
+  assert.equal((await api("GET", "/v1/souls")).items.length, 0);
+  await visitor.close();
+});
+
+await main(stopAll);

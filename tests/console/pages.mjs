@@ -1,0 +1,172 @@
+#!/usr/bin/env node
+// pages: every page of the console in Chromium, in both languages and themes, empty,
+// full, with many rows and hostile names.
+import assert from "node:assert/strict";
+import { main, test, until } from "../web/test.mjs";
+import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
+
+const PAGES = ["home", "soul", "chat", "bodies", "memories", "runs", "tools", "star",
+  "identities", "audit", "settings"];
+const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
+const AT = "2026-01-02T03:04:05Z";
+
+// Axe finds nothing, and the page fits a phone.
+async function check(visitor, what) {
+  await until(async () => !/Loading|加载中/.test(
+    await visitor.page.locator("main").innerText()), `${what} is loaded`);
+  assert.deepEqual(await visitor.axe(), [], what);
+  assert.ok(await visitor.fits(), `${what} is too wide`);
+}
+
+await theStack();
+
+for (const [language, dark] of [["en", false], ["zh", true]]) {
+  test(`pages are accessible and fit a phone, empty: ${language}`, async () => {
+    await emptied();
+    const visitor = await Visitor.open({ language, dark, width: 360, expected: ["404"] });
+    assert.equal(await visitor.page.evaluate(() => document.documentElement.lang),
+      language === "zh" ? "zh-CN" : "en");
+    for (const page of PAGES) {
+      await visitor.go(page);
+      await check(visitor, page);
+    }
+    await visitor.close();
+  });
+
+  test(`pages are accessible and fit a phone, in use: ${language}`, async () => {
+    await emptied();
+    await withSoul();
+    await api("POST", "/v1/chat", { session_id: `a11y-${language}`,
+      terminal_id: "terminal-001",
+      inputs: [{ type: "keyboard_text", text: "把灯变成绿色" }] });
+    const visitor = await Visitor.open({ language, dark, width: 360, expected: ["404"] });
+    for (const page of [...PAGES, "body/terminal-001"]) {
+      await visitor.go(page);
+      await check(visitor, page);
+    }
+    await visitor.close();
+  });
+}
+
+test("no page shows a key instead of its text", async () => {
+  await emptied();
+  await withSoul();
+  for (const language of ["en", "zh"]) {
+    const visitor = await Visitor.open({ language, expected: ["404"] });
+    for (const page of [...PAGES, "body/terminal-001"]) {
+      await visitor.go(page);
+      await check(visitor, page);
+      const text = await visitor.page.locator("body").innerText();
+      assert.doesNotMatch(text,
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star)\.[a-z]/);
+    }
+    await visitor.close();
+  }
+});
+
+test("ten thousand bodies are fifty rows, and the filter finds one", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const items = Array.from({ length: 10000 }, (_, i) => ({ terminal_id: `body-${i}`,
+    online: i % 2 === 0, last_seen: AT, skill_version: 1, skills: [], catalog_version: 0,
+    intents: [] }));
+  proxy.fault = ({ url }) => url === "/v1/terminals" ? { body: { items } } : null;
+  const visitor = await Visitor.open({ url: proxy.url });
+  await visitor.go("bodies");
+  await visitor.page.locator("main tbody tr").first().waitFor();
+  assert.equal(await visitor.page.locator("main tbody tr").count(), 50);
+  await visitor.page.getByRole("button", { name: "Next" }).click();
+  await visitor.page.getByText("body-50", { exact: true }).waitFor();
+  await visitor.page.locator(".filter").fill("body-9999");
+  await until(async () => await visitor.page.locator("main tbody tr").count() === 1, "one row");
+  assert.match(await visitor.page.locator("main tbody tr").innerText(), /body-9999/);
+  await visitor.close();
+  await proxy.stop();
+});
+
+// Each list with hostile texts in every member.
+const LISTS = {
+  "/v1/souls": { user_id: "u", items: [{ soul_id: "s1", user_id: "u", name: HOSTILE,
+    mbti_type: "ENFP", model_version: HOSTILE.slice(0, 64), created_at: AT, updated_at: AT,
+    personality_vector: { empathy: 0, sensitivity: 0, stability: 0, expressiveness: 0,
+      dominance: 0 }, emotion_state: { p: 1, a: -1, d: 1 } }] },
+  "/v1/terminals": { items: [{ terminal_id: HOSTILE, online: true, last_seen: AT,
+    broker: HOSTILE, skill_version: 1, skills: [HOSTILE], catalog_version: 1,
+    intents: [HOSTILE], soul_id: "s1", user_id: "u",
+    last_refused: { kind: "skills", outcome: "refused", path: HOSTILE, reason: HOSTILE,
+      at: AT } }] },
+  "/v1/memories": { items: [{ memory_id: "m1", soul_id: "s1", text: HOSTILE, type: "fact",
+    created_at: AT, superseded_by: "m2" }], next: "n" },
+  "/v1/runs": { items: [{ run_id: "r1", user_id: "u", engine: HOSTILE, mode: "auto",
+    title: HOSTILE, state: "failed", attempt: 1, created_at: AT }] },
+  "/v1/engines": { items: [{ engine: HOSTILE, places: 1, free: 1, runners: [] }] },
+  "/v1/mcp/servers": { servers: [{ name: HOSTILE, owner: "user", kind: "http",
+    state: "unknown", tools: 1, error: HOSTILE }] },
+  "/v1/mcp/tools": { tools: [{ name: HOSTILE, server: HOSTILE, tool: HOSTILE,
+    description: HOSTILE, policy: "ask", changed: true, definition: "d" }], total: 1 },
+  "/v1/interactions": { interactions: [{ interaction_id: "i1", session_id: "s",
+    kind: "single_choice", prompt: HOSTILE, options: [{ value: HOSTILE, label: HOSTILE }],
+    tool: { name: HOSTILE, server: HOSTILE, tool: HOSTILE, arguments: { x: HOSTILE } } }] },
+  "/v1/star/environments": { items: [{ env_id: HOSTILE, members: 1 }], truncated: false,
+    agents: 1, environments: 1, humans: 1, hubs: 1 },
+  "/v1/identities": { items: [{ terminal_id: HOSTILE, user_id: HOSTILE, certificate: false,
+    revoked: false, created_at: AT, changed_at: AT }] },
+  "/v1/events": { items: [{ seq: 1, event: { trace_id: "t", type: "audit", source: "s",
+    payload: { action: "login_refused", caller_id: HOSTILE, terminal_id: HOSTILE,
+      reason: HOSTILE }, meta: { timestamp: 1 } } }], cursor: 1, more: false },
+};
+
+test("hostile names are text in every column", async () => {
+  const proxy = await Proxy.start();
+  proxy.fault = ({ url, method }) => {
+    const body = method === "GET" && LISTS[url.split("?")[0]];
+    return body ? { body } : null;
+  };
+  const visitor = await Visitor.open({ url: proxy.url, width: 360,
+    expected: ["404", "400"] });
+  await visitor.page.evaluate(() => { globalThis.alert = () => { throw Error("run"); }; });
+  for (const page of PAGES) {
+    await visitor.go(page);
+    if (!["settings", "chat"].includes(page))
+      await visitor.page.getByText("<img src=x").first().waitFor();
+    assert.equal(await visitor.page.locator("main img").count(), 0, page);
+    assert.ok(await visitor.fits(), `${page} is too wide`);
+    if (page === "bodies")
+      assert.match(await visitor.page.locator("main").innerText(), /‹202E›/);
+  }
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("files have a policy, and the page cannot make markup of text", async () => {
+  await emptied();
+  const visitor = await Visitor.open();
+  const tried = await visitor.page.evaluate(() => {
+    try {
+      document.body.innerHTML = "<b>x</b>";
+      return "allowed";
+    } catch (error) {
+      return error.name;
+    }
+  });
+  assert.equal(tried, "TypeError");
+  visitor.wrong = visitor.wrong.filter((w) => !w.includes("TrustedHTML"));
+  await visitor.close();
+});
+
+test("a page that outlives an upgrade offers to reload", async () => {
+  await emptied();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url, expected: ["404"] });
+  proxy.fault = ({ url }) => url.includes("pages/star.js") ? { status: 404 } : null;
+  await visitor.go("star");
+  await visitor.page.getByRole("button", { name: "Reload" }).waitFor();
+  proxy.fault = () => null;
+  await visitor.page.getByRole("button", { name: "Reload" }).click();
+  await visitor.page.getByRole("heading", { name: "Star" }).waitFor();
+  await visitor.close();
+  await proxy.stop();
+});
+
+await main(stopAll);
