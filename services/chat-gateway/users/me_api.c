@@ -17,10 +17,12 @@ me_role(enum wire_role role)
 		return WIRE_ME_ROLE_TERMINAL;
 	case WIRE_ROLE_PROVISIONER:
 		return WIRE_ME_ROLE_PROVISIONER;
+	case WIRE_ROLE_NOTIFIER:
+		return WIRE_ME_ROLE_NOTIFIER;
 	case WIRE_ROLE_OPERATOR:
-	default:
-		return WIRE_ME_ROLE_OPERATOR;
+		break;
 	}
+	return WIRE_ME_ROLE_OPERATOR;
 }
 
 void
