@@ -8,6 +8,7 @@ USES_core    :=
 USES_persona := core
 USES_rx    := core
 USES_zh    := core
+USES_alarm := core zh wire
 USES_wire  := core rx
 USES_state := core
 USES_terminal := core rx wire

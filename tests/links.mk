@@ -48,6 +48,7 @@ LINKS_PKG_body-sim := jansson libmosquitto
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
 LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
+LINKS_fuzz_alarm_when := alarm zh wire core
 # Fuzzers of the recogniser.
 EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
 	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))

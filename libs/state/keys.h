@@ -90,7 +90,8 @@
 #define KEY_TENANT_TERMINALS      "soul:tenant:{identities}:%:credentials:1"
 
 /*
- * soul: hash: u (user's token), name, mbti, model, created (ms), o (of a
+ * soul: hash: u (user's token), name, mbti, model, created (ms), quiet, pro
+ * (speech_settings_put), o (of a
  * guest's record: the token of the soul's own user). State: string: format
  * byte, version (8 bytes, big endian), the state.  Log: stream: field e;
  * expires.
@@ -355,5 +356,29 @@
  */
 #define KEY_MCP_TOOLS "soul:mcp:tools:{%}:1"
 #define KEY_MCP_CALL  "soul:mcp:call:{#}:%:%:1"
+
+/*
+ * alarm, push: hash: ver (counts the changes), json (alarm_record); expires
+ * after its end.  Sorted sets: a user's alarms, and pushes, by when something
+ * is to be done about each (ms), or of those that have ended the negative time
+ * of that.  Sorted set, of each bucket: "a:<user>:<alarm>" and
+ * "p:<user>:<push>" (tokens) by when something is to be done about them (ms).
+ * Of a user: hash: at, day, n, push (what was spoken unasked, not counting
+ * alarms: when last, the day of that, how often on it, which); expires.
+ */
+#define ALARM_FORMAT    "1"
+#define KEY_ALARM_PRE   "soul:alarm:"
+#define KEY_ALARM       KEY_ALARM_PRE "{#}:%:%"
+#define KEY_PUSH_PRE    "soul:push:"
+#define KEY_PUSH        KEY_PUSH_PRE "{#}:%:%"
+#define KEY_USER_ALARMS "soul:user:{#}:%:alarms:1"
+#define KEY_USER_PUSHES "soul:user:{#}:%:pushes:1"
+#define KEY_ALARMS_DUE  "soul:alarms:{#}:due:1"
+#define KEY_SPEECH      "soul:speech:{#}:%:1"
+/* Of a user's alarms, and pushes, that have ended; the oldest are removed. */
+#define ALARM_ENDED_MAX 200
+/* The index of the last of the newest sessions that are read. */
+#define SPEECH_LAST   15
+#define SPEECH_TTL_MS 172800000
 
 #endif /* !STATE_KEYS_H */

@@ -223,6 +223,7 @@ void
 datetime_set(struct datetime *w, struct local_range range, struct parser *r)
 {
 	w->grain = range.grain;
+	w->is_either_half = range.is_either_half;
 	r->range = range;
 	r->has_range = true;
 }

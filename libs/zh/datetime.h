@@ -91,6 +91,11 @@ struct datetime {
 	bool is_approximate; /* 待会儿, 最近, 晚点: from and to are guesses */
 	bool is_loose;   /* 刚才, 最近, 以后: cannot schedule an action */
 	bool is_bounded; /* begin or end is given: 到五点, 三天内 */
+	/*
+	 * The clock time at which it begins may be of either half of the day,
+	 * and both are still ahead: 九点, 明天八点半.
+	 */
+	bool is_either_half;
 	double confidence; /* 0–1: below 0.5 likely means something else */
 };
 

@@ -614,6 +614,8 @@ instant_resolve_clock(const struct instant *m, struct local_now h, int64_t day,
 	int s = m->is_now ? (int)(h.now - h.today * DAY) : instant_clock(m);
 
 	out->grain = m->clock_grain;
+	out->is_either_half = !m->is_24h && (m->has & HAS_DAY_PART) == 0 &&
+	    ((m->has & HAS_DATE) == 0 || day * DAY + s > h.now);
 	if ((m->has & HAS_DATE) == 0) {
 		out->from = instant_next_clock(m, h, s);
 	} else {
@@ -673,6 +675,7 @@ instant_resolve(
 	if (!instant_resolve_date(m, h, &d))
 		return false;
 	out->at = 0;
+	out->is_either_half = false;
 	/* The day before the first one, the day after the last. */
 	if (m->shift < 0)
 		d.to = d.from + 1;

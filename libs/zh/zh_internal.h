@@ -37,6 +37,7 @@ struct local_range {
 	int64_t at;
 	enum datetime_grain grain;
 	bool is_interval; /* an interval by nature: 早上, 周末 */
+	bool is_either_half; /* as datetime's */
 };
 
 /* ---- durations ---- */

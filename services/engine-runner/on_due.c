@@ -19,11 +19,9 @@
 #include "run_stream.h"
 #include "runner_list.h"
 #include "state/run_runner.h"
-#include "state/timer_share.h"
+#include "state/bucket_poll.h"
 
-#define POLL_MS     250
-#define SWEEP_MS    10000
-#define BUCKETS_MAX 64
+#define SWEEP_MS 10000
 /* What is due is done again after this, unless that has changed it. */
 #define LEASE_MS 5000
 /* This runner has renewed itself for so long. */
@@ -32,9 +30,7 @@
 
 struct due {
 	struct runner *runner;
-	struct timer_share *share;
-	struct loop_timer timer;
-	bool running;
+	struct bucket_poll *poll;
 };
 
 /* ---- one run ---- */
@@ -198,90 +194,59 @@ due_in_ms(struct wall next)
 }
 
 static enum rc
-due_bucket(struct due *d, unsigned bucket, struct arena *a)
+due_bucket(void *arg, unsigned bucket, int64_t *in_ms)
 {
+	struct due *d = arg;
+	struct arena *a = arena_new(ARENA_MAX);
 	struct run_due_list due = { 0 };
 	struct runner_list list = { 0 };
 	size_t i;
 	enum rc rc;
 
-	arena_reset(a);
 	rc = run_due_claim(
 	    d->runner->state, bucket, LEASE_MS, RUN_DUE_MAX, a, &due);
 	if (rc == RC_OK && due.n > 0)
 		rc = runner_list_read(d->runner, a, &list);
 	for (i = 0; rc == RC_OK && i < due.n && !d->runner->stopping; i++)
 		due_one(d, &list, &due.run[i]);
-	timer_share_polled(d->share, bucket, clock_mono(),
-	    rc == RC_OK ? due_in_ms(due.next) : 0);
+	*in_ms = due_in_ms(due.next);
+	arena_free(a);
 	return rc;
 }
 
-static void
-due_main(void *arg)
+static bool
+due_is_ready(void *arg)
 {
-	static struct log_rate rate;
-	struct due *d = arg;
-	unsigned buckets[BUCKETS_MAX];
-	struct arena *a = arena_new(ARENA_MAX);
-	enum rc rc;
-	int64_t missed;
-	size_t n, i;
+	const struct due *d = arg;
 
-	d->running = true;
-	rc = timer_share_renew(d->share, clock_mono());
-	n = rc == RC_OK
-	    ? timer_share_due(d->share, clock_mono(), buckets, BUCKETS_MAX)
-	    : 0;
-	for (i = 0; i < n; i++) {
-		enum rc one = RC_DOWN;
-
-		if (rc == RC_OK && !d->runner->stopping)
-			one = due_bucket(d, buckets[i], a);
-		else
-			timer_share_polled(
-			    d->share, buckets[i], clock_mono(), 0);
-		rc = one;
-	}
-	if (rc != RC_OK && !d->runner->stopping &&
-	    log_every(&rate, 10, &missed))
-		log_warn("run.not_polled", LOG_RC(rc), LOG_I("missed", missed));
-	d->running = false;
-	arena_free(a);
-}
-
-static void
-due_on_timer(void *arg)
-{
-	struct due *d = arg;
-
-	loop_timer_set(d->runner->loop, &d->timer,
-	    mono_add_ms(clock_mono(), POLL_MS), due_on_timer, d);
-	if (!d->running && !d->runner->stopping && !d->runner->draining)
-		fiber_start(due_main, d);
+	return state_up(d->runner->state) && !d->runner->draining;
 }
 
 struct due *
 due_new(struct runner *r)
 {
-	const struct timer_share_opts o = {
-		.state = r->state, .role = "runs", .sweep_ms = SWEEP_MS
-	};
 	struct due *d = mem_zalloc(sizeof(*d));
 
 	d->runner = r;
-	d->share = timer_share_new(&o);
-	due_on_timer(d);
+	d->poll = bucket_poll_new(&(struct bucket_poll_opts){ .loop = r->loop,
+	    .state = r->state,
+	    .role = "runs",
+	    .sweep_ms = SWEEP_MS,
+	    .ready = due_is_ready,
+	    .poll = due_bucket,
+	    .arg = d });
 	return d;
 }
 
 void
 due_leave(struct due *d)
 {
-	enum rc rc = timer_share_leave(d->share);
+	enum rc rc;
 
+	bucket_poll_stop(d->poll);
+	rc = bucket_poll_leave(d->poll);
 	if (rc != RC_OK)
-		log_debug("run.timers_not_left", LOG_RC(rc));
+		log_debug("runner.timers_not_left", LOG_RC(rc));
 }
 
 void
@@ -289,7 +254,6 @@ due_free(struct due *d)
 {
 	if (d == NULL)
 		return;
-	loop_timer_cancel(d->runner->loop, &d->timer);
-	timer_share_free(d->share);
+	bucket_poll_free(d->poll);
 	free(d);
 }

@@ -10,10 +10,20 @@
 static const char *const reads[] = { "EXISTS", "GET", "GETRANGE", "HEXISTS",
 	"HGET", "HGETALL", "HLEN", "HMGET", "HSTRLEN", "LINDEX", "LLEN",
 	"LRANGE", "PTTL", "SCARD", "SISMEMBER", "SMEMBERS", "TIME", "XRANGE",
-	"XREVRANGE", "ZCARD", "ZRANGE", "ZRANGEBYLEX", "ZRANGEBYSCORE",
-	"ZSCORE" };
+	"XREVRANGE", "ZCARD", "ZCOUNT", "ZRANGE", "ZRANGEBYLEX",
+	"ZRANGEBYSCORE", "ZREVRANGEBYSCORE", "ZSCORE" };
 
 static const struct state_script *const others[] = {
+	/* The version that was stored is not stored again. */
+	&script_alarm_swap,
+	/* The same claims last for longer. */
+	&script_alarm_due_extend,
+	/* What is deleted already is not deleted. */
+	&script_alarm_wipe,
+	/* A push is counted a single time. */
+	&script_speech_count,
+	/* It sets the same values. */
+	&script_speech_settings_put,
 	/* The same owner extends its lease, and has the same epoch. */
 	&script_lease_acquire,
 	/* It does not call what writes in lib_memory. */
