@@ -73,7 +73,7 @@ build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-wor
 build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-worker
 # Completions of a model that summarises a conversation.
 SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
-	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
+	summary/extraction.c summary/summary_prompt.c \
 	store/memory_record.c)
 LINKS_fuzz_extraction := search wire core
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
@@ -193,3 +193,10 @@ SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean
 LINKS_fuzz_result_content := tool
 build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
     private CPPFLAGS += -iquote services/mcp-host
+LINKS_PKG_navigator := jansson libnats
+BINS_navigator := llm-sim
+# What models have thought.
+SRC_fuzz_think_output := services/navigator/think_output.c
+LINKS_fuzz_think_output := wire core
+build/fuzz/tests/fuzz/think_output.o: private CPPFLAGS += \
+    -iquote services/navigator

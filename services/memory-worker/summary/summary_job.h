@@ -19,7 +19,7 @@
 #include "core/trace.h"
 #include "state/session.h"
 #include "store/ranking.h"
-#include "summary/memory_policy.h"
+#include "search/memory_policy.h"
 #include "summary/summary_prompt.h"
 
 struct known_search;
