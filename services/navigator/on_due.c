@@ -95,7 +95,7 @@ on_due_hint(struct navigator *n, const struct nav_key *key, struct wall due)
 	enum rc rc = RC_NOENT;
 
 	/* The others are found by polling. */
-	if (due.ms == 0 || due.ms > clock_wall().ms + FULL_MS || n->draining)
+	if (due.ms == 0 || due.ms > clock_wall().ms + SWEEP_MS || n->draining)
 		return;
 	rc = state_bucket(key->user_id, &bucket);
 	t.bucket = bucket;

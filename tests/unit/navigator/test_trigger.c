@@ -55,7 +55,7 @@ TEST(an_idle_soul_chooses_by_its_drives)
 		    IDLE_EXPLORE, true },
 		{ { .curiosity = .6, .intimacy = .51 }, IDLE_CONNECT, true },
 		{ { .curiosity = .6, .intimacy = .5 }, IDLE_HEARTBEAT, false },
-		{ { 0 }, IDLE_HEARTBEAT, false },
+		{ { .survival = 1 }, IDLE_HEARTBEAT, false },
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
