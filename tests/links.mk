@@ -107,6 +107,10 @@ build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Events of conversations.
 LINKS_fuzz_fcmp := fcmp wire core
 # Events of the bus, as their readers see them.
+SRC_fuzz_openai_chat := services/chat-gateway/openai/openai_view.c
+LINKS_fuzz_openai_chat := wire core
+build/fuzz/tests/fuzz/openai_chat.o: private CPPFLAGS += \
+    -iquote services/chat-gateway
 SRC_fuzz_event_view := services/chat-gateway/live/event_view.c
 LINKS_fuzz_event_view := wire core
 build/fuzz/tests/fuzz/event_view.o: private CPPFLAGS += \

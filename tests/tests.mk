@@ -11,6 +11,7 @@
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
 #   make test-mcp                real MCP servers, from npm
+#   make test-doors              OpenAI's client, from npm, at a running stack
 #   J=1                          one program at a time
 #   make test-compose            images and docker compose
 
@@ -245,6 +246,14 @@ test-mcp: $(B)/bin/mcp-host $(STAMP)
 	*) exit 1 ;; \
 	esac
 
+# Clients of other protocols from npm at a running stack.
+test-doors: all $(STAMP)
+	@tests/doors/install; case $$? in \
+	0) DOORS_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/doors/cases.mjs ;; \
+	77) echo "0 passed, 0 failed" ;; \
+	*) exit 1 ;; \
+	esac
+
 # One after the other, so that they do not distort each other's timings.
 bench: all $(BENCHES:%=$(B)/%)
 	@for b in $(BENCHES:%=$(B)/%); do echo "== $${b##*/}"; \
@@ -262,4 +271,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose lint format bench bench-zh soak

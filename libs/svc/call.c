@@ -150,9 +150,17 @@ call_fail(struct svc_call *c, struct call_outcome o, const char *code,
 		.reason = str_of(reason),
 		.trace_id = str_of(c->trace.trace_id) };
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
-	struct wire_err err;
+	const struct svc_def *def = c->endpoint->svc->def;
+	struct wire_err err = { "", "" };
+	enum rc rc = RC_NOENT;
 
-	if (wire_encode(&wire_error_desc, &msg, &out, &err) != RC_OK)
+	if (def->put_error != NULL && c->http != NULL)
+		rc = def->put_error(c->endpoint->route, &msg, o.status, &out);
+	if (rc != RC_OK) {
+		buf_reset(&out);
+		rc = wire_encode(&wire_error_desc, &msg, &out, &err);
+	}
+	if (rc != RC_OK)
 		log_error("svc.error_invalid", LOG_S("path", err.path),
 		    LOG_S("why", err.why));
 	call_end(c, o, buf_str(&out));

@@ -45,6 +45,7 @@ struct svc;
 struct svc_call;
 struct svc_ws;
 struct wire_desc;
+struct wire_error;
 
 /*
  * Handler of a route: owns c and ends it with svc_reply() or svc_fail(), now or
@@ -175,6 +176,12 @@ struct svc_def {
 	 * over NATS.
 	 */
 	bool on_worker;
+	/*
+	 * Append the body of an error over HTTP, with that status, in a form
+	 * that is not ours; RC_NOENT: of this route it is.  May be NULL.
+	 */
+	enum rc (*put_error)(const struct svc_route *r,
+	    const struct wire_error *e, int status, struct buf *out);
 	/*
 	 * The service is to end: end calls that would not end by themselves.
 	 * Subscriptions deliver no more messages.  May be NULL.

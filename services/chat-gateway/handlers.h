@@ -7,13 +7,23 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 58
+#define ROUTES_N 60
 extern const struct svc_route routes[ROUTES_N];
+
+struct buf;
+struct wire_error;
+
+/* routes_put_error(): See struct svc_def. */
+enum rc routes_put_error(const struct svc_route *r, const struct wire_error *e,
+    int status, struct buf *out) RC_CHECK;
 
 /* chat/ */
 void on_chat(void *app, struct svc_call *c);
 void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
+/* openai/ */
+void on_openai_chat(void *app, struct svc_call *c);
+void on_openai_models(void *app, struct svc_call *c);
 /* souls/ */
 void on_souls_list(void *app, struct svc_call *c);
 void on_souls_create(void *app, struct svc_call *c);

@@ -49,10 +49,10 @@ static const struct svc_def gateway_def = {
 	.ncommands = 1,
 	.check = gateway_check,
 	.start = gateway_start,
+	.put_error = routes_put_error,
 	.drain = on_drain,
 	.stop = gateway_stop,
 };
-
 int
 main(int argc, char *argv[])
 {

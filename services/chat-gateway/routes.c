@@ -4,6 +4,7 @@
 #include "handlers.h"
 
 #include "core/mem.h"
+#include "openai/openai_view.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
@@ -52,6 +53,15 @@ static const struct svc_text select_texts[] = {
 const struct svc_route routes[ROUTES_N] = {
 	POST("chat", WIRE_HTTP_CHAT, chat_request, chat_response, on_chat,
 	    chat_texts, WIRE_DEADLINE_MS_TURN_START),
+	{ .name = "openai_chat",
+	    .method = "POST",
+	    .path = WIRE_HTTP_OPENAI_CHAT,
+	    .request = &wire_openai_chat_request_desc,
+	    .reply = &wire_openai_chat_response_desc,
+	    .fn = on_openai_chat,
+	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+	BARE("openai_models", "GET", WIRE_HTTP_OPENAI_MODELS, openai_model_list,
+	    on_openai_models),
 	BARE(
 	    "turns_get", "GET", WIRE_HTTP_TURNS_GET, turn_record, on_turns_get),
 	BODY("turns_cancel", "POST", WIRE_HTTP_TURNS_CANCEL, turn_cancel_body,
@@ -186,3 +196,12 @@ const struct svc_route routes[ROUTES_N] = {
 	BARE("tool_content_get", "GET", WIRE_HTTP_TOOL_CONTENT_GET,
 	    tool_content, on_tool_content_get),
 };
+
+enum rc
+routes_put_error(const struct svc_route *r, const struct wire_error *e,
+    int status, struct buf *out)
+{
+	if (r->fn == on_openai_chat || r->fn == on_openai_models)
+		return openai_write_error(e, status, out);
+	return RC_NOENT;
+}

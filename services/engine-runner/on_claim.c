@@ -173,7 +173,8 @@ claim_queued(struct claim *c, const struct run_record *seen, struct arena **own)
 	workspace_paths(&paths, r->conf->runs_dir, seen->run_id,
 	    seen->workspace, seen->attempt + 1);
 	rc = runner_work(r, claim_make_spool, &paths);
-	if (rc != RC_OK || paths.spool[0] == '\0')
+	/* A drain may have begun meanwhile. */
+	if (rc != RC_OK || paths.spool[0] == '\0' || runner_free_slots(r) <= 0)
 		return;
 	rc = run_claim(r->state, seen->run_id, str_of(r->id), *own, &rec);
 	if (rc != RC_OK) {
@@ -195,7 +196,6 @@ claim_running(
 
 	if (!r->draining)
 		rc = run_adopt(r->state, seen->run_id, seen->epoch, *own, &rec);
-
 	if (rc != RC_OK) {
 		log_debug(
 		    "run.not_adopted", LOG_V("run", seen->run_id), LOG_RC(rc));

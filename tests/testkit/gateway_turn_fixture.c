@@ -363,7 +363,8 @@ gw_run_end_as(struct gw_run *r, const char *reply, const char *timeline)
 	snprintf(last, sizeof(last), "{\"turn_id\":\"%s\",%s}", r->id, reply);
 	end.reply = str_of(last);
 	gw_run_event(r, json[0], sizeof(json[0]), ok ? FINAL : FAILED,
-	    ok ? "{\"message_id\":\"m\",\"text\":\"好的。\"}"
+	    ok ? "{\"message_id\":\"m\",\"text\":\"好的。\","
+		 "\"structured_payload\":" GW_RESPONSE "}"
 	       : "{\"error\":{\"category\":\"engine\",\"code\":\"X\"}}");
 	gw_run_event(r, json[1], sizeof(json[1]), COMPLETED,
 	    "{\"state\":\"completed\",\"reason_code\":\"R\","

@@ -64,7 +64,9 @@ void
 chat_turn_fail(struct chat_turn *t, const struct svc_error *e)
 {
 	/* A reader of the stream finds the outcome in the session's events. */
-	if (t->begun &&
+	if (t->begun && t->door != NULL)
+		t->door->fail(t, e);
+	else if (t->begun &&
 	    svc_sse_comment(t->c, "the end of this turn is not known") != RC_OK)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 	const char *reason = t->reason;
@@ -141,6 +143,8 @@ chat_turn_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 		    (struct svc_error){
 			rep->has_status ? (int)rep->status : 500,
 			rc_name(RC_BUG), "the turn failed" });
+	} else if (rep->has_response && t->door != NULL) {
+		t->door->reply(t, &rep->response);
 	} else if (rep->has_response) {
 		svc_reply(chat_turn_release(t), &rep->response);
 	} else {
@@ -344,6 +348,8 @@ chat_turn_start(struct gateway *g, struct svc_call *c, struct str user,
 	t->chat = chat;
 	t->interaction_id = req->interaction_id;
 	t->content = req->content;
+	t->door = req->door;
+	t->door_arg = req->door_arg;
 	t->stream =
 	    chat->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
 	t->cancel = chat->cancel_on_disconnect;

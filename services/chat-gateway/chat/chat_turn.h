@@ -17,6 +17,8 @@
 #include "state/session.h"
 #include "wire/msgs.h"
 
+struct chat_turn;
+struct fcmp_event;
 struct follower;
 struct gateway;
 struct svc_call;
@@ -28,9 +30,24 @@ struct turn_record;
 #define TURN_LOST_STATUS 502
 #define TURN_LOST_CODE   "turn_lost"
 
+/*
+ * A form of the response that is not ours.  Errors before a stream has begun
+ * are those of the route (svc_route.put_error).
+ */
+struct turn_door {
+	/* The turn is complete: release it and end the call. */
+	void (*reply)(struct chat_turn *t, const struct wire_chat_response *m);
+	/* An event of the stream, which has begun; as gateway_stream_send(). */
+	enum rc (*event)(struct chat_turn *t, const struct fcmp_event *e);
+	/* The stream, which has begun, ends with this error. */
+	void (*fail)(struct chat_turn *t, const struct svc_error *e);
+};
+
 struct chat_turn {
 	struct gateway *g;
 	struct svc_call *c;
+	const struct turn_door *door; /* NULL: the response is ours */
+	void *door_arg;               /* in c's memory */
 	/* What is to be run, in c's memory. */
 	const struct wire_chat_request *chat;
 	struct str interaction_id, content; /* absent: it is no reply */
@@ -73,6 +90,8 @@ struct chat_turn_request {
 	const struct terminal *terminal; /* as it was read; NULL: it was not */
 	struct str interaction_id; /* the question it replies to; or absent */
 	struct str content;        /* the reply */
+	const struct turn_door *door;
+	void *door_arg;
 };
 
 /*

@@ -76,7 +76,7 @@ TEST(only_listed_roles_are_authorized)
 			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
-	ck_assert_uint_eq(n, 58);
+	ck_assert_uint_eq(n, 60);
 	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
@@ -118,7 +118,7 @@ TEST(callers_cannot_name_another_user)
 			    request_body(r), "403 user_id: is ");
 		}
 	}
-	ck_assert_uint_eq(n, 52);
+	ck_assert_uint_eq(n, 54);
 	gateway_fixture_stop(&b);
 }
 

@@ -1,0 +1,254 @@
+#!/usr/bin/env node
+// cases: what the official client of OpenAI's API does with a running stack.
+//
+// usage: cases.mjs [part of a name]
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const require = createRequire(resolve("build/doors") + "/");
+const OpenAI = require("openai");
+const BIN = resolve(process.env.DOORS_BIN ?? "build/release/bin");
+const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
+const WAIT_MS = 60000;
+const dir = mkdtempSync(join(tmpdir(), "soul-doors-"));
+const TOKEN = "a-token-of-ann";
+
+async function until(what, condition) {
+  const end = Date.now() + WAIT_MS;
+  for (;;) {
+    const value = await condition();
+    if (value)
+      return value;
+    if (Date.now() > end)
+      throw Error(`${what}: not within ${WAIT_MS} ms`);
+    await new Promise((r) => setTimeout(r, 20));
+  }
+}
+
+const freePort = () => new Promise((done) => {
+  const s = createServer().listen(0, "127.0.0.1", () => {
+    const { port } = s.address();
+    s.close(() => done(port));
+  });
+});
+
+// ---- the stack ----
+
+const at = {};
+const env = { ...process.env, STACK_DIR: dir, STACK_BIN: BIN };
+
+async function startStack() {
+  // Ports above those that systems give to clients by themselves.
+  env.PORT_SHIFT = String(10000 + Math.floor(Math.random() * 12000));
+  execFileSync("deploy/stack", ["up"], { env, stdio: "inherit" });
+  const text = execFileSync("deploy/stack", ["env"], { env, encoding: "utf8" });
+  for (const line of text.trim().split("\n"))
+    at[line.split("=")[0]] = line.slice(line.indexOf("=") + 1);
+  console.log(`stack with PORT_SHIFT=${env.PORT_SHIFT}`);
+}
+
+const url = (name, path) => at[`${name}_URL`] + path;
+
+async function call(name, path, body) {
+  const r = await fetch(url(name, path), body === undefined ? {} : {
+    method: "POST", body: JSON.stringify(body),
+    headers: { "Content-Type": "application/json" },
+  });
+  assert.equal(r.status, 200, `${path}: ${await r.clone().text()}`);
+  return r.json();
+}
+
+// A second gateway, which knows one token.
+let closed;
+
+async function startClosed() {
+  const sha256 = createHash("sha256").update(TOKEN).digest("hex");
+  writeFileSync(join(dir, "tokens.json"), JSON.stringify({
+    tokens: [{ sha256, role: "owner", user: "demo-user" }],
+  }));
+  const [http, admin] = [await freePort(), await freePort()];
+  closed = spawn(join(BIN, "chat-gateway"), {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: {
+      PATH: process.env.PATH, HTTP_ADDR: `127.0.0.1:${http}`,
+      ADMIN_ADDR: `127.0.0.1:${admin}`, AUTH_TOKENS: join(dir, "tokens.json"),
+      NATS_URL: at.NATS_URL,
+      REDIS_URL: at.REDIS_URL, LOG_LEVEL: "warn",
+    },
+  });
+  at.CLOSED_URL = `http://127.0.0.1:${http}`;
+  await until("the gateway with tokens", () =>
+    fetch(`http://127.0.0.1:${admin}/readyz`).then((r) => r.ok, () => false));
+}
+
+const client = (name = "CHAT_GATEWAY", apiKey = "none") => new OpenAI({
+  baseURL: url(name, "/v1"), apiKey, maxRetries: 0,
+});
+
+const ask = (text, more = {}) => ({
+  model: "soul/Nova", messages: [{ role: "user", content: text }], ...more,
+});
+
+// ---- cases ----
+
+const cases = [];
+const test = (name, run) => cases.push({ name, run });
+
+test("the models are the user's souls", async () => {
+  const names = [];
+  for await (const m of client().models.list())
+    names.push([m.id, m.name]);
+  assert.equal(names.length, 1);
+  assert.match(names[0][0], /^soul\/soul_/);
+  assert.equal(names[0][1], "Nova");
+});
+
+test("a command is carried out by the body", async () => {
+  const r = await client().chat.completions.create(ask("把灯变成绿色"));
+  assert.deepEqual(r.soul.executed_skills, ["control_light"]);
+  assert.equal(r.choices[0].finish_reason, "stop");
+  assert.ok(r.choices[0].message.content.length > 0);
+  assert.equal((await call("BODY_SIM", "/state")).color, "green");
+});
+
+test("a conversation continues, whatever history the client sends", async () => {
+  const c = client();
+  const first = await c.chat.completions.create(ask("今天过得怎么样"));
+  const second = await c.chat.completions.create({
+    model: "soul/Nova",
+    messages: [
+      { role: "system", content: "You are a helpful assistant." },
+      { role: "user", content: "今天过得怎么样" },
+      first.choices[0].message,
+      { role: "user", content: [{ type: "text", text: "讲讲别的" }] },
+    ],
+    tools: [{ type: "function", function: { name: "f", parameters: {} } }],
+    user: "bob",
+  });
+  assert.equal(second.soul.session_id, first.soul.session_id);
+  assert.match(second.choices[0].message.content, /讲讲别的/);
+});
+
+test("a streamed reply is the reply", async () => {
+  const stream = await client().chat.completions.create(
+    ask("你好，请说点什么", { stream: true }));
+  let text = "", last;
+  for await (const chunk of stream) {
+    text += chunk.choices[0]?.delta?.content ?? "";
+    last = chunk;
+  }
+  assert.equal(last.choices[0].finish_reason, "stop");
+  assert.equal(text, last.soul.reply);
+  assert.ok(text.length > 0);
+});
+
+test("the client's own helper for streams works", async () => {
+  const r = await client().chat.completions.stream(ask("再说一点"))
+    .finalChatCompletion();
+  assert.match(r.choices[0].message.content, /再说一点/);
+});
+
+test("an aborted stream cancels its turn", async () => {
+  await call("LLM_SIM", "/sim/script",
+    { faults: [{ kind: "slow", delay_ms: 10000 }] });
+  const stream = await client().chat.completions.create(
+    ask("慢慢说", { stream: true }));
+  const { value } = await stream[Symbol.asyncIterator]().next();
+  stream.controller.abort();
+  await until("the turn is canceled", async () =>
+    (await call("CHAT_GATEWAY", `/v1/turns/${value.id}`)).state ===
+      "canceled");
+});
+
+test("a repeated request with its key runs once", async () => {
+  const options = { headers: { "Idempotency-Key": "key-1" } };
+  const c = client();
+  const first = await c.chat.completions.create(ask("只说一次"), options);
+  const second = await c.chat.completions.create(ask("只说一次"), options);
+  assert.equal(second.soul.turn_id, first.soul.turn_id);
+});
+
+async function fails(promise, type, status, text) {
+  const error = await promise.then(
+    () => assert.fail("it has not failed"), (e) => e);
+  assert.ok(error instanceof type, `${error.constructor.name}: ${error}`);
+  assert.equal(error.status, status);
+  assert.match(error.message, text);
+  return error;
+}
+
+test("errors are those that the client expects", async () => {
+  const c = client();
+  await fails(c.chat.completions.create(ask("x", { model: "gpt-5" })),
+    OpenAI.NotFoundError, 404, /no soul is named gpt-5/);
+  await fails(c.chat.completions.create({ model: "soul/Nova", messages: [] }),
+    OpenAI.BadRequestError, 400, /\/messages: /);
+  await fails(client("CLOSED", "wrong").chat.completions.create(ask("x")),
+    OpenAI.AuthenticationError, 401, /token is not known/);
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  await fails(c.chat.completions.create(ask("聊聊天气以外的事")),
+    OpenAI.InternalServerError, 502, /language model/);
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+});
+
+test("a token's user is asked for, not the request's", async () => {
+  const r = await client("CLOSED", TOKEN).chat.completions.create(
+    ask("你好", { user: "bob" }));
+  assert.ok(r.choices[0].message.content.length > 0);
+});
+
+test("too many turns at once say when to try again", async () => {
+  const c = client();
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "slow", delay_ms: 3000 }) });
+  const all = await Promise.allSettled(Array.from({ length: 40 }, (_, i) =>
+    c.chat.completions.create(ask(`第${i}个问题`))));
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+  const refused = all.filter((r) => r.status === "rejected")
+    .map((r) => r.reason);
+  assert.ok(refused.length > 0);
+  for (const e of refused) {
+    assert.ok(e instanceof OpenAI.RateLimitError, String(e));
+    assert.match(e.headers.get("retry-after"), /^[1-9]/);
+  }
+});
+
+// ---- the run ----
+
+let passed = 0, failed = 0;
+try {
+  await startStack();
+  const soul = await call("CHAT_GATEWAY", "/v1/souls",
+    { name: "Nova", mbti_type: "ENFP" });
+  await call("CHAT_GATEWAY", "/v1/souls/select",
+    { terminal_id: "terminal-001", soul_id: soul.soul_id });
+  await startClosed();
+  for (const { name, run } of cases.filter((c) => c.name.includes(FILTER))) {
+    const from = Date.now();
+    try {
+      await run();
+      passed++;
+      console.log(`ok    ${Date.now() - from} ms  ${name}`);
+    } catch (error) {
+      failed++;
+      console.log(`FAIL  ${Date.now() - from} ms  ${name}`, error);
+      console.log(`FAILED ${name}: ${String(error).split("\n")[0]}`);
+    }
+  }
+} catch (error) {
+  failed++;
+  console.log(`FAILED the start: ${error}`);
+} finally {
+  closed?.kill();
+  execFileSync("deploy/stack", ["down"], { env, stdio: "inherit" });
+  rmSync(dir, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);
