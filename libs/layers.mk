@@ -58,13 +58,14 @@ PKG_search   := libutf8proc
 LDLIBS_httpd := -lcivetweb
 LDLIBS_ws    := -lwslay
 
-USES_intent-filter    := core rx wire zh state svc
+USES_intent-filter    := alarm core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
 USES_chat-gateway     := core fcmp wire auth bus state persona tool svc
-USES_llm-orchestrator := core fcmp wire bus state persona llm otlp tool svc
+USES_llm-orchestrator := alarm core fcmp wire bus state persona llm otlp tool svc
 USES_memory-worker    := core wire bus state search httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
 USES_llm-sim          := core wire svc
+USES_alarm-clock      := core wire bus state zh alarm tool svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc

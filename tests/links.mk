@@ -24,11 +24,11 @@ LINKS_fuzz_rx := rx core
 LINKS_fuzz_sse := httpc
 LINKS_fuzz_nats := bus
 LINKS_fuzz_log := core
-LINKS_fuzz_filter := rx wire zh
+LINKS_fuzz_filter := alarm rx wire zh
 PKG_fuzz_filter := intent-filter
 SRC_fuzz_filter := $(filter-out %/main.c %/on_filter.c %/catalog_loader.c,\
 	$(call sources,services/intent-filter))
-LINKS_fuzz_catalog_request := rx wire zh
+LINKS_fuzz_catalog_request := alarm rx wire zh
 PKG_fuzz_catalog_request := intent-filter
 SRC_fuzz_catalog_request := $(SRC_fuzz_filter)
 build/fuzz/tests/fuzz/catalog_request.o build/fuzz/tests/fuzz/filter.o: private CPPFLAGS += -iquote services/intent-filter
@@ -204,3 +204,5 @@ SRC_fuzz_think_output := services/navigator/think_output.c
 LINKS_fuzz_think_output := wire core
 build/fuzz/tests/fuzz/think_output.o: private CPPFLAGS += \
     -iquote services/navigator
+LINKS_PKG_alarm-clock := jansson libnats
+LINKS_alarm-clock := state alarm

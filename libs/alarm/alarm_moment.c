@@ -48,22 +48,22 @@ moment_put_time(int s, bool chinese, struct buf *out)
 		buf_puts(out, hour < 12 ? " am" : " pm");
 }
 
+/* With the year unless it is this one. */
 static void
-moment_put_date(int64_t day, bool with_year, bool chinese, struct buf *out)
+moment_put_date(int64_t day, int64_t this_year, bool chinese, struct buf *out)
 {
 	struct civil c = civil_of_days(day);
-	const char *weekday =
-	    moment_weekdays[chinese][civil_weekday(day) - 1];
+	const char *weekday = moment_weekdays[chinese][civil_weekday(day) - 1];
 
 	if (chinese) {
-		if (with_year)
+		if (c.year != this_year)
 			buf_printf(out, "%d年", (int)c.year);
 		buf_printf(out, "%d月%d日星期%s", c.month, c.day, weekday);
 		return;
 	}
 	buf_printf(
 	    out, "%s, %s %d", weekday, moment_months[c.month - 1], c.day);
-	if (with_year)
+	if (c.year != this_year)
 		buf_printf(out, ", %d", (int)c.year);
 }
 
@@ -75,8 +75,7 @@ moment_put(struct wall t, struct wall now, const struct zone *zone,
 	int64_t day = (local - (local < 0 ? DAY - 1 : 0)) / DAY;
 	int64_t today = zone_local_of(zone, now) / DAY;
 
-	moment_put_date(day,
-	    civil_of_days(day).year != civil_of_days(today).year, chinese, out);
+	moment_put_date(day, civil_of_days(today).year, chinese, out);
 	if (!chinese)
 		buf_puts(out, " at ");
 	moment_put_time((int)(local - day * DAY), chinese, out);
@@ -106,13 +105,12 @@ static void
 rule_put_interval(int64_t s, bool chinese, struct buf *out)
 {
 	int64_t n = s % 3600 == 0 ? s / 3600 : s % 60 == 0 ? s / 60 : s;
-	const char *unit = chinese
-	    ? (s % 3600 == 0     ? "小时"
-		      : s % 60 == 0 ? "分钟"
-				    : "秒")
-	    : (s % 3600 == 0     ? "hour"
-		      : s % 60 == 0 ? "minute"
-				    : "second");
+	const char *unit = chinese ? (s % 3600 == 0        ? "小时"
+					     : s % 60 == 0 ? "分钟"
+							   : "秒")
+				   : (s % 3600 == 0        ? "hour"
+					     : s % 60 == 0 ? "minute"
+							   : "second");
 
 	if (chinese)
 		buf_printf(out, "每%lld%s", (long long)n, unit);
@@ -163,7 +161,7 @@ rule_put_month_days(uint32_t days, bool chinese, struct buf *out)
 	if (!chinese)
 		buf_puts(out,
 		    days == UINT32_C(1) << ALARM_LAST_DAY ? " on the "
-							   : " on day ");
+							  : " on day ");
 	for (i = 1; i < 32; i++) {
 		if ((days >> i & 1u) == 0)
 			continue;
@@ -175,9 +173,10 @@ rule_put_month_days(uint32_t days, bool chinese, struct buf *out)
 	if ((days >> ALARM_LAST_DAY & 1u) != 0) {
 		if (more)
 			buf_puts(out, chinese ? "和" : " and ");
-		buf_puts(out, chinese ? "最后一天"
-			      : more  ? "the last day"
-				      : "last day");
+		buf_puts(out,
+		    chinese    ? "最后一天"
+			: more ? "the last day"
+			       : "last day");
 	}
 }
 
@@ -188,8 +187,9 @@ rule_put_date(const struct alarm_rule *r, bool chinese, struct buf *out)
 		buf_puts(out,
 		    chinese ? "农历" : "every year of the Chinese calendar, ");
 	if (chinese)
-		buf_printf(out, "%s%s%d月", r->kind == ALARM_LUNAR ? "" : "每年",
-		    r->leap ? "闰" : "", r->month);
+		buf_printf(out, "%s%s%d月",
+		    r->kind == ALARM_LUNAR ? "" : "每年", r->leap ? "闰" : "",
+		    r->month);
 	else if (r->kind == ALARM_LUNAR)
 		buf_printf(out, "%smonth %d", r->leap ? "leap " : "", r->month);
 	else
@@ -199,8 +199,8 @@ rule_put_date(const struct alarm_rule *r, bool chinese, struct buf *out)
 	else if (chinese)
 		buf_printf(out, "%d日", r->day);
 	else
-		buf_printf(out, r->kind == ALARM_LUNAR ? ", day %d" : " %d",
-		    r->day);
+		buf_printf(
+		    out, r->kind == ALARM_LUNAR ? ", day %d" : " %d", r->day);
 }
 
 static void
@@ -211,7 +211,7 @@ rule_put_dates(const struct alarm_rule *r, bool chinese, struct buf *out)
 	for (i = 0; i < r->n_dates; i++) {
 		if (i > 0)
 			buf_puts(out, chinese ? "、" : "; ");
-		moment_put_date(r->dates[i], true, chinese, out);
+		moment_put_date(r->dates[i], 0, chinese, out);
 	}
 }
 
@@ -240,7 +240,7 @@ rule_put_days(const struct alarm_rule *r, bool chinese, struct buf *out)
 	case ALARM_LUNAR:
 		rule_put_date(r, chinese, out);
 		break;
-	case ALARM_ONCE:
+	case ALARM_SINGLE:
 	case ALARM_DATES:
 		rule_put_dates(r, chinese, out);
 		break;
@@ -255,16 +255,14 @@ static void
 rule_put_note(const struct alarm_rule *r, struct wall now,
     const struct zone *zone, bool chinese, struct buf *out)
 {
-	int64_t year =
-	    civil_of_days(zone_local_of(zone, now) / DAY).year;
+	int64_t year = civil_of_days(zone_local_of(zone, now) / DAY).year;
 
 	if (r->kind == ALARM_MONTHLY && (r->month_days & 0xe0000000u) != 0)
 		buf_puts(out,
 		    chinese ? "（没有这一天的月份跳过）"
 			    : " (months without that day are left out)");
 	else if (r->kind == ALARM_YEARLY && r->month == 2 && r->day == 29)
-		buf_puts(out,
-		    chinese ? "（只在闰年）" : " (leap years only)");
+		buf_puts(out, chinese ? "（只在闰年）" : " (leap years only)");
 	else if (r->kind == ALARM_WORKDAYS && workdays_apply(zone) &&
 	    !workdays_is_known(year + 1))
 		buf_printf(out,
@@ -282,10 +280,10 @@ alarm_rule_describe(const struct alarm_rule *r, struct wall now,
 		rule_put_interval(r->every_s, chinese, out);
 		return;
 	}
-	if (r->kind == ALARM_ONCE) {
-		moment_put(r->instant.ms > 0 ? r->instant
-					     : alarm_instant_of(zone,
-						   r->dates[0] * DAY + r->time_s),
+	if (r->kind == ALARM_SINGLE) {
+		moment_put(r->instant.ms > 0
+			? r->instant
+			: alarm_instant_of(zone, r->dates[0] * DAY + r->time_s),
 		    now, zone, chinese, out);
 		return;
 	}

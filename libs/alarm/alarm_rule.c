@@ -1,6 +1,6 @@
 /*
- * All kinds but EVERY, and ONCE at an instant, name days; each has at most one
- * occurrence.
+ * All kinds but EVERY, and SINGLE at an instant, name days; each has at most
+ * one occurrence.
  */
 #include "alarm/alarm_rule.h"
 
@@ -67,7 +67,7 @@ alarm_rule_is_valid(const struct alarm_rule *r)
 	    r->time_s >= DAY || (r->every > 1 && !r->has_from))
 		return false;
 	switch (r->kind) {
-	case ALARM_ONCE:
+	case ALARM_SINGLE:
 		return r->instant.ms > 0 || r->n_dates == 1;
 	case ALARM_EVERY:
 		return r->instant.ms > 0 && r->every_s >= ALARM_EVERY_S_MIN &&
@@ -287,7 +287,7 @@ alarm_day_from(
 		return alarm_yearly_from(r, day);
 	case ALARM_LUNAR:
 		return alarm_lunar_from(r, day);
-	case ALARM_ONCE:
+	case ALARM_SINGLE:
 	case ALARM_DATES:
 		return alarm_dates_from(r, day);
 	case ALARM_EVERY:
@@ -347,7 +347,7 @@ alarm_rule_next(const struct alarm_rule *r, const struct zone *zone,
 	}
 	if (r->kind == ALARM_EVERY) {
 		rc = alarm_every_next(r, after, out);
-	} else if (r->kind == ALARM_ONCE && r->instant.ms > 0) {
+	} else if (r->kind == ALARM_SINGLE && r->instant.ms > 0) {
 		*out = r->instant;
 		rc = out->ms > after.ms ? RC_OK : RC_NOENT;
 	} else {

@@ -28,8 +28,8 @@
 #define ALARM_LAST_DAY 0
 
 enum alarm_kind {
-	ALARM_ONCE,  /* at one instant, or at a time of one day */
-	ALARM_EVERY, /* again and again after the same elapsed time */
+	ALARM_SINGLE, /* at one instant, or at a time of one day */
+	ALARM_EVERY,  /* again and again after the same elapsed time */
 	ALARM_DAILY,
 	/*
 	 * The working days of the public calendar (workdays.h) in a zone of
@@ -50,7 +50,7 @@ enum alarm_kind {
  */
 struct alarm_rule {
 	enum alarm_kind kind;
-	/* EVERY: the first occurrence.  ONCE: the only one; 0: see dates. */
+	/* EVERY: the first occurrence.  SINGLE: the only one; 0: see dates. */
 	struct wall instant;
 	int64_t every_s; /* EVERY */
 	/* Of DAILY, WEEKLY, MONTHLY: every so many, counted from from_day. */
@@ -62,7 +62,7 @@ struct alarm_rule {
 	int month; /* YEARLY, LUNAR: 1–12 */
 	int day;   /* YEARLY, LUNAR: from 1; -1 the last of the month */
 	bool leap; /* LUNAR: in the leap month of that number only */
-	/* DATES: in ascending order; ONCE without an instant: one. */
+	/* DATES: in ascending order; SINGLE without an instant: one. */
 	int64_t dates[ALARM_DATES_MAX];
 	size_t n_dates;
 	/* The first and the last day of an occurrence. */

@@ -16,7 +16,7 @@
 #define HALF     (DAY / 2)
 #define NINE     (9 * 3600)
 #define WORKDAYS 0x1fu
-/* Expressions that are told apart; more are "several" as well. */
+/* Expressions that are looked for; two are too many. */
 #define FOUND_MAX 4
 /* Years in which a date of the year must be the same one. */
 #define YEARLY_TRIES 4
@@ -78,12 +78,12 @@ alarm_is_chinese(struct str text)
 }
 
 /* What may stand beside a time in the words of a user or a model. */
-static const struct str when_fillers[] = { STR_INIT("提醒我"),
-	STR_INIT("叫我"), STR_INIT("的时候"), STR_INIT("时候"),
-	STR_INIT("闹钟"), STR_INIT("起床"), STR_INIT("请"), STR_INIT("在"),
-	STR_INIT("于"), STR_INIT("到"), STR_INIT("的"), STR_INIT("吧"),
-	STR_INIT("就"), STR_INIT("我"), STR_INIT("要"), STR_INIT("开始"),
-	STR_INIT("准时"), STR_INIT("整"), STR_INIT("the"), STR_INIT("please"),
+static const struct str when_fillers[] = { STR_INIT("提醒我"), STR_INIT("叫我"),
+	STR_INIT("的时候"), STR_INIT("时候"), STR_INIT("闹钟"),
+	STR_INIT("起床"), STR_INIT("请"), STR_INIT("在"), STR_INIT("于"),
+	STR_INIT("到"), STR_INIT("的"), STR_INIT("吧"), STR_INIT("就"),
+	STR_INIT("我"), STR_INIT("要"), STR_INIT("开始"), STR_INIT("准时"),
+	STR_INIT("整"), STR_INIT("the"), STR_INIT("please"),
 	STR_INIT("from now"), STR_INIT("at"), STR_INIT("on"), STR_INIT("in"),
 	STR_INIT("for"), STR_INIT("by the"), STR_INIT(" "), STR_INIT(","),
 	STR_INIT("."), STR_INIT("!"), STR_INIT("，"), STR_INIT("。"),
@@ -156,14 +156,14 @@ static void
 when_set_instant(struct alarm_rule *out, struct wall t)
 {
 	*out = (struct alarm_rule){
-		.kind = ALARM_ONCE, .every = 1, .instant = t
+		.kind = ALARM_SINGLE, .every = 1, .instant = t
 	};
 }
 
 static void
 when_set_local(struct alarm_rule *out, int64_t local)
 {
-	*out = (struct alarm_rule){ .kind = ALARM_ONCE,
+	*out = (struct alarm_rule){ .kind = ALARM_SINGLE,
 		.every = 1,
 		.dates = { local / DAY },
 		.n_dates = 1,
@@ -171,11 +171,11 @@ when_set_local(struct alarm_rule *out, int64_t local)
 }
 
 static enum alarm_when_error
-when_set_elapsed(const struct when_read *r, double seconds,
-    struct alarm_rule *out)
+when_set_elapsed(
+    const struct when_read *r, double seconds, struct alarm_rule *out)
 {
 	if (seconds < 1)
-		return ALARM_WHEN_PAST;
+		return ALARM_WHEN_EXPIRED;
 	if (seconds > ALARM_EVERY_S_MAX * 100.)
 		return ALARM_WHEN_FAR;
 	when_set_instant(out,
@@ -200,18 +200,19 @@ when_read_instant(
 	int64_t local = w->at.ms / 1000;
 
 	if (w->is_approximate || w->is_loose || w->grain >= DATETIME_MONTH)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	if (w->from.ms == 0 || w->to.ms == 0 ||
 	    (w->kind == DATETIME_INTERVAL && w->is_bounded &&
 		w->at.ms == w->to.ms))
 		return ALARM_WHEN_OPEN;
 	if (w->at.ms <= r->local.ms)
-		return ALARM_WHEN_PAST;
+		return ALARM_WHEN_EXPIRED;
 	if (w->is_relative && w->grain < DATETIME_DAY)
 		return when_set_elapsed(r, w->seconds, out);
 	if (w->is_either_half && r->in->near_s < 0)
 		return ALARM_WHEN_AMBIGUOUS;
-	when_set_local(out, w->is_either_half ? when_half_near(r, local) : local);
+	when_set_local(
+	    out, w->is_either_half ? when_half_near(r, local) : local);
 	return ALARM_WHEN_OK;
 }
 
@@ -229,7 +230,7 @@ when_read_interval(
     const struct when_read *r, const struct datetime *w, struct alarm_rule *out)
 {
 	double s = w->repeat.every *
-	    (w->repeat.unit == DATETIME_HOUR         ? 3600
+	    (w->repeat.unit == DATETIME_HOUR            ? 3600
 		    : w->repeat.unit == DATETIME_MINUTE ? 60
 							: 1);
 
@@ -254,7 +255,7 @@ when_read_weekly(
 	unsigned days = w->repeat.weekdays;
 
 	if (days == 0)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	out->kind = ALARM_WEEKLY;
 	/* 半夜 is the start of the next day. */
 	if (w->repeat.time_s >= DAY)
@@ -322,9 +323,8 @@ when_read_holiday(
 	if (!when_date_of(when_local_day(w), &first))
 		return ALARM_WHEN_UNSUPPORTED;
 	for (i = 0; i < YEARLY_TRIES; i++) {
-		struct datetime_now now = {
-			.now = { next.at.ms + DAY * 1000 }, .zone = r->utc
-		};
+		struct datetime_now now = { .now = { next.at.ms + DAY * 1000 },
+			.zone = r->utc };
 
 		if (datetime_find(now, r->text, &next, 1) != 1 ||
 		    next.at.ms < now.now.ms ||
@@ -351,7 +351,7 @@ when_read_yearly(
 	if (w->repeat.time_s >= DAY)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (w->repeat.month_day == 0 && w->repeat.month != 0)
-		return ALARM_WHEN_VAGUE;
+		return ALARM_WHEN_INEXACT;
 	if (w->repeat.month_day == 0)
 		return when_read_holiday(r, w, out);
 	out->kind = ALARM_YEARLY;
@@ -453,7 +453,7 @@ when_read_found(struct when_read *r, struct alarm_rule *out)
 	if (w->confidence < CONFIDENCE_MIN)
 		return ALARM_WHEN_UNREAD;
 	if (w->kind == DATETIME_DURATION)
-		return w->is_approximate ? ALARM_WHEN_VAGUE
+		return w->is_approximate ? ALARM_WHEN_INEXACT
 					 : when_set_elapsed(r, w->seconds, out);
 	if (w->kind == DATETIME_REPEAT)
 		return when_read_repeat(r, w, out);
@@ -478,12 +478,12 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 			STR_INIT("工作日"), STR_INIT("上班日") } },
 		{ ALARM_WEEKLY,
 		    { STR_INIT("weekly"), STR_INIT("every week"),
-			STR_INIT("week"), STR_INIT("每周"),
-			STR_INIT("每星期"), STR_INIT("每个星期") } },
+			STR_INIT("week"), STR_INIT("每周"), STR_INIT("每星期"),
+			STR_INIT("每个星期") } },
 		{ ALARM_MONTHLY,
 		    { STR_INIT("monthly"), STR_INIT("every month"),
-			STR_INIT("month"), STR_INIT("每月"),
-			STR_INIT("每个月"), STR_INIT("按月") } },
+			STR_INIT("month"), STR_INIT("每月"), STR_INIT("每个月"),
+			STR_INIT("按月") } },
 		{ ALARM_YEARLY,
 		    { STR_INIT("yearly"), STR_INIT("every year"),
 			STR_INIT("annually"), STR_INIT("每年"),
@@ -492,9 +492,9 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 	char folded[3 * ALARM_WORDS_MAX];
 	struct str s;
 	size_t i, k;
-	int64_t day, local = out->instant.ms > 0
-	    ? zone_local_of(in->zone, out->instant)
-	    : out->dates[0] * DAY + out->time_s;
+	int64_t day,
+	    local = out->instant.ms > 0 ? zone_local_of(in->zone, out->instant)
+					: out->dates[0] * DAY + out->time_s;
 
 	if (in->repeat.n > ALARM_WORDS_MAX)
 		return false;
@@ -507,9 +507,9 @@ when_repeat(const struct alarm_when_input *in, struct alarm_rule *out)
 	if (i == NELEM(kinds) * NELEM(kinds[0].words))
 		return false;
 	day = local / DAY;
-	*out = (struct alarm_rule){ .kind = kinds[k].kind,
-		.every = 1,
-		.time_s = (int)(local % DAY) };
+	*out = (struct alarm_rule){
+		.kind = kinds[k].kind, .every = 1, .time_s = (int)(local % DAY)
+	};
 	if (out->kind == ALARM_WEEKLY)
 		out->weekdays = 1u << (civil_weekday(day) - 1);
 	if (out->kind == ALARM_MONTHLY)
@@ -548,7 +548,7 @@ when_read(struct when_read *r, struct alarm_rule *out)
 			return ALARM_WHEN_UNREAD;
 		e = when_read_found(r, out);
 	}
-	if (!repeats || (e == ALARM_WHEN_OK && out->kind != ALARM_ONCE))
+	if (!repeats || (e == ALARM_WHEN_OK && out->kind != ALARM_SINGLE))
 		return e;
 	if (e == ALARM_WHEN_OK && when_repeat(r->in, out))
 		return e;
@@ -572,13 +572,13 @@ alarm_when_parse(const struct alarm_when_input *in, struct alarm_rule *out)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (alarm_rule_next(out, in->zone, in->now, &first) == RC_OK)
 		return ALARM_WHEN_OK;
-	if (out->kind == ALARM_ONCE &&
+	if (out->kind == ALARM_SINGLE &&
 	    (out->instant.ms > in->now.ms ||
 		(out->n_dates > 0 &&
 		    civil_of_days(out->dates[0]).year > ALARM_YEAR_MAX)))
 		return ALARM_WHEN_FAR;
-	return out->kind == ALARM_ONCE ? ALARM_WHEN_PAST
-				       : ALARM_WHEN_UNSUPPORTED;
+	return out->kind == ALARM_SINGLE ? ALARM_WHEN_EXPIRED
+					 : ALARM_WHEN_UNSUPPORTED;
 }
 
 /* ---- words ---- */
@@ -588,9 +588,10 @@ static const char *const when_words[2][ALARM_WHEN_COUNT] = {
 	    [ALARM_WHEN_NONE] = "no time was given: when exactly?",
 	    [ALARM_WHEN_AMBIGUOUS] = "may be in the morning or in the evening, "
 				     "or is not one exact time: which one?",
-	    [ALARM_WHEN_VAGUE] = "is not an exact time: on which day, at what "
-				 "time?",
-	    [ALARM_WHEN_PAST] = "is over: when is it to be instead?",
+	    [ALARM_WHEN_INEXACT] =
+		"is not an exact time: on which day, at what "
+		"time?",
+	    [ALARM_WHEN_EXPIRED] = "is over: when is it to be instead?",
 	    [ALARM_WHEN_OPEN] = "is a deadline or an open period: at what time "
 				"exactly?",
 	    [ALARM_WHEN_SEVERAL] = "has several times: one at a time, please",
@@ -602,8 +603,8 @@ static const char *const when_words[2][ALARM_WHEN_COUNT] = {
 	{
 	    [ALARM_WHEN_NONE] = "没有说时间：具体什么时候？",
 	    [ALARM_WHEN_AMBIGUOUS] = "不够准确：是早上还是晚上，具体几点？",
-	    [ALARM_WHEN_VAGUE] = "不是确切的时间：具体是哪天、几点？",
-	    [ALARM_WHEN_PAST] = "已经过去了：想定在什么时候？",
+	    [ALARM_WHEN_INEXACT] = "不是确切的时间：具体是哪天、几点？",
+	    [ALARM_WHEN_EXPIRED] = "已经过去了：想定在什么时候？",
 	    [ALARM_WHEN_OPEN] = "只是期限或时段：具体几点？",
 	    [ALARM_WHEN_SEVERAL] = "有不止一个时间：请一次说一个。",
 	    [ALARM_WHEN_UNREAD] =

@@ -24,8 +24,8 @@ enum alarm_when_error {
 	ALARM_WHEN_OK,
 	ALARM_WHEN_NONE,        /* no time at all */
 	ALARM_WHEN_AMBIGUOUS,   /* 九点, 七八点 */
-	ALARM_WHEN_VAGUE,       /* 待会儿, 每周, 下个月 */
-	ALARM_WHEN_PAST,        /* 昨天 */
+	ALARM_WHEN_INEXACT,     /* 待会儿, 每周, 下个月 */
+	ALARM_WHEN_EXPIRED,     /* 昨天 */
 	ALARM_WHEN_OPEN,        /* 周五之前, 三点以后 */
 	ALARM_WHEN_SEVERAL,     /* 早上八点和晚上九点 */
 	ALARM_WHEN_UNREAD,      /* a part is no time */

@@ -89,9 +89,9 @@ alarm_read_days(const struct wire_alarm_rule *in, struct alarm_rule *r)
 	for (i = 0; i < in->n_month_days; i++) {
 		if (in->month_days[i] == 0)
 			return "month_days: must be 1 to 31, or -1";
-		r->month_days |= UINT32_C(1) << (in->month_days[i] < 0
-			? ALARM_LAST_DAY
-			: in->month_days[i]);
+		r->month_days |= UINT32_C(1)
+		    << (in->month_days[i] < 0 ? ALARM_LAST_DAY
+					      : in->month_days[i]);
 	}
 	return NULL;
 }
@@ -112,7 +112,7 @@ alarm_read_dates(const struct wire_alarm_rule *in, struct alarm_rule *r)
 }
 
 static const char *
-alarm_read_once(const struct wire_alarm_rule *in, struct alarm_rule *r)
+alarm_read_single(const struct wire_alarm_rule *in, struct alarm_rule *r)
 {
 	if (r->instant.ms > 0)
 		return NULL;
@@ -126,8 +126,8 @@ static const char *
 alarm_read_kind(const struct wire_alarm_rule *in, struct alarm_rule *r)
 {
 	switch (r->kind) {
-	case ALARM_ONCE:
-		return alarm_read_once(in, r);
+	case ALARM_SINGLE:
+		return alarm_read_single(in, r);
 	case ALARM_EVERY:
 		if (r->instant.ms <= 0)
 			return "instant: must be given";
@@ -202,8 +202,7 @@ alarm_write_time(struct arena *a, int s)
 {
 	if (s % 60 == 0)
 		return arena_printf(a, "%02d:%02d", s / 3600, s / 60 % 60);
-	return arena_printf(
-	    a, "%02d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+	return arena_printf(a, "%02d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
 }
 
 static bool
@@ -259,7 +258,7 @@ alarm_write_texts(const struct alarm_rule *r, const struct zone *zone,
 		out->at = alarm_write_time(a, r->time_s);
 		ok = out->at.p != NULL;
 	}
-	if (ok && r->kind == ALARM_ONCE && r->instant.ms <= 0) {
+	if (ok && r->kind == ALARM_SINGLE && r->instant.ms <= 0) {
 		out->date = alarm_write_date(a, r->dates[0]);
 		ok = out->date.p != NULL;
 	}
@@ -289,7 +288,8 @@ alarm_rule_to_wire(const struct alarm_rule *r, const struct zone *zone,
 		.has_day = r->day != 0,
 		.leap = r->leap,
 	};
-	if (!alarm_write_lists(r, a, out) || !alarm_write_texts(r, zone, a, out))
+	if (!alarm_write_lists(r, a, out) ||
+	    !alarm_write_texts(r, zone, a, out))
 		return RC_TOOBIG;
 	return RC_OK;
 }

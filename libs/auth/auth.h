@@ -59,12 +59,15 @@ struct auth_caller {
 	struct str tenant; /* absent: none */
 	/*
 	 * "<tenant>/<user>", or <user> without a tenant.  Absent for terminals
-	 * and for provisioners and operators without one.
+	 * and notifiers, and for provisioners and operators without one.
 	 */
 	struct str user;
 	struct str terminal_id; /* for WIRE_ROLE_TERMINAL */
-	struct wall until;      /* when the token expires; 0: never */
-	uint64_t key;           /* identifies the token in limits and logs */
+	/* For WIRE_ROLE_NOTIFIER: whom it may speak to, as user has them, with
+	 * a line feed after each. */
+	struct str users;
+	struct wall until; /* when the token expires; 0: never */
+	uint64_t key;      /* identifies the token in limits and logs */
 	struct auth_proof proof;
 };
 

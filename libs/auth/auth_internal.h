@@ -54,13 +54,15 @@ uint64_t auth_digest_id(const struct auth_digest *d);
 /* ---- identities ---- */
 
 /*
- * The claims of a token; absent: none.  user is ignored for the role terminal,
- * terminal_id for all others.
+ * The claims of a token; absent: none.  user is ignored for the roles terminal
+ * and notifier, terminal_id for all but the former.  users: of a notifier only.
  */
 struct auth_claims {
 	enum wire_role role;
 	struct str user, tenant, terminal_id;
 	struct wall until;
+	const struct str *users;
+	size_t n_users;
 };
 
 /* A caller with its texts; freed with free(). */
@@ -79,7 +81,8 @@ struct auth_error {
 /*
  * auth_identity_new(claims, error):
  * The caller, with key 0.  NULL with *error set if the claims break a rule: an
- * owner has a user, a terminal has a terminal_id; a user is an id without "/",
+ * owner has a user, a terminal has a terminal_id, a notifier, and no other, has
+ * users; a user is an id without "/",
  * also with its tenant in front; a tenant is 1 to AUTH_TENANT_MAX characters of
  * [A-Za-z0-9_-].
  */

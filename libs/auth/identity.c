@@ -51,7 +51,18 @@ identity_error(const struct auth_claims *s)
 			"must be the id of a terminal" };
 	if (s->role == WIRE_ROLE_OWNER && s->user.p == NULL)
 		return (struct auth_error){ "user", "is missing" };
-	if (body || s->user.p == NULL)
+	if ((s->role == WIRE_ROLE_NOTIFIER) != (s->n_users > 0))
+		return (struct auth_error){ "users",
+			s->n_users == 0
+			    ? "is missing"
+			    : "must not be there: only the role notifier "
+			      "has them" };
+	for (size_t i = 0; i < s->n_users; i++) {
+		why = identity_user_error(s->users[i], s->tenant);
+		if (why != NULL)
+			return (struct auth_error){ "users", why };
+	}
+	if (body || s->role == WIRE_ROLE_NOTIFIER || s->user.p == NULL)
 		return (struct auth_error){ 0 };
 	why = identity_user_error(s->user, s->tenant);
 	return (struct auth_error){ why != NULL ? "user" : NULL, why };
@@ -70,6 +81,39 @@ identity_copy_text(char **at, struct str s)
 	return copy;
 }
 
+/* "<tenant>/<user>" at *at, which is advanced. */
+static void
+identity_copy_user(char **at, struct str tenant, struct str user)
+{
+	if (tenant.p != NULL) {
+		identity_copy_text(at, tenant);
+		identity_copy_text(at, STR("/"));
+	}
+	identity_copy_text(at, user);
+}
+
+/* Bytes of the users of a notifier. */
+static size_t
+identity_users_size(const struct auth_claims *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_users; i++)
+		n += s->tenant.n + 1 + s->users[i].n + 1;
+	return n;
+}
+
+static void
+identity_copy_users(char **at, const struct auth_claims *s, struct str *out)
+{
+	out->p = *at;
+	for (size_t i = 0; i < s->n_users; i++) {
+		identity_copy_user(at, s->tenant, s->users[i]);
+		identity_copy_text(at, STR("\n"));
+	}
+	out->n = (size_t)(*at - out->p);
+}
+
 struct auth_identity *
 auth_identity_new(const struct auth_claims *s, struct auth_error *error)
 {
@@ -79,21 +123,19 @@ auth_identity_new(const struct auth_claims *s, struct auth_error *error)
 	*error = identity_error(s);
 	if (error->member != NULL)
 		return NULL;
-	i = mem_zalloc(
-	    sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n + s->terminal_id.n);
+	i = mem_zalloc(sizeof(*i) + 2 * s->tenant.n + 1 + s->user.n +
+	    s->terminal_id.n + identity_users_size(s));
 	at = i->text;
 	i->caller.role = s->role;
 	i->caller.until = s->until;
 	i->caller.tenant = identity_copy_text(&at, s->tenant);
 	if (s->role == WIRE_ROLE_TERMINAL) {
 		i->caller.terminal_id = identity_copy_text(&at, s->terminal_id);
+	} else if (s->role == WIRE_ROLE_NOTIFIER) {
+		identity_copy_users(&at, s, &i->caller.users);
 	} else if (s->user.p != NULL) {
 		i->caller.user.p = at;
-		if (s->tenant.p != NULL) {
-			identity_copy_text(&at, s->tenant);
-			identity_copy_text(&at, STR("/"));
-		}
-		identity_copy_text(&at, s->user);
+		identity_copy_user(&at, s->tenant, s->user);
 		i->caller.user.n = (size_t)(at - i->caller.user.p);
 	}
 	return i;

@@ -156,6 +156,7 @@ static const enum wire_role jwt_roles[] = {
 	[WIRE_JWT_CLAIMS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_JWT_CLAIMS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
 	[WIRE_JWT_CLAIMS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
+	[WIRE_JWT_CLAIMS_ROLE_NOTIFIER] = WIRE_ROLE_NOTIFIER,
 	[WIRE_JWT_CLAIMS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
 	[WIRE_JWT_CLAIMS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
@@ -166,7 +167,7 @@ jwt_identify(const struct jwt_check *l, const struct wire_jwt_claims *c,
 {
 	double until = floor((c->exp + AUTH_LEEWAY_S) * 1000);
 	struct auth_claims claims_of = { jwt_roles[c->role], c->sub, c->tenant,
-		c->terminal_id, { (int64_t)until } };
+		c->terminal_id, { (int64_t)until }, c->users, c->n_users };
 	struct auth_error error;
 
 	*out = auth_identity_new(&claims_of, &error);

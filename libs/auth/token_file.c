@@ -29,6 +29,7 @@ static const enum wire_role token_roles[] = {
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OWNER] = WIRE_ROLE_OWNER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_TERMINAL] = WIRE_ROLE_TERMINAL,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_PROVISIONER] = WIRE_ROLE_PROVISIONER,
+	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_NOTIFIER] = WIRE_ROLE_NOTIFIER,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_OPERATOR] = WIRE_ROLE_OPERATOR,
 	[WIRE_ACCESS_TOKENS_TOKENS_ROLE_MAKER] = WIRE_ROLE_PROVISIONER,
 };
@@ -39,13 +40,16 @@ token_identity(
     const struct wire_access_tokens_tokens *w, struct auth_error *error)
 {
 	struct auth_claims claims_of = { token_roles[w->role], w->user,
-		w->tenant, w->terminal_id, { 0 } };
+		w->tenant, w->terminal_id, { 0 }, w->users, w->n_users };
 
 	*error = (struct auth_error){ 0 };
 	if (w->expires_at.p != NULL &&
 	    wall_parse(w->expires_at, &claims_of.until) != RC_OK)
 		*error = (struct auth_error){ "expires_at",
 			"must be a time as 2030-01-31T00:00:00Z" };
+	else if (claims_of.role == WIRE_ROLE_NOTIFIER && w->user.p != NULL)
+		*error = (struct auth_error){ "user",
+			"must not be there: a notifier has users" };
 	else if (claims_of.role == WIRE_ROLE_TERMINAL && w->user.p != NULL)
 		*error = (struct auth_error){ "user",
 			"must not be there: a terminal acts for the user it "
@@ -172,6 +176,8 @@ struct token_file {
 	const char *path;
 	struct arena *a;
 	struct wire_access_tokens file;
+	struct str users[AUTH_TOKEN_FILE_USERS_MAX]; /* of a new entry */
+	size_t n_users;
 	char *why;
 };
 
@@ -276,6 +282,18 @@ token_file_has_name(const struct token_file *l, struct str name)
 	return false;
 }
 
+static enum rc
+token_file_set_users(struct token_file *l, struct str users)
+{
+	while (users.p != NULL) {
+		if (l->n_users == AUTH_TOKEN_FILE_USERS_MAX)
+			return token_file_fail(
+			    l, RC_TOOBIG, "users: are too many");
+		l->users[l->n_users++] = str_trim(str_split(&users, ','));
+	}
+	return RC_OK;
+}
+
 /* Add an entry; its texts must stay valid until token_file_save(). */
 static enum rc
 token_file_append(struct token_file *l, const struct auth_token_file_entry *e,
@@ -298,6 +316,9 @@ token_file_append(struct token_file *l, const struct auth_token_file_entry *e,
 		.user = e->user,
 		.tenant = e->tenant,
 		.terminal_id = e->terminal_id,
+		.users = l->users,
+		.n_users = l->n_users,
+		.has_users = l->n_users > 0,
 		.name = e->name,
 		.expires_at = expires_at };
 	l->file.tokens = list;
@@ -336,6 +357,9 @@ auth_token_file_add(const char *file, const struct auth_token_file_entry *e,
 			wall_format(e->until, 0, end);
 			until = str_of(end);
 		}
+		rc = token_file_set_users(&l, e->users);
+	}
+	if (rc == RC_OK) {
 		rc = token_file_append(&l, e, str_of(hex), until);
 	}
 	if (rc == RC_OK) {

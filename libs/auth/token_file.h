@@ -19,10 +19,14 @@
 #define AUTH_TOKEN_FILE_TOKEN_MAX 80
 #define AUTH_TOKEN_FILE_ERROR_MAX 600
 
+/* Users of a notifier. */
+#define AUTH_TOKEN_FILE_USERS_MAX 64
+
 /* The holder of a new token; absent texts: none. */
 struct auth_token_file_entry {
 	enum wire_role role;
 	struct str user, tenant, terminal_id, name;
+	struct str users;  /* of a notifier: "ada,bob" */
 	struct wall until; /* 0: never expires */
 };
 

@@ -79,8 +79,8 @@ alarm_entry_swap(struct state *s, struct alarm_entry *e,
 	call_text(&c, str_of(member), sizeof(member));
 	call_num(&c, change->due.ms);
 	call_num(&c, change->ended.ms);
-	call_num(&c,
-	    e->type == ALARM_ENTRY_PUSH ? PUSH_STORED_MS : ALARM_STORED_MS);
+	call_num(
+	    &c, e->type == ALARM_ENTRY_PUSH ? PUSH_STORED_MS : ALARM_STORED_MS);
 	call_num(&c, change->most);
 	call_pack_end(&c);
 	call_text(&c, change->json, ALARM_ENTRY_MAX);
@@ -148,14 +148,13 @@ alarm_entry_list(struct state *s, const struct alarm_entry *which, bool ended,
 		rd.rc = out->entry == NULL ? RC_TOOBIG : RC_OK;
 		for (i = 0; rd.rc == RC_OK && i + 1 < state_reply_len(list);
 		     i += 2)
-			out->entry[out->n++] = (struct alarm_entry){
-				.type = which->type,
-				.user_id = which->user_id,
-				.version =
-				    record_num(&rd, state_reply_at(list, i)),
-				.json = record_text(
-				    &rd, state_reply_at(list, i + 1))
-			};
+			out->entry[out->n++] =
+			    (struct alarm_entry){ .type = which->type,
+				    .user_id = which->user_id,
+				    .version = record_num(
+					&rd, state_reply_at(list, i)),
+				    .json = record_text(
+					&rd, state_reply_at(list, i + 1)) };
 		rc = record_end(&rd, c.keys[0]);
 	}
 	state_reply_free(r);
@@ -213,8 +212,7 @@ alarm_due_claim(struct state *s, unsigned bucket, int64_t lease_ms, size_t max,
 			    record_num(&rd, state_reply_at(list, i + 1));
 			e->version =
 			    record_num(&rd, state_reply_at(list, i + 2));
-			e->json =
-			    record_text(&rd, state_reply_at(list, i + 3));
+			e->json = record_text(&rd, state_reply_at(list, i + 3));
 		}
 		rc = record_end(&rd, c.keys[0]);
 	}

@@ -240,7 +240,8 @@
 #define RUN_KEY_TTL_MS       86400000
 /*
  * Hash: what has become of a user's runs, for the next turns of the sessions
- * that are to report it: "<session's token> <run>": JSON; expires.
+ * that are to report it: "<session's token> <run>": JSON; or of any session,
+ * "* <id>": what was missed (run_note_put()); expires.
  */
 #define KEY_USER_RUN_NOTES_PRE  "soul:user:"
 #define KEY_USER_RUN_NOTES_POST ":run_notes:1"

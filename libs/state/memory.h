@@ -197,4 +197,13 @@ enum rc profile_leaves_wipe(
 enum rc profile_leaves_read(struct state *s, struct str user_id,
     struct arena *a, struct profile_leaves *out) RC_CHECK;
 
+/*
+ * profile_zone_read(s, user_id, a, zone):
+ * What the user has set as user_profile.timezone, as it is; absent: nothing.
+ * profile_zone_text(json): Of the leaf.  Pure.
+ */
+enum rc profile_zone_read(struct state *s, struct str user_id, struct arena *a,
+    struct str *zone) RC_CHECK;
+struct str profile_zone_text(struct str json);
+
 #endif /* !STATE_MEMORY_H */

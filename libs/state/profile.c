@@ -112,3 +112,33 @@ profile_leaves_read(struct state *s, struct str user_id, struct arena *a,
 	qsort(out->leaf, n, sizeof(*out->leaf), profile_leaf_compare);
 	return record_end(&rd, c.keys[0]);
 }
+
+/* Without the quotes of a JSON text; names of zones have no escapes. */
+struct str
+profile_zone_text(struct str json)
+{
+	if (json.n < 2 || json.p[0] != '"')
+		return STR_NONE;
+	return (struct str){ json.p + 1, json.n - 2 };
+}
+
+enum rc
+profile_zone_read(
+    struct state *s, struct str user_id, struct arena *a, struct str *zone)
+{
+	struct record_reader rd = { .a = a };
+	struct state_reply *r;
+	struct script_call c;
+
+	*zone = STR_NONE;
+	profile_call(&c, &script_profile_zone, user_id);
+	enum rc rc = call_run(s, &c, 2, &r);
+	if (rc == RC_OK &&
+	    state_reply_kind(state_reply_at(r, 1)) == STATE_STR) {
+		*zone =
+		    profile_zone_text(record_text(&rd, state_reply_at(r, 1)));
+		rc = record_end(&rd, c.keys[0]);
+	}
+	state_reply_free(r);
+	return rc;
+}

@@ -265,11 +265,17 @@ enum rc run_workspace_in_use(
  * of each, the oldest run first, at most RUN_NOTES_MAX (keys.h).  They are in
  * session.notes and turn_entered.notes, too.
  *
+ * run_note_put(s, user, id, note):
+ * The next turn of any session of the user is to report this, too, once for the
+ * id.
+ *
  * run_notes_done(s, k, notes):
  * It has reported these; one that has changed since stays.
  */
 enum rc run_notes_read(struct state *s, const struct session_key *k,
     struct arena *a, struct session_notes *out) RC_CHECK;
+enum rc run_note_put(
+    struct state *s, struct str user, struct str id, struct str note) RC_CHECK;
 enum rc run_notes_done(struct state *s, const struct session_key *k,
     const struct session_notes *notes) RC_CHECK;
 

@@ -56,6 +56,18 @@ run_notes_read(struct state *s, const struct session_key *k, struct arena *a,
 }
 
 enum rc
+run_note_put(struct state *s, struct str user, struct str id, struct str note)
+{
+	struct script_call c;
+
+	call_begin(&c, &script_run_note_put);
+	call_key(&c, KEY_USER_RUN_NOTES, user, STR_NONE);
+	call_token(&c, id);
+	call_text(&c, note, RUN_NOTE_MAX);
+	return call_run(s, &c, 1, NULL);
+}
+
+enum rc
 run_notes_done(struct state *s, const struct session_key *k,
     const struct session_notes *notes)
 {

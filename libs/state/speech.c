@@ -10,9 +10,9 @@
 #define SPEECH_QUIET_MAX 16
 #define SPEECH_DAY_BYTES 16
 
-static const char *const speech_names[] = { [SPEECH_ALARMS] = "alarms",
-	[SPEECH_OFF] = "off",
-	[SPEECH_ALL] = "all" };
+static const char *const speech_names[] = {
+	[SPEECH_ALARMS] = "alarms", [SPEECH_OFF] = "off", [SPEECH_ALL] = "all"
+};
 
 static int
 speech_parse_minutes(struct str clock)

@@ -65,7 +65,7 @@ enum rc speech_context_read(struct state *s, struct str user, struct str soul,
  * speech_count(s, user, push, day): The soul has spoken, on that day, what it
  * thought of itself; counted once for a push.
  */
-enum rc speech_count(struct state *s, struct str user, struct str push,
-    struct str day) RC_CHECK;
+enum rc speech_count(
+    struct state *s, struct str user, struct str push, struct str day) RC_CHECK;
 
 #endif /* !STATE_SPEECH_H */

@@ -296,6 +296,7 @@ access_set_caller(struct svc_call *c, const struct auth_caller *who)
 	c->caller.tenant = arena_str(c->arena, who->tenant);
 	c->caller.user = arena_str(c->arena, who->user);
 	c->caller.terminal_id = arena_str(c->arena, who->terminal_id);
+	c->caller.users = arena_str(c->arena, who->users);
 	c->authenticated = true;
 }
 
@@ -476,6 +477,16 @@ caller_full_user(const struct auth_caller *c, struct arena *a, struct str named,
 	return out->p != NULL ? RC_OK : RC_TOOBIG;
 }
 
+/* Whether a notifier may speak to the user. */
+static bool
+caller_has_user(struct str users, struct str user)
+{
+	while (users.n > 0)
+		if (str_eq(str_split(&users, '\n'), user))
+			return true;
+	return false;
+}
+
 enum rc
 svc_caller_user(const struct auth_caller *c, struct arena *a, struct str named,
     struct str *out, const char **why)
@@ -495,6 +506,10 @@ svc_caller_user(const struct auth_caller *c, struct arena *a, struct str named,
 		return RC_DENIED;
 	}
 	rc = caller_full_user(c, a, named, out, why);
+	if (rc == RC_OK && c->role == WIRE_ROLE_NOTIFIER) {
+		*why = "is none of the users of the token";
+		return caller_has_user(c->users, *out) ? RC_OK : RC_DENIED;
+	}
 	if (rc != RC_OK || c->role == WIRE_ROLE_OPERATOR ||
 	    c->role == WIRE_ROLE_PROVISIONER)
 		return rc;

@@ -329,7 +329,8 @@ struct wall svc_call_deadline(const struct svc_call *c);
  * the handler was called, it was checked that the caller's role may use the
  * route (wire_routes), and that the user that the request names, in its path or
  * query as user_id or in its body as /user_id, is the caller, unless that is an
- * operator or provisioner (of that user's tenant); a terminal may name no
+ * operator or provisioner (of that user's tenant), or a notifier, who may name
+ * the users of its token; a terminal may name no
  * terminal but itself.
  */
 const struct auth_caller *svc_call_caller(const struct svc_call *c);

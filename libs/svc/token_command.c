@@ -33,6 +33,7 @@ token_role(const char *name, enum wire_role *out)
 	static const char *const names[] = { [WIRE_ROLE_OWNER] = "owner",
 		[WIRE_ROLE_TERMINAL] = "terminal",
 		[WIRE_ROLE_PROVISIONER] = "provisioner",
+		[WIRE_ROLE_NOTIFIER] = "notifier",
 		[WIRE_ROLE_OPERATOR] = "operator" };
 	size_t i;
 
@@ -59,6 +60,8 @@ token_option(struct auth_token_file_entry *e, const char *arg)
 		return false;
 	if (str_eq(key, STR("user")))
 		e->user = value;
+	else if (str_eq(key, STR("users")))
+		e->users = value;
 	else if (str_eq(key, STR("tenant")))
 		e->tenant = value;
 	else if (str_eq(key, STR("terminal_id")))
@@ -83,12 +86,12 @@ token_add(const struct svc_run *r)
 	if (r->argc < 4)
 		return token_usage(r, "add: a file and a role are required");
 	if (!token_role(r->argv[3], &e.role))
-		return token_usage(
-		    r, "the role is owner, terminal, provisioner or operator");
+		return token_usage(r,
+		    "the role is owner, terminal, provisioner, notifier or operator");
 	for (i = 4; i < r->argc; i++) {
 		if (!token_option(&e, r->argv[i]))
 			return token_usage(r,
-			    "after the role: user=, tenant=, terminal_id=, "
+			    "after the role: user=, users=, tenant=, terminal_id=, "
 			    "name= or days=, each with a value");
 	}
 	if (auth_token_file_add(r->argv[2], &e, token, why) != RC_OK)

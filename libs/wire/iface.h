@@ -24,6 +24,7 @@ enum wire_role {
 	WIRE_ROLE_OWNER,       /* owns souls and terminals */
 	WIRE_ROLE_TERMINAL,    /* a body that chats as itself */
 	WIRE_ROLE_PROVISIONER, /* gives bodies their identities */
+	WIRE_ROLE_NOTIFIER,    /* speaks to named users */
 	WIRE_ROLE_OPERATOR     /* runs the installation; acts for any user */
 };
 

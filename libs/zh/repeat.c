@@ -474,8 +474,8 @@ datetime_parse_repeat(
 	}
 	repeat_first(&r, rd->local, &first);
 	first.grain = w->grain;
-	first.is_either_half = (r.time.has & (HAS_CLOCK | HAS_DAY_PART)) ==
-		HAS_CLOCK &&
+	first.is_either_half =
+	    (r.time.has & (HAS_CLOCK | HAS_DAY_PART)) == HAS_CLOCK &&
 	    !r.time.is_24h;
 	w->kind = DATETIME_REPEAT;
 	w->repeat = r.r;

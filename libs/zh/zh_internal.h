@@ -36,7 +36,7 @@ struct local_range {
 	/* The trigger; 0: as from, to and grain imply; RANGE_OPEN: none. */
 	int64_t at;
 	enum datetime_grain grain;
-	bool is_interval; /* an interval by nature: 早上, 周末 */
+	bool is_interval;    /* an interval by nature: 早上, 周末 */
 	bool is_either_half; /* as datetime's */
 };
 

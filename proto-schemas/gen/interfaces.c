@@ -234,7 +234,7 @@ static void
 iface_check_roles(struct where w, const json_t *list)
 {
 	static const char *const roles[] = { "owner", "terminal", "provisioner",
-		"operator", NULL };
+		"notifier", "operator", NULL };
 	size_t i;
 	json_t *e;
 	w = gen_down(w, "roles", NULL);

@@ -130,25 +130,24 @@ bool
 ring_pick(struct wire_alarm_record *r, const struct ring_bodies *bodies,
     int64_t now_ms, struct arena *a)
 {
-	size_t i;
+	bool same = r->body.n > 0 && !ring_was_tried(r, r->body);
+	size_t i = 0;
 
-	if (r->body.n > 0 && !ring_was_tried(r, r->body))
-		goto begin;
-	for (i = 0; i < bodies->n && i < RING_BODIES_MAX; i++)
-		if (!ring_was_tried(r, bodies->id[i]))
-			break;
-	if (i == bodies->n || i == RING_BODIES_MAX) {
+	while (!same && i < bodies->n && ring_was_tried(r, bodies->id[i]))
+		i++;
+	if (!same && i >= bodies->n) {
 		if (bodies->n == 0 || r->reason.n == 0)
 			r->reason = str_of(ring_reasons[RING_NO_BODY]);
 		ring_next_round(r, now_ms);
 		return false;
 	}
-	r->body = arena_str(a, bodies->id[i]);
+	if (!same) {
+		r->body = arena_str(a, bodies->id[i]);
+		r->body_attempts = 0;
+		r->body_since_ms = now_ms;
+	}
 	if (r->body.p == NULL)
 		return false;
-	r->body_attempts = 0;
-	r->body_since_ms = now_ms;
-begin:
 	r->attempts++;
 	r->body_attempts++;
 	return true;
@@ -209,16 +208,15 @@ void
 ring_end(
     struct wire_alarm_record *r, bool rung, int64_t now_ms, int64_t next_ms)
 {
-	enum wire_alarm_record_state s = rung ? WIRE_ALARM_RECORD_STATE_RUNG
-					      : WIRE_ALARM_RECORD_STATE_MISSED;
-
 	if (!rung && r->reason.n == 0)
 		r->reason = STR("expired");
 	r->has_last_state = true;
-	r->last_state = (enum wire_alarm_record_last_state)s;
+	r->last_state = rung ? WIRE_ALARM_RECORD_LAST_STATE_RUNG
+			     : WIRE_ALARM_RECORD_LAST_STATE_MISSED;
 	r->last_at_ms = r->at_ms;
 	r->last_end_ms = now_ms;
-	r->state = s;
+	r->state = rung ? WIRE_ALARM_RECORD_STATE_RUNG
+			: WIRE_ALARM_RECORD_STATE_MISSED;
 	ring_schedule(r, next_ms);
 }
 

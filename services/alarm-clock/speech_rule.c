@@ -25,8 +25,8 @@ speech_day(
 
 /* Whether it is quiet, and until when. */
 static bool
-speech_is_quiet(const struct speech_context *x, const struct zone *zone,
-    int64_t *until_ms)
+speech_is_quiet(
+    const struct speech_context *x, const struct zone *zone, int64_t *until_ms)
 {
 	int64_t local = zone_local_of(zone, x->now);
 	int64_t second = (local % 86400 + 86400) % 86400;
@@ -39,8 +39,7 @@ speech_is_quiet(const struct speech_context *x, const struct zone *zone,
 		return false;
 	if (to <= second)
 		to += 86400;
-	*until_ms =
-	    zone_wall_of(zone, local - second + to).ms;
+	*until_ms = zone_wall_of(zone, local - second + to).ms;
 	if (*until_ms <= x->now.ms)
 		*until_ms = x->now.ms + SPEECH_COOLDOWN_MS;
 	return true;
@@ -64,8 +63,8 @@ speech_decide_own(
 }
 
 struct speech_decision
-speech_decide(const struct wire_alarm_record *r,
-    const struct speech_context *x, const struct zone *zone, int64_t per_day)
+speech_decide(const struct wire_alarm_record *r, const struct speech_context *x,
+    const struct zone *zone, int64_t per_day)
 {
 	struct speech_decision d = { SPEECH_NOW, 0, "" };
 	bool own = r->source == WIRE_ALARM_RECORD_SOURCE_NAVIGATOR;

@@ -25,6 +25,8 @@ body_free(struct body *b)
 
 	for (i = 0; i < BODY_SESSIONS_MAX; i++)
 		free(b->sessions[i]);
+	for (i = 0; i < BODY_SPOKEN_MAX; i++)
+		free(b->spoken[i].text);
 	for (i = 0; i < BODY_LINES_MAX; i++)
 		free(b->lines[i]);
 	free(b->soul_id);
@@ -79,12 +81,25 @@ body_move_head(
 
 /* ---- actions ---- */
 
+/* Bytes of a spoken text in the log. */
+#define SPOKEN_SHOWN_MAX 192
+
+static void
+body_speak(struct body *b, const char *text, struct wall now)
+{
+	free(b->spoken[BODY_SPOKEN_MAX - 1].text);
+	memmove(&b->spoken[1], &b->spoken[0],
+	    (BODY_SPOKEN_MAX - 1) * sizeof(b->spoken[0]));
+	b->spoken[0] =
+	    (struct body_spoken){ .text = mem_strdup(text), .at = now };
+}
+
 static enum rc
 body_act(struct body *b, const struct skill_call *c, struct wall now,
     char text[BODY_LINE_MAX])
 {
 	const char *name = skill_name(c->skill);
-	char stamp[WALL_FORMAT_MAX];
+	char stamp[WALL_FORMAT_MAX], shown[SPOKEN_SHOWN_MAX];
 
 	switch (c->skill) {
 	case SKILL_LIGHT:
@@ -101,6 +116,12 @@ body_act(struct body *b, const struct skill_call *c, struct wall now,
 		wall_format(c->at, 0, stamp);
 		(void)snprintf(text, BODY_LINE_MAX, "%s executed: %s at %s",
 		    name, c->label, stamp);
+		return RC_OK;
+	case SKILL_SPEAK:
+		body_speak(b, c->text, now);
+		str_copy(str_of(c->text), shown, sizeof(shown));
+		(void)snprintf(
+		    text, BODY_LINE_MAX, "%s executed: %s", name, shown);
 		return RC_OK;
 	default:
 		body_move_head(b, c->motion, c->seconds, now);
@@ -272,6 +293,27 @@ body_fill_alarms(
 }
 
 static enum rc
+body_fill_spoken(
+    const struct body *b, struct arena *a, struct wire_body_state *out)
+{
+	size_t i;
+
+	out->spoken = arena_alloc(a, BODY_SPOKEN_MAX * sizeof(*out->spoken));
+	if (out->spoken == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < BODY_SPOKEN_MAX && b->spoken[i].text != NULL; i++) {
+		struct wire_body_state_spoken *to =
+		    &out->spoken[out->n_spoken++];
+
+		to->text = str_of(b->spoken[i].text);
+		to->at = body_time(b->spoken[i].at, a);
+		if (to->at.p == NULL)
+			return RC_TOOBIG;
+	}
+	return RC_OK;
+}
+
+static enum rc
 body_fill_lists(
     const struct body *b, struct arena *a, struct wire_body_state *out)
 {
@@ -292,6 +334,8 @@ body_fill_lists(
 		if (line != NULL)
 			out->logs[out->n_logs++] = str_of(line);
 	}
+	if (body_fill_spoken(b, a, out) != RC_OK)
+		return RC_TOOBIG;
 	return body_fill_alarms(b, a, out);
 }
 

@@ -88,7 +88,11 @@ const struct alarm *alarms_fire(struct alarms *al, struct wall now);
 
 /* ---- skills ---- */
 
-enum skill { SKILL_LIGHT, SKILL_ALARM, SKILL_HEAD, SKILL_N };
+/* Code points of a text that is spoken, and bytes with the NUL. */
+#define SPOKEN_CHARS_MAX 4096
+#define SPOKEN_TEXT_MAX  (4 * SPOKEN_CHARS_MAX + 1)
+
+enum skill { SKILL_LIGHT, SKILL_ALARM, SKILL_HEAD, SKILL_SPEAK, SKILL_N };
 
 /* A validated call; only the members of its skill are set. */
 struct skill_call {
@@ -98,6 +102,7 @@ struct skill_call {
 	char label[ALARM_LABEL_MAX];
 	enum face_motion motion; /* head */
 	double seconds;
+	char text[SPOKEN_TEXT_MAX]; /* speak */
 };
 
 /* skill_name(s): As it is reported. */
@@ -105,8 +110,9 @@ const char *skill_name(enum skill s);
 
 /* ---- body ---- */
 
-/* Sessions stored, lines of the log, bytes of a line. */
+/* Sessions stored, texts spoken, lines of the log, bytes of a line. */
 #define BODY_SESSIONS_MAX 8
+#define BODY_SPOKEN_MAX   8
 #define BODY_LINES_MAX    16
 #define BODY_LINE_MAX     256
 
@@ -133,6 +139,10 @@ struct body {
 	char *status, *status_message; /* NULL: none yet */
 
 	struct alarms alarms;
+	struct body_spoken {
+		char *text; /* NULL: none yet */
+		struct wall at;
+	} spoken[BODY_SPOKEN_MAX]; /* the last first */
 	char *last_action;
 	struct wall updated;
 	char *lines[BODY_LINES_MAX]; /* a ring */

@@ -62,7 +62,8 @@ struct check_client {
 	struct loop_fd signals;
 	struct mono began, started; /* {0}: not yet */
 	struct mono kick_until;
-	bool invoked, probed, kicked, lost;
+	bool invoked, repeated, probed, kicked, lost;
+	char invoke_id[ID_UUID_MAX];
 	struct buf out;
 };
 
@@ -143,22 +144,37 @@ check_send(struct check_client *c, const char *leaf,
 }
 
 static void
-check_invoke(struct check_client *c)
+check_send_invoke(struct check_client *c, const char *skill, const char *args)
 {
-	char id[ID_UUID_MAX], leaf[ID_UUID_MAX + 8], stamp[WALL_FORMAT_MAX];
-	struct wire_invoke in = { .skill = str_of(c->conf->invoke_skill),
-		.arguments = str_of(c->conf->invoke_arguments),
+	char leaf[ID_UUID_MAX + 8], stamp[WALL_FORMAT_MAX];
+	struct wire_invoke in = { .request_id = str_of(c->invoke_id),
+		.skill = str_of(skill),
+		.arguments = str_of(args),
 		.has_deadline_ms = true,
 		.deadline_ms = clock_wall().ms + INVOKE_MS };
 
-	c->invoked = true;
-	id_uuid(id);
 	wall_format(clock_wall(), 0, stamp);
-	in.request_id = str_of(id);
 	in.ts = str_of(stamp);
-	(void)snprintf(leaf, sizeof(leaf), "invoke/%s", id);
+	(void)snprintf(leaf, sizeof(leaf), "invoke/%s", c->invoke_id);
 	if (check_send(c, leaf, &wire_invoke_desc, &in, NULL) != RC_OK)
 		check_print(c, "invoke", "could not be sent");
+}
+
+static void
+check_invoke(struct check_client *c)
+{
+	c->invoked = true;
+	id_uuid(c->invoke_id);
+	check_send_invoke(c, c->conf->invoke_skill, c->conf->invoke_arguments);
+}
+
+/* Only a body that does not know the id looks at the skill. */
+static void
+check_repeat(struct check_client *c)
+{
+	c->repeated = true;
+	checker_repeated(c->checker, check_elapsed(c), str_of(c->invoke_id));
+	check_send_invoke(c, "body_sim_check", "{}");
 }
 
 static void
@@ -268,10 +284,14 @@ check_next_action(struct check_client *c)
 		return;
 	if (invokes && !c->invoked)
 		check_invoke(c);
+	else if (c->invoked && !c->repeated &&
+	    v->lines[LINE_RESULT].is == VERDICT_PASS)
+		check_repeat(c);
 	else if (c->conf->probe && !c->probed)
 		check_probe(c);
 	else if (c->conf->kick[0] != '\0' && !c->kicked &&
-	    (!invokes || v->lines[LINE_RESULT].is != VERDICT_NOT_SEEN))
+	    (!invokes || v->lines[LINE_RESULT].is == VERDICT_FAIL ||
+		v->lines[LINE_REPEATED].is != VERDICT_NOT_SEEN))
 		check_kick(c);
 }
 

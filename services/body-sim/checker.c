@@ -407,6 +407,12 @@ checker_kicked(struct checker *c, int64_t t)
 }
 
 void
+checker_repeated(struct checker *c, int64_t t, struct str id)
+{
+	result_check_repeat(&c->results, t, id);
+}
+
+void
 checker_probed(struct checker *c, enum line line, bool subscribed)
 {
 	if (subscribed)
@@ -429,7 +435,7 @@ checker_done(const struct checker *c)
 		bool idle = i == LINE_EMOTION ||
 		    (!c->o.invokes &&
 			(i == LINE_RESULT || i == LINE_IN_TIME ||
-			    i == LINE_COMPLETE)) ||
+			    i == LINE_COMPLETE || i == LINE_REPEATED)) ||
 		    (!c->o.probes &&
 			(i == LINE_EMOTION_UPDATE || i == LINE_INTENT_ACTION));
 

@@ -63,6 +63,12 @@ bool checker_idle(const struct checker *c, int64_t t);
 /* checker_kicked(c, t): Its connection is being broken; t < 0: that failed. */
 void checker_kicked(struct checker *c, int64_t t);
 
+/*
+ * checker_repeated(c, t, id):
+ * Sent again, with the id of an invoke that has its result: an unknown skill.
+ */
+void checker_repeated(struct checker *c, int64_t t, struct str id);
+
 /* checker_probed(c, line, subscribed): Result of a probe for that line. */
 void checker_probed(struct checker *c, enum line line, bool subscribed);
 

@@ -115,6 +115,10 @@ struct result_check {
 		char *id; /* NULL: free */
 		int64_t sent;
 		bool received, given_up;
+		/* Of the first result. */
+		bool ok;
+		char *output;     /* NULL: none */
+		int64_t repeated; /* when it was sent again; 0: not */
 	} ring[RESULT_CHECK_MAX];
 	size_t next;
 	size_t n; /* results */
@@ -133,6 +137,13 @@ void result_check_invoke(struct result_check *a, int64_t t, struct str id);
  */
 void result_check_result(struct result_check *a, int64_t t, struct str id,
     struct str payload, char text[RESULT_CHECK_TEXT_MAX]);
+
+/*
+ * result_check_repeat(a, t, id):
+ * The same id is about to be sent with a skill that no body has: the body may
+ * send the result it has sent before, or none.
+ */
+void result_check_repeat(struct result_check *a, int64_t t, struct str id);
 
 /* result_check_tick(a, t): Fail invokes whose results are overdue. */
 void result_check_tick(struct result_check *a, int64_t t);

@@ -69,6 +69,9 @@ const struct conf_opt sim_opts[SIM_OPTS_N] = {
 	    "number of bodies in this process (--count)" },
 	{ "TERMINAL_SOUL_HINT", CONF_STR, CONF_AT(sim_conf, soul_hint), "", 0,
 	    0, "soul_hint of the skills report; empty for none" },
+	{ "TERMINAL_SKILLS", CONF_STR, CONF_AT(sim_conf, skills),
+	    "control_light,create_alarm,set_head_motion,speak", 0, 0,
+	    "its skills, separated by commas (--skills)" },
 	{ "TERMINAL_SKILL_VERSION", CONF_INT, CONF_AT(sim_conf, skill_version),
 	    "1", 0, INT64_C(9007199254740991), "skill_version" },
 	{ "TERMINAL_CATALOG_VERSION", CONF_INT,
@@ -100,6 +103,7 @@ const struct conf_opt sim_opts[SIM_OPTS_N] = {
 const struct flag sim_flags[SIM_FLAGS_N] = {
 	{ "--terminal", { "TERMINAL_ID", NULL }, NULL },
 	{ "--count", { "BODY_COUNT", NULL }, NULL },
+	{ "--skills", { "TERMINAL_SKILLS", NULL }, NULL },
 	{ "--broker", { "MQTT_BROKER_URL", NULL }, NULL },
 	{ "--prefix", { "MQTT_TOPIC_PREFIX", NULL }, NULL },
 	{ "--faults", { "BODY_FAULTS", NULL }, NULL },

@@ -40,6 +40,7 @@ struct sim_conf {
 	const char *terminal_id;
 	int64_t count;
 	const char *soul_hint;
+	const char *skills;
 	int64_t skill_version, catalog_version;
 	double heartbeat_s;
 	double action_max_age_s;
@@ -68,8 +69,8 @@ struct sim_conf {
 		    "PEM, key of the client certificate"                       \
 	}
 
-#define SIM_OPTS_N  17
-#define SIM_FLAGS_N 6
+#define SIM_OPTS_N  18
+#define SIM_FLAGS_N 7
 
 /* The options that fill struct sim_conf, and the flags that set some. */
 extern const struct conf_opt sim_opts[SIM_OPTS_N];

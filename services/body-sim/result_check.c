@@ -12,13 +12,21 @@ result_check_init(struct result_check *a, struct verdicts *v)
 	a->arena = arena_new(WIRE_ARENA_MAX);
 }
 
+static void
+result_check_clear(struct result_check *a, size_t i)
+{
+	free(a->ring[i].id);
+	free(a->ring[i].output);
+	a->ring[i].id = a->ring[i].output = NULL;
+}
+
 void
 result_check_free(struct result_check *a)
 {
 	size_t i;
 
 	for (i = 0; i < RESULT_CHECK_MAX; i++)
-		free(a->ring[i].id);
+		result_check_clear(a, i);
 	arena_free(a->arena);
 }
 
@@ -39,7 +47,8 @@ result_check_invoke(struct result_check *a, int64_t t, struct str id)
 {
 	if (result_check_find(a, id) >= 0)
 		return;
-	free(a->ring[a->next].id);
+	result_check_clear(a, a->next);
+	a->ring[a->next].repeated = 0;
 	a->ring[a->next].id = str_dup(id);
 	a->ring[a->next].sent = t;
 	a->ring[a->next].received = false;
@@ -63,8 +72,35 @@ result_check_complete(struct result_check *a, struct str payload)
 		verdict_pass(a->v, LINE_COMPLETE, "results: %zu", a->n);
 }
 
+/* A body that executes an unknown skill has another result than the first. */
 static void
-result_check_time(struct result_check *a, int64_t t, struct str id)
+result_check_second(
+    struct result_check *a, size_t i, const struct wire_result *r)
+{
+	if (a->ring[i].repeated == 0)
+		verdict_note(a->v, "a result was sent twice");
+	else if (r->ok == a->ring[i].ok &&
+	    str_eq(r->output, str_of(a->ring[i].output)))
+		verdict_pass(a->v, LINE_REPEATED,
+		    "it has sent the first result a second time");
+	else
+		verdict_fail(a->v, LINE_REPEATED,
+		    "an invoke with the id of an earlier one was executed: "
+		    "store the results of the last 16 request_ids");
+}
+
+void
+result_check_repeat(struct result_check *a, int64_t t, struct str id)
+{
+	ptrdiff_t i = result_check_find(a, id);
+
+	if (i >= 0)
+		a->ring[i].repeated = t > 0 ? t : 1;
+}
+
+static void
+result_check_time(struct result_check *a, int64_t t, struct str id,
+    const struct wire_result *r)
 {
 	ptrdiff_t i = result_check_find(a, id);
 	int64_t ms;
@@ -78,10 +114,12 @@ result_check_time(struct result_check *a, int64_t t, struct str id)
 	}
 	ms = t - a->ring[i].sent;
 	if (a->ring[i].received) {
-		verdict_note(a->v, "a result was sent twice");
+		result_check_second(a, (size_t)i, r);
 		return;
 	}
 	a->ring[i].received = true;
+	a->ring[i].ok = r->ok;
+	a->ring[i].output = str_dup(r->output);
 	if (ms > RESULT_DUE_MS)
 		verdict_fail(
 		    a->v, LINE_IN_TIME, "one took %.1f s", (double)ms / 1000);
@@ -108,10 +146,10 @@ result_check_result(struct result_check *a, int64_t t, struct str id,
 		verdict_fail(a->v, LINE_RESULT,
 		    "the server rejects result/%.*s: %s", STR_ARG(id), why);
 		(void)snprintf(text, RESULT_CHECK_TEXT_MAX, "rejected");
-		result_check_time(a, t, id);
+		result_check_time(a, t, id, &(struct wire_result){ 0 });
 		return;
 	}
-	result_check_time(a, t, id);
+	result_check_time(a, t, id, &r);
 	result_check_complete(a, payload);
 	str_copy(r.ok ? STR("") : r.error, error, sizeof(error));
 	(void)snprintf(text, RESULT_CHECK_TEXT_MAX, "ok=%s %s",
@@ -124,6 +162,10 @@ result_check_tick(struct result_check *a, int64_t t)
 	size_t i;
 
 	for (i = 0; i < RESULT_CHECK_MAX; i++) {
+		if (a->ring[i].id != NULL && a->ring[i].repeated != 0 &&
+		    t - a->ring[i].repeated > RESULT_TIMEOUT_MS)
+			verdict_pass(
+			    a->v, LINE_REPEATED, "it has sent no other result");
 		if (a->ring[i].id == NULL || a->ring[i].received ||
 		    t - a->ring[i].sent <= RESULT_TIMEOUT_MS)
 			continue;

@@ -125,11 +125,15 @@ sim_check_descriptors(const struct sim_conf *conf, struct buf *errors)
 }
 
 static void
-sim_check_hint(const struct sim_conf *conf, struct buf *errors)
+sim_check_reports(const struct sim_conf *conf, struct buf *errors)
 {
 	struct documents *documents = documents_new();
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
 
+	if (documents_select(documents, str_of(conf->skills)) != RC_OK)
+		buf_puts(errors,
+		    "TERMINAL_SKILLS: must be some of control_light, "
+		    "create_alarm, set_head_motion, speak\n");
 	if (documents_skills(
 		documents, STR("x"), str_of(conf->soul_hint), 1, &out) != RC_OK)
 		buf_puts(errors,
@@ -169,7 +173,7 @@ sim_check(const void *arg, struct buf *errors, struct buf *known)
 		    "TERMINAL_ID, MQTT_TOPIC_PREFIX: must form an MQTT topic; "
 		    "the id must be 1 to 128 bytes of UTF-8 without / + # and "
 		    "control characters\n");
-	sim_check_hint(conf, errors);
+	sim_check_reports(conf, errors);
 	sim_check_descriptors(conf, errors);
 }
 
@@ -222,6 +226,9 @@ sim_start(struct svc *s, const void *conf)
 	sim->env.workers =
 	    worker_new(sim->env.loop, 1, (size_t)sim->env.conf->count);
 	sim->env.documents = documents_new();
+	if (documents_select(
+		sim->env.documents, str_of(sim->env.conf->skills)) != RC_OK)
+		log_error("body.skills");
 	sim->env.skills = skills_new(sim->env.documents);
 	sim->env.on_announced = sim_on_announced;
 	sim->env.arg = sim;

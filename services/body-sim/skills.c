@@ -98,6 +98,7 @@ static const struct {
 	    { "trigger_in_seconds" } },
 	[SKILL_HEAD] = { "set_head_motion", { "action" },
 	    { "duration_seconds" } },
+	[SKILL_SPEAK] = { "speak", { "text" }, { NULL } },
 };
 
 struct skills {
@@ -121,7 +122,7 @@ skills_new(const struct documents *d)
 		const struct wire_skill *skill =
 		    documents_skill(d, str_of(skill_shapes[i].name));
 
-		if (skill == NULL ||
+		if (skill != NULL &&
 		    wire_schema_new(skill->input_schema, &s->schema[i], &err) !=
 			RC_OK) {
 			log_error("skills.broken",
@@ -345,6 +346,10 @@ skill_read(const struct wire_tree *args, struct wall now,
 		return skill_read_light(args, out, why);
 	case SKILL_ALARM:
 		return skill_read_alarm(args, now, out, why);
+	case SKILL_SPEAK:
+		str_copy(wire_tree_text(wire_tree_get(args, STR("text"))),
+		    out->text, sizeof(out->text));
+		return RC_OK;
 	default:
 		skill_read_head(args, out);
 		return RC_OK;
@@ -374,7 +379,7 @@ skills_read(struct skills *s, struct str name,
 	int skill = skill_find(name);
 	enum rc rc;
 
-	if (skill < 0) {
+	if (skill < 0 || s->schema[skill] == NULL) {
 		snprintf(why, SKILLS_ERROR_MAX, "unknown skill: %.*s",
 		    STR_ARG(name));
 		return RC_NOENT;
@@ -455,6 +460,22 @@ static const char documents_skills_json[] = DOCUMENT_JSON({ "skills": [
 			}
 		},
 		"required": ["action"]
+	}
+},
+{
+	"name": "speak",
+	"description":
+	"说出一段文字。服务端主动说话时使用；回复用户时不要调用，回复本身会送达。",
+	"input_schema": {
+		"type": "object",
+		"properties": {
+			"text": {
+				"type": "string",
+				"minLength": 1,
+				"maxLength": 4096
+			}
+		},
+		"required": ["text"]
 	}
 }
 ] });
@@ -562,6 +583,40 @@ documents_free(struct documents *d)
 		return;
 	arena_free(d->arena);
 	free(d);
+}
+
+static bool
+documents_names(struct str list, struct str name)
+{
+	while (list.p != NULL)
+		if (str_eq(str_trim(str_split(&list, ',')), name))
+			return true;
+	return false;
+}
+
+enum rc
+documents_select(struct documents *d, struct str names)
+{
+	struct str list = names, skill;
+	size_t i, n = 0;
+
+	while (list.p != NULL)
+		if (documents_skill(d, str_trim(str_split(&list, ','))) == NULL)
+			return RC_INVALID;
+	for (i = 0; i < d->skills.n_skills; i++)
+		if (documents_names(names, d->skills.skills[i].name))
+			d->skills.skills[n++] = d->skills.skills[i];
+	d->skills.n_skills = n;
+	for (i = 0, n = 0; i < d->intents.n_intent_catalog; i++) {
+		struct wire_intent *in = &d->intents.intent_catalog[i];
+
+		if (wire_tree_string(in->slots[0].default_, d->arena, &skill) ==
+			RC_OK &&
+		    documents_skill(d, skill) != NULL)
+			d->intents.intent_catalog[n++] = *in;
+	}
+	d->intents.n_intent_catalog = n;
+	return RC_OK;
 }
 
 const struct wire_skill *

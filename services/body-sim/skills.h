@@ -26,6 +26,13 @@ struct documents;
 struct documents *documents_new(void);
 void documents_free(struct documents *d);
 
+/*
+ * documents_select(d, names):
+ * Keep only the skills in names ("a,b"), and the intents of these.  RC_INVALID
+ * if one is not a skill of d.
+ */
+enum rc documents_select(struct documents *d, struct str names) RC_CHECK;
+
 /* documents_skill(d, name): The skill as it is reported, or NULL. */
 const struct wire_skill *documents_skill(
     const struct documents *d, struct str name);
@@ -47,7 +54,7 @@ enum rc documents_intents(const struct documents *d, struct str terminal,
 
 struct skills;
 
-/* skills_new(d), skills_free(s): The schemas of d; NULL is allowed. */
+/* skills_new(d), skills_free(s): Those of d; NULL is allowed. */
 struct skills *skills_new(const struct documents *d);
 void skills_free(struct skills *s);
 

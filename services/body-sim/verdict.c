@@ -40,6 +40,8 @@ static const struct {
 	    "the skill of an intent is one skill of the body" },
 	[LINE_EMOTION] = { "7.4", "emotions are shown within 200 ms" },
 	[LINE_COMPLETE] = { "7.4", "results have request_id, ok, error" },
+	[LINE_REPEATED] = { "3.6",
+	    "a request_id that was executed is not executed again" },
 };
 
 static const char *const verdict_names[] = {
@@ -59,6 +61,7 @@ verdicts_init(struct verdicts *v)
 	verdict_unseen(v, LINE_RESULT, "use --invoke to send an invoke");
 	verdict_unseen(v, LINE_IN_TIME, "use --invoke to send an invoke");
 	verdict_unseen(v, LINE_COMPLETE, "use --invoke to send an invoke");
+	verdict_unseen(v, LINE_REPEATED, "use --invoke to send an invoke");
 	verdict_unseen(
 	    v, LINE_WILL, "break its connection: cut its power, or use --kick");
 	verdict_unseen(v, LINE_RECONNECT, "restart the body");

@@ -19,6 +19,7 @@
 #include "live/event_log.h"
 #include "live/live.h"
 #include "persona/persona.h"
+#include "speech/speech_limits.h"
 #include "state/state.h"
 #include "state/terminal.h"
 #include "streams/event_follower.h"
@@ -81,6 +82,7 @@ gateway_start(struct svc *s, const void *conf)
 	g->svc = s;
 	g->workers = worker_new(svc_loop(s), 1, 4);
 	g->credentials = arena_new(CREDENTIAL_ARENA_MAX);
+	g->speech_limits = speech_limits_new();
 	if (state_new(&(struct state_opts){ .loop = svc_loop(s),
 			  .workers = g->workers,
 			  .url = g->conf->redis_url,
@@ -117,6 +119,7 @@ gateway_stop(void *app)
 	followers_free(g->followers);
 	live_free(g->live);
 	event_log_free(g->log);
+	speech_limits_free(g->speech_limits);
 	state_free(g->state);
 	worker_free(g->workers);
 	arena_free(g->credentials);

@@ -25,6 +25,7 @@ struct live;
 struct metric;
 struct state;
 struct svc;
+struct speech_limits;
 struct svc_call;
 struct worker_pool;
 
@@ -48,6 +49,7 @@ struct gateway {
 	struct followers *followers;
 	struct event_log *log;
 	struct live *live;
+	struct speech_limits *speech_limits;
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, event_stream) event_streams; /* open ones */
 	struct metric *open_streams;

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 60
+#define ROUTES_N 71
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -28,6 +28,7 @@ void on_openai_models(void *app, struct svc_call *c);
 void on_souls_list(void *app, struct svc_call *c);
 void on_souls_create(void *app, struct svc_call *c);
 void on_souls_delete(void *app, struct svc_call *c);
+void on_souls_change(void *app, struct svc_call *c);
 void on_soul_star_enter(void *app, struct svc_call *c);
 void on_soul_star_get(void *app, struct svc_call *c);
 void on_soul_star_leave(void *app, struct svc_call *c);
@@ -82,6 +83,17 @@ void on_mcp_tools_list(void *app, struct svc_call *c);
 void on_mcp_grants_put(void *app, struct svc_call *c);
 void on_mcp_grants_delete(void *app, struct svc_call *c);
 void on_tool_content_get(void *app, struct svc_call *c);
+/* speech/ */
+void on_alarms_list(void *app, struct svc_call *c);
+void on_alarms_set(void *app, struct svc_call *c);
+void on_alarms_get(void *app, struct svc_call *c);
+void on_alarms_change(void *app, struct svc_call *c);
+void on_alarms_cancel(void *app, struct svc_call *c);
+void on_alarms_snooze(void *app, struct svc_call *c);
+void on_terminals_speak(void *app, struct svc_call *c);
+void on_users_speak(void *app, struct svc_call *c);
+void on_terminals_notice(void *app, struct svc_call *c);
+void on_pushes_get(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 /* live/ */

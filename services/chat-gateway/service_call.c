@@ -29,6 +29,8 @@ static const struct {
 	{ "too_many_runs", 429 },
 	{ "queue_full", 429 },
 	{ "output_gone", 410 },
+	{ "too_many_alarms", 409 },
+	{ "proactive_off", 409 },
 };
 
 /* Whether the error has such a code: c has been ended. */

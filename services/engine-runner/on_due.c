@@ -18,8 +18,8 @@
 #include "run_choice.h"
 #include "run_stream.h"
 #include "runner_list.h"
-#include "state/run_runner.h"
 #include "state/bucket_poll.h"
+#include "state/run_runner.h"
 
 #define SWEEP_MS 10000
 /* What is due is done again after this, unless that has changed it. */

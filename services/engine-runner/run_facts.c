@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "core/log.h"
+#include "run_speech.h"
 #include "svc/event.h"
 #include "wire/subjects.h"
 
@@ -229,4 +230,5 @@ run_event_ended(struct runner *r, const struct run_record *rec,
 		.text = text };
 
 	event_send(r, WIRE_EVENT_RUN_ENDED, rec, &wire_run_ended_desc, &m);
+	run_speech_send(r, rec, text);
 }

@@ -48,7 +48,8 @@ void run_note_write(const struct run_record *rec,
 /*
  * run_event_started(r, rec), run_event_question(r, rec, question),
  * run_event_ended(r, rec, f, text):
- * Send the event, which is the same however often it is sent; rec has the
+ * Send the event, which is the same however often it is sent, and of an end
+ * request that it is spoken about; rec has the
  * status and attempt that it reports, text is the engine's last message.
  */
 void run_event_started(struct runner *r, const struct run_record *rec);

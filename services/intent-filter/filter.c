@@ -10,9 +10,12 @@
 #include "core/zone.h"
 #include "match/clause.h"
 #include "slots/slots.h"
+#include "system/alarm_intent.h"
 
 /* Most intents of one segment; the schema's maximum. */
 #define PER_SEGMENT_MAX 8
+/* Of a command to an alarm: its whole text is one. */
+#define ALARM_CONFIDENCE .95
 
 /* The state of one request. */
 struct filter_run_state {
@@ -28,6 +31,9 @@ struct filter_run_state {
 	    *selected[PER_SEGMENT_MAX]; /* of those, the requested ones */
 	size_t n_selected;
 	bool used[SEGMENT_MAX];
+	/* A command to the server's alarms in the current segment. */
+	struct alarm_phrase alarm;
+	bool has_alarm;
 	size_t usable;   /* intents that are ready or may become so */
 	size_t n_unused; /* intents that would drop a time */
 	uint64_t unused; /* the times that they would drop */
@@ -104,12 +110,12 @@ filter_unused_times(const struct filter_run_state *r, const struct candidate *m)
 	return unused;
 }
 
+/* *unused: the times for which alone it is rejected. */
 static enum rc
 filter_status(struct filter_run_state *r, const struct candidate *m,
-    enum wire_intent_status *out)
+    enum wire_intent_status *out, uint64_t *unused)
 {
 	struct slots *slots = m->slots;
-	uint64_t unused;
 	enum rc rc;
 
 	*out = WIRE_INTENT_STATUS_READY;
@@ -124,13 +130,51 @@ filter_status(struct filter_run_state *r, const struct candidate *m,
 	}
 	if (slots->n_missing > 0)
 		*out = WIRE_INTENT_STATUS_NEED_CLARIFICATION;
-	unused = filter_unused_times(r, m);
-	if (unused != 0) {
+	*unused = filter_unused_times(r, m);
+	if (*unused != 0) {
+		if (*out != WIRE_INTENT_STATUS_READY) {
+			r->unused |= *unused;
+			r->n_unused++;
+			*unused = 0;
+		}
 		*out = WIRE_INTENT_STATUS_REJECTED;
-		r->unused |= unused;
-		r->n_unused++;
 	}
 	return RC_OK;
+}
+
+/*
+ * 十分钟后关灯: the intent at its time, where the server has alarms; else, or
+ * if it is no time for an action, it stays rejected.
+ */
+static enum rc
+filter_schedule(struct filter_run_state *r, const struct candidate *m,
+    uint64_t unused, struct wire_intent_filter_response_intents *io)
+{
+	const struct segment *g = &r->segments[m->segment];
+	struct str text = { r->utterance.cmd.text.p + g->start,
+		g->end - g->start };
+	const struct datetime *t = r->utterance.times;
+	enum rc rc = RC_NOENT;
+
+	if (r->req->options.enable_alarm_intents && !r->has_alarm &&
+	    (unused & (unused - 1)) == 0) {
+		while ((unused & slot_times_bit(&r->utterance, t)) == 0)
+			t++;
+		/* 开灯十分钟: how long, not when. */
+		if (t->kind != DATETIME_DURATION)
+			rc = alarm_schedule_write(&r->utterance,
+			    (struct str){ r->utterance.cmd.text.p + t->start,
+				t->end - t->start },
+			    text, r->m.a, io);
+	}
+	if (rc == RC_OK) {
+		io->status = WIRE_INTENT_STATUS_SYSTEM;
+	} else if (rc == RC_NOENT) {
+		r->unused |= unused;
+		r->n_unused++;
+		rc = RC_OK;
+	}
+	return rc;
 }
 
 static enum rc
@@ -138,31 +182,96 @@ filter_add_intent(struct filter_run_state *r, struct candidate *m)
 {
 	const struct segment *g = &r->segments[m->segment];
 	const struct wire_intent *def = m->intent->def;
+	struct wire_intent_filter_response_intents *out =
+	    &r->rep->intents[r->rep->n_intents];
 	enum wire_intent_status status;
-	enum rc rc = filter_status(r, m, &status);
+	uint64_t unused = 0;
+	enum rc rc = filter_status(r, m, &status, &unused);
 
 	if (rc != RC_OK)
 		return rc;
-	r->rep->intents[r->rep->n_intents++] =
-	    (struct wire_intent_filter_response_intents){
-		    .intent_id = def->id,
-		    .intent_name = def->name.p != NULL ? def->name : def->id,
-		    .confidence = m->confidence,
-		    .status = status,
-		    .segment_index = (int64_t)m->segment,
-		    .span = filter_span(r, g->start, g->end),
-		    .has_source_span = true,
-		    .source_span = filter_source_span(r, g->start, g->end),
-		    .parameters = m->slots->parameters,
-		    .normalized = m->slots->normalized,
-		    .missing_parameters = m->slots->missing,
-		    .n_missing_parameters = m->slots->n_missing,
-		    .evidence = m->evidence,
-		    .n_evidence = m->n,
-	    };
+	*out = (struct wire_intent_filter_response_intents){
+		.intent_id = def->id,
+		.intent_name = def->name.p != NULL ? def->name : def->id,
+		.confidence = m->confidence,
+		.status = status,
+		.segment_index = (int64_t)m->segment,
+		.span = filter_span(r, g->start, g->end),
+		.has_source_span = true,
+		.source_span = filter_source_span(r, g->start, g->end),
+		.parameters = m->slots->parameters,
+		.normalized = m->slots->normalized,
+		.missing_parameters = m->slots->missing,
+		.n_missing_parameters = m->slots->n_missing,
+		.evidence = m->evidence,
+		.n_evidence = m->n,
+	};
+	if (unused != 0)
+		rc = filter_schedule(r, m, unused, out);
+	r->rep->n_intents++;
 	r->used[m->segment] = true;
-	r->usable += status != WIRE_INTENT_STATUS_REJECTED;
-	return RC_OK;
+	r->usable += out->status != WIRE_INTENT_STATUS_REJECTED;
+	return rc;
+}
+
+/* ---- the server's alarms ---- */
+
+static void
+filter_find_alarm(struct filter_run_state *r, size_t segment)
+{
+	r->has_alarm = r->req->options.enable_alarm_intents &&
+	    r->env->alarms != NULL && !r->segments[segment].is_retracted &&
+	    alarm_phrase_find(r->env->alarms, r->m.rx, &r->utterance,
+		&r->segments[segment], r->m.a, &r->alarm);
+}
+
+/* The intent of the alarm found in a segment. */
+static enum rc
+filter_add_alarm(struct filter_run_state *r, size_t segment)
+{
+	const struct segment *g = &r->segments[segment];
+	struct wire_intent_filter_response_intents *out =
+	    &r->rep->intents[r->rep->n_intents];
+	struct wire_intent_filter_response_intents_evidence *ev =
+	    arena_alloc(r->m.a, sizeof(*ev));
+
+	if (ev == NULL)
+		return RC_TOOBIG;
+	*ev = (struct wire_intent_filter_response_intents_evidence){
+		.type = STR("system"), .value = STR("alarm"), .score = 1
+	};
+	*out = (struct wire_intent_filter_response_intents){
+		.confidence = ALARM_CONFIDENCE,
+		.status = WIRE_INTENT_STATUS_SYSTEM,
+		.segment_index = (int64_t)segment,
+		.span = filter_span(r, g->start, g->end),
+		.has_source_span = true,
+		.source_span = filter_source_span(r, g->start, g->end),
+		.evidence = ev,
+		.n_evidence = 1,
+	};
+	r->rep->n_intents++;
+	r->used[segment] = true;
+	r->usable++;
+	return alarm_intent_write(&r->alarm, &r->utterance, r->m.a, out);
+}
+
+/*
+ * A matching intent of the catalog wins, unless it would be rejected: then the
+ * ones from *n_before on give way.
+ */
+static enum rc
+filter_prefer_catalog(struct filter_run_state *r, size_t segment,
+    const struct filter_run_state *before, size_t n_before)
+{
+	size_t max = (size_t)r->req->options.max_intents;
+
+	if (!r->has_alarm || r->usable > before->usable)
+		return RC_OK;
+	r->rep->n_intents = n_before;
+	r->unused = before->unused;
+	r->n_unused = before->n_unused;
+	return n_before < max ? filter_add_alarm(r, segment) : RC_OK;
 }
 
 /* ---- matching ---- */
@@ -233,13 +342,51 @@ filter_add_selected(struct filter_run_state *r)
 	return rc;
 }
 
-/* Without allow_multi_intent: the best of all segments, not the first. */
+/* All requests of a segment. */
+static enum rc
+filter_match_multi(struct filter_run_state *r, size_t s, size_t n)
+{
+	struct clause p = { &r->utterance, r->segments, r->n_segments, s };
+	const struct filter_run_state before = { .usable = r->usable,
+		.unused = r->unused,
+		.n_unused = r->n_unused };
+	size_t n_before = r->rep->n_intents;
+	enum rc rc;
+
+	filter_find_alarm(r, s);
+	r->n_selected = selection_choose(&r->m, &p, r->candidates, n,
+	    (size_t)r->req->options.max_intents_per_segment, r->selected);
+	rc = filter_add_selected(r);
+	return rc == RC_OK ? filter_prefer_catalog(r, s, &before, n_before)
+			   : rc;
+}
+
+/* The best of all segments, not the first. */
+static enum rc
+filter_match_single(struct filter_run_state *r, struct candidate *best)
+{
+	const struct filter_run_state before = { .usable = 0 };
+	size_t s = best->intent != NULL ? best->segment : 0;
+	enum rc rc = RC_OK;
+
+	if (best->intent == NULL) {
+		for (; s < r->n_segments && !r->has_alarm; s++)
+			filter_find_alarm(r, s);
+		return r->has_alarm ? filter_add_alarm(r, s - 1) : RC_OK;
+	}
+	filter_find_alarm(r, s);
+	r->selected[0] = best;
+	r->n_selected = 1;
+	rc = filter_add_selected(r);
+	return rc == RC_OK ? filter_prefer_catalog(r, s, &before, 0) : rc;
+}
+
 static enum rc
 filter_match(struct filter_run_state *r)
 {
 	const struct wire_intent_filter_request_options *opt = &r->req->options;
-	size_t n;
 	struct candidate best = { .confidence = 0 };
+	size_t n;
 	enum rc rc = RC_OK;
 
 	for (size_t s = 0; s < r->n_segments && rc == RC_OK; s++) {
@@ -250,23 +397,19 @@ filter_match(struct filter_run_state *r)
 			continue;
 		n = filter_match_segment(r, s);
 		rc = filter_add_candidates(r, n);
-		r->n_selected = selection_choose(&r->m, &p, r->candidates, n,
-		    opt->allow_multi_intent
-			? (size_t)opt->max_intents_per_segment
-			: 1,
-		    r->selected);
-		if (opt->allow_multi_intent)
-			rc = rc == RC_OK ? filter_add_selected(r) : rc;
-		else if (r->n_selected > 0 &&
+		if (rc != RC_OK || opt->allow_multi_intent) {
+			rc = rc == RC_OK ? filter_match_multi(r, s, n) : rc;
+			continue;
+		}
+		r->n_selected = selection_choose(
+		    &r->m, &p, r->candidates, n, 1, r->selected);
+		if (r->n_selected > 0 &&
 		    (best.intent == NULL ||
 			selection_cmp(r->selected[0], &best) < 0))
 			best = *r->selected[0];
 	}
-	if (rc == RC_OK && best.intent != NULL) {
-		r->selected[0] = &best;
-		r->n_selected = 1;
-		rc = filter_add_selected(r);
-	}
+	if (rc == RC_OK && !opt->allow_multi_intent)
+		rc = filter_match_single(r, &best);
 	return rc;
 }
 
@@ -314,7 +457,10 @@ filter_decide(struct filter_run_state *r)
 	if (r->usable > 0) {
 		d->action = WIRE_DECISION_ACTION_EXECUTE_INTENTS;
 		d->trigger_intent_id = r->rep->intents[0].intent_id;
-		d->reason = STR("matched_catalog_intents");
+		d->reason =
+		    r->rep->intents[0].status == WIRE_INTENT_STATUS_SYSTEM
+		    ? STR("matched_alarm_intents")
+		    : STR("matched_catalog_intents");
 		return RC_OK;
 	}
 	/* Understood, but the terminal cannot do it: the model may explain. */

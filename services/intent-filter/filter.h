@@ -15,6 +15,7 @@
 #include "match/candidate.h"
 #include "wire/msgs.h"
 
+struct alarm_patterns;
 struct clause;
 struct rx_scratch;
 struct skill_cache;
@@ -28,6 +29,7 @@ struct filter_env {
 	const struct vocabulary *vocabulary;
 	const char *locale; /* of a command that has no letters */
 	struct skill_cache *skills;
+	const struct alarm_patterns *alarms;
 	/*
 	 * Set to true unless the response is the same at any other time but for
 	 * meta.now; NULL: not wanted.

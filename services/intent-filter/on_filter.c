@@ -18,6 +18,7 @@
 #include "slots/skill_cache.h"
 #include "state/state.h"
 #include "svc/svc.h"
+#include "system/alarm_phrase.h"
 #include "text/vocabulary.h"
 #include "wire/wire.h"
 
@@ -32,6 +33,7 @@ struct filter_app {
 	struct scratch_pool *scratch;
 	struct vocabulary *vocabulary;
 	struct skill_cache *skills;
+	struct alarm_patterns *alarms;
 	struct result_cache *results;
 };
 
@@ -72,6 +74,7 @@ filter_start(struct svc *s, const void *conf)
 	app->scratch = scratch_pool_new();
 	app->vocabulary = vocabulary_new();
 	app->skills = skill_cache_new(SKILL_CACHE_BYTES);
+	app->alarms = alarm_patterns_new();
 	app->results = result_cache_new(RESULT_CACHE_BYTES, svc_metrics(s));
 	redis = (struct catalog_redis){ app->conf->redis_url, &app->conf->redis,
 		(int)app->conf->redis_timeout_ms };
@@ -92,6 +95,7 @@ filter_stop(void *arg)
 	scratch_pool_free(app->scratch);
 	vocabulary_free(app->vocabulary);
 	skill_cache_free(app->skills);
+	alarm_patterns_free(app->alarms);
 	result_cache_free(app->results);
 	free(app);
 }
@@ -128,6 +132,7 @@ filter_env_of(const struct filter_app *app, struct zone_cache *zones,
 	env->locale = app->conf->locale;
 	env->vocabulary = app->vocabulary;
 	env->skills = app->skills;
+	env->alarms = app->alarms;
 	/* The schema has validated its format. */
 	if (req->now.p == NULL || wall_parse(req->now, &env->now) != RC_OK)
 		env->now = clock_wall();

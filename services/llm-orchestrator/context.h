@@ -31,6 +31,7 @@ struct state_pipe;
 struct svc;
 struct tool_cache;
 struct turn_run;
+struct user_zones;
 struct worker_pool;
 struct zone;
 
@@ -85,6 +86,7 @@ struct orch {
 	char instance[ORCH_INSTANCE_MAX];
 	struct tool_cache *tool_cache;
 	struct provider_table *providers;
+	struct user_zones *zones;
 	struct arena *scratch; /* valid during one callback */
 	struct buf out;        /* for encoding one message */
 	struct turn_run_list runs;

@@ -78,6 +78,18 @@ enum rc dispatch_skill(
     struct turn_run *r, const struct turn_action *a) RC_CHECK;
 void dispatch_cancel_all(struct turn_run *r);
 
+/* alarm_call_send(r, a): Send one call to alarm-clock. */
+enum rc alarm_call_send(
+    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+
+/*
+ * unasked_check_gate(r, a): Request the gate.
+ * unasked_speak(r, a):      Invoke the body's skill speak with the text.
+ */
+enum rc unasked_check_gate(
+    struct turn_run *r, const struct turn_action *a) RC_CHECK;
+enum rc unasked_speak(struct turn_run *r, const struct turn_action *a) RC_CHECK;
+
 /*
  * completion_start(r, a):        Call the model with the tools that a offers.
  * completion_error_reason(r, e): The reason (error.schema.json) of an error

@@ -18,6 +18,7 @@
 #include "llm/llm.h"
 #include "llm/providers.h"
 #include "peer/peer_request.h"
+#include "peer/user_zone.h"
 #include "reply/reply_stream.h"
 #include "state/state.h"
 #include "svc/svc.h"
@@ -262,6 +263,7 @@ orch_start(struct svc *s, const void *conf)
 	}
 	o->pipe = state_pipe_new(o->state, REPLY_STREAM_BATCH);
 	o->commit_times = commit_times_new(o->state);
+	o->zones = user_zones_new(o->state);
 	queue_slot_on_tick(o);
 	return o;
 }
@@ -279,6 +281,7 @@ orch_stop(void *arg)
 	llm_free(o->llm);
 	state_pipe_free(o->pipe);
 	commit_times_free(o->commit_times);
+	user_zones_free(o->zones);
 	state_free(o->state);
 	worker_free(o->workers);
 	otlp_flush(o->otlp, FLUSH_MS);

@@ -65,8 +65,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	/* A line of its own: how it repeats. */
 	end = memchr(copy, '\n', n);
 	if (end != NULL) {
-		in.repeat = (struct str){ end + 1,
-			n - (size_t)(end + 1 - copy) };
+		in.repeat =
+		    (struct str){ end + 1, n - (size_t)(end + 1 - copy) };
 		in.when.n = (size_t)(end - copy);
 	}
 	if (alarm_when_read(&in, &r, why, sizeof(why)) == RC_OK)

@@ -17,6 +17,7 @@
 #include "must.h"
 #include "rx/rx.h"
 #include "slots/skill_cache.h"
+#include "system/alarm_phrase.h"
 #include "text/utterance.h"
 #include "text/vocabulary.h"
 #include "wire/tree.h"
@@ -30,7 +31,8 @@
 		.allow_multi_intent = true, .max_intents = 32,                 \
 		.max_intents_per_segment = 8, .enable_time_parser = true,      \
 		.emit_system_intent_when_empty = true,                         \
-		.return_debug_candidates = true, .return_debug_entities = true \
+		.enable_alarm_intents = true, .return_debug_candidates = true, \
+		.return_debug_entities = true                                  \
 	}
 
 static const char filter_own_catalog[] =
@@ -141,6 +143,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct vocabulary *vocabulary;
+	static struct alarm_patterns *alarms;
 	static struct skill_cache *skills;
 	static struct zone *zone;
 	struct buf catalog = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -154,6 +157,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(zone_load("Asia/Shanghai", &zone) == RC_OK);
 		vocabulary = vocabulary_new();
 		skills = skill_cache_new(1 << 20);
+		alarms = alarm_patterns_new();
 	}
 	command = str_split(&json, '\n');
 	if (command.n > COMMAND_MAX)
@@ -177,7 +181,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			.zone = zone,
 			.vocabulary = vocabulary,
 			.locale = "zh-CN",
-			.skills = skills },
+			.skills = skills,
+			.alarms = alarms },
 		    json.n == 0);
 	catalog_free(cat);
 	buf_free(&catalog);

@@ -93,6 +93,7 @@ check_caller(const struct auth_caller *c)
 	must(c->tenant.p == NULL || c->tenant.n <= AUTH_TENANT_MAX);
 	must(c->role != WIRE_ROLE_OWNER || c->user.p != NULL);
 	must((c->role == WIRE_ROLE_TERMINAL) == (c->terminal_id.p != NULL));
+	must((c->role == WIRE_ROLE_NOTIFIER) == (c->users.p != NULL));
 	must(c->terminal_id.p == NULL || id_terminal_valid(c->terminal_id));
 	if (c->user.p == NULL)
 		return;

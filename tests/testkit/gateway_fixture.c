@@ -244,6 +244,7 @@ static const struct tk_token known_tokens[] = {
 	{ TOKEN_PROVISIONER, "\"role\":\"provisioner\"" },
 	{ TOKEN_ACME_PROVISIONER,
 	    "\"role\":\"provisioner\",\"tenant\":\"acme\"" },
+	{ TOKEN_NOTIFIER, "\"role\":\"notifier\",\"users\":[\"ann\"]" },
 	{ TOKEN_OPERATOR, "\"role\":\"operator\"" },
 	{ TOKEN_ACME_OPERATOR, "\"role\":\"operator\",\"tenant\":\"acme\"" },
 };

@@ -110,6 +110,7 @@ void gw_report_skills(struct gateway_fixture *b, const char *terminal,
 #define TOKEN_ACME_LAMP        "t-acme-lamp"
 #define TOKEN_PROVISIONER      "t-provisioner"
 #define TOKEN_ACME_PROVISIONER "t-acme-provisioner"
+#define TOKEN_NOTIFIER         "t-notifier" /* of ann */
 #define TOKEN_OPERATOR         "t-root"
 #define TOKEN_ACME_OPERATOR    "t-acme-operator"
 

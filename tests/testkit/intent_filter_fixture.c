@@ -16,6 +16,7 @@
 #include "filter.h"
 #include "rx/rx.h"
 #include "slots/skill_cache.h"
+#include "system/alarm_phrase.h"
 #include "testkit/cases.h"
 #include "testkit/testkit.h"
 #include "text/vocabulary.h"
@@ -42,6 +43,7 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 	struct wire_intent_filter_response rep;
 	struct filter_env env = { .locale = "zh-CN" };
 	struct vocabulary *vocabulary = vocabulary_new();
+	struct alarm_patterns *alarms = NULL;
 	struct skill_cache *skills = skill_cache_new(1);
 	struct zone *zone;
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -58,6 +60,8 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 	    wall_parse(STR("2026-02-22T17:40:00+08:00"), &env.now), RC_OK);
 	rc = wire_decode(
 	    &wire_intent_filter_request_desc, str_of(request), a, &req, err);
+	if (rc == RC_OK && req.options.enable_alarm_intents)
+		env.alarms = alarms = alarm_patterns_new();
 	if (rc == RC_OK && req.now.p != NULL)
 		ck_assert_int_eq(wall_parse(req.now, &env.now), RC_OK);
 	if (rc == RC_OK)
@@ -75,6 +79,7 @@ filter_fixture_try(const char *request, json_t **response, struct wire_err *err)
 		*response = filter_fixture_json(buf_str(&out).p);
 	}
 	zone_free(zone);
+	alarm_patterns_free(alarms);
 	vocabulary_free(vocabulary);
 	skill_cache_free(skills);
 	buf_free(&out);

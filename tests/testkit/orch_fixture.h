@@ -103,6 +103,7 @@ struct orch_turn_opts {
 	const char *user;     /* NULL: u1 */
 	const char *owner;    /* of the body; NULL: the user */
 	const char *inputs;   /* JSON list; NULL: the text, by keyboard */
+	const char *unasked;  /* JSON; NULL: the user has asked for it */
 	const char *trace;    /* traceparent; NULL: none */
 	int64_t deadline_ms;  /* 0: ORCH_WAIT_MS */
 	bool stream;

@@ -168,6 +168,28 @@ orch_peers_save(struct orch_peers *p, const char *error)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The gate alone; without exec_mode no reply. */
+static void
+orch_peers_on_gate(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	struct orch_peers *p = arg;
+	char rep[160];
+
+	(void)nc;
+	(void)sub;
+	pthread_mutex_lock(&p->lock);
+	orch_peers_record(p, "gate", "");
+	snprintf(rep, sizeof(rep),
+	    "{\"soul_id\":\"soul_1\",\"exec_probability\":0.88,"
+	    "\"exec_mode\":\"%s\",\"version\":3}",
+	    p->exec_mode != NULL ? p->exec_mode : "");
+	if (p->exec_mode != NULL)
+		orch_peers_reply(p, m, rep);
+	pthread_mutex_unlock(&p->lock);
+	natsMsg_Destroy(m);
+}
+
 void
 orch_peers_on_intents(
     natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
@@ -399,6 +421,7 @@ orch_peers_start(struct orch_peers *p, const char *url)
 	ck_assert_int_eq(natsConnection_Connect(&p->nc, o), NATS_OK);
 	natsOptions_Destroy(o);
 	orch_peers_serve(p, "soul.rpc.emotion.observe", orch_peers_on_observe);
+	orch_peers_serve(p, "soul.rpc.emotion.gate", orch_peers_on_gate);
 	orch_peers_serve(p, "soul.rpc.intent.filter", orch_peers_on_intents);
 	orch_peers_serve(p, "soul.rpc.memory.*", orch_peers_on_memory);
 	orch_peers_serve(p, "soul.body.main.>", orch_bridge_on_message);

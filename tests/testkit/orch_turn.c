@@ -51,9 +51,10 @@ orch_turn_request(
 	json_object_set_new(chat, "inputs", inputs);
 	if (o->stream)
 		json_object_set_new(chat, "stream", json_true());
-	return json_pack("{s:s,s:s,s:s*,s:o,s:o*}", "turn_id", t->turn_id,
+	return json_pack("{s:s,s:s,s:s*,s:o,s:o*,s:o*}", "turn_id", t->turn_id,
 	    "user_id", o->user != NULL ? o->user : "u1", "owner_id", o->owner,
-	    "chat", chat, "terminal", orch_turn_terminal(t->b, o));
+	    "chat", chat, "terminal", orch_turn_terminal(t->b, o), "unasked",
+	    o->unasked != NULL ? json_loads(o->unasked, 0, NULL) : NULL);
 }
 
 void

@@ -11,10 +11,13 @@
 const char *const turn_fixture_names[TURN_DO_N] = {
 	[TURN_DO_LOAD] = "load",
 	[TURN_DO_OBSERVE_EMOTION] = "emotion",
+	[TURN_DO_CHECK_GATE] = "gate",
+	[TURN_DO_SPEAK] = "speak",
 	[TURN_DO_FILTER_INTENTS] = "filter",
 	[TURN_DO_CHECK_MEMORY] = "memory",
 	[TURN_DO_LIST_TOOLS] = "tools",
 	[TURN_DO_SEND_INTENTS] = "intents",
+	[TURN_DO_CALL_ALARM] = "alarm",
 	[TURN_DO_CALL_MODEL] = "model",
 	[TURN_DO_INVOKE] = "invoke",
 	[TURN_DO_FORGET] = "forget",
@@ -48,7 +51,8 @@ turn_fixture_actions_text(
 		if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_FORGET ||
 		    a->kind == TURN_DO_RECALL || a->kind == TURN_DO_CALL_TOOL ||
 		    a->kind == TURN_DO_READ_TOOL ||
-		    a->kind == TURN_DO_FIND_TOOLS)
+		    a->kind == TURN_DO_FIND_TOOLS ||
+		    a->kind == TURN_DO_CALL_ALARM)
 			n += (size_t)snprintf(
 			    dst + n, size - n, " %zu", a->call);
 		if (a->kind == TURN_DO_CALL_MODEL)
@@ -171,8 +175,21 @@ const struct turn_route route_safe = { .action =
 					   WIRE_DECISION_ACTION_EXECUTE_INTENTS,
 	.calls = intents_safe,
 	.n_calls = 2 };
-const struct turn_question questions[] = { { STR_INIT("alarm"),
-    STR_INIT("时间") } };
+static const struct turn_call intents_alarm[] = {
+	{ .kind = TURN_ALARM,
+	    .skill = STR_INIT("sys.set_alarm"),
+	    .label = STR_INIT("设置提醒") },
+	{ .kind = TURN_DIRECT,
+	    .skill = STR_INIT("light"),
+	    .label = STR_INIT("light") },
+};
+const struct turn_route route_alarm = {
+	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
+	.calls = intents_alarm,
+	.n_calls = 2
+};
+const struct turn_question questions[] = { { .label = STR_INIT("alarm"),
+    .missing = STR_INIT("时间") } };
 const struct turn_route route_question = {
 	.action = WIRE_DECISION_ACTION_EXECUTE_INTENTS,
 	.questions = questions,

@@ -135,6 +135,8 @@ extern const struct turn_route route_silent;
 extern const struct turn_route route_direct;
 extern const struct turn_route route_rest;
 extern const struct turn_route route_safe;
+/* A call of alarm-clock, then a direct one. */
+extern const struct turn_route route_alarm;
 extern const struct turn_question questions[];
 extern const struct turn_route route_question;
 

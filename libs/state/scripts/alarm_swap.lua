@@ -1,10 +1,10 @@
 -- alarm_swap: store an alarm or a push if nobody else has changed it.
 --
 -- KEYS: record, the user's list, due
--- ARGV: packed: version it had (0: it is new), its id in the list, its member in
---       due, when it is due (ms; 0: never), when it ended (ms; 0: it has not),
---       how long it is stored then (ms), the most that have not ended; record
---       (JSON)
+-- ARGV: packed: version it had (0: it is new), its id in the list, its member
+--       in due, when it is due (ms; 0: never), when it ended (ms; 0: it has
+--       not), how long it is stored then (ms), the most that have not ended;
+--       record (JSON)
 -- Result: {OK, now}; {CONFLICT, version, record} of another change; {NOENT}: it
 --         was deleted; {RETRY}: the user has too many
 --

@@ -11,7 +11,8 @@ local done = {}
 for i = 2, #ARGV do done[ARGV[i]] = true end
 local all = redis.call('HGETALL', KEYS[1])
 for i = 1, #all, 2 do
-  if done[all[i + 1]] and string.match(all[i], '^%S+') == ARGV[1] then
+  local session = string.match(all[i], '^%S+')
+  if done[all[i + 1]] and (session == ARGV[1] or session == '*') then
     redis.call('HDEL', KEYS[1], all[i])
   end
 end

@@ -5,8 +5,8 @@
 -- ARGV: user (token), soul (id) or ''
 -- Result: {OK, now, zone (JSON) or nil, {quiet, proactive} of the soul, {ms of
 --         the newest, its day, how many} of the speech record, session (token)
---         or nil, {soul, terminal} of that session, when a turn last began (ms),
---         1 if one runs or waits, else 0}
+--         or nil, {soul, terminal} of that session, when a turn last began
+--         (ms), 1 if one runs or waits, else 0}
 -- Computed keys: the newest sessions, and their queues of turns.
 
 --@idempotent

@@ -14,6 +14,7 @@
 #include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "memories/export_alarms.h"
 #include "memories/export_runs.h"
 #include "memories/memory_request.h"
 #include "state/soul.h"
@@ -42,7 +43,8 @@ struct export
 	struct buf lines; /* not sent yet */
 	struct buf next;  /* cursor of the next page */
 	struct export_runs runs;
-	bool begun, degraded, memories_done;
+	struct export_alarms alarms;
+	bool begun, degraded, memories_done, runs_done;
 	/* The state is read for it, and its client has disconnected. */
 	bool busy, disconnected;
 	int64_t n;
@@ -226,6 +228,20 @@ export_put_line_of(void *arg, const struct wire_memory_export_line *line)
 	return export_put_line(arg, line);
 }
 
+/* Runs, then alarms and pushes; RC_NOENT: all are done. */
+static enum rc
+export_step(struct export *x, const struct export_runs_to *to)
+{
+	enum rc rc = RC_NOENT;
+
+	if (!x->runs_done)
+		rc = export_runs_next(&x->runs, x->g->state, x->a, to);
+	x->runs_done |= rc == RC_NOENT;
+	if (x->runs_done)
+		rc = export_alarms_next(&x->alarms, x->g->state, x->a, to);
+	return rc;
+}
+
 /* The state is read meanwhile, so that the client may disconnect. */
 static void
 export_put_runs(struct export *x)
@@ -234,8 +250,7 @@ export_put_runs(struct export *x)
 
 	arena_reset(x->a);
 	x->busy = true;
-	rc = export_runs_next(&x->runs, x->g->state, x->a,
-	    &(struct export_runs_to){ export_put_line_of, x });
+	rc = export_step(x, &(struct export_runs_to){ export_put_line_of, x });
 	x->busy = false;
 	if (x->disconnected)
 		export_on_disconnect(x);
@@ -250,7 +265,7 @@ export_put_runs(struct export *x)
 		export_on_poll(x);
 }
 
-/* Memories, then runs, unless it is one soul's export. */
+/* Memories, then runs and alarms, unless it is one soul's export. */
 static void
 export_next(void *arg)
 {
@@ -382,6 +397,7 @@ export_start(
 	x->user = user;
 	x->soul = soul;
 	x->runs.user = user;
+	x->alarms.user = user;
 	x->a = arena_new(READ_MAX);
 	x->q = (struct peer_request){
 		.g = g, .trace = svc_call_trace(c), .a = x->a, .arg = x

@@ -6,12 +6,17 @@
 
 #include "caller.h"
 #include "core/arena.h"
+#include "core/zone.h"
 #include "gateway.h"
 #include "handlers.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
+#include "wire/tree.h"
+
+/* Room for the name of a zone, NUL included. */
+#define ZONE_NAME_BYTES 65
 
 /* Memories of many souls, in a store that may be remote. */
 #define FORGET_ALL_MS 30000
@@ -371,8 +376,38 @@ on_user_profile_get(void *app, struct svc_call *c)
 	profile_request(app, c, (struct str){ NULL, 0 }, profile_on_reply);
 }
 
+/* Alarms and datetime expressions go by it.  False: c has been ended. */
+static bool
+profile_check_zone(struct svc_call *c)
+{
+	struct zone *zone = NULL;
+	struct wire_tree *v;
+	char name[ZONE_NAME_BYTES];
+	struct str text;
+
+	if (wire_tree_parse(svc_call_body(c), &v) != RC_OK)
+		return true;
+	const struct wire_tree *set = wire_tree_get(
+	    wire_tree_get(v, STR("user_profile")), STR("timezone"));
+	bool valid = wire_tree_kind(set) == WIRE_TREE_NULL;
+	if (wire_tree_kind(set) == WIRE_TREE_TEXT) {
+		text = wire_tree_text(set);
+		str_copy(text, name, sizeof(name));
+		valid =
+		    text.n < sizeof(name) && zone_load(name, &zone) == RC_OK;
+		zone_free(zone);
+	}
+	wire_tree_free(v);
+	if (!valid)
+		svc_fail(c, RC_INVALID,
+		    "/user_profile/timezone: must be the IANA name of a time "
+		    "zone, as Asia/Shanghai");
+	return valid;
+}
+
 void
 on_user_profile_patch(void *app, struct svc_call *c)
 {
-	profile_request(app, c, svc_call_body(c), profile_on_patched);
+	if (profile_check_zone(c))
+		profile_request(app, c, svc_call_body(c), profile_on_patched);
 }

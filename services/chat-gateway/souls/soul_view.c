@@ -9,10 +9,12 @@
 #include "bus/bus.h"
 #include "core/arena.h"
 #include "core/buf.h"
+#include "core/fiber.h"
 #include "core/log.h"
 #include "gateway.h"
 #include "persona/persona.h"
 #include "state/soul.h"
+#include "state/speech.h"
 #include "svc/svc.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -34,6 +36,8 @@ struct soul_view_item {
 	struct soul_view_batch *batch;
 	const struct soul *soul;
 	bool deleted;
+	struct speech_settings speech;
+	enum rc speech_rc;
 	struct wire_soul profile;
 };
 
@@ -101,6 +105,34 @@ soul_view_put(
 		.model_version = soul->model,
 		.created_at = created,
 		.updated_at = created,
+		.proactive = WIRE_SOUL_PROACTIVE_ALARMS,
+	};
+}
+
+static struct str
+soul_view_clock(struct arena *a, int minutes)
+{
+	return arena_printf(a, "%02d:%02d", minutes / 60, minutes % 60);
+}
+
+static void
+soul_view_put_speech(
+    const struct speech_settings *x, struct arena *a, struct wire_soul *out)
+{
+	static const enum wire_soul_proactive values[] = {
+		[SPEECH_OFF] = WIRE_SOUL_PROACTIVE_OFF,
+		[SPEECH_ALARMS] = WIRE_SOUL_PROACTIVE_ALARMS,
+		[SPEECH_ALL] = WIRE_SOUL_PROACTIVE_ALL,
+	};
+
+	out->proactive = values[x->proactive];
+	out->has_quiet_hours = x->has_quiet;
+	if (!x->has_quiet)
+		return;
+	out->quiet_hours = (struct wire_soul_quiet_hours){
+		.from = soul_view_clock(a, x->quiet_from),
+		.to = soul_view_clock(a, x->quiet_to),
+		.urgent = x->quiet_urgent,
 	};
 }
 
@@ -116,6 +148,7 @@ soul_view_fill(struct soul_view_item *p, struct str data)
 	    !st.has_personality_vector)
 		return RC_BUG;
 	soul_view_put(p->soul, soul_view_time(a, p->soul->created), out);
+	soul_view_put_speech(&p->speech, a, out);
 	out->personality_vector = st.personality_vector;
 	out->emotion_state = st.soul_emotion;
 	/* The model may have changed since the soul was created. */
@@ -178,6 +211,30 @@ soul_view_request(struct soul_view_batch *batch, struct soul_view_item *p)
 	return rc == RC_OK || rc == RC_BUG ? rc : RC_DOWN;
 }
 
+static void
+soul_view_read_speech(void *arg)
+{
+	struct soul_view_item *p = arg;
+
+	p->speech_rc = speech_settings_read(
+	    p->batch->g->state, p->soul->user_id, p->soul->id, &p->speech);
+}
+
+/* The calls of all items are sent together. */
+static enum rc
+soul_view_read_settings(struct soul_view_item *items, size_t n)
+{
+	struct fiber_group group = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		fiber_group_start(&group, soul_view_read_speech, &items[i]);
+	fiber_group_wait(&group);
+	for (size_t i = 0; i < n; i++)
+		if (items[i].speech_rc != RC_OK)
+			return items[i].speech_rc;
+	return RC_OK;
+}
+
 void
 soul_view_read(struct gateway *g, struct svc_call *c, const struct soul *souls,
     size_t n, soul_view_fn fn)
@@ -186,6 +243,7 @@ soul_view_read(struct gateway *g, struct svc_call *c, const struct soul *souls,
 	struct soul_view_batch *batch = arena_alloc(a, sizeof(*batch));
 	struct soul_view_item *items = arena_alloc(a, n * sizeof(*items));
 	size_t i;
+	enum rc rc;
 
 	if (batch == NULL || items == NULL) {
 		gateway_fail(c, RC_TOOBIG);
@@ -198,10 +256,15 @@ soul_view_read(struct gateway *g, struct svc_call *c, const struct soul *souls,
 	*batch =
 	    (struct soul_view_batch){ g, c, fn, items, n, n + 1, RC_OK, NULL };
 	for (i = 0; i < n; i++) {
-		enum rc rc;
-
 		items[i].batch = batch;
 		items[i].soul = &souls[i];
+	}
+	rc = soul_view_read_settings(items, n);
+	if (rc != RC_OK) {
+		gateway_fail(c, rc);
+		return;
+	}
+	for (i = 0; i < n; i++) {
 		rc = soul_view_request(batch, &items[i]);
 		if (rc != RC_OK)
 			soul_view_item_done(batch, &souls[i], rc);

@@ -21,7 +21,8 @@ typedef void (*soul_view_fn)(
 
 /*
  * soul_view_read(g, c, souls, n, fn):
- * Request the state of all souls from emotion-engine in parallel and call fn.
+ * Read what all souls may speak unasked, in a fiber, request their state from
+ * emotion-engine, each in parallel, and call fn.
  * Souls deleted in the meantime are left out.  If a state is unavailable, c is
  * ended with the reason instead.  souls must live as long as c.
  */

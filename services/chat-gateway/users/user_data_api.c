@@ -7,10 +7,12 @@
 #include "caller.h"
 #include "core/arena.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
 #include "memories/memory_request.h"
 #include "runs/run_wake.h"
+#include "state/alarm_entry.h"
 #include "state/memory.h"
 #include "state/run.h"
 #include "state/session.h"
@@ -144,6 +146,26 @@ user_data_delete_runs(struct user_data *d)
 	return rc;
 }
 
+static enum rc
+user_data_delete_alarms(struct user_data *d)
+{
+	static const enum alarm_entry_type types[] = { ALARM_ENTRY_ALARM,
+		ALARM_ENTRY_PUSH };
+	struct alarm_entry which = { .user_id = d->user };
+	struct alarm_entry_list list;
+	enum rc rc = RC_OK;
+
+	for (size_t i = 0; rc == RC_OK && i < NELEM(types); i++) {
+		which.type = types[i];
+		rc = alarm_entry_list(d->g->state, &which, true, d->a, &list);
+		if (rc == RC_OK)
+			rc = alarm_entry_wipe(d->g->state, &which);
+		if (rc == RC_OK)
+			d->n.alarms += (int64_t)list.n;
+	}
+	return rc;
+}
+
 /* ---- the route ---- */
 
 static void
@@ -175,6 +197,8 @@ user_data_delete(struct user_data *d)
 		rc = user_data_delete_identities(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_runs(d);
+	if (rc == RC_OK)
+		rc = user_data_delete_alarms(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_rest(d->g->state, d->user);
 	user_data_audit(d, rc);

@@ -18,6 +18,7 @@
 #include "tools/tool_set.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
+#include "turn/unasked.h"
 #include "wire/wire.h"
 
 #define SYSTEM_MAX ((size_t)64 * 1024)
@@ -28,6 +29,9 @@
  * shortened, but a message that is not shown need not be read.
  */
 #define TOKEN_BYTES_MAX 8
+
+/* The last message to a model that is to phrase what nobody asked for. */
+#define UNASKED_INPUT "（现在没有人在说话。请你主动开口。）"
 
 /* A request under construction, in the scratch arena. */
 struct completion_request {
@@ -162,6 +166,7 @@ completion_on_done(void *arg, const struct llm_result *res)
 {
 	struct turn_call calls[TURN_ROUND_CALLS_MAX + 1];
 	struct turn_run *r = arg;
+	bool silent;
 	struct turn_event e = { .kind = TURN_COMPLETION,
 		.error = completion_error(res),
 		.calls = calls };
@@ -176,6 +181,8 @@ completion_on_done(void *arg, const struct llm_result *res)
 		    LOG_I("attempts", res->attempts));
 	} else if (res->text.n > 0) {
 		e.text = reply_clean(res->text, REPLY_MAX, r->a);
+		if (r->turn.unasked)
+			e.text = reply_text(e.text, &silent);
 	}
 	for (size_t i = 0;
 	     res->rc == RC_OK && i < res->ncalls && e.n_calls < NELEM(calls);
@@ -287,6 +294,7 @@ completion_system_text(
 		.skills = tool_catalog_n(r->facts.tools),
 		.safe = completion_safe_tools(r),
 		.user_text = r->facts.user_text,
+		.unasked = r->turn.unasked ? r->turn.text : (struct str){ 0 },
 		.earlier = r->turn.earlier,
 		.recall = a->offer == TURN_OFFER_ALL,
 		.forget = a->offer >= TURN_OFFER_FORGET,
@@ -348,6 +356,10 @@ completion_add_input(struct turn_run *r, struct completion_request *t)
 {
 	const struct wire_chat_request *chat = turn_chat(r);
 
+	if (r->turn.unasked) {
+		completion_add(t, LLM_USER, STR(UNASKED_INPUT));
+		return RC_OK;
+	}
 	for (size_t i = 0; i < chat->n_inputs; i++) {
 		const struct wire_chat_request_inputs *in = &chat->inputs[i];
 		if (history_is_user_text(in))
@@ -441,8 +453,11 @@ completion_on_text(void *arg, struct str chunk)
 enum rc
 completion_start(struct turn_run *r, const struct turn_action *a)
 {
+	int64_t timeout_ms = r->o->conf->llm_timeout_ms;
 	struct completion_request t = { 0 };
 
+	if (r->turn.unasked && timeout_ms > UNASKED_PHRASE_MS)
+		timeout_ms = UNASKED_PHRASE_MS;
 	arena_reset(r->scratch);
 	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);
@@ -459,7 +474,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 		.temperature = -1,
 		.turn = r->slot.turn_id,
 		.trace = &r->trace,
-		.deadline = turn_deadline(r, r->o->conf->llm_timeout_ms),
+		.deadline = turn_deadline(r, timeout_ms),
 		.stream = turn_chat(r)->stream,
 		.on_text = completion_on_text,
 		.on_done = completion_on_done,

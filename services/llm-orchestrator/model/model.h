@@ -144,6 +144,9 @@ struct prompt {
 	size_t skills;   /* tools that are skills */
 	struct str safe; /* names of safety skills; empty: none */
 	struct str user_text;
+	/* What to say although nobody asked; then only name, mbti, now and
+	 * summary count besides.  Empty: the user did. */
+	struct str unasked;
 	struct str earlier; /* results of earlier turns; empty: none */
 	bool recall;        /* memories can be searched */
 	bool forget;        /* memories can be forgotten */

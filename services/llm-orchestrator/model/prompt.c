@@ -372,10 +372,28 @@ prompt_put_more(const struct prompt *p, struct buf *b)
 		    STR_ARG(p->more));
 }
 
+static void
+prompt_put_unasked(const struct prompt *p, struct buf *b)
+{
+	if (p->summary.n > 0)
+		buf_printf(b, "【此前的对话】%.*s\n", STR_ARG(p->summary));
+	buf_printf(b,
+	    "【这一次】现在是 %.*s，没有人在跟你说话，是你要主动对主人说：\n"
+	    "「%.*s」\n"
+	    "用你自己的话说出来，一两句，意思不能少也不能多，"
+	    "时间和数字不能改；只写要说的话，不用 Markdown，"
+	    "用主人的语言，通常是中文。\n",
+	    STR_ARG(p->now), STR_ARG(p->unasked));
+}
+
 void
 prompt_write(const struct prompt *p, struct buf *b)
 {
 	prompt_put_soul(p, b);
+	if (p->unasked.n > 0) {
+		prompt_put_unasked(p, b);
+		return;
+	}
 	prompt_put_emotion(p, b);
 	prompt_put_body(p, b);
 	if (p->summary.n > 0)

@@ -26,7 +26,7 @@ struct peer_request {
 	const struct wire_desc *reply;
 	struct wall deadline, act_by;
 	int64_t resend_ms;
-	bool no_retry;
+	bool no_retry, takes_error;
 	size_t call;
 	peer_reply_fn fn;
 	bool (*is_partial)(const void *msg);
@@ -98,6 +98,21 @@ peer_request_decode(struct peer_request *k, struct str data)
 		peer_request_end(k, rc, rc == RC_OK ? msg : NULL);
 }
 
+/* The decoded error, if it is wanted and valid. */
+static const struct wire_error *
+peer_request_error(struct peer_request *k, struct str data)
+{
+	struct wire_error *e;
+
+	if (!k->takes_error || data.n == 0)
+		return NULL;
+	e = arena_alloc(k->run->a, sizeof(*e));
+	if (e == NULL ||
+	    wire_decode(&wire_error_desc, data, k->run->a, e, NULL) != RC_OK)
+		return NULL;
+	return e;
+}
+
 /* An empty error reply is the NATS server's: no responders. */
 static void
 peer_request_on_reply(void *arg, enum rc rc, struct str data)
@@ -114,7 +129,7 @@ peer_request_on_reply(void *arg, enum rc rc, struct str data)
 	else if (rc == RC_DOWN && data.n == 0)
 		peer_request_end(k, RC_TIMEOUT, NULL);
 	else
-		peer_request_end(k, rc, NULL);
+		peer_request_end(k, rc, peer_request_error(k, data));
 }
 
 static enum rc
@@ -183,6 +198,7 @@ peer_request_send(struct turn_run *r, const struct peer_request_opts *opts)
 	k->resend_ms = opts->resend_ms;
 	k->act_by = opts->act_by;
 	k->no_retry = opts->no_retry;
+	k->takes_error = opts->takes_error;
 	k->call = opts->call;
 	k->fn = opts->fn;
 	k->is_partial = opts->is_partial;

@@ -23,7 +23,8 @@ struct wire_desc;
 #define PEER_SUBJECT_MAX 512
 
 /*
- * RC_OK and the decoded reply, taken from the turn's arena.  Otherwise
+ * RC_OK and the decoded reply, taken from the turn's arena.  Otherwise, with
+ * NULL, or with takes_error the wire_error of an error reply:
  * RC_NOENT: no responder; RC_TIMEOUT: no reply, or the connection was lost
  * after sending; RC_INVALID: the reply does not match its schema; else the code
  * of an error reply.
@@ -42,8 +43,9 @@ struct peer_request_opts {
 	/* The peer must not act after that; {0}: no limit.  Not with
 	 * resend_ms. */
 	struct wall act_by;
-	bool no_retry; /* without a responder, fail at once */
-	size_t call;   /* passed to fn */
+	bool no_retry;    /* without a responder, fail at once */
+	bool takes_error; /* fn wants the text of an error reply */
+	size_t call;      /* passed to fn */
 	peer_reply_fn fn;
 	/* Whether another reply follows msg; NULL: there is one. */
 	bool (*is_partial)(const void *msg);

@@ -199,6 +199,7 @@ reply_is_failure(const struct turn *t, size_t i)
 	if (c->outcome == TURN_UNAPPROVED && t->question.n > 0)
 		return false;
 	return c->kind != TURN_RECALL && c->kind != TURN_MORE &&
+	    (c->kind != TURN_ALARM || c->output.n == 0) &&
 	    !reply_is_unreachable(t, i) && reply_forget_failure(c) == NULL &&
 	    turn_call_failed(t, i);
 }
@@ -321,6 +322,11 @@ reply_put_questions(const struct turn *t, struct buf *b)
 {
 	for (size_t i = 0; i < t->route.n_questions; i++) {
 		const struct turn_question *q = &t->route.questions[i];
+
+		if (q->text.n > 0) {
+			buf_put_str(b, q->text);
+			continue;
+		}
 		reply_put(b, "要%，", q->label);
 		reply_put(b,
 		    q->missing.n > 0 ? "请告诉我%。" : "请再说清楚一点。",
@@ -342,6 +348,10 @@ void
 reply_put_direct(const struct turn *t, struct buf *b)
 {
 	reply_put_all(b, t, TURN_OK, reply_is_direct);
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].kind == TURN_ALARM)
+			buf_put_str(b, t->calls[i].output);
+	}
 }
 
 static void

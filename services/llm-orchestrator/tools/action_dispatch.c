@@ -22,6 +22,7 @@
 #include "reply/turn_event.h"
 #include "state/terminal.h"
 #include "svc/svc.h"
+#include "tools/alarm_call.h"
 #include "tools/intent_route.h"
 #include "tools/tool_catalog.h"
 #include "turn/turn_runner.h"
@@ -78,6 +79,8 @@ dispatch_on_delivery(
 				   : (struct str){ 0 } };
 
 	(void)call;
+	if (e.outcome == TURN_OK)
+		alarm_call_copy(r);
 	turn_feed(r, &e);
 }
 
@@ -202,7 +205,7 @@ struct invoke {
 	TAILQ_ENTRY(invoke) link;
 	struct turn_run *run;
 	size_t call;
-	char id[ID_UUID_MAX];
+	char id[ID_MAX + 1];
 	struct bus_sub *sub;
 	struct loop_timer timer;
 	struct mono start, due;
@@ -378,7 +381,11 @@ invoke_new(struct turn_run *r, size_t call, struct wall by)
 
 	v->run = r;
 	v->call = call;
-	id_uuid(v->id);
+	/* That of an unasked turn is the same in all attempts. */
+	if (r->turn.calls[call].request_id.n > 0)
+		str_copy(r->turn.calls[call].request_id, v->id, sizeof(v->id));
+	else
+		id_uuid(v->id);
 	v->start = clock_mono();
 	v->due = clock_mono_of(by);
 	r->turn.calls[call].request_id = arena_str(r->a, str_of(v->id));

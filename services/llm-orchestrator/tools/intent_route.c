@@ -5,6 +5,7 @@
 
 #include "core/buf.h"
 #include "core/mem.h"
+#include "tools/alarm_call.h"
 #include "wire/out.h"
 #include "wire/tree.h"
 
@@ -38,9 +39,8 @@ route_part(const struct wire_intent_filter_response_intents *i)
 	return i->has_source_span ? i->source_span.text : i->span.text;
 }
 
-/* Skill and arguments of a normalized intent; absent: none. */
-static void
-route_split(
+void
+intent_route_split(
     struct str normalized, struct arena *a, struct str *skill, struct str *args)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -114,7 +114,7 @@ route_take_ready(
 	struct str skill, args;
 	struct wire_err err;
 
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	if (skill.n == 0 || w->out->n_calls == INTENT_ROUTE_CALLS_MAX) {
 		route_leave(w, route_part(i));
 		return;
@@ -145,7 +145,7 @@ route_take_rejected(
 
 	if (w->out->n_calls == INTENT_ROUTE_CALLS_MAX)
 		return;
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	struct turn_call *c = route_add_call(w, i, NULL);
 	c->outcome = TURN_REJECTED;
 	c->skill = skill.n > 0 ? skill : i->intent_id;
@@ -162,7 +162,7 @@ route_take_question(
 		route_leave(w, route_part(i));
 		return;
 	}
-	route_split(i->normalized, w->a, &skill, &args);
+	intent_route_split(i->normalized, w->a, &skill, &args);
 	const struct tool *tool = tool_catalog_by_skill(w->in->tools, skill);
 	for (size_t k = 0; k < i->n_missing_parameters; k++) {
 		if (k > 0)
@@ -171,9 +171,35 @@ route_take_question(
 		    tool_member_label(tool, i->missing_parameters[k], w->a));
 	}
 	w->questions[w->out->n_questions++] =
-	    (struct turn_question){ route_label(i, tool),
-		    arena_str(w->a, buf_str(&missing)) };
+	    (struct turn_question){ .label = route_label(i, tool),
+		    .missing = arena_str(w->a, buf_str(&missing)) };
 	buf_free(&missing);
+}
+
+/* The server's alarms; other system intents are no calls. */
+static void
+route_take_system(
+    struct route_work *w, const struct wire_intent_filter_response_intents *i)
+{
+	struct str question;
+
+	if (!alarm_call_is_intent(i->intent_id))
+		return;
+	question = alarm_call_question(i->normalized, w->a);
+	if (question.n == 0 && w->out->n_calls < INTENT_ROUTE_CALLS_MAX) {
+		struct turn_call *c = route_add_call(w, i, NULL);
+
+		c->kind = TURN_ALARM;
+		c->skill = i->intent_id;
+		c->args = i->normalized;
+	} else if (question.n > 0 &&
+	    w->out->n_questions < INTENT_ROUTE_QUESTIONS_MAX) {
+		w->questions[w->out->n_questions++] =
+		    (struct turn_question){ .label = route_label(i, NULL),
+			    .text = question };
+	} else {
+		route_leave(w, route_part(i));
+	}
 }
 
 static void
@@ -191,6 +217,7 @@ route_take(
 		route_take_rejected(w, i);
 		break;
 	case WIRE_INTENT_STATUS_SYSTEM:
+		route_take_system(w, i);
 		break;
 	}
 }

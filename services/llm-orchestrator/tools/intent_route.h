@@ -5,7 +5,8 @@
  * with missing parameters become questions; unmatched text, and ready intents
  * whose arguments do not satisfy the skill's schema, are left for the model.
  * Rejected intents are reported as not done; if that would drop a time
- * expression, the whole intent's text is left for the model.
+ * expression, the whole intent's text is left for the model.  The system
+ * intents of alarms become calls of alarm-clock, or the questions they have.
  */
 #ifndef LLM_ORCHESTRATOR_INTENT_ROUTE_H
 #define LLM_ORCHESTRATOR_INTENT_ROUTE_H
@@ -32,6 +33,13 @@ struct intent_route_input {
 /* intent_route_read(in, a, out): RC_TOOBIG if a is full. */
 enum rc intent_route_read(const struct intent_route_input *in, struct arena *a,
     struct turn_route *out) RC_CHECK;
+
+/*
+ * intent_route_split(normalized, a, skill, args):
+ * Skill and arguments of a body's command; absent if it has none, or a is full.
+ */
+void intent_route_split(struct str normalized, struct arena *a,
+    struct str *skill, struct str *args);
 
 /*
  * intent_route_normalized(call, out):

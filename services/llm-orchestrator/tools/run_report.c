@@ -44,6 +44,19 @@ report_put_text(struct buf *b, struct str text, struct arena *a)
 		report_put_end(b, s);
 }
 
+/* An alarm that no body has confirmed. */
+static void
+report_put_missed(struct buf *b, const struct wire_run_note *m)
+{
+	if (m->title.n > 0) {
+		buf_puts(b, "之前的提醒“");
+		buf_put_str(b, m->title);
+		buf_puts(b, "”错过了，没有送达。");
+	} else {
+		buf_puts(b, "之前有一个闹钟错过了，没有送达。");
+	}
+}
+
 static void
 report_put(struct buf *b, const struct wire_run_note *m, struct arena *a)
 {
@@ -55,6 +68,10 @@ report_put(struct buf *b, const struct wire_run_note *m, struct arena *a)
 	};
 	struct str text = m->text;
 
+	if (m->state == WIRE_RUN_NOTE_STATE_MISSED) {
+		report_put_missed(b, m);
+		return;
+	}
 	if (m->state == WIRE_RUN_NOTE_STATE_CANCELED)
 		text = (struct str){ NULL, 0 };
 	if (m->state == WIRE_RUN_NOTE_STATE_FAILED)
@@ -114,6 +131,41 @@ run_report_take(struct turn_run *r, const struct session_notes *notes)
 	}
 	to->n = n;
 	return RC_OK;
+}
+
+static bool
+report_is_ended(struct str json, struct str title)
+{
+	struct arena *a = arena_new(ARENA_MAX);
+	struct wire_run_note m;
+	bool is =
+	    wire_decode(&wire_run_note_desc, json, a, &m, NULL) == RC_OK &&
+	    m.state != WIRE_RUN_NOTE_STATE_WAITING_USER &&
+	    str_eq(m.title, title);
+
+	arena_free(a);
+	return is;
+}
+
+void
+run_report_spoken(struct turn_run *r, struct str title)
+{
+	struct session_notes notes = { NULL, 0 }, spoken = { NULL, 0 };
+	struct arena *a = arena_new(ORCH_SCRATCH_MAX);
+
+	enum rc rc = run_notes_read(r->o->state, &r->slot.key, a, &notes);
+	if (rc == RC_OK)
+		spoken.json =
+		    arena_alloc(a, (notes.n + 1) * sizeof(*spoken.json));
+	for (size_t i = 0; spoken.json != NULL && i < notes.n; i++)
+		if (report_is_ended(notes.json[i], title))
+			spoken.json[spoken.n++] = notes.json[i];
+	if (spoken.n > 0)
+		rc = run_notes_done(r->o->state, &r->slot.key, &spoken);
+	if (rc != RC_OK)
+		log_warn(
+		    "turn.notes", LOG_V("turn", r->slot.turn_id), LOG_RC(rc));
+	arena_free(a);
 }
 
 void

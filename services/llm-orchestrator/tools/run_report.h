@@ -33,4 +33,11 @@ enum rc run_report_take(
  */
 void run_report_done(struct turn_run *r);
 
+/*
+ * run_report_spoken(r, title):
+ * The end of a run with that title was spoken about in r's session: no turn
+ * reports it any more.  Calls; if one fails, it is reported a second time.
+ */
+void run_report_spoken(struct turn_run *r, struct str title);
+
 #endif /* !LLM_ORCHESTRATOR_RUN_REPORT_H */

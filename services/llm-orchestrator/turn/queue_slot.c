@@ -6,6 +6,7 @@
  * twice a second, and is woken when the turn before it ends.
  */
 #include "turn/turn_steps.h"
+#include "turn/unasked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,7 +174,12 @@ slot_enter(void *arg)
 	struct buf digest = BUF_INIT(TURN_FINGERPRINT_MAX);
 
 	/* A request whose digest is too long cannot be a repetition. */
-	if (request_digest(turn_chat(r), &digest) && buf_rc(&digest) == RC_OK)
+	bool known = r->req->has_unasked;
+	if (known)
+		unasked_fingerprint(r, &digest);
+	else
+		known = request_digest(turn_chat(r), &digest);
+	if (known && buf_rc(&digest) == RC_OK)
 		e.fingerprint = buf_str(&digest);
 	s->rc = r->given ? slot_put_input(s, &e) : RC_OK;
 	if (s->rc == RC_OK)

@@ -30,15 +30,18 @@ const struct turn_run_hooks turn_action_hooks = {
 		[TURN_DO_LOAD] = { turn_load, NONE, TURN_LOADED },
 		[TURN_DO_OBSERVE_EMOTION] =
 		    { perception_observe_emotion, NONE, TURN_LOST },
+		[TURN_DO_CHECK_GATE] = { unasked_check_gate, NONE, TURN_LOST },
 		[TURN_DO_FILTER_INTENTS] =
 		    { perception_filter_intents, NONE, TURN_LOST },
 		[TURN_DO_CHECK_MEMORY] =
 		    { perception_check_memory, NONE, TURN_LOST },
 		[TURN_DO_LIST_TOOLS] = { tool_providers_list, NONE, TURN_LOST },
 		[TURN_DO_SEND_INTENTS] = { dispatch_intents, BODY, TURN_LOST },
+		[TURN_DO_CALL_ALARM] = { alarm_call_send, HEAD, TURN_LOST },
 		[TURN_DO_CALL_MODEL] =
 		    { completion_start, NONE, TURN_COMPLETION },
 		[TURN_DO_INVOKE] = { dispatch_skill, BODY, TURN_LOST },
+		[TURN_DO_SPEAK] = { unasked_speak, BODY, TURN_LOST },
 		[TURN_DO_FORGET] = { memory_tool_forget, BODY, TURN_LOST },
 		[TURN_DO_CALL_TOOL] = { provided_call, BODY, TURN_LOST },
 		[TURN_DO_READ_TOOL] = { provided_call, HEAD, TURN_LOST },

@@ -28,6 +28,7 @@
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"
+#include "turn/unasked.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
@@ -64,6 +65,8 @@ commit_reply(const struct turn_run *r)
 		.exec_probability = r->emotion.exec_probability,
 		.turn_id = r->slot.turn_id,
 	};
+	if (r->turn.unasked)
+		unasked_put_reply(r, &rep);
 	return rep;
 }
 
@@ -226,11 +229,11 @@ commit_not_completed(struct turn_run *r, const struct wire_turn_reply *rep,
 	commit_begin_ending(r);
 	commit_set_reply(r, *rep);
 	commit_set_timeline(r, f != NULL ? "stopped" : "canceled");
-	r->ending.forget = !turn_has_effect(&r->turn);
+	r->ending.forget = r->turn.unasked || !turn_has_effect(&r->turn);
 	/* A turn that was never announced has no events, unless it was
 	 * canceled; whether it was is not known when Redis did not reply. */
 	r->ending.if_begun = f != NULL;
-	if (r->announced || f == NULL) {
+	if (r->announced || (f == NULL && !r->turn.unasked)) {
 		r->ending.events.n =
 		    reply_stream_finish(r, (struct str){ 0 }, r->final_events);
 		if (f != NULL)
@@ -251,8 +254,10 @@ commit_prepare(struct turn_run *r)
 
 	if (r->outcome.n > 0)
 		return RC_OK;
-	enum rc rc =
-	    history_outcome(&r->turn, r->reply, &mark, r->a, &r->outcome);
+	/* A soul that reads of its calls of speak would imitate them. */
+	static const struct turn no_calls;
+	enum rc rc = history_outcome(r->turn.unasked ? &no_calls : &r->turn,
+	    r->reply, &mark, r->a, &r->outcome);
 	if (rc == RC_OK)
 		commit_completed(r);
 	return rc;
@@ -278,6 +283,39 @@ commit_write(struct turn_run *r)
 	r->append_uncertain = state_may_be_done(rc);
 	if (rc == RC_OK)
 		queue_slot_left(r);
+	return rc;
+}
+
+/* It reached nobody: only its record says so. */
+static enum rc
+commit_unconfirmed(struct turn_run *r)
+{
+	struct wire_turn_reply rep = commit_reply(r);
+
+	commit_begin_ending(r);
+	r->ending.forget = !unasked_is_confirmed(&r->turn);
+	commit_set_reply(r, rep);
+	commit_set_timeline(r, "stopped");
+	return RC_OK;
+}
+
+static enum rc
+commit_unasked(struct turn_run *r)
+{
+	enum rc rc;
+
+	if (!unasked_is_confirmed(&r->turn))
+		return commit_unconfirmed(r);
+	rc = unasked_announce(r);
+	/* Its soul is gone, and so is the session. */
+	if (rc == RC_NOENT)
+		return commit_unconfirmed(r);
+	if (rc == RC_OK)
+		rc = commit_write(r);
+	if (rc == RC_OK &&
+	    r->req->unasked.reason ==
+		WIRE_TURN_START_REQUEST_UNASKED_REASON_RUN)
+		run_report_spoken(r, r->req->unasked.title);
 	return rc;
 }
 
@@ -311,12 +349,14 @@ turn_commit(struct turn_run *r, const struct turn_action *a)
 
 	(void)a;
 	commit_set_question(r);
-	if (r->reply.p == NULL)
+	if (r->turn.unasked)
+		rc = unasked_compose(r);
+	else if (r->reply.p == NULL)
 		rc = reply_compose(&r->turn, absent, r->a, &r->reply);
 	if (rc == RC_OK)
 		rc = reply_skills(&r->turn, r->a, &r->skills);
 	if (rc == RC_OK)
-		rc = commit_write(r);
+		rc = r->turn.unasked ? commit_unasked(r) : commit_write(r);
 	if (rc == RC_OK) {
 		run_report_done(r);
 		perception_count_unsaved(r);
@@ -336,7 +376,7 @@ commit_calls(struct turn_run *r)
 	struct history_stored s = { .n = 0 };
 
 	enum rc rc = reply_skills(&r->turn, r->a, &r->skills);
-	if (r->turn.n_calls == 0)
+	if (r->turn.n_calls == 0 || r->turn.unasked)
 		return;
 	if (rc == RC_OK)
 		rc = history_outcome(
@@ -417,8 +457,12 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 		r->save_rc = RC_TIMEOUT;
 		perception_count_unsaved(r);
 	}
-	turn_publish_response(r);
-	turn_publish_completed(r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
+	bool confirmed = !r->turn.unasked || unasked_is_confirmed(&r->turn);
+	if (confirmed) {
+		turn_publish_response(r);
+		turn_publish_completed(
+		    r, WIRE_TURN_COMPLETED_STATE_COMPLETED, NULL);
+	}
 	metric_add(r->o->metrics.completed, 1);
 	commit_times_add(r->o->commit_times, &r->slot,
 	    timeline_took_us(r->timeline, TIMELINE_COMMIT));
@@ -426,7 +470,7 @@ turn_end_reply(struct turn_run *r, const struct turn_action *a)
 	str_copy(r->slot.key.user_id, user, sizeof(user));
 	str_copy(r->slot.key.session_id, session, sizeof(session));
 	struct orch *o = r->o;
-	bool may_be_long = commit_may_be_long(o, &r->ending);
+	bool may_be_long = confirmed && commit_may_be_long(o, &r->ending);
 	commit_end_call(r, &rep);
 	if (may_be_long)
 		commit_request_summary(
@@ -492,4 +536,14 @@ turn_end_repeated(struct turn_run *r, struct str first)
 	    LOG_V("first", first));
 	turn_run_free(r);
 	svc_reply(c, &rep);
+}
+
+void
+turn_end_as_before(struct turn_run *r, const struct wire_turn_reply *rep)
+{
+	struct svc_call *c = r->c;
+
+	metric_add(r->o->metrics.repeated, 1);
+	turn_run_free(r);
+	svc_reply(c, rep);
 }

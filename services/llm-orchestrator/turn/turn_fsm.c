@@ -9,10 +9,17 @@
 
 /* ---- rounds ---- */
 
+/* Whether it is of an intent, not of the model. */
+static bool
+call_is_intent(const struct turn_call *c)
+{
+	return c->kind == TURN_DIRECT || c->kind == TURN_ALARM;
+}
+
 static bool
 round_has_call(const struct turn *t, size_t i)
 {
-	return t->calls[i].round == t->round && t->calls[i].kind != TURN_DIRECT;
+	return t->calls[i].round == t->round && !call_is_intent(&t->calls[i]);
 }
 
 /* Whether the tool of such a call is not offered now. */
@@ -291,7 +298,7 @@ fsm_has_effect(const struct turn *t)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
 		const struct turn_call *c = &t->calls[i];
-		if (c->kind == TURN_DIRECT)
+		if (call_is_intent(c))
 			return true;
 		if (!fsm_only_reads(c) && c->outcome != TURN_INVALID &&
 		    c->outcome != TURN_UNKNOWN && c->outcome != TURN_DEFERRED)
@@ -374,12 +381,79 @@ fsm_call_model_for_rest(struct turn *t, struct turn_actions *out)
 		fsm_call_model(t, true, out);
 }
 
+/* ---- unasked turns ---- */
+
+static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
+
+/* Whether a call may still be made, without the gate or at all. */
+static bool
+fsm_unasked_has_call(const struct turn *t, bool gated)
+{
+	for (size_t i = 0; i < t->n_calls; i++)
+		if (t->calls[i].outcome == TURN_UNSENT &&
+		    !(gated && t->calls[i].safety))
+			return true;
+	return false;
+}
+
+/* The gate is known, or does not matter. */
+static void
+fsm_unasked_go_on(struct turn *t, struct turn_actions *out)
+{
+	struct turn_action *a;
+
+	for (size_t i = 0; i < t->n_calls; i++)
+		if (t->calls[i].outcome == TURN_UNSENT && !t->calls[i].safety)
+			t->calls[i].outcome = fsm_gate_outcome(t);
+	if (!fsm_unasked_has_call(t, false)) {
+		fsm_finish(t, out);
+	} else if (t->phrased) {
+		t->phase = TURN_COMPLETING;
+		a = fsm_do(out, TURN_DO_CALL_MODEL);
+		a->offer = TURN_OFFER_NONE;
+	} else {
+		fsm_invoke_next(t, out);
+	}
+}
+
+static void
+fsm_unasked_begin(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	t->phase = TURN_PERCEIVING;
+	t->unasked = true;
+	t->phrased = e->phrased;
+	t->text = e->text;
+	t->has_text = e->text.n > 0;
+	t->round = 1;
+	for (size_t i = 0; i < e->n_calls && t->n_calls < TURN_CALLS_MAX; i++) {
+		t->calls[t->n_calls] = e->calls[i];
+		t->calls[t->n_calls++].round = 1;
+	}
+	if (!fsm_unasked_has_call(t, true)) {
+		fsm_unasked_go_on(t, out);
+		return;
+	}
+	t->awaited = AWAIT_EMOTION;
+	fsm_do(out, TURN_DO_CHECK_GATE);
+}
+
+/* Without the model's words it says what it was to say. */
+static void
+fsm_unasked_take_text(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	if (e->error.status == 0 && str_trim(e->text).n > 0)
+		t->text = str_trim(e->text);
+	fsm_invoke_next(t, out);
+}
+
 /* ---- perceiving and acting ---- */
 
 static void
 fsm_execute_intents(struct turn *t, struct turn_actions *out)
 {
-	bool any = false;
+	bool any = false, alarms = false;
 
 	for (size_t i = 0; i < t->route.n_calls && t->n_calls < TURN_CALLS_MAX;
 	     i++) {
@@ -387,20 +461,26 @@ fsm_execute_intents(struct turn *t, struct turn_actions *out)
 		*c = t->route.calls[i];
 		if (c->outcome != TURN_UNSENT)
 			continue;
+		if (c->kind == TURN_ALARM) {
+			/* The gate holds when it rings. */
+			c->outcome = TURN_SENT;
+			fsm_do(out, TURN_DO_CALL_ALARM)->call = t->n_calls - 1;
+			alarms = true;
+			continue;
+		}
 		c->outcome = fsm_gate_open(t) || c->safety
 		    ? TURN_SENT
 		    : fsm_gate_outcome(t);
 		any |= c->outcome == TURN_SENT;
 	}
-	if (!any) {
+	if (!any && !alarms) {
 		fsm_call_model_for_rest(t, out);
 		return;
 	}
 	t->phase = TURN_ACTING;
-	fsm_do(out, TURN_DO_SEND_INTENTS);
+	if (any)
+		fsm_do(out, TURN_DO_SEND_INTENTS);
 }
-
-static void fsm_invoke_next(struct turn *t, struct turn_actions *out);
 
 /* The call that the user was asked about: a round of its own. */
 static void
@@ -438,6 +518,10 @@ fsm_on_loaded(
 		fsm_fail(t, &e->error, out);
 		return;
 	}
+	if (e->unasked) {
+		fsm_unasked_begin(t, e, out);
+		return;
+	}
 	t->phase = TURN_PERCEIVING;
 	t->earlier = e->text;
 	t->awaited = AWAIT_EMOTION | AWAIT_MEMORY;
@@ -466,7 +550,10 @@ fsm_on_emotion(
 	t->emotion_known = e->known;
 	t->mode = e->mode;
 	t->unsaved = e->unsaved;
-	fsm_perceived(t, out);
+	if (t->unasked)
+		fsm_unasked_go_on(t, out);
+	else
+		fsm_perceived(t, out);
 }
 
 static void
@@ -513,17 +600,47 @@ fsm_on_tools(
 		fsm_call_model(t, t->offered, out);
 }
 
+/* Once all calls of intents have their results. */
+static void
+fsm_acted(struct turn *t, struct turn_actions *out)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		if (t->calls[i].outcome == TURN_SENT)
+			return;
+	}
+	fsm_call_model_for_rest(t, out);
+}
+
 static void
 fsm_on_intent_result(
     struct turn *t, const struct turn_event *e, struct turn_actions *out)
 {
 	for (size_t i = 0; i < t->n_calls; i++) {
-		if (t->calls[i].outcome != TURN_SENT)
+		if (t->calls[i].outcome != TURN_SENT ||
+		    t->calls[i].kind != TURN_DIRECT)
 			continue;
 		t->calls[i].outcome = e->outcome;
 		t->calls[i].why = e->why;
 	}
-	fsm_call_model_for_rest(t, out);
+	fsm_acted(t, out);
+}
+
+static void
+fsm_on_alarm_result(
+    struct turn *t, const struct turn_event *e, struct turn_actions *out)
+{
+	struct turn_call *c;
+
+	if (e->call >= t->n_calls)
+		return;
+	c = &t->calls[e->call];
+	if (c->kind != TURN_ALARM || c->outcome != TURN_SENT ||
+	    e->outcome <= TURN_SENT)
+		return;
+	c->outcome = e->outcome;
+	c->output = e->output;
+	c->why = e->why;
+	fsm_acted(t, out);
 }
 
 /* ---- the model's calls ---- */
@@ -534,6 +651,10 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 {
 	struct str *text = &t->round_text[t->round - 1];
 
+	if (t->unasked) {
+		fsm_finish(t, out);
+		return;
+	}
 	/* The model has not seen what else came of the round. */
 	if (round_has(t, TURN_UNAPPROVED) && !round_has_result(t)) {
 		fsm_finish(t, out);
@@ -552,6 +673,8 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 static enum turn_action_kind
 fsm_action_of(const struct turn_call *c)
 {
+	if (c->speech)
+		return TURN_DO_SPEAK;
 	switch (c->kind) {
 	case TURN_FORGET:
 		return TURN_DO_FORGET;
@@ -605,6 +728,10 @@ fsm_on_completion(
 {
 	if (t->model_deferred)
 		return;
+	if (t->unasked) {
+		fsm_unasked_take_text(t, e, out);
+		return;
+	}
 	if (e->error.status != 0) {
 		t->model_failed = true;
 		if (fsm_has_effect(t))
@@ -691,7 +818,8 @@ fsm_on_expired(struct turn *t, struct turn_actions *out)
 		fsm_reply(t, out);
 		return;
 	}
-	if (t->phase == TURN_COMMITTING || !fsm_has_effect(t)) {
+	if (t->phase == TURN_COMMITTING ||
+	    (!t->unasked && !fsm_has_effect(t))) {
 		fsm_fail(t, &fsm_expired, out);
 		return;
 	}
@@ -729,6 +857,7 @@ static const struct {
 	{ TURN_PERCEIVING, TURN_EMOTION_REPLY, fsm_on_emotion },
 	{ TURN_PERCEIVING, TURN_INTENT_REPLY, fsm_on_intents },
 	{ TURN_ACTING, TURN_INTENT_RESULT, fsm_on_intent_result },
+	{ TURN_ACTING, TURN_CALL_RESULT, fsm_on_alarm_result },
 	{ TURN_COMPLETING, TURN_COMPLETION, fsm_on_completion },
 	{ TURN_INVOKING, TURN_CALL_RESULT, fsm_on_result },
 	{ TURN_SEARCHING, TURN_CALL_RESULT, fsm_on_recalled },
@@ -801,7 +930,7 @@ turn_call_failed(const struct turn *t, size_t i)
 		return false;
 	for (size_t k = i + 1; k < t->n_calls; k++) {
 		if (t->calls[k].round > c->round &&
-		    t->calls[k].kind != TURN_DIRECT &&
+		    !call_is_intent(&t->calls[k]) &&
 		    str_eq(t->calls[k].skill, c->skill))
 			return false;
 	}

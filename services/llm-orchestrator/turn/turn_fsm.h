@@ -24,6 +24,8 @@
  *  - providers are requested for their tools only if the model is called, with
  *    tools;
  *  - the model sees what was forgotten before it has the last word;
+ *  - an unasked turn makes the calls that it was loaded with, and no other; it
+ *    calls the model only to phrase its text, and goes on without it;
  *  - the reply waits until the soul's state is saved, nothing else does.
  */
 #ifndef LLM_ORCHESTRATOR_TURN_FSM_H
@@ -48,6 +50,7 @@ enum turn_call_kind {
 	TURN_RECALL,   /* a memory search */
 	TURN_FORGET,   /* permanent removal of a memory */
 	TURN_PROVIDED, /* a tool of a provider */
+	TURN_ALARM,    /* a recognised intent, sent to alarm-clock */
 	TURN_MORE      /* a search for more of these */
 };
 
@@ -80,17 +83,20 @@ struct turn_provided;
 struct turn_call {
 	enum turn_call_kind kind;
 	enum turn_outcome outcome;
-	bool safety;           /* exempt from the gate */
-	bool needs_approval;   /* not without the user's approval */
-	size_t round;          /* number of the completion; 0: TURN_DIRECT */
-	size_t intent;         /* TURN_DIRECT: index in intent-filter's reply */
-	struct str skill;      /* the body's name of the skill */
-	struct str label;      /* name shown to people */
-	struct str tool;       /* the model's name of it; absent: none */
-	struct str call_id;    /* of the model's tool call */
-	struct str args;       /* JSON object */
-	struct str extra;      /* provider-specific JSON; absent: none */
-	struct str output;     /* result, JSON; absent: none */
+	bool safety;         /* exempt from the gate */
+	bool needs_approval; /* not without the user's approval */
+	bool speech;         /* its argument is the turn's text */
+	size_t round;        /* number of the completion; 0: an intent's */
+	size_t intent;       /* of an intent: index in intent-filter's reply */
+	struct str skill;    /* the body's name of the skill */
+	struct str label;    /* name shown to people */
+	struct str tool;     /* the model's name of it; absent: none */
+	struct str call_id;  /* of the model's tool call */
+	struct str args;     /* JSON object */
+	struct str extra;    /* provider-specific JSON; absent: none */
+	/* Result, JSON; of TURN_ALARM a sentence, of any outcome; absent: none.
+	 */
+	struct str output;
 	struct str why;        /* failure text; absent: outcome says it all */
 	struct str request_id; /* of an invoke that was sent */
 	struct str image, image_type;         /* of a result; absent: none */
@@ -101,12 +107,13 @@ struct turn_call {
 struct turn_question {
 	struct str label;   /* name of the intent shown to people */
 	struct str missing; /* labels of the missing parameters, joined */
+	struct str text;    /* the question itself; absent: made of these */
 };
 
 /* What intent-filter's reply means for the turn. */
 struct turn_route {
 	enum wire_decision_action action;
-	const struct turn_call *calls; /* TURN_DIRECT */
+	const struct turn_call *calls; /* TURN_DIRECT, TURN_ALARM */
 	size_t n_calls;
 	const struct turn_question *questions;
 	size_t n_questions;
@@ -147,6 +154,9 @@ struct turn_event {
 	int64_t ahead;
 	bool filter; /* the body has an intent catalog */
 	bool tools;  /* a provider of tools is present */
+	/* Of TURN_LOADED: nobody asked for the turn; text: what it is to say;
+	 * phrased: by the model; calls: what it is to do. */
+	bool unasked, phrased;
 	bool known;
 	enum wire_exec_mode mode;
 	/* The soul was not saved yet: the turn's record says when it is, or a
@@ -169,12 +179,15 @@ struct turn_event {
 enum turn_action_kind {
 	TURN_DO_LOAD,             /* read the records, store the input */
 	TURN_DO_OBSERVE_EMOTION,  /* emotion of user and soul, the gate */
+	TURN_DO_CHECK_GATE,       /* the gate alone */
 	TURN_DO_FILTER_INTENTS,   /* intents of the user's text */
 	TURN_DO_CHECK_MEMORY,     /* whether memories can be searched */
 	TURN_DO_LIST_TOOLS,       /* tools of the providers */
 	TURN_DO_SEND_INTENTS,     /* send the direct calls that are TURN_SENT */
+	TURN_DO_CALL_ALARM,       /* call */
 	TURN_DO_CALL_MODEL,       /* offer, may_call */
 	TURN_DO_INVOKE,           /* call */
+	TURN_DO_SPEAK,            /* call: with the turn's text */
 	TURN_DO_FORGET,           /* call */
 	TURN_DO_CALL_TOOL,        /* call: a provider's tool that acts */
 	TURN_DO_READ_TOOL,        /* call: one that only reads */
@@ -242,6 +255,8 @@ struct turn {
 	bool listed;    /* private: their tools are or were requested */
 	bool more;      /* some tools are not shown */
 	bool replies;   /* private: to a question about user_reply */
+	bool unasked;   /* nobody asked for it; text: what it is to say */
+	bool phrased;   /* private: text is to be phrased by the model */
 	struct turn_call user_reply;
 	bool routed; /* route is valid */
 	struct turn_route route;

@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "handlers.h"
 #include "model/model.h"
+#include "peer/user_zone.h"
 #include "reply/reply_compose.h"
 #include "reply/reply_stream.h"
 #include "reply/turn_event.h"
@@ -23,6 +24,7 @@
 #include "tools/unconfirmed.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
+#include "turn/unasked.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
 
@@ -95,12 +97,19 @@ load_put_filter_request(struct turn_run *r, const struct terminal *t)
 
 	buf_reset(b);
 	if (!t->present || t->catalog_bytes <= EMPTY_LIST ||
+	    r->facts.user_text.n == 0 ||
 	    str_utf8_count(r->facts.user_text) > COMMAND_MAX)
 		return;
 	wire_out_object(&o);
 	wire_out_key(&o, STR("command"));
 	wire_out_str(&o, r->facts.user_text);
 	load_put_catalog(r, t, &o);
+	if (r->facts.zone.n > 0) {
+		wire_out_key(&o, STR("timezone"));
+		wire_out_str(&o, r->facts.zone);
+	}
+	wire_out_key(&o, STR("options"));
+	wire_out_raw(&o, STR("{\"enable_alarm_intents\":true}"));
 	if (t->skills.p != NULL) {
 		wire_out_key(&o, STR("skills"));
 		wire_out_raw(&o, t->skills);
@@ -134,6 +143,9 @@ load_take_terminal(struct turn_run *r, const struct terminal *t)
 	r->facts.known =
 	    t->skills.n > EMPTY_LIST || t->catalog_bytes > EMPTY_LIST;
 	r->facts.present = t->present;
+	if (t->present && t->catalog_bytes > EMPTY_LIST &&
+	    r->facts.user_text.n > 0)
+		r->facts.zone = user_zone(r->o->zones, r->req->user_id, r->a);
 	load_put_filter_request(r, t);
 	if (r->facts.soul_id.p == NULL)
 		return RC_TOOBIG;
@@ -371,7 +383,7 @@ turn_load_given(struct turn_run *r)
 	struct turn_error error = { 0 };
 	struct terminal t;
 
-	if (!r->req->has_terminal)
+	if (!r->req->has_terminal || r->req->has_unasked)
 		return error;
 	t = load_given_terminal(r->req);
 	r->facts.user_text = history_user_text(turn_chat(r), r->a);
@@ -435,6 +447,66 @@ load_put_event(struct turn_run *r, const struct approval_found *found,
 	return RC_OK;
 }
 
+/* ---- a turn that nobody asked for ---- */
+
+static enum rc
+load_read_summary(struct turn_run *r)
+{
+	struct session s;
+
+	arena_reset(r->scratch);
+	enum rc rc = session_read(r->o->state, &r->slot.key, r->scratch, &s);
+	if (rc == RC_OK && s.summary.n > 0)
+		r->facts.summary = arena_str(r->a, s.summary);
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
+static enum rc
+load_plan_unasked(struct turn_run *r, struct turn_event *e)
+{
+	const struct wire_chat_request *chat = turn_chat(r);
+	struct unasked_plan plan = { .req = r->req };
+	struct turn_call *calls = NULL;
+	struct terminal t;
+
+	enum rc rc = load_read_terminal(r, false, &t);
+	if (rc != RC_OK)
+		return rc;
+	plan.bound = t.soul_id.p != NULL &&
+	    str_eq(t.user_id, r->req->user_id) &&
+	    (chat->soul_id.p == NULL || str_eq(chat->soul_id, t.soul_id));
+	plan.present = t.present;
+	if (plan.bound)
+		rc = load_take_terminal(r, &t);
+	else
+		r->facts.soul_id = chat->soul_id;
+	plan.tools = r->facts.tools;
+	if (rc == RC_OK)
+		rc = unasked_calls(&plan, r->a, &calls, &e->n_calls);
+	e->calls = calls;
+	return rc;
+}
+
+static enum rc
+load_unasked(struct turn_run *r)
+{
+	const struct wire_turn_start_request_unasked *u = &r->req->unasked;
+	struct turn_event e = { .kind = TURN_LOADED,
+		.unasked = true,
+		.phrased = !u->verbatim && !u->has_action };
+
+	enum rc rc = load_plan_unasked(r, &e);
+	if (rc == RC_OK && e.phrased)
+		rc = load_read_summary(r);
+	turn_prefetch_drop(r);
+	if (rc != RC_OK)
+		return rc;
+	if (!u->has_action)
+		e.text = str_trim(reply_clean(u->text, REPLY_MAX, r->a));
+	turn_feed(r, &e);
+	return RC_OK;
+}
+
 enum rc
 turn_load(struct turn_run *r, const struct turn_action *a)
 {
@@ -443,6 +515,8 @@ turn_load(struct turn_run *r, const struct turn_action *a)
 	enum rc rc = RC_OK;
 
 	(void)a;
+	if (r->req->has_unasked)
+		return load_unasked(r);
 	if (!r->begun)
 		rc = load_take_records(r);
 	if (rc != RC_OK || r->turn.phase != TURN_LOADING)

@@ -99,6 +99,7 @@ struct turn_facts {
 	struct str user_text;
 	struct str soul_id;
 	struct str broker; /* of the body; absent: it never connected */
+	struct str zone;   /* of the user; absent: the configured one */
 	bool known, present;
 	struct tool_catalog *tools;
 	struct str summary;              /* absent: none */
@@ -130,6 +131,7 @@ struct turn_run {
 	struct turn turn;
 	struct turn_slot slot;
 	struct str input;   /* turn that stored the same input; absent: none */
+	struct str lost;    /* an attempt before that has no end; or absent */
 	struct wall fenced; /* taken before the last successful fence */
 	int64_t ahead;
 	struct queue_head head; /* while it waits */

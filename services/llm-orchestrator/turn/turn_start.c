@@ -14,6 +14,7 @@
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"
+#include "turn/unasked.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
@@ -231,6 +232,37 @@ start_enter(struct turn_run *r, struct str *first)
 	return rc;
 }
 
+/* Attempts of one request that were lost. */
+#define LOST_MAX 8
+
+/*
+ * r repeats the turn *first, whatever became of that: RC_OK and *first absent
+ * if r has a slot after all, as that was lost; else r has been ended.
+ */
+static enum rc
+start_repeat_unasked(struct turn_run *r, struct str *first)
+{
+	struct wire_turn_reply rep;
+	bool ended;
+	enum rc rc;
+
+	for (int i = 0; i < LOST_MAX && first->p != NULL; i++) {
+		rc = unasked_ended_before(r, *first, &ended, &rep);
+		if (rc == RC_OK && ended)
+			turn_end_as_before(r, &rep);
+		else if (rc == RC_OK)
+			turn_end_repeated(r, *first);
+		if (rc != RC_NOENT)
+			return rc;
+		r->lost = *first;
+		*first = (struct str){ NULL, 0 };
+		rc = start_enter(r, first);
+		if (rc != RC_CONFLICT)
+			return rc;
+	}
+	return RC_CONFLICT;
+}
+
 void
 turn_start(void *arg, struct svc_call *c)
 {
@@ -249,11 +281,17 @@ turn_start(void *arg, struct svc_call *c)
 	/* Its deadline may pass meanwhile; it ends once it has a slot. */
 	bool owned = turn_own(r);
 	assert(owned);
-	e.error = turn_load_given(r);
+	e.error = unasked_error(r->req);
+	if (e.error.status == 0)
+		e.error = turn_load_given(r);
 	enum rc rc = RC_OK;
 	if (e.error.status == 0)
 		rc = start_enter(r, &first);
-	if (rc == RC_CONFLICT && first.p != NULL) {
+	if (rc == RC_CONFLICT && first.p != NULL && r->req->has_unasked) {
+		rc = start_repeat_unasked(r, &first);
+		if (rc == RC_OK && first.p != NULL)
+			return;
+	} else if (rc == RC_CONFLICT && first.p != NULL) {
 		turn_end_repeated(r, first);
 		return;
 	}

@@ -144,4 +144,10 @@ bool turn_has_effect(const struct turn *t);
  */
 void turn_end_repeated(struct turn_run *r, struct str first);
 
+/*
+ * turn_end_as_before(r, rep):
+ * End a request with the reply of the turn that it repeats; otherwise the same.
+ */
+void turn_end_as_before(struct turn_run *r, const struct wire_turn_reply *rep);
+
 #endif /* !LLM_ORCHESTRATOR_TURN_STEPS_H */

@@ -228,6 +228,7 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 	} phases[] = {
 		{ TURN_DO_LOAD, TIMELINE_LOAD },
 		{ TURN_DO_OBSERVE_EMOTION, TIMELINE_EMOTION },
+		{ TURN_DO_CHECK_GATE, TIMELINE_EMOTION },
 		{ TURN_DO_FILTER_INTENTS, TIMELINE_INTENT },
 		{ TURN_DO_CHECK_MEMORY, TIMELINE_MEMORY },
 		{ TURN_DO_LIST_TOOLS, TIMELINE_TOOLS },
@@ -239,7 +240,8 @@ turn_trace_action(struct turn_run *r, const struct turn_action *a)
 	if (a->kind == TURN_DO_CALL_MODEL)
 		timeline_begin_now(
 		    r, TIMELINE_COMPLETION, 0, timeline_number(r));
-	else if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_CALL_TOOL ||
+	else if (a->kind == TURN_DO_INVOKE || a->kind == TURN_DO_SPEAK ||
+	    a->kind == TURN_DO_CALL_TOOL || a->kind == TURN_DO_CALL_ALARM ||
 	    a->kind == TURN_DO_READ_TOOL || a->kind == TURN_DO_FIND_TOOLS)
 		timeline_begin_now(
 		    r, TIMELINE_INVOKE, a->call, r->turn.calls[a->call].skill);
@@ -274,6 +276,7 @@ timeline_end_call(struct turn_run *r, const struct turn_event *e)
 		[TURN_RECALL] = TIMELINE_RECALL,
 		[TURN_FORGET] = TIMELINE_FORGET,
 		[TURN_PROVIDED] = TIMELINE_INVOKE,
+		[TURN_ALARM] = TIMELINE_INVOKE,
 		[TURN_MORE] = TIMELINE_INVOKE,
 	};
 	enum turn_call_kind kind = e->call < r->turn.n_calls

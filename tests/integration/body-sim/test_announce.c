@@ -37,7 +37,7 @@ TEST(reports_are_sent_in_order)
 	ck_assert_str_eq(tk_find_text(j, "soul_hint"), "friendly");
 	ck_assert_int_eq(
 	    json_integer_value(json_object_get(j, "skill_version")), 3);
-	ck_assert_uint_eq(json_array_size(json_object_get(j, "skills")), 3);
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "skills")), 4);
 	json_decref(j);
 	m = mqtt_peer_get(&b.peer, T1 "intent_catalog", 0);
 	ck_assert_int_eq(m->qos, 1);

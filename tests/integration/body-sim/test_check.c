@@ -407,7 +407,7 @@ TEST_T(body_sim_passes_the_check, 90)
 	argv[3] = b.broker.url;
 	tk_spawn(&p, "check", argv, NULL);
 	ck_assert_int_eq(tk_wait(&p, 60000), 0);
-	ck_assert(tk_log_has(&p, "\n19 pass, 0 fail, 1 not seen\n"));
+	ck_assert(tk_log_has(&p, "\n20 pass, 0 fail, 1 not seen\n"));
 	ck_assert(!tk_log_has(&p, "advice"));
 	/* The probe has no effect on the body. */
 	sim_fixture_expect(&b, "color", "\"off\"");
@@ -448,7 +448,7 @@ TEST_T(a_restart_is_detected, 90)
 	tk_service_kill(&b.sim);
 	sim_fixture_spawn(&b, check_fast_heartbeat);
 	ck_assert_int_eq(tk_wait(&p, 60000), 0);
-	ck_assert(tk_log_has(&p, "\n14 pass, 0 fail, 6 not seen\n"));
+	ck_assert(tk_log_has(&p, "\n14 pass, 0 fail, 7 not seen\n"));
 	ck_assert(tk_log_has(&p, "pass      6.7 "));
 	ck_assert(tk_log_has(&p, "pass      3.4   the will"));
 	sim_fixture_stop(&b);

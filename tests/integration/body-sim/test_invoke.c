@@ -159,6 +159,62 @@ TEST(a_duplicate_invoke_acts_one_time)
 	sim_fixture_stop(&b);
 }
 
+static size_t
+invoke_spoken(struct sim_fixture *b, const char *last)
+{
+	json_t *j = sim_fixture_state(b, NULL);
+	json_t *list = json_object_get(j, "spoken");
+	size_t n = json_array_size(list);
+
+	ck_assert_str_eq(tk_find_text(json_array_get(list, 0), "text"), last);
+	json_decref(j);
+	return n;
+}
+
+/* Each attempt of the server has the same id. */
+TEST(a_text_is_spoken_one_time)
+{
+	static const char drink[] =
+	    "{\"request_id\":\"s1\",\"skill\":\"speak\","
+	    "\"arguments\":{\"text\":\"该喝水了。\"}}";
+	struct sim_fixture b;
+
+	sim_fixture_start(&b, NULL);
+	mqtt_peer_send(&b.peer, T1 "invoke/s1", drink, false);
+	mqtt_peer_send(&b.peer, T1 "invoke/s1", drink, false);
+	ck_assert_str_eq(mqtt_peer_get(&b.peer, T1 "result/s1", 0)->payload,
+	    mqtt_peer_get(&b.peer, T1 "result/s1", 1)->payload);
+	ck_assert_uint_eq(invoke_spoken(&b, "该喝水了。"), 1);
+	invoke_ok(&b, "s2", "speak", "{\"text\":\"水喝了吗？\"}",
+	    "speak executed: 水喝了吗？");
+	ck_assert_uint_eq(invoke_spoken(&b, "水喝了吗？"), 2);
+	sim_fixture_expect(&b, "logs", "speak executed: 水喝了吗？");
+	invoke_fails(&b, "s3", "speak", "{\"text\":\"\"}", "/text");
+	invoke_fails(&b, "s4", "speak", "{}", "/text: is required");
+	sim_fixture_stop(&b);
+}
+
+/* A body that only speaks. */
+TEST(a_skill_that_is_not_selected_is_unknown)
+{
+	static const char *const env[] = { "TERMINAL_SKILLS=speak", NULL };
+	struct sim_fixture b;
+	json_t *j;
+
+	sim_fixture_start(&b, env);
+	j = sim_fixture_json(mqtt_peer_get(&b.peer, T1 "skills", 0));
+	ck_assert_uint_eq(json_array_size(json_object_get(j, "skills")), 1);
+	json_decref(j);
+	j = sim_fixture_json(mqtt_peer_get(&b.peer, T1 "intent_catalog", 0));
+	ck_assert_uint_eq(
+	    json_array_size(json_object_get(j, "intent_catalog")), 0);
+	json_decref(j);
+	invoke_fails(&b, "r1", "create_alarm", "{\"trigger_in_seconds\":1}",
+	    "unknown skill: create_alarm");
+	invoke_ok(&b, "r2", "speak", "{\"text\":\"好\"}", "speak executed: 好");
+	sim_fixture_stop(&b);
+}
+
 /* A retained command may be arbitrarily old. */
 TEST(retained_commands_are_ignored)
 {

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "state/alarm_entry.h"
 #include "state/mcp.h"
 #include "state/session.h"
 #include "state/soul.h"
+#include "state/speech.h"
 #include "state/star_home.h"
 #include "state/turn.h"
 #include "testkit/gateway_fixture.h"
@@ -196,6 +198,39 @@ put_mcp(struct gateway_fixture *b)
 	ck_assert_int_eq(mcp_content_put(b->db.s, ann, &content), RC_OK);
 }
 
+static void
+put_alarms(struct gateway_fixture *b)
+{
+	static const char *const json[] = {
+		"{\"type\":\"alarm\",\"id\":\"al_1\",\"user_id\":\"ann\","
+		"\"text\":\"secret alarm\",\"state\":\"set\",\"next_ms\":"
+		"9000000000000,\"at_ms\":9000000000000,\"created_ms\":0,"
+		"\"updated_ms\":0}",
+		"{\"type\":\"push\",\"id\":\"pu_1\",\"user_id\":\"ann\","
+		"\"text\":\"secret push\",\"state\":\"due\",\"next_ms\":"
+		"9000000000000,\"at_ms\":0,\"created_ms\":0,\"updated_ms\":0}"
+	};
+	static const char *const ids[] = { "al_1", "pu_1" };
+	struct wall now;
+
+	for (size_t i = 0; i < NELEM(json); i++) {
+		struct alarm_entry e = { .type = i == 0 ? ALARM_ENTRY_ALARM
+							: ALARM_ENTRY_PUSH,
+			.user_id = STR("ann"),
+			.id = str_of(ids[i]) };
+		const struct alarm_entry_change c = { .json = str_of(json[i]),
+			.due = { INT64_C(9000000000000) },
+			.most = 10 };
+
+		ck_assert_int_eq(
+		    alarm_entry_swap(b->db.s, &e, &c, b->db.arena, &now),
+		    RC_OK);
+	}
+	ck_assert_int_eq(
+	    speech_count(b->db.s, STR("ann"), STR("pu_1"), STR("2026-11-27")),
+	    RC_OK);
+}
+
 /* Everything that a user may have. */
 static void
 put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
@@ -223,6 +258,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_star(b, soul);
 	put_runs(b);
 	put_mcp(b);
+	put_alarms(b);
 }
 
 static bool
@@ -286,6 +322,7 @@ TEST(everything_of_a_user_is_deleted)
 	ck_assert_int_eq(tk_int(j, "terminals"), 1);
 	ck_assert_int_eq(tk_int(j, "star_identities"), 1);
 	ck_assert_int_eq(tk_int(j, "runs"), 2);
+	ck_assert_int_eq(tk_int(j, "alarms"), 2);
 	json_decref(j);
 	check_rows(&r.b, false);
 	/* What others know. */
@@ -377,6 +414,8 @@ TEST(the_export_has_homes_identities_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"profile\":"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"end\":"));
 	check_exported_runs(a.body.p);
+	ck_assert_ptr_nonnull(strstr(a.body.p, "secret alarm"));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "secret push"));
 	snprintf(path, sizeof(path),
 	    "/v1/memories/export?user_id=ann&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);

@@ -1,6 +1,7 @@
 /*
  * Commands that run without the language model.
  */
+#include "state/memory.h"
 #include "testkit/orch_fixture.h"
 
 TEST_T(a_command_runs_without_the_model, 60)
@@ -369,4 +370,44 @@ TEST_T(without_intents_the_filter_is_skipped, 60)
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "filter"), 0);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
+}
+
+static void
+set_zone(struct orch_fixture *b, const char *user, const char *json)
+{
+	struct profile_leaf leaf = { STR("/user_profile/timezone"),
+		str_of(json) };
+	const struct profile_leaves change = { .leaf = &leaf, .n = 1 };
+
+	ck_assert_int_eq(
+	    profile_leaves_put(b->state, str_of(user), &change, clock_wall()),
+	    RC_OK);
+}
+
+/* intent-filter gets the zone of the user, if there is such a zone. */
+TEST_T(datetime_expressions_are_of_the_users_zone, 60)
+{
+	static const struct {
+		const char *json, *zone;
+	} rows[] = { { "\"Europe/Berlin\"", "Europe/Berlin" },
+		{ "\"Mars/Base\"", NULL }, { "7", NULL } };
+	struct orch_fixture b;
+	struct orch_turn t;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		orch_fixture_start(&b, 1);
+		set_zone(&b, "u1", rows[i].json);
+		orch_peers_set(&b.peers, filter,
+		    INTENT_DECISION("execute_intents", INTENT_GREEN, ""));
+		orch_turn_start(&t, &b, "把灯变绿");
+		orch_ck_completed(
+		    &t, .executed = "control_light", .failed = "");
+		json_t *zone =
+		    tk_find(orch_peers_last(&b.peers, filter), "timezone");
+		ck_assert_int_eq(zone != NULL, rows[i].zone != NULL);
+		if (zone != NULL)
+			ck_assert_str_eq(json_string_value(zone), rows[i].zone);
+		orch_turn_close(&t);
+		orch_fixture_stop(&b);
+	}
 }

@@ -78,3 +78,46 @@ TEST_T(one_turn_of_its_session_reports_a_task, 60)
 	orch_fixture_stop(&b);
 	arena_free(a);
 }
+
+/* As alarm-clock starts it for an end that is spoken about. */
+static void
+spoken_about(struct orch_fixture *b, const char *title)
+{
+	struct orch_turn t;
+	char unasked[256];
+
+	snprintf(unasked, sizeof(unasked),
+	    "{\"reason\":\"run\",\"text\":\"好了\",\"occurrence\":\"p\","
+	    "\"request_id\":\"p-%s\",\"title\":\"%s\"}",
+	    title, title);
+	orch_turn_start_with(&t, b, NULL,
+	    &(struct orch_turn_opts){ .unasked = unasked,
+		.unread = true,
+		.inputs = "[{\"type\":\"event_note\",\"text\":\"x\"}]" });
+	ck_assert_str_eq(
+	    orch_text(orch_turn_end(&t), "unasked.outcome"), "spoken");
+	orch_turn_close(&t);
+}
+
+TEST_T(a_task_that_was_spoken_about_is_not_reported_a_second_time, 60)
+{
+	struct run_record ends, waits;
+	struct arena *a = arena_new(64UL * 1024);
+	struct orch_fixture b;
+
+	orch_fixture_start(&b, 1);
+	orch_fixture_set_skills(&b,
+	    "[{\"name\":\"speak\",\"description\":\"x\",\"input_schema\":"
+	    "{\"type\":\"object\",\"properties\":{}}}]");
+	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+	replies(&b, "你好。");
+	ends = begin_task(&b, a, "s1");
+	waits = begin_task(&b, a, "s1");
+	comes_to(&b, &ends, RUN_IS_SUCCEEDED);
+	comes_to(&b, &waits, RUN_IS_WAITING);
+	spoken_about(&b, "other");
+	spoken_about(&b, "demo");
+	replies(&b, "你好。\n" TASK "在等你回答。");
+	orch_fixture_stop(&b);
+	arena_free(a);
+}

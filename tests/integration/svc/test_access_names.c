@@ -22,7 +22,7 @@ static const char *
 role_name(const struct svc_call *c)
 {
 	static const char *const names[] = { "owner", "terminal", "provisioner",
-		"operator" };
+		"notifier", "operator" };
 	const struct auth_caller *who = svc_call_caller(c);
 
 	return who != NULL ? names[who->role] : "anonymous";

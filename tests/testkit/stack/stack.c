@@ -119,6 +119,15 @@ stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p)
 }
 
 void
+stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p)
+{
+	static const char *const none[] = { NULL };
+	const char *const argv[] = { tk_bin("alarm-clock"), NULL };
+
+	stack_spawn_beside(st, argv, "alarm-clock", none, p);
+}
+
+void
 stack_spawn_engines(const struct stack *st, const char *engine,
     struct stack_proc *runner, struct stack_proc *proxy)
 {

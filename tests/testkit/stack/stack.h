@@ -109,6 +109,9 @@ void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 /* stack_spawn_mcp_host(st, p): Likewise an mcp-host, whose server fails. */
 void stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p);
 
+/* stack_spawn_alarm_clock(st, p): Likewise an alarm-clock. */
+void stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p);
+
 /*
  * stack_spawn_engines(st, engine, runner, proxy):
  * Start an engine-runner, whose engines are the script engine, and its model

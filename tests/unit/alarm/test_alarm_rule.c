@@ -39,7 +39,7 @@ rule_day(int64_t year, int month, int day)
 	return civil_days((struct civil){ year, month, day });
 }
 
-#define H(h, m) ((h) * 3600 + (m) * 60)
+#define H(h, m) ((h)*3600 + (m)*60)
 
 static const struct {
 	const char *zone, *after;
@@ -148,14 +148,14 @@ static const struct {
 		.time_s = H(9, 0) },
 	    { "2026-11-27T09:00:00+08:00", "2026-12-03T09:00:00+08:00", "" } },
 	{ "Asia/Shanghai", "2026-11-27T09:00:00+08:00",
-	    { .kind = ALARM_ONCE,
+	    { .kind = ALARM_SINGLE,
 		.every = 1,
 		.dates = { 20784 },
 		.n_dates = 1,
 		.time_s = H(9, 0) },
 	    { "" } },
 	{ "Asia/Shanghai", "2026-11-27T09:00:00+08:00",
-	    { .kind = ALARM_ONCE, .every = 1, .instant = { 1 } }, { "" } },
+	    { .kind = ALARM_SINGLE, .every = 1, .instant = { 1 } }, { "" } },
 	{ "Asia/Shanghai", "2026-11-27T09:00:00+08:00",
 	    { .kind = ALARM_DAILY,
 		.every = 1,
@@ -420,7 +420,7 @@ TEST(no_minute_is_skipped_or_due_twice)
 }
 
 /* A whole day is skipped in Samoa: 2011-12-30. */
-TEST(a_skipped_day_is_due_once_at_the_start_of_the_next)
+TEST(a_skipped_day_is_due_at_the_start_of_the_next)
 {
 	struct zone *z = rule_zone("Pacific/Apia");
 	struct alarm_rule r = { .kind = ALARM_DAILY, .every = 1 };
@@ -448,7 +448,7 @@ TEST(rules_out_of_bounds_are_not_valid)
 		{ .kind = ALARM_DAILY, .every = 2 },
 		{ .kind = ALARM_DAILY, .every = 1, .time_s = 86400 },
 		{ .kind = ALARM_DAILY, .every = 1, .time_s = -1 },
-		{ .kind = ALARM_ONCE, .every = 1 },
+		{ .kind = ALARM_SINGLE, .every = 1 },
 		{ .kind = ALARM_EVERY, .every = 1, .instant = { 1 } },
 		{ .kind = ALARM_EVERY,
 		    .every = 1,
@@ -489,8 +489,8 @@ TEST(an_instant_beyond_the_calendar_has_no_next)
 		r.every_s = 60;
 		ck_assert(alarm_rule_is_valid(&r));
 		ck_assert_int_eq(
-		    alarm_rule_next(&r, z,
-			(struct wall){ INT64_C(5000000000000) }, &at),
+		    alarm_rule_next(
+			&r, z, (struct wall){ INT64_C(5000000000000) }, &at),
 		    r.kind == ALARM_EVERY ? RC_OK : RC_NOENT);
 	}
 	zone_free(z);

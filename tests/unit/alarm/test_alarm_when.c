@@ -40,7 +40,7 @@ when_show(const struct alarm_rule *r, const struct zone *z, struct buf *out)
 	char text[WALL_FORMAT_MAX];
 	struct wall at;
 
-	if (r->kind != ALARM_ONCE) {
+	if (r->kind != ALARM_SINGLE) {
 		alarm_rule_describe(r, when_now(), z, true, out);
 		buf_putc(out, ' ');
 	}
@@ -51,7 +51,7 @@ when_show(const struct alarm_rule *r, const struct zone *z, struct buf *out)
 
 static const struct {
 	const char *when, *repeat, *want;
-} readings[] = {
+} wordings[] = {
 	/* Parts of the day have their hour. */
 	{ "明天早上", NULL, "2026-11-28T08:00:00" },
 	{ "早上", NULL, "2026-11-28T08:00:00" },
@@ -142,10 +142,10 @@ TEST(words_become_rules)
 	struct zone *z = when_zone("Asia/Shanghai");
 	size_t i;
 
-	for (i = 0; i < NELEM(readings); i++) {
+	for (i = 0; i < NELEM(wordings); i++) {
 		struct buf b = BUF_INIT(1024);
-		struct alarm_when_input in = { .when = str_of(readings[i].when),
-			.repeat = str_of(readings[i].repeat),
+		struct alarm_when_input in = { .when = str_of(wordings[i].when),
+			.repeat = str_of(wordings[i].repeat),
 			.now = when_now(),
 			.zone = z,
 			.near_s = -1 };
@@ -154,8 +154,8 @@ TEST(words_become_rules)
 
 		if (alarm_when_read(&in, &r, why, sizeof(why)) == RC_OK)
 			when_show(&r, z, &b);
-		ck_assert_msg(str_eq(buf_str(&b), str_of(readings[i].want)),
-		    "%s: %.*s %s", readings[i].when, STR_ARG(buf_str(&b)), why);
+		ck_assert_msg(str_eq(buf_str(&b), str_of(wordings[i].want)),
+		    "%s: %.*s %s", wordings[i].when, STR_ARG(buf_str(&b)), why);
 		buf_free(&b);
 	}
 	zone_free(z);
@@ -180,18 +180,18 @@ static const struct {
 	{ "七八点", ALARM_WHEN_AMBIGUOUS },
 	{ "明天七八点", ALARM_WHEN_AMBIGUOUS },
 	{ "明天早上七八点", ALARM_WHEN_AMBIGUOUS },
-	{ "待会儿", ALARM_WHEN_VAGUE },
-	{ "过几分钟", ALARM_WHEN_VAGUE },
-	{ "下个月", ALARM_WHEN_VAGUE },
-	{ "明年", ALARM_WHEN_VAGUE },
-	{ "每周", ALARM_WHEN_VAGUE },
-	{ "昨天", ALARM_WHEN_PAST },
-	{ "今天早上八点", ALARM_WHEN_PAST },
-	{ "十分钟前", ALARM_WHEN_PAST },
-	{ "现在", ALARM_WHEN_PAST },
-	{ "2026-11-27T08:00:00+08:00", ALARM_WHEN_PAST },
-	{ "2026-11-27T08:00", ALARM_WHEN_PAST },
-	{ "yesterday", ALARM_WHEN_PAST },
+	{ "待会儿", ALARM_WHEN_INEXACT },
+	{ "过几分钟", ALARM_WHEN_INEXACT },
+	{ "下个月", ALARM_WHEN_INEXACT },
+	{ "明年", ALARM_WHEN_INEXACT },
+	{ "每周", ALARM_WHEN_INEXACT },
+	{ "昨天", ALARM_WHEN_EXPIRED },
+	{ "今天早上八点", ALARM_WHEN_EXPIRED },
+	{ "十分钟前", ALARM_WHEN_EXPIRED },
+	{ "现在", ALARM_WHEN_EXPIRED },
+	{ "2026-11-27T08:00:00+08:00", ALARM_WHEN_EXPIRED },
+	{ "2026-11-27T08:00", ALARM_WHEN_EXPIRED },
+	{ "yesterday", ALARM_WHEN_EXPIRED },
 	{ "周五之前", ALARM_WHEN_OPEN },
 	{ "下午三点以后", ALARM_WHEN_OPEN },
 	{ "三天内", ALARM_WHEN_OPEN },
@@ -235,11 +235,10 @@ TEST(an_error_is_in_the_language_of_the_words)
 {
 	char why[ALARM_WHY_MAX];
 
-	alarm_when_explain(
-	    ALARM_WHEN_AMBIGUOUS, STR("九点"), why, sizeof(why));
+	alarm_when_explain(ALARM_WHEN_AMBIGUOUS, STR("九点"), why, sizeof(why));
 	ck_assert_str_eq(why, "“九点”不够准确：是早上还是晚上，具体几点？");
 	alarm_when_explain(
-	    ALARM_WHEN_PAST, STR("yesterday"), why, sizeof(why));
+	    ALARM_WHEN_EXPIRED, STR("yesterday"), why, sizeof(why));
 	ck_assert_str_eq(
 	    why, "\"yesterday\" is over: when is it to be instead?");
 }
@@ -282,9 +281,9 @@ TEST(a_changed_alarm_stays_in_its_half_of_the_day)
 TEST(a_skipped_first_occurrence_does_not_move_the_rule)
 {
 	struct zone *z = when_zone("America/New_York");
-	struct alarm_when_input in = { .when = STR("every day at 2:30 am"),
-		.zone = z,
-		.near_s = -1 };
+	struct alarm_when_input in = {
+		.when = STR("every day at 2:30 am"), .zone = z, .near_s = -1
+	};
 	struct alarm_rule r;
 
 	ck_assert_int_eq(
@@ -320,8 +319,9 @@ TEST(words_select_alarms_by_a_range)
 		{ "明天早上的闹钟",
 		    { "2026-11-28T04:00:00+08:00",
 			"2026-11-28T12:00:00+08:00" } },
-		{ "明天", { "2026-11-28T00:00:00+08:00",
-			      "2026-11-29T00:00:00+08:00" } },
+		{ "明天",
+		    { "2026-11-28T00:00:00+08:00",
+			"2026-11-29T00:00:00+08:00" } },
 		{ "七点的",
 		    { "2026-11-27T19:00:00+08:00", "2026-11-27T19:01:00+08:00",
 			"2026-11-28T07:00:00+08:00",
@@ -335,8 +335,8 @@ TEST(words_select_alarms_by_a_range)
 	size_t i, k;
 
 	for (i = 0; i < NELEM(all); i++) {
-		ck_assert_int_eq(alarm_when_range(str_of(all[i].when),
-				     when_now(), z, &got),
+		ck_assert_int_eq(
+		    alarm_when_range(str_of(all[i].when), when_now(), z, &got),
 		    RC_OK);
 		struct wall ends[4] = { got.from, got.to, got.other_from,
 			got.other_to };
@@ -345,15 +345,15 @@ TEST(words_select_alarms_by_a_range)
 
 			if (ends[k].ms != 0)
 				wall_format(ends[k], 480, text);
-			ck_assert_msg(strcmp(text,
-					  all[i].want[k] != NULL
-					      ? all[i].want[k]
-					      : "") == 0,
+			ck_assert_msg(
+			    strcmp(text,
+				all[i].want[k] != NULL ? all[i].want[k] : "") ==
+				0,
 			    "%s %zu: %s", all[i].when, k, text);
 		}
 	}
-	ck_assert_int_eq(alarm_when_range(STR("喝水"), when_now(), z, &got),
-	    RC_INVALID);
+	ck_assert_int_eq(
+	    alarm_when_range(STR("喝水"), when_now(), z, &got), RC_INVALID);
 	zone_free(z);
 }
 
@@ -368,8 +368,7 @@ TEST(a_moment_is_written_in_full)
 		    "Saturday, November 28 at 8:00 am" },
 		{ "2026-11-27T20:05:00+08:00", "11月27日星期五晚上8:05",
 		    "Friday, November 27 at 8:05 pm" },
-		{ "2027-01-01T00:00:30+08:00",
-		    "2027年1月1日星期五凌晨0:00:30",
+		{ "2027-01-01T00:00:30+08:00", "2027年1月1日星期五凌晨0:00:30",
 		    "Friday, January 1, 2027 at 12:00:30 am" },
 		{ "2026-11-28T12:00:00+08:00", "11月28日星期六中午12:00",
 		    "Saturday, November 28 at 12:00 pm" },
@@ -462,9 +461,9 @@ TEST(rules_survive_their_message)
 	struct zone *z = when_zone("Asia/Shanghai");
 	size_t i;
 
-	for (i = 0; i < NELEM(readings); i++) {
-		struct alarm_when_input in = { .when = str_of(readings[i].when),
-			.repeat = str_of(readings[i].repeat),
+	for (i = 0; i < NELEM(wordings); i++) {
+		struct alarm_when_input in = { .when = str_of(wordings[i].when),
+			.repeat = str_of(wordings[i].repeat),
 			.now = when_now(),
 			.zone = z,
 			.near_s = -1 };
@@ -478,16 +477,15 @@ TEST(rules_survive_their_message)
 		ck_assert_int_eq(alarm_when_parse(&in, &r), ALARM_WHEN_OK);
 		ck_assert_int_eq(alarm_rule_to_wire(&r, z, a, &sent), RC_OK);
 		ck_assert_int_eq(
-		    wire_encode(&wire_alarm_rule_desc, &sent, &b, &err),
-		    RC_OK);
+		    wire_encode(&wire_alarm_rule_desc, &sent, &b, &err), RC_OK);
 		ck_assert_int_eq(wire_decode(&wire_alarm_rule_desc, buf_str(&b),
 				     a, &got, &err),
 		    RC_OK);
-		ck_assert_msg(alarm_rule_of_wire(&got, &back, why,
-				  sizeof(why)) == RC_OK,
-		    "%s: %s", readings[i].when, why);
+		ck_assert_msg(
+		    alarm_rule_of_wire(&got, &back, why, sizeof(why)) == RC_OK,
+		    "%s: %s", wordings[i].when, why);
 		ck_assert_msg(memcmp(&r, &back, sizeof(r)) == 0, "%s: %.*s",
-		    readings[i].when, STR_ARG(buf_str(&b)));
+		    wordings[i].when, STR_ARG(buf_str(&b)));
 		buf_free(&b);
 		arena_free(a);
 	}

@@ -141,6 +141,15 @@ TEST(the_role_decides_which_claims_are_required)
 	    &all.ec, ES, "{\"exp\":1800000100,\"role\":\"operator\"}");
 	ck_assert_ptr_null(who->caller.user.p);
 	free(who);
+	who = expect_accepted(&all.ec, ES,
+	    "{\"exp\":1800000100,\"sub\":\"doorbell\",\"role\":\"notifier\","
+	    "\"users\":[\"ada\"]}");
+	ck_assert(str_eq(who->caller.users, STR("ada\n")));
+	ck_assert_ptr_null(who->caller.user.p);
+	free(who);
+	expect_rejected(&all.ec, ES,
+	    "{\"exp\":1800000100,\"role\":\"notifier\"}",
+	    "claims: /users: is missing");
 	expect_rejected(&all.ec, ES, "{\"exp\":1800000100,\"role\":\"owner\"}",
 	    "claims: /sub: is missing");
 	expect_rejected(&all.ec, ES,

@@ -85,6 +85,26 @@ TEST(a_token_is_valid_until_it_is_removed)
 	buf_free(&out);
 }
 
+TEST(a_notifiers_users_are_listed_in_the_file)
+{
+	const struct auth_token_file_entry bell = { .role = WIRE_ROLE_NOTIFIER,
+		.users = STR_INIT("ada, bob") };
+	struct auth_token_file_entry none = bell;
+	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];
+	const char *file = tk_path("notifier.json");
+	char *json;
+	size_t n;
+
+	ck_assert_int_eq(auth_token_file_add(file, &bell, token, why), RC_OK);
+	json = tk_read_file(file, &n);
+	ck_assert_ptr_nonnull(strstr(json, "\"users\":[\"ada\",\"bob\"]"));
+	free(json);
+	none.users = (struct str){ NULL, 0 };
+	ck_assert_int_eq(
+	    auth_token_file_add(file, &none, token, why), RC_INVALID);
+	ck_assert_str_eq(why, "users: is missing");
+}
+
 TEST(a_token_is_removed_by_its_digest)
 {
 	char token[AUTH_TOKEN_FILE_TOKEN_MAX], why[AUTH_TOKEN_FILE_ERROR_MAX];

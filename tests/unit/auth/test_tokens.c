@@ -94,10 +94,39 @@ TEST(invalid_tokens_are_reported_with_their_path)
 	expect_rejected("1", "/tokens/0", "object");
 }
 
+TEST(a_notifier_has_users)
+{
+	struct auth_tokens *t = expect_accepted(TOKEN(SECRET,
+	    "\"role\":\"notifier\",\"users\":[\"ada\",\"bob\"],"
+	    "\"tenant\":\"acme\""));
+	struct auth_digest digest = auth_digest_of(STR("secret"));
+	const struct auth_caller *c;
+
+	ck_assert_int_eq(auth_tokens_find(t, &digest, now, &c), RC_OK);
+	ck_assert_int_eq(c->role, WIRE_ROLE_NOTIFIER);
+	ck_assert_ptr_null(c->user.p);
+	ck_assert(str_eq(c->users, STR("acme/ada\nacme/bob\n")));
+	auth_tokens_free(t);
+	expect_rejected(TOKEN(SECRET, "\"role\":\"notifier\""),
+	    "/tokens/0/users", "is missing");
+	expect_rejected(
+	    TOKEN(SECRET, "\"role\":\"notifier\",\"users\":[\"a/b\"]"),
+	    "/tokens/0/users", "must not have a /");
+	expect_rejected(TOKEN(SECRET,
+			    "\"role\":\"notifier\",\"user\":\"ada\","
+			    "\"users\":[\"ada\"]"),
+	    "/tokens/0/user", "must not be there");
+	expect_rejected(TOKEN(SECRET,
+			    "\"role\":\"owner\",\"user\":\"ada\","
+			    "\"users\":[\"ada\"]"),
+	    "/tokens/0/users", "only the role notifier");
+}
+
 TEST(user_and_tenant_together_are_one_id)
 {
-	struct auth_claims claims = { WIRE_ROLE_OWNER, STR("ada"), STR("acme"),
-		{ 0 }, { 0 } };
+	struct auth_claims claims = { .role = WIRE_ROLE_OWNER,
+		.user = STR("ada"),
+		.tenant = STR("acme") };
 	struct auth_error error;
 	char user[126];
 
@@ -117,8 +146,9 @@ TEST(user_and_tenant_together_are_one_id)
 static struct auth_identity *
 identity_until(int64_t until)
 {
-	const struct auth_claims claims = { WIRE_ROLE_OWNER, STR("ada"), { 0 },
-		{ 0 }, { until } };
+	const struct auth_claims claims = {
+		.role = WIRE_ROLE_OWNER, .user = STR("ada"), .until = { until }
+	};
 	struct auth_error error;
 
 	return auth_identity_new(&claims, &error);

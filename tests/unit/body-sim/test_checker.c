@@ -178,7 +178,7 @@ TEST(a_correct_body_passes)
 	    verdict_count(checker_verdicts(c.checker), VERDICT_PASS), 14);
 	ck_assert_uint_eq(checker_verdicts(c.checker)->n_notes, 0);
 	verdicts_write(checker_verdicts(c.checker), &out);
-	ck_assert_ptr_nonnull(strstr(out.p, "14 pass, 0 fail, 6 not seen\n"));
+	ck_assert_ptr_nonnull(strstr(out.p, "14 pass, 0 fail, 7 not seen\n"));
 	ck_assert_ptr_nonnull(strstr(out.p, "pass      6.1 "));
 	buf_free(&out);
 	case_end(&c);
@@ -800,6 +800,35 @@ case_result(struct checker_case *c, const char *id, const char *payload)
 
 	snprintf(leaf, sizeof(leaf), "result/%s", id);
 	case_send(c, leaf, payload);
+}
+
+/* What a body sends for another invoke with the id of one that it executed. */
+TEST(a_request_id_is_executed_one_time)
+{
+	static const char first[] = "{\"request_id\":\"r1\",\"ok\":true}";
+	static const char other[] =
+	    "{\"request_id\":\"r1\",\"ok\":false,\"error\":\"no skill\"}";
+	const char *results[] = { first, other, NULL };
+	struct checker_case c;
+
+	for (size_t i = 0; i < NELEM(results); i++) {
+		case_start(&c, true);
+		case_invoke(&c, "r1");
+		case_result(&c, "r1", first);
+		UNSEEN(&c, LINE_REPEATED);
+		checker_repeated(c.checker, c.t, STR("r1"));
+		case_invoke(&c, "r1");
+		if (results[i] != NULL)
+			case_result(&c, "r1", results[i]);
+		else
+			case_wait(&c, 8002);
+		if (results[i] == other)
+			FAILS(&c, LINE_REPEATED, "was executed");
+		else
+			PASSES(&c, LINE_REPEATED);
+		ck_assert(!case_advises(&c, "a result was sent twice"));
+		case_end(&c);
+	}
 }
 
 TEST(results_must_arrive_in_time)

@@ -236,7 +236,7 @@ TEST(unknown_skills_are_rejected)
 TEST(the_skills_are_those_of_the_protocol)
 {
 	static const char *const names[] = { "control_light", "create_alarm",
-		"set_head_motion" };
+		"set_head_motion", "speak" };
 	struct documents *d = documents_new();
 	struct arena *a = arena_new(WIRE_ARENA_MAX);
 	struct buf out = BUF_INIT(WIRE_MESSAGE_MAX);

@@ -261,8 +261,8 @@ TEST(failed_search_questions_and_overflow)
 	static const struct turn_call calls[] = { CALL(
 	    RECALL, ERROR, 1, "recall_memory", "回忆") };
 	static const struct turn_question q[] = {
-		{ STR_INIT("订闹钟"), STR_INIT("时间") },
-		{ STR_INIT("控制灯"), STR_INIT("") },
+		{ .label = STR_INIT("订闹钟"), .missing = STR_INIT("时间") },
+		{ .label = STR_INIT("控制灯"), .missing = STR_INIT("") },
 	};
 	struct turn t = turn_of(calls, 1, "不知道");
 

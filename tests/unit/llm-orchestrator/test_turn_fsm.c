@@ -321,3 +321,29 @@ TEST(calls_are_reported_without_the_model)
 	ck_assert_int_eq(t.calls[0].outcome, TURN_OK);
 	turn_ck_actions(&t, STORED, "reply");
 }
+
+/* The gate holds nothing back from alarm-clock, which needs no body. */
+TEST(an_alarm_is_set_while_the_gate_is_closed)
+{
+	struct turn t;
+
+	turn_fixture_perceive(&t, 2);
+	turn_ck_actions(&t, turn_fixture_intents(&route_alarm), "");
+	turn_ck_actions(&t, BLOCKED, "alarm 0");
+	ck_assert_int_eq(t.calls[1].outcome, TURN_BLOCKED);
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "commit");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_OK);
+}
+
+TEST(alarms_and_actions_are_both_waited_for)
+{
+	struct turn t;
+
+	turn_fixture_perceive(&t, 2);
+	turn_ck_actions(&t, turn_fixture_intents(&route_alarm), "");
+	turn_ck_actions(&t, OPEN, "alarm 0 intents");
+	turn_ck_actions(&t, ACTED(TURN_OK), "");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_SENT);
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OFFLINE), "commit");
+	ck_assert(turn_call_failed(&t, 0) && !turn_call_failed(&t, 1));
+}

@@ -40,6 +40,8 @@ static const struct state_script *const others[] = {
 	&script_mind_link_put,
 	/* A run that is to be canceled stays so. */
 	&script_run_cancel,
+	/* It sets the same note. */
+	&script_run_note_put,
 	/* Notes that are removed already are not removed. */
 	&script_run_notes_done,
 	/* The same runner is alive for longer. */
