@@ -46,7 +46,7 @@ on_event_read_turn(const void *payload, struct nav_event *out)
 {
 	const struct wire_turn_completed *t = payload;
 
-	if (t->soul_id.n == 0 ||
+	if (t->soul_id.n == 0 || t->unasked ||
 	    t->state != WIRE_TURN_COMPLETED_STATE_COMPLETED)
 		return RC_NOENT;
 	*out = (struct nav_event){ .key = { t->user_id, t->soul_id },
