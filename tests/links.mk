@@ -198,7 +198,7 @@ LINKS_fuzz_result_content := tool
 build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
     private CPPFLAGS += -iquote services/mcp-host
 LINKS_PKG_navigator := jansson libnats
-BINS_navigator := llm-sim
+BINS_navigator := llm-sim llm-orchestrator
 # What models have thought.
 SRC_fuzz_think_output := services/navigator/think_output.c
 LINKS_fuzz_think_output := wire core

@@ -12,7 +12,7 @@
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
-#define SWEEP_MS    15000
+#define SWEEP_MS    5000
 #define CLAIM_BYTES (1UL * 1024 * 1024)
 /* As many cycles run as may; then the bucket is polled again. */
 #define FULL_MS  100

@@ -72,9 +72,9 @@ on_event_read_alarm(const void *payload, struct nav_event *out)
 }
 
 static const struct on_event_kind on_event_kinds[] = {
-	{ "navigator-turns", "soul.event." WIRE_EVENT_TURN_COMPLETED ".>",
+	{ "navigator-turns", "soul.event." WIRE_EVENT_TURN_COMPLETED ".*",
 	    &wire_turn_completed_desc, on_event_read_turn },
-	{ "navigator-alarms", "soul.event." WIRE_EVENT_ALARM_STATE ".>",
+	{ "navigator-alarms", "soul.event." WIRE_EVENT_ALARM_STATE ".*",
 	    &wire_alarm_changed_desc, on_event_read_alarm },
 };
 
