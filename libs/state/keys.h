@@ -385,12 +385,12 @@
 /*
  * nav: hash, of a user and soul: turns (completed since the newest cycle), why
  * (the highest trigger that waits), seen (the newest events, tokens of their
- * ids, each with a space after it), session, term (ids), at (ms; when the newest
- * cycle began), day, used (cycles of that day), n (all cycles), since (turns
- * since the mind link was stored); while a cycle runs: id, run (its trigger),
- * tries, out (what it has decided, navigator_output); expires.  Sorted set, of
- * each bucket: user:soul (tokens) by when a cycle is due (ms), or its claim
- * ends.  Mind link: string: mind_link, JSON; expires.
+ * ids, each with a space after it), session, term (ids), at (ms; when the
+ * newest cycle began), day, used (cycles of that day), n (all cycles), since
+ * (turns since the mind link was stored); while a cycle runs: id, run (its
+ * trigger), tries, out (what it has decided, navigator_output); expires. Sorted
+ * set, of each bucket: user:soul (tokens) by when a cycle is due (ms), or its
+ * claim ends.  Mind link: string: mind_link, JSON; expires.
  */
 #define NAV_FORMAT    "1"
 #define KEY_NAV_PRE   "soul:nav:"

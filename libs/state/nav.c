@@ -159,8 +159,8 @@ nav_decide(struct state *s, struct nav_cycle *c, int64_t lease_ms,
 }
 
 enum rc
-nav_end(struct state *s, const struct nav_cycle *c,
-    const struct nav_rule *rule, struct wall *due)
+nav_end(struct state *s, const struct nav_cycle *c, const struct nav_rule *rule,
+    struct wall *due)
 {
 	struct script_call call;
 

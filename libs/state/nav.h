@@ -3,8 +3,8 @@
  * mind, and its newest suggestion (the mind link).
  *
  * A soul and user have one cycle at a time.  Triggers that come meanwhile, or
- * too soon after it, become one cycle.  Everything here is a call (state.h), and
- * is deleted with the soul.
+ * too soon after it, become one cycle.  Everything here is a call (state.h),
+ * and is deleted with the soul.
  */
 #ifndef STATE_NAV_H
 #define STATE_NAV_H
@@ -40,7 +40,7 @@ struct nav_key {
 /* Something that has happened. */
 struct nav_event {
 	struct nav_key key;
-	struct str id; /* the same event has the same */
+	struct str id;                      /* the same event has the same */
 	struct str session_id, terminal_id; /* absent: as before */
 	bool turn;                          /* a turn was completed */
 	enum nav_trigger trigger;           /* NAV_NONE: by itself it is none */
@@ -66,7 +66,7 @@ struct nav_cycle {
 	struct nav_key key;
 	struct str id;
 	enum nav_trigger trigger;
-	int64_t tries;                      /* claims so far: 1 the first time */
+	int64_t tries; /* claims so far: 1 the first time */
 	struct str session_id, terminal_id; /* of the newest turn; or absent */
 	struct str output; /* what it has decided before; absent: nothing */
 };
@@ -86,17 +86,17 @@ struct nav_claim {
 
 /*
  * nav_claim(s, claim, a, out):
- * Claim cycles that are due by Redis' clock.  A claim that ends before nav_end()
- * is claimed again, as the same cycle.
+ * Claim cycles that are due by Redis' clock.  A claim that ends before
+ * nav_end() is claimed again, as the same cycle.
  */
 enum rc nav_claim(struct state *s, const struct nav_claim *claim,
     struct arena *a, struct nav_cycle_list *out) RC_CHECK;
 
 /*
  * nav_decide(s, c, lease_ms, output, a):
- * Store what c has decided, unless it has before, and extend its claim; c->output
- * is what is stored.  Absent: extend only.  RC_CONFLICT: c has ended, or its
- * soul was deleted.
+ * Store what c has decided, unless it has before, and extend its claim;
+ * c->output is what is stored.  Absent: extend only.  RC_CONFLICT: c has ended,
+ * or its soul was deleted.
  */
 enum rc nav_decide(struct state *s, struct nav_cycle *c, int64_t lease_ms,
     struct str output, struct arena *a) RC_CHECK;
@@ -112,9 +112,8 @@ enum rc nav_end(struct state *s, const struct nav_cycle *c,
 /* ---- mind link ---- */
 
 /*
- * mind_link_put(s, c, json): Store c's suggestion (mind_link); RC_CONFLICT as of
- * nav_decide().
- * mind_link_read(s, key, a, json): The newest; absent: none.
+ * mind_link_put(s, c, json): Store c's suggestion (mind_link); RC_CONFLICT as
+ * of nav_decide(). mind_link_read(s, key, a, json): The newest; absent: none.
  */
 enum rc mind_link_put(
     struct state *s, const struct nav_cycle *c, struct str json) RC_CHECK;

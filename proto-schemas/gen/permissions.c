@@ -160,12 +160,10 @@ nats_reads(const json_t *stream, const char *who)
 }
 
 static void
-nats_add_consumer(
-    const char *stream, const char *name, struct nats_rights *out)
+nats_add_consumer(const char *stream, const char *name, struct nats_rights *out)
 {
 	nats_add(&out->publish,
-	    gen_printf(
-		"$JS.API.CONSUMER.DURABLE.CREATE.%s.%s", stream, name));
+	    gen_printf("$JS.API.CONSUMER.DURABLE.CREATE.%s.%s", stream, name));
 	nats_add(&out->publish, gen_printf("$JS.ACK.%s.%s.>", stream, name));
 	nats_add(
 	    &out->subscribe, gen_printf("soul.deliver.%s.%s", stream, name));

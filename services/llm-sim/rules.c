@@ -13,8 +13,8 @@
 #define RULES_SUMMARY_MAX 200
 #define RULES_TEXT_MAX    65536
 /* What a soul thinks between turns. */
-#define RULES_THOUGHT                                                       \
-	"{\"suggestion\":\"先安慰主人，少讲道理，多听。\","              \
+#define RULES_THOUGHT                                                     \
+	"{\"suggestion\":\"先安慰主人，少讲道理，多听。\"," \
 	"\"intent\":\"comfort\",\"psyche_delta\":{\"intimacy\":0.1}}"
 
 /* Words of the user, the tool they call, and its arguments. */

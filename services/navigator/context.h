@@ -26,7 +26,8 @@ struct state;
 struct svc;
 struct worker_pool;
 
-/* An idle soul that does not think, or has thought, is idle again after this. */
+/* An idle soul that does not think, or has thought, is idle again after this.
+ */
 #define NAVIGATOR_IDLE_AGAIN_MS 3600000
 
 struct navigator_conf {

@@ -3,8 +3,8 @@
  * action out, which the caller carries out and answers with the next event.
  *
  * load → think → (repair, a single time) → decide: store the output → effects,
- * one after the other → end.  A cycle that another process began and had decided
- * begins with the effects.
+ * one after the other → end.  A cycle that another process began and had
+ * decided begins with the effects.
  */
 #ifndef NAVIGATOR_CYCLE_H
 #define NAVIGATOR_CYCLE_H
@@ -60,7 +60,7 @@ enum cycle_event {
 enum cycle_action {
 	CYCLE_LOAD,
 	CYCLE_THINK,
-	CYCLE_REPAIR,  /* think once more, with what was wrong */
+	CYCLE_REPAIR, /* think once more, with what was wrong */
 	CYCLE_DECIDE,
 	CYCLE_EFFECT,  /* c->effect */
 	CYCLE_END,     /* as c->end says */

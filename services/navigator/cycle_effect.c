@@ -89,8 +89,8 @@ effect_suggestion(struct cycle_run *x)
 		.id = x->c.id };
 	enum rc rc;
 
-	wall_format((struct wall){ clock_wall().ms + MIND_LINK_TTL_MS }, 0,
-	    until);
+	wall_format(
+	    (struct wall){ clock_wall().ms + MIND_LINK_TTL_MS }, 0, until);
 	m.expires_at = str_of(until);
 	if (x->emotion != NULL &&
 	    wire_encode(&wire_emotion_state_desc, &x->emotion->soul_emotion, &b,
@@ -132,14 +132,11 @@ effect_psyche(struct cycle_run *x)
 }
 
 static enum rc
-effect_put_memory(
-    struct cycle_run *x, size_t i, struct str now, struct buf *b)
+effect_put_memory(struct cycle_run *x, size_t i, struct str now, struct buf *b)
 {
-	const struct wire_navigator_output_memories *m =
-	    &x->out.o.memories[i];
+	const struct wire_navigator_output_memories *m = &x->out.o.memories[i];
 	const struct wire_memory_job job = {
-		.job_id = arena_printf(
-		    x->a, "%.*s_%zu", STR_ARG(x->c.id), i),
+		.job_id = arena_printf(x->a, "%.*s_%zu", STR_ARG(x->c.id), i),
 		.kind = STR(JOB_KIND),
 		.user_id = x->c.key.user_id,
 		.soul_id = x->c.key.soul_id,
@@ -191,8 +188,7 @@ effect_archival(struct cycle_run *x)
 	enum rc rc = RC_OK;
 
 	if (k.session_id.n > 0)
-		rc = session_request_summary(
-		    x->n->state, &k, &any, &requested);
+		rc = session_request_summary(x->n->state, &k, &any, &requested);
 	return effect_event(x, "archival", rc);
 }
 
@@ -220,8 +216,7 @@ effect_speech(struct cycle_run *x)
 	void *reply;
 	enum rc rc;
 
-	wall_format(
-	    (struct wall){ clock_wall().ms + SPEAK_FOR }, 0, until);
+	wall_format((struct wall){ clock_wall().ms + SPEAK_FOR }, 0, until);
 	req.expires_at = str_of(until);
 	rc = peer_call(&c, &req, &reply);
 	/* Later it would not be worth speaking about. */
@@ -256,7 +251,7 @@ enum cycle_event
 cycle_effect_do(struct cycle_run *x)
 {
 	static enum cycle_event (*const effects[EFFECT_N])(
-	    struct cycle_run *x) = {
+	    struct cycle_run * x) = {
 		[EFFECT_LINK] = effect_link,
 		[EFFECT_SUGGESTION] = effect_suggestion,
 		[EFFECT_PSYCHE] = effect_psyche,

@@ -142,8 +142,7 @@ load_forgotten(struct cycle_run *x, struct str result)
 
 	if (wire_tree_parse(result, &v) != RC_OK)
 		return query;
-	query =
-	    arena_str(x->a, wire_tree_text(wire_tree_get(v, STR("query"))));
+	query = arena_str(x->a, wire_tree_text(wire_tree_get(v, STR("query"))));
 	wire_tree_free(v);
 	return query;
 }
@@ -255,9 +254,8 @@ load_memories(struct cycle_run *x)
 static void
 load_alarms(struct cycle_run *x)
 {
-	const struct wire_alarm_list_request req = {
-		.user_id = x->c.key.user_id
-	};
+	const struct wire_alarm_list_request req = { .user_id =
+							 x->c.key.user_id };
 	struct peer_call c = load_call(x, WIRE_SUBJECT_ALARM_LIST);
 	const struct wire_alarm_list *reply;
 	struct str *list;
@@ -271,8 +269,8 @@ load_alarms(struct cycle_run *x)
 		return;
 	reply = msg;
 	list = arena_alloc(x->a, ALARM_MAX * sizeof(*list));
-	for (size_t i = 0;
-	     list != NULL && i < reply->n_alarms && n < ALARM_MAX; i++) {
+	for (size_t i = 0; list != NULL && i < reply->n_alarms && n < ALARM_MAX;
+	     i++) {
 		const struct wire_alarm *m = &reply->alarms[i];
 
 		list[n] = arena_printf(x->a, "%.*s %.*s",

@@ -35,8 +35,8 @@ cycle_run_extend(void *arg)
 {
 	struct cycle_run *x = arg;
 	struct navigator *n = x->n;
-	enum rc rc = nav_decide(
-	    n->state, &x->c, n->conf->lease_s * 1000, STR(""), x->a);
+	enum rc rc =
+	    nav_decide(n->state, &x->c, n->conf->lease_s * 1000, STR(""), x->a);
 
 	if (rc == RC_CONFLICT)
 		x->lost = true;
@@ -104,8 +104,7 @@ cycle_run_call(struct cycle_run *x, const struct llm_message *m, size_t n)
 		.nmessages = n,
 		.temperature = -1,
 		.trace = &x->trace,
-		.deadline = { clock_wall().ms +
-		    x->n->conf->think_s * 1000 },
+		.deadline = { clock_wall().ms + x->n->conf->think_s * 1000 },
 		.on_done = cycle_run_on_answer,
 		.arg = x,
 	};
@@ -198,8 +197,8 @@ static enum cycle_event
 cycle_run_take(struct cycle_run *x)
 {
 	struct wire_err err = { 0 };
-	enum rc rc = wire_decode(&wire_navigator_output_desc, x->c.output, x->a,
-	    &x->out.o, &err);
+	enum rc rc = wire_decode(
+	    &wire_navigator_output_desc, x->c.output, x->a, &x->out.o, &err);
 
 	if (rc != RC_OK) {
 		log_error("nav.output_invalid", LOG_V("cycle", x->c.id),
@@ -223,8 +222,8 @@ cycle_run_decide(struct cycle_run *x)
 		log_error("nav.output_invalid", LOG_V("cycle", x->c.id),
 		    LOG_S("path", err.path), LOG_S("why", err.why));
 	else
-		rc = nav_decide(x->n->state, &x->c,
-		    x->n->conf->lease_s * 1000, buf_str(&b), x->a);
+		rc = nav_decide(x->n->state, &x->c, x->n->conf->lease_s * 1000,
+		    buf_str(&b), x->a);
 	buf_free(&b);
 	if (rc == RC_CONFLICT)
 		return CYCLE_LOST;

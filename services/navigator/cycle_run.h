@@ -32,7 +32,7 @@ struct cycle_run {
 	/* What there is to think about. */
 	struct think_view view;
 	struct drive_levels drives;
-	struct memory_policy policy; /* for memories */
+	struct memory_policy policy;                    /* for memories */
 	const struct wire_emotion_state_reply *emotion; /* NULL: unknown */
 	/* What it has thought. */
 	struct think_output out;

@@ -111,8 +111,8 @@ navigator_count(struct navigator *n)
 	for (int t = NAV_IDLE; t < NAV_TRIGGER_N; t++)
 		for (int e = 0; e < CYCLE_END_N; e++) {
 			struct str name =
-			    wire_navigator_suggestion_trigger_names[
-				trigger_label((enum nav_trigger)t)];
+			    wire_navigator_suggestion_trigger_names
+				[trigger_label((enum nav_trigger)t)];
 
 			(void)snprintf(labels, sizeof(labels),
 			    "trigger=\"%.*s\",end=\"%s\"", STR_ARG(name),
@@ -122,8 +122,8 @@ navigator_count(struct navigator *n)
 			    "Cycles, by what began them and how they ended.",
 			    labels);
 		}
-	n->seconds = metric_histogram(set, "soul_nav_cycle_seconds",
-	    "Duration of cycles.", NULL);
+	n->seconds = metric_histogram(
+	    set, "soul_nav_cycle_seconds", "Duration of cycles.", NULL);
 	n->unreadable = metric_counter(set, "soul_nav_unreadable_total",
 	    "Outputs of the model that are not readable.", NULL);
 	n->unknown_names = metric_counter(set, "soul_nav_unknown_names_total",
@@ -132,9 +132,8 @@ navigator_count(struct navigator *n)
 	    "Memories that the user has not stated.", NULL);
 	n->events = metric_counter(
 	    set, "soul_nav_events_total", "Events that were counted.", NULL);
-	n->events_invalid = metric_counter(set,
-	    "soul_nav_events_invalid_total", "Events that are not readable.",
-	    NULL);
+	n->events_invalid = metric_counter(set, "soul_nav_events_invalid_total",
+	    "Events that are not readable.", NULL);
 }
 
 void *

@@ -114,14 +114,13 @@ on_due_start(struct navigator *n)
 {
 	enum rc rc;
 
-	n->poll = bucket_poll_new(
-	    &(struct bucket_poll_opts){ .loop = n->loop,
-		.state = n->state,
-		.role = "nav",
-		.sweep_ms = SWEEP_MS,
-		.ready = on_due_ready,
-		.poll = on_due_poll,
-		.arg = n });
+	n->poll = bucket_poll_new(&(struct bucket_poll_opts){ .loop = n->loop,
+	    .state = n->state,
+	    .role = "nav",
+	    .sweep_ms = SWEEP_MS,
+	    .ready = on_due_ready,
+	    .poll = on_due_poll,
+	    .arg = n });
 	rc = bus_subscribe(
 	    n->bus, WIRE_SUBJECT_NAV_HINT, NULL, on_due_hinted, n, NULL);
 	if (rc != RC_OK)

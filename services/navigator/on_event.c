@@ -32,8 +32,7 @@ struct on_event {
 };
 
 /* Fill in *out of a payload; RC_NOENT: it is no reason to think. */
-typedef enum rc (*on_event_read_fn)(
-    const void *payload, struct nav_event *out);
+typedef enum rc (*on_event_read_fn)(const void *payload, struct nav_event *out);
 
 struct on_event_kind {
 	const char *consumer, *filter;
@@ -141,8 +140,8 @@ on_event_main(void *arg)
 }
 
 static void
-on_event_message(struct navigator *n, const struct on_event_kind *kind,
-    struct bus_msg *msg)
+on_event_message(
+    struct navigator *n, const struct on_event_kind *kind, struct bus_msg *msg)
 {
 	struct on_event *e = mem_zalloc(sizeof(*e));
 

@@ -54,9 +54,8 @@ enum rc
 peer_call(const struct peer_call *c, const void *msg, void **out)
 {
 	struct peer_pending p = { .c = c, .fiber = fiber_self() };
-	const struct bus_meta meta = {
-		.deadline = { clock_wall().ms + c->ms }, .trace = c->trace
-	};
+	const struct bus_meta meta = { .deadline = { clock_wall().ms + c->ms },
+		.trace = c->trace };
 	struct buf b = BUF_INIT(BODY_MAX);
 	struct wire_err err = { 0 };
 	enum rc rc = wire_encode(c->request, msg, &b, &err);
@@ -96,11 +95,10 @@ enum rc
 peer_publish(struct bus *bus, const struct peer_item *item)
 {
 	struct peer_publishing p = { .fiber = fiber_self() };
-	const struct bus_meta meta = {
-		.deadline = { clock_wall().ms + PUBLISH_MS },
+	const struct bus_meta meta = { .deadline = { clock_wall().ms +
+					   PUBLISH_MS },
 		.trace = item->trace,
-		.msg_id = item->id
-	};
+		.msg_id = item->id };
 	enum rc rc = bus_stream_publish(bus, item->subject, item->json, &meta,
 	    (struct bus_pub_ack_handler){ peer_on_stored, &p });
 

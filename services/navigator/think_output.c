@@ -217,8 +217,8 @@ output_read_evolution(struct output_reader *r, const struct wire_tree *v)
 		    r, wire_tree_get(v, STR("need")), "/need", NEED_MAX);
 		e->why = output_text(
 		    r, wire_tree_get(v, STR("why")), "/why", REASON_MAX);
-		e->example = output_text(
-		    r, wire_tree_get(v, STR("example")), "/example", REASON_MAX);
+		e->example = output_text(r, wire_tree_get(v, STR("example")),
+		    "/example", REASON_MAX);
 	} else {
 		e->need = output_text(r, v, "", NEED_MAX);
 	}
@@ -313,8 +313,7 @@ static const struct {
 };
 
 static void
-output_read_member(
-    struct output_reader *r, size_t i, const struct wire_tree *v)
+output_read_member(struct output_reader *r, size_t i, const struct wire_tree *v)
 {
 	r->path = output_members[i].name;
 	output_members[i].read(r, v);
@@ -380,8 +379,7 @@ output_find_object(struct str s)
 	size_t i;
 
 	for (i = 0; i < NELEM(parts); i++) {
-		if (parts[i].n == 0 ||
-		    wire_tree_parse(parts[i], &v) != RC_OK)
+		if (parts[i].n == 0 || wire_tree_parse(parts[i], &v) != RC_OK)
 			continue;
 		if (wire_tree_kind(v) == WIRE_TREE_OBJECT)
 			return v;
@@ -499,8 +497,8 @@ output_try_line(struct output_reader *r, struct str line)
 		for (k = 0; value.p == NULL && k < 3 &&
 		     output_members[i].lines[k] != NULL;
 		     k++)
-			value = output_line_value(
-			    line, output_members[i].lines[k]);
+			value =
+			    output_line_value(line, output_members[i].lines[k]);
 		if (value.p != NULL) {
 			output_read_line(r, i, value);
 			return;

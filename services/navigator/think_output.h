@@ -33,8 +33,8 @@ struct think_output {
 
 /*
  * think_output_read(text, a, out, why):
- * RC_INVALID with why: what is wrong, for the model and the log.  RC_TOOBIG if a
- * is full.  Texts live in a.  Texts beyond a limit are shortened, numbers are
+ * RC_INVALID with why: what is wrong, for the model and the log.  RC_TOOBIG if
+ * a is full.  Texts live in a.  Texts beyond a limit are shortened, numbers are
  * limited to THINK_DELTA_MAX, and what is empty or null counts as absent.
  */
 enum rc think_output_read(struct str text, struct arena *a,

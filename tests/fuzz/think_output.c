@@ -25,8 +25,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(rc == RC_OK || rc == RC_TOOBIG ||
 	    (rc == RC_INVALID && why[0] == '/'));
 	if (rc == RC_OK)
-		must(wire_encode(
-			 &wire_navigator_output_desc, &out.o, &b, &err) == RC_OK);
+		must(wire_encode(&wire_navigator_output_desc, &out.o, &b,
+			 &err) == RC_OK);
 	buf_free(&b);
 	arena_free(a);
 	return 0;

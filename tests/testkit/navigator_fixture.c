@@ -12,9 +12,9 @@
 #include "state/nav.h"
 #include "state/session.h"
 
-#define SOUL_EMOTION                                                     \
-	"\"soul_id\":\"s1\",\"soul_emotion\":{\"p\":0,\"a\":0,\"d\":0,"  \
-	"\"drives\":{\"fear\":0.1,\"survival\":0.9,\"curiosity\":%.2f,"  \
+#define SOUL_EMOTION                                                    \
+	"\"soul_id\":\"s1\",\"soul_emotion\":{\"p\":0,\"a\":0,\"d\":0," \
+	"\"drives\":{\"fear\":0.1,\"survival\":0.9,\"curiosity\":%.2f," \
 	"\"laziness\":%.2f,\"intimacy\":%.2f}}"
 
 static void
@@ -77,8 +77,7 @@ fixture_serve(struct navigator_fixture *f)
 	f->jobs = tk_nats_listen(f->nc, "soul.job.*");
 	f->suggestions =
 	    tk_nats_listen(f->nc, "soul.event.navigator_suggestion.*");
-	f->notices =
-	    tk_nats_listen(f->nc, "soul.event.system_notification.*");
+	f->notices = tk_nats_listen(f->nc, "soul.event.system_notification.*");
 }
 
 void
@@ -140,8 +139,7 @@ navigator_fixture_spawn(struct navigator_fixture *f, int i)
 	snprintf(name, sizeof(name), "navigator-%d", i);
 	tk_service_spawn(&f->nav[i], "navigator", name, &e);
 	tk_service_wait(&f->nav[i]);
-	ck_assert(
-	    tk_until(fixture_has_consumer, f, NAVIGATOR_FIXTURE_MS));
+	ck_assert(tk_until(fixture_has_consumer, f, NAVIGATOR_FIXTURE_MS));
 }
 
 void
@@ -165,8 +163,7 @@ navigator_fixture_stop(struct navigator_fixture *f)
 }
 
 static void
-fixture_message(
-    struct navigator_fixture *f, const char *role, const char *text)
+fixture_message(struct navigator_fixture *f, const char *role, const char *text)
 {
 	const struct session_key k = { STR("u1"), STR("c1") };
 	char now[WALL_FORMAT_MAX];
@@ -174,11 +171,11 @@ fixture_message(
 	char *s;
 
 	wall_format(clock_wall(), 0, now);
-	j = json_pack("{ssssss}", "role", role, "content", text, "created_at",
-	    now);
+	j = json_pack(
+	    "{ssssss}", "role", role, "content", text, "created_at", now);
 	s = json_dumps(j, JSON_COMPACT);
-	ck_assert_int_eq(session_append(f->db.s, &k,
-			     &(struct str){ s, strlen(s) }, 1, NULL),
+	ck_assert_int_eq(
+	    session_append(f->db.s, &k, &(struct str){ s, strlen(s) }, 1, NULL),
 	    RC_OK);
 	free(s);
 	json_decref(j);
@@ -231,14 +228,13 @@ navigator_fixture_script(struct navigator_fixture *f, const char *answers)
 	while (rest.n > 0) {
 		part = str_split(&rest, '|');
 		json_array_append_new(list,
-		    json_pack("{ssss%}", "kind", "answer", "text", part.p,
-			part.n));
+		    json_pack(
+			"{ssss%}", "kind", "answer", "text", part.p, part.n));
 	}
 	j = json_pack("{so}", "faults", list);
 	body = json_dumps(j, 0);
 	ck_assert_int_eq(
-	    tk_http_request(f->llm.http, &a, "POST", "/sim/script", body),
-	    200);
+	    tk_http_request(f->llm.http, &a, "POST", "/sim/script", body), 200);
 	tk_response_free(&a);
 	free(body);
 	json_decref(j);
@@ -252,8 +248,7 @@ navigator_fixture_calls(struct navigator_fixture *f)
 }
 
 long long
-navigator_fixture_ended(
-    struct navigator_fixture *f, int i, const char *labels)
+navigator_fixture_ended(struct navigator_fixture *f, int i, const char *labels)
 {
 	char name[128];
 

@@ -1,6 +1,6 @@
 /*
- * navigator_fixture: nats-server, Redis with souls, the simulated language model,
- * navigators, and the services that they call.  Failures fail the test.
+ * navigator_fixture: nats-server, Redis with souls, the simulated language
+ * model, navigators, and the services that they call.  Failures fail the test.
  */
 #ifndef TESTKIT_NAVIGATOR_FIXTURE_H
 #define TESTKIT_NAVIGATOR_FIXTURE_H
@@ -59,8 +59,7 @@ void navigator_fixture_stop(struct navigator_fixture *f);
 void navigator_fixture_say(struct navigator_fixture *f, const char *text);
 void navigator_fixture_turn(
     struct navigator_fixture *f, const char *soul, const char *emotion);
-void navigator_fixture_script(
-    struct navigator_fixture *f, const char *answers);
+void navigator_fixture_script(struct navigator_fixture *f, const char *answers);
 long long navigator_fixture_calls(struct navigator_fixture *f);
 long long navigator_fixture_ended(
     struct navigator_fixture *f, int i, const char *labels);

@@ -1,6 +1,6 @@
 /*
- * hunch: what the slow mind suggests, as a line of the system prompt.  The model
- * is to follow it, and never to quote it.
+ * hunch: what the slow mind suggests, as a line of the system prompt.  The
+ * model is to follow it, and never to quote it.
  */
 #include "core/arena.h"
 #include "model/model.h"

@@ -310,8 +310,7 @@ static void
 load_mind_link(struct turn_run *r)
 {
 	const struct nav_key k = { r->req->user_id, r->facts.soul_id };
-	enum rc rc = mind_link_read(
-	    r->o->state, &k, r->a, &r->facts.mind_link);
+	enum rc rc = mind_link_read(r->o->state, &k, r->a, &r->facts.mind_link);
 
 	if (rc != RC_OK)
 		log_debug("turn.mind_link", LOG_RC(rc));

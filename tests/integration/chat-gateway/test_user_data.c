@@ -9,10 +9,10 @@
 #include "core/mem.h"
 #include "state/alarm_entry.h"
 #include "state/mcp.h"
+#include "state/nav.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/speech.h"
-#include "state/nav.h"
 #include "state/star_home.h"
 #include "state/turn.h"
 #include "testkit/gateway_fixture.h"
@@ -241,16 +241,13 @@ put_cycle(struct gateway_fixture *b, const char *soul)
 		.session_id = STR("s1"),
 		.terminal_id = STR("t1"),
 		.turn = true };
-	struct nav_claim claim = { .lease_ms = 600000,
-		.max = 1,
-		.per_day = 1 };
+	struct nav_claim claim = { .lease_ms = 600000, .max = 1, .per_day = 1 };
 	struct nav_cycle_list list;
 	struct wall due;
 
 	ck_assert_int_eq(nav_note(b->db.s, &e, &rule, &due), RC_OK);
 	ck_assert_int_eq(state_bucket(e.key.user_id, &claim.bucket), RC_OK);
-	ck_assert_int_eq(
-	    nav_claim(b->db.s, &claim, b->db.arena, &list), RC_OK);
+	ck_assert_int_eq(nav_claim(b->db.s, &claim, b->db.arena, &list), RC_OK);
 	ck_assert_uint_eq(list.n, 1);
 	ck_assert_int_eq(mind_link_put(b->db.s, &list.cycle[0],
 			     STR("{\"suggestion\":\"secret\"}")),

@@ -6,13 +6,13 @@
 
 #include "testkit/navigator_fixture.h"
 
-#define GOOD                                                               \
-	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","             \
-	"\"psyche_delta\":{\"intimacy\":0.1,\"hope\":1},"                  \
-	"\"memory_archival\":true,"                                        \
-	"\"evolution_request\":{\"need\":\"查天气\"},"                     \
-	"\"memories\":[{\"text\":\"用户对花生过敏\",\"type\":\"fact\"},"   \
-	"\"用户住在火星\"],"                                               \
+#define GOOD                                                                    \
+	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","              \
+	"\"psyche_delta\":{\"intimacy\":0.1,\"hope\":1},"                       \
+	"\"memory_archival\":true,"                                             \
+	"\"evolution_request\":{\"need\":\"查天气\"},"                       \
+	"\"memories\":[{\"text\":\"用户对花生过敏\",\"type\":\"fact\"}," \
+	"\"用户住在火星\"],"                                              \
 	"\"proactive\":{\"text\":\"问问睡得好吗\",\"urgency\":\"low\"}}"
 
 static const char *
@@ -151,8 +151,7 @@ TEST_T(without_a_model_nothing_is_suggested, 60)
 	f.env[0] = "NAV_THINK_SECONDS=1";
 	navigator_fixture_spawn(&f, 0);
 	navigator_fixture_turn(&f, "s1", "anger");
-	navigator_fixture_wait_ended(
-	    &f, "trigger=\"emotion\",end=\"model\"");
+	navigator_fixture_wait_ended(&f, "trigger=\"emotion\",end=\"model\"");
 	ck_assert_ptr_null(navigator_fixture_link(&f, "s1"));
 	ck_assert_ptr_null(tk_nats_next(f.suggestions, 0, NULL));
 	/* It thinks when there is one, and is tried again. */

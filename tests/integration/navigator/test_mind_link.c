@@ -38,8 +38,7 @@ start_navigator(struct minds *m)
 	tk_service_start(&m->llm, "llm-sim", "llm-sim", &sim);
 	tk_env_put(&e, "NATS_URL=%s", m->orch.nats.url);
 	tk_env_put(&e, "REDIS_URL=%s", m->orch.redis.url);
-	tk_env_put(
-	    &e, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", m->llm.http);
+	tk_env_put(&e, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", m->llm.http);
 	tk_env_list(&e, TK_ENV("REDIS_TIMEOUT_MS=5000"));
 	tk_service_start(&m->nav, "navigator", "navigator", &e);
 	ck_assert(tk_until(has_consumer, m, ORCH_WAIT_MS));
@@ -56,8 +55,7 @@ sad_turn(struct minds *m)
 	snprintf(text, sizeof(text), "我好难过，第%zu次", n + 1);
 	orch_model_reply(&m->orch.model, "我在。", NULL);
 	orch_turn_start(&t, &m->orch, text);
-	orch_ck_completed(
-	    &t, .reply = "我在。", .executed = "", .failed = "");
+	orch_ck_completed(&t, .reply = "我在。", .executed = "", .failed = "");
 	orch_turn_close(&t);
 	ck_assert_uint_eq(orch_model_requests(&m->orch.model), n + 1);
 	return orch_model_text(orch_model_request(&m->orch.model, n), 0);

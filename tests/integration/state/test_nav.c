@@ -54,9 +54,9 @@ note(struct state_fixture *f, const char *id, bool turn, enum nav_trigger t,
 static struct nav_cycle_list
 claim_for(struct state_fixture *f, int64_t lease_ms, int64_t per_day)
 {
-	struct nav_claim c = { .lease_ms = lease_ms,
-		.max = 8,
-		.per_day = per_day };
+	struct nav_claim c = {
+		.lease_ms = lease_ms, .max = 8, .per_day = per_day
+	};
 	struct nav_cycle_list list;
 
 	OK(state_bucket(key.user_id, &c.bucket));
@@ -79,8 +79,8 @@ put_body(struct state_fixture *f, int64_t until)
 
 	snprintf(value, sizeof(value), "%lld 1 main", (long long)until);
 	OK(state_key(text, KEY_BODIES, ids, 2, &k));
-	OK(state_cmd(f->s,
-	    STATE_ARGS(STR("HSET"), k, STR("t1"), str_of(value)), NULL));
+	OK(state_cmd(
+	    f->s, STATE_ARGS(STR("HSET"), k, STR("t1"), str_of(value)), NULL));
 }
 
 TEST(five_turns_are_one_cycle)

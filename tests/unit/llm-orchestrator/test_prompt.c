@@ -202,15 +202,14 @@ ck_hunch(const char *json, int64_t age_ms, const char *want)
 	struct buf b = BUF_INIT(65536);
 	struct wall made;
 
-	ck_assert_int_eq(
-	    wall_parse(STR("2026-11-27T08:00:00Z"), &made), RC_OK);
+	ck_assert_int_eq(wall_parse(STR("2026-11-27T08:00:00Z"), &made), RC_OK);
 	made.ms += age_ms;
 	hunch_write(str_of(json), made, &b);
 	if (want == NULL)
 		ck_assert_uint_eq(b.n, 0);
 	else
-		ck_assert_msg(str_find(buf_str(&b), str_of(want)) >= 0,
-		    "%.*s", STR_ARG(buf_str(&b)));
+		ck_assert_msg(str_find(buf_str(&b), str_of(want)) >= 0, "%.*s",
+		    STR_ARG(buf_str(&b)));
 	buf_free(&b);
 }
 

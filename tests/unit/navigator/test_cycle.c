@@ -21,8 +21,7 @@ static const struct {
 	    CYCLE_END_RESTED },
 	{ CYCLE_LOADING, CYCLE_FAILED, CYCLE_ABANDON, CYCLE_ENDING,
 	    CYCLE_END_ABANDONED },
-	{ CYCLE_LOADING, CYCLE_LOST, CYCLE_STOP, CYCLE_ENDING,
-	    CYCLE_END_LOST },
+	{ CYCLE_LOADING, CYCLE_LOST, CYCLE_STOP, CYCLE_ENDING, CYCLE_END_LOST },
 	{ CYCLE_THINKING, CYCLE_READ, CYCLE_DECIDE, CYCLE_DECIDING, 0 },
 	{ CYCLE_THINKING, CYCLE_UNREAD, CYCLE_REPAIR, CYCLE_REPAIRING, 0 },
 	{ CYCLE_THINKING, CYCLE_NO_MODEL, CYCLE_END, CYCLE_ENDING,
@@ -102,8 +101,7 @@ TEST(effects_come_in_order_and_then_the_end)
 
 TEST(the_last_try_leaves_out_what_fails)
 {
-	struct cycle c = { .tries = CYCLE_TRIES_MAX,
-		.effects = LINK | PSYCHE };
+	struct cycle c = { .tries = CYCLE_TRIES_MAX, .effects = LINK | PSYCHE };
 
 	ck_assert_int_eq(cycle_step(&c, CYCLE_RESUME), CYCLE_EFFECT);
 	ck_assert_int_eq(cycle_step(&c, CYCLE_FAILED), CYCLE_EFFECT);

@@ -25,12 +25,12 @@ ck_str(struct str s, const char *want)
 	ck_assert_msg(str_eq(s, str_of(want)), "%.*s", STR_ARG(s));
 }
 
-#define OBJECT                                                             \
-	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","             \
-	"\"psyche_delta\":{\"curiosity\":0.1,\"fear\":-2},"                \
+#define OBJECT                                                            \
+	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","        \
+	"\"psyche_delta\":{\"curiosity\":0.1,\"fear\":-2},"               \
 	"\"memory_archival\":true,\"evolution_request\":\"need_python\"," \
-	"\"memories\":[\"主人爱喝茶\",{\"text\":\"去了海边\","            \
-	"\"type\":\"episode\"}],"                                          \
+	"\"memories\":[\"主人爱喝茶\",{\"text\":\"去了海边\","   \
+	"\"type\":\"episode\"}],"                                         \
 	"\"proactive\":{\"text\":\"问问睡得好吗\",\"urgency\":\"high\"}}"
 
 static void
@@ -86,7 +86,8 @@ TEST(lines_of_old_prompts_are_read)
 	    RC_OK);
 	ck_object();
 	ck_assert_int_eq(
-	    read("**建议**：少说多听\n**意图**: comfort\n进化请求：无\n"), RC_OK);
+	    read("**建议**：少说多听\n**意图**: comfort\n进化请求：无\n"),
+	    RC_OK);
 	ck_str(out.o.suggestion, "少说多听");
 	ck_str(out.o.intent, "comfort");
 	ck_assert(!out.o.has_evolution_request);
@@ -103,8 +104,7 @@ TEST(what_is_not_readable_has_a_reason)
 		{ "[1,2]", "/: must be one JSON object" },
 		{ "{\"answer\":1}", "/: has none of the members" },
 		{ "{\"suggestion\":7}", "/suggestion: must be a string" },
-		{ "{\"psyche_delta\":[]}",
-		    "/psyche_delta: must be an object" },
+		{ "{\"psyche_delta\":[]}", "/psyche_delta: must be an object" },
 		{ "{\"psyche_delta\":{\"fear\":\"much\"}}",
 		    "/psyche_delta: must have numbers only" },
 		{ "{\"memory_archival\":\"maybe\"}",

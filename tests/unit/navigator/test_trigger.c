@@ -27,15 +27,15 @@ TEST(strong_bad_emotions_are_triggers)
 		ck_assert_int_eq(trigger_of_turn(&t), rows[i].trigger);
 	}
 	t = (struct wire_turn_completed){ .user_emotion = {
-		.emotion = WIRE_EMOTION_ANGER, .intensity = 1 } };
+					      .emotion = WIRE_EMOTION_ANGER,
+					      .intensity = 1 } };
 	ck_assert_int_eq(trigger_of_turn(&t), NAV_NONE);
 }
 
 TEST(a_missed_alarm_is_a_trigger)
 {
-	struct wire_alarm_changed a = {
-		.state = WIRE_ALARM_CHANGED_STATE_MISSED
-	};
+	struct wire_alarm_changed a = { .state =
+					    WIRE_ALARM_CHANGED_STATE_MISSED };
 
 	ck_assert_int_eq(trigger_of_alarm(&a), NAV_RESULT);
 	a.state = WIRE_ALARM_CHANGED_STATE_RUNG;
