@@ -200,9 +200,9 @@ build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
 LINKS_PKG_navigator := jansson libnats
 BINS_navigator := llm-sim llm-orchestrator
 # What models have thought.
-SRC_fuzz_think_output := services/navigator/think_output.c
-LINKS_fuzz_think_output := wire core
-build/fuzz/tests/fuzz/think_output.o: private CPPFLAGS += \
+SRC_fuzz_cycle_output := services/navigator/cycle_output.c
+LINKS_fuzz_cycle_output := wire core
+build/fuzz/tests/fuzz/cycle_output.o: private CPPFLAGS += \
     -iquote services/navigator
 LINKS_PKG_alarm-clock := jansson libnats
 LINKS_alarm-clock := state alarm

@@ -13,7 +13,7 @@
 #define RULES_SUMMARY_MAX 200
 #define RULES_TEXT_MAX    65536
 /* What a soul thinks between turns. */
-#define RULES_THOUGHT                                                     \
+#define RULES_SUGGESTION                                                  \
 	"{\"suggestion\":\"先安慰主人，少讲道理，多听。\"," \
 	"\"intent\":\"comfort\",\"psyche_delta\":{\"intimacy\":0.1}}"
 
@@ -274,7 +274,7 @@ rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
 
 	*out = (struct rules_result){ 0 };
 	if (rules_system_has(req, STR("潜意识"))) {
-		out->text = STR(RULES_THOUGHT);
+		out->text = STR(RULES_SUGGESTION);
 		return RC_OK;
 	}
 	if (rules_wants_summary(req)) {

@@ -28,14 +28,14 @@ struct worker_pool;
 
 /* An idle soul that does not think, or has thought, is idle again after this.
  */
-#define NAVIGATOR_IDLE_AGAIN_MS 3600000
+#define NAVIGATOR_IDLE_NEXT_MS 3600000
 
 struct navigator_conf {
 	const char *redis_url;
 	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	struct llm_conf llm;
-	int64_t count, idle_s, gap_s, per_day, think_s, lease_s, max_cycles;
+	int64_t count, idle_s, gap_s, per_day, timeout_s, lease_s, max_cycles;
 };
 
 /* The options that fill it. */

@@ -92,7 +92,7 @@ cycle_enter(struct cycle *c, enum cycle_state s, enum cycle_action a)
 
 /* Thinking or repairing. */
 static enum cycle_action
-cycle_thought(struct cycle *c, enum cycle_event e)
+cycle_completed(struct cycle *c, enum cycle_event e)
 {
 	if (e == CYCLE_READ)
 		return cycle_enter(c, CYCLE_DECIDING, CYCLE_DECIDE);
@@ -100,7 +100,7 @@ cycle_thought(struct cycle *c, enum cycle_event e)
 		return cycle_end(c, CYCLE_END_MODEL);
 	if (e != CYCLE_UNREAD)
 		return CYCLE_STOP;
-	if (c->state == CYCLE_THINKING)
+	if (c->state == CYCLE_COMPLETING)
 		return cycle_enter(c, CYCLE_REPAIRING, CYCLE_REPAIR);
 	return cycle_end(c, CYCLE_END_UNREADABLE);
 }
@@ -120,11 +120,11 @@ cycle_step(struct cycle *c, enum cycle_event e)
 	if (e == CYCLE_FAILED)
 		return cycle_fail(c);
 	if (c->state == CYCLE_LOADING && e == CYCLE_LOADED)
-		return cycle_enter(c, CYCLE_THINKING, CYCLE_THINK);
+		return cycle_enter(c, CYCLE_COMPLETING, CYCLE_COMPLETE);
 	if (c->state == CYCLE_LOADING && e == CYCLE_RESTED)
 		return cycle_end(c, CYCLE_END_RESTED);
-	if (c->state == CYCLE_THINKING || c->state == CYCLE_REPAIRING)
-		return cycle_thought(c, e);
+	if (c->state == CYCLE_COMPLETING || c->state == CYCLE_REPAIRING)
+		return cycle_completed(c, e);
 	if (c->state == CYCLE_DECIDING && e == CYCLE_DECIDED)
 		return cycle_act(c);
 	if (c->state == CYCLE_ACTING && e == CYCLE_EFFECTED)

@@ -34,7 +34,7 @@ enum cycle_effect {
 enum cycle_state {
 	CYCLE_NEW,
 	CYCLE_LOADING,
-	CYCLE_THINKING,
+	CYCLE_COMPLETING,
 	CYCLE_REPAIRING,
 	CYCLE_DECIDING,
 	CYCLE_ACTING,
@@ -59,12 +59,12 @@ enum cycle_event {
 
 enum cycle_action {
 	CYCLE_LOAD,
-	CYCLE_THINK,
+	CYCLE_COMPLETE,
 	CYCLE_REPAIR, /* think once more, with what was wrong */
 	CYCLE_DECIDE,
 	CYCLE_EFFECT,  /* c->effect */
 	CYCLE_END,     /* as c->end says */
-	CYCLE_ABANDON, /* leave it to whoever claims it next */
+	CYCLE_ABANDON, /* leave it to the next claim */
 	CYCLE_STOP     /* nothing more: it is over */
 };
 

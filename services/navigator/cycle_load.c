@@ -104,7 +104,7 @@ load_choose(struct cycle_run *x)
 						: IDLE_HEARTBEAT;
 	if (x->view.choice == IDLE_HEARTBEAT)
 		svc_notify(x->n->svc, &notice, &x->trace);
-	return idle_thinks(x->view.choice);
+	return idle_calls_model(x->view.choice);
 }
 
 /* ---- the conversation ---- */
@@ -112,14 +112,14 @@ load_choose(struct cycle_run *x)
 /* A stored message; false: it is malformed, or older than cleared. */
 static bool
 load_message(struct cycle_run *x, struct str json, struct wall cleared,
-    struct think_message *out)
+    struct cycle_message *out)
 {
-	static const enum think_role roles[] = {
-		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER] = THINK_USER,
-		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_ASSISTANT] = THINK_SOUL,
-		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_TOOL] = THINK_TOOL,
+	static const enum cycle_role roles[] = {
+		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_USER] = CYCLE_ROLE_USER,
+		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_ASSISTANT] = CYCLE_ROLE_SOUL,
+		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_TOOL] = CYCLE_ROLE_TOOL,
 		[WIRE_SESSION_MESSAGES_ITEMS_ROLE_OBSERVATION] =
-		    THINK_OBSERVATION,
+		    CYCLE_ROLE_OBSERVATION,
 	};
 	struct wire_session_messages_items m;
 	struct wall at;
@@ -130,7 +130,7 @@ load_message(struct cycle_run *x, struct str json, struct wall cleared,
 	if (cleared.ms > 0 && wall_parse(m.created_at, &at) == RC_OK &&
 	    at.ms < cleared.ms)
 		return false;
-	*out = (struct think_message){ roles[m.role], m.name, m.content };
+	*out = (struct cycle_message){ roles[m.role], m.name, m.content };
 	return true;
 }
 
@@ -149,7 +149,7 @@ load_forgotten(struct cycle_run *x, struct str result)
 
 /* What memories are compared with; what was recalled is not shown. */
 static enum rc
-load_policy(struct cycle_run *x, struct think_message *m, size_t n)
+load_policy(struct cycle_run *x, struct cycle_message *m, size_t n)
 {
 	struct buf stated = BUF_INIT(POLICY_BYTES);
 	struct buf recalled = BUF_INIT(POLICY_BYTES);
@@ -157,9 +157,9 @@ load_policy(struct cycle_run *x, struct think_message *m, size_t n)
 	size_t i, k = 0;
 
 	for (i = 0; i < n && list != NULL; i++) {
-		if (m[i].role == THINK_USER)
+		if (m[i].role == CYCLE_ROLE_USER)
 			memory_policy_statements(m[i].text, &stated);
-		if (m[i].role != THINK_TOOL)
+		if (m[i].role != CYCLE_ROLE_TOOL)
 			continue;
 		if (str_eq(m[i].name, STR(FORGET_TOOL)))
 			list[k++ % FORGOTTEN_MAX] =
@@ -186,7 +186,7 @@ load_conversation(struct cycle_run *x)
 		x->c.key.soul_id };
 	struct session_page page = { -1, MESSAGES_MAX, MESSAGE_BYTES };
 	struct session_list list = { 0 };
-	struct think_message *m;
+	struct cycle_message *m;
 	struct session s = { 0 };
 	struct wall cleared = { 0 };
 	enum rc rc = memory_cleared(x->n->state, &scope, &cleared);

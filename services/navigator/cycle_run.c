@@ -80,16 +80,16 @@ cycle_run_free(struct cycle_run *x)
 /* ---- the model ---- */
 
 static void
-cycle_run_on_answer(void *arg, const struct llm_result *r)
+cycle_run_on_completion(void *arg, const struct llm_result *r)
 {
 	struct cycle_run *x = arg;
 
 	x->call = NULL;
-	x->answer_rc = r->rc;
+	x->completion_rc = r->rc;
 	if (r->rc == RC_OK)
-		x->answer = arena_str(x->a, r->text);
-	if (r->rc == RC_OK && x->answer.p == NULL)
-		x->answer_rc = RC_TOOBIG;
+		x->completion = arena_str(x->a, r->text);
+	if (r->rc == RC_OK && x->completion.p == NULL)
+		x->completion_rc = RC_TOOBIG;
 	if (r->rc != RC_OK)
 		log_warn("nav.model_failed", LOG_RC(r->rc),
 		    LOG_I("status", r->status));
@@ -104,8 +104,8 @@ cycle_run_call(struct cycle_run *x, const struct llm_message *m, size_t n)
 		.nmessages = n,
 		.temperature = -1,
 		.trace = &x->trace,
-		.deadline = { clock_wall().ms + x->n->conf->think_s * 1000 },
-		.on_done = cycle_run_on_answer,
+		.deadline = { clock_wall().ms + x->n->conf->timeout_s * 1000 },
+		.on_done = cycle_run_on_completion,
 		.arg = x,
 	};
 	enum rc rc;
@@ -117,51 +117,52 @@ cycle_run_call(struct cycle_run *x, const struct llm_message *m, size_t n)
 	if (rc != RC_OK)
 		return rc;
 	fiber_suspend();
-	return x->answer_rc;
+	return x->completion_rc;
 }
 
 static struct str
-cycle_run_bad_answer(const struct cycle_run *x)
+cycle_run_bad_completion(const struct cycle_run *x)
 {
-	size_t n = x->answer.n;
+	size_t n = x->completion.n;
 
-	if (n > THINK_BAD_MAX) {
-		n = THINK_BAD_MAX;
-		while (n > 0 && ((unsigned char)x->answer.p[n] & 0xc0) == 0x80)
+	if (n > CYCLE_BAD_MAX) {
+		n = CYCLE_BAD_MAX;
+		while (
+		    n > 0 && ((unsigned char)x->completion.p[n] & 0xc0) == 0x80)
 			n--;
 	}
-	return n > 0 ? (struct str){ x->answer.p, n } : STR("…");
+	return n > 0 ? (struct str){ x->completion.p, n } : STR("…");
 }
 
 static enum cycle_event
-cycle_run_think(struct cycle_run *x, bool repair)
+cycle_run_complete(struct cycle_run *x, bool repair)
 {
-	struct buf system = BUF_INIT(THINK_PROMPT_MAX);
-	struct buf user = BUF_INIT(THINK_PROMPT_MAX);
-	struct buf again = BUF_INIT(THINK_PROMPT_MAX);
+	struct buf system = BUF_INIT(CYCLE_PROMPT_MAX);
+	struct buf user = BUF_INIT(CYCLE_PROMPT_MAX);
+	struct buf repair_text = BUF_INIT(CYCLE_PROMPT_MAX);
 	struct llm_message m[4] = { { .role = LLM_SYSTEM },
 		{ .role = LLM_USER }, { .role = LLM_ASSISTANT },
 		{ .role = LLM_USER } };
 	enum rc rc;
 
-	think_prompt_system(&x->view, &system);
-	think_prompt_user(&x->view, &user);
-	think_prompt_repair(x->why, &again);
+	cycle_prompt_system(&x->view, &system);
+	cycle_prompt_user(&x->view, &user);
+	cycle_prompt_repair(x->why, &repair_text);
 	m[0].text = buf_str(&system);
 	m[1].text = buf_str(&user);
-	m[2].text = cycle_run_bad_answer(x);
-	m[3].text = buf_str(&again);
+	m[2].text = cycle_run_bad_completion(x);
+	m[3].text = buf_str(&repair_text);
 	rc = buf_rc(&user);
 	if (rc == RC_OK)
 		rc = cycle_run_call(x, m, repair ? NELEM(m) : 2);
 	buf_free(&system);
 	buf_free(&user);
-	buf_free(&again);
+	buf_free(&repair_text);
 	if (x->n->draining)
 		return CYCLE_FAILED;
 	if (rc != RC_OK)
 		return CYCLE_NO_MODEL;
-	rc = think_output_read(x->answer, x->a, &x->out, x->why);
+	rc = cycle_output_read(x->completion, x->a, &x->out, x->why);
 	if (rc == RC_OK)
 		return CYCLE_READ;
 	metric_add(x->n->unreadable, 1);
@@ -268,7 +269,7 @@ cycle_run_end(struct cycle_run *x)
 	enum rc rc;
 
 	if (x->c.trigger == NAV_IDLE && rule.idle_ms > 0)
-		rule.idle_ms = NAVIGATOR_IDLE_AGAIN_MS;
+		rule.idle_ms = NAVIGATOR_IDLE_NEXT_MS;
 	if (x->fsm.end == CYCLE_END_GAVE_UP)
 		cycle_run_notify(x);
 	rc = nav_end(x->n->state, &x->c, &rule, &due);
@@ -303,9 +304,9 @@ cycle_run_do(
 	case CYCLE_LOAD:
 		*next = cycle_load(x);
 		return true;
-	case CYCLE_THINK:
+	case CYCLE_COMPLETE:
 	case CYCLE_REPAIR:
-		*next = cycle_run_think(x, action == CYCLE_REPAIR);
+		*next = cycle_run_complete(x, action == CYCLE_REPAIR);
 		return true;
 	case CYCLE_DECIDE:
 		*next = cycle_run_decide(x);
@@ -405,7 +406,7 @@ cycle_run_drain(struct navigator *n)
 	while ((x = cycle_run_calling(n)) != NULL) {
 		llm_cancel(x->call);
 		x->call = NULL;
-		x->answer_rc = RC_DOWN;
+		x->completion_rc = RC_DOWN;
 		fiber_resume(x->fiber);
 	}
 }

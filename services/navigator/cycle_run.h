@@ -13,9 +13,9 @@
 #include "core/clock.h"
 #include "core/loop.h"
 #include "core/trace.h"
+#include "cycle_output.h"
+#include "cycle_prompt.h"
 #include "search/memory_policy.h"
-#include "think_output.h"
-#include "think_prompt.h"
 
 struct fiber;
 struct llm_call;
@@ -30,18 +30,18 @@ struct cycle_run {
 	struct trace trace;
 	struct mono start;
 	/* What there is to think about. */
-	struct think_view view;
+	struct cycle_view view;
 	struct drive_levels drives;
 	struct memory_policy policy;                    /* for memories */
 	const struct wire_emotion_state_reply *emotion; /* NULL: unknown */
 	/* What it has thought. */
-	struct think_output out;
-	struct str answer; /* of the model */
-	char why[THINK_WHY_MAX];
+	struct cycle_output out;
+	struct str completion; /* of the model */
+	char why[CYCLE_WHY_MAX];
 	/* While the model is called. */
 	struct llm_call *call;
 	struct fiber *fiber;
-	enum rc answer_rc;
+	enum rc completion_rc;
 	struct loop_timer timer; /* until the claim is extended */
 	bool lost;               /* the claim is another's */
 	unsigned owners;         /* the cycle, and an extension that runs */

@@ -19,7 +19,7 @@ idle_choose(const struct drive_levels *d)
 }
 
 bool
-idle_thinks(enum idle_choice c)
+idle_calls_model(enum idle_choice c)
 {
 	return c == IDLE_EXPLORE || c == IDLE_CONNECT;
 }

@@ -18,7 +18,7 @@ enum idle_choice {
 /* idle_choose(d): By its drives, the first that is strong enough. */
 enum idle_choice idle_choose(const struct drive_levels *d);
 
-/* idle_thinks(c): Whether a model is called. */
-bool idle_thinks(enum idle_choice c);
+/* idle_calls_model(c): Whether a model is called. */
+bool idle_calls_model(enum idle_choice c);
 
 #endif /* !NAVIGATOR_IDLE_CHOICE_H */

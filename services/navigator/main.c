@@ -12,7 +12,7 @@
 #include "context.h"
 #include "svc/svc.h"
 
-static const struct svc_def main_def = {
+static const struct svc_def navigator_def = {
 	.name = "navigator",
 	.summary = "thinks between turns: suggestions, drives, memories",
 	.http_addr = "",
@@ -29,5 +29,5 @@ static const struct svc_def main_def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&main_def, argc, argv);
+	return svc_main(&navigator_def, argc, argv);
 }

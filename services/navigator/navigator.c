@@ -36,7 +36,7 @@ const struct conf_opt navigator_opts[NAVIGATOR_OPTS_N] = {
 	    86400, "least time between two cycles of a soul and user, s" },
 	{ "NAV_CYCLES_PER_DAY", CONF_INT, CONF_AT(navigator_conf, per_day),
 	    "200", 1, 100000, "cycles of a soul and user on one day" },
-	{ "NAV_THINK_SECONDS", CONF_INT, CONF_AT(navigator_conf, think_s),
+	{ "NAV_TIMEOUT_SECONDS", CONF_INT, CONF_AT(navigator_conf, timeout_s),
 	    "180", 1, 3600, "timeout of a completion, s" },
 	{ "NAV_LEASE_SECONDS", CONF_INT, CONF_AT(navigator_conf, lease_s), "30",
 	    1, 3600,

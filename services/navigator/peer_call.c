@@ -45,8 +45,8 @@ peer_on_reply(void *arg, enum rc rc, struct str data)
 	else if (rc == RC_NOENT && data.n == 0)
 		p->rc = RC_DOWN;
 	else if (data.n > 0)
-		log_warn("peer.error", LOG_S("subject", p->c->subject),
-		    LOG_RC(rc), LOG_V("reply", data));
+		log_warn(
+		    "peer.error", LOG_S("subject", p->c->subject), LOG_RC(rc));
 	fiber_resume(p->fiber);
 }
 

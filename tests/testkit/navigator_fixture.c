@@ -182,7 +182,7 @@ fixture_message(struct navigator_fixture *f, const char *role, const char *text)
 }
 
 void
-navigator_fixture_say(struct navigator_fixture *f, const char *text)
+navigator_fixture_converse(struct navigator_fixture *f, const char *text)
 {
 	const struct session_key k = { STR("u1"), STR("c1") };
 
@@ -197,12 +197,12 @@ void
 navigator_fixture_turn(
     struct navigator_fixture *f, const char *soul, const char *emotion)
 {
-	char subject[TK_SUBJECT], json[1024], felt[256] = "";
+	char subject[TK_SUBJECT], json[1024], emotion_json[256] = "";
 	int n = ++f->events;
 
 	snprintf(subject, sizeof(subject), "soul.event.turn_completed.tn%d", n);
 	if (emotion != NULL)
-		snprintf(felt, sizeof(felt),
+		snprintf(emotion_json, sizeof(emotion_json),
 		    ",\"user_emotion\":{\"emotion\":\"%s\",\"p\":-0.6,"
 		    "\"a\":0,\"d\":0,\"intensity\":0.8}",
 		    emotion);
@@ -213,16 +213,16 @@ navigator_fixture_turn(
 	    "\"session_id\":\"c1\",\"terminal_id\":\"t1\",\"soul_id\":\"%s\","
 	    "\"state\":\"completed\",\"executed_skills\":[],"
 	    "\"duration_ms\":1%s},\"meta\":{\"timestamp\":%lld}}",
-	    n, soul, felt, (long long)(clock_wall().ms / 1000));
+	    n, soul, emotion_json, (long long)(clock_wall().ms / 1000));
 	tk_nats_send(f->nc, subject, json);
 }
 
 void
-navigator_fixture_script(struct navigator_fixture *f, const char *answers)
+navigator_fixture_script(struct navigator_fixture *f, const char *completions)
 {
 	struct tk_response a = { 0 };
 	json_t *list = json_array(), *j;
-	struct str rest = str_of(answers), part;
+	struct str rest = str_of(completions), part;
 	char *body;
 
 	while (rest.n > 0) {

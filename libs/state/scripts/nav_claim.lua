@@ -2,7 +2,7 @@
 --
 -- KEYS: due
 -- ARGV: lease (ms), the most, cycles of a soul and user on one day
--- Result: {OK, now, when the next one is due (ms; 0: there is none), {user:soul,
+-- Result: {OK, now, when the next is due (ms; 0: there is none), {user:soul,
 --         id, trigger, tries, session or nil, terminal or nil, what it has
 --         decided or nil, …}}
 -- Computed keys: nav and the bodies of the souls.

@@ -1,5 +1,5 @@
 /*
- * Cycles with a simulated model: what it answers, and what becomes of that.
+ * Cycles with a simulated model: what it completions, and what becomes of that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ TEST_T(a_cycle_has_all_of_its_effects, 60)
 	json_t *j;
 
 	navigator_fixture_start(&f, 1);
-	navigator_fixture_say(&f, "我对花生过敏，今天好难过");
+	navigator_fixture_converse(&f, "我对花生过敏，今天好难过");
 	navigator_fixture_script(&f, GOOD);
 	five_turns(&f);
 	check_suggestion(&f);
@@ -97,9 +97,9 @@ TEST_T(a_cycle_has_all_of_its_effects, 60)
 	navigator_fixture_stop(&f);
 }
 
-TEST_T(answers_are_read_as_models_write_them, 60)
+TEST_T(completions_are_read_as_models_write_them, 60)
 {
-	static const char *const answers[] = {
+	static const char *const completions[] = {
 		"```json\n{\"suggestion\":\"少说多听\"}\n```",
 		"好的，我想：{\"suggestion\":\"少说多听\"} 就这样。",
 		"suggestion: 少说多听\nintent: comfort",
@@ -112,9 +112,10 @@ TEST_T(answers_are_read_as_models_write_them, 60)
 	json_t *j;
 
 	navigator_fixture_start(&f, 1);
-	navigator_fixture_say(&f, "我好难过");
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		navigator_fixture_script(&f, answers[i]);
+	navigator_fixture_converse(&f, "我好难过");
+	for (size_t i = 0; i < sizeof(completions) / sizeof(*completions);
+	     i++) {
+		navigator_fixture_script(&f, completions[i]);
 		navigator_fixture_turn(&f, "s1", "sadness");
 		j = navigator_fixture_next(f.suggestions);
 		ck_assert_str_eq(text(j, "suggestion"), "少说多听");
@@ -130,7 +131,7 @@ TEST_T(what_is_not_readable_has_no_effect, 60)
 	struct navigator_fixture f;
 
 	navigator_fixture_start(&f, 1);
-	navigator_fixture_say(&f, "我好难过");
+	navigator_fixture_converse(&f, "我好难过");
 	navigator_fixture_script(&f, "我觉得主人很难过。|还是说不好。");
 	navigator_fixture_turn(&f, "s1", "sadness");
 	navigator_fixture_wait_ended(
@@ -148,7 +149,7 @@ TEST_T(without_a_model_nothing_is_suggested, 60)
 	json_t *j;
 
 	navigator_fixture_servers(&f);
-	f.env[0] = "NAV_THINK_SECONDS=1";
+	f.env[0] = "NAV_TIMEOUT_SECONDS=1";
 	navigator_fixture_spawn(&f, 0);
 	navigator_fixture_turn(&f, "s1", "anger");
 	navigator_fixture_wait_ended(&f, "trigger=\"emotion\",end=\"model\"");
@@ -182,7 +183,7 @@ put_body(struct navigator_fixture *f)
 	    RC_OK);
 }
 
-TEST_T(an_idle_soul_does_what_its_drives_say, 90)
+TEST_T(an_idle_soul_follows_its_drives, 90)
 {
 	struct navigator_fixture f;
 	json_t *j;

@@ -92,7 +92,7 @@ TEST_T(after_five_sad_turns_the_sixth_has_the_suggestion, 90)
 	orch_fixture_stop(&m.orch);
 }
 
-TEST_T(without_a_navigator_there_is_none, 60)
+TEST_T(without_a_navigator_no_call_has_one, 60)
 {
 	struct minds m = { 0 };
 

@@ -47,7 +47,7 @@ TEST(an_idle_soul_chooses_by_its_drives)
 	static const struct {
 		struct drive_levels d;
 		enum idle_choice choice;
-		bool thinks;
+		bool calls;
 	} rows[] = {
 		{ { .laziness = .71, .curiosity = 1, .intimacy = 1 },
 		    IDLE_SLEEP, false },
@@ -60,6 +60,7 @@ TEST(an_idle_soul_chooses_by_its_drives)
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		ck_assert_int_eq(idle_choose(&rows[i].d), rows[i].choice);
-		ck_assert_int_eq(idle_thinks(rows[i].choice), rows[i].thinks);
+		ck_assert_int_eq(
+		    idle_calls_model(rows[i].choice), rows[i].calls);
 	}
 }

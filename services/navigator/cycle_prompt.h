@@ -1,8 +1,8 @@
 /*
- * think_prompt: what a model is shown to think about.  Pure.
+ * cycle_prompt: what a model is shown to think about.  Pure.
  */
-#ifndef NAVIGATOR_THINK_PROMPT_H
-#define NAVIGATOR_THINK_PROMPT_H
+#ifndef NAVIGATOR_CYCLE_PROMPT_H
+#define NAVIGATOR_CYCLE_PROMPT_H
 
 #include <stddef.h>
 
@@ -13,20 +13,25 @@
 #include "state/nav.h"
 
 /* Bytes of one message that are shown, and of both texts. */
-#define THINK_MESSAGE_MAX 2048
-#define THINK_PROMPT_MAX  (512UL * 1024)
+#define CYCLE_MESSAGE_MAX 2048
+#define CYCLE_PROMPT_MAX  (512UL * 1024)
 /* Bytes of an unreadable output that are shown to the model. */
-#define THINK_BAD_MAX 4096
+#define CYCLE_BAD_MAX 4096
 
-enum think_role { THINK_USER, THINK_SOUL, THINK_TOOL, THINK_OBSERVATION };
+enum cycle_role {
+	CYCLE_ROLE_USER,
+	CYCLE_ROLE_SOUL,
+	CYCLE_ROLE_TOOL,
+	CYCLE_ROLE_OBSERVATION
+};
 
-struct think_message {
-	enum think_role role;
+struct cycle_message {
+	enum cycle_role role;
 	struct str name; /* of a tool */
 	struct str text;
 };
 
-struct think_view {
+struct cycle_view {
 	enum nav_trigger trigger;
 	enum idle_choice choice; /* of NAV_IDLE */
 	struct str name, mbti;   /* of the soul; absent: unknown */
@@ -34,7 +39,7 @@ struct think_view {
 	const struct drive_levels *drives; /* NULL: unknown */
 	struct str emotion;                /* a line; absent: unknown */
 	struct str earlier; /* what was spoken of before; absent: nothing */
-	const struct think_message *messages;
+	const struct cycle_message *messages;
 	size_t n_messages;
 	const struct str *memories; /* on what the user stated */
 	size_t n_memories;
@@ -43,12 +48,12 @@ struct think_view {
 };
 
 /*
- * think_prompt_system(v, b), think_prompt_user(v, b): Append the instructions,
+ * cycle_prompt_system(v, b), cycle_prompt_user(v, b): Append the instructions,
  * and what there is to think about.
- * think_prompt_repair(why, b): Append the demand for a valid output.
+ * cycle_prompt_repair(why, b): Append the demand for a valid output.
  */
-void think_prompt_system(const struct think_view *v, struct buf *b);
-void think_prompt_user(const struct think_view *v, struct buf *b);
-void think_prompt_repair(const char *why, struct buf *b);
+void cycle_prompt_system(const struct cycle_view *v, struct buf *b);
+void cycle_prompt_user(const struct cycle_view *v, struct buf *b);
+void cycle_prompt_repair(const char *why, struct buf *b);
 
-#endif /* !NAVIGATOR_THINK_PROMPT_H */
+#endif /* !NAVIGATOR_CYCLE_PROMPT_H */

@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "cycle_prompt.h"
 #include "testkit/testkit.h"
-#include "think_prompt.h"
 
-static const struct think_message talk[] = {
-	{ THINK_USER, STR_INIT(""), STR_INIT("我很难过") },
-	{ THINK_TOOL, STR_INIT("light"), STR_INIT("ok") },
-	{ THINK_SOUL, STR_INIT(""), STR_INIT("怎么了？") },
-	{ THINK_SOUL, STR_INIT(""), STR_INIT("") },
+static const struct cycle_message talk[] = {
+	{ CYCLE_ROLE_USER, STR_INIT(""), STR_INIT("我很难过") },
+	{ CYCLE_ROLE_TOOL, STR_INIT("light"), STR_INIT("ok") },
+	{ CYCLE_ROLE_SOUL, STR_INIT(""), STR_INIT("怎么了？") },
+	{ CYCLE_ROLE_SOUL, STR_INIT(""), STR_INIT("") },
 };
 
 static bool
@@ -24,7 +24,7 @@ TEST(the_conversation_is_shown)
 	const struct drive_levels drives = { .curiosity = .9, .survival = 1 };
 	const struct str memories[] = { STR("爱喝茶") };
 	const struct str alarms[] = { STR("08:00 起床") };
-	struct think_view v = { .trigger = NAV_EMOTION,
+	struct cycle_view v = { .trigger = NAV_EMOTION,
 		.name = STR("小月"),
 		.mbti = STR("INFP"),
 		.now = STR("2026-11-27T08:00:00Z"),
@@ -36,14 +36,14 @@ TEST(the_conversation_is_shown)
 		.n_memories = 1,
 		.alarms = alarms,
 		.n_alarms = 1 };
-	struct buf b = BUF_INIT(THINK_PROMPT_MAX);
+	struct buf b = BUF_INIT(CYCLE_PROMPT_MAX);
 
-	think_prompt_system(&v, &b);
+	cycle_prompt_system(&v, &b);
 	ck_assert(has(&b, "「小月」（MBTI INFP）的潜意识"));
 	ck_assert(has(&b, "主人的情绪很强烈"));
 	ck_assert(has(&b, "\"suggestion\""));
 	buf_reset(&b);
-	think_prompt_user(&v, &b);
+	cycle_prompt_user(&v, &b);
 	ck_assert(has(&b, "主人：我很难过\n技能 light：ok\n你：怎么了？\n"));
 	ck_assert(has(&b, "很好奇"));
 	ck_assert(has(&b, "- 爱喝茶\n"));
@@ -55,31 +55,31 @@ TEST(the_conversation_is_shown)
 
 TEST(an_idle_soul_is_shown_its_choice)
 {
-	struct think_view v = { .trigger = NAV_IDLE, .choice = IDLE_EXPLORE };
-	struct buf b = BUF_INIT(THINK_PROMPT_MAX);
+	struct cycle_view v = { .trigger = NAV_IDLE, .choice = IDLE_EXPLORE };
+	struct buf b = BUF_INIT(CYCLE_PROMPT_MAX);
 
-	think_prompt_system(&v, &b);
+	cycle_prompt_system(&v, &b);
 	ck_assert(has(&b, "很好奇"));
 	v.choice = IDLE_CONNECT;
 	buf_reset(&b);
-	think_prompt_system(&v, &b);
+	cycle_prompt_system(&v, &b);
 	ck_assert(has(&b, "想和主人亲近"));
 	buf_free(&b);
 }
 
 TEST(a_long_message_is_shortened_to_whole_characters)
 {
-	char *text = malloc(3 * 4096);
-	struct think_message m = { .role = THINK_USER };
-	struct think_view v = { .messages = &m, .n_messages = 1 };
-	struct buf b = BUF_INIT(THINK_PROMPT_MAX);
+	char *text = mem_alloc(3 * 4096);
+	struct cycle_message m = { .role = CYCLE_ROLE_USER };
+	struct cycle_view v = { .messages = &m, .n_messages = 1 };
+	struct buf b = BUF_INIT(CYCLE_PROMPT_MAX);
 
 	for (int i = 0; i < 4096; i++)
 		memcpy(text + 3 * i, "想", 3);
 	m.text = (struct str){ text, 3 * 4096 };
-	think_prompt_user(&v, &b);
-	ck_assert_int_ge(str_utf8_count(buf_str(&b)), THINK_MESSAGE_MAX / 3);
-	ck_assert_uint_lt(b.n, 2 * THINK_MESSAGE_MAX);
+	cycle_prompt_user(&v, &b);
+	ck_assert_int_ge(str_utf8_count(buf_str(&b)), CYCLE_MESSAGE_MAX / 3);
+	ck_assert_uint_lt(b.n, 2 * CYCLE_MESSAGE_MAX);
 	buf_free(&b);
 	free(text);
 }

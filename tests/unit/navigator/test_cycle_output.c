@@ -2,12 +2,12 @@
 #include <stdio.h>
 
 #include "core/mem.h"
+#include "cycle_output.h"
 #include "testkit/testkit.h"
-#include "think_output.h"
 #include "wire/wire.h"
 
-static struct think_output out;
-static char why[THINK_WHY_MAX];
+static struct cycle_output out;
+static char why[CYCLE_WHY_MAX];
 
 static enum rc
 read(const char *text)
@@ -16,7 +16,7 @@ read(const char *text)
 
 	arena_free(a);
 	a = arena_new(1UL << 20);
-	return think_output_read(str_of(text), a, &out, why);
+	return cycle_output_read(str_of(text), a, &out, why);
 }
 
 static void
@@ -154,11 +154,11 @@ TEST(texts_are_limited)
 	size_t n = 0;
 
 	n += (size_t)snprintf(text, sizeof(text), "{\"suggestion\":\"");
-	for (int i = 0; i < THINK_TEXT_MAX + 9; i++)
+	for (int i = 0; i < CYCLE_TEXT_MAX + 9; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "想");
 	snprintf(text + n, sizeof(text) - n,
 	    "\",\"memories\":[\"1a\",\"2\",\"3\",\"4\",\"5\"]}");
 	ck_assert_int_eq(read(text), RC_OK);
-	ck_assert_int_eq(str_utf8_count(out.o.suggestion), THINK_TEXT_MAX);
-	ck_assert_uint_eq(out.o.n_memories, THINK_MEMORIES_MAX);
+	ck_assert_int_eq(str_utf8_count(out.o.suggestion), CYCLE_TEXT_MAX);
+	ck_assert_uint_eq(out.o.n_memories, CYCLE_MEMORIES_MAX);
 }

@@ -1,4 +1,4 @@
-#include "think_prompt.h"
+#include "cycle_prompt.h"
 
 static const char prompt_schema[] =
     "只输出一个 JSON 对象，不要别的文字。成员都可以省略，没有就不写：\n"
@@ -14,7 +14,7 @@ static const char prompt_schema[] =
     "\"example\": \"用来做什么\"}}\n";
 
 static void
-prompt_put_reason(const struct think_view *v, struct buf *b)
+prompt_put_reason(const struct cycle_view *v, struct buf *b)
 {
 	static const char *const reasons[NAV_TRIGGER_N] = {
 		[NAV_RESULT] = "有一个闹钟错过了，主人没有听到。",
@@ -33,7 +33,7 @@ prompt_put_reason(const struct think_view *v, struct buf *b)
 }
 
 void
-think_prompt_system(const struct think_view *v, struct buf *b)
+cycle_prompt_system(const struct cycle_view *v, struct buf *b)
 {
 	buf_puts(b, "你是");
 	if (v->name.n > 0)
@@ -67,20 +67,20 @@ prompt_head(struct str s, size_t max)
 }
 
 static void
-prompt_put_message(const struct think_message *m, struct buf *b)
+prompt_put_message(const struct cycle_message *m, struct buf *b)
 {
 	static const char *const names[] = {
-		[THINK_USER] = "主人",
-		[THINK_SOUL] = "你",
-		[THINK_TOOL] = "技能",
-		[THINK_OBSERVATION] = "看到",
+		[CYCLE_ROLE_USER] = "主人",
+		[CYCLE_ROLE_SOUL] = "你",
+		[CYCLE_ROLE_TOOL] = "技能",
+		[CYCLE_ROLE_OBSERVATION] = "看到",
 	};
-	struct str text = prompt_head(m->text, THINK_MESSAGE_MAX);
+	struct str text = prompt_head(m->text, CYCLE_MESSAGE_MAX);
 
 	if (text.n == 0)
 		return;
 	buf_puts(b, names[m->role]);
-	if (m->role == THINK_TOOL && m->name.n > 0)
+	if (m->role == CYCLE_ROLE_TOOL && m->name.n > 0)
 		buf_printf(b, " %.*s", STR_ARG(m->name));
 	buf_printf(b, "：%.*s\n", STR_ARG(text));
 }
@@ -96,11 +96,11 @@ prompt_put_list(
 	buf_printf(b, "【%s】\n", title);
 	for (i = 0; i < n; i++)
 		buf_printf(b, "- %.*s\n",
-		    STR_ARG(prompt_head(list[i], THINK_MESSAGE_MAX)));
+		    STR_ARG(prompt_head(list[i], CYCLE_MESSAGE_MAX)));
 }
 
 void
-think_prompt_user(const struct think_view *v, struct buf *b)
+cycle_prompt_user(const struct cycle_view *v, struct buf *b)
 {
 	struct buf words = BUF_INIT(256);
 	size_t i;
@@ -125,7 +125,7 @@ think_prompt_user(const struct think_view *v, struct buf *b)
 }
 
 void
-think_prompt_repair(const char *why, struct buf *b)
+cycle_prompt_repair(const char *why, struct buf *b)
 {
 	buf_printf(b,
 	    "这样不能用：%s。重新回答，只输出一个符合要求的 JSON 对象，"

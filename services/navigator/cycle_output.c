@@ -2,7 +2,7 @@
  * A table of members, each with a function that reads its value; lines become
  * such values, too.
  */
-#include "think_output.h"
+#include "cycle_output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 struct output_reader {
 	struct arena *a;
-	struct think_output *out;
+	struct cycle_output *out;
 	char *why;
 	const char *path; /* of the member that is read */
 	enum rc rc;
@@ -42,7 +42,7 @@ output_fail(struct output_reader *r, const char *member, const char *why)
 		return;
 	r->rc = RC_INVALID;
 	(void)snprintf(
-	    r->why, THINK_WHY_MAX, "/%s%s: %s", r->path, member, why);
+	    r->why, CYCLE_WHY_MAX, "/%s%s: %s", r->path, member, why);
 }
 
 static struct str
@@ -115,7 +115,7 @@ output_flag(
 static void
 output_read_suggestion(struct output_reader *r, const struct wire_tree *v)
 {
-	r->out->o.suggestion = output_text(r, v, "", THINK_TEXT_MAX);
+	r->out->o.suggestion = output_text(r, v, "", CYCLE_TEXT_MAX);
 }
 
 static void
@@ -176,7 +176,7 @@ output_put_delta(struct output_reader *r, const struct wire_tree_member *m,
 	} else if (x != 0 && !isnan(x)) {
 		wire_out_key(o, m->key);
 		wire_out_f64(
-		    o, fmax(-THINK_DELTA_MAX, fmin(THINK_DELTA_MAX, x)));
+		    o, fmax(-CYCLE_DELTA_MAX, fmin(CYCLE_DELTA_MAX, x)));
 	}
 }
 
@@ -243,7 +243,7 @@ output_add_memory(struct output_reader *r, const struct wire_tree *v)
 	struct wire_navigator_output_memories m = { 0 };
 	const struct wire_tree *text = v;
 
-	if (o->n_memories == THINK_MEMORIES_MAX)
+	if (o->n_memories == CYCLE_MEMORIES_MAX)
 		return;
 	if (wire_tree_kind(v) == WIRE_TREE_OBJECT) {
 		text = wire_tree_get(v, STR("text"));
@@ -283,12 +283,12 @@ output_read_proactive(struct output_reader *r, const struct wire_tree *v)
 	*p = (struct wire_navigator_output_proactive){ 0 };
 	if (wire_tree_kind(v) == WIRE_TREE_OBJECT) {
 		p->text = output_text(
-		    r, wire_tree_get(v, STR("text")), "/text", THINK_TEXT_MAX);
+		    r, wire_tree_get(v, STR("text")), "/text", CYCLE_TEXT_MAX);
 		p->urgent = output_flag(r, urgent, "/urgent") ||
 		    str_eq_nocase(urgency, STR("high")) ||
 		    str_eq_nocase(urgency, STR("urgent"));
 	} else {
-		p->text = output_text(r, v, "", THINK_TEXT_MAX);
+		p->text = output_text(r, v, "", CYCLE_TEXT_MAX);
 	}
 	r->out->o.has_proactive = p->text.n > 0;
 }
@@ -514,16 +514,16 @@ output_read_lines(struct output_reader *r, struct str text)
 }
 
 enum rc
-think_output_read(struct str text, struct arena *a, struct think_output *out,
-    char why[THINK_WHY_MAX])
+cycle_output_read(struct str text, struct arena *a, struct cycle_output *out,
+    char why[CYCLE_WHY_MAX])
 {
 	struct output_reader r = { .a = a, .out = out, .why = why, .path = "" };
 	struct wire_tree *v;
 
-	*out = (struct think_output){ 0 };
+	*out = (struct cycle_output){ 0 };
 	why[0] = '\0';
 	out->o.memories =
-	    arena_alloc(a, THINK_MEMORIES_MAX * sizeof(*out->o.memories));
+	    arena_alloc(a, CYCLE_MEMORIES_MAX * sizeof(*out->o.memories));
 	if (out->o.memories == NULL)
 		return RC_TOOBIG;
 	text = output_skip_reasoning(text);

@@ -2,7 +2,7 @@
  * What a model has thought: an output that is read can be encoded, and is
  * within the limits; one that is not has a reason.
  */
-#include "think_output.h"
+#include "cycle_output.h"
 
 #include "core/buf.h"
 #include "must.h"
@@ -15,12 +15,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct arena *a = arena_new(ARENA_MAX);
 	struct buf b = BUF_INIT(ARENA_MAX);
-	char why[THINK_WHY_MAX];
-	struct think_output out;
+	char why[CYCLE_WHY_MAX];
+	struct cycle_output out;
 	struct wire_err err;
 	enum rc rc;
 
-	rc = think_output_read(
+	rc = cycle_output_read(
 	    (struct str){ (const char *)data, n }, a, &out, why);
 	must(rc == RC_OK || rc == RC_TOOBIG ||
 	    (rc == RC_INVALID && why[0] == '/'));
