@@ -98,6 +98,8 @@ on_due_hint(struct navigator *n, const struct nav_key *key, struct wall due)
 	if (due.ms == 0 || due.ms > clock_wall().ms + SWEEP_MS || n->draining)
 		return;
 	rc = state_bucket(key->user_id, &bucket);
+	if (rc == RC_OK)
+		bucket_poll_hint(n->poll, bucket);
 	t.bucket = bucket;
 	if (rc == RC_OK)
 		rc = wire_encode(&wire_timer_tick_desc, &t, &b, NULL);
