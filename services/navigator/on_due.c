@@ -57,11 +57,10 @@ on_due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 	*in_ms = FULL_MS;
 	if (claim.max == 0 || n->draining)
 		return RC_OK;
-	/* Buckets are polled at a time, and share the room. */
-	n->n_cycles += claim.max;
+	/* Many buckets are polled at a time, and few have a cycle: more than
+	 * may run are claimed at most for a moment, and wait for the model. */
 	a = arena_new(CLAIM_BYTES);
 	rc = nav_claim(n->state, &claim, a, &list);
-	n->n_cycles -= claim.max;
 	for (size_t i = 0; rc == RC_OK && i < list.n; i++)
 		cycle_run_start(n, &list.cycle[i]);
 	if (rc == RC_OK)
