@@ -6,14 +6,15 @@
 
 #include "testkit/navigator_fixture.h"
 
-#define GOOD                                                                    \
-	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","              \
-	"\"psyche_delta\":{\"intimacy\":0.1,\"hope\":1},"                       \
-	"\"memory_archival\":true,"                                             \
-	"\"evolution_request\":{\"need\":\"查天气\"},"                       \
-	"\"memories\":[{\"text\":\"用户对花生过敏\",\"type\":\"fact\"}," \
-	"\"用户住在火星\"],"                                              \
-	"\"proactive\":{\"text\":\"问问睡得好吗\",\"urgency\":\"low\"}}"
+#define GOOD                                                       \
+	"{\"suggestion\":\"少说多听\",\"intent\":\"comfort\"," \
+	"\"psyche_delta\":{\"intimacy\":0.1,\"hope\":1},"          \
+	"\"memory_archival\":true,"                                \
+	"\"evolution_request\":{\"need\":\"查天气\"},"          \
+	"\"memories\":[{\"text\":\"用户对花生过敏\","       \
+	"\"type\":\"fact\"},\"用户住在火星\"],"              \
+	"\"proactive\":{\"text\":\"问问睡得好吗\","          \
+	"\"urgency\":\"low\"}}"
 
 static const char *
 text(const json_t *j, const char *member)
