@@ -40,9 +40,10 @@ BINS_work := memory-worker
 BINS_svc := emotion-engine intent-filter llm-sim
 LINKS_PKG_memory-worker := jansson libnats
 BINS_memory-worker := llm-sim
+BINS_llm-orchestrator := alarm-clock
 LINKS_PKG_chat-gateway := jansson libnats
 BINS_chat-gateway := emotion-engine intent-filter llm-orchestrator mcp-host mcp-sim \
-    memory-worker mqtt-bridge
+    memory-worker mqtt-bridge star-hub
 LINKS_PKG_body-sim := jansson libmosquitto
 # The reports of body-sim are tested with the program that consumes them.
 $(B)/tests/integration/body-sim/test_intents: | $(B)/bin/intent-filter
@@ -107,7 +108,8 @@ build/fuzz/tests/fuzz/mqtt.o: private CPPFLAGS += -iquote services/mqtt-bridge
 # Events of conversations.
 LINKS_fuzz_fcmp := fcmp wire core
 # Events of the bus, as their readers see them.
-SRC_fuzz_openai_chat := services/chat-gateway/openai/openai_view.c
+SRC_fuzz_openai_chat := services/chat-gateway/openai/openai_view.c \
+	services/chat-gateway/chat/message_text.c
 LINKS_fuzz_openai_chat := wire core
 build/fuzz/tests/fuzz/openai_chat.o: private CPPFLAGS += \
     -iquote services/chat-gateway
@@ -178,7 +180,8 @@ build/fuzz/tests/fuzz/reply_check.o: private CPPFLAGS += \
 # Lists and results of providers of tools, and replies of users.
 SRC_fuzz_provided := $(addprefix services/llm-orchestrator/,turn/turn_fsm.c \
 	reply/reply_compose.c tools/approval.c tools/tool_catalog.c \
-	tools/tool_list.c tools/tool_result.c tools/tool_set.c)
+	tools/tool_list.c tools/tool_result.c tools/tool_schema.c \
+	tools/tool_set.c)
 LINKS_fuzz_provided := fcmp tool
 PKG_fuzz_provided := llm-orchestrator
 build/fuzz/tests/fuzz/provided.o: private CPPFLAGS += \

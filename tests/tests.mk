@@ -10,8 +10,9 @@
 #   make test-docs               openapi.yaml, asyncapi.yaml, with npm's linters
 #   make test-web                star-hub's browser client, with Node
 #   make test-engines            real coding engines, from npm
+#   make test-language           accuracy per phenomenon of tests/language
 #   make test-mcp                real MCP servers, from npm
-#   make test-doors              OpenAI's client, from npm, at a running stack
+#   make test-doors              OpenAI's and AG-UI's clients, from npm
 #   J=1                          one program at a time
 #   make test-compose            images and docker compose
 
@@ -89,7 +90,7 @@ $(B)/$(1).o: private CPPFLAGS += -iquote tests
 $(B)/$(1).o: private WARN += -Wno-pedantic -Wno-missing-prototypes
 $(B)/$(1).o: | $(GEN)/wire/msgs.h
 $(B)/$(1): $(B)/$(1).o $(STACKKIT) $(TESTKIT) $(call archives,auth) \
-    | $(SERVICES:%=$(B)/bin/%) $(BROKER_GATE) $(PRELOAD)
+    | $(SERVICES:%=$(B)/bin/%) $(MCP_SIM) $(BROKER_GATE) $(PRELOAD)
 	@mkdir -p $$(@D) && echo "  LD      $$@"
 	@$(LINK) -o $$@ $$^ $(call ldlibs,auth,) \
 	    $$$$(pkg-config --libs $(E2E_PKGS))
@@ -239,9 +240,10 @@ test-engines: $(B)/bin/engine-runner $(B)/bin/chat-gateway $(STAMP)
 	esac
 
 # MCP servers from npm behind mcp-host.
-test-mcp: $(B)/bin/mcp-host $(STAMP)
+test-mcp: all $(STAMP)
 	@tests/mcp/install; case $$? in \
-	0) MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)' tests/mcp/cases.mjs ;; \
+	0) export MCP_BIN=$(B)/bin TEST_FILTER='$(FILTER)'; \
+	    tests/mcp/cases.mjs && tests/mcp/chats.mjs ;; \
 	77) echo "0 passed, 0 failed" ;; \
 	*) exit 1 ;; \
 	esac
@@ -263,6 +265,12 @@ bench: all $(BENCHES:%=$(B)/%)
 bench-zh: $(B)/tests/bench/zh/bench_zh
 	@CK_VERBOSITY=silent $<
 
+# Accuracy per phenomenon; LANGUAGE_VERBOSE=1 lists the lines that differ.
+LANGUAGE := $(B)/tests/unit/zh/test_language \
+	$(B)/tests/unit/emotion-engine/test_language_feelings
+test-language: $(LANGUAGE)
+	@for t in $(LANGUAGE); do CK_VERBOSITY=silent $$t || exit 1; done
+
 soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 	@SAN=$(SAN) TEST_LIMIT=14400 TEST_PROGRESS=1 tests/testkit/run-tests -j $(J) \
 	    $(SOAK_TESTS:%=$(B)/%) $(FUZZ_SOAK)
@@ -271,4 +279,4 @@ soak: all $(SOAK_TESTS:%=$(B)/%) $(FUZZ_NEEDS)
 test-compose: $(STAMP)
 	@tests/compose/run
 
-.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose lint format bench bench-zh soak
+.PHONY: test test-fresh test-helm test-docs test-web test-engines test-mcp test-doors test-compose test-language lint format bench bench-zh soak

@@ -193,14 +193,30 @@ when_half_near(const struct when_read *r, int64_t local)
 	return at * 1000 <= r->local.ms ? at + DAY : at;
 }
 
+/* It has a zone of its own: it is an instant as it is. */
+static enum alarm_when_error
+when_read_zoned(const struct when_read *r, struct alarm_rule *out)
+{
+	struct datetime_now now = { .now = r->in->now, .zone = r->in->zone };
+	struct datetime w;
+
+	if (datetime_find(now, r->text, &w, 1) != 1 || w.at.ms <= now.now.ms)
+		return ALARM_WHEN_EXPIRED;
+	when_set_instant(out, w.at);
+	return ALARM_WHEN_OK;
+}
+
 static enum alarm_when_error
 when_read_instant(
     const struct when_read *r, const struct datetime *w, struct alarm_rule *out)
 {
 	int64_t local = w->at.ms / 1000;
 
-	if (w->is_approximate || w->is_loose || w->grain >= DATETIME_MONTH)
+	if (w->is_approximate || w->is_loose || w->is_unknown ||
+	    w->grain >= DATETIME_MONTH)
 		return ALARM_WHEN_INEXACT;
+	if (w->is_zoned)
+		return when_read_zoned(r, out);
 	if (w->from.ms == 0 || w->to.ms == 0 ||
 	    (w->kind == DATETIME_INTERVAL && w->is_bounded &&
 		w->at.ms == w->to.ms))
@@ -275,11 +291,15 @@ when_read_weekly(
 static enum alarm_when_error
 when_read_monthly(const struct datetime *w, struct alarm_rule *out)
 {
-	if (w->repeat.month_day == 0 || w->repeat.time_s >= DAY)
+	if (w->repeat.nth != 0 || w->repeat.time_s >= DAY ||
+	    (w->repeat.month_day == 0 && w->repeat.month_days == 0))
 		return ALARM_WHEN_UNSUPPORTED;
 	out->kind = ALARM_MONTHLY;
-	out->month_days = UINT32_C(1)
-	    << (w->repeat.month_day < 0 ? ALARM_LAST_DAY : w->repeat.month_day);
+	out->month_days = w->repeat.month_days << 1;
+	if (w->repeat.month_days == 0)
+		out->month_days = UINT32_C(1)
+		    << (w->repeat.month_day < 0 ? ALARM_LAST_DAY
+						: w->repeat.month_day);
 	return ALARM_WHEN_OK;
 }
 
@@ -348,7 +368,7 @@ static enum alarm_when_error
 when_read_yearly(
     struct when_read *r, const struct datetime *w, struct alarm_rule *out)
 {
-	if (w->repeat.time_s >= DAY)
+	if (w->repeat.time_s >= DAY || w->repeat.nth != 0)
 		return ALARM_WHEN_UNSUPPORTED;
 	if (w->repeat.month_day == 0 && w->repeat.month != 0)
 		return ALARM_WHEN_INEXACT;
@@ -403,15 +423,20 @@ when_read_repeat(
 static bool
 when_read_iso(const struct alarm_when_input *in, struct alarm_rule *out)
 {
-	char text[32];
+	char text[40];
 	struct str s = str_trim(in->when);
 	struct wall t;
 
-	if (wall_parse(s, &t) == RC_OK) {
+	if (s.n < 16 || s.n >= sizeof(text) - 4 ||
+	    (s.p[10] != 'T' && s.p[10] != ' '))
+		return false;
+	(void)snprintf(
+	    text, sizeof(text), "%.10sT%.*s", s.p, (int)(s.n - 11), s.p + 11);
+	if (wall_parse(str_of(text), &t) == RC_OK) {
 		when_set_instant(out, t);
 		return true;
 	}
-	if ((s.n != 16 && s.n != 19) || (s.p[10] != 'T' && s.p[10] != ' '))
+	if (s.n != 16 && s.n != 19)
 		return false;
 	(void)snprintf(text, sizeof(text), "%.10sT%.*s%sZ", s.p,
 	    (int)(s.n - 11), s.p + 11, s.n == 16 ? ":00" : "");

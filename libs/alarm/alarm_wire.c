@@ -183,7 +183,7 @@ alarm_rule_of_wire(const struct wire_alarm_rule *in, struct alarm_rule *out,
 	wrong = alarm_read_members(in, out);
 	if (wrong == NULL)
 		return RC_OK;
-	(void)snprintf(why, size, "/rule/%s", wrong);
+	(void)snprintf(why, size, "/%s", wrong);
 	return RC_INVALID;
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "core/arena.h"
 #include "core/clock.h"
 
 #define MS_PER_DAY INT64_C(86400000)
@@ -134,6 +135,15 @@ wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX])
 		*dst++ = 'Z';
 	}
 	*dst = '\0';
+}
+
+struct str
+wall_text(struct wall t, int offset_min, struct arena *a)
+{
+	char text[WALL_FORMAT_MAX];
+
+	wall_format(t, offset_min, text);
+	return arena_str(a, str_of(text));
 }
 
 /* Read exactly width digits. */

@@ -15,6 +15,8 @@
 #include "core/rc.h"
 #include "core/str.h"
 
+struct arena;
+
 struct mono {
 	int64_t ns; /* nanoseconds since an arbitrary start; 0 means "never" */
 };
@@ -54,6 +56,9 @@ struct mono clock_mono_of(struct wall deadline);
  * 9999 and to offsets of less than a day.
  */
 void wall_format(struct wall t, int offset_min, char dst[WALL_FORMAT_MAX]);
+
+/* wall_text(t, offset_min, a): The same from a; absent if a is full. */
+struct str wall_text(struct wall t, int offset_min, struct arena *a);
 
 /*
  * wall_parse(s, out):

@@ -31,28 +31,56 @@ process_pid(const char *name)
 	return (pid_t)pid;
 }
 
-/* The parent of a process that runs; 0: it does not. */
-static pid_t
-process_parent(pid_t pid)
+struct process_stat {
+	pid_t parent;
+	int64_t start; /* in clock ticks since the machine's start */
+};
+
+/* Of a process that runs; false: it does not. */
+static bool
+process_read_stat(pid_t pid, struct process_stat *out)
 {
 	char path[64], text[512], *p, state = 0;
 	int fd, parent = 0;
+	long long start = 0;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return 0;
+		return false;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (n <= 0)
-		return 0;
+		return false;
 	text[n] = '\0';
 	/* The name in parentheses may have anything, parentheses included. */
 	p = strrchr(text, ')');
-	if (p == NULL || sscanf(p, ") %c %d", &state, &parent) != 2)
-		return 0;
-	return state == 'Z' || state == 'X' ? 0 : (pid_t)parent;
+	if (p == NULL ||
+	    sscanf(p,
+		") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+		"%*d %*d %*d %*d %lld",
+		&state, &parent, &start) != 3)
+		return false;
+	*out = (struct process_stat){ (pid_t)parent, start };
+	return state != 'Z' && state != 'X';
+}
+
+/* 0: it does not run. */
+static pid_t
+process_parent(pid_t pid)
+{
+	struct process_stat st;
+
+	return process_read_stat(pid, &st) ? st.parent : 0;
+}
+
+int64_t
+process_start(pid_t pid)
+{
+	struct process_stat st;
+
+	return process_read_stat(pid, &st) ? st.start : 0;
 }
 
 static struct process *

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "core/str.h"
@@ -46,6 +47,12 @@ enum process_mark process_mark(pid_t pid, char *dst, size_t size);
  * it has none.
  */
 bool process_mark_find(struct str environment, char *dst, size_t size);
+
+/*
+ * process_start(pid): When a process was started, in clock ticks since the
+ * machine was; 0: it does not run.  With the pid it identifies a process.
+ */
+int64_t process_start(pid_t pid);
 
 /* process_pid(name): The pid that a folder of /proc is; 0: none. */
 pid_t process_pid(const char *name);

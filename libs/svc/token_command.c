@@ -87,12 +87,13 @@ token_add(const struct svc_run *r)
 		return token_usage(r, "add: a file and a role are required");
 	if (!token_role(r->argv[3], &e.role))
 		return token_usage(r,
-		    "the role is owner, terminal, provisioner, notifier or operator");
+		    "the role is owner, terminal, provisioner, notifier or "
+		    "operator");
 	for (i = 4; i < r->argc; i++) {
 		if (!token_option(&e, r->argv[i]))
 			return token_usage(r,
-			    "after the role: user=, users=, tenant=, terminal_id=, "
-			    "name= or days=, each with a value");
+			    "after the role: user=, users=, tenant=, "
+			    "terminal_id=, name= or days=, each with a value");
 	}
 	if (auth_token_file_add(r->argv[2], &e, token, why) != RC_OK)
 		return token_failed(r, r->argv[2], why);

@@ -93,7 +93,8 @@ clock_time_parse_hour(const struct token *t, struct instant *m)
 	enum datetime_grain grain = DATETIME_HOUR;
 	int s;
 
-	if (!token_is_int(t, 0, 24) || t[1].type != TOK_OCLOCK)
+	if (!token_is_int(t, 0, 24) || t[1].type != TOK_OCLOCK ||
+	    token_is_pair_row(t))
 		return NULL;
 	s = (int)t->num * 3600;
 	m->is_24h = t->num > 12 || t->num < 1 || (t->is_ascii && t->has_zero);
@@ -226,6 +227,8 @@ clock_time_parse_literal(const struct token *t, struct instant *m)
 	grain = t->x == 1 ? DATETIME_SECOND : DATETIME_MINUTE;
 	clock_time_set(m, t->v, grain);
 	m->is_24h = t->w == 1;
+	m->is_zoned = t->is_zoned;
+	m->zone_min = (int)t->num;
 	return clock_time_parse_ampm(t + 1, m);
 }
 

@@ -18,20 +18,71 @@ date_weekday_of_bits(int bits)
 	return n;
 }
 
-static int
-date_full_year(const struct token *t)
+/* What may follow a year: a month, a season, 底, 第一季度, 春节. */
+static bool
+date_is_part_of_year(const struct token *t)
 {
-	int y = (int)t->num;
+	if (t->type == TOK_OF)
+		t++;
+	switch (t->type) {
+	case TOK_NUM:
+		return token_is_unit(t + 1, UNIT_MONTH) ||
+		    token_is_unit(t + 1, UNIT_QUARTER) ||
+		    (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) || t->x > 0;
+	case TOK_ORDINAL:
+		return t->num < 0 || t[1].type == TOK_GE ||
+		    t[1].type == TOK_UNIT;
+	case TOK_EDGE:
+	case TOK_HALF_YEAR:
+	case TOK_HOLIDAY:
+	case TOK_LUNAR:
+	case TOK_LEAP:
+	case TOK_QUARTER:
+		return true;
+	default:
+		return t->type == TOK_MONTH && !t->is_latin;
+	}
+}
 
-	if (t->digits == 2)
-		return y + (y < 70 ? 2000 : 1900);
-	return y;
+/*
+ * 08年, 零六年, 九五年, 13年5月; but 五六年 is five or six years, and 13年 is
+ * thirteen.
+ */
+static bool
+date_is_short_year(const struct token *t)
+{
+	if (!token_is_int(t, 0, 99) || t->digits != 2 ||
+	    !token_is_unit(t + 1, UNIT_YEAR) || t[1].is_latin)
+		return false;
+	if (date_is_part_of_year(t + 2) || t->has_zero)
+		return true;
+	if (!t->is_ascii)
+		return !token_is_pair_row(t) && !token_is_int(t, 35, 35);
+	/* 18年到20年 */
+	if (t[2].type == TOK_TO && token_is_int(t + 3, 0, 99) &&
+	    t[3].digits == 2 && token_is_unit(t + 4, UNIT_YEAR))
+		return true;
+	if (t[-1].type == TOK_TO &&
+	    (token_is_unit(t - 2, UNIT_YEAR) ||
+		(t[-2].type == TOK_NUM && t[-2].has_zero)))
+		return true;
+	return t->num >= 70 && t[2].type != TOK_AFTER &&
+	    t[2].type != TOK_BEFORE && t[2].type != TOK_WITHIN &&
+	    t[2].type != TOK_MORE && t[2].type != TOK_HALF;
+}
+
+static void
+date_set_year(struct instant *m, const struct token *t)
+{
+	m->has |= HAS_YEAR;
+	m->year = (int)t->num;
+	m->year_is_short = t->digits == 2;
 }
 
 static const struct token *
 date_parse_year(const struct token *t, struct instant *m)
 {
-	bool four, two;
+	bool four;
 
 	if (t->type == TOK_YEAR) {
 		m->has |= HAS_YEAR;
@@ -40,29 +91,29 @@ date_parse_year(const struct token *t, struct instant *m)
 		return t + 1;
 	}
 	four = token_is_int(t, 1000, 2999) && t->digits == 4;
-	/* 13年 is a duration unless a month follows. */
-	two = token_is_int(t, 0, 99) && t->digits == 2 &&
-	    t[2].type == TOK_NUM &&
-	    (token_is_unit(t + 3, UNIT_MONTH) ||
-		token_is_unit(t + 3, UNIT_QUARTER));
-	if (!four && !two)
-		return NULL;
-	if (token_is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) {
-		m->year = date_full_year(t);
-		m->has |= HAS_YEAR;
+	/* 两千零八年 */
+	if (!four && token_is_int(t, 2000, 2000) && t->is_pair)
+		four = t[2].type == TOK_END || date_is_part_of_year(t + 2);
+	if (!four && token_is_int(t, 2001, 2099) && !t->is_ascii)
+		four = t[2].type != TOK_AFTER && t[2].type != TOK_BEFORE &&
+		    t[2].type != TOK_WITHIN;
+	if ((four && token_is_unit(t + 1, UNIT_YEAR) && !t[1].is_latin) ||
+	    date_is_short_year(t)) {
+		date_set_year(m, t);
 		return t + 2;
 	}
-	/* 2026年底 */
-	if (four && t[1].type == TOK_EDGE && t[1].w == UNIT_YEAR) {
-		m->year = date_full_year(t);
-		m->has |= HAS_YEAR;
+	/* 2026年底, 13年底 */
+	if ((four || (token_is_int(t, 0, 99) && t->digits == 2)) &&
+	    t[1].type == TOK_EDGE && t[1].w == UNIT_YEAR &&
+	    (t[1].v <= EDGE_END || four)) {
+		date_set_year(m, t);
 		return t + 1;
 	}
-	/* 2018春节 */
-	if (four && t->is_ascii && t[1].type == TOK_HOLIDAY &&
+	/* 2018春节, 2018q3 */
+	if (four && t->is_ascii &&
+	    (t[1].type == TOK_HOLIDAY || t[1].type == TOK_QUARTER) &&
 	    token_touches(t, t + 1)) {
-		m->year = date_full_year(t);
-		m->has |= HAS_YEAR;
+		date_set_year(m, t);
 		return t + 1;
 	}
 	return NULL;
@@ -138,7 +189,8 @@ date_set_month(struct instant *m, int month, bool is_lunar)
 static const struct token *
 date_parse_month(const struct token *t, struct instant *m)
 {
-	if (!token_is_int(t, 1, 12) || t->is_pair || t->is_latin)
+	if (!token_is_int(t, 1, 12) || t->is_pair || t->is_latin ||
+	    token_is_pair_row(t))
 		return NULL;
 	if (t[1].type == TOK_EDGE && t[1].w == UNIT_MONTH) {
 		date_set_month(m, (int)t->num, false);
@@ -185,7 +237,8 @@ date_parse_day(const struct token *t, struct instant *m)
 		date_set_day(m, (int)t->num);
 		return t + 1;
 	}
-	if (!token_is_int(t, 1, 31) || t->is_pair || t->is_latin)
+	if (!token_is_int(t, 1, 31) || t->is_pair || t->is_latin ||
+	    token_is_pair_row(t))
 		return NULL;
 	/* 二月三十号 is not a day, and neither is 三十号 of it. */
 	if ((m->has & HAS_MONTH) == 0 && token_is_unit(t - 1, UNIT_MONTH) &&
@@ -218,6 +271,119 @@ date_parse_day(const struct token *t, struct instant *m)
 		m->confidence = m->is_lunar ? .9 : .7;
 		return t + 1;
 	}
+}
+
+/* 闰四月 */
+static const struct token *
+date_parse_leap_month(const struct token *t, struct instant *m)
+{
+	const struct token *n = t + 1;
+
+	if (t->type != TOK_LEAP)
+		return NULL;
+	if (n->type == TOK_MONTH && n->w == 1) {
+		date_set_month(m, n->v, true);
+		n++;
+	} else {
+		n = date_parse_month(n, m);
+	}
+	m->is_leap = m->is_lunar = true;
+	return n;
+}
+
+/* 春节, 春节第三天, 斋月的最后一天. */
+static const struct token *
+date_parse_holiday(const struct token *t, int holiday, struct instant *m)
+{
+	const struct token *n = t + 1;
+	int days = holiday_days((enum holiday)holiday);
+
+	m->has |= HAS_HOLIDAY;
+	m->holiday = holiday;
+	if (n->type == TOK_VACATION &&
+	    (n->v == 1 || holiday_vacation((enum holiday)holiday) > 0)) {
+		m->is_vacation = n->v == 0;
+		return n + 1;
+	}
+	/* 国庆期间 */
+	if (n->type == TOK_WITHIN && n->v == 1 &&
+	    holiday_vacation((enum holiday)holiday) > 0) {
+		m->is_vacation = true;
+		return n + 1;
+	}
+	n += n->type == TOK_OF;
+	if (n->type != TOK_ORDINAL)
+		return t + 1;
+	if (n->num >= 1 && n->num <= 50 && token_is_unit(n + 1, UNIT_DAY)) {
+		m->holiday_day = (int)n->num;
+		return n + 2;
+	}
+	if (n->num < 0 && days > 0 && token_is_int(n + 1, 1, 1) &&
+	    token_is_unit(n + 2, UNIT_DAY)) {
+		m->holiday_day = days;
+		return n + 3;
+	}
+	return t + 1;
+}
+
+/* What makes a date of 4.5 and 11.20: 号, a year before it, a time of day. */
+static bool
+date_is_written_with_point(const struct token *t, const struct instant *m)
+{
+	const struct token *n = t + 1;
+
+	if ((m->has & HAS_YEAR) != 0 && m->era == 0)
+		return true;
+	if (n->type == TOK_TO)
+		return n[1].type == TOK_NUM && n[1].x > 0;
+	if (n->type == TOK_NUM)
+		return n[1].type == TOK_OCLOCK;
+	if (n->type == TOK_DAY_PART || n->type == TOK_CLOCK ||
+	    n->type == TOK_WDAY || n->type == TOK_AFTER ||
+	    n->type == TOK_BEFORE || n->type == TOK_SINCE)
+		return true;
+	if (t[-1].type == TOK_TO)
+		return t[-2].type == TOK_NUM && t[-2].x > 0;
+	return t[-1].type == TOK_END && n->type == TOK_END;
+}
+
+static const struct token *
+date_parse_point(const struct token *t, struct instant *m)
+{
+	bool is_day;
+
+	if (t->type != TOK_NUM || t->x == 0 || (m->has & HAS_MONTH) != 0)
+		return NULL;
+	is_day = t[1].type == TOK_HAO ||
+	    (token_is_unit(t + 1, UNIT_DAY) && t[1].w == 1);
+	if (!is_day && !date_is_written_with_point(t, m))
+		return NULL;
+	date_set_month(m, t->x / 100, false);
+	date_set_day(m, t->x % 100);
+	/* Alone it is more likely a number. */
+	m->confidence = is_day                              ? .9
+	    : t[-1].type == TOK_END && t[1].type == TOK_END ? .4
+							    : .6;
+	return is_day ? t + 2 : t + 1;
+}
+
+/* 十一, the national day: alone, after a year, or before 假期. */
+static const struct token *
+date_parse_eleventh(const struct token *t, struct instant *m)
+{
+	const struct token *n = t + 1;
+
+	if (!token_is_int(t, 11, 11) || t->is_ascii || t->digits != 0 ||
+	    (m->has & ~(unsigned)HAS_YEAR) != 0)
+		return NULL;
+	if (n->type != TOK_VACATION && n->type != TOK_WITHIN &&
+	    !(t[-1].type == TOK_END && n->type == TOK_END) &&
+	    ((n->type != TOK_END && n->type != TOK_BEFORE &&
+		 n->type != TOK_AFTER && n->type != TOK_SAME) ||
+		((m->has & HAS_YEAR) == 0 && n->type != TOK_SAME)))
+		return NULL;
+	m->confidence = .7;
+	return date_parse_holiday(t, HOLIDAY_NATIONAL, m);
 }
 
 /* march 5th, the 5th of march, may 5 2026. */
@@ -295,10 +461,11 @@ date_parse_relative(const struct token *t, struct instant *m)
 		m->week = v;
 		return n + 1;
 	}
-	if (token_is_unit(n, UNIT_WEEK)) {
+	if (token_is_unit(n, UNIT_WEEK) ||
+	    (n->type == TOK_EDGE && n->w == UNIT_WEEK)) {
 		m->has |= HAS_WEEK;
 		m->week = v;
-		return n + 1;
+		return n->type == TOK_EDGE ? n : n + 1;
 	}
 	if (token_is_unit(n, UNIT_MONTH) ||
 	    (n->type == TOK_EDGE && n->w == UNIT_MONTH)) {
@@ -329,18 +496,25 @@ date_parse_relative(const struct token *t, struct instant *m)
 	return NULL;
 }
 
+/* A month or a year alone, whose days are counted. */
+static bool
+date_is_month_or_year(const struct instant *m)
+{
+	return (m->has & (HAS_MONTH | HAS_YEAR)) != 0 && m->era == 0 &&
+	    !m->is_lunar && (m->has & ~(unsigned)(HAS_MONTH | HAS_YEAR)) == 0;
+}
+
 /* 第一个星期一, 最后一个周五. */
 static const struct token *
 date_parse_nth(const struct token *t, struct instant *m)
 {
 	const struct token *n = t + 1;
 
-	if (t->type != TOK_ORDINAL || t->num > 5)
+	if (t->type != TOK_ORDINAL || t->num > 366 || t->num < -1)
 		return NULL;
 	/* 最后一天 */
 	if (t->num < 0 && token_is_int(n, 1, 1) &&
-	    token_is_unit(n + 1, UNIT_DAY) &&
-	    (m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+	    token_is_unit(n + 1, UNIT_DAY) && date_is_month_or_year(m)) {
 		if ((m->has & HAS_MONTH) == 0)
 			date_set_month(m, 12, false);
 		date_set_day(m, -1);
@@ -348,7 +522,7 @@ date_parse_nth(const struct token *t, struct instant *m)
 	}
 	if (token_is_unit(n, UNIT_DAY) && t->num > 0) {
 		/* 第一天 of a month; 第二天 alone is the next day. */
-		if ((m->has & (HAS_MONTH | HAS_YEAR)) != 0) {
+		if (date_is_month_or_year(m) && t->num <= 31) {
 			if ((m->has & HAS_MONTH) == 0)
 				date_set_month(m, 1, false);
 			date_set_day(m, (int)t->num);
@@ -363,7 +537,9 @@ date_parse_nth(const struct token *t, struct instant *m)
 	}
 	if (n->type == TOK_GE)
 		n++;
-	if (n->type == TOK_WDAY && n->w != 1) {
+	/* Those of quarters and years are in period.c. */
+	if (n->type == TOK_WDAY && n->w != 1 && t->num <= 5 &&
+	    ((m->has & HAS_MONTH) != 0 || m->has == 0)) {
 		m->has |= HAS_WDAY;
 		m->wday = date_weekday_of_bits(n->v);
 		m->nth = (int)t->num;
@@ -375,6 +551,11 @@ date_parse_nth(const struct token *t, struct instant *m)
 static const struct token *
 date_parse_quarter(const struct token *t, struct instant *m)
 {
+	if (t->type == TOK_QUARTER) {
+		m->has |= HAS_QUARTER;
+		m->quarter = t->v;
+		return t + 1;
+	}
 	if ((t->type != TOK_ORDINAL && !token_is_int(t, 1, 4)) || t->num > 4 ||
 	    t->num < 1 || !token_is_unit(t + 1, UNIT_QUARTER))
 		return NULL;
@@ -383,28 +564,27 @@ date_parse_quarter(const struct token *t, struct instant *m)
 	return t + 2;
 }
 
-/* 春节, 春节第三天, 斋月的最后一天. */
+/* 月底, 上旬; 底 and 春 after what they are of. */
 static const struct token *
-date_parse_holiday(const struct token *t, int holiday, struct instant *m)
+date_parse_edge(const struct token *t, struct instant *m)
 {
-	const struct token *n = t + 1;
-	int days = holiday_days((enum holiday)holiday);
+	bool is_season = t->v >= EDGE_SPRING && t->v <= EDGE_WINTER;
 
-	m->has |= HAS_HOLIDAY;
-	m->holiday = holiday;
-	n += n->type == TOK_OF;
-	if (n->type != TOK_ORDINAL)
-		return t + 1;
-	if (n->num >= 1 && n->num <= 50 && token_is_unit(n + 1, UNIT_DAY)) {
-		m->holiday_day = (int)n->num;
-		return n + 2;
-	}
-	if (n->num < 0 && days > 0 && token_is_int(n + 1, 1, 1) &&
-	    token_is_unit(n + 2, UNIT_DAY)) {
-		m->holiday_day = days;
-		return n + 3;
-	}
-	return t + 1;
+	if (t->w >= 0)
+		return date_set_edge(t, t->w, m);
+	if (m->has == 0 || !token_touches(t - 1, t))
+		return NULL;
+	if (is_season || (m->has & HAS_YEAR) == m->has)
+		return (m->has & HAS_YEAR) == m->has
+		    ? date_set_edge(t, UNIT_YEAR, m)
+		    : NULL;
+	if ((m->has & HAS_QUARTER) != 0)
+		return date_set_edge(t, UNIT_QUARTER, m);
+	if ((m->has & HAS_MONTH) != 0)
+		return date_set_edge(t, UNIT_MONTH, m);
+	if ((m->has & HAS_YEAR) != 0)
+		return date_set_edge(t, UNIT_YEAR, m);
+	return (m->has & HAS_WEEK) != 0 ? date_set_edge(t, UNIT_WEEK, m) : NULL;
 }
 
 /* Single words that are a part of a date. */
@@ -432,6 +612,12 @@ date_parse_word(const struct token *t, struct instant *m)
 		m->has |= HAS_WEEKEND;
 		return t + 1;
 	case TOK_HOLIDAY:
+		/* 小雪, 雨水 are weather, too. */
+		if (t->w == 1 && (m->has & HAS_YEAR) == 0 &&
+		    t[1].type != TOK_SAME && t[1].type != TOK_VACATION &&
+		    t[1].type != TOK_EVE &&
+		    (t[-1].type != TOK_END || t[1].type != TOK_END))
+			return NULL;
 		return date_parse_holiday(t, t->v, m);
 	case TOK_RELIGION:
 		n = t + 1;
@@ -444,29 +630,22 @@ date_parse_word(const struct token *t, struct instant *m)
 		m->half = t->v;
 		return t + 1;
 	case TOK_DATE:
-		m->has |= HAS_MONTH | HAS_DAY;
+		m->has |= HAS_MONTH;
 		m->month = t->v;
-		m->day = t->w;
+		if (t->w > 0)
+			date_set_day(m, t->w);
 		if (t->x > 0) {
 			m->has |= HAS_YEAR;
 			m->year = t->x;
+			if (t->w == 0)
+				m->confidence = .7;
 		} else {
 			/* 3/5 may be a fraction. */
 			m->confidence = .5;
 		}
 		return t + 1;
 	case TOK_EDGE:
-		if (t->w >= 0)
-			return date_set_edge(t, t->w, m);
-		if (m->has == 0 || !token_touches(t - 1, t))
-			return NULL;
-		if ((m->has & HAS_QUARTER) != 0)
-			return date_set_edge(t, UNIT_QUARTER, m);
-		if ((m->has & HAS_MONTH) != 0)
-			return date_set_edge(t, UNIT_MONTH, m);
-		if ((m->has & HAS_YEAR) != 0)
-			return date_set_edge(t, UNIT_YEAR, m);
-		return NULL;
+		return date_parse_edge(t, m);
 	case TOK_LUNAR:
 		m->is_lunar = true;
 		return t + 1;
@@ -482,7 +661,8 @@ date_parse(const struct token *t, struct instant *m)
 	    const struct token *, struct instant *) = { date_parse_year,
 		date_parse_era, date_parse_relative, date_parse_month_name,
 		date_parse_quarter, date_parse_nth, date_parse_month,
-		date_parse_day, date_parse_word };
+		date_parse_day, date_parse_leap_month, date_parse_point,
+		date_parse_eleventh, date_parse_word };
 	struct instant next;
 	const struct token *n;
 	size_t i;

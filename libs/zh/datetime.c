@@ -75,7 +75,7 @@ datetime_parse_adverb(
 		v = ADVERB_FUTURE;
 	else if (t->type == TOK_COMING && t->v == 1)
 		v = ADVERB_FUTURE;
-	else if (t->type == TOK_BEFORE && t->w == 0)
+	else if (t->type == TOK_BEFORE && t->w == 0 && t->v == 0)
 		v = ADVERB_FORMERLY;
 	else if (t->type == TOK_PRECEDING && t->v == 1)
 		v = ADVERB_RECENTLY;
@@ -83,6 +83,100 @@ datetime_parse_adverb(
 		return NULL;
 	adverb_set(v, r, w);
 	return t + 1;
+}
+
+/* ---- events without a date ---- */
+
+/* Whether a token follows a noun or a verb that no expression contains. */
+static bool
+unknown_follows_event(const struct parser *r, const struct token *t)
+{
+	static const char *const others[] = { "在", "于", "就", "是", "请",
+		"会", "要", "想", "和", "跟", "与", "及", "或", "从", "到",
+		"让", "给", "把", "被", "又", "也", "都", "还", "再", "先",
+		"才", "刚", "但", "可", "而", "则", "即", "按", "用", "选",
+		"这", "那", "吧", "吗", "呢", "啊", "是在", "有", "没" };
+	struct str s;
+	size_t i;
+
+	if (t[-1].type == TOK_OF)
+		return t->type != TOK_SAME &&
+		    token_scan_is_suffix(&r->scan, t - 1);
+	if (!token_scan_is_suffix(&r->scan, t))
+		return false;
+	/* 会后, 睡前: short nouns and verbs, which are not adverbs there. */
+	if ((t->type == TOK_AFTER || t->type == TOK_BEFORE) && t->w == 1)
+		return true;
+	s = token_scan_before(&r->scan, t);
+	for (i = 0; i < NELEM(others); i++) {
+		if (str_ends(s, str_of(others[i])))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * 每月最后一个工作日, 每月前三天: a part of each period that no repetition can
+ * name.  NULL: a repetition can.
+ */
+static const struct token *
+unknown_part_of_each(struct parser *r, const struct token *t)
+{
+	struct datetime w = { .kind = DATETIME_REPEAT };
+	const struct token *n = t + 1, *end;
+
+	if (t->type != TOK_EVERY || t->v == 1)
+		return NULL;
+	n += n->type == TOK_GE;
+	if (n->type != TOK_UNIT || n->v < UNIT_WEEK)
+		return NULL;
+	n = period_skip_part(n + 1);
+	if (n == NULL)
+		return NULL;
+	end = datetime_parse_repeat(r, t, &w);
+	return end == NULL || end < n ? n : NULL;
+}
+
+/*
+ * 生日当天, 考试那天早上七点, 饭后一小时, 婚礼前三天: NULL if the moment is
+ * known.
+ */
+static const struct token *
+datetime_parse_unknown(
+    struct parser *r, const struct token *t, struct datetime *w)
+{
+	struct instant m = { .has = HAS_DAYS };
+	const struct token *n, *end;
+	struct duration l;
+
+	if (t->is_latin)
+		return NULL;
+	if (t->type == TOK_SAME || (t->type == TOK_EVE && t->v < 0)) {
+		n = t + 1;
+		end = instant_parse_time(n, &m);
+		if (!unknown_follows_event(r, t) && (t->v <= 0 || end == NULL))
+			return NULL;
+	} else if (t->type == TOK_AFTER || t->type == TOK_BEFORE) {
+		if (!unknown_follows_event(r, t))
+			return NULL;
+		n = t + 1;
+		n += n->type == TOK_OF || n->type == TOK_ABOUT;
+		n = duration_parse(n, &l);
+		if (n == NULL || n->type == TOK_AFTER || n->type == TOK_BEFORE)
+			return NULL;
+		n += n->type == TOK_WITHIN;
+		end = instant_parse_time(n, &m);
+	} else {
+		n = unknown_part_of_each(r, t);
+		if (n == NULL)
+			return NULL;
+		end = instant_parse_time(n, &m);
+	}
+	w->kind = DATETIME_INSTANT;
+	w->grain = DATETIME_DAY;
+	w->is_unknown = true;
+	w->confidence = .7;
+	return end != NULL ? end : n;
 }
 
 /* ---- the trigger ---- */
@@ -224,6 +318,7 @@ datetime_set(struct datetime *w, struct local_range range, struct parser *r)
 {
 	w->grain = range.grain;
 	w->is_either_half = range.is_either_half;
+	w->is_zoned = range.is_zoned;
 	r->range = range;
 	r->has_range = true;
 }
@@ -233,6 +328,9 @@ static void
 datetime_set_bounds(
     struct datetime *w, const struct local_range *at, struct datetime_now now)
 {
+	w->open = at->from == RANGE_OPEN ? DATETIME_OPEN_START
+	    : at->to == RANGE_OPEN       ? DATETIME_OPEN_END
+					 : DATETIME_CLOSED;
 	if (at->from != RANGE_OPEN)
 		w->from = zone_wall_of(now.zone, at->from);
 	if (at->to != RANGE_OPEN)
@@ -257,6 +355,13 @@ datetime_parse_longest(
 	bool has_range = false;
 	size_t i;
 
+	*w = (struct datetime){ .kind = DATETIME_DURATION };
+	best = datetime_parse_unknown(r, t, w);
+	if (best != NULL) {
+		w->start = t->start;
+		w->end = best[-1].end;
+		return best;
+	}
 	for (i = 0; i < NELEM(parsers); i++) {
 		struct datetime one = { .kind = DATETIME_DURATION };
 
@@ -295,6 +400,7 @@ datetime_find(
 	r.local.now = zone_local_of(now.zone, now.now);
 	r.local.today = local_day(r.local.now);
 	r.local.is_used = now.is_used;
+	r.local.zone = now.zone;
 	while (at < text.n && count < max) {
 		token_scan_from(&r.scan, text, at);
 		/* Later tokens are scanned again with their context. */

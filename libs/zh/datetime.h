@@ -38,6 +38,13 @@ enum datetime_grain {
 	DATETIME_YEAR,
 };
 
+/* Which end of an interval is not given: 周五之前, 明天以后. */
+enum datetime_open {
+	DATETIME_CLOSED,
+	DATETIME_OPEN_START,
+	DATETIME_OPEN_END,
+};
+
 /* The reference time of an utterance, and its zone. */
 struct datetime_now {
 	struct wall now;
@@ -52,11 +59,13 @@ struct datetime_now {
 /* Where a repetition falls: every `every` units, within these bounds. */
 struct datetime_repeat {
 	enum datetime_grain unit;
-	double every;      /* 每隔两小时, 每两小时: 2 hours; > 0 */
-	unsigned weekdays; /* bit 0 Monday … bit 6 Sunday; 0: any day */
-	int month;         /* 1–12, of a yearly one; else 0 */
-	int month_day;     /* 1–31, -1 the last day; else 0 */
-	int time_s;        /* time of day in seconds; -1: not given */
+	double every;        /* 每隔两小时, 每两小时: 2 hours; > 0 */
+	unsigned weekdays;   /* bit 0 Monday … bit 6 Sunday; 0: any day */
+	int month;           /* 1–12, of a yearly one; else 0 */
+	int month_day;       /* 1–31, -1 the last day; else 0 */
+	unsigned month_days; /* all of them, bit 0 the first; 0: month_day */
+	int nth;     /* which of the month's weekdays, -1 the last; 0: each */
+	int time_s;  /* time of day in seconds; -1: not given */
 	int until_s; /* end of a part of the day (每天早上); else -1 */
 };
 
@@ -76,6 +85,7 @@ struct datetime {
 	 * the next occurrence after now.  Duration: 0.
 	 */
 	struct wall from, to;
+	enum datetime_open open; /* of an interval: the end that is 0 */
 	/*
 	 * The trigger: the one instant that an alarm takes; never before now, 0
 	 * if there is none.  An instant: itself.  A deadline (周五之前,
@@ -96,6 +106,13 @@ struct datetime {
 	 * and both are still ahead: 九点, 明天八点半.
 	 */
 	bool is_either_half;
+	bool is_zoned; /* with its own offset from UTC */
+	/*
+	 * Counted from an event that the text names and nobody dated: 生日当天,
+	 * 饭后一小时.  An instant whose from, to and at are 0: it cannot be
+	 * scheduled, and what depends on it must not be done now.
+	 */
+	bool is_unknown;
 	double confidence; /* 0–1: below 0.5 likely means something else */
 };
 

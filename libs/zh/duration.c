@@ -22,6 +22,7 @@ struct duration_term {
 	bool is_short;  /* 分, 刻, 日: alone it may have another meaning */
 	bool has_half;  /* 五分半 */
 	bool has_count; /* 三个月, 两月: not the name of a month */
+	double spread;  /* 三四天: n is between n - spread and n + spread */
 };
 
 /* 三五天, 两三个小时: the numeral's two digits, or two numerals. */
@@ -64,6 +65,7 @@ duration_parse_amount(const struct token *t, struct duration_term *p)
 
 	if (n != NULL) {
 		p->is_approximate = true;
+		p->spread = (p->n > (int)p->n) ? .5 : 1;
 		return n;
 	}
 	if (t->type == TOK_NUM) {
@@ -308,6 +310,7 @@ duration_add_term(struct duration *l, const struct duration_term *p)
 {
 	l->n[p->unit] += p->n;
 	l->finest = p->unit;
+	l->spread = p->spread;
 	l->is_approximate = l->is_approximate || p->is_approximate;
 }
 
@@ -356,6 +359,14 @@ duration_parse(const struct token *t, struct duration *l)
 	}
 	if (terms == 1 && !duration_stands_alone(&p, last))
 		return NULL;
+	/* 6月1日 is a date. */
+	if (terms > 1 && p.unit == UNIT_MONTH && p.is_short && !p.has_count)
+		return NULL;
+	/* 两天一夜 */
+	if (terms == 1 && p.unit == UNIT_DAY && token_is_int(last, 1, 31) &&
+	    last[1].type == TOK_DAY_PART && last[1].v == DAY_PART_EVENING &&
+	    last[1].w == 1)
+		last += 2;
 	if (duration_seconds(l) > SECONDS_MAX)
 		return NULL;
 	if (l->is_approximate)
@@ -440,6 +451,58 @@ relative_unit_start(int64_t local, int unit, int64_t add)
 	return civil_days(c) * DAY;
 }
 
+/* Windows counted from now. */
+enum window {
+	WINDOW_WITHIN,    /* 三天内: from now on */
+	WINDOW_COMING,    /* 未来三天: whole days, from tomorrow on */
+	WINDOW_PRECEDING, /* 过去三天: whole days, up to yesterday */
+	WINDOW_RECENT,    /* 最近三天: up to now */
+};
+
+static void
+relative_set_window(struct parser *r, const struct duration *l,
+    enum window kind, struct datetime *w)
+{
+	int sign = kind == WINDOW_WITHIN || kind == WINDOW_COMING ? 1 : -1;
+	int64_t at = r->local.now, other;
+	struct local_range out = { .grain = datetime_grain_of_unit(l->finest) };
+
+	if (l->finest >= UNIT_DAY && kind == WINDOW_COMING)
+		at = (r->local.today + 1) * DAY;
+	else if (l->finest >= UNIT_DAY && kind != WINDOW_WITHIN)
+		at = r->local.today * DAY;
+	other = duration_add(
+	    l, (struct local_now){ .now = at, .today = r->local.today }, sign);
+	out.from = sign > 0 ? at : other;
+	out.to = sign > 0 ? other : kind == WINDOW_RECENT ? r->local.now : at;
+	if (kind == WINDOW_WITHIN)
+		out.at = out.to;
+	w->kind = DATETIME_INTERVAL;
+	w->is_bounded = true;
+	w->is_relative = true;
+	w->is_approximate = l->is_approximate;
+	w->confidence = l->confidence;
+	datetime_set(w, out, r);
+	w->seconds = sign * duration_seconds(l);
+}
+
+/* 今明两年, 明后天. */
+static const struct token *
+datetime_parse_row(struct parser *r, const struct token *t, struct datetime *w)
+{
+	int unit = t->type == TOK_YEARS ? UNIT_YEAR : UNIT_DAY;
+	struct local_range out = { .grain = datetime_grain_of_unit(unit) };
+
+	if (t->type != TOK_YEARS && t->type != TOK_DAYS)
+		return NULL;
+	out.from = relative_unit_start(r->local.now, unit, t->v);
+	out.to = relative_unit_start(r->local.now, unit, t->w);
+	w->kind = DATETIME_INTERVAL;
+	w->confidence = .95;
+	datetime_set(w, out, r);
+	return t + 1;
+}
+
 const struct token *
 datetime_parse_units(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -450,15 +513,9 @@ datetime_parse_units(
 	int64_t count;
 	int sign;
 
-	if (t->type == TOK_DAYS) {
-		out.from = (r->local.today + t->v) * DAY;
-		out.to = (r->local.today + t->w) * DAY;
-		out.grain = DATETIME_DAY;
-		w->kind = DATETIME_INTERVAL;
-		w->confidence = .95;
-		datetime_set(w, out, r);
-		return t + 1;
-	}
+	n = datetime_parse_row(r, t, w);
+	if (n != NULL)
+		return n;
 	n = t + 1;
 	if (n->type == TOK_GE || (n->type == TOK_NUM && n->num <= 1))
 		n++;
@@ -472,6 +529,16 @@ datetime_parse_units(
 		w->confidence = .85;
 		datetime_set(w, out, r);
 		return n + 1;
+	}
+	if (t->type == TOK_REL && t->v == 0 && !t->is_latin &&
+	    (t[1].type == TOK_NUM || t[1].type == TOK_SOME)) {
+		/* 这两年, 这几个月 */
+		n = duration_parse(t + 1, &l);
+		if (n == NULL || l.finest < UNIT_DAY || l.n[l.finest] <= 1)
+			return NULL;
+		l.is_approximate = true;
+		relative_set_window(r, &l, WINDOW_RECENT, w);
+		return n;
 	}
 	if (t->type == TOK_REL && t->v != 0 && t->v >= -1 && t->v <= 1)
 		sign = t->v;
@@ -513,41 +580,6 @@ datetime_parse_units(
 	return n;
 }
 
-/* Windows counted from now. */
-enum window {
-	WINDOW_WITHIN,    /* 三天内: from now on */
-	WINDOW_COMING,    /* 未来三天: whole days, from tomorrow on */
-	WINDOW_PRECEDING, /* 过去三天: whole days, up to yesterday */
-	WINDOW_RECENT,    /* 最近三天: up to now */
-};
-
-static void
-relative_set_window(struct parser *r, const struct duration *l,
-    enum window kind, struct datetime *w)
-{
-	int sign = kind == WINDOW_WITHIN || kind == WINDOW_COMING ? 1 : -1;
-	int64_t at = r->local.now, other;
-	struct local_range out = { .grain = datetime_grain_of_unit(l->finest) };
-
-	if (l->finest >= UNIT_DAY && kind == WINDOW_COMING)
-		at = (r->local.today + 1) * DAY;
-	else if (l->finest >= UNIT_DAY && kind != WINDOW_WITHIN)
-		at = r->local.today * DAY;
-	other = duration_add(
-	    l, (struct local_now){ .now = at, .today = r->local.today }, sign);
-	out.from = sign > 0 ? at : other;
-	out.to = sign > 0 ? other : kind == WINDOW_RECENT ? r->local.now : at;
-	if (kind == WINDOW_WITHIN)
-		out.at = out.to;
-	w->kind = DATETIME_INTERVAL;
-	w->is_bounded = true;
-	w->is_relative = true;
-	w->is_approximate = l->is_approximate;
-	w->confidence = l->confidence;
-	datetime_set(w, out, r);
-	w->seconds = sign * duration_seconds(l);
-}
-
 const struct token *
 datetime_parse_window(
     struct parser *r, const struct token *t, struct datetime *w)
@@ -576,14 +608,27 @@ datetime_parse_window(
 		n = duration_parse(n, &l);
 		if (n == NULL)
 			return NULL;
-		if (n->type == TOK_WITHIN)
+		/* 近十年来, 过去三年里 */
+		if (n->type == TOK_WITHIN || n->type == TOK_BETWEEN ||
+		    (kind != WINDOW_COMING && !n->is_latin &&
+			(n->type == TOK_SINCE || n->type == TOK_MORE)))
 			n++;
 	} else {
 		n = duration_parse(t, &l);
-		if (n == NULL || n->type != TOK_WITHIN)
+		if (n == NULL)
+			return NULL;
+		/* 三年来, 一个月以来 */
+		if (n->type == TOK_SINCE ||
+		    (n->type == TOK_MORE && n->v == 0 && !n->is_latin &&
+			(n[1].type == TOK_END || n[1].type == TOK_COMMA)))
+			kind = WINDOW_RECENT;
+		else if (n->type != TOK_WITHIN)
 			return NULL;
 		n++;
 	}
+	/* 最近两三天: the longer one */
+	if (l.finest >= UNIT_DAY)
+		l.n[l.finest] += l.spread;
 	relative_set_window(r, &l, kind, w);
 	return n;
 }
@@ -614,6 +659,40 @@ relative_day(const struct duration *l, int sign, struct instant *m)
 	return true;
 }
 
+/*
+ * 两年前的夏天, 三个月后的15号: a part of the year, or a day of the month, that
+ * is so far from now.
+ */
+static const struct token *
+relative_parse_part(const struct token *t, const struct duration *l, int sign,
+    struct local_now h, struct local_range *out)
+{
+	struct instant m = { .confidence = l->confidence };
+	const struct token *n, *last = NULL;
+	double count = l->n[l->finest];
+
+	if (t->type != TOK_OF || count > 1000 || count > (int)count)
+		return NULL;
+	if (l->finest == UNIT_YEAR) {
+		m.has = HAS_YEAR;
+		m.year = (int)count * sign;
+		m.year_is_rel = true;
+	} else if (l->finest == UNIT_MONTH && l->n[UNIT_YEAR] <= 0) {
+		m.has = HAS_MONTH;
+		m.month = (int)count * sign;
+		m.month_is_rel = true;
+	} else {
+		return NULL;
+	}
+	t++;
+	while ((n = date_parse(t, &m)) != NULL)
+		t = last = n;
+	if (last == NULL || (m.has & (HAS_DAYS | HAS_WEEK)) != 0)
+		return NULL;
+	n = instant_parse_time(last, &m);
+	return instant_resolve(&m, h, out) ? (n != NULL ? n : last) : NULL;
+}
+
 /* The bounds of an instant counted from now. */
 static const struct token *
 relative_set_instant(struct parser *r, const struct token *n,
@@ -627,7 +706,13 @@ relative_set_instant(struct parser *r, const struct token *n,
 	w->is_relative = true;
 	w->is_approximate = l->is_approximate;
 	w->confidence = l->confidence;
-	if (relative_day(l, sign, &m)) {
+	end = relative_parse_part(n, l, sign, r->local, &out);
+	if (end != NULL) {
+		w->kind =
+		    out.is_interval ? DATETIME_INTERVAL : DATETIME_INSTANT;
+		w->is_relative = false;
+		n = end;
+	} else if (relative_day(l, sign, &m)) {
 		/* 两周后的周三 */
 		if (l->finest == UNIT_WEEK && n->type == TOK_OF &&
 		    n[1].type == TOK_WDAY && n[1].w == 0) {
@@ -664,12 +749,41 @@ relative_set_instant(struct parser *r, const struct token *n,
 	return n;
 }
 
+/* 三四天后: from the shorter distance to the end of the longer one's day. */
+static const struct token *
+relative_set_between(struct parser *r, const struct token *n, struct duration l,
+    int sign, struct datetime *w)
+{
+	struct local_range out = { .grain = datetime_grain_of_unit(l.finest) };
+	struct duration far = l;
+	int64_t a, b;
+
+	l.n[l.finest] -= l.spread;
+	far.n[l.finest] += l.spread;
+	a = duration_add(sign > 0 ? &l : &far, r->local, sign);
+	b = duration_add(sign > 0 ? &far : &l, r->local, sign);
+	if (l.finest >= UNIT_DAY) {
+		out.from = local_day(a) * DAY;
+		out.to = (local_day(b) + 1) * DAY;
+	} else {
+		out.from = a;
+		out.to = b;
+	}
+	w->kind = DATETIME_INTERVAL;
+	w->is_relative = true;
+	w->is_approximate = true;
+	w->confidence = l.confidence;
+	datetime_set(w, out, r);
+	w->seconds = sign * duration_seconds(&l);
+	return n;
+}
+
 const struct token *
 datetime_parse_relative(
     struct parser *r, const struct token *t, struct datetime *w)
 {
 	const struct token *n = t;
-	bool passes = false, in = false;
+	bool passes = false, in = false, is_range = false;
 	struct duration l;
 	int sign = 0;
 
@@ -684,7 +798,20 @@ datetime_parse_relative(
 		in = true;
 		n++;
 	}
-	n = duration_parse(n, &l);
+	if (n->type == TOK_NUM && n[1].type == TOK_TO && n[2].type == TOK_NUM &&
+	    n[2].num > n->num && !n->is_latin) {
+		/* 三到五天后 */
+		double least = n->num;
+
+		n = duration_parse(n + 2, &l);
+		if (n == NULL || l.spread > 0)
+			return NULL;
+		l.spread = (l.n[l.finest] - least) / 2;
+		l.n[l.finest] -= l.spread;
+		is_range = true;
+	} else {
+		n = duration_parse(n, &l);
+	}
 	if (n == NULL)
 		return NULL;
 	if (n->type == TOK_ABOUT && n->w == 1) {
@@ -708,6 +835,8 @@ datetime_parse_relative(
 	}
 	if (sign == 0)
 		return NULL;
+	if (l.spread > 0 && (l.finest >= UNIT_DAY || is_range))
+		return relative_set_between(r, n, l, sign, w);
 	return relative_set_instant(r, n, &l, sign, w);
 }
 
@@ -719,7 +848,8 @@ datetime_parse_duration(
 	struct duration l, to;
 	bool about = false;
 
-	if (t->type == TOK_FOR || t->type == TOK_ABOUT) {
+	if (t->type == TOK_FOR || t->type == TOK_ABOUT ||
+	    (t->type == TOK_SHARP && t[1].type == TOK_NUM)) {
 		about = t->type == TOK_ABOUT;
 		t++;
 	}
@@ -736,7 +866,14 @@ datetime_parse_duration(
 	} else {
 		n = duration_parse(t, &l);
 	}
-	if (n == NULL)
+	/* 头三天: of a period that is not known. */
+	if (n == NULL ||
+	    (t[-1].type == TOK_HEAD && l.finest >= UNIT_DAY &&
+		!token_scan_is_suffix(&r->scan, t - 1)))
+		return NULL;
+	/* 一天三次 */
+	if (n->type == TOK_NUM &&
+	    str_starts(token_scan_after(&r->scan, n), STR("次")))
 		return NULL;
 	if (n[-1].is_latin &&
 	    str_starts(token_scan_after(&r->scan, n - 1), STR(" old")))

@@ -16,6 +16,7 @@
 /* Of the lexicon's two parts. */
 extern const uint64_t first_char_of_words[FIRST_CHAR_MAPS];
 extern const uint64_t first_char_of_holidays[FIRST_CHAR_MAPS];
+extern const uint64_t first_char_of_idioms[FIRST_CHAR_MAPS];
 
 /*
  * first_char_key(s, at):

@@ -101,6 +101,27 @@ static const struct holiday_rule holiday_rules[HOLIDAY_COUNT] = {
 	[HOLIDAY_LAZARUS_SATURDAY] = { RULE_ORTHODOX_EASTER, -8, 0, 0, 0 },
 	[HOLIDAY_HOLY_WEEK] = { RULE_EASTER, -7, 0, 0, 7 },
 	[HOLIDAY_WHIT_MONDAY] = { RULE_EASTER, 50, 0, 0, 0 },
+	[HOLIDAY_RAIN_WATER] = { RULE_SOLAR_TERM, 330, 0, 0, 0 },
+	[HOLIDAY_AWAKENING] = { RULE_SOLAR_TERM, 345, 0, 0, 0 },
+	[HOLIDAY_SPRING_EQUINOX] = { RULE_SOLAR_TERM, 0, 0, 0, 0 },
+	[HOLIDAY_GRAIN_RAIN] = { RULE_SOLAR_TERM, 30, 0, 0, 0 },
+	[HOLIDAY_START_OF_SUMMER] = { RULE_SOLAR_TERM, 45, 0, 0, 0 },
+	[HOLIDAY_GRAIN_BUDS] = { RULE_SOLAR_TERM, 60, 0, 0, 0 },
+	[HOLIDAY_AWNED_GRAIN] = { RULE_SOLAR_TERM, 75, 0, 0, 0 },
+	[HOLIDAY_MINOR_HEAT] = { RULE_SOLAR_TERM, 105, 0, 0, 0 },
+	[HOLIDAY_MAJOR_HEAT] = { RULE_SOLAR_TERM, 120, 0, 0, 0 },
+	[HOLIDAY_START_OF_AUTUMN] = { RULE_SOLAR_TERM, 135, 0, 0, 0 },
+	[HOLIDAY_END_OF_HEAT] = { RULE_SOLAR_TERM, 150, 0, 0, 0 },
+	[HOLIDAY_WHITE_DEW] = { RULE_SOLAR_TERM, 165, 0, 0, 0 },
+	[HOLIDAY_AUTUMN_EQUINOX] = { RULE_SOLAR_TERM, 180, 0, 0, 0 },
+	[HOLIDAY_COLD_DEW] = { RULE_SOLAR_TERM, 195, 0, 0, 0 },
+	[HOLIDAY_FROST] = { RULE_SOLAR_TERM, 210, 0, 0, 0 },
+	[HOLIDAY_START_OF_WINTER] = { RULE_SOLAR_TERM, 225, 0, 0, 0 },
+	[HOLIDAY_MINOR_SNOW] = { RULE_SOLAR_TERM, 240, 0, 0, 0 },
+	[HOLIDAY_MAJOR_SNOW] = { RULE_SOLAR_TERM, 255, 0, 0, 0 },
+	[HOLIDAY_MINOR_COLD] = { RULE_SOLAR_TERM, 285, 0, 0, 0 },
+	[HOLIDAY_MAJOR_COLD] = { RULE_SOLAR_TERM, 300, 0, 0, 0 },
+	[HOLIDAY_DOUBLE_TWELVE] = { RULE_FIXED, 12, 12, 0, 0 },
 };
 
 /* The Sunday after the ecclesiastical full moon. */
@@ -181,6 +202,21 @@ int
 holiday_days(enum holiday f)
 {
 	return holiday_rule_of(f)->days;
+}
+
+int
+holiday_vacation(enum holiday f)
+{
+	switch (f) {
+	case HOLIDAY_NATIONAL:
+		return 7;
+	case HOLIDAY_SPRING_FESTIVAL:
+		return 8;
+	case HOLIDAY_LABOUR:
+		return 5;
+	default:
+		return 0;
+	}
 }
 
 int

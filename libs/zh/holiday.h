@@ -83,6 +83,28 @@ enum holiday {
 	HOLIDAY_LAZARUS_SATURDAY,
 	HOLIDAY_HOLY_WEEK,
 	HOLIDAY_WHIT_MONDAY,
+	/* The solar terms without a name above. */
+	HOLIDAY_RAIN_WATER,      /* 雨水 */
+	HOLIDAY_AWAKENING,       /* 惊蛰 */
+	HOLIDAY_SPRING_EQUINOX,  /* 春分 */
+	HOLIDAY_GRAIN_RAIN,      /* 谷雨 */
+	HOLIDAY_START_OF_SUMMER, /* 立夏 */
+	HOLIDAY_GRAIN_BUDS,      /* 小满 */
+	HOLIDAY_AWNED_GRAIN,     /* 芒种 */
+	HOLIDAY_MINOR_HEAT,      /* 小暑 */
+	HOLIDAY_MAJOR_HEAT,      /* 大暑 */
+	HOLIDAY_START_OF_AUTUMN, /* 立秋 */
+	HOLIDAY_END_OF_HEAT,     /* 处暑 */
+	HOLIDAY_WHITE_DEW,       /* 白露 */
+	HOLIDAY_AUTUMN_EQUINOX,  /* 秋分 */
+	HOLIDAY_COLD_DEW,        /* 寒露 */
+	HOLIDAY_FROST,           /* 霜降 */
+	HOLIDAY_START_OF_WINTER, /* 立冬 */
+	HOLIDAY_MINOR_SNOW,      /* 小雪 */
+	HOLIDAY_MAJOR_SNOW,      /* 大雪 */
+	HOLIDAY_MINOR_COLD,      /* 小寒 */
+	HOLIDAY_MAJOR_COLD,      /* 大寒 */
+	HOLIDAY_DOUBLE_TWELVE,
 	HOLIDAY_COUNT
 };
 
@@ -114,6 +136,12 @@ bool holiday_day_cached(
 /* holiday_days(f): How many days it lasts; 0 for a single day. */
 int holiday_days(enum holiday f);
 
+/*
+ * holiday_vacation(f): The days off from the holiday on (of 春节: from the day
+ * before it), as they are usually announced; 0 if that varies.
+ */
+int holiday_vacation(enum holiday f);
+
 /* holiday_hour(f): When its hour begins, in seconds of its day; -1: all day. */
 int holiday_hour(enum holiday f);
 
@@ -126,10 +154,13 @@ int64_t calendar_nth_weekday(int64_t year, int month, int nth, int weekday);
 /*
  * lunar_day(year, month, day, out):
  * The day (civil_days) of a date of the lunar year that begins in that year;
- * day 0 is the last one of the previous month.  Leap months are not
- * considered.  false outside of 1900 to 2100 or if there is no such date.
+ * day 0 is the last one of the previous month.  Never a leap month.  false
+ * outside of 1900 to 2100 or if there is no such date.
  */
 bool lunar_day(int64_t year, int month, int day, int64_t *out);
+
+/* lunar_leap_day(year, month, day, out): As lunar_day(), of a leap month. */
+bool lunar_leap_day(int64_t year, int month, int day, int64_t *out);
 
 /*
  * lunar_term(year, degrees, out):

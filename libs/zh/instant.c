@@ -121,10 +121,27 @@ instant_skip_between(const struct token *t, const struct instant *m)
 	return n;
 }
 
+/* 去年, 下个月, 上周: of which a day like today is meant. */
+static bool
+instant_is_relative_unit(const struct instant *m)
+{
+	return m->has != 0 && !m->is_lunar && m->era == 0 &&
+	    (m->has & ~(unsigned)(HAS_YEAR | HAS_MONTH | HAS_WEEK)) == 0 &&
+	    ((m->has & HAS_YEAR) == 0 || m->year_is_rel) &&
+	    ((m->has & HAS_MONTH) == 0 || m->month_is_rel);
+}
+
 /* 国庆当天, 明天这个时候: the day or the time that is already known. */
 static const struct token *
 instant_parse_same(const struct token *t, struct instant *m)
 {
+	/* 去年同一天 */
+	if (t->type == TOK_SAME && t->v == 2) {
+		if (!instant_is_relative_unit(m))
+			return NULL;
+		m->has |= HAS_DAYS;
+		return t + 1;
+	}
 	if (t->type == TOK_SAME && (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
 		if ((m->has & HAS_ONE_DAY) == 0) {
 			if (t->v == 1 || m->has != 0)
@@ -138,17 +155,30 @@ instant_parse_same(const struct token *t, struct instant *m)
 		return t + 1;
 	}
 	if (t->type == TOK_EVE && m->shift == 0 &&
-	    (m->has & HAS_ONE_DAY) != 0 &&
 	    (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
-		m->shift = t->v;
+		if ((m->has & HAS_ONE_DAY) != 0) {
+			m->shift = t->v;
+		} else if (m->has == 0 && (t->v > 0 || t->w != 0)) {
+			/* 次日, 前一晚 */
+			m->has = HAS_DAYS;
+			m->days = t->v;
+		} else {
+			return NULL;
+		}
+		if (t->w != DAY_PART_NONE) {
+			m->has |= HAS_DAY_PART;
+			m->day_part = t->w;
+		}
 		return t + 1;
 	}
 	if (t->type == TOK_ADVERB && t->v == ADVERB_NOW &&
-	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0) &&
+	    (m->has == 0 || (m->has & HAS_ONE_DAY) != 0 ||
+		instant_is_relative_unit(m)) &&
 	    (m->has & (HAS_DAY_PART | HAS_CLOCK)) == 0) {
 		m->clock_grain =
 		    m->has == 0 ? DATETIME_SECOND : DATETIME_MINUTE;
-		m->has |= HAS_CLOCK | (m->has == 0 ? HAS_DAYS : 0u);
+		m->has |=
+		    HAS_CLOCK | ((m->has & HAS_ONE_DAY) == 0 ? HAS_DAYS : 0u);
 		m->is_24h = m->is_now = true;
 		return t + 1;
 	}
@@ -232,6 +262,10 @@ instant_year(const struct instant *m, struct local_now h)
 		return y;
 	if (m->era > 0 && m->year_is_rel)
 		return y / 100 * 100 + m->year;
+	/* Up to twenty years ahead, else before. */
+	if (m->year_is_short)
+		return y - y % 100 + m->year -
+		    (m->year > y % 100 + 20 ? 100 : 0);
 	return m->year_is_rel ? y + m->year : m->year;
 }
 
@@ -271,11 +305,47 @@ instant_resolve_holiday(
 			return false;
 	} while (day + off + (n > 0 ? n : 1) <= h.today && ++year <= last);
 	*d = instant_one_day(day + off);
+	if (m->is_vacation) {
+		n = holiday_vacation(f);
+		d->from -= f == HOLIDAY_SPRING_FESTIVAL;
+	}
 	if (n > 0) {
 		d->to = d->from + n;
 		d->is_interval = true;
 	}
 	return true;
+}
+
+/* A leap month returns after at most so many years. */
+#define LEAP_YEARS_MAX 100
+
+/* 闰四月初一, 闰四月: the next one. */
+static bool
+instant_resolve_leap(
+    const struct instant *m, struct local_now h, struct day_range *d)
+{
+	int64_t year = instant_year(m, h), last = year, day;
+	int dom = (m->has & HAS_DAY) != 0 ? m->day : 1;
+
+	if ((m->has & HAS_YEAR) == 0)
+		last += LEAP_YEARS_MAX;
+	for (; year <= last; year++) {
+		if (!lunar_leap_day(year, m->month, dom, &d->from))
+			continue;
+		d->to = d->from + 1;
+		if ((m->has & HAS_DAY) == 0) {
+			d->to = d->from + 29;
+			if (lunar_leap_day(year, m->month, 30, &day))
+				d->to = day + 1;
+		}
+		if (d->to > h.today || (m->has & HAS_YEAR) != 0) {
+			d->grain = (m->has & HAS_DAY) != 0 ? DATETIME_DAY
+							   : DATETIME_MONTH;
+			d->is_interval = (m->has & HAS_DAY) == 0;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* 正月, 农历八月: the whole month, the first one that is not over. */
@@ -369,9 +439,14 @@ instant_resolve_dated(
 	int month, i;
 
 	if (m->is_lunar)
-		return instant_resolve_lunar_day(m, h, d);
+		return m->is_leap ? instant_resolve_leap(m, h, d)
+				  : instant_resolve_lunar_day(m, h, d);
 	if (m->day < 0) {
 		instant_month(m, h, &year, &month);
+		/* 二月的最后一天: the next one */
+		if ((m->has & (HAS_YEAR | HAS_MONTH)) == HAS_MONTH &&
+		    !m->month_is_rel && month < civil_of_days(h.today).month)
+			year++;
 		*d = instant_one_day(instant_civil_day(year, month + 1, 0));
 		return true;
 	}
@@ -449,12 +524,57 @@ instant_quarter_month(const struct instant *m, struct local_now h)
 	return ((m->quarter_is_rel ? now : 0) + m->quarter - 1) * 3 + 1;
 }
 
+/* 九十年代初, 上世纪末: in tenths of it. */
+static struct day_range
+instant_resolve_era_edge(const struct instant *m, int64_t year)
+{
+	static const int tenths[][2] = { { 0, 3 }, { 3, 7 }, { 7, 10 } };
+	static const int century[][2] = { { 0, 2 }, { 4, 6 }, { 9, 10 } };
+	const int *part = m->era > 10 ? century[m->edge] : tenths[m->edge];
+
+	return (struct day_range){ instant_civil_day(
+				       year + m->era * part[0] / 10, 1, 1),
+		instant_civil_day(year + m->era * part[1] / 10, 1, 1),
+		DATETIME_YEAR, true };
+}
+
+/* 周初, 周中, 上半周: days from its Monday. */
+static struct day_range
+instant_resolve_week_edge(const struct instant *m, struct local_now h)
+{
+	int64_t monday = h.today - civil_weekday(h.today) + 1 + 7 * m->week;
+	int from = 0, to = 2;
+
+	switch (m->edge) {
+	case EDGE_MIDDLE:
+		from = 2;
+		to = 4;
+		break;
+	case EDGE_END:
+		from = 4;
+		to = 7;
+		break;
+	case EDGE_HALF1:
+		to = 3;
+		break;
+	case EDGE_HALF2:
+		from = 3;
+		to = 7;
+		break;
+	default:
+		break;
+	}
+	return (
+	    struct day_range){ monday + from, monday + to, DATETIME_DAY, true };
+}
+
 static struct day_range
 instant_resolve_edge(const struct instant *m, struct local_now h)
 {
 	/* First and last day or month, from 1; 0: to the end. */
 	static const int of_month[][2] = { { 1, 11 }, { 11, 21 }, { 21, 0 },
-		{ 1, 11 }, { 11, 21 }, { 21, 0 } };
+		{ 1, 11 }, { 11, 21 }, { 21, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 },
+		{ 1, 0 }, { 1, 16 }, { 16, 0 } };
 	static const int of_year[][2] = { { 1, 4 }, { 6, 8 }, { 10, 13 },
 		{ 0, 0 }, { 0, 0 }, { 0, 0 }, { 3, 6 }, { 6, 9 }, { 9, 12 },
 		{ 12, 15 } };
@@ -462,7 +582,11 @@ instant_resolve_edge(const struct instant *m, struct local_now h)
 	int64_t year;
 	int month;
 
+	if (m->edge_unit == UNIT_WEEK)
+		return instant_resolve_week_edge(m, h);
 	instant_month(m, h, &year, &month);
+	if (m->era > 0 && m->edge <= EDGE_END)
+		return instant_resolve_era_edge(m, year);
 	if (m->edge_unit == UNIT_QUARTER) {
 		month = instant_quarter_month(m, h);
 		if (m->edge != EDGE_START)
@@ -507,7 +631,8 @@ instant_resolve_coarse(const struct instant *m, struct local_now h)
 	int64_t year = instant_year(m, h), monday;
 	int month;
 
-	if ((m->has & HAS_WEEKEND) != 0 || (m->has & HAS_WEEK) != 0) {
+	if ((m->has & HAS_EDGE) == 0 &&
+	    ((m->has & HAS_WEEKEND) != 0 || (m->has & HAS_WEEK) != 0)) {
 		monday = h.today - civil_weekday(h.today) + 1 + 7 * m->week;
 		if ((m->has & HAS_WEEKEND) != 0)
 			return (struct day_range){ monday + 5, monday + 7,
@@ -577,7 +702,8 @@ instant_resolve_date(
 	if ((m->has & HAS_WDAY) != 0)
 		return instant_resolve_weekday(m, h, d);
 	if ((m->has & HAS_MONTH) != 0 && m->is_lunar && !m->month_is_rel)
-		return instant_resolve_lunar_month(m, h, d);
+		return m->is_leap ? instant_resolve_leap(m, h, d)
+				  : instant_resolve_lunar_month(m, h, d);
 	*d = instant_resolve_coarse(m, h);
 	return true;
 }
@@ -616,7 +742,11 @@ instant_resolve_clock(const struct instant *m, struct local_now h, int64_t day,
 	out->grain = m->clock_grain;
 	out->is_either_half = !m->is_24h && (m->has & HAS_DAY_PART) == 0 &&
 	    ((m->has & HAS_DATE) == 0 || day * DAY + s > h.now);
-	if ((m->has & HAS_DATE) == 0) {
+	out->is_zoned = m->is_zoned && (m->has & HAS_DATE) != 0;
+	if (out->is_zoned) {
+		out->from = zone_local_of(h.zone,
+		    (struct wall){ (day * DAY + s - m->zone_min * 60) * 1000 });
+	} else if ((m->has & HAS_DATE) == 0) {
 		out->from = instant_next_clock(m, h, s);
 	} else {
 		out->from = day * DAY + s;
@@ -675,7 +805,7 @@ instant_resolve(
 	if (!instant_resolve_date(m, h, &d))
 		return false;
 	out->at = 0;
-	out->is_either_half = false;
+	out->is_either_half = out->is_zoned = false;
 	/* The day before the first one, the day after the last. */
 	if (m->shift < 0)
 		d.to = d.from + 1;

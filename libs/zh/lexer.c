@@ -53,6 +53,40 @@ token_clock_literal(struct str s, size_t at, struct token *t)
 	return true;
 }
 
+/* A fraction of a second, and z, +08:00, -0530: of a clock time after a t. */
+static void
+token_clock_zone(struct str s, struct token *t)
+{
+	size_t pos = t->end;
+	int h, m = 0, sign;
+
+	if (t->x == 1 && pos + 1 < s.n && s.p[pos] == '.' &&
+	    numeral_is_digit(s, pos + 1)) {
+		for (pos++; numeral_is_digit(s, pos); pos++)
+			continue;
+		t->end = pos;
+	}
+	t->w = 1;
+	if (pos < s.n && s.p[pos] == 'z' && !numeral_is_letter(s, pos + 1)) {
+		t->is_zoned = true;
+		t->num = 0;
+		t->end = pos + 1;
+		return;
+	}
+	if (pos >= s.n || (s.p[pos] != '+' && s.p[pos] != '-'))
+		return;
+	sign = s.p[pos++] == '-' ? -1 : 1;
+	if (token_digits_at(s, &pos, 2, &h) != 2 || h > 14)
+		return;
+	pos += pos < s.n && s.p[pos] == ':';
+	if (numeral_is_digit(s, pos) &&
+	    (token_digits_at(s, &pos, 2, &m) != 2 || m > 59))
+		return;
+	t->is_zoned = true;
+	t->num = sign * (h * 60 + m);
+	t->end = pos;
+}
+
 static bool
 token_date_is_valid(int y, int m, int d)
 {
@@ -72,38 +106,129 @@ token_set_date(struct token *t, int y, int m, int d, size_t end)
 	return true;
 }
 
-/* YYYY-MM-DD, YYYY/M/D, YYYY.M.D, M/D/YYYY, M/D/YY, M/D. */
+/* The word at at is 年, 个, a unit, 点: the digits before it count. */
+static bool
+token_is_counted(struct str s, size_t at)
+{
+	const struct word *w = at < s.n ? lexicon_find(s, at) : NULL;
+
+	return numeral_is_letter(s, at) ||
+	    (at < s.n && (s.p[at] == '%' || s.p[at] == ':')) ||
+	    (w != NULL &&
+		(w->type == TOK_UNIT || w->type == TOK_GE ||
+		    w->type == TOK_OCLOCK || w->type == TOK_HAO ||
+		    w->type == TOK_BELL));
+}
+
+/* YYYYMMDD; YYYYMM if it is all of the text. */
+static bool
+token_date_row(struct str s, size_t at, struct token *t)
+{
+	size_t pos = at;
+	int y, m, d = 0, n = 4;
+
+	if (at > 0 && (numeral_is_letter(s, at - 1) || s.p[at - 1] == '_'))
+		return false;
+	if (token_digits_at(s, &pos, 4, &y) != 4 || y < 1900 || y > 2199)
+		return false;
+	n += token_digits_at(s, &pos, 2, &m);
+	n += token_digits_at(s, &pos, 2, &d);
+	if ((n != 8 && (n != 6 || at != 0 || pos != s.n)) ||
+	    numeral_is_digit(s, pos) || numeral_is_letter(s, pos) || m < 1 ||
+	    m > 12 || (n == 8 && (d < 1 || d > 31)) || token_is_counted(s, pos))
+		return false;
+	t->type = TOK_DATE;
+	t->x = y;
+	t->v = m;
+	t->w = d;
+	t->end = pos;
+	return true;
+}
+
+/* YYYY-MM, YYYY.M; MM-DD with a leading zero; M/D. */
+static bool
+token_date_pair(
+    struct str s, size_t at, size_t sep, size_t end, struct token *t)
+{
+	size_t pos = at;
+	int a, b, na = token_digits_at(s, &pos, 4, &a);
+	char c = s.p[sep];
+
+	pos = sep + 1;
+	(void)token_digits_at(s, &pos, 2, &b);
+	if (na == 4) {
+		if (a < 1900 || a > 2199 || b < 1 || b > 12 ||
+		    token_is_counted(s, end))
+			return false;
+		t->type = TOK_DATE;
+		t->x = a;
+		t->v = b;
+		t->w = 0;
+		t->end = end;
+		return true;
+	}
+	if (na > 2)
+		return false;
+	if (c == '/')
+		return token_set_date(t, 0, a, b, end);
+	return c == '-' && (s.p[at] == '0' || s.p[sep + 1] == '0') && na == 2 &&
+	    end == sep + 3 && !token_is_counted(s, end) &&
+	    token_set_date(t, 0, a, b, end);
+}
+
+/* YYYY-MM-DD, YYYY/M/D, YYYY.M.D, M/D/YYYY, M/D/YY, and shorter ones. */
 static bool
 token_date_literal(struct str s, size_t at, struct token *t)
 {
 	int a, b, c, na, nc;
-	size_t pos = at, end;
+	size_t pos = at, end, first;
 	char sep;
 
+	if (token_date_row(s, at, t))
+		return true;
 	na = token_digits_at(s, &pos, 4, &a);
 	sep = pos < s.n ? s.p[pos] : '\0';
 	if (numeral_is_digit(s, pos) ||
 	    (sep != '-' && sep != '/' && sep != '.'))
 		return false;
+	first = pos;
 	pos++;
 	if (token_digits_at(s, &pos, 2, &b) == 0 || numeral_is_digit(s, pos))
 		return false;
 	end = pos;
-	if (pos < s.n && s.p[pos] == sep) {
+	if (pos + 1 < s.n && s.p[pos] == sep && numeral_is_digit(s, pos + 1)) {
 		pos++;
 		nc = token_digits_at(s, &pos, 4, &c);
 		if (nc > 0 && !numeral_is_digit(s, pos)) {
 			if (na == 4 && nc <= 2)
 				return token_set_date(t, a, b, c, pos);
 			if (na <= 2 && nc == 4 && sep != '.')
-				return token_set_date(t, c, a, b, pos);
+				return a > 12 ? token_set_date(t, c, b, a, pos)
+					      : token_set_date(t, c, a, b, pos);
 			if (na <= 2 && nc == 2 && sep == '/')
 				return token_set_date(
 				    t, c + (c < 70 ? 2000 : 1900), a, b, pos);
 		}
 		return false;
 	}
-	return na <= 2 && sep == '/' && token_set_date(t, 0, a, b, end);
+	return token_date_pair(s, at, first, end, t);
+}
+
+/* 4.5, 11.20: what the decimal would be as month and day; else 0. */
+static int
+token_month_day(struct str s, size_t at, size_t end)
+{
+	size_t pos = at;
+	int m, d;
+
+	if (token_digits_at(s, &pos, 2, &m) == 0 || pos >= s.n ||
+	    s.p[pos] != '.')
+		return 0;
+	pos++;
+	if (token_digits_at(s, &pos, 2, &d) == 0 || pos != end ||
+	    !token_date_is_valid(0, m, d))
+		return 0;
+	return m * 100 + d;
 }
 
 /* Bytes of the UTF-8 character at at; 1 if it is invalid. */
@@ -228,9 +353,14 @@ token_set_weekday(struct str s, const struct token *before, struct token *t)
 
 	if (day == 0 || before->type == TOK_NUM || before->type == TOK_HALF)
 		return;
-	if (before->type == TOK_GE && before->v == 1)
+	/* 三个周 counts weeks, but 一个周五早上的闹钟 has a Friday. */
+	if (before->type == TOK_GE && before->v == 1 &&
+	    !token_is_int(before - 1, 1, 1))
 		return;
 	if (at > t->end && token_is_apart(s, at, end))
+		return;
+	/* 每周一次 */
+	if (token_text_at(s, end, "次") && !token_text_at(s, end, "次日"))
 		return;
 	/* 周3点: the digit belongs to the clock. */
 	if (end == at + 1 && token_is_counter(s, end))
@@ -351,6 +481,13 @@ token_word_at(struct str s, size_t at)
 	if (w != NULL && token_is_programme(s, at, w))
 		return lexicon_find(
 		    (struct str){ s.p, at + strlen(w->text) - 3 }, at);
+	/* 每个月|月底, 99年|年底 */
+	if (w != NULL && w->type == TOK_DAILY && strlen(w->text) == 6 &&
+	    memcmp(w->text, w->text + 3, 3) == 0) {
+		next = lexicon_find(s, at + 3);
+		if (next != NULL && next->type == TOK_EDGE)
+			return lexicon_find((struct str){ s.p, at + 3 }, at);
+	}
 	if (w == NULL || w->type != TOK_EDGE || w->w < 0 ||
 	    strlen(w->text) != 6 || at + 6 >= s.n)
 		return w;
@@ -372,6 +509,37 @@ token_begins_nothing(struct str s, size_t at)
 	    !numeral_may_begin(s, at);
 }
 
+/* Q3, 倒数第二, 百来 before 天. */
+static bool
+token_read_rare(struct str s, size_t at, struct token *t)
+{
+	struct numeral n;
+	size_t end;
+	double scale;
+
+	if (s.p[at] == 'q' && at + 1 < s.n && s.p[at + 1] >= '1' &&
+	    s.p[at + 1] <= '4' && !numeral_is_digit(s, at + 2) &&
+	    !numeral_is_letter(s, at + 2)) {
+		t->type = TOK_QUARTER;
+		t->v = s.p[at + 1] - '0';
+		t->end = at + 2;
+		return true;
+	}
+	if (token_text_at(s, at, "倒数第") && numeral_parse(s, at + 9, &n)) {
+		token_set_numeral(t, &n, TOK_ORDINAL);
+		t->num = -t->num;
+		return true;
+	}
+	scale = numeral_scale(s, at, &end);
+	if (scale > 0 && token_text_at(s, end, "来")) {
+		t->type = TOK_NUM;
+		t->num = scale;
+		t->end = end;
+		return true;
+	}
+	return false;
+}
+
 /* The token at t->start of folded text. */
 static void
 token_read(struct str s, const struct token *before, struct token *t)
@@ -382,13 +550,17 @@ token_read(struct str s, const struct token *before, struct token *t)
 	bool ordinal = token_text_at(s, at, "第");
 
 	t->end = at;
-	if (!ordinal && token_begins_nothing(s, at)) {
+	if (!ordinal && !token_text_at(s, at, "倒数第") &&
+	    token_begins_nothing(s, at)) {
 		t->type = TOK_OTHER;
 		t->end = at + token_char_bytes(s, at);
 		return;
 	}
-	if (numeral_is_digit(s, at) && token_clock_literal(s, at, t))
+	if (numeral_is_digit(s, at) && token_clock_literal(s, at, t)) {
+		if (before->type == TOK_AT && at > 0 && s.p[at - 1] == 't')
+			token_clock_zone(s, t);
 		return;
+	}
 	if (numeral_is_digit(s, at) && token_date_literal(s, at, t)) {
 		/* 1/2小时 */
 		w = t->x == 0 && t->end < s.n ? lexicon_find(s, t->end) : NULL;
@@ -412,6 +584,13 @@ token_read(struct str s, const struct token *before, struct token *t)
 		return;
 	}
 	w = token_word_at(s, at);
+	/* 十来年 */
+	if (w != NULL && before->type == TOK_NUM &&
+	    token_text_at(s, at, "来") && strlen(w->text) > 3 &&
+	    before->num >= 10)
+		w = lexicon_find((struct str){ s.p, at + 3 }, at);
+	if (token_read_rare(s, at, t))
+		return;
 	if (ordinal && numeral_parse(s, at + 3, &n)) {
 		token_set_numeral(t, &n, TOK_ORDINAL);
 		return;
@@ -421,8 +600,10 @@ token_read(struct str s, const struct token *before, struct token *t)
 		(w->type == TOK_AND && n.end > at))) {
 		token_set_numeral(t, &n, TOK_NUM);
 		t->is_latin = numeral_is_letter(s, at);
+		if (n.is_decimal && n.is_ascii)
+			t->x = token_month_day(s, at, n.end);
 		if (!token_text_at(s, at, "零") || n.value > 0 || w == NULL ||
-		    token_text_at(s, n.end, "点") ||
+		    n.digits > 1 || token_text_at(s, n.end, "点") ||
 		    token_text_at(s, n.end, "时")) {
 			token_numeral_suffix(s, t);
 			return;
@@ -533,4 +714,11 @@ bool
 token_touches(const struct token *a, const struct token *b)
 {
 	return a->end == b->start;
+}
+
+bool
+token_is_pair_row(const struct token *t)
+{
+	return token_is_int(t, 12, 89) && !t->is_ascii && t->digits == 2 &&
+	    (int)t->num % 10 == (int)t->num / 10 + 1;
 }

@@ -15,8 +15,8 @@
 enum token_type {
 	TOK_END,
 	TOK_OTHER,
-	TOK_NUM,     /* num */
-	TOK_ORDINAL, /* 第七, 5th: num */
+	TOK_NUM,     /* num; x: month * 100 + day if it may be one (4.5) */
+	TOK_ORDINAL, /* 第七, 5th: num; negative from the end: 倒数第二 */
 	TOK_HALF,    /* 半 */
 	TOK_GE,      /* 个 */
 	TOK_SOME,    /* 几 */
@@ -29,12 +29,13 @@ enum token_type {
 	TOK_HAO,    /* 号 */
 	TOK_DAY_PART, /* v: enum day_part */
 	TOK_DAY,      /* 明天; v: days from today; w: enum day_part or 0 */
-	TOK_SAME,     /* 当天; v: 1 if a day must precede it; w: part or 0 */
-	TOK_EVE,      /* 春节前夕; v: days from the day before it */
-	TOK_DAYS,     /* 明后天; from v to before w */
-	TOK_YEAR,     /* 明年; v: years from this one */
-	TOK_ERA,      /* 年代, 世纪; v: its years */
-	TOK_REL,      /* 上, 这, 下; v: -2 … 2 */
+	/* 当天; v: 1 if a day must precede it, 2: a year; w: part or 0 */
+	TOK_SAME,
+	TOK_EVE, /* 春节前夕; v: days from the day before it; w: part or 0 */
+	TOK_DAYS, /* 明后天; from v to before w */
+	TOK_YEAR, /* 明年; v: years from this one */
+	TOK_ERA,  /* 年代, 世纪; v: its years */
+	TOK_REL,  /* 上, 这, 下; v: -2 … 2 */
 	TOK_WDAY, /* v: bits of weekdays, from Monday; w: 1 if a row (一三五) */
 	TOK_WEEKEND,
 	TOK_WORKDAY,
@@ -43,14 +44,14 @@ enum token_type {
 	TOK_HALF_YEAR, /* 上半年; v: 0, 1 */
 	TOK_AFTER,     /* 以后; w: 1 if short (后) */
 	TOK_BEFORE,    /* v: 1 if the end belongs to it (为止) */
-	TOK_WITHIN,
+	TOK_WITHIN,    /* v: 1 if 期间; w: 1 if short (内) */
 	TOK_PASS,      /* 再过 */
 	TOK_COMING,    /* 未来; v: 1 if it may stand alone */
 	TOK_PRECEDING, /* 过去, 最近; v: as above, 2 if it reaches up to now */
 	TOK_TO,        /* w: 1 if it may begin (直到, until) */
-	TOK_FROM,
-	TOK_SINCE,   /* 从明天起 */
-	TOK_EVERY,   /* v: 1 if 隔 */
+	TOK_FROM,      /* w: 1 if since; v: 1 if no earlier than */
+	TOK_SINCE,     /* 从明天起 */
+	TOK_EVERY,     /* v: 1 if 隔 */
 	TOK_DAILY,   /* 每天, 每晚 as one word; v: unit, w: enum day_part */
 	TOK_OF,      /* 的 */
 	TOK_AND,     /* 零, 又, and */
@@ -58,10 +59,11 @@ enum token_type {
 	TOK_ABOUT,   /* 大约, 左右; w: 1 if it follows the number */
 	TOK_COMMA,   /* w: 1 if a bracket */
 	TOK_CLOCK,   /* 8:30; seconds in v; w: 1 if of 24 hours; x: 1 if to
-			seconds */
-	TOK_DATE,    /* 2026-03-05, 3/5; year in x (0: none), month v, day w */
+			seconds; is_zoned: num minutes east of UTC */
+	TOK_DATE,    /* 2026-03-05, 3/5; year in x (0: none), month v, day w (0:
+			none); is_decimal: written with a point */
 	TOK_AMPM,    /* v: 0 am, 1 pm; w: 1 if p */
-	TOK_HOLIDAY, /* v: enum holiday */
+	TOK_HOLIDAY, /* v: enum holiday; w: 1 if also a word of weather */
 	TOK_RELIGION, /* 东正教 before a holiday; v: flags to add to it */
 	TOK_LUNAR,    /* 农历 */
 	TOK_FIRST, /* 初三: num; v: 1 if it names the first month (大年初三) */
@@ -72,6 +74,13 @@ enum token_type {
 	TOK_LATER, /* later, from now */
 	TOK_AT,    /* v: 1 at, 2 on, 3 the */
 	TOK_PLUS,  /* half past */
+	TOK_OR,
+	TOK_QUARTER,  /* Q3: v */
+	TOK_BETWEEN,  /* 之间 */
+	TOK_HEAD,     /* 头三天 */
+	TOK_YEARS,    /* 今明两年; from v to before w */
+	TOK_VACATION, /* 长假 after a holiday; v: 1 if 节气 */
+	TOK_LEAP,     /* 闰 before a month */
 };
 
 enum token_unit {
@@ -114,6 +123,8 @@ enum token_edge {
 	EDGE_SUMMER,
 	EDGE_AUTUMN,
 	EDGE_WINTER,
+	EDGE_HALF1, /* 上半月 */
+	EDGE_HALF2,
 };
 
 /* Words for a time that is not given exactly: 马上, 待会儿, 最近. */
@@ -142,6 +153,7 @@ struct token {
 	bool is_decimal; /* the numeral has a fraction */
 	bool has_zero;   /* the numeral begins with 零 or 0 */
 	bool is_latin;   /* an English word */
+	bool is_zoned;   /* a clock time with its offset from UTC */
 	size_t start, end;
 };
 
@@ -150,6 +162,9 @@ bool token_is_int(const struct token *t, int lo, int hi);
 
 /* token_is_unit(t, unit): Whether it is that enum token_unit. */
 bool token_is_unit(const struct token *t, int unit);
+
+/* token_is_pair_row(t): 七八: not 78, but seven or eight. */
+bool token_is_pair_row(const struct token *t);
 
 /* token_touches(a, b): Whether b follows a without a blank. */
 bool token_touches(const struct token *a, const struct token *b);
@@ -169,12 +184,18 @@ struct lexicon {
 	size_t n;
 };
 extern const struct lexicon lexicon_words, lexicon_holidays;
+/* Words with a numeral that does not count: 一起, 万一, 四舍五入. */
+extern const struct lexicon lexicon_idioms;
 
 /*
  * lexicon_find(s, at): The longest word at byte at of folded text, or NULL.
  * Any thread.
  */
 const struct word *lexicon_find(struct str s, size_t at);
+
+/* lexicon_longest(l, s, at): As lexicon_find(), of the words of l. */
+const struct word *lexicon_longest(
+    const struct lexicon *l, struct str s, size_t at);
 
 /* ---- cardinals: digits, Han numerals, both mixed, English words ---- */
 
@@ -189,6 +210,7 @@ struct numeral {
 	bool is_pair;    /* has 两: never the name of a month or weekday */
 	bool is_decimal; /* has a fraction */
 	bool has_zero;   /* begins with a leading zero: 05, 零五 */
+	bool is_approximate; /* 十几, 二三十: of number.h */
 };
 
 /*
@@ -210,6 +232,9 @@ bool numeral_fraction(struct str s, size_t at, double *dst, size_t *end);
 
 /* numeral_scale(s, at, end): 百, 千, 万, 亿 at byte at as a factor; else 0. */
 double numeral_scale(struct str s, size_t at, size_t *end);
+
+/* numeral_digit(s, at): The Han digit at byte at, 0 to 9; else -1. */
+int numeral_digit(struct str s, size_t at);
 
 /* numeral_is_letter(s, at), numeral_is_digit(s, at): Of the ASCII ones. */
 bool numeral_is_letter(struct str s, size_t at);

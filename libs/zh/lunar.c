@@ -225,8 +225,8 @@ lunar_sui_load(int64_t year, struct lunar_sui *s)
 	return true;
 }
 
-bool
-lunar_day(int64_t year, int month, int day, int64_t *out)
+static bool
+lunar_month_day(int64_t year, int month, bool is_leap, int day, int64_t *out)
 {
 	struct lunar_sui s;
 	int64_t start;
@@ -238,13 +238,28 @@ lunar_day(int64_t year, int month, int day, int64_t *out)
 	if (!lunar_sui_load(month > 10 ? year + 1 : year, &s))
 		return false;
 	i = month > 10 ? month - 11 : month + 1;
-	if (s.leap >= 0 && i >= s.leap)
+	/* A leap month follows the month of its number. */
+	if (is_leap && s.leap != i + 1)
+		return false;
+	if (is_leap || (s.leap >= 0 && i >= s.leap))
 		i++;
 	start = lunar_new_moon(s.moon + i);
 	if (day > 29 && day > lunar_new_moon(s.moon + i + 1) - start)
 		return false;
 	*out = start + day - 1;
 	return true;
+}
+
+bool
+lunar_day(int64_t year, int month, int day, int64_t *out)
+{
+	return lunar_month_day(year, month, false, day, out);
+}
+
+bool
+lunar_leap_day(int64_t year, int month, int day, int64_t *out)
+{
+	return lunar_month_day(year, month, true, day, out);
 }
 
 bool

@@ -4,8 +4,20 @@
  */
 #include "zh/number.h"
 
+#include <stdint.h>
+
 #include "core/mem.h"
+#include "zh/first_char.h"
 #include "zh/lexer.h"
+
+static void
+number_set(struct number *out, enum number_kind kind, double value,
+    size_t start, size_t end)
+{
+	*out = (struct number){
+		.kind = kind, .value = value, .start = start, .end = end
+	};
+}
 
 static bool
 number_text_at(struct str s, size_t at, const char *text)
@@ -42,6 +54,124 @@ static const char *const number_not_dozen[] = { "开", "開", "电", "電", "招
 	"印", "扰", "擾", "赌", "包", "车", "車", "卡", "击", "擊", "人", "破",
 	"错", NULL };
 
+/* ---- approximate amounts ---- */
+
+/* 十, 百, 千, 万, 亿 at *at, as one factor; 1 if there is none. */
+static double
+number_parse_scales(struct str s, size_t *at)
+{
+	double all = 1, scale;
+
+	if (number_text_at(s, *at, "十")) {
+		all = 10;
+		*at += 3;
+	}
+	while ((scale = numeral_scale(s, *at, at)) > 0)
+		all *= scale;
+	return all;
+}
+
+/* 几百, 好几千, 数十万: 几 stands for three. */
+static bool
+number_parse_several(struct str s, size_t at, struct numeral *n)
+{
+	static const char *const several[] = { "好几", "几", "数", NULL };
+	size_t skip = number_any_at(s, at, several), end = at + skip;
+	double scale;
+
+	if (skip == 0)
+		return false;
+	scale = number_parse_scales(s, &end);
+	if (scale <= 1)
+		return false;
+	*n = (struct numeral){ .value = 3 * scale, .end = end };
+	return true;
+}
+
+/* 七八, 二三十, 十七八万: the lower one of two neighbours. */
+static bool
+number_parse_neighbours(struct str s, size_t at, struct numeral *n)
+{
+	int a = numeral_digit(s, at), b;
+	size_t end;
+
+	if (a < 0 && !number_text_at(s, at, "十"))
+		return false;
+	if (!numeral_parse(s, at, n) || n->is_ascii || n->is_decimal)
+		return false;
+	if (n->digits == 2 && a >= 1) {
+		b = (int)n->value % 10;
+		if (b != a + 1 && (a != 3 || b != 5))
+			return false;
+		n->value = a;
+		n->digits = 1;
+		return true;
+	}
+	if (n->value >= 100 || (int)n->value % 10 == 0)
+		return false;
+	a = (int)n->value % 10;
+	b = numeral_digit(s, n->end);
+	if (b != a + 1 && (a != 3 || b != 5 || n->value > 9))
+		return false;
+	end = n->end + 3;
+	/* 三四五: a row of digits; 十七八十 */
+	if (numeral_digit(s, end) >= 0 ||
+	    (n->value > 9 && number_text_at(s, end, "十")))
+		return false;
+	n->value *= number_parse_scales(s, &end);
+	n->end = end;
+	n->digits = 0;
+	return true;
+}
+
+/* 十几万, 五十多, 三百余, 百来: more than a round number. */
+static void
+number_parse_more(struct str s, struct numeral *n)
+{
+	static const char *const more[] = { "多", "余", NULL };
+	static const char *const others[] = { "少", "么", "久", "亏", "谢",
+		"长", "大", "远", "高", "了", "自", "到", "看", "说", "源",
+		"临", "额", "下", NULL };
+	size_t end = n->end;
+	bool is_tens;
+
+	if (n->value < 10 || n->value > 1e15 || (int64_t)n->value % 10 != 0 ||
+	    n->is_decimal || n->digits > 3)
+		return;
+	is_tens = (int64_t)n->value % 100 != 0;
+	if (number_text_at(s, end, "几十") && !is_tens) {
+		n->value += 50;
+		end += 3;
+	} else if (number_text_at(s, end, "几") && is_tens)
+		n->value += 5;
+	else if (!number_text_at(s, end, "来") &&
+	    number_any_at(s, end, more) == 0)
+		return;
+	end += 3;
+	if (number_any_at(s, end, others) > 0)
+		return;
+	n->value *= number_parse_scales(s, &end);
+	n->end = end;
+	n->is_approximate = true;
+}
+
+/* 百来, 千把: about one of the unit. */
+static bool
+number_parse_about_unit(struct str s, size_t at, struct numeral *n)
+{
+	static const char *const about[] = { "来", "把", "十来", NULL };
+	size_t end = at, skip;
+	double unit = numeral_scale(s, at, &end);
+
+	if (unit <= 0)
+		return false;
+	skip = number_any_at(s, end, about);
+	if (skip == 0)
+		return false;
+	*n = (struct numeral){ .value = unit, .end = end + skip };
+	return true;
+}
+
 /* A cardinal with decimals after 点: 三点一四, 3点5万. */
 static bool
 number_parse_decimal(struct str s, size_t at, struct numeral *n)
@@ -49,8 +179,15 @@ number_parse_decimal(struct str s, size_t at, struct numeral *n)
 	size_t point, end;
 	double fraction, scale;
 
+	if (number_parse_several(s, at, n) ||
+	    number_parse_neighbours(s, at, n) ||
+	    number_parse_about_unit(s, at, n)) {
+		n->is_approximate = true;
+		return true;
+	}
 	if (!numeral_parse(s, at, n))
 		return false;
+	number_parse_more(s, n);
 	point = number_any_at(s, n->end, number_points);
 	if (point == 0 || n->is_decimal ||
 	    !numeral_fraction(s, n->end + point, &fraction, &end))
@@ -91,6 +228,28 @@ number_parse_letter(struct str s, struct number *out)
 	}
 	out->value *= scale;
 	out->end++;
+}
+
+/* 2e3, 1.5e-3. */
+static bool
+number_parse_exponent(struct str s, struct number *out)
+{
+	size_t pos = out->end + 1;
+	int exponent = 0, sign = 1, digits = 0;
+
+	if (out->end >= s.n || (s.p[out->end] != 'e' && s.p[out->end] != 'E'))
+		return false;
+	if (pos < s.n && (s.p[pos] == '-' || s.p[pos] == '+'))
+		sign = s.p[pos++] == '-' ? -1 : 1;
+	for (; numeral_is_digit(s, pos) && digits < 3; digits++)
+		exponent = exponent * 10 + (s.p[pos++] - '0');
+	if (digits == 0 || digits > 2 || numeral_is_letter(s, pos) ||
+	    numeral_is_digit(s, pos))
+		return false;
+	for (; exponent > 0; exponent--)
+		out->value = sign > 0 ? out->value * 10 : out->value / 10;
+	out->end = pos;
+	return true;
 }
 
 /* N分之M, N/M, M%. */
@@ -143,7 +302,10 @@ number_parse_tenths(struct str s, const struct numeral *n, struct number *out)
 	} else if (number_text_at(s, n->end, "成") && n->value <= 10) {
 		out->value = n->value * 10;
 		out->end = n->end + 3;
-		if (numeral_parse(s, out->end, &m) && m.value < 10 &&
+		if (number_text_at(s, out->end, "半")) {
+			out->value += 5;
+			out->end += 3;
+		} else if (numeral_parse(s, out->end, &m) && m.value < 10 &&
 		    m.digits == 1) {
 			out->value += m.value;
 			out->end = m.end;
@@ -164,7 +326,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 	struct numeral n = { .end = at };
 
 	if (number_text_at(s, at, "百分百")) {
-		*out = (struct number){ NUMBER_PERCENT, 100, at, at + 9 };
+		number_set(out, NUMBER_PERCENT, 100, at, at + 9);
 		return true;
 	}
 	if (number_text_at(s, at, "千分之") ||
@@ -172,7 +334,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 		if (!number_parse_decimal(s, at + 9, &n))
 			return false;
 		n.value /= number_text_at(s, at, "千") ? 1e3 : 1e4;
-		*out = (struct number){ NUMBER_FRACTION, n.value, at, n.end };
+		number_set(out, NUMBER_FRACTION, n.value, at, n.end);
 		return true;
 	}
 	if (skip == 0)
@@ -183,7 +345,7 @@ number_parse_percent(struct str s, size_t at, struct number *out)
 	} else if (!number_parse_decimal(s, at + skip, &n)) {
 		return false;
 	}
-	*out = (struct number){ NUMBER_PERCENT, n.value, at, n.end };
+	number_set(out, NUMBER_PERCENT, n.value, at, n.end);
 	return true;
 }
 
@@ -203,8 +365,29 @@ number_parse_half(struct str s, size_t at, struct number *out)
 	n = 3;
 	if (number_text_at(s, end + n, "半"))
 		n += 3;
-	*out = (struct number){ NUMBER_FRACTION, .5, at, end + n };
+	number_set(out, NUMBER_FRACTION, .5, at, end + n);
 	return true;
+}
+
+/* 三斤半, 五块半: the half of the measure belongs to the number. */
+static void
+number_parse_measured_half(struct str s, struct number *out)
+{
+	static const char *const measures[] = { "公斤", "千克", "公里", "厘米",
+		"毫升", "斤", "克", "吨", "米", "里", "尺", "寸", "度", "块",
+		"元", "毛", "倍", "碗", "杯", "瓶", "勺", "圈", "亩", "升",
+		"页", "成", "级", NULL };
+	static const char *const others[] = { "个", "天", "年", "月", "小",
+		"分", "秒", "价", "点", "夜", "路", "空", "数", "径", NULL };
+	size_t skip = number_any_at(s, out->end, measures), end;
+
+	if (skip == 0 || !number_text_at(s, out->end + skip, "半"))
+		return;
+	end = out->end + skip + 3;
+	if (number_any_at(s, end, others) > 0)
+		return;
+	out->value += .5;
+	out->end = end;
 }
 
 /* Suffixes that change the value of a cardinal. */
@@ -237,8 +420,10 @@ number_parse_tail(struct str s, const struct numeral *n, struct number *out)
 	    number_any_at(s, n->end + 3, number_not_dozen) == 0) {
 		out->value *= 12;
 		out->end += 3;
-	} else if (n->is_ascii) {
+	} else if (n->is_ascii && !number_parse_exponent(s, out)) {
 		number_parse_letter(s, out);
+	} else {
+		number_parse_measured_half(s, out);
 	}
 }
 
@@ -269,7 +454,7 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 		i = at + 3 + (number_text_at(s, at + 3, " ") ? 1 : 0);
 		if (!numeral_parse(s, i, &n))
 			return false;
-		*out = (struct number){ NUMBER_ORDINAL, n.value, at, n.end };
+		number_set(out, NUMBER_ORDINAL, n.value, at, n.end);
 		return true;
 	}
 	for (i = 0; numeral_is_letter(s, at) && i < NELEM(number_ordinals);
@@ -279,8 +464,8 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 		if (end <= s.n && !numeral_is_letter(s, end) &&
 		    str_eq_nocase((struct str){ s.p + at, end - at },
 			number_ordinals[i].text)) {
-			*out = (struct number){ NUMBER_ORDINAL,
-				number_ordinals[i].value, at, end };
+			number_set(out, NUMBER_ORDINAL,
+			    number_ordinals[i].value, at, end);
 			return true;
 		}
 	}
@@ -288,7 +473,7 @@ number_parse_ordinal(struct str s, size_t at, struct number *out)
 	    number_any_at(s, n.end, ends) == 0 ||
 	    numeral_is_letter(s, n.end + 2))
 		return false;
-	*out = (struct number){ NUMBER_ORDINAL, n.value, at, n.end + 2 };
+	number_set(out, NUMBER_ORDINAL, n.value, at, n.end + 2);
 	return true;
 }
 
@@ -306,23 +491,25 @@ number_parse_unsigned(struct str s, size_t at, struct number *out)
 		return true;
 	skip = number_any_at(s, at, number_two_words);
 	if (skip > 0 || number_text_at(s, at, "仨")) {
-		*out = (struct number){ NUMBER_CARDINAL, skip > 0 ? 2 : 3, at,
-			at + 3 };
+		number_set(out, NUMBER_CARDINAL, skip > 0 ? 2 : 3, at, at + 3);
 		return true;
 	}
 	if (!number_parse_decimal(s, at, &n))
 		return false;
-	*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
+	number_set(out, NUMBER_CARDINAL, n.value, at, n.end);
+	out->is_approximate = n.is_approximate;
 	if (!number_parse_fraction(s, &n, out) &&
 	    !number_parse_tenths(s, &n, out)) {
-		*out = (struct number){ NUMBER_CARDINAL, n.value, at, n.end };
+		number_set(out, NUMBER_CARDINAL, n.value, at, n.end);
 		number_parse_tail(s, &n, out);
+		out->is_approximate = n.is_approximate;
 	}
 	return true;
 }
 
-bool
-number_at(struct str s, size_t at, struct number *out)
+/* With a sign. */
+static bool
+number_parse_signed(struct str s, size_t at, struct number *out)
 {
 	size_t sign = number_any_at(s, at, number_signs), pos = at + sign;
 	struct number n;
@@ -340,21 +527,74 @@ number_at(struct str s, size_t at, struct number *out)
 	return number_parse_unsigned(s, at, out);
 }
 
-/* Words that begin with a numeral and do not count, longest first. */
-static const char *const number_idioms[] = { "一点儿", "一点点", "一点也",
-	"一点都", "一会儿", "一会", "一下子", "一下", "一起", "一样", "一樣",
-	"一定", "一直", "一切", "一些", "一般", "一旦", "一向", "一边", "一邊",
-	"一致", "一律", "一共", "一路", "一生", "一同", "一再", "一时", "一度",
-	"一味", "一带", "一流", "一点", "一點", "一天到晚", "万一", "萬一",
-	"万岁", "万能", "千万别", "千萬別", "千万不", "千万要", "千万记",
-	"三明治", "三心二意", "三角", "四季", "四川", "四处", "四周", "五官",
-	"五金", "六神", "七夕", "八卦", "八成", "九州", "十分高", "十分感",
-	"十分重", "十分满", "十分开", "十分喜", "十分好", "十足", "百货",
-	"百科", "百般", "百姓", "千方百计", "乱七八糟", "半天", "半夜", "半路",
-	"星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "周一",
-	"周二", "周三", "周四", "周五", "周六", "礼拜一", "礼拜二", "礼拜三",
-	"礼拜四", "礼拜五", "礼拜六", "陆地", "大陆", "陆军", "陆续", "伍",
-	"放肆", "收拾", "参", NULL };
+static bool
+number_ends_with_any(struct str s, size_t at, const char *const *texts)
+{
+	for (; *texts != NULL; texts++) {
+		if (str_ends((struct str){ s.p, at }, str_of(*texts)))
+			return true;
+	}
+	return false;
+}
+
+/* The length of 大约, 近 before a number; 0 if there is none. */
+static size_t
+number_about(struct str s, size_t at)
+{
+	static const char *const words[] = { "大约", "大概", "约莫", "差不多",
+		"将近", "接近", "近", "约", "上", "about ", "around ",
+		"nearly ", "almost ", "roughly ", "approximately ", NULL };
+	static const char *const inside[] = { "最", "附", "远", "靠", "大",
+		"预", "节", "条", "合", "违", "签", "邀", "晚", "早", "马",
+		"以", "加", "网", "路", "桌", "床", "手", "身", "线", NULL };
+	size_t skip = number_any_at(s, at, words), end = at + skip;
+
+	if (skip == 0)
+		return 0;
+	if (numeral_is_letter(s, at))
+		return at > 0 && numeral_is_letter(s, at - 1) ? 0 : skip;
+	if (skip > 3)
+		return skip + (number_text_at(s, end, "有") ? 3 : 0);
+	/* 上百, but 上三 is not a number. */
+	if (number_text_at(s, at, "上") && numeral_scale(s, end, &end) <= 0)
+		return 0;
+	return number_ends_with_any(s, at, inside) ? 0 : skip;
+}
+
+/* 上百, 上千万: at least one of the unit. */
+static bool
+number_parse_up_to(struct str s, size_t at, size_t end, struct number *out)
+{
+	double scale = number_parse_scales(s, &end);
+
+	if (!number_text_at(s, at, "上") || scale < 100)
+		return false;
+	number_set(out, NUMBER_CARDINAL, scale, at, end);
+	return true;
+}
+
+bool
+number_at(struct str s, size_t at, struct number *out)
+{
+	static const char *const after[] = { "左右", "上下", "出头", NULL };
+	size_t about = number_about(s, at);
+	struct number n;
+
+	if (about > 0 &&
+	    (number_parse_up_to(s, at, at + about, &n) ||
+		number_parse_signed(s, at + about, &n))) {
+		n.start = at;
+		n.is_approximate = true;
+	} else if (!number_parse_signed(s, at, &n)) {
+		return false;
+	}
+	if (number_any_at(s, n.end, after) > 0) {
+		n.end += 6;
+		n.is_approximate = true;
+	}
+	*out = n;
+	return true;
+}
 
 /* Whether the byte before at ends a number or a Latin word. */
 static bool
@@ -370,18 +610,62 @@ number_is_inside_word(struct str s, size_t at)
 static size_t
 number_skip(struct str s, size_t at)
 {
-	size_t n = 0;
+	const struct word *w = NULL;
+	struct numeral n;
+	size_t end;
+	double fraction;
 
-	if ((unsigned char)s.p[at] >= 0x80)
-		n = number_any_at(s, at, number_idioms);
-	if (n > 0)
-		return n;
+	if ((unsigned char)s.p[at] >= 0x80 &&
+	    first_char_may_begin(first_char_of_idioms, first_char_key(s, at)))
+		w = lexicon_longest(&lexicon_idioms, s, at);
+	/* 一点五亿 is a number, 一点 is a little. */
+	if (w != NULL && number_any_at(s, at + 3, number_parts_of) > 0)
+		w = NULL; /* 万分之一 */
+	if (w != NULL && number_any_at(s, at + 3, number_points) > 0 &&
+	    numeral_parse(s, at, &n) &&
+	    numeral_fraction(s, n.end + 3, &fraction, &end))
+		w = NULL;
+	if (w != NULL)
+		return strlen(w->text);
 	if (number_is_inside_word(s, at))
 		return 1;
 	/* A hyphen between two numbers is not a sign. */
 	if (s.p[at] == '-' && at > 0 && s.p[at - 1] != ' ')
 		return 1;
 	return 0;
+}
+
+/* Whether a number may begin at at; most characters begin none. */
+static bool
+number_may_begin(struct str s, size_t at)
+{
+	if ((unsigned char)s.p[at] < 0x80)
+		return numeral_is_digit(s, at) || s.p[at] == '.' ||
+		    s.p[at] == '-' ||
+		    (numeral_is_letter(s, at) &&
+			(at == 0 || !numeral_is_letter(s, at - 1)));
+	switch (first_char_key(s, at)) {
+	case 0xe7acac: /* 第 */
+	case 0xe8b49f: /* 负 */
+	case 0xe8b2a0: /* 負 */
+	case 0xe58d8a: /* 半 */
+	case 0xe4bfa9: /* 俩 */
+	case 0xe58086: /* 倆 */
+	case 0xe4bba8: /* 仨 */
+	case 0xe587a0: /* 几 */
+	case 0xe695b0: /* 数 */
+	case 0xe5a5bd: /* 好 */
+	case 0xe5a4a7: /* 大 */
+	case 0xe7baa6: /* 约 */
+	case 0xe8bf91: /* 近 */
+	case 0xe5b086: /* 将 */
+	case 0xe68ea5: /* 接 */
+	case 0xe5b7ae: /* 差 */
+	case 0xe4b88a: /* 上 */
+		return true;
+	default:
+		return numeral_may_begin(s, at);
+	}
 }
 
 size_t
@@ -391,7 +675,8 @@ number_find(struct str s, struct number *dst, size_t max)
 
 	while (at < s.n && n < max) {
 		skip = number_skip(s, at);
-		if (skip == 0 && number_at(s, at, &dst[n])) {
+		if (skip == 0 && number_may_begin(s, at) &&
+		    number_at(s, at, &dst[n])) {
 			at = dst[n++].end;
 			continue;
 		}

@@ -23,7 +23,13 @@ enum number_kind {
 struct number {
 	enum number_kind kind;
 	double value;
-	size_t start, end; /* bytes of the text; no measure word */
+	/* Bytes of the text; a measure word only within (三斤半). */
+	size_t start, end;
+	/*
+	 * 十几 (15), 几百 (300), 二三十 (20), 五十多 (50), 近两千 (2000): what
+	 * a single number stands for is in parentheses.
+	 */
+	bool is_approximate;
 };
 
 /*

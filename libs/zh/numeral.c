@@ -112,6 +112,14 @@ numeral_may_begin(struct str s, size_t at)
 	return numeral_char_at(s, at).class != HAN_NONE;
 }
 
+int
+numeral_digit(struct str s, size_t at)
+{
+	struct numeral_char h = numeral_char_at(s, at);
+
+	return h.class == HAN_DIGIT ? (int)h.value : -1;
+}
+
 static bool
 numeral_is_liang(struct str s, size_t at)
 {
@@ -249,6 +257,16 @@ numeral_sum_big(struct numeral_sum *m, struct numeral_char h)
 {
 	double n = m->section + numeral_sum_tail(m);
 
+	if (h.value > m->big && n > 0) {
+		/* 一万五千亿 */
+		m->total = (m->total + n) * h.value;
+		m->section = 0;
+		m->digit = -1;
+		m->unit = NO_UNIT;
+		m->big = m->over = h.value;
+		m->plain = false;
+		return true;
+	}
 	if (h.value >= m->big) {
 		/* 三万亿: multiplies the whole sum. */
 		if (n > 0 || m->digit >= 0 || m->over != m->big)
@@ -284,8 +302,8 @@ numeral_sum_digit(
 	}
 	if (h.value < 1) {
 		next = numeral_char_at(s, *pos + 3);
-		if (m->digit > 0 || next.class == HAN_NONE ||
-		    next.class == HAN_BIG)
+		if (m->digit > 0 || next.class == HAN_BIG ||
+		    (next.class == HAN_NONE && !numeral_is_digit(s, *pos + 3)))
 			return false;
 		m->over = 0;
 		m->digit = -1;

@@ -5,8 +5,6 @@
 #include "zh/zh_internal.h"
 
 #define DAY INT64_C(86400)
-/* Largest distance between two instants, in seconds: some 3,000 years. */
-#define SHIFT_MAX 1e11
 
 static bool
 range_ends_with_any(struct str s, const char *const *ends)
@@ -39,8 +37,8 @@ range_is_amount(const struct parser *r, const struct token *t,
 		"开", "就", "等", NULL };
 	static const char *const things[] = { "建议", "意见", "要求", "原因",
 		"理由", "说明", "注意", "启示", "看法", "想法", "问题", "内容",
-		"区别", "好处", "水", "钱", "东西", "声", "儿", "希望", "道理",
-		NULL };
+		"心", "区别", "好处", "水", "钱", "东西", "声", "儿", "希望",
+		"道理", NULL };
 	struct str before = token_scan_before(&r->scan, t);
 	struct str behind = token_scan_after(&r->scan, n - 1);
 
@@ -96,12 +94,23 @@ range_parse_shared(const struct token *t, struct instant *a, struct instant *b)
 
 	bool latin_and =
 	    t[1].type == TOK_AND && t[1].is_latin && t[-1].type == TOK_FROM;
+	bool between = t[1].type == TOK_AND && !t[1].is_latin && t[1].v == 1;
 
-	if (t->type != TOK_NUM || (t[1].type != TOK_TO && !latin_and))
+	if (t->type != TOK_NUM ||
+	    (t[1].type != TOK_TO && !latin_and && !between))
 		return NULL;
 	n = instant_parse(t + 2, b);
-	if (n == NULL || t[2].type != TOK_NUM)
+	if (n == NULL || t[2].type != TOK_NUM ||
+	    (between && n->type != TOK_BETWEEN))
 		return NULL;
+	if (b->has == HAS_YEAR && t->digits == t[2].digits && t->digits > 1 &&
+	    (t->digits == 4 || t->has_zero) && !t->is_decimal) {
+		/* 2024-2026年 */
+		a->has |= HAS_YEAR;
+		a->year = (int)t->num;
+		a->year_is_short = t->digits == 2;
+		return n;
+	}
 	if ((t[3].type == TOK_OCLOCK || t[3].type == TOK_AMPM) &&
 	    token_is_int(t, 0, 24)) {
 		a->has |= HAS_CLOCK;
@@ -130,6 +139,66 @@ range_parse_shared(const struct token *t, struct instant *a, struct instant *b)
 	return NULL;
 }
 
+/*
+ * 七八点, 五六月, 十五六号: two neighbours, after the date and the part of the
+ * day in *a.
+ */
+static const struct token *
+range_parse_neighbours(
+    const struct token *t, struct instant *a, struct instant *b)
+{
+	const struct token *n = t + 1;
+	int lo, hi;
+
+	if (token_is_pair_row(t)) {
+		lo = (int)t->num / 10;
+		hi = lo + 1;
+	} else if (token_is_int(t, 90, 90) && !t->is_ascii &&
+	    n->type == TOK_OCLOCK) {
+		/* 九十点 */
+		lo = 9;
+		hi = 10;
+	} else {
+		if (n->type == TOK_COMMA && n->w == 0)
+			n++;
+		/* 3、4点 */
+		if (!token_is_int(t, 1, 30) || !token_is_int(n, 1, 12) ||
+		    ((t->is_ascii || n->is_ascii) && n == t + 1))
+			return NULL;
+		lo = (int)t->num;
+		hi = n->num <= 9 ? lo - lo % 10 + (int)n->num : (int)n->num;
+		if (hi != lo + 1)
+			return NULL;
+		n++;
+	}
+	*b = *a;
+	if (n->type == TOK_OCLOCK && hi <= 24 && (a->has & HAS_CLOCK) == 0) {
+		a->clock_s = lo * 3600;
+		b->clock_s = hi * 3600;
+		a->clock_grain = b->clock_grain = DATETIME_HOUR;
+		a->is_24h = b->is_24h = hi > 13;
+		a->has |= HAS_CLOCK;
+		b->has = HAS_CLOCK | (a->has & HAS_DAY_PART);
+	} else if (token_is_unit(n, UNIT_MONTH) && n->w > 0 && hi <= 12 &&
+	    (a->has & ~(unsigned)HAS_YEAR) == 0) {
+		a->month = lo;
+		b->month = hi;
+		a->has |= HAS_MONTH;
+		b->has |= HAS_MONTH;
+	} else if ((n->type == TOK_HAO ||
+		       (token_is_unit(n, UNIT_DAY) && n->w == 1)) &&
+	    hi <= 31 && (a->has & ~(unsigned)(HAS_YEAR | HAS_MONTH)) == 0) {
+		a->day = lo;
+		b->day = hi;
+		a->has |= HAS_DAY;
+		b->has |= HAS_DAY;
+	} else {
+		return NULL;
+	}
+	a->is_approximate = true;
+	return n + 1;
+}
+
 /* Parts that the end omits are taken from the start. */
 static void
 range_inherit(const struct instant *a, struct instant *b)
@@ -146,6 +215,7 @@ range_inherit(const struct instant *a, struct instant *b)
 		b->has |= HAS_YEAR;
 		b->year = a->year;
 		b->year_is_rel = a->year_is_rel;
+		b->year_is_short = a->year_is_short;
 	}
 	if ((b->has & HAS_MONTH) == 0 && (date & HAS_MONTH) != 0 &&
 	    (b->has & HAS_DAY) != 0) {
@@ -246,61 +316,39 @@ range_set(
 	return true;
 }
 
-/* 春节前一天, 国庆后两天, 八点前十分钟. */
-static const struct token *
-range_parse_shifted(struct parser *r, const struct token *n,
-    const struct local_range *at, struct datetime *w)
-{
-	int sign = n->type == TOK_BEFORE ? -1 : 1;
-	struct local_range out = *at;
-	const struct token *end;
-	struct duration l;
-	double by;
-
-	if ((n->type != TOK_BEFORE && n->type != TOK_AFTER) || n->is_latin ||
-	    at->is_interval || at->grain > DATETIME_DAY)
-		return NULL;
-	end = duration_parse(n + 1, &l);
-	if (end == NULL || l.finest > UNIT_WEEK || end->type == TOK_AFTER ||
-	    end->type == TOK_BEFORE || end->type == TOK_WITHIN ||
-	    (l.finest < UNIT_DAY) != (at->grain < DATETIME_DAY))
-		return NULL;
-	by = duration_seconds(&l);
-	if (by > SHIFT_MAX)
-		return NULL;
-	out.from += (int64_t)by * sign;
-	out.to += (int64_t)by * sign;
-	out.at = 0;
-	if (out.grain > datetime_grain_of_unit(l.finest))
-		out.grain = datetime_grain_of_unit(l.finest);
-	w->kind = DATETIME_INSTANT;
-	datetime_set(w, out, r);
-	return end;
-}
-
-/* 三点以后, 周五之前, 从明天起. */
+/* 三点以后, 周五之前, 周五或之前, 从明天起. */
 static const struct token *
 range_parse_open(struct parser *r, const struct token *n,
     const struct local_range *at, struct datetime *w)
 {
 	struct local_range out = *at;
 	bool coarse = at->grain >= DATETIME_DAY || at->is_interval;
+	bool included = false;
 
 	if (n->is_latin)
 		return NULL;
+	/* 及以后, 或之前: what is named belongs to it. */
+	if ((n->type == TOK_OR || (n->type == TOK_AND && n->v == 1)) &&
+	    (n[1].type == TOK_AFTER || n[1].type == TOK_BEFORE) &&
+	    !n[1].is_latin) {
+		included = true;
+		n++;
+	}
 	switch (n->type) {
 	case TOK_AFTER:
 		/* 后 alone begins too many other words. */
-		if (n->w == 1 && at->grain >= DATETIME_DAY &&
+		if (n->w == 1 && !included && at->grain >= DATETIME_DAY &&
 		    n[1].type != TOK_END && n[1].type != TOK_COMMA &&
 		    n[1].type != TOK_OTHER)
 			return NULL;
-		out.from = coarse ? at->to : at->from;
+		out.from = coarse && !included ? at->to : at->from;
 		out.to = RANGE_OPEN;
 		out.at = 0;
 		break;
 	case TOK_SINCE:
 		out.to = RANGE_OPEN;
+		if (n->v == 2 && at->from < r->local.now)
+			out.to = r->local.now;
 		break;
 	case TOK_WITHIN:
 		if (!coarse)
@@ -309,7 +357,7 @@ range_parse_open(struct parser *r, const struct token *n,
 		break;
 	case TOK_BEFORE:
 		out.from = RANGE_OPEN;
-		out.to = n->v == 1 && coarse ? at->to : at->from;
+		out.to = (n->v == 1 || included) && coarse ? at->to : at->from;
 		out.at = out.to;
 		break;
 	default:
@@ -334,7 +382,7 @@ range_parse_prefixed(
 	if (n == NULL || !instant_resolve(&m, r->local, &at))
 		return NULL;
 	/* since monday: the last one */
-	if (t->type == TOK_FROM && at.from > r->local.now &&
+	if (t->type == TOK_FROM && t->v == 0 && at.from > r->local.now &&
 	    (m.has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && m.nth == 0) {
 		at.from -= 7 * DAY;
 		at.to -= 7 * DAY;
@@ -342,13 +390,149 @@ range_parse_prefixed(
 	shape.is_latin = false;
 	shape.w = 0;
 	/* until friday: its end */
-	shape.v = t->type == TOK_TO;
+	shape.v = t->type == TOK_TO || (t->type == TOK_BEFORE && t->v == 1);
 	if (t->type == TOK_FROM)
 		shape.type = TOK_SINCE;
 	if (t->type == TOK_TO)
 		shape.type = TOK_BEFORE;
 	w->confidence = range_confidence(&m);
-	return range_parse_open(r, &shape, &at, w) != NULL ? n : NULL;
+	if (range_parse_open(r, &shape, &at, w) == NULL)
+		return NULL;
+	/* 自从去年以来 */
+	return t->type == TOK_FROM && n->type == TOK_SINCE ? n + 1 : n;
+}
+
+/* From one instant to another; NULL: there is one at most. */
+static const struct token *
+range_parse_closed(struct parser *r, const struct token *t, bool from,
+    struct instant *a, struct datetime *w)
+{
+	const struct token *n, *end;
+	struct instant b, lower;
+
+	n = instant_parse(t, a);
+	lower = *a;
+	end = range_parse_neighbours(n != NULL ? n : t, &lower, &b);
+	if (end != NULL && range_set(r, &lower, &b, w)) {
+		w->is_approximate = true;
+		if (end->type == TOK_ABOUT && end->w == 1)
+			end++;
+		return end->type == TOK_BELL ? end + 1 : end;
+	}
+	end = range_parse_shared(n != NULL ? n : t, a, &b);
+	if (end == NULL && n != NULL && range_is_name(r, a, n))
+		return NULL;
+	/* 从周一开始到周五 */
+	if (n != NULL && n->type == TOK_SINCE && n[1].type == TOK_TO)
+		n++;
+	if (end == NULL && n != NULL && !range_is_amount(r, t, a, n)) {
+		if (n->type == TOK_TO ||
+		    (n->type == TOK_AND && n->is_latin && from))
+			end = instant_parse(n + 1, &b);
+		/* 6月和8月之间 */
+		if (n->type == TOK_AND && !n->is_latin && n->v == 1) {
+			end = instant_parse(n + 1, &b);
+			if (end != NULL && end->type != TOK_BETWEEN)
+				end = NULL;
+		}
+		/* 周一到五 */
+		if (end == NULL && n->type == TOK_TO &&
+		    (a->has & HAS_WDAY) != 0 && token_is_int(n + 1, 1, 6) &&
+		    !n[1].is_ascii) {
+			b = *a;
+			b.wday = (int)n[1].num;
+			end = n + 2;
+		}
+	}
+	if (end == NULL || !range_set(r, a, &b, w))
+		return NULL;
+	return end->type == TOK_BETWEEN ? end + 1 : end;
+}
+
+/* Words after an instant that make it approximate. */
+static const struct token *
+range_skip_about(const struct token *n, struct datetime *w)
+{
+	if (n->type == TOK_MORE && n[-1].type == TOK_OCLOCK) {
+		/* 八点多, 八点来钟 */
+		w->is_approximate = true;
+		return n + (n[1].type == TOK_BELL ? 2 : 1);
+	}
+	if (n->type == TOK_ABOUT && n->w == 1) {
+		w->is_approximate = true;
+		return n + 1;
+	}
+	return n;
+}
+
+/* 三月的第二周, 春节前三天: what is counted from the instant at. */
+static const struct token *
+range_parse_counted(struct parser *r, const struct token *n,
+    const struct instant *a, struct local_range *at)
+{
+	bool is_named = (a->has & HAS_DATE) != 0 &&
+	    ((a->has & HAS_DAYS) == 0 || a->days != 0);
+	const struct token *next, *last = NULL;
+	int i;
+
+	/* 明年第二季度第一个月的最后一天 */
+	for (i = 0; i < 3; i++) {
+		next = period_select(n, r->local, at);
+		if (next == NULL)
+			next = period_offset(
+			    n, r->local, at, is_named || n->type == TOK_OF);
+		if (next == NULL)
+			break;
+		n = last = next;
+	}
+	return last;
+}
+
+/* 五月以来, 周一至今: the last one. */
+static void
+range_set_previous(
+    struct parser *r, const struct instant *a, struct local_range *at)
+{
+	struct instant last = *a;
+	struct local_range out;
+
+	if (at->from <= r->local.now)
+		return;
+	if ((a->has & (HAS_WDAY | HAS_WEEK)) == HAS_WDAY && a->nth == 0) {
+		at->from -= 7 * DAY;
+		at->to -= 7 * DAY;
+		return;
+	}
+	if ((a->has & HAS_YEAR) != 0 ||
+	    (a->has & (HAS_MONTH | HAS_HOLIDAY)) == 0 || a->month_is_rel)
+		return;
+	last.has |= HAS_YEAR;
+	last.year_is_rel = true;
+	for (last.year = 0; last.year >= -1; last.year--) {
+		if (instant_resolve(&last, r->local, &out) &&
+		    out.from <= r->local.now) {
+			*at = out;
+			return;
+		}
+	}
+}
+
+/* 12月25日圣诞节: the same day in other words; NULL if it is another. */
+static const struct token *
+range_parse_same_day(
+    struct parser *r, const struct token *n, const struct local_range *at)
+{
+	struct instant b;
+	struct local_range same;
+	const struct token *end;
+
+	if (n->type != TOK_HOLIDAY || at->grain != DATETIME_DAY)
+		return NULL;
+	end = instant_parse(n, &b);
+	return end == n + 1 && instant_resolve(&b, r->local, &same) &&
+		same.from == at->from
+	    ? end
+	    : NULL;
 }
 
 const struct token *
@@ -356,10 +540,21 @@ datetime_parse_range(
     struct parser *r, const struct token *t, struct datetime *w)
 {
 	const struct token *first = t, *n, *end;
-	struct instant a, b;
+	struct instant a;
 	struct local_range at;
 	bool from = t->type == TOK_FROM;
 
+	if (t->type == TOK_BEFORE && t->v == 1 && !t->is_latin &&
+	    !token_scan_is_suffix(&r->scan, t)) {
+		/* 截止六月 */
+		return range_parse_prefixed(r, t, w);
+	}
+	if (t->type == TOK_TO && t->w == 0 && !t->is_latin) {
+		/* 到周五为止 */
+		n = range_parse_prefixed(r, t, w);
+		return n != NULL && n->type == TOK_BEFORE && n->v == 1 ? n + 1
+								       : NULL;
+	}
 	if (((from || t->type == TOK_TO) && t->w == 1) ||
 	    (t->is_latin && (t->type == TOK_AFTER || t->type == TOK_BEFORE)))
 		return range_parse_prefixed(r, t, w);
@@ -367,52 +562,36 @@ datetime_parse_range(
 		return NULL;
 	if (from || (t->type == TOK_ABOUT && t->w == 0))
 		t++;
-	n = instant_parse(t, &a);
-	end = range_parse_shared(n != NULL ? n : t, &a, &b);
-	if (end == NULL && n != NULL && range_is_name(r, &a, n))
-		return NULL;
-	if (end == NULL && n != NULL &&
-	    (n->type == TOK_TO ||
-		(n->type == TOK_AND && n->is_latin && from)) &&
-	    !range_is_amount(r, t, &a, n)) {
-		end = instant_parse(n + 1, &b);
-		/* 周一到五 */
-		if (end == NULL && (a.has & HAS_WDAY) != 0 &&
-		    token_is_int(n + 1, 1, 6) && !n[1].is_ascii) {
-			b = a;
-			b.wday = (int)n[1].num;
-			end = n + 2;
-		}
-	}
-	if (end != NULL && range_set(r, &a, &b, w))
+	end = range_parse_closed(r, t, from, &a, w);
+	if (end != NULL)
 		return end;
-	if (n == NULL || range_is_amount(r, t, &a, n) ||
-	    !instant_resolve(&a, r->local, &at))
+	n = instant_parse(t, &a);
+	if (n == NULL || range_is_name(r, &a, n) ||
+	    range_is_amount(r, t, &a, n) || !instant_resolve(&a, r->local, &at))
 		return NULL;
-	w->kind = at.is_interval ? DATETIME_INTERVAL : DATETIME_INSTANT;
 	w->confidence = range_confidence(&a);
 	w->is_approximate = a.is_approximate ||
 	    ((a.has & HAS_EDGE) != 0 && a.edge <= EDGE_END) ||
 	    ((a.has & HAS_DAY_PART) != 0 && a.day_part == DAY_PART_DUSK &&
 		(a.has & HAS_CLOCK) == 0);
-	datetime_set(w, at, r);
-	end = range_parse_shifted(r, n, &at, w);
+	if (n->type == TOK_SINCE && n->v > 0)
+		range_set_previous(r, &a, &at);
+	end = range_parse_counted(r, n, &a, &at);
 	if (end == NULL)
-		end = range_parse_open(r, n, &at, w);
+		end = range_parse_same_day(r, n, &at);
+	if (end != NULL) {
+		from = false;
+		n = end;
+	}
+	w->kind = at.is_interval ? DATETIME_INTERVAL : DATETIME_INSTANT;
+	datetime_set(w, at, r);
+	end = range_parse_open(r, n, &at, w);
 	if (end != NULL)
 		return end;
 	/* 从 without an end is not an expression. */
 	if (first != t && from)
 		return NULL;
-	if (n->type == TOK_MORE && n[-1].type == TOK_OCLOCK) {
-		/* 八点多, 八点来钟 */
+	if (first != t && first->type == TOK_ABOUT)
 		w->is_approximate = true;
-		n += n[1].type == TOK_BELL ? 2 : 1;
-	} else if (n->type == TOK_ABOUT && n->w == 1) {
-		w->is_approximate = true;
-		n++;
-	} else if (first != t) {
-		w->is_approximate = true;
-	}
-	return n;
+	return range_skip_about(n, w);
 }

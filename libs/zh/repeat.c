@@ -97,6 +97,64 @@ repeat_parse_weekly(const struct token *t, struct repeat_rule *r)
 	return t;
 }
 
+/* 每月5号和20号, 每月1、15号, 每月1号到5号: two days or more. */
+static const struct token *
+repeat_parse_month_days(const struct token *t, struct repeat_rule *r)
+{
+	const struct token *last = NULL;
+	unsigned bits = 0;
+	int from = 0, count = 0, day, first = 0;
+
+	while (token_is_int(t, 1, 31) && !t->is_pair) {
+		day = (int)t->num;
+		for (; from > 0 && from < day; from++)
+			bits |= 1u << (from - 1);
+		from = 0;
+		bits |= 1u << (day - 1);
+		first = first == 0 || day < first ? day : first;
+		count++;
+		t++;
+		if (t->type == TOK_HAO ||
+		    (token_is_unit(t, UNIT_DAY) && t->w == 1))
+			last = ++t;
+		if (t->type == TOK_TO)
+			from = day;
+		else if (t->type != TOK_COMMA && t->type != TOK_OR &&
+		    (t->type != TOK_AND || t->v != 1))
+			break;
+		t++;
+	}
+	if (last == NULL || last != t || count < 2)
+		return NULL;
+	r->r.month_day = first;
+	r->r.month_days = bits;
+	return last;
+}
+
+/* 每季度第一天, 每季度末. */
+static const struct token *
+repeat_parse_quarterly(const struct token *t, struct repeat_rule *r)
+{
+	const struct token *n = t->type == TOK_OF ? t + 1 : t;
+
+	repeat_set_unit(r, UNIT_QUARTER);
+	if (n->type == TOK_EDGE && n->w < 0 && n->v <= EDGE_END &&
+	    n->v != EDGE_MIDDLE) {
+		r->r.month_day = n->v == EDGE_END ? -1 : 1;
+		return n + 1;
+	}
+	if (n->type != TOK_ORDINAL || n->num > 1 || n->num < -1)
+		return t;
+	r->r.month_day = (int)n->num;
+	n++;
+	if (token_is_int(n, 1, 1))
+		n++;
+	if (token_is_unit(n, UNIT_DAY))
+		return n + 1;
+	r->r.month_day = 0;
+	return t;
+}
+
 /* 每月1号, 每个月底, 每月第一个周一. */
 static const struct token *
 repeat_parse_monthly(const struct token *t, struct repeat_rule *r)
@@ -113,17 +171,25 @@ repeat_parse_monthly(const struct token *t, struct repeat_rule *r)
 						  : 1;
 		return t + 1;
 	}
-	if (t->type == TOK_ORDINAL && t->num < 0 && t[1].type == TOK_UNIT &&
-	    t[1].v == UNIT_DAY) {
+	if (t->type == TOK_ORDINAL && t->num >= -1 && t->num < 0 &&
+	    t[1].type == TOK_UNIT && t[1].v == UNIT_DAY) {
 		r->r.month_day = -1;
 		return t + 2;
 	}
+	n = repeat_parse_month_days(t, r);
+	if (n != NULL)
+		return n;
 	n = date_parse(t, &m);
+	/* 每月倒数第三天 is not known, and not each month. */
+	if (n == NULL && t->type == TOK_ORDINAL)
+		return NULL;
 	if (n == NULL || m.is_lunar)
 		return t;
 	if ((m.has & HAS_DAY) != 0) {
 		r->r.month_day = m.day;
 	} else if (m.nth != 0) {
+		r->r.nth = m.nth;
+		r->r.weekdays = 1u << (m.wday - 1);
 		r->date = m;
 		r->has_date = true;
 	} else {
@@ -142,12 +208,24 @@ repeat_parse_yearly(const struct token *t, struct repeat_rule *r)
 	repeat_set_unit(r, UNIT_YEAR);
 	if (t->type == TOK_OF)
 		t++;
-	while ((n = date_parse(t, &m)) != NULL)
+	while ((n = date_parse(t->type == TOK_OF ? t + 1 : t, &m)) != NULL)
 		t = last = n;
 	if ((m.has & (HAS_YEAR | HAS_DAYS | HAS_WEEK)) != 0 || m.has == 0)
 		return last;
+	/* 每年3月到5月 begins in March. */
+	if (last->type == TOK_TO) {
+		struct instant end = { .confidence = 1 };
+
+		n = date_parse(last + 1, &end);
+		if (n != NULL && (end.has & HAS_MONTH) != 0)
+			last = n;
+	}
 	r->date = m;
 	r->has_date = true;
+	if (m.nth != 0) {
+		r->r.nth = m.nth;
+		r->r.weekdays = 1u << (m.wday - 1);
+	}
 	if ((m.has & HAS_MONTH) != 0 && !m.is_lunar) {
 		r->r.month = m.month;
 		if ((m.has & HAS_DAY) != 0)
@@ -165,6 +243,8 @@ repeat_parse_of_unit(const struct token *t, int unit, struct repeat_rule *r)
 		return repeat_parse_monthly(t, r);
 	if (unit == UNIT_YEAR)
 		return repeat_parse_yearly(t, r);
+	if (unit == UNIT_QUARTER)
+		return repeat_parse_quarterly(t, r);
 	repeat_set_unit(r, unit);
 	if (unit == UNIT_WEEK) {
 		n = repeat_parse_weekly(t->type == TOK_OF ? t + 1 : t, r);
@@ -333,6 +413,11 @@ repeat_falls_on(const struct datetime_repeat *r, int64_t day)
 	    (r->weekdays >> (civil_weekday(day) - 1) & 1u) == 0)
 		return false;
 	if (r->month != 0 && c.month != r->month)
+		return false;
+	if (r->month_days != 0)
+		return (r->month_days >> (c.day - 1) & 1u) != 0;
+	if (r->unit == DATETIME_QUARTER && r->month_day != 0 &&
+	    c.month % 3 != (r->month_day < 0 ? 0 : 1))
 		return false;
 	if (r->month_day > 0)
 		return c.day == r->month_day;

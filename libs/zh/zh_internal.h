@@ -21,6 +21,7 @@ struct local_now {
 	int64_t now;   /* local seconds */
 	int64_t today; /* civil_days */
 	struct holiday_cache *holidays;
+	const struct zone *zone;
 	bool *is_used; /* as datetime_now's */
 };
 
@@ -36,8 +37,8 @@ struct local_range {
 	/* The trigger; 0: as from, to and grain imply; RANGE_OPEN: none. */
 	int64_t at;
 	enum datetime_grain grain;
-	bool is_interval;    /* an interval by nature: 早上, 周末 */
-	bool is_either_half; /* as datetime's */
+	bool is_interval; /* an interval by nature: 早上, 周末 */
+	bool is_either_half, is_zoned; /* as datetime's */
 };
 
 /* ---- durations ---- */
@@ -45,6 +46,7 @@ struct local_range {
 struct duration {
 	double n[UNIT_COUNT]; /* how many of each unit */
 	int finest;           /* enum token_unit */
+	double spread; /* 三四天: so many of the finest less or more */
 	bool is_approximate;
 	double confidence;
 };
@@ -92,9 +94,14 @@ struct instant {
 	int era;             /* years from year on: 80年代; 0: one */
 	int shift;           /* days from the day said: 前夕, 翌日 */
 	bool year_is_rel;    /* year counts from this one */
+	bool year_is_short;  /* 08年: two digits */
 	bool month_is_rel;   /* month counts from this one */
 	bool quarter_is_rel; /* so does quarter */
 	bool is_lunar;
+	bool is_leap;     /* 闰四月 */
+	bool is_vacation; /* 国庆长假 */
+	bool is_zoned;    /* the clock time is zone_min minutes east of UTC */
+	int zone_min;
 	int nth;         /* which of the month's weekdays; -1 the last; 0 any */
 	int holiday;     /* enum holiday */
 	int holiday_day; /* which of its days, from 1; 0: all of it */
@@ -141,6 +148,28 @@ bool instant_resolve(
 
 /* instant_clock(m): Its clock time in seconds from its day's start. */
 int instant_clock(const struct instant *m);
+
+/* ---- counted from a date ---- */
+
+/*
+ * period_select(t, h, at):
+ * A part of the period at: 第二周, 头三个月, 最后两天晚上八点.  *at becomes
+ * that part.  NULL: none, *at is untouched.
+ */
+const struct token *period_select(
+    const struct token *t, struct local_now h, struct local_range *at);
+
+/* period_skip_part(t): The words of such a part; NULL: there are none. */
+const struct token *period_skip_part(const struct token *t);
+
+/*
+ * period_offset(t, h, at, is_named):
+ * What is counted from at: 前三天, 的两周后, 起三天内.  is_named: it is a day
+ * of the calendar, or a time of one, so that a distance may follow it without
+ * 的. *at becomes that time.  NULL: none, *at is untouched.
+ */
+const struct token *period_offset(const struct token *t, struct local_now h,
+    struct local_range *at, bool is_named);
 
 /* ---- the trigger: the one instant that an alarm would take ---- */
 

@@ -250,7 +250,7 @@ put_check(const struct wire_alarm_put_request *q, struct alarm_rejection *why)
 		    STR("exactly one of /when and /rule is required"));
 	if (q->has_action != (q->kind == WIRE_ALARM_PUT_REQUEST_KIND_ACTION))
 		return alarm_reject(why, RC_INVALID,
-		    STR("/action: is required with kind action, and only then"));
+		    STR("/action: is required with kind action only"));
 	return RC_OK;
 }
 

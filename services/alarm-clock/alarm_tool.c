@@ -13,11 +13,13 @@
 #define TEXT_OF(name, max, what)                                   \
 	"\"" name "\":{\"type\":\"string\",\"maxLength\":" max "," \
 	"\"description\":\"" what "\"}"
-#define WHEN                                                                    \
-	TEXT_OF("when", "256",                                                  \
-	    "The user's words for the time, unchanged (下周四晚上九点, " \
-	    "每个工作日早上八点, 10分钟后), or RFC 3339.")                      \
-	"," TEXT_OF("repeat", "128",                                            \
+#define WHEN_WORDS                                                      \
+	"The user's words for the time, unchanged "                     \
+	"(下周四晚上九点, 每个工作日早上八点), or RFC " \
+	"3339."
+#define WHEN                               \
+	TEXT_OF("when", "256", WHEN_WORDS) \
+	"," TEXT_OF("repeat", "128",       \
 	    "The user's words for how it repeats, unless when has them.")
 #define TEXT                                                            \
 	TEXT_OF("text", "1024",                                         \

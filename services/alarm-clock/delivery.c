@@ -246,6 +246,9 @@ delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 
 	*n = 0;
 	delivery_add_body(list, n, r->terminal_id);
+	/* Another body's light is another light. */
+	if (r->has_action && *n > 0)
+		return RC_OK;
 	delivery_add_body(list, n, d->context.body);
 	if (*n > 0 && r->n_tried == 0 && r->body.n == 0)
 		return RC_OK;
@@ -262,7 +265,8 @@ delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 static void
 delivery_observe_lag(struct delivery *d)
 {
-	if (d->first && d->x.r.attempts <= 1)
+	if (d->first && d->x.r.attempts <= 1 &&
+	    d->x.r.type == WIRE_ALARM_RECORD_TYPE_ALARM)
 		metric_observe(d->c->metrics.lag,
 		    (double)(delivery_now(d) - d->x.r.at_ms) / 1000);
 	d->first = false;

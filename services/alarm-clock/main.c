@@ -18,7 +18,7 @@
 	    WIRE_DEADLINE_MS_##X, NULL, 0
 #define OF(x, X, rep) RPC(WIRE_SUBJECT_##X, x, X, rep)
 #define TOOL(x)       "soul.tool.alarm-clock." #x
-static const struct svc_route main_routes[] = {
+static const struct svc_route clock_routes[] = {
 	{ "alarm_put", OF(alarm_put, ALARM_PUT, alarm_reply) },
 	{ "alarm_list", OF(alarm_list, ALARM_LIST, alarm_list) },
 	{ "alarm_change", OF(alarm_change, ALARM_CHANGE, alarm_reply) },
@@ -29,7 +29,7 @@ static const struct svc_route main_routes[] = {
 	{ "tool_list", RPC(TOOL(list), tool_list, TOOL_LIST, tool_list_reply) },
 	{ "tool_call", RPC(TOOL(call), tool_call, TOOL_CALL, tool_call_reply) },
 };
-static const struct svc_def main_def = {
+static const struct svc_def clock_def = {
 	.name = "alarm-clock",
 	.summary = "rings alarms, and speaks unasked",
 	.http_addr = "",
@@ -37,8 +37,8 @@ static const struct svc_def main_def = {
 	.opts = clock_opts,
 	.nopts = CLOCK_OPTS_N,
 	.conf_size = sizeof(struct clock_conf),
-	.routes = main_routes,
-	.nroutes = NELEM(main_routes),
+	.routes = clock_routes,
+	.nroutes = NELEM(clock_routes),
 	.check = clock_check,
 	.start = clock_start,
 	.drain = clock_drain,
@@ -48,5 +48,5 @@ static const struct svc_def main_def = {
 int
 main(int argc, char *argv[])
 {
-	return svc_main(&main_def, argc, argv);
+	return svc_main(&clock_def, argc, argv);
 }

@@ -55,6 +55,8 @@ ring_schedule(struct wire_alarm_record *r, int64_t at_ms)
 static int64_t
 ring_window(const struct wire_alarm_record *r)
 {
+	if (r->has_action)
+		return RING_ACTION_MS;
 	return r->kind == WIRE_ALARM_RECORD_KIND_REMINDER ? RING_REMINDER_MS
 							  : RING_ALARM_MS;
 }

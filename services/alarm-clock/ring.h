@@ -25,6 +25,8 @@
 /* For how long an occurrence is tried. */
 #define RING_ALARM_MS    INT64_C(600000)
 #define RING_REMINDER_MS INT64_C(86400000)
+/* An action is not carried out at another time than was promised. */
+#define RING_ACTION_MS INT64_C(60000)
 /* Between two rounds over all bodies: in the first 10 minutes, and after. */
 #define RING_ROUND_MS      INT64_C(15000)
 #define RING_ROUND_SLOW_MS INT64_C(60000)

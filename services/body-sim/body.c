@@ -258,15 +258,6 @@ body_text(const char *s)
 	return str_of(s != NULL ? s : "");
 }
 
-static struct str
-body_time(struct wall t, struct arena *a)
-{
-	char stamp[WALL_FORMAT_MAX];
-
-	wall_format(t, 0, stamp);
-	return arena_str(a, str_of(stamp));
-}
-
 static enum rc
 body_fill_alarms(
     const struct body *b, struct arena *a, struct wire_body_state *out)
@@ -281,10 +272,10 @@ body_fill_alarms(
 		    &out->alarms[out->n_alarms++];
 
 		to->label = str_of(al->label);
-		to->trigger_at = body_time(al->at, a);
+		to->trigger_at = wall_text(al->at, 0, a);
 		to->fired = al->fired.ms != 0;
 		if (to->fired)
-			to->fired_at = body_time(al->fired, a);
+			to->fired_at = wall_text(al->fired, 0, a);
 		if (to->trigger_at.p == NULL ||
 		    (to->fired && to->fired_at.p == NULL))
 			return RC_TOOBIG;
@@ -306,7 +297,7 @@ body_fill_spoken(
 		    &out->spoken[out->n_spoken++];
 
 		to->text = str_of(b->spoken[i].text);
-		to->at = body_time(b->spoken[i].at, a);
+		to->at = wall_text(b->spoken[i].at, 0, a);
 		if (to->at.p == NULL)
 			return RC_TOOBIG;
 	}
@@ -361,7 +352,7 @@ body_fill_state(const struct body *b, struct wall now, struct arena *a,
 	out->status = body_text(b->status);
 	out->status_message = body_text(b->status_message);
 	out->last_action = body_text(b->last_action);
-	out->updated_at = body_time(b->updated, a);
+	out->updated_at = wall_text(b->updated, 0, a);
 	if (out->updated_at.p == NULL)
 		return RC_TOOBIG;
 	return body_fill_lists(b, a, out);

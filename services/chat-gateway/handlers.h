@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 71
+#define ROUTES_N 72
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -21,6 +21,8 @@ enum rc routes_put_error(const struct svc_route *r, const struct wire_error *e,
 void on_chat(void *app, struct svc_call *c);
 void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
+/* agui/ */
+void on_agui_run(void *app, struct svc_call *c);
 /* openai/ */
 void on_openai_chat(void *app, struct svc_call *c);
 void on_openai_models(void *app, struct svc_call *c);

@@ -3,8 +3,7 @@
  *
  * 	http		the routes of routes.c
  * 	requests	soul.rpc.turn.start, .cancel, .show, soul.rpc.run.*,
- * 			soul.rpc.{emotion.state,.history,memory.*,mcp.*},
- * 			soul.rpc.{alarm.*,speak,push.get}
+ * 			soul.rpc.{emotion,memory,mcp,alarm,push}.*, .speak
  * 	publishes	soul.run.wake.<runner>; reads stream SOUL_EVENTS
  * 	subscribes	soul.stream.<user>.<session>, soul.run.stream.<run>
  * 	cli		migrate

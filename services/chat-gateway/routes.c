@@ -60,6 +60,13 @@ const struct svc_route routes[ROUTES_N] = {
 	    .reply = &wire_openai_chat_response_desc,
 	    .fn = on_openai_chat,
 	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+	{ .name = "agui_run",
+	    .method = "POST",
+	    .path = WIRE_HTTP_AGUI_RUN,
+	    .request = &wire_agui_run_request_desc,
+	    .reply = &wire_agui_event_desc,
+	    .fn = on_agui_run,
+	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
 	BARE("openai_models", "GET", WIRE_HTTP_OPENAI_MODELS, openai_model_list,
 	    on_openai_models),
 	BARE(

@@ -135,11 +135,8 @@ enum rc
 emotion_event_put_change(const struct change *c, struct wall at,
     struct arena *a, struct wire_emotion_history_reply_items *out)
 {
-	char time[WALL_FORMAT_MAX];
-
-	wall_format(at, 0, time);
 	*out = (struct wire_emotion_history_reply_items){
-		.time = arena_str(a, str_of(time)),
+		.time = wall_text(at, 0, a),
 		.version = c->version,
 		.cause = c->cause,
 		.p = emotion_event_round(c->p),

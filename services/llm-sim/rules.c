@@ -52,6 +52,27 @@ static const struct {
 	{ STR_INIT("关"), "control_light", STR_INIT("{\"mode\":\"off\"}") },
 	{ STR_INIT("开"), "control_light", STR_INIT("{\"mode\":\"on\"}") },
 };
+/*
+ * Words beside the name of a file, and the tool that they call, of any server:
+ * its name ends so.
+ */
+static const struct {
+	struct str words;
+	const char *tool;
+} rules_file_table[] = {
+	{ STR_INIT("写"), "__write_file" },
+	{ STR_INIT("write"), "__write_file" },
+	{ STR_INIT("读"), "__read_text_file" },
+	{ STR_INIT("read"), "__read_text_file" },
+};
+/* Words that give a coding engine a task. */
+static const struct {
+	struct str words;
+	const char *tool;
+} rules_task_table[] = {
+	{ STR_INIT("交给"), "run_task" },
+	{ STR_INIT("告诉它"), "answer_task" },
+};
 /* Words that call the memory tools. */
 static const struct {
 	struct str words;
@@ -159,6 +180,13 @@ rules_user_text(const struct wire_llm_chat_request *req)
 	return m != NULL ? m->content : (struct str){ 0 };
 }
 
+/* Of its own, or one that the user has approved since. */
+static bool
+rules_is_own_call(struct str id)
+{
+	return str_starts(id, STR(RULES_CALL_ID)) || str_starts(id, STR("ix_"));
+}
+
 /* The results of its own tool calls after the last user text. */
 static struct str
 rules_report_results(const struct wire_llm_chat_request *req, struct arena *a)
@@ -174,8 +202,7 @@ rules_report_results(const struct wire_llm_chat_request *req, struct arena *a)
 	for (i = from; i < req->n_messages; i++) {
 		struct str r = req->messages[i].content;
 
-		if (str_starts(
-			req->messages[i].tool_call_id, STR(RULES_CALL_ID)))
+		if (rules_is_own_call(req->messages[i].tool_call_id))
 			buf_printf(&out, "%s%.*s", out.n > 0 ? "；" : "结果：",
 			    STR_ARG(r));
 	}
@@ -183,6 +210,110 @@ rules_report_results(const struct wire_llm_chat_request *req, struct arena *a)
 		s = arena_str(a, buf_str(&out));
 	buf_free(&out);
 	return s;
+}
+
+/* The name of an offered tool that ends so; absent: none. */
+static struct str
+rules_find_tool(const struct wire_llm_chat_request *req, const char *end)
+{
+	for (size_t i = 0; i < req->n_tools; i++) {
+		struct str name = req->tools[i].function.name;
+		if (str_ends(name, str_of(end)))
+			return name;
+	}
+	return (struct str){ 0 };
+}
+
+static bool
+rules_is_file_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+	    (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+/* The first name with a dot within: "a.txt"; absent: none. */
+static struct str
+rules_file_name(struct str s)
+{
+	for (size_t from = 0, at; from < s.n; from = at + 1) {
+		for (at = from; at < s.n && rules_is_file_char(s.p[at]); at++)
+			continue;
+		struct str name = { s.p + from, at - from };
+		ptrdiff_t dot = str_find(name, STR("."));
+		if (dot > 0 && (size_t)dot + 1 < name.n)
+			return name;
+	}
+	return (struct str){ 0 };
+}
+
+/* What stands between 「 and 」; empty: nothing does. */
+static struct str
+rules_quoted(struct str s)
+{
+	static const struct str open = STR_INIT("「");
+	ptrdiff_t at = str_find(s, open);
+
+	if (at < 0)
+		return STR("");
+	s = (struct str){ s.p + at + open.n, s.n - (size_t)at - open.n };
+	at = str_find(s, STR("」"));
+	return at < 0 ? STR("") : (struct str){ s.p, (size_t)at };
+}
+
+static void
+rules_call_file(const struct wire_llm_chat_request *req, struct str text,
+    struct arena *a, struct rules_result *out)
+{
+	struct str file = rules_file_name(text), name = { 0 };
+	struct buf b = BUF_INIT(RULES_TEXT_MAX);
+	struct wire_out o = { .b = &b };
+	size_t i;
+
+	for (i = 0; file.n > 0 && i < NELEM(rules_file_table); i++) {
+		if (str_find(text, rules_file_table[i].words) >= 0)
+			name = rules_find_tool(req, rules_file_table[i].tool);
+		if (name.n > 0)
+			break;
+	}
+	if (name.n == 0)
+		return;
+	wire_out_object(&o);
+	wire_out_key(&o, STR("path"));
+	wire_out_str(&o, file);
+	if (str_ends(name, STR("__write_file"))) {
+		wire_out_key(&o, STR("content"));
+		wire_out_str(&o, rules_quoted(text));
+	}
+	wire_out_object_end(&o);
+	out->calls[out->n++] =
+	    (struct rules_call){ arena_printf(a, "%.*s", STR_ARG(name)).p,
+		    arena_str(a, buf_str(&b)) };
+	buf_free(&b);
+}
+
+/* The text is the task, or the answer. */
+static void
+rules_call_task(const struct wire_llm_chat_request *req, struct str text,
+    struct arena *a, struct rules_result *out)
+{
+	struct buf b = BUF_INIT(RULES_TEXT_MAX);
+	struct wire_out o = { .b = &b };
+	size_t i;
+
+	for (i = 0; i < NELEM(rules_task_table); i++) {
+		if (str_find(text, rules_task_table[i].words) >= 0 &&
+		    rules_offers(req, rules_task_table[i].tool))
+			break;
+	}
+	if (i == NELEM(rules_task_table))
+		return;
+	wire_out_object(&o);
+	wire_out_key(&o, i == 0 ? STR("task") : STR("answer"));
+	wire_out_str(&o, i == 0 ? text : rules_quoted(text));
+	wire_out_object_end(&o);
+	out->calls[out->n++] = (struct rules_call){ rules_task_table[i].tool,
+		arena_str(a, buf_str(&b)) };
+	buf_free(&b);
 }
 
 static bool
@@ -286,6 +417,10 @@ rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
 		return RC_OK;
 	if (!rules_call_memory(req, text, a, out))
 		rules_call_tools(req, text, out);
+	if (out->n == 0)
+		rules_call_file(req, text, a, out);
+	if (out->n == 0)
+		rules_call_task(req, text, a, out);
 	if (out->n == 0)
 		rules_call_last_tool(req, text, out);
 	if (out->n > 0)

@@ -34,7 +34,8 @@ struct rules_result {
  * In this order: a soul that thinks between turns (潜意识) gets a suggestion; a
  * request for a summary gets the last user text, shortened;
  * results of its own tool calls are repeated; the rows of the table whose words
- * occur and whose tool is offered are called; "it" is the last tool called;
+ * occur and whose tool is offered are called, else tools for files, else those
+ * for tasks; "it" is the last tool called;
  * otherwise the user text is repeated, or the part that the system prompt
  * quotes.  Strings are taken from a; RC_TOOBIG if it is full.
  */

@@ -17,6 +17,7 @@
 #include "core/loop.h"
 #include "mcp_config.h"
 #include "mcp_connection.h"
+#include "orphan_sweep.h"
 #include "procsup/procsup.h"
 #include "procsup/sandbox.h"
 #include "state/state_conf.h"
@@ -71,7 +72,9 @@ struct host {
 	char shim_program[512];
 	struct sandbox_report sandbox;
 	struct stdio_host stdio;
-	uint64_t processes; /* that were started; for their marks */
+	char mark[ORPHAN_MARK_MAX];   /* of processes; a number follows */
+	uint64_t processes;           /* that were started */
+	struct orphan_sweep *orphans; /* NULL: processes may be started */
 	struct httpc *http;
 	struct httpc *http_users;   /* to public addresses */
 	struct secret_box *secrets; /* NULL: none */

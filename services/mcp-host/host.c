@@ -236,9 +236,20 @@ host_make_metrics(struct host *h)
 }
 
 static void
+host_on_swept(void *arg)
+{
+	struct host *h = arg;
+
+	h->orphans = NULL;
+}
+
+static void
 host_make_processes(struct host *h)
 {
 	const char *why = "";
+
+	orphan_mark(h->mark);
+	h->orphans = orphan_sweep_new(h->loop, host_on_swept, h);
 
 	h->procsup = (struct procsup_opts){ .loop = h->loop,
 		.program =
@@ -372,6 +383,7 @@ host_stop(void *app)
 	instances_abort(h);
 	host_wake_all(h);
 	state_stop(h->state);
+	orphan_sweep_free(h->orphans);
 	presence_free(h->presence);
 	config_file_free(h->config_file);
 	instances_free(h);

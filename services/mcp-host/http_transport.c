@@ -12,6 +12,7 @@
 #include "http_exchange.h"
 #include "http_param.h"
 #include "http_url.h"
+#include "rpc.h"
 #include "wire/slice.h"
 
 /* The stateless revision, and the first that wants its name in a header. */
@@ -183,17 +184,36 @@ transport_end_with(struct http_transport *t, const struct transport_end *e)
 
 /* ---- messages that come ---- */
 
+/* found: the id and the method of a message. */
+static bool
+transport_has_id(const struct wire_found found[2], int64_t id)
+{
+	/* Some servers return an id as a string. */
+	struct str text = wire_found_is_text(&found[0])
+	    ? wire_found_inside(&found[0])
+	    : found[0].value;
+	int64_t v;
+
+	return found[1].value.p == NULL &&
+	    str_to_i64(text, 1, INT64_MAX, &v) == RC_OK && v == id;
+}
+
 /* Whether json is the response to the request id. */
 static bool
 transport_is_response(
     const struct http_transport *t, struct str json, int64_t id)
 {
+	struct buf reals = BUF_INIT(2 * TRANSPORT_MESSAGE_MAX);
 	struct wire_found found[2];
-	int64_t v;
+	bool is = false;
 
-	return id != 0 && wire_slice_paths(t->paths, json, found) == RC_OK &&
-	    found[1].value.p == NULL &&
-	    wire_found_i64(&found[0], &v) == RC_OK && v == id;
+	if (id != 0 && wire_slice_paths(t->paths, json, found) == RC_OK)
+		is = transport_has_id(found, id);
+	else if (id != 0 && rpc_put_reals(&reals, json) &&
+	    wire_slice_paths(t->paths, buf_str(&reals), found) == RC_OK)
+		is = transport_has_id(found, id);
+	buf_free(&reals);
+	return is;
 }
 
 /* False if t was freed. */
@@ -374,9 +394,12 @@ transport_describe(
 		out->may_have_run = e->was_sent;
 		return;
 	}
-	snprintf(text, 64, "HTTP status %d", e->status);
-	out->text = str_of(text);
 	out->why = transport_why_of_status(e->status);
+	snprintf(text, 64, "HTTP status %d%s", e->status,
+	    out->why == TRANSPORT_UNAUTHORIZED
+		? ": the token in its headers is not accepted"
+		: "");
+	out->text = str_of(text);
 	/* A gateway may say so of a server that is at work. */
 	out->may_have_run = e->status >= 500;
 }
@@ -548,13 +571,15 @@ message_on_rejected(struct http_message *m, const struct http_exchange_end *e)
 	transport_end_with(t, &end);
 }
 
+/* A session begins with initialize, and is not replaced by anything else. */
 static void
-transport_on_success(
-    struct http_transport *t, const struct http_exchange_end *e)
+transport_on_success(struct http_transport *t, const struct http_message *m,
+    const struct http_exchange_end *e)
 {
 	t->succeeded = true;
 	if (t->sse || t->session_id[0] != '\0' || e->session_id.n == 0 ||
-	    e->session_id.n > SESSION_ID_MAX)
+	    e->session_id.n > SESSION_ID_MAX ||
+	    strcmp(m->method, "initialize") != 0)
 		return;
 	str_copy(e->session_id, t->session_id, sizeof(t->session_id));
 }
@@ -566,7 +591,9 @@ message_on_no_response(
 {
 	const struct transport_end end = { .why = TRANSPORT_EXITED,
 		.status = e->status,
-		.text = STR("the response ended without a result"),
+		.text = e->is_stream
+		    ? STR("the response ended without a result")
+		    : STR("what it sends is no MCP message: is its URL right?"),
 		.may_have_run = true };
 
 	if (m->t->sse) /* It comes on the stream. */
@@ -592,7 +619,7 @@ message_on_success(struct http_message *m, const struct http_exchange_end *e)
 	    str_trim(e->body).n > 0;
 	bool initialized = strcmp(m->method, "notifications/initialized") == 0;
 
-	transport_on_success(t, e);
+	transport_on_success(t, m, e);
 	if (initialized && t->o.push && !t->sse && !t->push_tried) {
 		t->push_tried = true;
 		transport_stream_start(t);

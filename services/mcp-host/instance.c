@@ -6,6 +6,7 @@
 
 #include "bus/bus.h"
 #include "catalogue.h"
+#include "clean_text.h"
 #include "context.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -27,9 +28,12 @@
 
 #define TICK_MS      5000
 #define ELSEWHERE_MS 2000   /* until its lease is tried once more */
+#define ORPHANS_MS   20     /* until it is tried whether orphans have ended */
 #define CHILD_MS     100    /* until there may be room for a process */
 #define STABLE_MS    60000  /* after which a crash is the first one */
 #define CRASHES_MS   600000 /* in which CRASHES_MAX are reported */
+/* Bytes of stderr in the log. */
+#define STDERR_LOG_MAX 1024
 /* A call waits so long for a server that is being started anew. */
 #define PATIENCE_MS 5000
 
@@ -93,7 +97,8 @@ instance_of(struct host *h, struct tool_server *s, struct str user)
 	if (i == NULL)
 		i = instance_new(h, s, user, id);
 	i->used = clock_mono();
-	if (i->phase == PHASE_DOWN && i->retry.pos == 0)
+	/* There may be room for its process by now. */
+	if (i->phase == PHASE_DOWN && (i->retry.pos == 0 || i->crowded))
 		instance_begin(i);
 	return i;
 }
@@ -195,6 +200,26 @@ instance_was_probing(const struct instance *i, const struct transport_end *e)
 	    MCP_PROBING;
 }
 
+/* With the last of what it wrote to stderr, which users do not get. */
+static void
+instance_log_crash(const struct instance *i, const struct transport_end *e,
+    const char *why, bool was_ready)
+{
+	struct buf text = BUF_INIT(2 * STDERR_LOG_MAX);
+	struct str last = e->log;
+
+	if (last.n > STDERR_LOG_MAX) {
+		last.p += last.n - STDERR_LOG_MAX;
+		last.n = STDERR_LOG_MAX;
+	}
+	clean_text_line(last, STDERR_LOG_MAX, &text);
+	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
+	    LOG_S("why", why), LOG_I("status", e->status),
+	    LOG_S("phase", was_ready ? "ready" : "starting"),
+	    LOG_V("stderr", buf_str(&text)));
+	buf_free(&text);
+}
+
 static void
 instance_on_crash(
     struct instance *i, const struct transport_end *e, const char *why)
@@ -202,9 +227,9 @@ instance_on_crash(
 	bool was_ready = i->phase == PHASE_READY;
 
 	instance_set_why(i, why);
-	log_warn("mcp.server_ended", LOG_S("server", i->server->label),
-	    LOG_S("why", why), LOG_I("status", e->status),
-	    LOG_S("phase", was_ready ? "ready" : "starting"));
+	instance_log_crash(i, e, why, was_ready);
+	if (!was_ready)
+		metric_add(i->server->failed_starts, 1);
 	if (was_ready && mono_diff_ms(clock_mono(), i->ready_since) > STABLE_MS)
 		backoff_reset(&i->backoff);
 	if (was_ready)
@@ -287,7 +312,7 @@ instance_open_process(
 
 	if (i->user[0] == '\0' || id_token(str_of(i->user), user) != RC_OK)
 		str_copy(STR("all"), user, sizeof(user));
-	(void)snprintf(mark, sizeof(mark), "mcp.%.16s.%llu", h->id,
+	(void)snprintf(mark, sizeof(mark), "%s.%llu", h->mark,
 	    (unsigned long long)++h->processes);
 	return stdio_transport_new(
 	    &h->stdio, i->server->conf, str_of(user), mark, handler);
@@ -416,7 +441,13 @@ static void
 instance_begin(struct instance *i)
 {
 	loop_timer_cancel(i->host->loop, &i->retry);
-	if (instance_is_process(i) && !i->leased) {
+	if (instance_is_process(i) && i->host->orphans != NULL) {
+		/* Its files may be in use. */
+		if (orphan_sweep_has_found(i->host->orphans))
+			instance_set_why(
+			    i, "processes of a killed mcp-host are ended");
+		instance_retry_in(i, ORPHANS_MS);
+	} else if (instance_is_process(i) && !i->leased) {
 		i->phase = PHASE_LEASING;
 		instance_lease_begin(i);
 	} else {
@@ -432,6 +463,9 @@ instance_settled(struct instance *i, enum instance_state *st)
 {
 	switch (i->phase) {
 	case PHASE_READY:
+		/* The next one is about to be opened. */
+		if (mcp_connection_is_ending(i->connection))
+			return false;
 		*st = INSTANCE_READY;
 		return true;
 	case PHASE_ELSEWHERE:

@@ -30,6 +30,7 @@ struct mcp_connection {
 	size_t n_calls;
 	struct loop_timer timer;
 	const char *why; /* of its end; NULL: the transport's */
+	bool ending;     /* on_closed is about to come */
 };
 
 /* ---- calls ---- */
@@ -116,7 +117,7 @@ mcp_connection_call(struct mcp_connection *c, const struct mcp_call_opts *o,
 	enum rc rc = RC_RETRY;
 
 	*out = NULL;
-	if (mcp_session_state(c->session) != MCP_READY)
+	if (mcp_session_state(c->session) != MCP_READY || c->ending)
 		return RC_DOWN;
 	if (c->n_calls == MCP_CALLS_MAX)
 		return RC_RETRY;
@@ -157,6 +158,7 @@ connection_fail(struct mcp_connection *c, const char *why)
 {
 	if (c->why == NULL)
 		c->why = why;
+	c->ending = true;
 	transport_close(c->transport);
 }
 
@@ -318,11 +320,14 @@ connection_on_failed(void *arg, int64_t id, const struct transport_end *e)
 	struct mcp_call *call = call_find(c, id);
 	struct mcp_step step;
 
+	/* The transport ends next, after this request. */
+	if (e->why == TRANSPORT_SESSION_LOST)
+		c->ending = true;
 	if (call != NULL)
 		call_end(call,
 		    e->may_have_run ? MCP_CALL_LOST : MCP_CALL_NOT_SENT, 0,
 		    e->text);
-	else if (mcp_session_on_failed(c->session, id, &step))
+	else if (mcp_session_on_failed(c->session, id, e->text, &step))
 		connection_step(c, &step);
 }
 
@@ -359,6 +364,7 @@ mcp_connection_new(const struct mcp_connection_opts *o)
 void
 mcp_connection_close(struct mcp_connection *c)
 {
+	c->ending = true;
 	transport_close(c->transport);
 }
 
@@ -380,10 +386,10 @@ mcp_connection_session(const struct mcp_connection *c)
 	return c->session;
 }
 
-struct str
-mcp_connection_log(const struct mcp_connection *c)
+bool
+mcp_connection_is_ending(const struct mcp_connection *c)
 {
-	return transport_log(c->transport);
+	return c->ending;
 }
 
 size_t

@@ -70,10 +70,12 @@ struct mcp_connection *mcp_connection_new(const struct mcp_connection_opts *o);
 void mcp_connection_close(struct mcp_connection *c);
 void mcp_connection_free(struct mcp_connection *c);
 
-/* mcp_connection_session(c), mcp_connection_log(c): Of its parts. */
+/* mcp_connection_session(c): Of it. */
 const struct mcp_session *mcp_connection_session(
     const struct mcp_connection *c);
-struct str mcp_connection_log(const struct mcp_connection *c);
+
+/* mcp_connection_is_ending(c): No call is accepted; on_closed comes. */
+bool mcp_connection_is_ending(const struct mcp_connection *c);
 
 /* mcp_connection_calls(c): How many are open. */
 size_t mcp_connection_calls(const struct mcp_connection *c);

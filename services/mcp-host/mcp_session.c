@@ -339,7 +339,8 @@ session_on_page(struct mcp_session *s, struct str result, struct mcp_step *step)
 		return;
 	}
 	session_read_ttl(s, result);
-	if (cursor.n < 2 || cursor.p[0] != '"' || ++s->pages >= MCP_PAGES_MAX ||
+	if (cursor.n < 2 || cursor.p[0] != '"' || cursor.n > MCP_CURSOR_MAX ||
+	    ++s->pages >= MCP_PAGES_MAX ||
 	    map_put(s->cursors, cursor, s) != NULL)
 		session_listed(s, step);
 	else
@@ -514,12 +515,13 @@ mcp_session_on_response(
 }
 
 bool
-mcp_session_on_failed(struct mcp_session *s, int64_t id, struct mcp_step *step)
+mcp_session_on_failed(
+    struct mcp_session *s, int64_t id, struct str why, struct mcp_step *step)
 {
 	const struct rpc_message m = { .kind = RPC_ERROR,
 		.id = id,
 		.code = RPC_INTERNAL,
-		.error = STR("no response") };
+		.error = why.n > 0 ? why : STR("no response") };
 
 	return mcp_session_on_response(s, &m, step);
 }

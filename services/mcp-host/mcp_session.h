@@ -30,6 +30,8 @@ struct rpc_message;
 #define MCP_RELIST_MS 1000
 /* Pages of a list. */
 #define MCP_PAGES_MAX 256
+/* Longest cursor of a page, in bytes; with a longer one the list ends. */
+#define MCP_CURSOR_MAX (64UL * 1024)
 
 enum mcp_era {
 	MCP_ERA_UNKNOWN, /* to be detected */
@@ -86,8 +88,8 @@ void mcp_session_free(struct mcp_session *s);
  * mcp_session_on_open(s, step): Messages may be sent.
  * mcp_session_on_response(s, m, step):
  * A response; false: it is not to one of the session's own requests.
- * mcp_session_on_failed(s, id, step):
- * The request id has no response; false as above.
+ * mcp_session_on_failed(s, id, why, step):
+ * The request id has no response, why is for operators; false as above.
  * mcp_session_on_changed(s, step): notifications/tools/list_changed.
  * mcp_session_on_timer(s, step): timer_ms have passed since the last step.
  */
@@ -95,7 +97,7 @@ void mcp_session_on_open(struct mcp_session *s, struct mcp_step *step);
 bool mcp_session_on_response(
     struct mcp_session *s, const struct rpc_message *m, struct mcp_step *step);
 bool mcp_session_on_failed(
-    struct mcp_session *s, int64_t id, struct mcp_step *step);
+    struct mcp_session *s, int64_t id, struct str why, struct mcp_step *step);
 void mcp_session_on_changed(struct mcp_session *s, struct mcp_step *step);
 void mcp_session_on_timer(struct mcp_session *s, struct mcp_step *step);
 

@@ -1,6 +1,7 @@
 #include "rpc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/buf.h"
 #include "core/mem.h"
@@ -29,8 +30,14 @@ static const char *const rpc_paths[RPC_PATHS_N] = { "id", "method", "params",
 	"params.progressToken", "params.progress", "params.total",
 	"params.message" };
 
+/* Digits of an integer that surely fits into 64 bits. */
+#define INTEGER_DIGITS 18
+/* Longest name of a method, in bytes. */
+#define METHOD_MAX 256
+
 struct rpc_reader {
 	struct wire_paths *paths;
+	struct buf method; /* of the last message, if it has escapes */
 };
 
 struct rpc_reader *
@@ -39,6 +46,7 @@ rpc_reader_new(void)
 	struct rpc_reader *r = mem_zalloc(sizeof(*r));
 
 	r->paths = wire_paths_new(rpc_paths, RPC_PATHS_N);
+	buf_init(&r->method, METHOD_MAX);
 	return r;
 }
 
@@ -48,6 +56,7 @@ rpc_reader_free(struct rpc_reader *r)
 	if (r == NULL)
 		return;
 	wire_paths_free(r->paths);
+	buf_free(&r->method);
 	free(r);
 }
 
@@ -85,12 +94,39 @@ rpc_number(const struct wire_found *f)
 						  : (struct str){ NULL, 0 };
 }
 
+/* A string or a number; what else there may be is not repeated. */
+static bool
+rpc_is_id(struct str json)
+{
+	return json.p[0] == '"' || json.p[0] == '-' ||
+	    (json.p[0] >= '0' && json.p[0] <= '9');
+}
+
+/* Some libraries write "tools\/list". */
 static enum rc
-rpc_read_call(const struct wire_found *f, struct rpc_message *m)
+rpc_read_method(
+    struct rpc_reader *r, const struct wire_found *f, struct str *out)
+{
+	*out = wire_found_inside(f);
+	if (out->n > METHOD_MAX)
+		return RC_INVALID;
+	if (memchr(out->p, '\\', out->n) == NULL)
+		return RC_OK;
+	buf_reset(&r->method);
+	wire_text_put(*out, &r->method);
+	*out = buf_str(&r->method);
+	return buf_rc(&r->method);
+}
+
+static enum rc
+rpc_read_call(
+    struct rpc_reader *r, const struct wire_found *f, struct rpc_message *m)
 {
 	const struct wire_found *params = &f[RPC_PATH_PARAMS];
 
-	m->method = wire_found_inside(&f[RPC_PATH_METHOD]);
+	if ((m->id_json.p != NULL && !rpc_is_id(m->id_json)) ||
+	    rpc_read_method(r, &f[RPC_PATH_METHOD], &m->method) != RC_OK)
+		return RC_INVALID;
 	if (!rpc_is_null(params->value)) {
 		if (!rpc_is_kind(params, '{') && !rpc_is_kind(params, '['))
 			return RC_INVALID;
@@ -116,6 +152,13 @@ rpc_read_response(const struct wire_found *f, struct rpc_message *m)
 		m->data = f[RPC_PATH_DATA].value;
 		return RC_OK;
 	}
+	/* Not as it should be, but surely no result. */
+	if (!rpc_is_null(f[RPC_PATH_ERROR].value)) {
+		m->kind = RPC_ERROR;
+		m->code = RPC_INTERNAL;
+		m->error = wire_found_inside(&f[RPC_PATH_ERROR]);
+		return RC_OK;
+	}
 	m->kind = RPC_RESULT;
 	m->result = f[RPC_PATH_RESULT].value;
 	return m->result.p != NULL ? RC_OK : RC_INVALID;
@@ -134,7 +177,7 @@ rpc_read_one(struct rpc_reader *r, struct str json, struct rpc_message *m)
 	if (!rpc_is_null(f[RPC_PATH_ID].value))
 		m->id_json = f[RPC_PATH_ID].value;
 	if (wire_found_is_text(&f[RPC_PATH_METHOD]))
-		return rpc_read_call(f, m);
+		return rpc_read_call(r, f, m);
 	return rpc_read_response(f, m);
 }
 
@@ -155,8 +198,8 @@ rpc_read_element(void *arg, const struct wire_slice *s)
 		b->fn(b->arg, &m);
 }
 
-enum rc
-rpc_read(struct rpc_reader *r, struct str json, bool batches,
+static enum rc
+rpc_read_text(struct rpc_reader *r, struct str json, bool batches,
     void (*fn)(void *arg, const struct rpc_message *m), void *arg)
 {
 	struct rpc_batch b = { r, fn, arg, 0 };
@@ -179,6 +222,66 @@ rpc_read(struct rpc_reader *r, struct str json, bool batches,
 	rc = rpc_read_one(r, json, &m);
 	if (rc == RC_OK)
 		fn(arg, &m);
+	return rc;
+}
+
+/* ---- long integers ---- */
+
+/* The end of the string that begins at i. */
+static size_t
+rpc_string_end(struct str json, size_t i)
+{
+	for (i++; i < json.n && json.p[i] != '"'; i++)
+		if (json.p[i] == '\\')
+			i++;
+	return i + 1 < json.n ? i + 1 : json.n;
+}
+
+static bool
+rpc_is_digit(struct str json, size_t i)
+{
+	return i < json.n && json.p[i] >= '0' && json.p[i] <= '9';
+}
+
+bool
+rpc_put_reals(struct buf *out, struct str json)
+{
+	size_t i = 0, from = 0, begin;
+	bool any = false;
+
+	while (i < json.n) {
+		if (json.p[i] == '"') {
+			i = rpc_string_end(json, i);
+			continue;
+		}
+		begin = i;
+		while (rpc_is_digit(json, i))
+			i++;
+		if (i - begin > INTEGER_DIGITS &&
+		    (begin == 0 || json.p[begin - 1] != '.') &&
+		    (i == json.n || strchr(".eE", json.p[i]) == NULL)) {
+			buf_put(out, json.p + from, i - from);
+			buf_puts(out, ".0");
+			from = i;
+			any = true;
+		}
+		if (i == begin)
+			i++;
+	}
+	buf_put(out, json.p + from, json.n - from);
+	return any;
+}
+
+enum rc
+rpc_read(struct rpc_reader *r, struct str json, bool batches,
+    void (*fn)(void *arg, const struct rpc_message *m), void *arg)
+{
+	struct buf text = BUF_INIT(2 * TRANSPORT_MESSAGE_MAX);
+	enum rc rc = rpc_read_text(r, json, batches, fn, arg);
+
+	if (rc == RC_INVALID && rpc_put_reals(&text, json) && !text.over)
+		rc = rpc_read_text(r, buf_str(&text), batches, fn, arg);
+	buf_free(&text);
 	return rc;
 }
 

@@ -37,7 +37,7 @@ struct rpc_message {
 	enum rpc_kind kind;
 	struct str id_json; /* as written; absent: a notification */
 	int64_t id;         /* of a response to us; 0: none of ours */
-	struct str method;  /* of requests and notifications */
+	struct str method;  /* of requests and notifications, unescaped */
 	struct str params;  /* JSON; absent: none */
 	struct str result;  /* JSON */
 	int64_t code;       /* of an error */
@@ -59,8 +59,8 @@ void rpc_reader_free(struct rpc_reader *r);
  * rpc_read(r, json, batches, fn, arg):
  * Call fn(arg, m) for the message json, or for each of a batch if batches are
  * allowed; elements of a batch that are none are skipped.  *m lives until fn
- * returns.  RC_INVALID: it is no message; RC_TOOBIG: over RPC_BATCH_MAX, the
- * first of which fn has got.
+ * returns.  Integers beyond 64 bits are read as reals.  RC_INVALID: it is no
+ * message; RC_TOOBIG: over RPC_BATCH_MAX, the first of which fn has got.
  */
 enum rc rpc_read(struct rpc_reader *r, struct str json, bool batches,
     void (*fn)(void *arg, const struct rpc_message *m), void *arg) RC_CHECK;
@@ -79,6 +79,13 @@ void rpc_write_error(
 
 /* rpc_put_line(out, json): Append valid JSON without its line breaks. */
 void rpc_put_line(struct buf *out, struct str json);
+
+/*
+ * rpc_put_reals(out, json):
+ * Append json with its integers that may be beyond 64 bits as reals, which is
+ * all that most languages know of them; false: there are none.
+ */
+bool rpc_put_reals(struct buf *out, struct str json);
 
 /*
  * rpc_member(json, key):

@@ -107,12 +107,25 @@ stdio_on_output(void *arg, enum spool_stream stream, struct str bytes)
 		stdio_on_stderr(arg, bytes);
 }
 
+static struct str
+stdio_log(const struct stdio_transport *s)
+{
+	struct str log = buf_str(&s->log);
+
+	if (log.n > TRANSPORT_STDERR_MAX) {
+		log.p += log.n - TRANSPORT_STDERR_MAX;
+		log.n = TRANSPORT_STDERR_MAX;
+	}
+	return log;
+}
+
 static void
 stdio_on_end(void *arg, const struct spool_exit *e, const char *why)
 {
 	struct stdio_transport *s = arg;
 	struct transport_end end = { .why = TRANSPORT_EXITED,
 		.status = (int)e->code,
+		.log = stdio_log(s),
 		.may_have_run = true };
 
 	s->piped = NULL;
@@ -150,19 +163,6 @@ stdio_send(struct transport *t, const struct transport_message *m)
 	return rc;
 }
 
-static struct str
-stdio_log(const struct transport *t)
-{
-	const struct stdio_transport *s = (const struct stdio_transport *)t;
-	struct str log = buf_str(&s->log);
-
-	if (log.n > TRANSPORT_STDERR_MAX) {
-		log.p += log.n - TRANSPORT_STDERR_MAX;
-		log.n = TRANSPORT_STDERR_MAX;
-	}
-	return log;
-}
-
 static void
 stdio_close(struct transport *t)
 {
@@ -175,7 +175,6 @@ stdio_close(struct transport *t)
 
 static const struct transport_ops stdio_ops = {
 	.send = stdio_send,
-	.log = stdio_log,
 	.close = stdio_close,
 	.free = stdio_free,
 };
@@ -197,21 +196,31 @@ stdio_begin(void *arg)
 		s->base.h.on_open(s->base.h.arg);
 }
 
-static void
+/* False: its paths do not fit. */
+static bool
 stdio_sandbox(const struct stdio_host *h, const struct mcp_server *s,
-    struct sandbox_spec *box)
+    struct str user, struct sandbox_spec *box, struct arena *a)
 {
 	size_t i;
 
 	*box = (struct sandbox_spec){ .mode = SANDBOX_NONE, .tcp_port = -1 };
 	if (!s->sandbox.on)
-		return;
+		return true;
 	box->mode = h->sandbox->mode;
 	box->tcp_port = s->sandbox.net ? -1 : 0;
 	for (i = 0; i < SANDBOX_PATHS_MAX - 1; i++) {
-		box->read[i] = s->sandbox.read[i];
-		box->write[i] = s->sandbox.write[i];
+		const char *r = s->sandbox.read[i], *w = s->sandbox.write[i];
+
+		if (r != NULL)
+			box->read[i] = environment_expand(r, user, a);
+		if (w != NULL)
+			box->write[i] = environment_expand(w, user, a);
+		/* Without one of them the box would be another. */
+		if ((r != NULL && box->read[i] == NULL) ||
+		    (w != NULL && box->write[i] == NULL))
+			return false;
 	}
+	return true;
 }
 
 /* False: s->why says what is missing. */
@@ -229,7 +238,7 @@ stdio_spawn(struct stdio_transport *t, const struct stdio_host *h,
 	const char **env;
 	enum rc rc;
 
-	str_copy(STR("its arguments are too long"), t->why, WHY_MAX);
+	str_copy(STR("its arguments or paths are too long"), t->why, WHY_MAX);
 	if (s->sandbox.on && h->sandbox == NULL) {
 		str_copy(STR("this machine has no sandbox"), t->why, WHY_MAX);
 		return false;
@@ -249,7 +258,8 @@ stdio_spawn(struct stdio_transport *t, const struct stdio_host *h,
 	}
 	spec.argv = argv;
 	spec.env = env;
-	stdio_sandbox(h, s, &spec.sandbox);
+	if (!stdio_sandbox(h, s, user, &spec.sandbox, a))
+		return false;
 	rc = piped_start(h->procsup, &spec, &handler, &t->piped);
 	if (rc == RC_OK)
 		return true;

@@ -15,6 +15,8 @@
 #include "core/metric.h"
 #include "instance.h"
 #include "mcp_connection.h"
+#include "mcp_session.h"
+#include "presence.h"
 #include "result_content.h"
 #include "rpc.h"
 #include "state/mcp.h"
@@ -127,6 +129,13 @@ call_seal(const struct tool_call *t, char dst[TOOL_DIGEST_MAX])
 	return tool_seal(&c, dst) == RC_OK;
 }
 
+static void
+call_fail_changed(struct tool_call *t)
+{
+	tool_call_fail(t, "DEFINITION_CHANGED",
+	    "the tool is not what it was: its definition has changed");
+}
+
 static bool
 call_is_allowed(struct tool_call *t)
 {
@@ -163,12 +172,14 @@ call_is_allowed(struct tool_call *t)
 	case GRANT_DEFINITION_CHANGED:
 		break;
 	}
-	tool_call_fail(t, "DEFINITION_CHANGED",
-	    "the tool is not what it was: its definition has changed");
+	call_fail_changed(t);
 	return false;
 }
 
-/* "Always" is stored before anything is executed. */
+/*
+ * "Always" is stored before anything is executed, and announced, as other
+ * replicas of the orchestrator have lists in which the tool asks.
+ */
 static bool
 call_store_grant(struct tool_call *t)
 {
@@ -177,8 +188,10 @@ call_store_grant(struct tool_call *t)
 		WIRE_TOOL_CALL_REQUEST_APPROVAL_SCOPE_ALWAYS)
 		return true;
 	if (user_grants_allow(t->host, t->q->user_id, t->q->soul_id, t->tool) ==
-	    RC_OK)
+	    RC_OK) {
+		presence_changed(t->host->presence, t->q->user_id);
 		return true;
+	}
 	tool_call_fail(t, "SERVER_UNAVAILABLE",
 	    "the approval cannot be stored at the moment");
 	return false;
@@ -382,8 +395,21 @@ call_send(struct tool_call *t)
 	enum rc rc = RC_DOWN;
 
 	t->ended = false;
-	if (t->canceled)
+	if (t->canceled) {
+		tool_call_fail(t, "SERVER_UNAVAILABLE",
+		    "the call was canceled before it was sent");
 		return false;
+	}
+	/* This process may list another tool than the one that is known. */
+	if (c != NULL &&
+	    !toolbox_tool_is_in(
+		t->tool, mcp_session_tools(mcp_connection_session(c)))) {
+		log_warn("mcp.tool_changed",
+		    LOG_S("server", t->tool->server->label),
+		    LOG_V("tool", t->tool->tool->name));
+		call_fail_changed(t);
+		return false;
+	}
 	if (c != NULL)
 		rc = mcp_connection_call(c, &o, &t->open);
 	if (rc == RC_RETRY)

@@ -38,6 +38,11 @@ tool_server_new(const struct mcp_server *conf, struct mcp_config *config,
 	    metrics, "soul_mcp_tools", "Tools that a server lists.", labels);
 	s->restarts = metric_counter(metrics, "soul_mcp_restarts_total",
 	    "Restarts of a server that had ended by itself.", labels);
+	s->failed_starts =
+	    metric_counter(metrics, "soul_mcp_failed_starts_total",
+		"Starts of a server, or connections to it, without a list of "
+		"its tools.",
+		labels);
 	(void)tool_server_calls(s, metrics, STR("ok"));
 	return s;
 }

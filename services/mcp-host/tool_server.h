@@ -31,7 +31,7 @@ struct tool_server {
 	struct catalogue *tools; /* NULL: not known yet */
 	enum mcp_era era;
 	bool retired; /* it is not configured any more */
-	struct metric *n_tools, *restarts;
+	struct metric *n_tools, *restarts, *failed_starts;
 };
 LIST_HEAD(tool_server_list, tool_server);
 

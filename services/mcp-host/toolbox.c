@@ -1,6 +1,7 @@
 #include "toolbox.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "catalogue.h"
 #include "clean_text.h"
@@ -169,4 +170,23 @@ toolbox_find(const struct toolbox *b, struct str name)
 	size_t at = tool_names_find(b->names, name);
 
 	return at != TOOL_NAMES_NONE ? &b->tools[at] : NULL;
+}
+
+bool
+toolbox_tool_is_in(const struct toolbox_tool *t, const struct catalogue *c)
+{
+	const struct catalogue_tool *now = catalogue_find(c, t->tool->name);
+	struct tool_definition d;
+	char definition[TOOL_DIGEST_MAX];
+
+	if (now == NULL)
+		return false;
+	/* Most lists are the same text. */
+	if (str_eq(now->description, t->tool->description) &&
+	    str_eq(now->schema, t->tool->schema))
+		return true;
+	d = (struct tool_definition){ now->name, now->description,
+		now->schema };
+	return tool_definition_digest(&d, definition) == RC_OK &&
+	    strcmp(definition, t->definition) == 0;
 }

@@ -66,10 +66,13 @@ void toolbox_unref(struct toolbox *b);
 /*
  * toolbox_key(servers, n, dst): What identifies a toolbox of these, now.
  * toolbox_find(b, name): The tool that a model means; NULL: there is none.
+ * toolbox_tool_is_in(t, c): Whether c lists it with the same definition.
  */
 void toolbox_key(
     struct tool_server *const *servers, size_t n, char dst[TOOL_DIGEST_MAX]);
 const struct toolbox_tool *toolbox_find(
     const struct toolbox *b, struct str name);
+bool toolbox_tool_is_in(
+    const struct toolbox_tool *t, const struct catalogue *c);
 
 #endif /* !TOOLBOX_H */

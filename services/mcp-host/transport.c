@@ -25,12 +25,6 @@ transport_set_version(struct transport *t, const char *version)
 		t->ops->set_version(t, version);
 }
 
-struct str
-transport_log(const struct transport *t)
-{
-	return t->ops->log != NULL ? t->ops->log(t) : STR("");
-}
-
 void
 transport_close(struct transport *t)
 {

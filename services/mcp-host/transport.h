@@ -55,6 +55,11 @@ struct transport_end {
 	struct str
 	    text; /* for operators: "exit code 1", "connection refused" */
 	/*
+	 * Of the end of all: what it has written to stderr, at most the last
+	 * TRANSPORT_STDERR_MAX bytes; absent over HTTP.
+	 */
+	struct str log;
+	/*
 	 * The request may have reached the server, which may have acted: it
 	 * must not be sent a second time.
 	 */
@@ -87,7 +92,6 @@ struct transport_ops {
 	enum rc (*send)(struct transport *t, const struct transport_message *m);
 	void (*cancel)(struct transport *t, int64_t id);
 	void (*set_version)(struct transport *t, const char *version);
-	struct str (*log)(const struct transport *t);
 	void (*close)(struct transport *t);
 	void (*free)(struct transport *t);
 };
@@ -120,13 +124,6 @@ void transport_cancel(struct transport *t, int64_t id);
  * The protocol version that was negotiated, a constant: HTTP sends it.
  */
 void transport_set_version(struct transport *t, const char *version);
-
-/*
- * transport_log(t):
- * What the server has written to stderr, at most the last
- * TRANSPORT_STDERR_MAX bytes; valid until the loop runs.  Empty over HTTP.
- */
-struct str transport_log(const struct transport *t);
 
 /*
  * transport_close(t): Begin to end; on_closed() comes within 6 s, with

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// cases: what the official client of OpenAI's API does with a running stack.
+// cases: what the official clients of OpenAI's API and of AG-UI do with a running
+// stack.
 //
 // usage: cases.mjs [part of a name]
 import assert from "node:assert/strict";
@@ -13,6 +14,7 @@ import { join, resolve } from "node:path";
 
 const require = createRequire(resolve("build/doors") + "/");
 const OpenAI = require("openai");
+const { HttpAgent } = require("@ag-ui/client");
 const BIN = resolve(process.env.DOORS_BIN ?? "build/release/bin");
 const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
 const WAIT_MS = 60000;
@@ -218,6 +220,55 @@ test("too many turns at once say when to try again", async () => {
     assert.ok(e instanceof OpenAI.RateLimitError, String(e));
     assert.match(e.headers.get("retry-after"), /^[1-9]/);
   }
+});
+
+// ---- AG-UI ----
+
+// Its client verifies the order of the events by itself.
+function agent(threadId, events) {
+  const a = new HttpAgent({
+    url: url("CHAT_GATEWAY", "/v1/agui?soul=Nova"), threadId,
+  });
+  a.subscribe({ onEvent: ({ event }) => { events.push(event); } });
+  return a;
+}
+
+test("an AG-UI agent talks, and its body acts", async () => {
+  const events = [];
+  const a = agent("agui-1", events);
+  a.addMessage({ id: "1", role: "user", content: "把灯变成红色" });
+  const { newMessages } = await a.runAgent();
+  assert.equal(newMessages.length, 1);
+  assert.equal(newMessages[0].role, "assistant");
+  const reply = events.find((e) => e.name === "soul.reply").value;
+  assert.deepEqual(reply.executed_skills, ["control_light"]);
+  assert.equal(newMessages[0].content, reply.reply);
+  a.addMessage({ id: "3", role: "user", content: "说点别的" });
+  const second = await a.runAgent();
+  assert.match(second.newMessages[0].content, /说点别的/);
+});
+
+test("a run of AG-UI that is aborted is canceled", async () => {
+  await call("LLM_SIM", "/sim/script",
+    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  const events = [];
+  const a = agent("agui-2", events);
+  a.addMessage({ id: "1", role: "user", content: "慢慢想" });
+  const run = a.runAgent().catch(() => {});
+  await until("the run has started", () => events.length > 0);
+  a.abortRun();
+  await run;
+  await until("the next run", async () => {
+    const next = agent("agui-2", []);
+    next.addMessage({ id: "2", role: "user", content: "你好呀" });
+    return (await next.runAgent()).newMessages.length === 1;
+  });
+});
+
+test("AG-UI's client rejects what is refused", async () => {
+  const a = new HttpAgent({ url: url("CHAT_GATEWAY", "/v1/agui?soul=x") });
+  a.addMessage({ id: "1", role: "user", content: "hi" });
+  await assert.rejects(a.runAgent(), /404.*no soul is named x/s);
 });
 
 // ---- the run ----

@@ -2,10 +2,12 @@
  * What providers of tools send, and what users reply to questions: the first
  * byte says which.
  */
+#include "tools/provided.h"
 #include "must.h"
 #include "reply/reply_compose.h"
 #include "tools/approval.h"
 #include "tools/tool_result.h"
+#include "tools/tool_schema.h"
 #include "tools/tool_set.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -14,12 +16,15 @@ static void
 fuzz_list(struct str text, struct arena *a)
 {
 	struct buf rest = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct buf notes = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct buf found = BUF_INIT(4 * TOOL_SET_REST_MAX);
+	struct wire_tree *names;
 	struct wire_tool_list_reply m;
 	struct tool_set set = { .n = 0 };
 	struct tool_catalog *body;
 	struct tool_list *l;
 	struct wire_err err;
-	struct str args;
+	struct str args = { text.p, text.n < 512 ? text.n : 512 };
 	size_t bytes = 0;
 
 	if (wire_decode(&wire_tool_list_reply_desc, text, a, &m, NULL) !=
@@ -30,7 +35,7 @@ fuzz_list(struct str text, struct arena *a)
 	tool_set_add(&set, l, false);
 	tool_set_add(&set, l, true);
 	tool_list_free(l);
-	(void)tool_set_choose(&set, body);
+	(void)tool_set_choose(&set, body, args);
 	must(set.n <= TOOL_SET_MAX);
 	for (size_t i = 0; i < set.n; i++) {
 		struct tool *t = set.tools[i];
@@ -40,9 +45,20 @@ fuzz_list(struct str text, struct arena *a)
 		(void)!tool_arguments(t, STR("{\"a\":\"1\"}"), a, &args, &err);
 	}
 	must(bytes <= TOOL_SET_BYTES_MAX);
-	tool_set_put_rest(&set, &rest);
+	tool_set_put_rest(&set, body, &rest);
 	must(rest.n <= TOOL_SET_REST_MAX);
+	tool_set_put_notes(&set, &notes);
+	must(notes.n <= TOOL_SET_REST_MAX);
+	tool_set_put_found(&set, 1, STR(""), &found);
+	must(wire_tree_parse(buf_str(&found), &names) == RC_OK);
+	must(wire_tree_len(names) <= set.n);
+	for (size_t i = 0; i < wire_tree_len(names); i++)
+		must(tool_set_by_name(&set, body,
+			 wire_tree_text(wire_tree_at(names, i))) != NULL);
+	wire_tree_free(names);
 	buf_free(&rest);
+	buf_free(&notes);
+	buf_free(&found);
 	tool_set_clear(&set);
 	tool_catalog_free(body);
 }
@@ -76,9 +92,24 @@ fuzz_record(struct str text, struct arena *a)
 	if (wire_decode(&wire_session_approval_desc, text, a, &m, NULL) !=
 	    RC_OK)
 		return;
-	(void)approval_is_intact(&m);
+	if (approval_is_intact(&m))
+		must(fcmp_truncate(m.prompt, FCMP_PROMPT_MAX).n == m.prompt.n);
 	approval_question(&m, &q);
 	must(q.n_options == 3);
+}
+
+static void
+fuzz_schema(struct str text, struct arena *a)
+{
+	struct wire_tree *v;
+	struct str s;
+
+	must(tool_schema_shown(text, 1024, a, &s) == RC_OK && s.n <= 1024);
+	must(wire_tree_parse(s, &v) == RC_OK);
+	must(wire_tree_kind(v) == WIRE_TREE_OBJECT);
+	must(wire_tree_get(v, STR("$ref")) == NULL);
+	must(wire_tree_get(v, STR("properties")) != NULL);
+	wire_tree_free(v);
 }
 
 int
@@ -94,6 +125,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	case 'l':
 		fuzz_list(text, a);
 		break;
+	case 's':
+		fuzz_schema(text, a);
+		break;
 	case 'r':
 		fuzz_reply(text, a);
 		break;
@@ -102,7 +136,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		break;
 	default:
 		must(approval_read_reply(text) <= APPROVAL_NO);
-		(void)approval_is_short(text);
+		(void)approval_is_showable(
+		    &(struct turn_provided){ .server = STR("s"), .tool = text },
+		    text);
 		break;
 	}
 	arena_free(a);

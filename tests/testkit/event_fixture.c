@@ -36,6 +36,19 @@ event_fixture_put(
 	return seq;
 }
 
+void
+event_fixture_purge(struct gateway_fixture *b, int64_t seq)
+{
+	char body[64], code[TK_CODE];
+	json_t *j;
+
+	snprintf(body, sizeof(body), "{\"seq\":%lld}", (long long)seq + 1);
+	j = tk_nats_request(
+	    b->nc, "$JS.API.STREAM.PURGE.SOUL_EVENTS", body, code);
+	ck_assert(json_is_true(json_object_get(j, "success")));
+	json_decref(j);
+}
+
 int64_t
 event_fixture_seq(const struct tk_sse_event *e)
 {

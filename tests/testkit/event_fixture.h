@@ -16,6 +16,9 @@
 int64_t event_fixture_put(
     struct gateway_fixture *b, const char *type, const char *payload);
 
+/* event_fixture_purge(b, seq): Delete the events up to a number. */
+void event_fixture_purge(struct gateway_fixture *b, int64_t seq);
+
 /* event_fixture_seq(e): Its id. */
 int64_t event_fixture_seq(const struct tk_sse_event *e);
 

@@ -258,7 +258,8 @@ gw_start_with_tokens(struct gateway_fixture *b)
 	tk_tokens_write(path, known_tokens, NELEM(known_tokens));
 	snprintf(file, sizeof(file), "AUTH_TOKENS=%s", path);
 	gateway_fixture_start(b,
-	    TK_ENV(file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000"));
+	    TK_ENV(file, "RATE_TOKEN_PER_S=100000", "RATE_TOKEN_BURST=100000",
+		"RATE_ADDRESS_PER_S=100000", "RATE_ADDRESS_BURST=100000"));
 }
 
 int

@@ -349,6 +349,50 @@ mh_kill_sims(void)
 	return mh_each_sim(SIGKILL);
 }
 
+static bool
+mh_is_zombie(int pid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return true;
+	(void)!fscanf(f, "%*d %*[^)]) %c", &state);
+	fclose(f);
+	return state == 'Z';
+}
+
+/* Kill the children of a host; whether all of them have ended. */
+static bool
+mh_shims_have_ended(void *arg)
+{
+	const pid_t *host = arg;
+	char path[64];
+	bool ended = true;
+	int pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)*host,
+	    (int)*host);
+	f = fopen(path, "r");
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		if (!mh_is_zombie(pid)) {
+			kill(pid, SIGKILL);
+			ended = false;
+		}
+	fclose(f);
+	return ended;
+}
+
+void
+mh_kill_shims(pid_t host)
+{
+	ck_assert(tk_until(mh_shims_have_ended, &host, MH_MS));
+}
+
 size_t
 mh_log_lines(const char *path, const char *part)
 {

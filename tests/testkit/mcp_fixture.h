@@ -95,10 +95,12 @@ void mh_fails(struct mcp_fixture *f, const char *name, const char *arguments,
  * mh_sims(): Processes of mcp-sim, of this test.
  * mh_await_sims(n): Until there are n.
  * mh_kill_sims(): kill -9 of all; how many.
+ * mh_kill_shims(host): kill -9 of the children of a host, which is stopped.
  */
 size_t mh_sims(void);
 void mh_await_sims(size_t n);
 size_t mh_kill_sims(void);
+void mh_kill_shims(pid_t host);
 
 /* mh_log_lines(path, part): Lines of a log of mcp-sim with that part. */
 size_t mh_log_lines(const char *path, const char *part);

@@ -136,6 +136,12 @@ struct orch_expected {
 };
 
 /*
+ * orch_ck_reply(f, reply): A turn without calls, where the model says 你好。,
+ *                          has this whole reply.
+ */
+void orch_ck_reply(struct orch_fixture *f, const char *reply);
+
+/*
  * orch_ck_completed(t, ...):         It completes as struct orch_expected says.
  * orch_ck_failed(t, status, code):   It fails.
  */

@@ -190,6 +190,16 @@ orch_peers_on_gate(
 	natsMsg_Destroy(m);
 }
 
+static void
+orch_peers_on_emotion(
+    natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
+{
+	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.emotion.gate") == 0)
+		orch_peers_on_gate(nc, sub, m, arg);
+	else
+		orch_peers_on_observe(nc, sub, m, arg);
+}
+
 void
 orch_peers_on_intents(
     natsConnection *nc, natsSubscription *sub, natsMsg *m, void *arg)
@@ -420,8 +430,7 @@ orch_peers_start(struct orch_peers *p, const char *url)
 	natsOptions_SetSendAsap(o, true);
 	ck_assert_int_eq(natsConnection_Connect(&p->nc, o), NATS_OK);
 	natsOptions_Destroy(o);
-	orch_peers_serve(p, "soul.rpc.emotion.observe", orch_peers_on_observe);
-	orch_peers_serve(p, "soul.rpc.emotion.gate", orch_peers_on_gate);
+	orch_peers_serve(p, "soul.rpc.emotion.*", orch_peers_on_emotion);
 	orch_peers_serve(p, "soul.rpc.intent.filter", orch_peers_on_intents);
 	orch_peers_serve(p, "soul.rpc.memory.*", orch_peers_on_memory);
 	orch_peers_serve(p, "soul.body.main.>", orch_bridge_on_message);

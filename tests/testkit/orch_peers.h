@@ -26,7 +26,7 @@ enum orch_body_mode {
 
 struct orch_peers {
 	natsConnection *nc;
-	natsSubscription *subs[10];
+	natsSubscription *subs[8];
 	size_t n_subs;
 	pthread_mutex_t lock; /* protects all below */
 	/* Behaviour: */

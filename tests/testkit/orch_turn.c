@@ -424,3 +424,14 @@ orch_turn_query(struct orch_fixture *b, const char *what, const char *turn)
 	return orch_turn_query_at(
 	    b, orch_turn_stored(b, turn).instance.p, what, turn);
 }
+
+void
+orch_ck_reply(struct orch_fixture *f, const char *reply)
+{
+	struct orch_turn t;
+
+	orch_model_reply(&f->model, "你好。", NULL);
+	orch_turn_start(&t, f, "你好");
+	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
+	orch_turn_close(&t);
+}

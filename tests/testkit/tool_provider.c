@@ -73,6 +73,8 @@ provider_on_call(struct tool_provider *p, natsMsg *m, json_t *j)
 
 	ck_assert_uint_lt(p->n_calls, TOOL_PROVIDER_CALLS_MAX);
 	p->calls[p->n_calls++] = json_incref(j);
+	snprintf(
+	    p->last_reply, sizeof(p->last_reply), "%s", natsMsg_GetReply(m));
 	if (p->mute != NULL && strcmp(p->mute, name) == 0)
 		return;
 	switch (p->mode) {
@@ -213,4 +215,17 @@ json_t *
 tool_provider_call(struct tool_provider *p, size_t i)
 {
 	return i < tool_provider_calls(p) ? p->calls[i] : NULL;
+}
+
+void
+tool_provider_alive(struct tool_provider *p)
+{
+	char rep[512];
+
+	pthread_mutex_lock(&p->lock);
+	snprintf(rep, sizeof(rep), "{\"call_id\":\"%s\",\"state\":\"running\"}",
+	    json_string_value(
+		json_object_get(p->calls[p->n_calls - 1], "call_id")));
+	natsConnection_PublishString(p->nc, p->last_reply, rep);
+	pthread_mutex_unlock(&p->lock);
 }

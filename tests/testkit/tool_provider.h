@@ -43,6 +43,7 @@ struct tool_provider {
 	size_t n_lists, n_calls, n_cancels;
 	json_t *calls[TOOL_PROVIDER_CALLS_MAX];
 	json_t *last_list;
+	char last_reply[128]; /* where replies to the last call go */
 };
 
 /*
@@ -68,20 +69,25 @@ void tool_provider_announce(struct tool_provider *p, const char *user);
 /*
  * tool_provider_lists(p), _calls(p), _cancels(p): Requests so far.
  * tool_provider_call(p, i): Call i, or NULL.
+ * tool_provider_alive(p): The last call runs, without progress.
  */
 size_t tool_provider_lists(struct tool_provider *p);
 size_t tool_provider_calls(struct tool_provider *p);
 size_t tool_provider_cancels(struct tool_provider *p);
 json_t *tool_provider_call(struct tool_provider *p, size_t i);
+void tool_provider_alive(struct tool_provider *p);
 
 /* A tool for lists: policy is auto or ask, read_only true or false. */
-#define TOOL_PROVIDER_TOOL(server, name, policy, read_only)                  \
+#define TOOL_PROVIDER_TOOL(server, name, policy, read_only) \
+	TOOL_PROVIDER_TIMED(server, name, policy, read_only, "60")
+/* One that may take so many seconds without progress. */
+#define TOOL_PROVIDER_TIMED(server, name, policy, read_only, seconds)        \
 	"{\"name\":\"" server "__" name "\",\"server\":\"" server            \
 	"\",\"tool\":\"" name "\",\"description\":\"Does " name              \
 	".\",\"schema\":{\"type\":\"object\",\"properties\":{\"path\":{"     \
 	"\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},\"required\":["  \
 	"\"path\"]},\"policy\":\"" policy "\",\"read_only\":" read_only      \
-	",\"idempotent\":false,\"timeout_s\":60,\"definition\":"             \
+	",\"idempotent\":false,\"timeout_s\":" seconds ",\"definition\":"    \
 	"\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff" \
 	"\"}"
 

@@ -52,10 +52,15 @@ zh_fixture_rule(const struct datetime_repeat *r, char *dst, size_t n)
 
 	if (r->weekdays != 0)
 		at += (size_t)snprintf(dst + at, n - at, " wd%x", r->weekdays);
+	if (r->nth != 0)
+		at += (size_t)snprintf(dst + at, n - at, " n%d", r->nth);
 	if (r->month != 0)
 		at += (size_t)snprintf(dst + at, n - at, " m%d", r->month);
 	if (r->month_day != 0)
 		at += (size_t)snprintf(dst + at, n - at, " d%d", r->month_day);
+	if (r->month_days != 0)
+		at +=
+		    (size_t)snprintf(dst + at, n - at, " ds%x", r->month_days);
 	if (r->time_s >= 0)
 		at += (size_t)snprintf(dst + at, n - at, " t%d", r->time_s);
 	if (r->until_s >= 0)
@@ -98,6 +103,9 @@ zh_fixture_show(
 		if (w[i].is_relative)
 			at += (size_t)snprintf(
 			    dst + at, ZH_FIXTURE_TEXT_MAX - at, " rel");
+		if (w[i].is_unknown)
+			at += (size_t)snprintf(
+			    dst + at, ZH_FIXTURE_TEXT_MAX - at, " unknown");
 		if (w[i].is_approximate)
 			at += (size_t)snprintf(
 			    dst + at, ZH_FIXTURE_TEXT_MAX - at, " approx");

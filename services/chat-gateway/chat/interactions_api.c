@@ -30,16 +30,6 @@ struct interaction_list {
 	struct wire_interaction_list rep;
 };
 
-static enum rc
-interactions_time(struct wall t, struct arena *a, struct str *out)
-{
-	char text[WALL_FORMAT_MAX];
-
-	wall_format(t, 0, text);
-	*out = arena_str(a, str_of(text));
-	return out->p != NULL ? RC_OK : RC_TOOBIG;
-}
-
 /* One that cannot be read, or has expired, does not wait. */
 static enum rc
 interactions_add_session(
@@ -76,11 +66,11 @@ interactions_add_session(
 		    .tool = m.tool,
 		    .arguments = m.arguments },
 	};
-	rc = interactions_time(
-	    (struct wall){ m.expires_ms }, l->a, &to->expires_at);
-	if (rc == RC_OK)
-		l->rep.n_interactions++;
-	return rc;
+	to->expires_at = wall_text((struct wall){ m.expires_ms }, 0, l->a);
+	if (to->expires_at.p == NULL)
+		return RC_TOOBIG;
+	l->rep.n_interactions++;
+	return RC_OK;
 }
 
 /* A run that was deleted meanwhile, or does not wait any more, is left out. */

@@ -29,7 +29,8 @@ struct live_reader {
 	struct live *l;
 	struct svc_call *c;
 	struct event_filter f;
-	int64_t pos; /* the last event that it has, or does not want */
+	int64_t pos;     /* the last event that it has, or does not want */
+	uint64_t joined; /* batches that were requested before */
 };
 
 TAILQ_HEAD(live_readers, live_reader);
@@ -41,8 +42,9 @@ struct live {
 	struct live_readers readers;
 	size_t n;
 	struct event_batch batch;
-	int64_t newest; /* of the stream, as known in this round; -1: not */
-	bool running;   /* the fiber */
+	uint64_t requested; /* batches */
+	int64_t newest;     /* of the stream, as known in this round; -1: not */
+	bool running;       /* the fiber */
 	bool draining;
 	struct loop_timer timer;
 	struct metric *open, *sent;
@@ -117,7 +119,10 @@ live_reader_take(struct live_reader *r, const struct event_view *e,
 
 /* ---- one batch ---- */
 
-/* Those who have missed what is gone. */
+/*
+ * Those who have missed what is gone.  One that joined since the batch was
+ * requested may be beyond what was the newest event then.
+ */
 static void
 live_announce_expired(struct live *l)
 {
@@ -126,7 +131,8 @@ live_announce_expired(struct live *l)
 
 	for (r = TAILQ_FIRST(&l->readers); r != NULL; r = next) {
 		next = TAILQ_NEXT(r, link);
-		if (r->pos < b->after || r->pos > b->newest)
+		if (r->joined < l->requested &&
+		    (r->pos < b->after || r->pos > b->newest))
 			live_reader_skip(r, b->after);
 	}
 }
@@ -183,6 +189,7 @@ live_read_batch(struct live *l, int64_t after)
 	size_t i;
 	enum rc rc;
 
+	l->requested++;
 	rc = event_log_read(l->log, after, b);
 	if (rc != RC_OK)
 		return rc;
@@ -276,6 +283,7 @@ live_start(struct live *l, struct svc_call *c, const struct event_filter *f,
 	r->c = c;
 	r->f = *f;
 	r->pos = after;
+	r->joined = l->requested;
 	TAILQ_INSERT_TAIL(&l->readers, r, link);
 	l->n++;
 	metric_change(l->open, 1);

@@ -14,6 +14,7 @@
 #define NO_HOST                                                              \
 	"no mcp-host is running: start one, or see why none is ready, then " \
 	"try again"
+#define NOT_AVAILABLE "not available at the moment: operators see why"
 #define TOOLS_MAX     100
 #define TOOLS_DEFAULT 24
 
@@ -61,10 +62,30 @@ mcp_server_call(struct gateway *g, struct svc_call *c,
 	service_call_send(g, c, peer, q, fn);
 }
 
+/* What is wrong with an operator's server names hosts and files. */
+static void
+mcp_hide_error(const struct svc_call *c, struct wire_mcp_server *s)
+{
+	if (s->owner == WIRE_MCP_SERVER_OWNER_OPERATOR && s->error.n > 0 &&
+	    !caller_is_unlimited(c))
+		s->error = STR(NOT_AVAILABLE);
+}
+
+static void
+mcp_on_servers(struct svc_call *c, const struct peer_request *q)
+{
+	const struct wire_mcp_server_list *rep = q->reply;
+	size_t i;
+
+	for (i = 0; i < rep->n_servers; i++)
+		mcp_hide_error(c, &rep->servers[i]);
+	svc_reply(c, rep);
+}
+
 void
 on_mcp_servers_list(void *app, struct svc_call *c)
 {
-	mcp_server_call(app, c, &mcp_servers, NULL);
+	mcp_server_call(app, c, &mcp_servers, mcp_on_servers);
 }
 
 static void
@@ -72,10 +93,12 @@ mcp_on_server(struct svc_call *c, const struct peer_request *q)
 {
 	const struct wire_mcp_server_list *rep = q->reply;
 
-	if (rep->n_servers > 0)
+	if (rep->n_servers > 0) {
+		mcp_hide_error(c, &rep->servers[0]);
 		svc_reply(c, &rep->servers[0]);
-	else
+	} else {
 		svc_fail(c, RC_NOENT, "server not found");
+	}
 }
 
 void

@@ -9,7 +9,7 @@
 
 static enum rc
 export_alarms_put(const struct alarm_entry *e, struct arena *a,
-    const struct export_runs_to *to)
+    const struct export_to *to)
 {
 	struct wire_memory_export_line line = { .has_alarm = true };
 	struct wire_err err;
@@ -24,7 +24,7 @@ export_alarms_put(const struct alarm_entry *e, struct arena *a,
 
 enum rc
 export_alarms_next(struct export_alarms *p, struct state *s, struct arena *a,
-    const struct export_runs_to *to)
+    const struct export_to *to)
 {
 	const struct alarm_entry which = {
 		.type = p->pushes ? ALARM_ENTRY_PUSH : ALARM_ENTRY_ALARM,

@@ -27,6 +27,6 @@ struct export_alarms {
  * state, or of put.  A call (state.h).
  */
 enum rc export_alarms_next(struct export_alarms *p, struct state *s,
-    struct arena *a, const struct export_runs_to *to) RC_CHECK;
+    struct arena *a, const struct export_to *to) RC_CHECK;
 
 #endif /* !CHAT_GATEWAY_MEMORIES_EXPORT_ALARMS_H */

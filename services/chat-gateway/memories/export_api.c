@@ -1,7 +1,7 @@
 /*
- * GET /v1/memories/export: where souls live, identities, the profile, all
- * memories page by page, runs with their events, and an end line, as JSON
- * lines.
+ * GET /v1/memories/export: where souls live, identities, MCP servers and
+ * grants, the profile, all memories page by page, runs with their events, and
+ * an end line, as JSON lines.
  */
 #include <stdlib.h>
 
@@ -15,6 +15,7 @@
 #include "gateway.h"
 #include "handlers.h"
 #include "memories/export_alarms.h"
+#include "memories/export_mcp.h"
 #include "memories/export_runs.h"
 #include "memories/memory_request.h"
 #include "state/soul.h"
@@ -230,7 +231,7 @@ export_put_line_of(void *arg, const struct wire_memory_export_line *line)
 
 /* Runs, then alarms and pushes; RC_NOENT: all are done. */
 static enum rc
-export_step(struct export *x, const struct export_runs_to *to)
+export_step(struct export *x, const struct export_to *to)
 {
 	enum rc rc = RC_NOENT;
 
@@ -250,7 +251,7 @@ export_put_runs(struct export *x)
 
 	arena_reset(x->a);
 	x->busy = true;
-	rc = export_step(x, &(struct export_runs_to){ export_put_line_of, x });
+	rc = export_step(x, &(struct export_to){ export_put_line_of, x });
 	x->busy = false;
 	if (x->disconnected)
 		export_on_disconnect(x);
@@ -384,6 +385,20 @@ export_put_identities(struct export *x)
 	return rc;
 }
 
+static enum rc
+export_put_mcp(struct export *x)
+{
+	const struct export_to to = { export_put_line_of, x };
+	enum rc rc = RC_OK;
+
+	if (x->soul.p == NULL)
+		rc = export_mcp_servers(x->g->state, x->user, x->a, &to);
+	if (rc == RC_OK)
+		rc =
+		    export_mcp_grants(x->g->state, x->user, x->soul, x->a, &to);
+	return rc;
+}
+
 static void
 export_start(
     struct gateway *g, struct svc_call *c, struct str user, struct str soul)
@@ -407,6 +422,8 @@ export_start(
 	rc = export_put_homes(x);
 	if (rc == RC_OK)
 		rc = export_put_identities(x);
+	if (rc == RC_OK)
+		rc = export_put_mcp(x);
 	arena_reset(x->a);
 	if (rc != RC_OK)
 		export_fail_text(x, rc == RC_TIMEOUT ? RC_DOWN : rc,

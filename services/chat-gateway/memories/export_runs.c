@@ -8,7 +8,7 @@
 
 static enum rc
 export_runs_put_run(struct export_runs *p, struct state *s, struct str run,
-    struct arena *a, const struct export_runs_to *to)
+    struct arena *a, const struct export_to *to)
 {
 	struct wire_memory_export_line line = { .has_run = true };
 	struct run_record rec;
@@ -27,7 +27,7 @@ export_runs_put_run(struct export_runs *p, struct state *s, struct str run,
 
 static enum rc
 export_runs_put_events(struct export_runs *p, struct state *s, struct arena *a,
-    const struct export_runs_to *to)
+    const struct export_to *to)
 {
 	const struct events_key k = events_of_run(str_of(p->run));
 	struct wire_memory_export_line line = { .has_run_event = true };
@@ -52,7 +52,7 @@ export_runs_put_events(struct export_runs *p, struct state *s, struct arena *a,
 
 enum rc
 export_runs_next(struct export_runs *p, struct state *s, struct arena *a,
-    const struct export_runs_to *to)
+    const struct export_to *to)
 {
 	struct run_page page = { .max = 1 };
 	enum rc rc;

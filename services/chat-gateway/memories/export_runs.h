@@ -22,7 +22,8 @@ struct export_runs {
 	int64_t seq;          /* of its newest event; -1: it is complete */
 };
 
-struct export_runs_to {
+/* Where lines go. */
+struct export_to {
 	enum rc (*put)(void *arg, const struct wire_memory_export_line *line);
 	void *arg;
 };
@@ -33,6 +34,6 @@ struct export_runs_to {
  * no more; otherwise the error of the state, or of put.  A call (state.h).
  */
 enum rc export_runs_next(struct export_runs *p, struct state *s,
-    struct arena *a, const struct export_runs_to *to) RC_CHECK;
+    struct arena *a, const struct export_to *to) RC_CHECK;
 
 #endif /* !CHAT_GATEWAY_MEMORIES_EXPORT_RUNS_H */

@@ -4,6 +4,7 @@
  */
 #include "caller.h"
 #include "chat/chat_turn.h"
+#include "chat/soul_chat.h"
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/clock.h"
@@ -13,31 +14,23 @@
 #include "handlers.h"
 #include "openai/openai_view.h"
 #include "state/soul.h"
-#include "state/terminal.h"
 #include "svc/svc.h"
-#include "terminals/binding.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
 #define NO_TEXT "/messages: the newest message of the user has no text"
-#define NO_BODY "the soul has no body: bind one with POST /v1/souls/select"
 
 /* Memory for one event that is being read. */
 #define EVENT_ARENA (2 * (size_t)WIRE_ARENA_MAX)
 
 /* A chat, in the memory of its call. */
 struct openai_chat {
-	struct gateway *g;
-	struct svc_call *c;
+	struct soul_chat soul;
 	const struct wire_openai_chat_request *req;
-	struct str user;
-	struct wire_chat_request_inputs input;
-	struct wire_chat_request chat;
-	struct terminal terminal;
 	struct openai_head head;
 	struct str message; /* id of the message that is being sent */
 	size_t sent;        /* bytes of it */
-	struct str soul;    /* the reply's payload */
+	struct str payload; /* of the reply */
 };
 
 /* ---- the reply ---- */
@@ -112,7 +105,7 @@ openai_send_final(
 	else
 		rest.n = 0;
 	o->sent += rest.n;
-	o->soul = arena_str(svc_call_arena(t->c), d->structured_payload);
+	o->payload = arena_str(svc_call_arena(t->c), d->structured_payload);
 	return openai_send_text(t, rest, b);
 }
 
@@ -122,7 +115,8 @@ openai_send_end(struct chat_turn *t, struct buf *b)
 	const struct openai_chat *o = t->door_arg;
 	enum rc rc;
 
-	rc = openai_send(t, openai_write_end(openai_head_of(t), o->soul, b), b);
+	rc = openai_send(
+	    t, openai_write_end(openai_head_of(t), o->payload, b), b);
 	return rc == RC_OK ? svc_sse_send(t->c, NULL, NULL, STR("[DONE]")) : rc;
 }
 
@@ -206,120 +200,22 @@ static const struct turn_door openai_door = { openai_reply, openai_on_event,
 
 /* ---- the request ---- */
 
-/* False: c has ended. */
 static bool
-openai_find_soul(struct openai_chat *o)
+openai_set(struct openai_chat *o)
 {
-	struct str name = openai_soul(o->req->model);
-	const struct soul *found = NULL;
-	struct soul *list;
-	size_t n, matches;
-	enum rc rc;
+	struct str text, session = o->req->metadata.session_id;
+	struct arena *a = svc_call_arena(o->soul.c);
+	enum rc rc = openai_newest_text(o->req, a, &text);
 
-	rc = soul_list(o->g->state, o->user, svc_call_arena(o->c), &list, &n);
-	if (rc != RC_OK) {
-		gateway_fail(o->c, rc);
+	if (rc != RC_OK || gateway_trim_text(text).n == 0) {
+		svc_fail(o->soul.c, rc == RC_TOOBIG ? rc : RC_INVALID, NO_TEXT);
 		return false;
 	}
-	matches = binding_match_hint(list, n, name, &found);
-	if (matches == 1) {
-		o->chat.soul_id = found->id;
-		return true;
-	}
-	gateway_reject(o->c, matches == 0 ? RC_NOENT : RC_CONFLICT,
-	    matches == 0 ? "model: no soul is named %.*s"
-			 : "model: several souls are named %.*s; use the id",
-	    STR_ARG(o->req->model));
-	return false;
-}
-
-static enum rc
-openai_read_body(struct openai_chat *o, struct str id, struct terminal *out)
-{
-	enum rc rc = terminal_read_brief(
-	    o->g->state, id, gateway_ttl_ms(o->g), svc_call_arena(o->c), out);
-
-	if (rc != RC_OK)
-		return rc;
-	return str_eq(out->user_id, o->user) &&
-		str_eq(out->soul_id, o->chat.soul_id)
-	    ? RC_OK
-	    : RC_NOENT;
-}
-
-/* The one that is named, else one that is online, else any. */
-static enum rc
-openai_choose_body(struct openai_chat *o)
-{
-	struct terminal_listed *list;
-	struct terminal t;
-	size_t n;
-	enum rc rc;
-
-	if (o->req->metadata.terminal_id.n > 0) {
-		o->chat.terminal_id = o->req->metadata.terminal_id;
-		return openai_read_body(o, o->chat.terminal_id, &o->terminal);
-	}
-	rc = terminal_list(
-	    o->g->state, o->user, svc_call_arena(o->c), &list, &n);
-	for (size_t i = 0; rc == RC_OK && i < n && !o->terminal.present; i++) {
-		rc = openai_read_body(o, list[i].id, &t);
-		if (rc == RC_OK && (t.present || o->chat.terminal_id.n == 0)) {
-			o->chat.terminal_id = list[i].id;
-			o->terminal = t;
-		}
-		if (rc == RC_NOENT)
-			rc = RC_OK;
-	}
-	return rc == RC_OK && o->chat.terminal_id.n == 0 ? RC_NOENT : rc;
-}
-
-static bool
-openai_find_body(struct openai_chat *o)
-{
-	enum rc rc = openai_choose_body(o);
-
-	if (rc == RC_NOENT)
-		svc_fail(o->c, RC_CONFLICT, NO_BODY);
-	else if (rc != RC_OK)
-		gateway_fail(o->c, rc);
-	return rc == RC_OK;
-}
-
-static bool
-openai_find_text(struct openai_chat *o)
-{
-	struct arena *a = svc_call_arena(o->c);
-	enum rc rc = openai_newest_text(o->req, a, &o->input.text);
-
-	if (rc != RC_OK || gateway_trim_text(o->input.text).n == 0) {
-		svc_fail(o->c, rc == RC_TOOBIG ? rc : RC_INVALID, NO_TEXT);
-		return false;
-	}
-	return true;
-}
-
-static bool
-openai_fill(struct openai_chat *o)
-{
-	struct str key = svc_call_header(o->c, "Idempotency-Key");
-
-	o->input.type = WIRE_CHAT_REQUEST_INPUTS_TYPE_KEYBOARD_TEXT;
-	if (key.n > 0 && gateway_id(o->c, key, "Idempotency-Key"))
-		o->input.input_id = key;
-	else if (key.n > 0)
-		return false;
-	o->chat.inputs = &o->input;
-	o->chat.n_inputs = 1;
-	o->chat.stream = o->req->stream;
-	o->chat.cancel_on_disconnect = true;
-	o->chat.session_id = o->req->metadata.session_id;
-	if (o->chat.session_id.n == 0)
-		o->chat.session_id = arena_printf(svc_call_arena(o->c),
-		    "openai-%.*s", STR_ARG(o->chat.soul_id));
-	o->head.model = o->req->model;
-	o->head.created = clock_wall().ms / 1000;
-	return gateway_id(o->c, o->chat.session_id, "session_id");
+	if (session.n == 0)
+		session = arena_printf(
+		    a, "openai-%.*s", STR_ARG(o->soul.chat.soul_id));
+	return soul_chat_set(&o->soul, text, session,
+	    svc_call_header(o->soul.c, "Idempotency-Key"));
 }
 
 void
@@ -328,17 +224,21 @@ on_openai_chat(void *app, struct svc_call *c)
 	struct openai_chat *o = arena_alloc(svc_call_arena(c), sizeof(*o));
 	struct str named = { NULL, 0 };
 
-	*o = (struct openai_chat){
-		.g = app, .c = c, .req = svc_call_request(c)
-	};
+	*o = (struct openai_chat){ .soul = { .g = app, .c = c },
+		.req = svc_call_request(c) };
 	if (svc_call_caller(c) != NULL && caller_is_unlimited(c))
 		named = o->req->user;
-	if (!caller_user(o->g, c, named, &o->user) || !openai_find_text(o) ||
-	    !openai_find_soul(o) || !openai_find_body(o) || !openai_fill(o))
+	if (!caller_user(app, c, named, &o->soul.user) ||
+	    !soul_chat_find(&o->soul, "model", openai_soul(o->req->model),
+		o->req->metadata.terminal_id) ||
+	    !openai_set(o))
 		return;
-	chat_turn_start(o->g, c, o->user,
-	    &(struct chat_turn_request){ .chat = &o->chat,
-		.terminal = &o->terminal,
+	o->soul.chat.stream = o->req->stream;
+	o->head.model = o->req->model;
+	o->head.created = clock_wall().ms / 1000;
+	chat_turn_start(app, c, o->soul.user,
+	    &(struct chat_turn_request){ .chat = &o->soul.chat,
+		.terminal = &o->soul.terminal,
 		.door = &openai_door,
 		.door_arg = o });
 }

@@ -22,7 +22,7 @@ struct buf;
 enum rc openai_newest_text(const struct wire_openai_chat_request *req,
     struct arena *a, struct str *out) RC_CHECK;
 
-/* openai_soul(model): What it names after "soul/"; absent: nothing. */
+/* openai_soul(model): The soul that it names, after "soul/" or alone. */
 struct str openai_soul(struct str model);
 
 /* What all messages about a turn have in common. */

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "agui/agui_stream.h"
 #include "core/arena.h"
 #include "gateway.h"
 #include "handlers.h"
@@ -52,7 +53,8 @@ on_runs_events(void *app, struct svc_call *c)
 		.send = gateway_stream_send,
 		.ends = run_events_is_last };
 
-	run_events_start(app, c, &o);
+	if (agui_stream_choose(c, &o.send))
+		run_events_start(app, c, &o);
 }
 
 /* Where events have been removed there is one without a text. */

@@ -12,10 +12,7 @@ _Static_assert((int)WIRE_RUN_STATE_CANCELED == (int)RUN_IS_CANCELED &&
 static enum rc
 run_view_time(struct wall t, struct arena *a, struct str *out)
 {
-	char text[WALL_FORMAT_MAX];
-
-	wall_format(t, 0, text);
-	*out = arena_str(a, str_of(text));
+	*out = wall_text(t, 0, a);
 	return out->p != NULL ? RC_OK : RC_TOOBIG;
 }
 

@@ -84,15 +84,6 @@ soul_view_item_done(
 		soul_view_finish(batch);
 }
 
-static struct str
-soul_view_time(struct arena *a, struct wall t)
-{
-	char text[WALL_FORMAT_MAX];
-
-	wall_format(t, 0, text);
-	return arena_str(a, str_of(text));
-}
-
 static void
 soul_view_put(
     const struct soul *soul, struct str created, struct wire_soul *out)
@@ -147,7 +138,7 @@ soul_view_fill(struct soul_view_item *p, struct str data)
 		RC_OK ||
 	    !st.has_personality_vector)
 		return RC_BUG;
-	soul_view_put(p->soul, soul_view_time(a, p->soul->created), out);
+	soul_view_put(p->soul, wall_text(p->soul->created, 0, a), out);
 	soul_view_put_speech(&p->speech, a, out);
 	out->personality_vector = st.personality_vector;
 	out->emotion_state = st.soul_emotion;
@@ -282,7 +273,7 @@ soul_view_round(double x)
 enum rc
 soul_view_new(const struct soul *soul, struct arena *a, struct wire_soul *out)
 {
-	struct str created = soul_view_time(a, soul->created);
+	struct str created = wall_text(soul->created, 0, a);
 	struct persona p;
 
 	if (persona_of_mbti(soul->mbti_type, &p) != RC_OK)

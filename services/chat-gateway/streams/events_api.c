@@ -2,6 +2,7 @@
  * GET /v1/sessions/{session_id}/events: a stream that ends when the client
  * disconnects or the gateway drains.
  */
+#include "agui/agui_stream.h"
 #include "caller.h"
 #include "gateway.h"
 #include "handlers.h"
@@ -65,7 +66,7 @@ on_events(void *app, struct svc_call *c)
 	struct gateway *g = app;
 	struct session_key k;
 
-	if (!gateway_stream_begin(g, c) ||
+	if (!gateway_stream_begin(g, c) || !agui_stream_choose(c, &o.send) ||
 	    !events_read_request(g, c, &k, &o.after) ||
 	    !events_find_start(g, c, &k, &o.after))
 		return;

@@ -221,30 +221,19 @@ on_terminals_revoke(void *app, struct svc_call *c)
 /* ---- list ---- */
 
 static enum rc
-identities_put_time(struct arena *a, struct wall t, struct str *out)
-{
-	char text[WALL_FORMAT_MAX];
-
-	wall_format(t, 0, text);
-	*out = arena_str(a, str_of(text));
-	return out->p != NULL ? RC_OK : RC_TOOBIG;
-}
-
-static enum rc
 identities_put(
     struct arena *a, const struct credential *cr, struct wire_identity *out)
 {
-	enum rc rc;
-
 	*out = (struct wire_identity){ .terminal_id = cr->terminal_id,
 		.tenant = cr->tenant,
 		.user_id = cr->user_id,
 		.certificate = cr->hash.p == NULL && !cr->revoked,
-		.revoked = cr->revoked };
-	rc = identities_put_time(a, cr->created, &out->created_at);
-	return rc == RC_OK
-	    ? identities_put_time(a, cr->changed, &out->changed_at)
-	    : rc;
+		.revoked = cr->revoked,
+		.created_at = wall_text(cr->created, 0, a),
+		.changed_at = wall_text(cr->changed, 0, a) };
+	return out->created_at.p != NULL && out->changed_at.p != NULL
+	    ? RC_OK
+	    : RC_TOOBIG;
 }
 
 static void

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
+#include "emotion.h"
 #include "recognition/codepoints.h"
 #include "recognition/lexicon.h"
 
@@ -34,7 +35,10 @@ struct scan {
 	int links;
 	/* The current clause. */
 	size_t clause; /* its first sign */
+	size_t before; /* that of the clause before */
 	bool you, me, they, question;
+	bool far;     /* all of its cues are negated */
+	bool distant; /* it has had a negator */
 	/* The current quotation. */
 	uint32_t quote; /* closing mark; 0: none is open */
 	size_t quoted;  /* its first sign */
@@ -78,6 +82,10 @@ static void
 scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
 {
 	struct features *f = s->f;
+	enum features_state state = s->negated != s->far ? FEATURES_DENIED
+	    : s->distant && !s->negated && row->kind == LEXICON_CUE
+	    ? FEATURES_DISTANT
+	    : FEATURES_PLAIN;
 	size_t i;
 
 	for (i = s->at; i < s->at + len; i++) {
@@ -87,7 +95,7 @@ scan_sign(struct scan *s, const struct lexicon_row *row, size_t len)
 
 	if (f->n_signs < FEATURES_SIGNS_MAX)
 		f->signs[f->n_signs++] = (struct features_sign){ .row = row,
-			.state = s->negated ? FEATURES_DENIED : FEATURES_PLAIN,
+			.state = state,
 			.more = s->more,
 			.less = s->less,
 			.at = (uint32_t)s->at,
@@ -140,10 +148,31 @@ sign_muted_by_question(const struct lexicon_row *row)
 	    (row->emotion != WIRE_EMOTION_ANGER || row->strength < .75);
 }
 
+/* "Happy? I can't say that": the cues of the clause before. */
+static void
+scan_deny_before(struct scan *s)
+{
+	size_t i;
+
+	for (i = s->clause; i < s->f->n_signs; i++) {
+		if (s->f->signs[i].row->kind == LEXICON_CUE)
+			return;
+	}
+	for (i = s->before; i < s->clause; i++) {
+		struct features_sign *x = &s->f->signs[i];
+
+		if (x->row->kind == LEXICON_CUE && x->state == FEATURES_PLAIN)
+			x->state = FEATURES_DENIED;
+	}
+}
+
 static void
 scan_clause_end(struct scan *s)
 {
 	size_t i;
+
+	if (s->far)
+		scan_deny_before(s);
 
 	s->any_you = s->any_you || s->you;
 	s->any_me = s->any_me || s->me;
@@ -162,7 +191,9 @@ scan_clause_end(struct scan *s)
 		    x->state == FEATURES_PLAIN)
 			x->state = FEATURES_THEIRS;
 	}
+	s->before = s->clause;
 	s->clause = s->f->n_signs;
+	s->far = s->distant = false;
 	s->you = s->me = s->they = s->question = false;
 	scan_reset_modifiers(s);
 }
@@ -217,7 +248,12 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 			scan_sign(s, row, len);
 		return;
 	case LEXICON_NOT:
+		s->distant = true;
 		s->negated = !s->negated;
+		return;
+	case LEXICON_FAR:
+		s->far = true;
+		scan_reset_modifiers(s);
 		return;
 	case LEXICON_MORE:
 		s->more = s->f->more = true;
@@ -343,6 +379,39 @@ scan_shape(struct scan *s)
 	    0, 0);
 }
 
+/* What went wrong: praise before it is sarcasm. */
+static bool
+sign_is_mishap(const struct features_sign *x)
+{
+	if (x->state != FEATURES_PLAIN)
+		return false;
+	if (x->row->kind == LEXICON_BAD)
+		return true;
+	return x->row->kind == LEXICON_CUE &&
+	    (x->row->emotion == WIRE_EMOTION_FRUSTRATION ||
+		(x->row->strength < HINT &&
+		    x->row->emotion != WIRE_EMOTION_FEAR &&
+		    emotion_valence(x->row->emotion) == EMOTION_NEGATIVE));
+}
+
+/* A mishap that was averted: "thanks for fixing the flat tyre". */
+static bool
+features_has_help(const struct features *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_signs; i++) {
+		const struct features_sign *x = &f->signs[i];
+
+		if (x->row->kind == LEXICON_CUE && x->state == FEATURES_PLAIN &&
+		    (x->row->emotion == WIRE_EMOTION_RELIEF ||
+			(x->row->emotion == WIRE_EMOTION_GRATITUDE &&
+			    x->row->strength < HINT)))
+			return true;
+	}
+	return false;
+}
+
 /* Praise beside a mishap is sarcasm: "Great, it broke again". */
 static void
 scan_sarcasm(struct scan *s)
@@ -351,13 +420,12 @@ scan_sarcasm(struct scan *s)
 	size_t i;
 	bool bad = false;
 
+	if (features_has_help(f))
+		return;
 	for (i = f->n_signs; i-- > 0;) {
 		struct features_sign *x = &f->signs[i];
 
-		if (x->row->kind == LEXICON_BAD ||
-		    (x->row->kind == LEXICON_CUE &&
-			x->row->emotion == WIRE_EMOTION_FRUSTRATION &&
-			x->state == FEATURES_PLAIN && x->row->strength > .4))
+		if (sign_is_mishap(x))
 			bad = true;
 		else if (bad && x->row->kind == LEXICON_CUE &&
 		    x->state == FEATURES_PLAIN &&
@@ -367,7 +435,23 @@ scan_sarcasm(struct scan *s)
 	}
 }
 
-/* The words of a negated or muted cue are not features of their own. */
+/* :( is one sign, not a colon and a bracket. */
+static bool
+sign_is_emoticon(const struct features *f, const struct features_sign *x)
+{
+	uint32_t i;
+
+	for (i = x->at; i < x->end; i++) {
+		if (f->text[i] >= 0x3400 || codepoint_is_latin(f->text[i]))
+			return false;
+	}
+	return x->row->kind == LEXICON_CUE;
+}
+
+/*
+ * The words of a negated or muted cue are not features of their own, nor is the
+ * punctuation of an emoticon.
+ */
 static void
 scan_drop_keys(struct scan *s)
 {
@@ -377,7 +461,10 @@ scan_drop_keys(struct scan *s)
 	for (i = 0; i < f->n_signs; i++) {
 		const struct features_sign *x = &f->signs[i];
 
-		if (x->state == FEATURES_PLAIN || x->state == FEATURES_CONCEDED)
+		if ((x->state == FEATURES_PLAIN ||
+			x->state == FEATURES_DISTANT ||
+			x->state == FEATURES_CONCEDED) &&
+		    !sign_is_emoticon(f, x))
 			continue;
 		for (n = k = 0; k < f->n_keys; k++) {
 			if (f->keys[k].at < x->at || f->keys[k].end > x->end)

@@ -28,6 +28,7 @@ enum features_state {
 	FEATURES_CONCEDED, /* before a "but" */
 	FEATURES_THEIRS,   /* of a third person, without the user */
 	FEATURES_MOCKED,   /* praise or thanks beside a mishap */
+	FEATURES_DISTANT,  /* a negator stands before it in its clause */
 	FEATURES_STATE_N
 };
 

@@ -20,13 +20,39 @@ static const struct lexicon_row lexicon_rules[] = {
 	WORD(NOT,
 	    "不|没|没有|没法|没办法|别|不要|不是|不会|不太|不怎么|不再|"
 	    "不那么|没那么|并不|并没有|从不|从来不|毫不|绝不|一点也不|"
-	    "一点都不|一点儿也不|没什么|没啥|不用|不必|无需|未|勿|甭|"
-	    "不觉得|不算|谈不上|no|not|never|isn't|aren't|wasn't|weren't|"
+	    "一点都不|一点儿也不|没啥|不用|不必|无需|未|勿|甭|"
+	    "不算|no|not|never|isn't|aren't|wasn't|weren't|"
 	    "don't|doesn't|didn't|won't|can't|cannot|couldn't|wouldn't|"
 	    "shouldn't|haven't|hasn't|ain't|isnt|dont|didnt|without|hardly|"
 	    "barely|no longer|not at all|neither|nor|stop",
 	    "我不难过|我没有那么焦虑|I'm not happy|never afraid",
 	    "不，我很开心|不去上学我就难过|no, I am happy|忍不住想哭|真不错"),
+	WORD(FAR,
+	    "谈不上|说不上|算不上|称不上|没觉得|不觉得|不认为|没感到|没感觉|"
+	    "没什么|没有什么|没人会|没有人会|没有像|并没有像|"
+	    "从来就没|从来都没|从没有|从来没有|没有一天|没有一刻|没有一次|"
+	    "没有的事|谁说|不能说|并不是|倒不是|哪里会|哪能|"
+	    "哪会|有什么好|有什么值得|有什么可|有啥可|才怪|"
+	    "才没有|哪来的|何来|"
+	    "can't say|cannot say|couldn't say|can't honestly say|"
+	    "wouldn't say|would not say|wouldn't call|would not call|"
+	    "wouldn't exactly|not exactly|not what i'd call|"
+	    "hardly what i'd call|can't call|nothing makes|nothing made|"
+	    "nothing about|nothing could|nobody could|"
+	    "no one could|"
+	    "never once|not once|it's not like|its not like|it isn't like|"
+	    "it isn't that|it's not that|it wasn't that|"
+	    "not that i|i'm not saying|im not saying|not saying|no way i|"
+	    "no way i'm|who said i|who says i|anything but|far from|"
+	    "hard to feel|hard to be happy|difficult to feel|"
+	    "impossible to feel|"
+	    "can't remember the last time|can't remember being|"
+	    "don't think i'm|don't think i am|wouldn't describe|"
+	    "not remotely|not in the least|by no means|"
+	    "stopped being|stopped feeling",
+	    "说不上有多难过|我没觉得有什么好生气的|I can't say I'm happy|"
+	    "nothing about today made me happy",
+	    "我很难过"),
 	WORD(MORE,
 	    "别提多|别提有多|甭提多|不要太|很|太|非常|特别|超|超级|极|极其|极度|十分|相当|真|真的|真是|"
 	    "好|老|更|最|尤其|格外|异常|这么|那么|如此|多么|无比|万分|完全|"
@@ -92,10 +118,14 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "什么意思|啥意思|是什么意思|用英语|英语怎么说|英文怎么说|"
 	    "用英文|拼音|造句|造个句|这个词|这个字|那个字|两个字|个字怎么|"
 	    "成语|歌名|片名|书名|台词|歌词|这首歌|这部电影|叫做|标题是|"
-	    "写成|翻译成|读几声|偏旁|笔画|多音字|how do you spell|"
+	    "写成|翻译成|篇关于|基本情绪|心理学上|日记里要写|读几声|偏旁|笔画|多音字|how do you spell|"
 	    "how do you say|how do i say|how do you pronounce|what does|"
 	    "what's the word|the word|the phrase|synonym*|antonym*|"
 	    "opposite of|meaning of|is called|called the|define|definition|"
+	    "essay about|essay on|paper about|paper on|survey asks|"
+	    "homework is to|the chapter on|the lesson on|film called|"
+	    "movie called|book called|novel called|basic emotions|"
+	    "words for|is also a first name|"
 	    "in french|in chinese|in english|in spanish|rhyme*|the song|"
 	    "the film|the movie|the novel|headline|chapter called|title",
 	    "“难过”用英语怎么说|无聊的无怎么写|how do you spell \"angry\"",
@@ -127,14 +157,18 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "never mind|nevermind|just now|later|next",
 	    "好的|你好|ok|got it", "好的开始|ok I am sad"),
 	WORD(MOCK,
-	    "呵呵|你真棒啊|你可真棒|真谢谢你|真行|可真行|真有你的|你真行|你可真行|我谢谢你|我真谢谢你|"
+	    "呵呵|你真棒啊|你可真棒|真谢谢你|可真行|真有你的|你真行|你可真行|我谢谢你|我真谢谢你|"
 	    "谢谢您嘞|好得很|可真会|可真聪明|真聪明啊你|真会挑时候|"
 	    "真是时候|真及时|了不起啊|就你能|你厉害你|真是太感谢你了|"
-	    "可把你|您老|好极了又|棒极了又|真棒又|可真棒|可真好|真够可以|"
+	    "可把你|您老|太贴心了|可真贴心|真会照顾人|可真会做人|多谢夸奖|感恩戴德|"
+	    "好极了又|棒极了又|真棒又|可真棒|可真好|真够可以|"
 	    "算你狠|我服了|真不愧|oh great|oh brilliant|oh wonderful|"
 	    "oh perfect|oh fantastic|oh lovely|oh joy|oh good|just great|"
 	    "just what i needed|just perfect|just brilliant|just wonderful|"
 	    "how lovely another|thanks a lot|nice job|thanks for waking|"
+	    "how thoughtful of you|how kind of you to|how lovely of you to|"
+	    "what a genius|love that for me|lucky me|so considerate of you|"
+	    "my favourite hobby|my favorite hobby|just my luck|"
 	    "oh wow thanks|oh thanks|thanks for nothing|"
 	    "thanks a bunch|nice going|nice one genius|well done you|"
 	    "well isn't that|great just|real mature|real nice|"
@@ -145,16 +179,23 @@ static const struct lexicon_row lexicon_rules[] = {
 	WORD(BAD,
 	    "又坏|又停|又迟到|又死机|又涨价|又加班|又取消|又晚点|又下雨|"
 	    "又丢|又堵|又熄火|又漏水|被你弄坏|弄丢了|弄坏了|全洒|洒了|泡坏|"
-	    "停水|白跑一趟|摔碎|打碎|吵醒|三点吵|dead battery|broke again|"
+	    "停水|白跑一趟|摔碎|打碎|吵醒|三点吵|又双叒|"
+	    "大半夜|就醒了|扔雨里|没人管|dead battery|broke again|"
 	    "broken again|crashed again|late again|down again|"
 	    "another update|another meeting|delayed again|right before|"
 	    "right in the middle|two minutes before|cancelled again|"
 	    "spilled|lost my|deleted|it broke|flat tyre|flat tire|"
 	    "parking ticket|at three in the morning|rained all|"
+	    "died again|is cancelled|is delayed|locked the keys|"
+	    "eating my|ate my|breaking the|breaking my|"
+	    "at 6 am|at six in the morning|"
+	    "being ignored|because of you|"
+	    "leaking again|stuck in traffic|crashed|"
+	    "power cut|flooded|cancelled on me|"
 	    "another fine|another bill",
 	    "太好了，又停了|lovely, it broke again", "断了"),
 	WORD(PLAIN,
-	    "不得不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
+	    "不得不|不是我不|不是不|不能说不|没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
 	    "不只|说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|"
 	    "不客气|不管|不同|不一样|不知道|不然|不要紧|别的|性别|级别|"
 	    "分别|别墅|恐怕|哪怕|怕是|麻烦|还好吗|还好么|客气|脾气|好气质|"

@@ -29,7 +29,12 @@ enum lexicon_kind {
 	LEXICON_ACK,      /* as the whole text: yes, no, hello */
 	LEXICON_MOCK,     /* sarcastic praise */
 	LEXICON_BAD,      /* a mishap: praise beside it is sarcastic */
-	LEXICON_PLAIN     /* looks like one of the above and is not */
+	LEXICON_PLAIN,    /* looks like one of the above and is not */
+	/*
+	 * Negates the cues of its clause, at any distance; without one, those
+	 * of the clause before it.
+	 */
+	LEXICON_FAR
 };
 
 /*

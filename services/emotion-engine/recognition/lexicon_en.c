@@ -89,7 +89,8 @@ static const struct lexicon_row en_cues[] = {
 	    "my dog died", "I'm not depressed"),
 	CUE(SADNESS, .65,
 	    "sad|unhappy|upset|lonely|cry|miss you|miss him|miss her|miss my|"
-	    "feel down|feeling down|feeling blue|sorrow|gloomy|left out|:(|:'(|"
+	    "feel down|feeling down|feeling blue|sorrow|gloomy|left out|"
+	    ":(|:-(|:'(|:[|=(|</3|d:|nooo*|"
 	    "miss them|i miss|homesick|lump in my throat|tearful|melanchol*|"
 	    "alone again|nobody loves|nobody likes|no one likes|no friends|"
 	    "aching|hollow|feel empty|so empty|low today|teary",

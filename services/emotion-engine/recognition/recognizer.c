@@ -199,6 +199,7 @@ evidence_rule(const struct features_sign *s)
 		[FEATURES_CONCEDED] = STR_INIT("past"),
 		[FEATURES_THEIRS] = STR_INIT("theirs"),
 		[FEATURES_MOCKED] = STR_INIT("mocked"),
+		[FEATURES_DISTANT] = STR_INIT("distant"),
 	};
 
 	switch (s->row->kind) {

@@ -252,6 +252,7 @@ prior_cue(const struct features_sign *s, double w[EMOTION_N])
 		break;
 	case FEATURES_CONCEDED:
 	case FEATURES_THEIRS:
+	case FEATURES_DISTANT:
 		w[e] = x / 3;
 		break;
 	case FEATURES_MOCKED:
@@ -288,13 +289,15 @@ prior_of(const struct features_sign *s, double w[EMOTION_N])
 	}
 }
 
-const struct learn_opts learn_defaults = { .epochs = 16,
+const struct learn_opts learn_defaults = { .epochs = 20,
+	.averaged = 12,
 	.rate = .025,
 	.sign_rate = .02,
 	.decay = 1e-4,
 	.smooth = .05,
 	.drop = .2,
 	.own_weight = 40,
+	.framed_weight = 16,
 	.class_cap = 8,
 	.class_power = .5,
 	.gain = 6,
@@ -410,7 +413,9 @@ learner_weigh(struct learner *l)
 	for (i = 0; i < l->n; i++) {
 		const struct row *r = l->samples[i].row;
 
-		l->samples[i].weight = r->own ? l->o->own_weight : 1;
+		l->samples[i].weight = r->framed ? l->o->framed_weight
+		    : r->own                     ? l->o->own_weight
+						 : 1;
 		n[r->chinese][r->label] += l->samples[i].weight;
 		all[r->chinese] += l->samples[i].weight;
 	}
@@ -559,9 +564,27 @@ learner_step(struct learner *l, const struct sample *s, size_t *used)
 	return loss;
 }
 
+/* Add the weights after an epoch to their sum; at the end take the mean. */
+static void
+learner_average(struct learner *l, double *sum, int left)
+{
+	size_t i, n = l->n_keys * MODEL_ROW;
+	int last =
+	    l->o->averaged < l->o->epochs ? l->o->averaged : l->o->epochs;
+
+	if (left >= last)
+		return;
+	for (i = 0; i < n; i++) {
+		sum[i] += l->w[i];
+		if (left == 0)
+			l->w[i] = sum[i] / last;
+	}
+}
+
 static void
 learner_run(struct learner *l, learn_progress_fn *progress)
 {
+	double *sum = mem_calloc(l->n_keys * MODEL_ROW + 1, sizeof(sum[0]));
 	size_t *order = mem_calloc(l->n + 1, sizeof(order[0]));
 	size_t *used =
 	    mem_calloc(FEATURES_KEYS_MAX + FEATURES_SIGNS_MAX, sizeof(used[0]));
@@ -581,10 +604,12 @@ learner_run(struct learner *l, learn_progress_fn *progress)
 		}
 		for (i = 0; i < l->n; i++)
 			loss += learner_step(l, &l->samples[order[i]], used);
+		learner_average(l, sum, l->o->epochs - 1 - e);
 		if (progress != NULL)
 			progress(e + 1, l->o->epochs,
 			    l->n > 0 ? loss / (double)l->n : 0);
 	}
+	free(sum);
 	free(order);
 	free(used);
 }

@@ -90,7 +90,7 @@ rows_add(struct rows *r, struct row row)
 		r->v = mem_realloc(r->v, r->cap * sizeof(r->v[0]));
 	}
 	row.hash = rows_hash(row.text);
-	if (row.own)
+	if (row.own && !row.framed)
 		row.dev = row.hash % DEV_ONE_IN == 0;
 	r->v[r->n++] = row;
 }
@@ -111,6 +111,7 @@ rows_add_own_file(
 	while (rest.n > 0) {
 		struct row row = { .own = true,
 			.subset = STR("own"),
+			.framed = str_ends(str_of(name), STR("-frames.tsv")),
 			.chinese = str_starts(str_of(name), STR("zh")) };
 
 		line = str_split(&rest, '\n');

@@ -26,6 +26,7 @@ struct row {
 	enum wire_emotion label;
 	bool chinese;
 	bool own;
+	bool framed;       /* made of sentence frames: many are alike */
 	bool dev;          /* never trained on */
 	struct str subset; /* of the external set; "own" */
 	struct str text;
@@ -43,9 +44,9 @@ struct rows {
 /*
  * rows_add_own(r, dir, why, size):
  * Every .tsv file in dir, in order of name.  One row in eight, by its hash, is
- * dev.  On failure why has file, line and reason.
- * rows_add_external(r, dir, why, size):
- * Rows of tier A of train.tsv, and all of dev.tsv as dev.
+ * dev, except of the files named *-frames.tsv.  On failure why has file, line
+ * and reason. rows_add_external(r, dir, why, size): Rows of tier A of
+ * train.tsv, and all of dev.tsv as dev.
  */
 enum rc rows_add_own(
     struct rows *r, const char *dir, char *why, size_t size) RC_CHECK;
@@ -73,13 +74,15 @@ void rows_free(struct rows *r);
 
 struct learn_opts {
 	int epochs;
+	int averaged;      /* of the last epochs; the result is their mean */
 	double rate;       /* of AdaGrad */
 	double sign_rate;  /* of signs, whose initial weights are set by hand */
 	double decay;      /* towards the initial weight, per update */
 	double smooth;     /* of the labels */
 	double drop;       /* share of a row's keys left out at each step */
 	double own_weight; /* of an own row */
-	double class_cap;  /* largest extra weight of a rare label */
+	double framed_weight; /* of an own row made of frames */
+	double class_cap;     /* largest extra weight of a rare label */
 	double class_power;
 	double gain;   /* of a row's keys together, relative to a sign */
 	int min_count; /* rows with a key; an own row counts own_count */

@@ -199,11 +199,8 @@ slot_value_of_text(const struct utterance *u, const struct catalog_slot *slot,
 static struct slot_value
 slot_value_instant(struct wall t, int offset_min, struct arena *a)
 {
-	char text[WALL_FORMAT_MAX];
-	struct str s;
+	struct str s = wall_text(t, offset_min, a);
 
-	wall_format(t, offset_min, text);
-	s = arena_str(a, str_of(text));
 	return (
 	    struct slot_value){ s.p != NULL ? VALUE_TEXT : VALUE_NONE, s, 0 };
 }

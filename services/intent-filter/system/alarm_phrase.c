@@ -34,8 +34,8 @@
 #define WAKE_GET "买|交|赶|拿|取|写|练|跑|学|关|收|洗|集合|运动"
 #define WAKE_FOR "(?:一下|一声)?(?:" WAKE_GO WAKE_GET ")"
 
-/* Groups: 1 before the noun or verb, 2 the noun, 3 after it; 0 of a pattern
- * that has none. */
+/* before, noun, after: the groups before the noun or verb, of the noun, and
+ * after it; 0: it has none. */
 struct alarm_pattern {
 	enum alarm_act act;
 	const char *kind;        /* NULL: by the noun */
@@ -63,12 +63,14 @@ static const struct alarm_pattern alarm_pattern_table[] = {
 	/* 定一个明天早上八点的闹钟, 设个闹钟明早七点叫我起床 */
 	{ ALARM_ACT_SET, NULL, 1, 2, 3, false, true,
 	    PRE
-	    "(?:定|订|设置|设定|设|建立|创建|新建|建|加|添加|上|开|来|弄|整)"
+	    "(?:" T ")?(?:,|，|请|再|要|帮我|给我)*"
+	    "(?:定|订|设置|设定|设(?!计)|建立|创建|新建|建|加|添加|上|开|来|弄)"
 	    "(?:好|上)?(?:一个|一|个|下|一下)?(.{0,60}?)的?" NOUN
-	    "(?:,|，|在|到|为|成)*(?:" T ")?(?:,|，|叫我|提醒我)*(.*?)" END },
+	    "(?:,|，|在|到|为|成)*(?:" T
+	    ")?(?:(?:,|，)?(?:叫|提醒)我(.*?))?" END },
 	{ ALARM_ACT_SET, NULL, 1, 2, 3, true, true,
 	    PRE "(" T "?)(?:的)?" NOUN "(?:定|设置|设)(?:在|到|为|成)?" T
-		"(?:,|，|叫我|提醒我)*(.*?)" END },
+		"(?:(?:,|，)?(?:叫|提醒)我(.*?))?" END },
 	/* 倒计时五分钟 */
 	{ ALARM_ACT_SET, "timer", 1, 0, 0, true, true,
 	    PRE "(?:开始|开启|来个?)?(?:一个|个)?(?:倒计时|计时|倒数)"
@@ -84,7 +86,8 @@ static const struct alarm_pattern alarm_pattern_table[] = {
 	    PRE "(" T "?)[, ]*wake me(?: up)?(?: at| in)?(?![a-z])(.*?)" END },
 	{ ALARM_ACT_SET, NULL, 1, 2, 3, false, true,
 	    PRE "(?:set|create|add|make|start|put)(?: me)?(?: up)?(?: an| a)?"
-		"(?: new)?((?: " T ")?) " NOUN_EN
+		"(?: new)?((?: " T ")?) " NOUN_EN "(?=$|[ .!?]*$|,| " T
+		"| for | at | to | in | on | that )"
 		"(?: for| at| to| in| on| that| about|,)*(.*?)" END },
 	/* 取消明天早上的闹钟, 把喝水的提醒删掉 */
 	{ ALARM_ACT_CANCEL, NULL, 1, 2, 0, false, false,
@@ -367,7 +370,10 @@ alarm_is_question(struct str s)
 {
 	static const struct str ends[] = { STR_INIT("吗"), STR_INIT("么"),
 		STR_INIT("呢"), STR_INIT("?"), STR_INIT("？"), STR_INIT("没有"),
-		STR_INIT("了") };
+		STR_INIT("了"), STR_INIT("谁"), STR_INIT("什么"),
+		STR_INIT("哪里"), STR_INIT("哪儿"), STR_INIT("几点"),
+		STR_INIT("多少"), STR_INIT("怎么样"), STR_INIT("怎么办"),
+		STR_INIT("为什么") };
 
 	return str_ends_any(s, ends, NELEM(ends)) > 0;
 }
@@ -399,7 +405,9 @@ alarm_fill_set(const struct alarm_outline *o, const struct alarm_pattern *p,
 		    o, alarm_group(m, p->before), p, false, a));
 	}
 	if (alarm_is_question(content) ||
-	    (out->when.p == NULL && alarm_begins_question(content)))
+	    (out->when.p == NULL &&
+		(alarm_begins_question(content) ||
+		    (p->noun > 0 && content.n > 0))))
 		return false;
 	out->text = content;
 	return true;
@@ -457,6 +465,24 @@ alarm_fill_selection(const struct alarm_outline *o,
 	return out->text.p != NULL;
 }
 
+/* Every pattern requires one of these: most commands have none. */
+static bool
+alarm_has_trigger(struct str s)
+{
+	static const struct str triggers[] = { STR_INIT("提醒"),
+		STR_INIT("通知"), STR_INIT("叫"), STR_INIT("喊"),
+		STR_INIT("闹"), STR_INIT("计时"), STR_INIT("倒数"),
+		STR_INIT("定时"), STR_INIT("remind"), STR_INIT("wake"),
+		STR_INIT("alarm"), STR_INIT("timer"), STR_INIT("countdown") };
+	size_t i;
+
+	for (i = 0; i < NELEM(triggers); i++) {
+		if (str_find(s, triggers[i]) >= 0)
+			return true;
+	}
+	return false;
+}
+
 bool
 alarm_phrase_find(const struct alarm_patterns *p, struct rx_scratch *rx,
     const struct utterance *u, const struct segment *g, struct arena *a,
@@ -466,7 +492,10 @@ alarm_phrase_find(const struct alarm_patterns *p, struct rx_scratch *rx,
 	struct rx_match m;
 	size_t i;
 
-	if (g->end - g->start > OUTLINE_MAX || !alarm_outline_make(u, g, &o))
+	if (g->end - g->start > OUTLINE_MAX ||
+	    !alarm_has_trigger((struct str){
+		u->cmd.folded.p + g->start, g->end - g->start }) ||
+	    !alarm_outline_make(u, g, &o))
 		return false;
 	for (i = 0; i < NELEM(alarm_pattern_table); i++) {
 		const struct alarm_pattern *t = &alarm_pattern_table[i];

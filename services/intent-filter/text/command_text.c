@@ -258,7 +258,16 @@ draft_has_blank(struct str s)
 	return false;
 }
 
-/* Reduce blanks: they separate words in Latin text only. */
+static bool
+command_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/*
+ * Reduce blanks: they separate words in Latin text only, but digits everywhere:
+ * "2026-06-18 09:30".
+ */
 static void
 draft_squeeze(struct draft *d, bool one_blank)
 {
@@ -274,7 +283,10 @@ draft_squeeze(struct draft *d, bool one_blank)
 			blank = n > 0;
 			continue;
 		}
-		if (blank && one_blank) {
+		if (blank &&
+		    (one_blank ||
+			(command_is_digit(d->p[n - 1]) &&
+			    command_is_digit(s.p[start])))) {
 			d->from[n] = d->from[start - 1];
 			d->to[n] = d->from[start];
 			d->p[n++] = ' ';

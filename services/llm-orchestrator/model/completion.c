@@ -110,10 +110,8 @@ completion_check_args(struct turn_run *r, struct tool *tool,
 		    d, STR("the arguments are too large to be checked"));
 	}
 	if (tool->needs_approval && d->outcome == TURN_UNSENT &&
-	    !approval_is_short(d->args))
-		completion_reject_args(d,
-		    STR("the arguments are too long for a question to the "
-			"user: at most 12 KiB"));
+	    !approval_is_showable(tool->provided, d->args))
+		completion_reject_args(d, STR(APPROVAL_NOT_SHOWABLE));
 }
 
 static enum turn_call_kind
@@ -281,6 +279,13 @@ completion_safe_tools(const struct turn_run *r)
 	return s;
 }
 
+static bool
+completion_offers_more(const struct turn_run *r, const struct turn_action *a)
+{
+	return a->offer != TURN_OFFER_NONE && a->may_call &&
+	    turn_may_search(&r->turn);
+}
+
 static struct str
 completion_system_text(
     struct turn_run *r, const struct soul *soul, const struct turn_action *a)
@@ -301,14 +306,19 @@ completion_system_text(
 		.summary = r->facts.summary,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
-	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX);
-	struct buf hunch = BUF_INIT(SYSTEM_MAX);
+	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
+		   notes = BUF_INIT(SYSTEM_MAX),
+		   hunch = BUF_INIT(SYSTEM_MAX);
 
 	hunch_write(r->facts.mind_link, clock_wall(), &hunch);
 	p.hunch = buf_str(&hunch);
 	if (a->offer != TURN_OFFER_NONE) {
 		p.provided = r->tools.n > 0 || r->turn.more;
-		tool_set_put_rest(&r->tools, &more);
+		tool_set_put_notes(&r->tools, &notes);
+		p.notes = buf_str(&notes);
+	}
+	if (completion_offers_more(r, a)) {
+		tool_set_put_rest(&r->tools, r->facts.tools, &more);
 		p.more = buf_str(&more);
 	}
 	prompt_write(&p, &b);
@@ -316,6 +326,7 @@ completion_system_text(
 	buf_free(&b);
 	buf_free(&more);
 	buf_free(&hunch);
+	buf_free(&notes);
 	return s;
 }
 
@@ -329,10 +340,11 @@ completion_add_tool(struct completion_request *t, struct tool *tool)
 }
 
 static enum rc
-completion_add_tools(
-    struct turn_run *r, enum turn_offer offer, struct completion_request *t)
+completion_add_tools(struct turn_run *r, const struct turn_action *a,
+    struct completion_request *t)
 {
 	struct tool_catalog *tools = r->facts.tools;
+	enum turn_offer offer = a->offer;
 	size_t n = tool_catalog_n(tools);
 
 	if (offer == TURN_OFFER_NONE)
@@ -349,7 +361,8 @@ completion_add_tools(
 		completion_add_tool(t, tool_catalog_forget(tools));
 	for (size_t i = 0; i < r->tools.n; i++)
 		completion_add_tool(t, r->tools.tools[i]);
-	if (r->turn.more)
+	/* Providers may reject calls in the messages without any tool. */
+	if (completion_offers_more(r, a) || (r->turn.more && t->ntools == 0))
 		completion_add_tool(t, tool_catalog_more(tools));
 	return RC_OK;
 }
@@ -412,7 +425,7 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 	if (rc == RC_OK)
 		rc = history_turn(&r->turn, r->scratch, &done);
 	if (rc == RC_OK)
-		rc = completion_add_tools(r, a->offer, t);
+		rc = completion_add_tools(r, a, t);
 	if (rc != RC_OK)
 		return rc;
 	struct str text = completion_system_text(r, &soul, a);

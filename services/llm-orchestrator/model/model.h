@@ -156,6 +156,7 @@ struct prompt {
 	struct str rest;    /* the part still to be answered; empty: all */
 	bool provided;      /* tools are not only the body's */
 	struct str more;    /* lines of tools that are not shown; empty: none */
+	struct str notes;   /* lines about tools; empty: none */
 };
 
 /*

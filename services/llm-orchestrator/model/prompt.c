@@ -370,6 +370,8 @@ prompt_put_more(const struct prompt *p, struct buf *b)
 		buf_printf(b,
 		    "【别的工具】没有列出来，要用先查 more_tools：\n%.*s",
 		    STR_ARG(p->more));
+	if (p->notes.n > 0)
+		buf_printf(b, "【工具的情况】\n%.*s", STR_ARG(p->notes));
 }
 
 static void

@@ -357,13 +357,15 @@ reply_put_direct(const struct turn *t, struct buf *b)
 static void
 reply_put_whole(const struct turn *t, bool absent, struct buf *b)
 {
+	/* A question is not truncated: it shows what is to be approved. */
+	size_t max = t->question.n > 0 ? REPLY_MAX / 2 : REPLY_MAX;
 	struct buf tail = BUF_INIT(REPLY_MAX);
 	bool silent = false;
 
 	reply_put_direct(t, b);
 	struct str text = { 0 };
 	if (t->has_text)
-		text = reply_truncate(reply_text(t->text, &silent), REPLY_MAX);
+		text = reply_truncate(reply_text(t->text, &silent), max);
 	/* Without the model's text, report what its calls did. */
 	if (text.n == 0 && !silent) {
 		reply_put_all(b, t, TURN_OK, reply_is_invoke);

@@ -116,6 +116,7 @@ alarm_call_request(const struct alarm_call_intent *intent,
 	struct wire_tree *normalized = NULL, *parameters = NULL;
 	struct wire_out o = { .b = out };
 	struct str words;
+	struct wall now;
 
 	if (wire_tree_parse(intent->normalized, &normalized) != RC_OK)
 		normalized = NULL;
@@ -130,7 +131,8 @@ alarm_call_request(const struct alarm_call_intent *intent,
 		alarm_put_member(&o, "terminal_id", owner->terminal_id);
 		alarm_put_member(&o, "session_id", owner->session_id);
 		alarm_put_member(&o, "when", words);
-		alarm_put_member(&o, "now", intent->now);
+		if (wall_parse(intent->now, &now) == RC_OK)
+			alarm_put_member(&o, "now", intent->now);
 	}
 	alarm_put_normalized(&o, normalized, words.n > 0);
 	wire_out_object_end(&o);

@@ -95,12 +95,6 @@ approval_read_reply(struct str text)
 
 /* ---- question ---- */
 
-bool
-approval_is_short(struct str args)
-{
-	return fcmp_truncate(args, APPROVAL_ARGS_MAX).n == args.n;
-}
-
 static bool
 approval_is_chinese(struct str text)
 {
@@ -114,50 +108,102 @@ approval_is_chinese(struct str text)
 	return false;
 }
 
-/* Characters that change the direction of a text, and those not visible. */
+/*
+ * Characters that change the direction of a text or are not visible: controls
+ * and those of Unicode's Default_Ignorable_Code_Point.
+ */
 static bool
 approval_hides(int32_t c)
 {
-	return (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
-	    (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || c == 0x7F ||
-	    (c >= 0x80 && c <= 0x9F);
+	static const struct {
+		int32_t from, to;
+	} ranges[] = { { 0x7F, 0x9F }, { 0xAD, 0xAD }, { 0x34F, 0x34F },
+		{ 0x61C, 0x61C }, { 0x115F, 0x1160 }, { 0x17B4, 0x17B5 },
+		{ 0x180B, 0x180F }, { 0x200B, 0x200F }, { 0x2028, 0x202E },
+		{ 0x2060, 0x206F }, { 0x3164, 0x3164 }, { 0xFE00, 0xFE0F },
+		{ 0xFEFF, 0xFEFF }, { 0xFFA0, 0xFFA0 }, { 0xFFF0, 0xFFFB },
+		{ 0x1BCA0, 0x1BCA3 }, { 0x1D173, 0x1D17A },
+		{ 0xE0000, 0xE0FFF } };
+
+	for (size_t i = 0; i < NELEM(ranges); i++) {
+		if (c >= ranges[i].from && c <= ranges[i].to)
+			return true;
+	}
+	return false;
+}
+
+/* As JSON escapes a character. */
+static void
+approval_put_escaped(struct buf *b, int32_t c)
+{
+	if (c < 0x10000) {
+		buf_printf(b, "\\u%04x", (unsigned)c);
+		return;
+	}
+	c -= 0x10000;
+	buf_printf(b, "\\u%04x\\u%04x", 0xD800U + ((unsigned)c >> 10),
+	    0xDC00U + ((unsigned)c & 0x3FF));
 }
 
 /* Nothing in it may look different from what is called. */
-static void
+static enum rc
 approval_put_visible(struct buf *b, struct str s)
 {
 	size_t pos = 0, at = 0;
-	int32_t c;
 
-	while (at = pos, (c = str_utf8_next(s, &pos)) >= 0) {
+	while (at = pos, at < s.n) {
+		int32_t c = str_utf8_next(s, &pos);
+		if (c < 0)
+			return RC_INVALID;
 		if (approval_hides(c))
-			buf_printf(b, "\\u%04x", (unsigned)c);
+			approval_put_escaped(b, c);
 		else
 			buf_put(b, s.p + at, pos - at);
 	}
+	return RC_OK;
 }
 
-static struct str
-approval_prompt(const struct wire_session_approval *m, struct arena *a)
+/* RC_INVALID, RC_TOOBIG: it would not show the whole call. */
+static enum rc
+approval_put_prompt(const struct wire_session_approval *m, struct buf *b)
 {
 	const char *const zh[] = { "要用 ", " 的工具「", "」，参数是 ",
 		"。可以吗？（这次可以 / 一直可以 / 不要）" };
 	const char *const en[] = { "May I use the tool \"", "\" of ",
 		" with the arguments ", "? (this time / always / no)" };
 	const char *const *parts = m->chinese ? zh : en;
-	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
+	const struct str shown[] = { m->chinese ? m->server : m->tool,
+		m->chinese ? m->tool : m->server, m->arguments };
+	enum rc rc = RC_OK;
 
-	buf_puts(&b, parts[0]);
-	approval_put_visible(&b, m->chinese ? m->server : m->tool);
-	buf_puts(&b, parts[1]);
-	approval_put_visible(&b, m->chinese ? m->tool : m->server);
-	buf_puts(&b, parts[2]);
-	approval_put_visible(&b, m->arguments);
-	buf_puts(&b, parts[3]);
-	struct str s = arena_str(a, buf_str(&b));
-	buf_free(&b);
-	return s;
+	for (size_t i = 0; rc == RC_OK && i < NELEM(shown); i++) {
+		buf_puts(b, parts[i]);
+		rc = approval_put_visible(b, shown[i]);
+	}
+	buf_puts(b, parts[NELEM(shown)]);
+	if (rc != RC_OK)
+		return rc;
+	bool whole = buf_rc(b) == RC_OK &&
+	    fcmp_truncate(buf_str(b), FCMP_PROMPT_MAX).n == b->n;
+	return whole ? RC_OK : RC_TOOBIG;
+}
+
+bool
+approval_is_showable(const struct turn_provided *p, struct str args)
+{
+	struct wire_session_approval m = {
+		.server = p->server, .tool = p->tool, .arguments = args
+	};
+	bool is = true;
+
+	for (int chinese = 0; chinese <= 1; chinese++) {
+		struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
+
+		m.chinese = chinese == 1;
+		is = is && approval_put_prompt(&m, &b) == RC_OK;
+		buf_free(&b);
+	}
+	return is;
 }
 
 void
@@ -199,6 +245,7 @@ approval_make(const struct approval_input *in, struct arena *a,
 {
 	const struct turn_provided *p = in->call->provided;
 	char seal[TOOL_DIGEST_MAX], id[TOOL_DIGEST_MAX + 3];
+	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 
 	*out = (struct wire_session_approval){ .turn_id = in->turn_id,
 		.soul_id = in->soul_id,
@@ -216,8 +263,14 @@ approval_make(const struct approval_input *in, struct arena *a,
 	enum rc rc = approval_seal(out, seal);
 	if (rc != RC_OK)
 		return rc;
-	out->seal = arena_str(a, str_of(seal));
-	out->prompt = approval_prompt(out, a);
+	rc = approval_put_prompt(out, &b);
+	if (rc == RC_OK) {
+		out->seal = arena_str(a, str_of(seal));
+		out->prompt = arena_str(a, buf_str(&b));
+	}
+	buf_free(&b);
+	if (rc != RC_OK)
+		return rc;
 	out->interaction_id = arena_str(a, approval_id(out, id));
 	return out->prompt.p != NULL && out->seal.p != NULL &&
 		out->interaction_id.p != NULL
@@ -232,7 +285,8 @@ approval_is_intact(const struct wire_session_approval *m)
 
 	return approval_seal(m, seal) == RC_OK &&
 	    str_eq(str_of(seal), m->seal) &&
-	    str_eq(approval_id(m, id), m->interaction_id);
+	    str_eq(approval_id(m, id), m->interaction_id) &&
+	    fcmp_truncate(m->prompt, FCMP_PROMPT_MAX).n == m->prompt.n;
 }
 
 /* ---- a turn that finds one ---- */

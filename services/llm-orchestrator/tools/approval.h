@@ -22,11 +22,6 @@ struct turn_run;
 
 /* For how long a call waits. */
 #define APPROVAL_MS 600000
-/*
- * Longest arguments that can be asked about, in bytes as a JSON string: the
- * question has them in full.
- */
-#define APPROVAL_ARGS_MAX ((size_t)12 * 1024)
 
 enum approval_reply {
 	APPROVAL_OTHER, /* it is no reply to the question */
@@ -42,8 +37,16 @@ enum approval_reply {
  */
 enum approval_reply approval_read_reply(struct str text);
 
-/* approval_is_short(args): Whether the question can have them in full. */
-bool approval_is_short(struct str args);
+/*
+ * approval_is_showable(p, args):
+ * Whether the question about a call of p can show all of it to the user, in
+ * either language; if not, it must not be approved.
+ */
+bool approval_is_showable(const struct turn_provided *p, struct str args);
+/* Why a call that is not showable fails, for the model. */
+#define APPROVAL_NOT_SHOWABLE                                             \
+	"the question to the user cannot show the whole call: it has to " \
+	"be shorter"
 
 /* What a question is about. */
 struct approval_input {
@@ -56,7 +59,8 @@ struct approval_input {
 /*
  * approval_make(in, a, out):
  * The record, sealed, with its question.  Strings are shared with in or taken
- * from a.  RC_INVALID if the arguments are no JSON, RC_TOOBIG if a is full.
+ * from a.  RC_INVALID if the arguments are no JSON, RC_TOOBIG if a is full or
+ * the call is not showable.
  */
 enum rc approval_make(const struct approval_input *in, struct arena *a,
     struct wire_session_approval *out) RC_CHECK;
@@ -64,7 +68,7 @@ enum rc approval_make(const struct approval_input *in, struct arena *a,
 /*
  * approval_is_intact(m):
  * Whether the record is what approval_make() has made: seal and question fit
- * what is to be called.
+ * what is to be called, and the question was shown in full.
  */
 bool approval_is_intact(const struct wire_session_approval *m);
 

@@ -16,6 +16,7 @@
 #include "reply/reply_stream.h"
 #include "state/turn.h"
 #include "svc/svc.h"
+#include "tools/approval.h"
 #include "tools/provided.h"
 #include "tools/tool_providers.h"
 #include "tools/tool_result.h"
@@ -26,6 +27,8 @@
 
 /* A call is not confirmed without a sign of life for so long. */
 #define SILENCE_MS 6000
+/* The provider, which knows more of the call, is to end it first. */
+#define GRACE_MS 1000
 /* A call with progress may take this long at most. */
 #define CALL_MAX_MS 300000
 /* Interval of warnings that report progress. */
@@ -36,9 +39,10 @@ struct provided_call {
 	struct turn_run *run;
 	size_t call;
 	char id[ID_MAX + 1];
-	uint64_t request; /* 0: none */
-	struct loop_timer silence;
-	struct mono start, reported; /* reported: progress; 0: never */
+	uint64_t request;          /* 0: none */
+	struct loop_timer silence; /* no sign of life */
+	struct loop_timer idle;    /* no progress */
+	struct mono reported;      /* progress; 0: never */
 };
 
 static void
@@ -47,6 +51,7 @@ provided_free(struct provided_call *v)
 	struct orch *o = v->run->o;
 
 	loop_timer_cancel(svc_loop(o->svc), &v->silence);
+	loop_timer_cancel(svc_loop(o->svc), &v->idle);
 	if (v->request != 0)
 		bus_request_cancel(o->bus, v->request);
 	TAILQ_REMOVE(&v->run->provided, v, link);
@@ -123,6 +128,17 @@ provided_on_silence(void *arg)
 	provided_end_as(v, TURN_NOT_CONFIRMED);
 }
 
+/* From now on it may take as long as its tool may without progress. */
+static void
+provided_extend(struct provided_call *v)
+{
+	const struct turn_call *d = &v->run->turn.calls[v->call];
+
+	loop_timer_set(svc_loop(v->run->o->svc), &v->idle,
+	    mono_add_ms(clock_mono(), d->provided->timeout_s * 1000 + GRACE_MS),
+	    provided_on_silence, v);
+}
+
 static void
 provided_wait(struct provided_call *v)
 {
@@ -141,6 +157,7 @@ provided_report(struct provided_call *v, const struct wire_tool_call_reply *m)
 
 	if (!m->has_progress && m->message.n == 0)
 		return;
+	provided_extend(v);
 	if (v->reported.ns != 0 && mono_diff_ms(now, v->reported) < PROGRESS_MS)
 		return;
 	v->reported = now;
@@ -158,6 +175,7 @@ provided_report(struct provided_call *v, const struct wire_tool_call_reply *m)
 static void
 provided_take(struct provided_call *v, const struct wire_tool_call_reply *m)
 {
+	const struct turn_call *d = &v->run->turn.calls[v->call];
 	struct tool_result res;
 
 	if (m->state == WIRE_TOOL_CALL_REPLY_STATE_RUNNING) {
@@ -169,6 +187,10 @@ provided_take(struct provided_call *v, const struct wire_tool_call_reply *m)
 		res = (struct tool_result){ .outcome = m->has_ok && m->ok
 			    ? TURN_OK
 			    : TURN_NOT_CONFIRMED };
+	if (res.outcome == TURN_UNAPPROVED &&
+	    !approval_is_showable(d->provided, d->args))
+		res = (struct tool_result){ .outcome = TURN_INVALID,
+			.why = STR(APPROVAL_NOT_SHOWABLE) };
 	provided_end(v, &res);
 }
 
@@ -268,7 +290,6 @@ provided_new(struct turn_run *r, size_t call)
 
 	v->run = r;
 	v->call = call;
-	v->start = clock_mono();
 	/* An approved call has the same id in any turn. */
 	if (p->interaction_id.n > 0)
 		str_copy(p->interaction_id, v->id, sizeof(v->id));
@@ -307,14 +328,16 @@ provided_call(struct turn_run *r, const struct turn_action *a)
 	metric_add(r->o->metrics.tool_calls, 1);
 	struct provided_call *v = provided_new(r, a->call);
 	rc = provided_send(v);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
 		provided_wait(v);
-	else if (rc == RC_TOOBIG)
+		provided_extend(v);
+	} else if (rc == RC_TOOBIG) {
 		provided_end(v,
 		    &(struct tool_result){ .outcome = TURN_INVALID,
 			.why = STR("the arguments are too large") });
-	else
+	} else {
 		provided_end_as(
 		    v, rc == RC_TIMEOUT ? TURN_NO_TIME : TURN_OFFLINE);
+	}
 	return RC_OK;
 }

@@ -141,7 +141,7 @@ report_is_ended(struct str json, struct str title)
 	bool is =
 	    wire_decode(&wire_run_note_desc, json, a, &m, NULL) == RC_OK &&
 	    m.state != WIRE_RUN_NOTE_STATE_WAITING_USER &&
-	    str_eq(m.title, title);
+	    m.state != WIRE_RUN_NOTE_STATE_MISSED && str_eq(m.title, title);
 
 	arena_free(a);
 	return is;

@@ -12,6 +12,7 @@
 #include "core/buf.h"
 #include "core/map.h"
 #include "core/mem.h"
+#include "tools/tool_schema.h"
 #include "wire/coerce.h"
 #include "wire/msgs.h"
 #include "wire/out.h"
@@ -19,7 +20,6 @@
 #include "wire/tree.h"
 #include "wire/wire.h"
 
-#define ANY_OBJECT "{\"type\":\"object\",\"properties\":{}}"
 /* The arguments of recall_memory; all are optional. */
 #define QUERY_HELP "要查找的内容；没有就是用户刚说的话"
 #define RECALL(of_number, of_all)                         \
@@ -219,7 +219,7 @@ tool_object_schema(struct str schema, struct arena *a, struct str *out)
 {
 	struct wire_tree *v;
 
-	*out = STR(ANY_OBJECT);
+	*out = STR(TOOL_SCHEMA_ANY);
 	if (schema.p == NULL)
 		return RC_OK;
 	*out = (struct str){ 0 };
@@ -229,7 +229,7 @@ tool_object_schema(struct str schema, struct arena *a, struct str *out)
 	const struct wire_tree *type = wire_tree_get(v, STR("type"));
 	bool typed = str_eq(wire_tree_text(type), STR("object"));
 	if (is && wire_tree_len(v) == 0)
-		*out = STR(ANY_OBJECT);
+		*out = STR(TOOL_SCHEMA_ANY);
 	else if (is && typed)
 		*out = arena_str(a, schema);
 	else if (is && type == NULL)
@@ -240,67 +240,19 @@ tool_object_schema(struct str schema, struct arena *a, struct str *out)
 							       : RC_OK;
 }
 
-/* Whether a member of a schema is our extension. */
-static bool
-tool_is_extension(struct str key)
-{
-	return str_eq(key, STR("x-timeout-seconds")) ||
-	    str_eq(key, STR("x-safety")) || str_eq(key, STR("x-clamp"));
-}
-
-/*
- * v without extensions; names: its keys are names of arguments, not keywords.
- * Recurses at most WIRE_DEPTH_MAX deep.
- */
 static void
-tool_put_shown(const struct wire_tree *v, bool names, struct wire_out *o)
+tool_read_extensions(struct tool *tool)
 {
-	struct wire_tree_member m;
-
-	if (wire_tree_kind(v) == WIRE_TREE_ARRAY) {
-		wire_out_array(o);
-		for (size_t i = 0; i < wire_tree_len(v); i++)
-			tool_put_shown(wire_tree_at(v, i), false, o);
-		wire_out_array_end(o);
-		return;
-	}
-	if (wire_tree_kind(v) != WIRE_TREE_OBJECT) {
-		wire_tree_put(v, o);
-		return;
-	}
-	wire_out_object(o);
-	for (bool more = wire_tree_first(v, &m); more;
-	     more = wire_tree_next(v, &m)) {
-		if (!names && tool_is_extension(m.key))
-			continue;
-		wire_out_key(o, m.key);
-		tool_put_shown(
-		    m.value, !names && str_eq(m.key, STR("properties")), o);
-	}
-	wire_out_object_end(o);
-}
-
-/* Providers may reject keywords that they do not know. */
-static enum rc
-tool_read_extensions(struct tool *tool, struct arena *a)
-{
-	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
-	struct wire_out o = { .b = &b };
 	struct wire_tree *v;
 
-	tool->shown = tool->schema;
 	if (str_find(tool->schema, STR("\"x-")) < 0 ||
 	    wire_tree_parse(tool->schema, &v) != RC_OK)
-		return RC_OK;
+		return;
 	double s = wire_tree_number(wire_tree_get(v, STR("x-timeout-seconds")));
 	if (s >= 1 && s <= TOOL_TIMEOUT_MAX)
 		tool->timeout_s = (int64_t)s;
 	tool->safety = wire_tree_bool(wire_tree_get(v, STR("x-safety")));
-	tool_put_shown(v, false, &o);
 	wire_tree_free(v);
-	tool->shown = arena_str(a, buf_str(&b));
-	buf_free(&b);
-	return tool->shown.p != NULL ? RC_OK : RC_TOOBIG;
 }
 
 static enum rc
@@ -317,9 +269,11 @@ tool_read(struct tool_catalog *t, const struct wire_skill *s, struct arena *a)
 		return RC_TOOBIG;
 	if (tool->schema.p == NULL) {
 		tool->loose = true;
-		tool->schema = STR(ANY_OBJECT);
+		tool->schema = STR(TOOL_SCHEMA_ANY);
 	}
-	if (tool_read_extensions(tool, a) != RC_OK)
+	tool_read_extensions(tool);
+	if (tool_schema_shown(tool->schema, WIRE_SCHEMA_MAX, a, &tool->shown) !=
+	    RC_OK)
 		return RC_TOOBIG;
 	do {
 		tool->name = tool_make_name(tool->skill, seed++, a);
@@ -409,10 +363,10 @@ tool_from_definition(
 		return RC_TOOBIG;
 	if (out->schema.p == NULL) {
 		out->loose = true;
-		out->schema = STR(ANY_OBJECT);
+		out->schema = STR(TOOL_SCHEMA_ANY);
 	}
-	out->shown = out->schema;
-	return RC_OK;
+	return tool_schema_shown(
+	    out->schema, TOOL_SCHEMA_SHOWN_MAX, a, &out->shown);
 }
 
 void
@@ -519,7 +473,7 @@ tool_prepare(struct tool *tool)
 	if (wire_schema_new(tool->schema, &tool->compiled, NULL) == RC_OK)
 		return;
 	tool->loose = true;
-	tool->schema = tool->shown = STR(ANY_OBJECT);
+	tool->schema = tool->shown = STR(TOOL_SCHEMA_ANY);
 }
 
 static bool

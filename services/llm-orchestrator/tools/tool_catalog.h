@@ -48,7 +48,7 @@ struct tool {
 	struct str label; /* name shown to people */
 	struct str description;
 	struct str schema;   /* JSON; always of an object */
-	struct str shown;    /* the schema without our extensions */
+	struct str shown;    /* the same as models take it: tool_schema.h */
 	int64_t timeout_s;   /* for its result; 0: the default */
 	bool safety;         /* exempt from the gate */
 	bool needs_approval; /* not without the user's approval */

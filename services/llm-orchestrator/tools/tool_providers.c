@@ -146,7 +146,7 @@ static void
 providers_listed(struct turn_run *r)
 {
 	struct turn_event e = { .kind = TURN_TOOLS_REPLY,
-		.known = tool_set_choose(&r->tools, r->facts.tools) };
+		.known = tool_set_choose(&r->tools, r->facts.tools, STR("")) };
 
 	turn_feed(r, &e);
 }
@@ -198,26 +198,14 @@ tool_providers_list(struct turn_run *r, const struct turn_action *a)
 
 /* ---- more tools ---- */
 
-/* ["name", …] of the tools that were found, which the set shows. */
+/* The names of what was found and is shown now. */
 static struct str
-providers_found(struct turn_run *r, size_t before)
+providers_found(struct turn_run *r)
 {
+	size_t n = r->tools.n_found - r->found_before;
 	struct buf b = BUF_INIT(FOUND_MAX);
-	bool first = true;
 
-	buf_puts(&b, "[");
-	for (size_t i = 0; i < r->tools.n_found - before; i++) {
-		struct tool_list *l = r->tools.lists[i];
-		for (size_t k = 0; k < tool_list_n(l); k++) {
-			struct str name = tool_list_at(l, k)->name;
-			if (b.n + name.n + 8 > FOUND_MAX)
-				continue;
-			buf_printf(
-			    &b, "%s\"%.*s\"", first ? "" : ",", STR_ARG(name));
-			first = false;
-		}
-	}
-	buf_puts(&b, "]");
+	tool_set_put_found(&r->tools, n, r->search_query, &b);
 	struct str s = arena_str(r->a, buf_str(&b));
 	buf_free(&b);
 	return s;
@@ -228,15 +216,26 @@ providers_end_search(struct turn_run *r)
 {
 	struct turn_event e = { .kind = TURN_CALL_RESULT,
 		.call = r->search_call,
-		.outcome = r->lists_missing ? TURN_ERROR : TURN_OK };
+		.outcome = TURN_OK };
 
+	(void)tool_set_choose(&r->tools, r->facts.tools, r->search_query);
 	if (r->tools.n_found > r->found_before) {
-		e.outcome = TURN_OK;
-		e.output = providers_found(r, r->found_before);
-	} else if (r->lists_missing) {
+		e.output = providers_found(r);
+	} else {
+		e.outcome = TURN_ERROR;
 		e.why = STR("the provider does not reply");
 	}
-	(void)tool_set_choose(&r->tools, r->facts.tools);
+	turn_feed(r, &e);
+}
+
+static void
+providers_reject_search(struct turn_run *r)
+{
+	struct turn_event e = { .kind = TURN_CALL_RESULT,
+		.call = r->search_call,
+		.outcome = TURN_ERROR,
+		.why = STR("there were too many searches in this turn") };
+
 	turn_feed(r, &e);
 }
 
@@ -270,15 +269,20 @@ enum rc
 tool_providers_find(struct turn_run *r, const struct turn_action *a)
 {
 	struct provider_table *t = r->o->providers;
-	struct str query = providers_query(r, a->call);
 	struct mono now = clock_mono();
 
 	r->search_call = a->call;
+	r->search_query = providers_query(r, a->call);
 	r->found_before = r->tools.n_found;
 	r->lists_missing = false;
+	if (!tool_set_has_room(&r->tools, provider_table_n(t))) {
+		providers_reject_search(r);
+		return RC_OK;
+	}
 	for (size_t i = 0; i < provider_table_n(t); i++) {
 		if (provider_table_is_present(t, i, now))
-			(void)providers_send(r, i, query, providers_on_found);
+			(void)providers_send(
+			    r, i, r->search_query, providers_on_found);
 	}
 	if (r->lists_open == 0)
 		providers_end_search(r);

@@ -22,6 +22,26 @@ round_has_call(const struct turn *t, size_t i)
 	return t->calls[i].round == t->round && !call_is_intent(&t->calls[i]);
 }
 
+/* Completions with calls of the turn. */
+static size_t
+round_limit(const struct turn *t)
+{
+	return t->max_rounds + t->recalled + t->searched;
+}
+
+/* In the last round nothing can be done with the tools. */
+static bool
+round_may_search(const struct turn *t, size_t round)
+{
+	return t->more && (!t->searched || round < round_limit(t));
+}
+
+bool
+turn_may_search(const struct turn *t)
+{
+	return round_may_search(t, t->round + 1);
+}
+
 /* Whether the tool of such a call is not offered now. */
 static bool
 round_lacks_tool(const struct turn *t, enum turn_call_kind kind)
@@ -29,7 +49,7 @@ round_lacks_tool(const struct turn *t, enum turn_call_kind kind)
 	if (kind == TURN_RECALL)
 		return !t->memory || t->recalled;
 	if (kind == TURN_MORE)
-		return !t->more;
+		return !round_may_search(t, t->round);
 	return kind == TURN_FORGET && !t->memory;
 }
 
@@ -188,8 +208,7 @@ round_result(struct turn *t, const struct turn_event *e)
 /*
  * Whether the model may call tools after it has seen the results: not if the
  * gate held something back or the body does not respond, not after invalid
- * arguments a second time, and in max_rounds rounds at most, not counting a
- * memory search.
+ * arguments a second time, and in round_limit() rounds at most.
  */
 static bool
 round_may_go_on(struct turn *t)
@@ -198,7 +217,7 @@ round_may_go_on(struct turn *t)
 		TURN_OFFLINE, TURN_NO_SUBSCRIBER, TURN_NO_TIME, TURN_BLOCKED,
 		TURN_GATE_UNKNOWN, TURN_UNAPPROVED };
 
-	if (t->round >= t->max_rounds + t->recalled)
+	if (t->round >= round_limit(t))
 		return false;
 	for (size_t i = 0; i < sizeof(absent) / sizeof(absent[0]); i++) {
 		if (round_has(t, absent[i]))
@@ -209,6 +228,21 @@ round_may_go_on(struct turn *t)
 	bool first = !t->corrected;
 	t->corrected = true;
 	return first;
+}
+
+/* The tools that were found cannot be called, so they are not named. */
+static void
+round_drop_found(struct turn *t)
+{
+	for (size_t i = 0; i < t->n_calls; i++) {
+		struct turn_call *c = &t->calls[i];
+
+		if (!round_has_call(t, i) || c->kind != TURN_MORE ||
+		    c->outcome != TURN_OK)
+			continue;
+		c->outcome = TURN_DEFERRED;
+		c->output = (struct str){ 0 };
+	}
 }
 
 /* ---- the turn ---- */
@@ -667,7 +701,10 @@ fsm_end_round(struct turn *t, struct turn_actions *out)
 		fsm_finish(t, out);
 		return;
 	}
-	fsm_call_model(t, round_may_go_on(t), out);
+	bool may_call = round_may_go_on(t);
+	if (!may_call)
+		round_drop_found(t);
+	fsm_call_model(t, may_call, out);
 }
 
 static enum turn_action_kind
@@ -695,8 +732,10 @@ fsm_invoke_next(struct turn *t, struct turn_actions *out)
 		if (!round_has_call(t, i) || t->calls[i].outcome != TURN_UNSENT)
 			continue;
 		t->calls[i].outcome = round_due(t, i);
-		if (t->calls[i].outcome == TURN_SENT)
-			fsm_do(out, fsm_action_of(&t->calls[i]))->call = i;
+		if (t->calls[i].outcome != TURN_SENT)
+			continue;
+		t->searched |= t->calls[i].kind == TURN_MORE;
+		fsm_do(out, fsm_action_of(&t->calls[i]))->call = i;
 	}
 	if (!round_is_open(t))
 		fsm_end_round(t, out);

@@ -261,11 +261,13 @@ struct turn {
 	bool routed; /* route is valid */
 	struct turn_route route;
 	size_t round; /* completions with calls so far */
-	/* Text beside the calls of each; a search adds a round. */
-	struct str round_text[TURN_ROUNDS_MAX + 1];
+	/* Text beside the calls of each; the first search for memories, and
+	 * that for tools, add a round. */
+	struct str round_text[TURN_ROUNDS_MAX + 2];
 	bool offered;      /* private: the model may call tools */
 	bool corrected;    /* private: invalid arguments were returned before */
 	bool recalled;     /* memories were searched */
+	bool searched;     /* private: more tools were */
 	bool overflow;     /* some calls were left out */
 	bool has_text;     /* text is the model's final text; may be empty */
 	bool model_failed; /* after something was done */
@@ -294,6 +296,13 @@ void turn_step(
  * turn_unapproved(t): The call that the turn asks an approval for, or NULL.
  */
 const struct turn_call *turn_unapproved(const struct turn *t);
+
+/*
+ * turn_may_search(t):
+ * Whether the model, which is about to be called, may search for more tools: it
+ * must be able to call them in this turn.
+ */
+bool turn_may_search(const struct turn *t);
 
 /* turn_phase_name(t): The phase, as turn_reply.stage has it. */
 const char *turn_phase_name(const struct turn *t);

@@ -179,6 +179,7 @@ struct turn_run {
 	size_t lists_open;                  /* lists without a reply */
 	bool lists_missing;
 	size_t search_call, found_before; /* of the search for more tools */
+	struct str search_query;
 	/* The call that the turn asks about; its prompt absent: none. */
 	struct wire_session_approval question;
 	struct llm_call *llm;

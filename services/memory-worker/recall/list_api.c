@@ -70,12 +70,7 @@ list_cursor(const struct scope_iter *it, const struct rank_memory *m)
 static struct str
 list_time(struct wall t, struct arena *a)
 {
-	char text[WALL_FORMAT_MAX];
-
-	if (t.ms == 0)
-		return (struct str){ NULL, 0 };
-	wall_format(t, 0, text);
-	return arena_str(a, str_of(text));
+	return t.ms != 0 ? wall_text(t, 0, a) : (struct str){ NULL, 0 };
 }
 
 /* Copy what belongs to the store's result, which is freed before the reply. */

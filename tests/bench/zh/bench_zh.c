@@ -321,7 +321,7 @@ corpus_score_file(struct corpus_run *j, const char *path)
 static struct datetime_now
 bench_now(struct zone **z, const char *name, const char *instant)
 {
-	struct datetime_now now;
+	struct datetime_now now = { .zone = NULL };
 
 	ck_assert_int_eq(zone_load(name, z), RC_OK);
 	now.zone = *z;

@@ -357,7 +357,7 @@ TEST_T(ids_are_never_interpreted, 240)
 	stack_spawn_hub(&stack, &hub);
 	tk_write_file(tk_path("engine"), ENGINE);
 	stack_spawn_engines(&stack, tk_path("engine"), &runner, &proxy);
-	stack_spawn_mcp_host(&stack, &mcp);
+	stack_spawn_mcp_host(&stack, NULL, &mcp);
 	stack_wait_ready(&hub);
 	stack_wait_ready(&runner);
 	stack_wait_ready(&mcp);

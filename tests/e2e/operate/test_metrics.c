@@ -67,7 +67,14 @@ hub_stop(struct stack_proc *hub)
 static void
 mcp_start(struct stack_proc *p)
 {
-	stack_spawn_mcp_host(&stack, p);
+	stack_spawn_mcp_host(&stack, NULL, p);
+	stack_wait_ready(p);
+}
+
+static void
+clock_start(struct stack_proc *p)
+{
+	stack_spawn_alarm_clock(&stack, p);
 	stack_wait_ready(p);
 }
 
@@ -161,6 +168,9 @@ TEST(metrics_of_every_service_pass_promtool)
 	mcp_start(&hub);
 	promtool_check(&hub, "mcp-host");
 	hub_stop(&hub);
+	clock_start(&hub);
+	promtool_check(&hub, "alarm-clock");
+	hub_stop(&hub);
 }
 
 /* ---- metrics used by alerts and dashboard ---- */
@@ -182,7 +192,8 @@ is_service(struct str name)
 	}
 	return str_eq(name, STR("star-hub")) ||
 	    str_eq(name, STR("engine-runner")) ||
-	    str_eq(name, STR("engine-proxy")) || str_eq(name, STR("mcp-host"));
+	    str_eq(name, STR("engine-proxy")) ||
+	    str_eq(name, STR("alarm-clock")) || str_eq(name, STR("mcp-host"));
 }
 
 /* Whether a metric with that label (absent: any) has a sample. */
@@ -303,6 +314,9 @@ scrape_all(const char *soul)
 	scrape(&e.proxy, &all);
 	engines_stop(&e);
 	mcp_start(&hub);
+	scrape(&hub, &all);
+	hub_stop(&hub);
+	clock_start(&hub);
 	scrape(&hub, &all);
 	hub_stop(&hub);
 	return all;

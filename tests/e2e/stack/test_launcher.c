@@ -50,6 +50,7 @@ static const struct {
 	{ "LLM_SIM_ADMIN_PORT", -1 },
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "MCP_HOST_ADMIN_PORT", -1 },
+	{ "ALARM_CLOCK_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };
@@ -200,6 +201,27 @@ TEST_T(up_to_the_first_chat_takes_less_than_ten_seconds, 120)
 	ck_assert_int_lt(ms,
 	    10000 *
 		(getenv("SAN") != NULL && getenv("SAN")[0] != '\0' ? 4 : 1));
+	down(&l);
+	ck_assert(nothing_listens(&l));
+}
+
+TEST_T(the_first_chats_read_and_write_a_file, 120)
+{
+	struct client o = { NULL, STACK_USER, "s1", STACK_BODY };
+	struct local l;
+
+	prepare(&l, "stack");
+	up(&l);
+	o.st = &l.st;
+	client_select_soul(&l.st, STACK_USER, STACK_BODY,
+	    client_create_soul(&l.st, STACK_USER, "小元", "INFJ"));
+	/* The tools of the server are known some time after its start. */
+	client_await_reply(
+	    &o, "把 a.txt 里的内容读给我听", "The sea is calm today.");
+	client_ck_reply(
+	    &o, "把「moon」写到 a.txt", "要用 files 的工具「write_file」");
+	client_ck_reply(&o, "不要", "没有做");
+	ck_assert(log_has(&l, "demo-files/a.txt", "The sea is calm today."));
 	down(&l);
 	ck_assert(nothing_listens(&l));
 }

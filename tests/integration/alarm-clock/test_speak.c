@@ -26,14 +26,14 @@ push_speak(const char *more, char id[AC_ID], char state[32])
 	json_decref(j);
 }
 
-/* Quiet hours that are now, or will be. */
+/* Quiet hours that are now. */
 static void
-push_quiet(bool now, bool urgent)
+push_quiet(bool urgent)
 {
 	const struct speech_settings x = { .proactive = SPEECH_ALARMS,
 		.has_quiet = true,
 		.quiet_from = 0,
-		.quiet_to = now ? 1439 : 0,
+		.quiet_to = 1439,
 		.quiet_urgent = urgent };
 
 	ck_assert_int_eq(
@@ -86,7 +86,7 @@ TEST(quiet_hours_defer_a_push)
 
 	ac_start(&f);
 	tk_state_soul(&f.state, "lena", "INFJ", "ann");
-	push_quiet(true, true);
+	push_quiet(true);
 	push_speak(
 	    "'terminal_id':'t1','soul_id':'lena','request_id':'r1'", id, state);
 	ck_assert_str_eq(state, "quiet");
@@ -126,7 +126,7 @@ TEST(at_most_twenty_wait)
 
 	ac_start(&f);
 	tk_state_soul(&f.state, "lena", "INFJ", "ann");
-	push_quiet(true, false);
+	push_quiet(false);
 	for (int i = 0; i < 21; i++) {
 		snprintf(more, sizeof(more),
 		    "'terminal_id':'t1','soul_id':'lena','request_id':'r%d'",

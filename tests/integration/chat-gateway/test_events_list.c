@@ -10,20 +10,6 @@ static struct gateway_fixture b;
 
 #define NOTE "{\"level\":\"info\",\"message\":\"x\"}"
 
-/* Delete events up to seq. */
-static void
-purge(int64_t seq)
-{
-	char body[64], code[TK_CODE];
-	json_t *j;
-
-	snprintf(body, sizeof(body), "{\"seq\":%lld}", (long long)seq + 1);
-	j = tk_nats_request(
-	    b.nc, "$JS.API.STREAM.PURGE.SOUL_EVENTS", body, code);
-	ck_assert(json_is_true(json_object_get(j, "success")));
-	json_decref(j);
-}
-
 TEST(events_are_read_page_by_page)
 {
 	int i;
@@ -52,7 +38,7 @@ TEST(events_are_read_page_by_page)
 	    &b, "/v1/events?types=turn_completed&terminal_id=t", "14 34 40 -");
 	event_fixture_page(&b, "/v1/events?user_id=u1&cursor=5", "24 40 -");
 	/* The oldest are gone. */
-	purge(10);
+	event_fixture_purge(&b, 10);
 	event_fixture_page(&b, "/v1/events?limit=2", "11 12 12 +");
 	event_fixture_page(&b, "/v1/events?limit=2&cursor=10", "11 12 12 +");
 	gw_rejects(&b, "GET", "/v1/events?cursor=9", NULL, 410,

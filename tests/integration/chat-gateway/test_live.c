@@ -34,16 +34,6 @@ put_many(int n)
 		put_idle("u1");
 }
 
-static void
-purge(int64_t seq)
-{
-	char body[64], code[TK_CODE];
-
-	snprintf(body, sizeof(body), "{\"seq\":%lld}", (long long)seq + 1);
-	json_decref(tk_nats_request(
-	    b.nc, "$JS.API.STREAM.PURGE.SOUL_EVENTS", body, code));
-}
-
 TEST(events_come_as_they_are_stored)
 {
 	struct tk_sse all, some, user;
@@ -157,7 +147,7 @@ TEST(a_gap_is_announced)
 	gateway_fixture_start_alone(&b, NULL);
 	tk_nats_events(b.nc);
 	put_many(9);
-	purge(6);
+	event_fixture_purge(&b, 6);
 	tk_sse_open(&s, b.gateway.http, "/v1/live?cursor=2");
 	event_fixture_notice(&s, "EVENTS_GONE", 2, 6);
 	event_fixture_is(&s, 7, IDLE);

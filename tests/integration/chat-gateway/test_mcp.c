@@ -108,6 +108,53 @@ TEST(a_user_adds_uses_and_deletes_a_server)
 	stop_all();
 }
 
+/* The error of the server "none" as this caller gets it, once there is one. */
+static const char *error_token;
+static char error_text[600];
+
+static bool
+has_error(void *path)
+{
+	json_t *j = gw_json_as(&b, error_token, "GET", path, NULL);
+
+	snprintf(error_text, sizeof(error_text), "%s",
+	    tk_find(j, "servers") != NULL ? tk_find_text(j, "servers.0.error")
+					  : tk_find_text(j, "error"));
+	json_decref(j);
+	return error_text[0] != '\0';
+}
+
+static void
+ck_error(const char *token, const char *path, const char *want)
+{
+	error_token = token;
+	ck_assert(tk_until(has_error, (void *)(uintptr_t)path, GW_MS));
+	ck_assert_str_eq(error_text, want);
+}
+
+/* It names hosts, programs and files of the operator's. */
+TEST(why_an_operators_server_does_not_start_is_the_operators)
+{
+	char config[300];
+	const char *const more[] = { config, NULL };
+
+	snprintf(config, sizeof(config), "MCP_CONFIG=%s", tk_path("mcp.json"));
+	tk_write_file(tk_path("mcp.json"),
+	    "{\"mcpServers\":{\"none\":{\"command\":\"/srv/no-such\"}}}");
+	gw_start_with_tokens(&b);
+	gateway_fixture_spawn(&b, &host, "mcp-host", more);
+	ck_error(TOKEN_OPERATOR, "/v1/mcp/servers?user_id=ann",
+	    "/srv/no-such: No such file or directory");
+	ck_error(TOKEN_OPERATOR, "/v1/mcp/servers/none?user_id=ann",
+	    "/srv/no-such: No such file or directory");
+	ck_error(TOKEN_ANN, "/v1/mcp/servers",
+	    "not available at the moment: operators see why");
+	ck_error(TOKEN_ANN, "/v1/mcp/servers/none",
+	    "not available at the moment: operators see why");
+	tk_service_end(&host);
+	gateway_fixture_stop(&b);
+}
+
 TEST(settings_are_checked)
 {
 	start_all();

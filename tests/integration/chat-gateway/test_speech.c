@@ -35,7 +35,8 @@ static const struct {
 	{ "soul.rpc.speak", PUSH },
 	{ "soul.rpc.push.get",
 	    "{\"push_id\":\"p1\",\"user_id\":\"ann\",\"request_id\":\"r\","
-	    "\"text\":\"x\",\"verbatim\":true,\"source\":\"push\",\"state\":\"spoken\","
+	    "\"text\":\"x\",\"verbatim\":true,\"source\":\"push\","
+	    "\"state\":\"spoken\","
 	    "\"attempts\":1,\"expires_at\":\"2026-11-27T10:00:00Z\"," STAMPS
 	    "}" },
 	{ "soul.rpc.alarm.list", "{\"alarms\":[" ALARM "]}" },
@@ -199,6 +200,25 @@ TEST(alarms_are_checked)
 	gateway_fixture_stop(&b);
 }
 
+TEST(a_profile_has_a_time_zone_that_exists)
+{
+#define PROFILE "/v1/users/ann/profile"
+	gateway_fixture_start_alone(&b, NULL);
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"Mars/Base\"}}", 400,
+	    "/user_profile/timezone: must be the IANA name");
+	GETS(NULL, "PATCH", PROFILE, "{\"user_profile\":{\"timezone\":8}}", 400,
+	    "/user_profile/timezone");
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"../../etc/passwd\"}}", 400,
+	    "/user_profile/timezone");
+	/* The others are memory-worker's, which does not run. */
+	GETS(NULL, "PATCH", PROFILE,
+	    "{\"user_profile\":{\"timezone\":\"Asia/Tokyo\"}}", 503, "");
+	GETS(NULL, "PATCH", PROFILE, "{\"user_profile\":null}", 503, "");
+	gateway_fixture_stop(&b);
+}
+
 TEST(without_alarm_clock_the_error_names_it)
 {
 	gateway_fixture_start_alone(&b, NULL);
@@ -357,6 +377,7 @@ TEST(data_of_a_notice_is_limited)
 TEST(a_soul_has_quiet_hours)
 {
 	char soul[GW_SOUL_ID], path[128];
+	json_t *j;
 
 	gw_start_with_tokens(&b);
 	gw_soul_as(&b, TOKEN_ANN, "friendly", soul);
@@ -373,9 +394,9 @@ TEST(a_soul_has_quiet_hours)
 	    "\"from\":\"22:30\"");
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":null}", 200,
 	    "\"proactive\":\"off\"");
-	ck_assert_ptr_null(
-	    tk_find(gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL),
-		"items.0.quiet_hours"));
+	j = gw_json_as(&b, TOKEN_ANN, "GET", "/v1/souls", NULL);
+	ck_assert_ptr_null(tk_find(j, "items.0.quiet_hours"));
+	json_decref(j);
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":{\"from\":\"25:00\"}}",
 	    400, "/quiet_hours/");
 	GETS(TOKEN_ANN, "PATCH", path, "{\"quiet_hours\":7}", 400,

@@ -183,17 +183,22 @@ put_runs(struct gateway_fixture *b)
 }
 
 static void
-put_mcp(struct gateway_fixture *b)
+put_mcp(struct gateway_fixture *b, struct str soul)
 {
 	const struct str ann = STR("ann");
-	const struct mcp_user_server server = { STR("home"), STR("{}") };
-	const struct mcp_grant grant = { STR("s"), STR("home"), STR("t"),
-		STR("auto"), STR("") };
+	const struct mcp_user_server server = { STR("home"),
+		STR("{\"url\":\"https://home.example/mcp\",\"headers\":"
+		    "\"sealed-secret\",\"header_names\":[\"X-Key\"],"
+		    "\"policy\":\"never\"}") };
+	struct mcp_grant grant = { soul, STR("home"), STR("t"), STR("auto"),
+		STR("") };
 	const struct mcp_used used = { STR("home"), STR("t") };
 	const struct mcp_content content = { STR("c1"), STR("image/png"),
 		STR("c2VjcmV0") };
 
 	ck_assert_int_eq(mcp_server_put(b->db.s, ann, &server), RC_OK);
+	ck_assert_int_eq(mcp_grant_put(b->db.s, ann, &grant), RC_OK);
+	grant.soul_id = STR("another");
 	ck_assert_int_eq(mcp_grant_put(b->db.s, ann, &grant), RC_OK);
 	ck_assert_int_eq(mcp_used_add(b->db.s, ann, STR("s1"), &used), RC_OK);
 	ck_assert_int_eq(mcp_content_put(b->db.s, ann, &content), RC_OK);
@@ -280,7 +285,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_session(b);
 	put_star(b, soul);
 	put_runs(b);
-	put_mcp(b);
+	put_mcp(b, str_of(soul));
 	put_cycle(b, soul);
 	put_alarms(b);
 }
@@ -415,9 +420,9 @@ check_exported_runs(const char *text)
 	ck_assert_ptr_nonnull(strstr(text, "\"conversation.failed\""));
 }
 
-TEST(the_export_has_homes_identities_and_runs)
+TEST(the_export_has_homes_identities_servers_grants_and_runs)
 {
-	char soul[GW_SOUL_ID], want[512], path[256];
+	char soul[GW_SOUL_ID], want[512], path[256], grant[256];
 	struct gateway_memory_fixture r;
 	struct tk_response a = { 0 };
 
@@ -438,6 +443,17 @@ TEST(the_export_has_homes_identities_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"profile\":"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "{\"end\":"));
 	check_exported_runs(a.body.p);
+	ck_assert_ptr_nonnull(strstr(a.body.p,
+	    "{\"mcp_server\":{\"name\":\"home\",\"url\":"
+	    "\"https://home.example/mcp\",\"headers\":[{\"name\":\"X-Key\","
+	    "\"value\":\"***\"}],\"policy\":\"never\"}}\n"));
+	ck_assert_ptr_null(strstr(a.body.p, "sealed-secret"));
+	snprintf(grant, sizeof(grant),
+	    "{\"mcp_grant\":{\"server\":\"home\",\"tool\":\"t\","
+	    "\"soul_id\":\"%s\",\"policy\":\"auto\"}}\n",
+	    soul);
+	ck_assert_ptr_nonnull(strstr(a.body.p, grant));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "\"another\""));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret alarm"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret push"));
 	snprintf(path, sizeof(path),
@@ -446,6 +462,9 @@ TEST(the_export_has_homes_identities_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, want));
 	ck_assert_ptr_null(strstr(a.body.p, "star_identity"));
 	ck_assert_ptr_null(strstr(a.body.p, "run_id"));
+	ck_assert_ptr_nonnull(strstr(a.body.p, grant));
+	ck_assert_ptr_null(strstr(a.body.p, "\"another\""));
+	ck_assert_ptr_null(strstr(a.body.p, "mcp_server"));
 	tk_response_free(&a);
 	gw_memory_stop(&r);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "testkit/orch_fixture.h"
+#include "testkit/service.h"
 
 #define INTENT_SYSTEM(id, normalized)                                    \
 	"{\"intent_id\":\"" id "\",\"intent_name\":\"设置提醒\","    \
@@ -205,5 +206,60 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	ck_assert_str_eq(orch_text(last, "when"), "2036-11-28T08:00:00+08:00");
 	json_decref(last);
 	orch_turn_close(&t);
+	orch_fixture_stop(&b);
+}
+
+/* ---- with alarm-clock itself ---- */
+
+#define INTENT_EACH                                                           \
+	INTENT_SYSTEM("sys.set_alarm",                                        \
+	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"action\",\"text\":"      \
+	    "\"明天早上关灯\",\"action\":{\"intents\":[{\"intent_id\":" \
+	    "\"i_light\",\"intent_name\":\"关灯\",\"confidence\":0.9,"      \
+	    "\"normalized\":{\"skill\":\"control_light\"}}]},\"rule\":"       \
+	    "{\"kind\":\"daily\",\"at\":\"08:00\"},\"zone\":\"UTC\"}")
+#define INTENT_LIST \
+	INTENT_SYSTEM("sys.list_alarms", "{\"skill\":\"sys.list_alarms\"}")
+#define INTENT_CANCEL                     \
+	INTENT_SYSTEM("sys.cancel_alarm", \
+	    "{\"skill\":\"sys.cancel_alarm\",\"when\":\"明天早上\"}")
+
+static void
+clock_turn(struct orch_fixture *b, const char *intents, const char *reply)
+{
+	struct orch_turn t;
+
+	orch_peers_set(&b->peers, filter, intents);
+	orch_turn_start(&t, b, "明天早上关灯");
+	orch_turn_end(&t);
+	ck_assert_msg(strstr(orch_text(t.end, "response.reply"), reply) != NULL,
+	    "%s: not in: %s", reply, orch_text(t.end, "response.reply"));
+	orch_turn_close(&t);
+}
+
+TEST_T(alarm_clock_sets_lists_and_cancels, 60)
+{
+	struct tk_service alarm_clock;
+	struct tk_env e = { 0 };
+	struct orch_fixture b;
+
+	orch_fixture_start(&b, 1);
+	tk_env_put(&e, "NATS_URL=%s", b.nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b.redis.url);
+	tk_env_put(&e, "REDIS_TIMEOUT_MS=5000");
+	tk_service_start(&alarm_clock, "alarm-clock", "alarm-clock", &e);
+	/* The words of the time, in the zone of the user. */
+	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_EACH, ""),
+	    "早上8:00执行：关灯。");
+	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_EACH, ""),
+	    "已经定过了：");
+	clock_turn(
+	    &b, INTENT_DECISION("execute_intents", INTENT_LIST, ""), "有1个：");
+	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_CANCEL, ""),
+	    "好的，已取消：");
+	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_LIST, ""),
+	    "没有闹钟和提醒。");
+	ck_assert_uint_eq(orch_model_requests(&b.model), 0);
+	tk_service_end(&alarm_clock);
 	orch_fixture_stop(&b);
 }

@@ -2,10 +2,12 @@
  * Calls that need the user's approval: the question, the reply, and what is
  * then sent.
  */
+#include "core/mem.h"
 #include "state/session.h"
 #include "testkit/orch_fixture.h"
 #include "testkit/redis_set.h"
 #include "testkit/tool_provider.h"
+#include "tools/approval.h"
 
 #define WRITE          TOOL_PROVIDER_TOOL("fs", "write_file", "ask", "false")
 #define READ           TOOL_PROVIDER_TOOL("fs", "read_file", "auto", "true")
@@ -288,5 +290,47 @@ TEST_T(an_approved_call_is_sent_by_one_turn_only, 60)
 	orch_ck_completed(
 	    &b.t, .reply = "什么可以？", .executed = "", .failed = "");
 	ck_assert_uint_eq(tool_provider_calls(&b.p), 1);
+	finish(&b);
+}
+
+/* A call of name with characters that are not seen, which take six each. */
+static void
+call_hidden(struct bench *b, const char *name)
+{
+	char text[16384];
+	size_t n = (size_t)snprintf(
+	    text, sizeof(text), "[[\"%s\",\"{\\\"path\\\":\\\"", name);
+
+	for (size_t i = 0; i < 3000; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "\u00ad");
+	snprintf(text + n, sizeof(text) - n, "\\\"}\"]]");
+	orch_model_reply(&b->f.model, "", text);
+}
+
+/* Whether the list says so, or the provider. */
+TEST_T(a_call_that_the_question_cannot_show_fails, 60)
+{
+	static const char *const names[] = { "fs__write_file",
+		"fs__read_file" };
+	struct bench b;
+
+	begin(&b, 1);
+	tool_provider_set(&b.p, reply,
+	    "\"ok\":false,\"error\":{\"code\":\"APPROVAL_REQUIRED\","
+	    "\"message\":\"x\"}");
+	for (size_t i = 0; i < NELEM(names); i++) {
+		call_hidden(&b, names[i]);
+		orch_model_reply(&b.f.model, "太长了。", NULL);
+		orch_turn_start(&b.t, &b.f, "写");
+		orch_ck_completed(&b.t, .executed = "", .failed = names[i],
+		    .errors = "invalid arguments: " APPROVAL_NOT_SHOWABLE);
+		ck_assert_uint_eq(waiting(&b).n, 0);
+		ck_assert_uint_eq(tool_provider_calls(&b.p), i);
+		orch_turn_close(&b.t);
+	}
+	orch_model_reply(&b.f.model, "什么可以？", NULL);
+	orch_turn_start(&b.t, &b.f, "可以");
+	orch_ck_completed(
+	    &b.t, .reply = "什么可以？", .executed = "", .failed = "");
 	finish(&b);
 }

@@ -41,18 +41,6 @@ result_replies(struct orch_fixture *b, const char *id, const char *more)
 	ck_assert(first);
 }
 
-/* A turn without calls, and its whole reply. */
-static void
-replies(struct orch_fixture *b, const char *reply)
-{
-	struct orch_turn t;
-
-	orch_model_reply(&b->model, "你好。", NULL);
-	orch_turn_start(&t, b, "你好");
-	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
-	orch_turn_close(&t);
-}
-
 TEST_T(a_result_after_the_turn_is_in_the_next_reply, 60)
 {
 	struct orch_fixture b;
@@ -62,13 +50,13 @@ TEST_T(a_result_after_the_turn_is_in_the_next_reply, 60)
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
 	unconfirmed(&b, id);
 	/* No result yet. */
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	result_replies(&b, id, "\"ok\":true");
-	replies(&b, "你好。\n" DONE);
+	orch_ck_reply(&b, "你好。\n" DONE);
 	/* The model was informed too, and instructed not to repeat it. */
 	json_t *q = orch_model_request(&b.model, 3);
 	ck_assert_ptr_nonnull(strstr(orch_model_text(q, 0), "【后来】" DONE));
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	/* It is part of the history now. */
 	q = orch_model_request(&b.model, 4);
 	ck_assert_ptr_null(strstr(orch_model_text(q, 0), "【后来】"));
@@ -87,10 +75,10 @@ TEST_T(several_results_after_the_turn, 60)
 	unconfirmed(&b, first);
 	unconfirmed(&b, second);
 	result_replies(&b, second, "\"ok\":false,\"error\":\"stuck\"");
-	replies(&b, "你好。\n" FAILED);
+	orch_ck_reply(&b, "你好。\n" FAILED);
 	result_replies(&b, first, "\"ok\":true");
-	replies(&b, "你好。\n" DONE);
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。\n" DONE);
+	orch_ck_reply(&b, "你好。");
 	orch_fixture_stop(&b);
 }
 
@@ -111,9 +99,9 @@ TEST_T(results_after_the_turn_survive_a_kill, 60)
 	orch_turn_close(&t);
 	orch_fixture_kill(&b, 0);
 	orch_fixture_spawn(&b, 0);
-	replies(&b, "你好。\n" DONE);
+	orch_ck_reply(&b, "你好。\n" DONE);
 	orch_fixture_kill(&b, 0);
 	orch_fixture_spawn(&b, 0);
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	orch_fixture_stop(&b);
 }

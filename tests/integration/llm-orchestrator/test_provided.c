@@ -382,6 +382,31 @@ TEST_T(a_cancel_reaches_the_provider, 60)
 	finish(&b);
 }
 
+/* A sign of life is no progress. */
+static bool
+is_canceled_while_alive(void *p)
+{
+	tool_provider_alive(p);
+	return one_cancel(p);
+}
+
+TEST_T(a_call_without_progress_ends_with_its_tools_time, 60)
+{
+	struct bench b;
+
+	begin(&b,
+	    LIST(TOOL_PROVIDER_TIMED("fs", "move_file", "auto", "false", "1")));
+	tool_provider_set(&b.p, mode, TOOL_RUNS);
+	orch_model_reply(&b.f.model, "", CALLS(ON_A("fs__move_file")));
+	orch_model_reply(&b.f.model, "嗯。", NULL);
+	orch_turn_start(&b.t, &b.f, "移动");
+	ck_assert(tk_until(one_call, &b.p, ORCH_WAIT_MS));
+	ck_assert(tk_until(is_canceled_while_alive, &b.p, ORCH_WAIT_MS));
+	orch_ck_completed(&b.t, .executed = "", .failed = "fs__move_file",
+	    .errors = "not confirmed");
+	finish(&b);
+}
+
 /* ---- a direct turn ---- */
 
 struct counter {

@@ -29,18 +29,6 @@ comes_to(struct orch_fixture *b, struct run_record *rec, enum run_status status)
 	    run_fixture_publish(b->state, rec, status, 1, 1), RC_OK);
 }
 
-/* A turn without calls, and its whole reply. */
-static void
-replies(struct orch_fixture *b, const char *reply)
-{
-	struct orch_turn t;
-
-	orch_model_reply(&b->model, "你好。", NULL);
-	orch_turn_start(&t, b, "你好");
-	orch_ck_completed(&t, .reply = reply, .executed = "", .failed = "");
-	orch_turn_close(&t);
-}
-
 TEST_T(one_turn_of_its_session_reports_a_task, 60)
 {
 	struct run_record waits, ends, others;
@@ -51,15 +39,15 @@ TEST_T(one_turn_of_its_session_reports_a_task, 60)
 
 	orch_fixture_start(&b, 1);
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	waits = begin_task(&b, a, "s1");
 	ends = begin_task(&b, a, "s1");
 	others = begin_task(&b, a, "s2");
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	comes_to(&b, &waits, RUN_IS_WAITING);
 	comes_to(&b, &others, RUN_IS_SUCCEEDED);
-	replies(&b, "你好。\n" TASK "在等你回答。");
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。\n" TASK "在等你回答。");
+	orch_ck_reply(&b, "你好。");
 	comes_to(&b, &waits, RUN_IS_CANCELED);
 	comes_to(&b, &ends, RUN_IS_SUCCEEDED);
 
@@ -74,7 +62,7 @@ TEST_T(one_turn_of_its_session_reports_a_task, 60)
 	ck_assert_ptr_nonnull(strstr(reply, TASK "已经取消。"));
 	ck_assert_ptr_nonnull(strstr(reply, TASK "已经完成。"));
 	orch_turn_close(&t);
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	orch_fixture_stop(&b);
 	arena_free(a);
 }

@@ -194,7 +194,9 @@ TEST(killed_servers_are_started_anew)
 	mh_start(&f);
 	mh_await_tools(&f, SIM_TOOLS);
 	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
-	ck_assert_uint_ge(mh_kill_sims(), 1);
+	/* That which has listed the tools is stopped, and not killed. */
+	mh_await_sims(1);
+	ck_assert_uint_eq(mh_kill_sims(), 1);
 	/* A call that is sent to a dying one is not confirmed. */
 	ck_assert(tk_until(has_noticed, NULL, MH_MS));
 	mh_ok(&f, "sim__echo", "{\"text\":\"2\"}", "2");
@@ -221,11 +223,44 @@ TEST(a_server_that_cannot_be_started_is_named_and_disturbs_no_other)
 	mh_stop(&f);
 }
 
+static bool
+has_logged(void *part)
+{
+	return tk_log_has(&f.host[0].proc, part);
+}
+
+/* What an operator needs, and users do not get. */
+TEST(what_a_server_that_does_not_start_has_written_is_in_the_log)
+{
+	json_t *j;
+	char code[TK_CODE], *text;
+
+	mh_config("\"odd\":{\"command\":\"%s\",\"args\":[\"nonsense\"]}",
+	    tk_bin("mcp-sim"));
+	mh_start(&f);
+	(void)mh_has_tool(&f, "odd__echo");
+	ck_assert(tk_until(has_logged,
+	    (void *)(uintptr_t) "stderr=\"mcp-sim: unknown switch nonsense\"",
+	    MH_MS));
+	ck_assert_int_gt(tk_service_metric(&f.host[0],
+			     "soul_mcp_failed_starts_total{server=\"odd\"}"),
+	    0);
+	j = tk_nats_request(
+	    f.nc, "soul.rpc.mcp.servers", "{\"user_id\":\"ann\"}", code);
+	ck_assert_str_eq(tk_text(j, "servers.0.error"), "exit code 64");
+	text = json_dumps(j, 0);
+	ck_assert_ptr_null(strstr(text, "nonsense"));
+	free(text);
+	json_decref(j);
+	mh_stop(&f);
+}
+
 TEST(a_deaf_server_is_killed_with_its_children)
 {
 	mh_config(MH_SIM("sim", ",\"deaf\",\"child\""), MH_SIM_AT);
 	mh_start(&f);
 	mh_await_tools(&f, SIM_TOOLS);
+	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
 	ck_assert_uint_ge(mh_sims(), 2);
 	mh_stop(&f);
 }
@@ -240,5 +275,27 @@ TEST(a_killed_host_takes_its_servers_with_it)
 	(void)tk_wait(&f.host[0].proc, MH_MS);
 	f.host[0].proc.pid = 0;
 	mh_await_sims(0);
+	mh_stop(&f);
+}
+
+/* Neither ends them, so the next host does, and then starts its own. */
+TEST(a_host_that_was_killed_with_its_shims_leaves_nothing_for_the_next)
+{
+	mh_config(MH_SIM("sim", ",\"deaf\",\"child\""), MH_SIM_AT);
+	mh_start(&f);
+	mh_await_tools(&f, SIM_TOOLS);
+	mh_ok(&f, "sim__echo", "{\"text\":\"1\"}", "1");
+	tk_signal(&f.host[0].proc, SIGSTOP);
+	mh_kill_shims(f.host[0].proc.pid);
+	tk_signal(&f.host[0].proc, SIGKILL);
+	(void)tk_wait(&f.host[0].proc, MH_MS);
+	f.host[0].proc.pid = 0;
+	ck_assert_uint_ge(mh_sims(), 2);
+	mh_start_host(&f, 0, NULL);
+	/* The lease of the killed one is for ann's process alone. */
+	f.user = "bob";
+	mh_ok(&f, "sim__echo", "{\"text\":\"2\"}", "2");
+	/* Bob's with its child; another test's host may have ended ann's. */
+	mh_await_sims(2);
 	mh_stop(&f);
 }

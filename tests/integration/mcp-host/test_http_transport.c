@@ -212,6 +212,56 @@ TEST(an_old_version_has_no_header)
 	close_all();
 }
 
+/* What else has such a header may be another's session. */
+TEST(a_session_begins_with_initialize_alone)
+{
+	static const struct scripted_http_rule rules[] = {
+		{ "\"id\":1", SCRIPTED_JSON(36, RESULT_1), false },
+		{ "\"id\":2", SCRIPTED_JSON(36, RESULT_2), false },
+	};
+
+	OPEN(MCP_HTTP, rules);
+	SEND(1, "server/discover");
+	UNTIL(has_message, RESULT_1);
+	SEND(2, "tools/list");
+	UNTIL(has_message, RESULT_2);
+	ck_assert_uint_eq(scripted_http_count("Mcp-Session-Id"), 0);
+	close_all();
+}
+
+TEST(a_response_is_known_by_its_id_however_it_is_written)
+{
+	static const struct {
+		const char *json;
+		bool is;
+	} rows[] = {
+		{ "{\"id\":\"1\",\"result\":{}}", true },
+		{ "{\"result\":{\"n\":18446744073709551616},\"id\":1}", true },
+		{ " [{\"id\":1,\"result\":{}}]", true },
+		{ "{\"id\":1,\"method\":\"ping\"}", false },
+		{ "{\"id\":10,\"result\":{}}", false },
+		{ "{\"id\":null,\"result\":{}}", false },
+		{ "<html>id 1</html>", false },
+	};
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < NELEM(rows); i++) {
+		const struct scripted_http_rule rule = { "POST", text, false };
+
+		snprintf(text, sizeof(text),
+		    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+		    "Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		    strlen(rows[i].json), rows[i].json);
+		open_transport(MCP_HTTP, scripted_http_open(&rule, 1), false);
+		SEND(1, "tools/call");
+		UNTIL(has_message, rows[i].json);
+		ck_assert_msg((seen.failures.n == 0) == rows[i].is, "%s: %s",
+		    rows[i].json, seen.failures.p);
+		close_all();
+	}
+}
+
 TEST(a_response_may_be_a_stream_that_begins_with_an_empty_event)
 {
 	static const struct scripted_http_rule rules[] = { { "POST",
@@ -551,6 +601,29 @@ TEST(what_the_server_sends_by_itself_comes_on_a_get)
 	SEND(0, "notifications/initialized");
 	UNTIL(has_message, "changed");
 	ck_assert_uint_eq(scripted_http_count("GET"), 1);
+	close_all();
+}
+
+TEST(a_stream_that_breaks_is_opened_anew_after_its_last_event)
+{
+	static const struct scripted_http_rule rules[] = {
+		{ "initialized", SCRIPTED_STATUS("202 Accepted"), false },
+		{ "Last-Event-ID: e7",
+		    EVENTS_HEAD "data: {\"method\":\"second\"}\n\n", true },
+		{ "GET",
+		    SCRIPTED_EVENTS("retry: 5\nid: e7\n"
+				    "data: {\"method\":\"first\"}\n\n"),
+		    false },
+	};
+	int port = scripted_http_open(rules, NELEM(rules));
+
+	open_transport(MCP_HTTP, port, true);
+	SEND(0, "notifications/initialized");
+	UNTIL(has_message, "second");
+	ck_assert_str_eq(seen.messages.p,
+	    "{\"method\":\"first\"}\n{\"method\":\"second\"}\n");
+	ck_assert_uint_eq(scripted_http_count("GET"), 2);
+	ck_assert(!seen.closed);
 	close_all();
 }
 

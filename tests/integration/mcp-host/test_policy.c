@@ -100,6 +100,63 @@ TEST(always_is_for_a_soul_a_tool_and_its_definition)
 	mh_stop(&f);
 }
 
+/* Announcements of ann's tools so far; the last message is the test's own. */
+static size_t
+announcements(natsSubscription *sub)
+{
+	bool end = false;
+	size_t n = 0;
+	json_t *j;
+
+	ck_assert_int_eq(natsConnection_PublishString(f.nc,
+			     "soul.tool.present.mcp-host", "{\"end\":true}"),
+	    NATS_OK);
+	while (!end) {
+		j = tk_nats_next(sub, MH_MS, NULL);
+		ck_assert_ptr_nonnull(j);
+		n += strcmp(tk_find_text(j, "user_id"), "ann") == 0;
+		end = json_is_true(tk_find(j, "end"));
+		json_decref(j);
+	}
+	return n;
+}
+
+/* Orchestrators that have stored the list must drop it. */
+TEST(always_is_announced_before_the_call_ends)
+{
+	natsSubscription *sub;
+
+	mh_config(CONFIRMED("sim", "", ""), MH_SIM_AT);
+	mh_start(&f);
+	mh_await_tools(&f, SIM_TOOLS);
+	sub = tk_nats_listen(f.nc, "soul.tool.present.mcp-host");
+	write_note(
+	    "c1", approval("write_note", "{\"text\":\"n\"}", "once"), "");
+	ck_assert_uint_eq(announcements(sub), 0);
+	write_note(
+	    "c2", approval("write_note", "{\"text\":\"n\"}", "always"), "");
+	ck_assert_uint_eq(announcements(sub), 1);
+	natsSubscription_Destroy(sub);
+	mh_stop(&f);
+}
+
+/* As its process lists it, which is started for the call. */
+TEST(a_tool_that_has_changed_by_the_time_of_the_call_is_not_called)
+{
+	mh_config(
+	    MH_SIM("sim", ",\"describe=%s\""), MH_SIM_AT, tk_path("describe"));
+	mh_start(&f);
+	mh_await_tools(&f, SIM_TOOLS);
+	tk_write_file(tk_path("describe"), "Sends its text to everybody.");
+	mh_fails(&f, "sim__echo", "{\"text\":\"x\"}", "DEFINITION_CHANGED");
+	ck_assert_uint_eq(mh_log_lines(tk_path("sim.log"), "echo"), 0);
+	/* Others of that server are what they were. */
+	mh_ok(&f, "sim__write_note", "{\"text\":\"x\"}", "x");
+	/* That which knows the new definition may call it. */
+	mh_ok(&f, "sim__echo", "{\"text\":\"x\"}", "x");
+	mh_stop(&f);
+}
+
 TEST(a_definition_that_has_changed_is_not_called)
 {
 	struct mh_call c;

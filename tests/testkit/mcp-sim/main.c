@@ -18,8 +18,11 @@
  *	die-on-discover   exit at server/discover
  *	dead              exit at the start
  *	demand=METHOD     a request to the client before the first result
+ *	attempts          one more tool, attempt{text}: sim_attempt.h
  *	log=FILE          a line for each executed call
- *	describe=FILE     the description of echo
+ *	describe=FILE     the description of echo, or of write_file
+ *	files=DIR         instead of these tools read_text_file{path} and
+ *	                  write_file{path, content}, for files of DIR
  *	stderr=N          bytes of stderr at the start
  *	deaf              neither the end of stdin nor TERM ends it
  *	child             it leaves a child behind

@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "testkit/mcp-sim/sim_attempt.h"
+
 #define MODERN       "2026-07-28"
 #define META         "io.modelcontextprotocol/"
 #define STEP_MS      20
@@ -48,8 +50,10 @@ static const struct {
 	SWITCH("die-at", die_at, NUMBER),
 	SWITCH("die-on-discover", die_on_discover, FLAG),
 	SWITCH("demand", demand, TEXT),
+	SWITCH("attempts", attempts, FLAG),
 	SWITCH("log", log, TEXT),
 	SWITCH("describe", describe, TEXT),
+	SWITCH("files", files, TEXT),
 };
 
 bool
@@ -146,24 +150,51 @@ sim_tool(const char *name, const char *description, const char *property,
 	    property, "annotations", "readOnlyHint", read_only);
 }
 
-static json_t *
-sim_echo(const struct sim *s)
+/* Of the file, if there is one. */
+static const char *
+sim_description(const struct sim *s, char text[DESCRIBE_MAX])
 {
-	char text[DESCRIBE_MAX] = "Returns its text.";
 	FILE *f = s->describe != NULL ? fopen(s->describe, "r") : NULL;
 
 	if (f != NULL) {
-		size_t n = fread(text, 1, sizeof(text) - 1, f);
+		size_t n = fread(text, 1, DESCRIBE_MAX - 1, f);
 
 		text[n] = '\0';
 		fclose(f);
 	}
-	return sim_tool("echo", text, "text", true);
+	return text;
+}
+
+static json_t *
+sim_echo(const struct sim *s)
+{
+	char text[DESCRIBE_MAX] = "Returns its text.";
+
+	return sim_tool("echo", sim_description(s, text), "text", true);
+}
+
+/* As those of the server for files. */
+static json_t *
+sim_file_tools(const struct sim *s)
+{
+	char text[DESCRIBE_MAX] = "Writes a file.";
+	json_t *write =
+	    sim_tool("write_file", sim_description(s, text), "path", false);
+	json_t *schema = json_object_get(write, "inputSchema");
+
+	json_object_set_new(json_object_get(schema, "properties"), "content",
+	    json_pack("{s:s}", "type", "string"));
+	json_array_append_new(
+	    json_object_get(schema, "required"), json_string("content"));
+	return json_pack("[o,o]",
+	    sim_tool("read_text_file", "Reads a file.", "path", true), write);
 }
 
 static json_t *
 sim_tools(const struct sim *s)
 {
+	if (s->files != NULL)
+		return sim_file_tools(s);
 	json_t *list = json_pack("[o,o,o,o,o,o]", sim_echo(s),
 	    sim_tool("write_note", "Stores a note.", "text", false),
 	    sim_tool("fail", "Always fails.", "text", true),
@@ -173,6 +204,9 @@ sim_tools(const struct sim *s)
 		"variable", "A variable of the environment.", "name", true));
 	char name[32];
 
+	if (s->attempts)
+		json_array_append_new(list,
+		    sim_tool("attempt", "Tries something.", "text", true));
 	for (long i = 0; i < s->more + s->lists - 1; i++) {
 		(void)snprintf(name, sizeof(name), "more_%ld", i);
 		if (i < s->more || i - s->more < s->change)
@@ -236,6 +270,34 @@ sim_text(const char *text, bool error)
 	    "text", text, "isError", error);
 }
 
+/* A name in the folder. */
+static json_t *
+sim_use_file(const struct sim *s, const char *tool, json_t *arguments)
+{
+	const char *name =
+	    json_string_value(json_object_get(arguments, "path"));
+	const char *content =
+	    json_string_value(json_object_get(arguments, "content"));
+	bool writes = strcmp(tool, "write_file") == 0;
+	char path[512], text[DESCRIBE_MAX];
+	FILE *f = NULL;
+
+	if (name != NULL && strchr(name, '/') == NULL) {
+		(void)snprintf(path, sizeof(path), "%s/%s", s->files, name);
+		f = fopen(path, writes ? "w" : "r");
+	}
+	if (f == NULL)
+		return sim_text("no such file", true);
+	if (writes) {
+		(void)fputs(content != NULL ? content : "", f);
+		(void)snprintf(text, sizeof(text), "wrote %s", name);
+	} else {
+		text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	}
+	fclose(f);
+	return sim_text(text, false);
+}
+
 static json_t *
 sim_result(const char *tool, json_t *arguments)
 {
@@ -243,7 +305,12 @@ sim_result(const char *tool, json_t *arguments)
 	    json_string_value(json_object_get(arguments, "text"));
 	const char *name =
 	    json_string_value(json_object_get(arguments, "name"));
+	char done[256];
 
+	if (strcmp(tool, "attempt") == 0 && text != NULL) {
+		sim_attempt(text, done, sizeof(done));
+		return sim_text(done, false);
+	}
 	if (strcmp(tool, "echo") == 0 || strcmp(tool, "write_note") == 0 ||
 	    strncmp(tool, "more_", 5) == 0)
 		return sim_text(text != NULL ? text : "", false);
@@ -296,7 +363,8 @@ sim_call(struct sim *s, json_t *id, json_t *params)
 		sim_wait(s, id, params, arguments);
 		return;
 	}
-	result = sim_result(tool, arguments);
+	result = s->files != NULL ? sim_use_file(s, tool, arguments)
+				  : sim_result(tool, arguments);
 	if (s->demand != NULL && s->held == NULL) {
 		s->held = json_pack("{s:O, s:o}", "id", id, "result", result);
 		sim_send(s,

@@ -35,8 +35,11 @@ struct sim {
 	long die_at; /* the call at which it exits; 0: none */
 	bool die_on_discover;
 	const char *demand;   /* a request to the client before each result */
+	bool attempts;        /* a tool that tries what a sandbox forbids */
 	const char *log;      /* a file: a line for each executed call */
-	const char *describe; /* a file: the description of the tool echo */
+	const char *describe; /* a file: the description of the tool echo, or
+			       * of write_file */
+	const char *files;    /* a folder: tools for its files, and no others */
 	/* ---- state ---- */
 	long calls, lists, demands;
 	struct sim_pending pending[SIM_PENDING_MAX];

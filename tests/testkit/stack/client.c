@@ -180,6 +180,40 @@ client_chat(const struct client *o, const char *text)
 	    o->st, "POST", "/v1/chat", client_chat_request(o, text));
 }
 
+struct reply_wait {
+	const struct client *o;
+	const char *text, *part;
+	char reply[1024];
+};
+
+static bool
+is_replied(void *arg)
+{
+	struct reply_wait *w = arg;
+	json_t *r = client_chat(w->o, w->text);
+
+	snprintf(w->reply, sizeof(w->reply), "%s", tk_text(r, "reply"));
+	json_decref(r);
+	return strstr(w->reply, w->part) != NULL;
+}
+
+void
+client_ck_reply(const struct client *o, const char *text, const char *part)
+{
+	struct reply_wait w = { .o = o, .text = text, .part = part };
+
+	ck_assert_msg(is_replied(&w), "%s: %s, not %s", text, w.reply, part);
+}
+
+void
+client_await_reply(const struct client *o, const char *text, const char *part)
+{
+	struct reply_wait w = { .o = o, .text = text, .part = part };
+
+	ck_assert_msg(tk_until(is_replied, &w, STACK_MS), "%s: %s, not %s",
+	    text, w.reply, part);
+}
+
 json_t *
 client_sim_state(struct stack *st, const char *terminal)
 {

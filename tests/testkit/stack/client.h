@@ -73,6 +73,15 @@ json_t *client_chat_request(const struct client *o, const char *text);
 /* client_chat(o, text): Chat; returns the response, which is 200. */
 json_t *client_chat(const struct client *o, const char *text);
 
+/*
+ * client_ck_reply(o, text, part): Chat; the reply must have that part.
+ * client_await_reply(o, text, part): Chat until it does.
+ */
+void client_ck_reply(
+    const struct client *o, const char *text, const char *part);
+void client_await_reply(
+    const struct client *o, const char *text, const char *part);
+
 /* client_sim_state(st, terminal): The state of a terminal of body-sim. */
 json_t *client_sim_state(struct stack *st, const char *terminal);
 

@@ -104,7 +104,8 @@ stack_spawn_hub(const struct stack *st, struct stack_proc *p)
 }
 
 void
-stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p)
+stack_spawn_mcp_host(
+    const struct stack *st, const char *servers, struct stack_proc *p)
 {
 	const char *const argv[] = { tk_bin("mcp-host"), NULL };
 	struct arena *a = arena_new(4096);
@@ -112,8 +113,10 @@ stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p)
 		arena_printf(a, "MCP_CONFIG=%s", tk_path("mcp.json")).p, NULL
 	};
 
+	if (servers == NULL)
+		servers = "\"none\":{\"command\":\"/bin/false\"}";
 	tk_write_file(tk_path("mcp.json"),
-	    "{\"mcpServers\":{\"none\":{\"command\":\"/bin/false\"}}}");
+	    arena_printf(a, "{\"mcpServers\":{%s}}", servers).p);
 	stack_spawn_beside(st, argv, "mcp-host", more, p);
 	arena_free(a);
 }

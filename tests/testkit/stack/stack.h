@@ -106,8 +106,12 @@ void stack_spawn(struct stack *st, enum stack_service i, struct stack_proc *p,
  */
 void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 
-/* stack_spawn_mcp_host(st, p): Likewise an mcp-host, whose server fails. */
-void stack_spawn_mcp_host(const struct stack *st, struct stack_proc *p);
+/*
+ * stack_spawn_mcp_host(st, servers, p): Likewise an mcp-host with MCP servers:
+ * members of mcpServers; NULL: one that fails.
+ */
+void stack_spawn_mcp_host(
+    const struct stack *st, const char *servers, struct stack_proc *p);
 
 /* stack_spawn_alarm_clock(st, p): Likewise an alarm-clock. */
 void stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p);

@@ -163,6 +163,18 @@ TEST(an_attempt_that_no_service_made_does_not_count)
 	ck_assert_int_eq(r.next_ms, T0 + 20 * RING_SERVICE_MS);
 }
 
+/* A light that goes off ten minutes after its time is no kept word. */
+TEST(an_action_has_a_minute)
+{
+	struct wire_alarm_record r = ring_new(WIRE_ALARM_RECORD_KIND_ACTION);
+
+	r.has_action = true;
+	ring_begin(&r, T0 + 5000);
+	ck_assert_int_eq(r.end_ms, T0 + RING_ACTION_MS);
+	ck_assert(!ring_is_over(&r, T0 + RING_ACTION_MS - 1));
+	ck_assert(ring_is_over(&r, T0 + RING_ACTION_MS));
+}
+
 TEST(a_blocked_action_is_missed_and_blocked_speech_waits)
 {
 	struct wire_alarm_record r = ring_new(WIRE_ALARM_RECORD_KIND_ACTION);

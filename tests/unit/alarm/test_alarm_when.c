@@ -113,6 +113,9 @@ static const struct {
 	{ "每月最后一天", NULL, "每月最后一天上午9:00 2026-11-30T09:00:00" },
 	{ "每月31号晚上八点", NULL,
 	    "每月31日晚上8:00（没有这一天的月份跳过） 2026-12-31T20:00:00" },
+	{ "每月1号和15号早上九点", NULL,
+	    "每月1、15日上午9:00 2026-12-01T09:00:00" },
+	{ "2026-11-28 08:00:00+09:00", NULL, "2026-11-28T07:00:00" },
 	{ "每月1号早上九点", NULL, "每月1日上午9:00 2026-12-01T09:00:00" },
 	{ "每年2月29日早上八点", NULL,
 	    "每年2月29日早上8:00（只在闰年） 2028-02-29T08:00:00" },
@@ -177,9 +180,9 @@ static const struct {
 	{ "tomorrow at 9", ALARM_WHEN_AMBIGUOUS },
 	{ "每天九点", ALARM_WHEN_AMBIGUOUS },
 	{ "every monday at 9", ALARM_WHEN_AMBIGUOUS },
-	{ "七八点", ALARM_WHEN_AMBIGUOUS },
-	{ "明天七八点", ALARM_WHEN_AMBIGUOUS },
-	{ "明天早上七八点", ALARM_WHEN_AMBIGUOUS },
+	{ "七八点", ALARM_WHEN_INEXACT },
+	{ "明天七八点", ALARM_WHEN_INEXACT },
+	{ "明天早上七八点", ALARM_WHEN_INEXACT },
 	{ "待会儿", ALARM_WHEN_INEXACT },
 	{ "过几分钟", ALARM_WHEN_INEXACT },
 	{ "下个月", ALARM_WHEN_INEXACT },
@@ -201,6 +204,9 @@ static const struct {
 	{ "等他回来", ALARM_WHEN_NONE },
 	{ "每年母亲节", ALARM_WHEN_UNSUPPORTED },
 	{ "每季度", ALARM_WHEN_UNSUPPORTED },
+	{ "每月第一个周一", ALARM_WHEN_UNSUPPORTED },
+	{ "每年五月第二个周日", ALARM_WHEN_UNSUPPORTED },
+	{ "饭后半小时", ALARM_WHEN_UNREAD },
 	{ "每10秒", ALARM_WHEN_UNSUPPORTED },
 	{ "9999-11-28T08:00", ALARM_WHEN_FAR },
 	{ "\xff\xfe", ALARM_WHEN_NONE },
@@ -498,33 +504,33 @@ TEST(a_wrong_rule_is_named_by_its_path)
 		const char *json, *want;
 	} all[] = {
 		{ "{\"kind\":\"once\",\"at\":\"08:00\"}",
-		    "/rule/date: must be a day, YYYY-MM-DD, or instant be "
+		    "/date: must be a day, YYYY-MM-DD, or instant be "
 		    "given" },
 		{ "{\"kind\":\"once\",\"at\":\"08:00\",\"date\":"
 		  "\"2026-02-30\"}",
-		    "/rule/date: must be a day, YYYY-MM-DD, or instant be "
+		    "/date: must be a day, YYYY-MM-DD, or instant be "
 		    "given" },
 		{ "{\"kind\":\"daily\"}",
-		    "/rule/at: must be a time of day, HH:MM or HH:MM:SS" },
+		    "/at: must be a time of day, HH:MM or HH:MM:SS" },
 		{ "{\"kind\":\"every\",\"every_s\":60}",
-		    "/rule/instant: must be given" },
+		    "/instant: must be given" },
 		{ "{\"kind\":\"every\",\"instant\":\"2026-11-28T08:00:00Z\"}",
-		    "/rule/every_s: must be given" },
+		    "/every_s: must be given" },
 		{ "{\"kind\":\"weekly\",\"at\":\"08:00\"}",
-		    "/rule/weekdays: must be given" },
+		    "/weekdays: must be given" },
 		{ "{\"kind\":\"monthly\",\"at\":\"08:00\",\"month_days\":[0]}",
-		    "/rule/month_days: must be 1 to 31, or -1" },
+		    "/month_days: must be 1 to 31, or -1" },
 		{ "{\"kind\":\"yearly\",\"at\":\"08:00\",\"month\":2,"
 		  "\"day\":30}",
-		    "/rule/day: the kind has no such day" },
+		    "/day: the kind has no such day" },
 		{ "{\"kind\":\"dates\",\"at\":\"08:00\",\"dates\":"
 		  "[\"2026-11-29\",\"2026-11-28\"]}",
-		    "/rule/dates: must be days, YYYY-MM-DD, in order" },
+		    "/dates: must be days, YYYY-MM-DD, in order" },
 		{ "{\"kind\":\"daily\",\"at\":\"08:00\",\"every\":2}",
-		    "/rule/from: is required with every" },
+		    "/from: is required with every" },
 		{ "{\"kind\":\"daily\",\"at\":\"08:00\",\"until\":"
 		  "\"2026-13-01\"}",
-		    "/rule/until: must be a day, YYYY-MM-DD" },
+		    "/until: must be a day, YYYY-MM-DD" },
 	};
 	size_t i;
 

@@ -42,7 +42,8 @@ TEST(a_new_soul_has_its_types_traits_and_a_neutral_state)
 	    "\"last_updated_at\":\"2026-02-22T10:20:30Z\"},"
 	    "\"model_version\":\"persona-pad-v2\","
 	    "\"created_at\":\"2026-02-22T10:20:30Z\","
-	    "\"updated_at\":\"2026-02-22T10:20:30Z\"}");
+	    "\"updated_at\":\"2026-02-22T10:20:30Z\","
+	    "\"proactive\":\"alarms\"}");
 	buf_free(&out);
 	arena_free(a);
 }

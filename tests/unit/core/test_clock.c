@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/arena.h"
 #include "core/clock.h"
 #include "core/mem.h"
 #include "testkit/testkit.h"
@@ -39,6 +40,19 @@ TEST(sums_and_differences_saturate)
 	ck_assert_int_eq(
 	    mono_diff_ns((struct mono){ INT64_MIN }, (struct mono){ 1 }),
 	    INT64_MIN);
+}
+
+TEST(a_time_as_text_is_from_the_arena)
+{
+	struct wall t = { 1771753200000 };
+	struct arena *a = arena_new(64);
+
+	ck_assert(
+	    str_eq(wall_text(t, 480, a), STR("2026-02-22T17:40:00+08:00")));
+	while (arena_alloc(a, 1) != NULL)
+		;
+	ck_assert_ptr_null(wall_text(t, 0, a).p);
+	arena_free(a);
 }
 
 TEST(deadlines_convert_to_monotonic_time)

@@ -93,6 +93,7 @@ row_has_effect(const struct features *f, const struct lexicon_row *row)
 {
 	switch (row->kind) {
 	case LEXICON_NOT:
+	case LEXICON_FAR:
 		return any_cue(f, FEATURES_DENIED);
 	case LEXICON_MORE:
 	case LEXICON_LESS:

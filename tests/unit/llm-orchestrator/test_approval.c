@@ -1,6 +1,7 @@
 /*
  * The question whether a tool may be used, and the replies to it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/buf.h"
@@ -101,19 +102,86 @@ TEST(the_question_has_everything_in_full)
 	arena_free(a);
 }
 
-TEST(long_arguments_have_no_question)
+TEST(characters_that_are_not_seen_are_written_out)
 {
-	struct buf b = BUF_INIT(ROOM);
+	static const struct {
+		const char *text, *shown;
+	} rows[] = {
+		{ "a\u00adb", "a\\u00adb" },
+		{ "\u061c", "\\u061c" },
+		{ "\u180e", "\\u180e" },
+		{ "\u2029", "\\u2029" },
+		{ "\ufe00\ufe0f", "\\ufe00\\ufe0f" },
+		{ "\U000e0000", "\\udb40\\udc00" },
+		{ "\U000e0041", "\\udb40\\udc41" },
+		{ "\U000e007f", "\\udb40\\udc7f" },
+		{ "\U000e0100\U000e01ef", "\\udb40\\udd00\\udb40\\uddef" },
+		{ "é中\U0001f600", "é中\U0001f600" },
+	};
+	struct arena *a = arena_new(ROOM);
+	char args[64];
 
-	buf_puts(&b, "{\"text\":\"");
-	while (b.n < APPROVAL_ARGS_MAX / 2)
-		buf_putc(&b, 'x');
-	ck_assert(approval_is_short(buf_str(&b)));
-	/* Each quote takes two bytes in the question. */
-	while (b.n < APPROVAL_ARGS_MAX - 100)
-		buf_putc(&b, '"');
-	ck_assert(!approval_is_short(buf_str(&b)));
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		snprintf(args, sizeof(args), "{\"a\":\"%s\"}", rows[i].text);
+		struct wire_session_approval m = make(a, args, "x");
+		snprintf(args, sizeof(args), "{\"a\":\"%s\"}", rows[i].shown);
+		ck_assert_msg(str_find(m.prompt, str_of(args)) > 0, "%zu", i);
+		ck_assert(approval_is_intact(&m));
+	}
+	arena_free(a);
+}
+
+/* {"text":"<n times each>"} */
+static struct str
+args_of(struct buf *b, const char *each, size_t n)
+{
+	buf_reset(b);
+	buf_puts(b, "{\"text\":\"");
+	for (size_t i = 0; i < n; i++)
+		buf_puts(b, each);
+	buf_puts(b, "\"}");
+	return buf_str(b);
+}
+
+TEST(what_cannot_be_shown_is_not_approved)
+{
+	static const struct {
+		const char *each;
+		size_t n;
+		bool shown;
+	} rows[] = {
+		{ "x", 15 * 1024, true },
+		{ "x", FCMP_PROMPT_MAX, false },
+		/* A quote with its backslash takes four bytes. */
+		{ "\\\"", 4000, true },
+		{ "\\\"", 4100, false },
+		/* Two bytes become six characters, four become twelve. */
+		{ "\u00ad", 2000, true },
+		{ "\u00ad", 2500, false },
+		{ "\U000e0041", 1000, true },
+		{ "\U000e0041", 1300, false },
+		/* Not UTF-8. */
+		{ "a\x80", 1, false },
+		{ "\xf0\x9f", 1, false },
+	};
+	struct arena *a = arena_new(ROOM);
+	struct buf b = BUF_INIT(ROOM);
+	struct wire_session_approval m;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct turn_call call = { .kind = TURN_PROVIDED,
+			.args = args_of(&b, rows[i].each, rows[i].n),
+			.provided = &provided };
+		struct approval_input in = { .call = &call,
+			.user_text = STR("x") };
+		ck_assert_msg(
+		    approval_is_showable(&provided, call.args) == rows[i].shown,
+		    "%zu", i);
+		enum rc rc = approval_make(&in, a, &m);
+		ck_assert_msg((rc == RC_OK) == rows[i].shown, "%zu", i);
+	}
 	buf_free(&b);
+	arena_free(a);
 }
 
 TEST(whatever_is_altered_is_noticed)

@@ -174,6 +174,16 @@ TEST(instructions_for_this_turn)
 	CK_PROMPT(&p, "「天气怎么样」" _, "只是在表达情绪" _);
 }
 
+TEST(more_tools_is_named_only_with_tools_to_find)
+{
+	struct prompt p = { .now = STR("n"), .provided = true };
+
+	p.notes = STR("mail is down\n");
+	CK_PROMPT(&p, "mail is down" _, "more_tools" _);
+	p.more = STR("hub：hub__a\n");
+	CK_PROMPT(&p, "more_tools" _ "hub__a" _, "没有可用的工具" _);
+}
+
 /* The prompt avoids the words that mark a request for a summary. */
 TEST(the_prompt_is_not_a_request_for_a_summary)
 {

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "testkit/testkit.h"
 #include "tools/tool_catalog.h"
+#include "tools/tool_schema.h"
 
 #define LIGHT                                                \
 	"{\"name\":\"control_light\",\"description\":"       \
@@ -223,7 +224,7 @@ TEST(extensions_are_read_and_hidden)
 	} rows[] = {
 		{ "{\"type\":\"object\",\"x-timeout-seconds\":30,"
 		  "\"x-safety\":true}",
-		    "{\"type\":\"object\"}", 30, true },
+		    TOOL_SCHEMA_ANY, 30, true },
 		{ "{\"x-safety\":false,\"x-timeout-seconds\":120,"
 		  "\"properties\":{\"x-safety\":{\"type\":\"integer\","
 		  "\"x-clamp\":true,\"maximum\":3}}}",
@@ -232,12 +233,11 @@ TEST(extensions_are_read_and_hidden)
 		    120, false },
 		{ "{\"type\":\"object\",\"x-timeout-seconds\":121,"
 		  "\"x-safety\":\"yes\"}",
-		    "{\"type\":\"object\"}", 0, false },
+		    TOOL_SCHEMA_ANY, 0, false },
 		{ "{\"type\":\"object\",\"x-timeout-seconds\":0.5}",
-		    "{\"type\":\"object\"}", 0, false },
-		{ "{\"type\":\"object\",\"x-maker\":1}",
-		    "{\"type\":\"object\",\"x-maker\":1}", 0, false },
-		{ "{\"type\":\"object\"}", "{\"type\":\"object\"}", 0, false },
+		    TOOL_SCHEMA_ANY, 0, false },
+		{ "{\"type\":\"object\",\"x-maker\":1}", TOOL_SCHEMA_ANY, 0,
+		    false },
 	};
 	char skills[512];
 

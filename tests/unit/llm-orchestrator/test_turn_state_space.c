@@ -129,11 +129,12 @@ key_of(const struct node *n, char dst[KEY_MAX])
 	const size_t parts[] = { t->phase, t->awaited, t->model_deferred,
 		t->emotion_known, t->mode, t->memory, t->routed,
 		t->route.action, t->route.rest.n > 0, t->round, t->offered,
-		t->corrected, t->recalled, t->overflow, t->has_text,
-		t->model_failed, t->text.n > 0, n->owed.slot, n->owed.load,
-		n->owed.observe, n->owed.filter, n->owed.memory, n->owed.tools,
-		t->listed, t->more, t->replies, n->owed.act, n->owed.think,
-		n->owed.store, n->owed.saved, t->unsaved, t->committed };
+		t->corrected, t->recalled, t->searched, t->overflow,
+		t->has_text, t->model_failed, t->text.n > 0, n->owed.slot,
+		n->owed.load, n->owed.observe, n->owed.filter, n->owed.memory,
+		n->owed.tools, t->listed, t->more, t->replies, n->owed.act,
+		n->owed.think, n->owed.store, n->owed.saved, t->unsaved,
+		t->committed };
 	for (size_t i = 0; i < NELEM(parts); i++)
 		dst[at++] = (char)parts[i];
 	for (size_t i = 0; i < t->round; i++)

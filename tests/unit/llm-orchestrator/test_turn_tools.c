@@ -204,6 +204,58 @@ TEST(more_tools_are_found_if_some_are_not_shown)
 	ck_assert_int_eq(t.calls[0].outcome, TURN_UNKNOWN);
 }
 
+/* Not in the last round, where it could not be called. */
+TEST(what_is_found_can_be_called_in_the_same_turn)
+{
+	struct turn t;
+
+	/* The first search adds a round. */
+	call_model(&t, 1);
+	ck_assert(turn_may_search(&t));
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_more, 1), "find 0");
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "model skills");
+	ck_assert(!turn_may_search(&t));
+	turn_ck_actions(&t, turn_fixture_completion("", call_more, 1),
+	    "model skills !call");
+	ck_assert_int_eq(t.calls[1].outcome, TURN_UNKNOWN);
+
+	call_model(&t, 1);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_more, 1), "find 0");
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "model skills");
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_read, 1), "read 1");
+
+	/* A second one needs a round of its own. */
+	call_model(&t, 2);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_more, 1), "find 0");
+	turn_ck_actions(&t, turn_fixture_result(0, TURN_OK), "model skills");
+	ck_assert(turn_may_search(&t));
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", call_more, 1), "find 1");
+	turn_ck_actions(&t, turn_fixture_result(1, TURN_OK), "model skills");
+	ck_assert(!turn_may_search(&t));
+}
+
+TEST(what_is_found_beside_a_call_that_ends_the_calls_is_not_named)
+{
+	const struct turn_call calls[] = { MORE, WRITE("write") };
+	struct turn_event found = turn_fixture_result(0, TURN_OK);
+	struct turn t;
+
+	call_model(&t, 4);
+	turn_ck_actions(
+	    &t, turn_fixture_completion("", calls, 2), "find 0 call 1");
+	found.output = STR("[\"fs__a\"]");
+	turn_ck_actions(&t, found, "");
+	turn_ck_actions(&t, turn_fixture_result(1, TURN_NOT_CONFIRMED),
+	    "model skills !call");
+	ck_assert_int_eq(t.calls[0].outcome, TURN_DEFERRED);
+	ck_assert_uint_eq(t.calls[0].output.n, 0);
+}
+
 /* What was only read is no effect to report. */
 TEST(a_failed_model_fails_a_turn_that_only_read)
 {

@@ -12,7 +12,11 @@
 #define BODY_TOOLS   TOOL("control_light") "," TOOL("set_head_motion")
 #define MEMORY_TOOLS TOOL("recall_memory") "," TOOL("forget_memory")
 #define TOOLS        "\"tools\":[" BODY_TOOLS "," MEMORY_TOOLS "],"
-#define USER(text)   "{\"role\":\"user\",\"content\":\"" text "\"}"
+#define FILE_TOOLS                                     \
+	"\"tools\":[" TOOL("fs__write_file") "," TOOL( \
+	    "fs__read_text_file") "," TASK_TOOLS "],"
+#define TASK_TOOLS TOOL("run_task") "," TOOL("answer_task")
+#define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
 
 #define LIT                                                                 \
 	"{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":" \
@@ -75,6 +79,26 @@ static const struct {
 	{ "{\"model\":\"m\",\"messages\":[" USER("变绿") "," LIT "," USER(
 	      "再关掉它") "]}",
 	    "我听到你说：再关掉它", "" },
+	/* Files, of any server. */
+	{ "{\"model\":\"m\"," FILE_TOOLS
+	  "\"messages\":[" USER("把 a.txt 里的内容读给我听") "]}",
+	    NULL, "fs__read_text_file {\"path\":\"a.txt\"}|" },
+	{ "{\"model\":\"m\"," FILE_TOOLS
+	  "\"messages\":[" USER("把「你好」写到b-1.md里") "]}",
+	    NULL,
+	    "fs__write_file {\"path\":\"b-1.md\",\"content\":\"你好\"}|" },
+	{ "{\"model\":\"m\"," FILE_TOOLS
+	  "\"messages\":[" USER("读一读. 3.") "]}",
+	    "我听到你说：读一读. 3.", "" },
+	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER("读 a.txt") "]}",
+	    "我听到你说：读 a.txt", "" },
+	/* Tasks. */
+	{ "{\"model\":\"m\"," FILE_TOOLS
+	  "\"messages\":[" USER("交给 codex 去做") "]}",
+	    NULL, "run_task {\"task\":\"交给 codex 去做\"}|" },
+	{ "{\"model\":\"m\"," FILE_TOOLS
+	  "\"messages\":[" USER("告诉它「Ann」") "]}",
+	    NULL, "answer_task {\"answer\":\"Ann\"}|" },
 	/* The part that the system prompt quotes. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[{\"role\":\"system\","
 	  "\"content\":\"只回应还剩下的部分：「点一下脑袋」。\"}," USER(

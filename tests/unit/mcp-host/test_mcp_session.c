@@ -145,7 +145,8 @@ TEST(after_any_error_of_a_probe_initialize_is_sent_unless_it_must_be_modern)
 	ck_assert(error(sent("server/discover"), RPC_UNSUPPORTED_VERSION));
 	(void)sent("initialize");
 	begin(MCP_ERA_UNKNOWN, false);
-	ck_assert(mcp_session_on_failed(s, sent("server/discover"), &step));
+	ck_assert(mcp_session_on_failed(
+	    s, sent("server/discover"), STR("HTTP status 404"), &step));
 	(void)sent("initialize");
 	begin(MCP_ERA_MODERN, true);
 	ck_assert(error(sent("server/discover"), RPC_UNKNOWN_METHOD));

@@ -37,6 +37,8 @@ TEST(the_maps_are_those_of_the_lexicon)
 	maps_check("first_char_of_words", &lexicon_words, first_char_of_words);
 	maps_check("first_char_of_holidays", &lexicon_holidays,
 	    first_char_of_holidays);
+	maps_check(
+	    "first_char_of_idioms", &lexicon_idioms, first_char_of_idioms);
 }
 
 TEST(most_characters_begin_nothing)
