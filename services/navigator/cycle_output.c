@@ -363,6 +363,8 @@ output_braces(struct str s)
 {
 	size_t from = 0, to = s.n;
 
+	if (s.n == 0)
+		return s;
 	while (from < s.n && s.p[from] != '{')
 		from++;
 	while (to > from && s.p[to - 1] != '}')
