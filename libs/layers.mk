@@ -70,6 +70,7 @@ USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc
 USES_mcp-host         := core wire bus state procsup search tool http httpc svc
+USES_navigator        := core wire bus state search persona llm svc
 
 # Programs in a folder of the service whose sources they share: folder, then
 # what they may include.

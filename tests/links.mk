@@ -74,7 +74,7 @@ build/fuzz/tests/fuzz/profile.o: private CPPFLAGS += -iquote services/memory-wor
 build/fuzz/tests/fuzz/stores.o: private CPPFLAGS += -iquote services/memory-worker
 # Completions of a model that summarises a conversation.
 SRC_fuzz_extraction := $(addprefix services/memory-worker/,\
-	summary/extraction.c summary/memory_policy.c summary/summary_prompt.c \
+	summary/extraction.c summary/summary_prompt.c \
 	store/memory_record.c)
 LINKS_fuzz_extraction := search wire core
 build/fuzz/tests/fuzz/extraction.o: private CPPFLAGS += -iquote services/memory-worker
@@ -200,5 +200,12 @@ SRC_fuzz_result_content := $(addprefix services/mcp-host/,result_content.c clean
 LINKS_fuzz_result_content := tool
 build/fuzz/tests/fuzz/tool_name.o build/fuzz/tests/fuzz/result_content.o: \
     private CPPFLAGS += -iquote services/mcp-host
+LINKS_PKG_navigator := jansson libnats
+BINS_navigator := llm-sim llm-orchestrator
+# What models have thought.
+SRC_fuzz_cycle_output := services/navigator/cycle_output.c
+LINKS_fuzz_cycle_output := wire core
+build/fuzz/tests/fuzz/cycle_output.o: private CPPFLAGS += \
+    -iquote services/navigator
 LINKS_PKG_alarm-clock := jansson libnats
 LINKS_alarm-clock := state alarm

@@ -26,6 +26,7 @@ star-hub: {admin: 9122, http: 9014, needs: [nats, redis], drain: 20, linger: 5}
 engine-runner: {admin: 9118, needs: [nats, redis], drain: 600, disk: true, image_name: engine-runner-engines}
 mcp-host: {admin: 9119, needs: [nats, redis], drain: 20}
 alarm-clock: {admin: 9121, needs: [nats, redis], drain: 10}
+navigator: {admin: 9120, needs: [nats, redis, llm], drain: 10}
 llm-sim: {admin: 9117, http: 9080, needs: [nats], drain: 10, demo: true}
 body-sim: {admin: 9111, http: 9011, needs: [mqtt], drain: 10, demo: true}
 {{- end -}}

@@ -382,4 +382,32 @@
 #define SPEECH_LAST   15
 #define SPEECH_TTL_MS 172800000
 
+/*
+ * nav: hash, of a user and soul: turns (completed since the newest cycle), why
+ * (the highest trigger that waits), seen (the newest events, tokens of their
+ * ids, each with a space after it), session, term (ids), at (ms; when the
+ * newest cycle began), day, used (cycles of that day), n (all cycles), since
+ * (turns since the mind link was stored); while a cycle runs: id, run (its
+ * trigger), tries, out (what it has decided, navigator_output); expires. Sorted
+ * set, of each bucket: user:soul (tokens) by when a cycle is due (ms), or its
+ * claim ends.  Mind link: string: mind_link, JSON; expires.
+ */
+#define NAV_FORMAT    "1"
+#define KEY_NAV_PRE   "soul:nav:"
+#define KEY_NAV       KEY_NAV_PRE "{#}:%:%"
+#define KEY_NAV_DUE   "soul:nav:{#}:due:1"
+#define KEY_MIND_LINK "soul:link:{#}:%:%:1"
+#define NAV_TTL_MS    2592000000
+/* Triggers of cycles; of several that wait the highest counts. */
+#define NAV_TRIGGER_IDLE    1
+#define NAV_TRIGGER_RESULT  2
+#define NAV_TRIGGER_COUNT   3
+#define NAV_TRIGGER_EMOTION 4
+/* Ids of events that are remembered. */
+#define NAV_SEEN_MAX 16
+#define NAV_DAY_MS   86400000
+/* A mind link is removed after this time, or so many completed turns. */
+#define MIND_LINK_TTL_MS 7200000
+#define MIND_LINK_TURNS  3
+
 #endif /* !STATE_KEYS_H */

@@ -32,6 +32,9 @@ soul_delete_begin(struct state *s, struct str user, struct str id,
 	call_key(&c, KEY_USER_TERMINALS, user, STR_NONE);
 	call_key(&c, KEY_USER_DELETING, user, STR_NONE);
 	call_key(&c, KEY_STAR_PLACE, user, id);
+	call_key(&c, KEY_NAV, user, id);
+	call_key(&c, KEY_MIND_LINK, user, id);
+	call_key_of(&c, KEY_NAV_DUE, user, STR_NONE);
 	call_token(&c, user);
 	call_token(&c, id);
 	return call_run(s, &c, 2, terminals);

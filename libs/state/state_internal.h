@@ -423,7 +423,7 @@ enum rc bucket_timers_next(struct state *s, const char *pattern,
 
 /* ---- record.c: calls of scripts ---- */
 
-#define SCRIPT_KEYS_MAX 10
+#define SCRIPT_KEYS_MAX 13
 #define SCRIPT_ARGS_MAX 520
 #define SCRIPT_NUMS_MAX 8
 #define SCRIPT_IDS_MAX  6

@@ -101,6 +101,7 @@ struct turn_entered {
 	/* Of its session, if it has begun; absent: none (state/session.h). */
 	struct str summary, pending, approval;
 	struct session_notes notes;
+	struct str mind_link; /* if it has begun, of its soul (state/nav.h) */
 };
 
 /*

@@ -98,6 +98,8 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 			    record_text(&more, state_reply_at(r, 7));
 			session_notes_parse(
 			    &more, state_reply_at(r, 8), &out->notes);
+			out->mind_link =
+			    record_text(&more, state_reply_at(r, 9));
 		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);
@@ -116,8 +118,10 @@ turn_call_enter(struct script_call *c, const struct turn_slot *p,
 	call_key(c, KEY_SESSION_MESSAGES, k->user_id, k->session_id);
 	call_key_of(c, KEY_IDLE, k->user_id, STR_NONE);
 	call_key(c, KEY_USER_SESSIONS, k->user_id, STR_NONE);
-	if (e->input != NULL)
+	if (e->input != NULL) {
 		call_key(c, KEY_SOUL, k->user_id, e->input->soul);
+		call_key(c, KEY_MIND_LINK, k->user_id, e->input->soul);
+	}
 	call_pack(c);
 	call_tokens(c, p->instance, ':', p->turn_id);
 	call_token(c, p->turn_id);

@@ -104,6 +104,8 @@ static const struct member iface_streams[] = {
 	{ "holds", JSON_STRING, UNIQUE },
 	{ "manager", JSON_STRING, 0 },
 	{ "consumers", JSON_ARRAY, 0 },
+	/* Names of durable consumers, each its consumer's, '-' and a word. */
+	{ "durables", JSON_ARRAY, OPTIONAL },
 	{ "readers", JSON_ARRAY, 0 },
 	{ "viewers", JSON_ARRAY, 0 },
 	{ "description", JSON_STRING, 0 },

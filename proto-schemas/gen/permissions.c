@@ -159,6 +159,34 @@ nats_reads(const json_t *stream, const char *who)
 	return gen_lists(stream, "viewers", who) ? 2 : 0;
 }
 
+static void
+nats_add_consumer(const char *stream, const char *name, struct nats_rights *out)
+{
+	nats_add(&out->publish,
+	    gen_printf("$JS.API.CONSUMER.DURABLE.CREATE.%s.%s", stream, name));
+	nats_add(&out->publish, gen_printf("$JS.ACK.%s.%s.>", stream, name));
+	nats_add(
+	    &out->subscribe, gen_printf("soul.deliver.%s.%s", stream, name));
+}
+
+/* Its durables have its name, or are listed, and their names begin with it. */
+static void
+nats_add_consumers(const json_t *e, const char *who, struct nats_rights *out)
+{
+	const char *stream = gen_of(e, "name");
+	size_t n = strlen(who), found = 0, i;
+	json_t *d;
+	json_array_foreach (json_object_get(e, "durables"), i, d) {
+		const char *name = json_string_value(d);
+		if (strncmp(name, who, n) != 0 || name[n] != '-')
+			continue;
+		nats_add_consumer(stream, name, out);
+		found++;
+	}
+	if (found == 0)
+		nats_add_consumer(stream, who, out);
+}
+
 /* Publishers may create a stream; only its manager may change it. */
 static void
 nats_add_streams(const struct gen *g, const char *who, struct nats_rights *out)
@@ -185,15 +213,8 @@ nats_add_streams(const struct gen *g, const char *who, struct nats_rights *out)
 		for (size_t k = 0; k < nats_reads(e, who); k++)
 			nats_add(p,
 			    gen_printf("$JS.API.STREAM.%s.%s", reads[k], name));
-		if (!gen_lists(e, "consumers", who))
-			continue;
-		/* A durable consumer has the name of its service. */
-		nats_add(p,
-		    gen_printf(
-			"$JS.API.CONSUMER.DURABLE.CREATE.%s.%s", name, who));
-		nats_add(p, gen_printf("$JS.ACK.%s.%s.>", name, who));
-		nats_add(&out->subscribe,
-		    gen_printf("soul.deliver.%s.%s", name, who));
+		if (gen_lists(e, "consumers", who))
+			nats_add_consumers(e, who, out);
 	}
 }
 

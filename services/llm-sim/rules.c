@@ -12,6 +12,10 @@
 
 #define RULES_SUMMARY_MAX 200
 #define RULES_TEXT_MAX    65536
+/* What a soul thinks between turns. */
+#define RULES_SUGGESTION                                                  \
+	"{\"suggestion\":\"先安慰主人，少讲道理，多听。\"," \
+	"\"intent\":\"comfort\",\"psyche_delta\":{\"intimacy\":0.1}}"
 
 /* Words of the user, the tool they call, and its arguments. */
 static const struct {
@@ -105,6 +109,16 @@ rules_last_message(const struct wire_llm_chat_request *req,
 			return &req->messages[i - 1];
 	}
 	return NULL;
+}
+
+/* Whether the system prompt contains text. */
+static bool
+rules_system_has(const struct wire_llm_chat_request *req, struct str text)
+{
+	const struct wire_llm_chat_request_messages *m =
+	    rules_last_message(req, WIRE_LLM_CHAT_REQUEST_MESSAGES_ROLE_SYSTEM);
+
+	return m != NULL && str_find(m->content, text) >= 0;
 }
 
 static bool
@@ -390,6 +404,10 @@ rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
 	struct str text = rules_user_text(req);
 
 	*out = (struct rules_result){ 0 };
+	if (rules_system_has(req, STR("潜意识"))) {
+		out->text = STR(RULES_SUGGESTION);
+		return RC_OK;
+	}
 	if (rules_wants_summary(req)) {
 		out->text = rules_summary(req, a);
 		return out->text.p != NULL ? RC_OK : RC_TOOBIG;
@@ -407,7 +425,10 @@ rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
 		rules_call_last_tool(req, text, out);
 	if (out->n > 0)
 		return RC_OK;
-	out->text = arena_printf(a, "我听到你说：%.*s", STR_ARG(text));
+	out->text = arena_printf(a, "%s：%.*s",
+	    rules_system_has(req, STR("【直觉】")) ? "我在听，你说"
+						   : "我听到你说",
+	    STR_ARG(text));
 	return out->text.p != NULL ? RC_OK : RC_TOOBIG;
 }
 

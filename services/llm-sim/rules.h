@@ -31,7 +31,8 @@ struct rules_result {
 
 /*
  * rules_apply(req, a, out):
- * In this order: a request for a summary gets the last user text, shortened;
+ * In this order: a soul that thinks between turns (潜意识) gets a suggestion; a
+ * request for a summary gets the last user text, shortened;
  * results of its own tool calls are repeated; the rows of the table whose words
  * occur and whose tool is offered are called, else tools for files, else those
  * for tasks; "it" is the last tool called;

@@ -2,7 +2,7 @@
 --
 -- KEYS: soul, its state, its log, its terminals, the user's souls, their names,
 --       ticks, the user's terminals, the user's deletions, its home (state/
---       star_home.h)
+--       star_home.h), its cycles, its mind link, due cycles (state/nav.h)
 -- ARGV: user, soul (tokens)
 -- Result: {OK, {tokens of terminals that may be bound to it}}, NOENT
 --
@@ -28,12 +28,14 @@ if not known then return { RC_OK, terminals } end
 -- Keys of another type must fail before the first write.
 call('ZCARD', KEYS[5])
 call('ZCARD', KEYS[7])
+call('ZCARD', KEYS[13])
 local name = call('HGET', KEYS[1], 'name')
 if name and call('HGET', KEYS[6], name) == soul then
   call('HDEL', KEYS[6], name)
 end
 call('ZREM', KEYS[5], soul)
 call('ZREM', KEYS[7], ARGV[1] .. ':' .. soul)
+call('ZREM', KEYS[13], ARGV[1] .. ':' .. soul)
 call('HSET', KEYS[9], soul, now)
-call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[10])
+call('DEL', KEYS[1], KEYS[2], KEYS[3], KEYS[10], KEYS[11], KEYS[12])
 return { RC_OK, terminals }

@@ -2,7 +2,7 @@
 -- its input if it is the head at once.
 --
 -- KEYS: as lib_turn_queue, retry key (without the digest), messages, idle,
---       the user's sessions; with the input: its soul
+--       the user's sessions; with the input: its soul, that one's mind link
 -- ARGV: packed: entry (instance:turn), turn, user, session, instance (tokens),
 --       trace id, alive (ms), the most turns, acting (1: a terminal may act),
 --       and, unless the input is stored later, max, soul, terminal, idle_ms,
@@ -12,7 +12,7 @@
 --         the input is not stored yet: seq of the last event, whether a client
 --         follows the session, its summary, what was left open before, the
 --         call that waits for an approval, {JSON, …}: the notes of the
---         session's runs (lib_run_notes)},
+--         session's runs (lib_run_notes), the mind link},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
 --         {NOENT} if there is no such soul
 -- Computed keys: the retry key, the record of the turn it repeats, the user's
@@ -65,6 +65,7 @@ if rejected then return { rejected } end
 
 local notes = begins and read_notes(bucket_key(KEY_USER_RUN_NOTES_PRE, user_id,
   KEY_USER_RUN_NOTES_POST), session_id)
+local link = begins and call('GET', KEYS[11])
 local seq, begun = false, false
 if begins then seq, begun = store_input(s, input, stored) end
 -- A command that Redis rejects for lack of memory comes first: after another
@@ -88,4 +89,4 @@ call('HSET', turn, 'v', TURN_FORMAT, 'u', user_id, 's', session_id, 'i',
 call('PEXPIRE', turn, "TURN_BEGUN_TTL_MS")
 if not begins then return { RC_OK, #live, stored } end
 return { RC_OK, #live, stored, seq, is_followed(s), s.fields[10],
-  s.fields[11], s.fields[12], notes }
+  s.fields[11], s.fields[12], notes, link }

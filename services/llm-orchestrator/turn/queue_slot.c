@@ -201,6 +201,7 @@ slot_begun(struct slot_entering *s, struct wall before)
 	r->left_open = s->in.pending;
 	r->approval = s->in.approval;
 	r->notes = s->in.notes;
+	r->mind_link = s->in.mind_link;
 	r->acting = r->early.sent;
 	r->fenced = before;
 	reply_stream_started(r, &s->stored.events);

@@ -14,6 +14,7 @@
 #include "reply/reply_compose.h"
 #include "reply/reply_stream.h"
 #include "reply/turn_event.h"
+#include "state/nav.h"
 #include "state/session.h"
 #include "state/terminal.h"
 #include "tools/approval.h"
@@ -304,6 +305,17 @@ turn_prefetch_drop(struct turn_run *r)
 	r->prefetch = NULL;
 }
 
+/* Only a hunch: without it the turn goes on. */
+static void
+load_mind_link(struct turn_run *r)
+{
+	const struct nav_key k = { r->req->user_id, r->facts.soul_id };
+	enum rc rc = mind_link_read(r->o->state, &k, r->a, &r->facts.mind_link);
+
+	if (rc != RC_OK)
+		log_debug("turn.mind_link", LOG_RC(rc));
+}
+
 static enum rc
 load_read_session(struct turn_run *r)
 {
@@ -312,6 +324,7 @@ load_read_session(struct turn_run *r)
 
 	if (r->begun) {
 		r->facts.approval = r->approval;
+		r->facts.mind_link = r->mind_link;
 		rc = run_report_take(r, &r->notes);
 		return rc == RC_OK ? unconfirmed_load(r, r->left_open) : rc;
 	}
@@ -324,6 +337,8 @@ load_read_session(struct turn_run *r)
 	}
 	if (rc == RC_OK && s.summary.n > 0)
 		r->facts.summary = arena_str(r->a, s.summary);
+	if (rc == RC_OK && r->facts.soul_id.n > 0)
+		load_mind_link(r);
 	if (rc == RC_OK)
 		r->facts.approval = arena_str(r->a, s.approval);
 	if (rc == RC_OK)

@@ -107,6 +107,7 @@ struct turn_facts {
 	struct str approval;  /* a call that waits for one; absent: none */
 	bool had_unconfirmed; /* the session stores some */
 	struct session_notes notes; /* of its runs, which this turn reports */
+	struct str mind_link;       /* its soul's hunch, JSON; absent: none */
 	struct buf filter; /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
@@ -141,6 +142,7 @@ struct turn_run {
 	/* If begun: by turns before; absent: nothing, none. */
 	struct str left_open, approval;
 	struct session_notes notes;
+	struct str mind_link;
 	bool acting;           /* recorded: a body may act */
 	bool announced;        /* its start event was appended, or may be */
 	bool model_last;       /* the last event was the model's */

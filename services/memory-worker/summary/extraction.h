@@ -14,7 +14,7 @@
 #include "core/arena.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "summary/memory_policy.h"
+#include "search/memory_policy.h"
 #include "wire/msgs.h"
 
 /* Memories of one completion; memories that one supersedes; its tags. */

@@ -17,9 +17,9 @@
 #include "core/arena.h"
 #include "core/loop.h"
 #include "core/trace.h"
+#include "search/memory_policy.h"
 #include "state/session.h"
 #include "store/ranking.h"
-#include "summary/memory_policy.h"
 #include "summary/summary_prompt.h"
 
 struct known_search;

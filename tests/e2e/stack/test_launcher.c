@@ -349,7 +349,7 @@ replace(struct local *l, const char *name, const char *script)
 	static const char *const all[] = { "llm-sim", "intent-filter",
 		"emotion-engine", "memory-worker", "llm-orchestrator",
 		"mqtt-bridge", "chat-gateway", "star-hub", "engine-runner",
-		"mcp-host", "alarm-clock", "body-sim" };
+		"mcp-host", "alarm-clock", "navigator", "body-sim" };
 	char dir[200], path[400], real[400];
 
 	snprintf(dir, sizeof(dir), "%s", tk_path("bin"));

@@ -9,6 +9,7 @@
 #include "core/mem.h"
 #include "state/alarm_entry.h"
 #include "state/mcp.h"
+#include "state/nav.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/speech.h"
@@ -236,6 +237,28 @@ put_alarms(struct gateway_fixture *b)
 	    RC_OK);
 }
 
+static void
+put_cycle(struct gateway_fixture *b, const char *soul)
+{
+	const struct nav_rule rule = { 1, 0, 0 };
+	const struct nav_event e = { .key = { STR("ann"), str_of(soul) },
+		.id = STR("turn_9"),
+		.session_id = STR("s1"),
+		.terminal_id = STR("t1"),
+		.turn = true };
+	struct nav_claim claim = { .lease_ms = 600000, .max = 1, .per_day = 1 };
+	struct nav_cycle_list list;
+	struct wall due;
+
+	ck_assert_int_eq(nav_note(b->db.s, &e, &rule, &due), RC_OK);
+	ck_assert_int_eq(state_bucket(e.key.user_id, &claim.bucket), RC_OK);
+	ck_assert_int_eq(nav_claim(b->db.s, &claim, b->db.arena, &list), RC_OK);
+	ck_assert_uint_eq(list.n, 1);
+	ck_assert_int_eq(mind_link_put(b->db.s, &list.cycle[0],
+			     STR("{\"suggestion\":\"secret\"}")),
+	    RC_OK);
+}
+
 /* Everything that a user may have. */
 static void
 put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
@@ -263,6 +286,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_star(b, soul);
 	put_runs(b);
 	put_mcp(b, str_of(soul));
+	put_cycle(b, soul);
 	put_alarms(b);
 }
 

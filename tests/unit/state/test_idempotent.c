@@ -30,6 +30,14 @@ static const struct state_script *const others[] = {
 	&script_memory_check_tombstone,
 	/* Events that the record counts already are not appended. */
 	&script_run_publish,
+	/* An event is counted a single time. */
+	&script_nav_note,
+	/* What was stored first stays; the same claim lasts for longer. */
+	&script_nav_decide,
+	/* A cycle that has ended is not ended. */
+	&script_nav_end,
+	/* It sets the same value. */
+	&script_mind_link_put,
 	/* A run that is to be canceled stays so. */
 	&script_run_cancel,
 	/* It sets the same note. */

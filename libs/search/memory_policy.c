@@ -1,7 +1,7 @@
 /*
  * Tables of phrases, and the share of common words and character pairs.
  */
-#include "summary/memory_policy.h"
+#include "search/memory_policy.h"
 
 #include "core/mem.h"
 #include "search/tokenizer.h"

@@ -7,8 +7,8 @@
  * sentence in another language is a statement unless it ends with a question
  * mark.
  */
-#ifndef MEMORY_WORKER_MEMORY_POLICY_H
-#define MEMORY_WORKER_MEMORY_POLICY_H
+#ifndef SEARCH_MEMORY_POLICY_H
+#define SEARCH_MEMORY_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,4 +41,4 @@ bool memory_policy_admits(const struct memory_policy *p, struct str text);
 /* memory_policy_stated(p, value): Whether a profile's value was stated. */
 bool memory_policy_stated(const struct memory_policy *p, struct str value);
 
-#endif /* !MEMORY_WORKER_MEMORY_POLICY_H */
+#endif /* !SEARCH_MEMORY_POLICY_H */

@@ -1,6 +1,6 @@
 /* Which memories may be stored. */
 #include "core/mem.h"
-#include "summary/memory_policy.h"
+#include "search/memory_policy.h"
 #include "testkit/testkit.h"
 
 TEST(statements_are_extracted)
