@@ -307,8 +307,7 @@ completion_system_text(
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
 	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
-		   notes = BUF_INIT(SYSTEM_MAX),
-		   hunch = BUF_INIT(SYSTEM_MAX);
+		   notes = BUF_INIT(SYSTEM_MAX), hunch = BUF_INIT(SYSTEM_MAX);
 
 	hunch_write(r->facts.mind_link, clock_wall(), &hunch);
 	p.hunch = buf_str(&hunch);
