@@ -15,7 +15,7 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
-#define MOVED 22
+#define MOVED 24
 
 /* One stack: its folder and its ports. */
 struct local {
@@ -51,6 +51,7 @@ static const struct {
 	{ "ENGINE_RUNNER_ADMIN_PORT", -1 },
 	{ "MCP_HOST_ADMIN_PORT", -1 },
 	{ "ALARM_CLOCK_ADMIN_PORT", -1 },
+	{ "NAVIGATOR_ADMIN_PORT", -1 },
 	{ "STAR_HUB_ADMIN_PORT", -1 },
 	{ "ENGINE_PROXY_ADMIN_PORT", -1 },
 };

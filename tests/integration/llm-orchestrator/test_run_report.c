@@ -98,14 +98,14 @@ TEST_T(a_task_that_was_spoken_about_is_not_reported_a_second_time, 60)
 	    "[{\"name\":\"speak\",\"description\":\"x\",\"input_schema\":"
 	    "{\"type\":\"object\",\"properties\":{}}}]");
 	orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
-	replies(&b, "你好。");
+	orch_ck_reply(&b, "你好。");
 	ends = begin_task(&b, a, "s1");
 	waits = begin_task(&b, a, "s1");
 	comes_to(&b, &ends, RUN_IS_SUCCEEDED);
 	comes_to(&b, &waits, RUN_IS_WAITING);
 	spoken_about(&b, "other");
 	spoken_about(&b, "demo");
-	replies(&b, "你好。\n" TASK "在等你回答。");
+	orch_ck_reply(&b, "你好。\n" TASK "在等你回答。");
 	orch_fixture_stop(&b);
 	arena_free(a);
 }
