@@ -7,6 +7,7 @@
 #include "core/buf.h"
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/trace.h"
 #include "fcmp/fcmp_write.h"
 #include "state/run.h"
 #include "svc/svc.h"
@@ -63,10 +64,14 @@ run_speech_send(struct runner *r, const struct run_record *rec, struct str text)
 {
 	struct arena *a = arena_new(ARENA_MAX);
 	struct buf b = BUF_INIT(ARENA_MAX);
-	struct bus_meta meta = { .deadline = { clock_wall().ms +
-				     WIRE_DEADLINE_MS_SPEAK } };
+	struct trace trace;
+	struct bus_meta meta = {
+		.deadline = { clock_wall().ms + WIRE_DEADLINE_MS_SPEAK },
+		.trace = &trace,
+	};
 	struct wire_speak_request m;
 
+	trace_new(&trace);
 	enum rc rc = run_speech_make(rec, text, a, &m);
 	if (rc == RC_OK)
 		rc = wire_encode(&wire_speak_request_desc, &m, &b, NULL);

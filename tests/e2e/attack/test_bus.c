@@ -78,7 +78,7 @@ static const struct {
 	const char *user, *send_line;
 } foreign[] = {
 	{ "chat-gateway", "PUB soul.result.victim-1.r 2\r\nhi\r\n" },
-	{ "chat-gateway", "PUB soul.body.main.victim-1.invoke 2\r\nhi\r\n" },
+	{ "chat-gateway", "PUB soul.body.main.x.emotion_update 2\r\nhi\r\n" },
 	{ "chat-gateway", "PUB soul.event.user_input.ada 2\r\nhi\r\n" },
 	{ "chat-gateway", "PUB $JS.API.STREAM.DELETE.SOUL_EVENTS 2\r\nhi\r\n" },
 	{ "chat-gateway", "PUB $JS.API.STREAM.PURGE.SOUL_JOBS 2\r\nhi\r\n" },

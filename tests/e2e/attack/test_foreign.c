@@ -15,7 +15,9 @@
 #include "testkit/stack/probe.h"
 #include "wire/iface.h"
 
-STACK_SHARED({ .locked = true })
+/* There are more routes than a token may use in a moment. */
+STACK_SHARED({ .locked = true,
+    .env = { [STACK_CHAT_GATEWAY] = { "RATE_TOKEN_BURST=100000" } } })
 
 #define GATEWAY (stack.service[STACK_CHAT_GATEWAY].http)
 

@@ -350,7 +350,7 @@ TEST_T(ids_are_never_interpreted, 240)
 {
 	struct client load = { &stack, "u-beside", "s1", STACK_BODY };
 	struct stack_proc hub = { 0 }, runner = { 0 }, proxy = { 0 };
-	struct stack_proc mcp = { 0 };
+	struct stack_proc mcp = { 0 }, alarms = { 0 };
 	json_t *all, *route;
 	size_t i, n = 0;
 
@@ -358,9 +358,11 @@ TEST_T(ids_are_never_interpreted, 240)
 	tk_write_file(tk_path("engine"), ENGINE);
 	stack_spawn_engines(&stack, tk_path("engine"), &runner, &proxy);
 	stack_spawn_mcp_host(&stack, NULL, &mcp);
+	stack_spawn_alarm_clock(&stack, &alarms);
 	stack_wait_ready(&hub);
 	stack_wait_ready(&runner);
 	stack_wait_ready(&mcp);
+	stack_wait_ready(&alarms);
 	client_select_soul(&stack, "u-beside", STACK_BODY,
 	    client_create_soul(&stack, "u-beside", "x", "INTJ"));
 	all = json_load_file("proto-schemas/interfaces.json", 0, NULL);

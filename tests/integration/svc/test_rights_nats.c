@@ -148,6 +148,35 @@ try_api(struct user *u, bool may, const char *verb, const char *stream,
 }
 
 static void
+try_consumer(struct user *u, bool may, const char *stream, const char *consumer)
+{
+	char subject[128];
+
+	try_api(u, may, "CONSUMER.DURABLE.CREATE", stream, consumer);
+	snprintf(subject, sizeof(subject), "$JS.ACK.%s.%s.1.1.1.1.0", stream,
+	    consumer);
+	publish(u, may, subject);
+	snprintf(
+	    subject, sizeof(subject), "soul.deliver.%s.%s", stream, consumer);
+	subscribe(u, may, subject);
+	publish(u, false, subject);
+}
+
+/* A consumer has its service's name, unless the stream names several. */
+static void
+try_consumers(struct user *u, const json_t *e)
+{
+	bool may = rights_fixture_lists(e, "consumers", u->name);
+	const char *name = rights_fixture_member(e, "name");
+	json_t *list = json_object_get(e, "durables"), *one;
+	size_t i;
+
+	try_consumer(u, may && list == NULL, name, u->name);
+	json_array_foreach (list, i, one)
+		try_consumer(u, may, name, json_string_value(one));
+}
+
+static void
 try_stream(struct user *u, const json_t *e)
 {
 	static const struct {
@@ -163,8 +192,6 @@ try_stream(struct user *u, const json_t *e)
 	bool keeps = strcmp(rights_fixture_member(e, "manager"), u->name) == 0;
 	bool reads = rights_fixture_lists(e, "readers", u->name);
 	bool views = rights_fixture_lists(e, "viewers", u->name);
-	bool consumes = rights_fixture_lists(e, "consumers", u->name);
-	char subject[128];
 	size_t i;
 
 	try_api(u, keeps || fills(u, e), "STREAM.CREATE", name, "");
@@ -172,15 +199,9 @@ try_stream(struct user *u, const json_t *e)
 	try_api(u, keeps || reads || views, "STREAM.INFO", name, "");
 	try_api(u, reads || views, "STREAM.MSG.GET", name, "");
 	try_api(u, reads, "STREAM.MSG.DELETE", name, "");
-	try_api(u, consumes, "CONSUMER.DURABLE.CREATE", name, u->name);
+	try_consumers(u, e);
 	for (i = 0; i < sizeof(never) / sizeof(*never); i++)
 		try_api(u, false, never[i].verb, name, never[i].tail);
-	snprintf(
-	    subject, sizeof(subject), "$JS.ACK.%s.%s.1.1.1.1.0", name, u->name);
-	publish(u, consumes, subject);
-	snprintf(subject, sizeof(subject), "soul.deliver.%s.%s", name, u->name);
-	subscribe(u, consumes, subject);
-	publish(u, false, subject);
 }
 
 static void

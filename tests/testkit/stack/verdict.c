@@ -202,21 +202,33 @@ verdict_mqtt(struct arena *a, const struct verdict_mqtt *m,
 	json_decref(j);
 }
 
-void
-verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
+/* NULL: it is of none. */
+static const struct wire_route *
+verdict_route(const struct verdict_http *h)
 {
 	size_t i;
 
-	arena_reset(a);
-	if (h->status >= 400) {
-		(void)verdict_decode(a, &wire_error_desc, h->body, v);
-		return;
-	}
-	for (i = 0; i < wire_routes_n; i++) {
+	for (i = 0; i < wire_routes_n; i++)
 		if (strcmp(wire_routes[i].method, h->method) == 0 &&
 		    verdict_matches(
 			str_of(wire_routes[i].path), str_of(h->path), '/', '{'))
-			break;
+			return &wire_routes[i];
+	return NULL;
+}
+
+void
+verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
+{
+	const struct wire_route *r = verdict_route(h);
+
+	arena_reset(a);
+	if (h->status >= 400) {
+		bool other =
+		    r != NULL && str_starts(str_of(r->name), STR("openai_"));
+		(void)verdict_decode(a,
+		    other ? &wire_openai_error_desc : &wire_error_desc, h->body,
+		    v);
+		return;
 	}
 	/*
 	 * The simulated model's control routes are not an interface of the
@@ -224,10 +236,10 @@ verdict_http(struct arena *a, const struct verdict_http *h, struct verdict *v)
 	 */
 	if (strncmp(h->path, "/sim/", 5) == 0)
 		return;
-	if (i == wire_routes_n)
+	if (r == NULL)
 		verdict_error(v, "status %d of an unknown route", h->status);
 	else if (h->status != 200 && h->status != 202)
 		verdict_error(v, "status %d", h->status);
 	else
-		(void)verdict_decode(a, wire_routes[i].response, h->body, v);
+		(void)verdict_decode(a, r->response, h->body, v);
 }
