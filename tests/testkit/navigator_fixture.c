@@ -63,13 +63,12 @@ fixture_serve(struct navigator_fixture *f)
 {
 	static const char *const subjects[] = { "soul.rpc.psyche.apply",
 		"soul.rpc.speak" };
-	natsSubscription *sub;
 
 	ck_assert_int_eq(natsConnection_Subscribe(&f->emotion, f->nc,
 			     "soul.rpc.emotion.state", fixture_on_emotion, f),
 	    NATS_OK);
 	for (size_t i = 0; i < NELEM(subjects); i++)
-		ck_assert_int_eq(natsConnection_Subscribe(&sub, f->nc,
+		ck_assert_int_eq(natsConnection_Subscribe(&f->peers[i], f->nc,
 				     subjects[i], fixture_on_request, f),
 		    NATS_OK);
 	f->psyche = tk_nats_listen(f->nc, subjects[0]);
@@ -151,12 +150,24 @@ navigator_fixture_start(struct navigator_fixture *f, int n)
 		navigator_fixture_spawn(f, i);
 }
 
+static void
+fixture_unsubscribe(struct navigator_fixture *f)
+{
+	natsSubscription *const all[] = { f->psyche, f->speak, f->jobs,
+		f->suggestions, f->notices, f->emotion, f->peers[0],
+		f->peers[1] };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		natsSubscription_Destroy(all[i]);
+}
+
 void
 navigator_fixture_stop(struct navigator_fixture *f)
 {
 	for (int i = 0; i < NAVIGATOR_FIXTURE_REPLICAS; i++)
 		tk_service_end(&f->nav[i]);
 	tk_service_end(&f->llm);
+	fixture_unsubscribe(f);
 	natsConnection_Destroy(f->nc);
 	tk_state_close(&f->db);
 	nats_Close();
