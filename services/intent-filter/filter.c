@@ -37,6 +37,8 @@ struct filter_run_state {
 	size_t usable;   /* intents that are ready or may become so */
 	size_t n_unused; /* intents that would drop a time */
 	uint64_t unused; /* the times that they would drop */
+	uint64_t delay;  /* those of the last intent that has any; 0: none */
+	size_t delayed;  /* its segment, or one that shares them */
 };
 
 /* ---- the intents of the response ---- */
@@ -177,6 +179,33 @@ filter_schedule(struct filter_run_state *r, const struct candidate *m,
 	return rc;
 }
 
+/*
+ * 十分钟后关灯并摇头: the time is that of both.  A comma, 然后 or a time of its
+ * own separates them.
+ */
+static bool
+filter_shares_delay(const struct filter_run_state *r, const struct candidate *m)
+{
+	static const struct str joints[] = { STR_INIT("并"), STR_INIT("并且"),
+		STR_INIT("而且"), STR_INIT("同时"), STR_INIT("顺便"),
+		STR_INIT("and") };
+	const struct segment *g = &r->segments[m->segment];
+	const struct segment *last = g - 1;
+
+	if (r->delay == 0 || m->segment != r->delayed + 1)
+		return false;
+	for (size_t i = 0; i < r->utterance.n_times; i++)
+		if (r->utterance.times[i].start >= g->start &&
+		    r->utterance.times[i].start < g->end)
+			return false;
+	const struct str gap = str_trim((struct str){
+	    r->utterance.cmd.text.p + last->end, g->start - last->end });
+	for (size_t i = 0; i < NELEM(joints); i++)
+		if (str_eq(gap, joints[i]))
+			return true;
+	return false;
+}
+
 static enum rc
 filter_add_intent(struct filter_run_state *r, struct candidate *m)
 {
@@ -190,6 +219,15 @@ filter_add_intent(struct filter_run_state *r, struct candidate *m)
 
 	if (rc != RC_OK)
 		return rc;
+	if (unused != 0) {
+		r->delay = unused;
+		r->delayed = m->segment;
+	} else if (status == WIRE_INTENT_STATUS_READY &&
+	    filter_shares_delay(r, m)) {
+		unused = r->delay;
+		r->delayed = m->segment;
+		status = WIRE_INTENT_STATUS_REJECTED;
+	}
 	*out = (struct wire_intent_filter_response_intents){
 		.intent_id = def->id,
 		.intent_name = def->name.p != NULL ? def->name : def->id,

@@ -29,7 +29,7 @@ struct navigator_fixture {
 	/* Requests to the other services. */
 	natsSubscription *psyche, *speak, *jobs, *suggestions, *notices;
 	natsSubscription *emotion;
-	natsSubscription *peers[2]; /* that reply to it */
+	natsSubscription *peers[2];           /* that reply to it */
 	double laziness, curiosity, intimacy; /* as the emotion-engine says */
 };
 

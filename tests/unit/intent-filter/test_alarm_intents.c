@@ -371,6 +371,41 @@ TEST(an_action_at_a_time_is_scheduled)
 	}
 }
 
+/* Both are done then, none now. */
+TEST(actions_that_are_joined_share_their_time)
+{
+	static const char *const at[] = { "{" IN("17:50:00") "}", NULL };
+	static const char joined[] =
+	    "[{\"id\":\"light\",\"match\":{\"keywords_any\":[\"关灯\"]},"
+	    "\"slots\":[{\"name\":\"skill\",\"default\":\"a\"}]},"
+	    "{\"id\":\"fan\",\"match\":{\"keywords_any\":[\"开风扇\"]},"
+	    "\"slots\":[{\"name\":\"skill\",\"default\":\"b\"}]}]";
+	static const char *const both[] = { "十分钟后关灯并开风扇",
+		"十分钟后关灯，开风扇" };
+
+	for (size_t i = 0; i < NELEM(both); i++) {
+		json_t *r = alarms_run(joined, both[i], ALARMS | MULTI);
+		json_t *n = filter_fixture_intent(r, 1, "normalized"), *when;
+
+		filter_fixture_equal(filter_fixture_intent(r, 0, "status"),
+		    "\"system\"", both[i]);
+		filter_fixture_equal(filter_fixture_intent(r, 1, "status"),
+		    at[i] != NULL ? "\"system\"" : "\"ready\"", both[i]);
+		if (at[i] != NULL) {
+			when = json_pack("{s:O, s:O}", "rule",
+			    json_object_get(n, "rule"), "zone",
+			    json_object_get(n, "zone"));
+			filter_fixture_equal(when, at[i], both[i]);
+			json_decref(when);
+		}
+		json_decref(r);
+	}
+	/* Nor now without alarms. */
+	json_t *r = alarms_run(joined, both[0], MULTI);
+	ck_assert_str_eq(filter_fixture_action(r), "fallback_reasoning");
+	json_decref(r);
+}
+
 /* As without the option: how long, conditions, what is over. */
 static const char *const rejected[] = { "关灯十分钟", "昨天关灯",
 	"等他回来再关灯", "如果十分钟后没人就关灯", "别在十分钟后关灯" };
