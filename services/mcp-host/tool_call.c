@@ -35,6 +35,7 @@
 #define IMAGE_TYPE_MAX 64
 /* Bytes of a text of an error, and of progress. */
 #define ERROR_MAX    2048
+#define USE_ARENA    4096
 #define PROGRESS_MAX 256
 
 /* ---- replies ---- */
@@ -484,16 +485,44 @@ call_count(struct tool_call *t)
 	    (double)mono_diff_ns(clock_mono(), t->began) / 1e9);
 }
 
+/* A use of a tool that is stored while the reply is on its way. */
+struct call_use {
+	struct host *host;
+	struct arena *a;
+	struct str user_id, session_id;
+	struct mcp_used used;
+};
+
+static void
+call_use_fiber(void *arg)
+{
+	struct call_use *u = arg;
+
+	/* It only ranks the next list. */
+	(void)!mcp_used_add(
+	    u->host->state, u->user_id, u->session_id, &u->used);
+	svc_release(u->host->svc);
+	arena_free(u->a);
+}
+
 static void
 call_remember_use(struct tool_call *t)
 {
-	const struct mcp_used used = { str_of(t->tool->server->conf->name),
-		t->tool->tool->name };
+	struct arena *a = arena_new(USE_ARENA);
+	struct call_use *u = arena_alloc(a, sizeof(*u));
 
-	/* It only ranks the next list. */
-	if (t->rep.ok)
-		(void)!mcp_used_add(
-		    t->host->state, t->q->user_id, t->q->session_id, &used);
+	if (!t->rep.ok || u == NULL) {
+		arena_free(a);
+		return;
+	}
+	*u = (struct call_use){ .host = t->host,
+		.a = a,
+		.user_id = arena_str(a, t->q->user_id),
+		.session_id = arena_str(a, t->q->session_id),
+		.used = { arena_str(a, str_of(t->tool->server->conf->name)),
+		    arena_str(a, t->tool->tool->name) } };
+	svc_hold(t->host->svc);
+	fiber_start(call_use_fiber, u);
 }
 
 static void
