@@ -98,6 +98,9 @@ effect_suggestion(struct cycle_run *x)
 		e.psyche_state = buf_str(&b);
 	rc = svc_event_send(x->n->svc, &e);
 	buf_free(&b);
+	/* It is not sent a second time once the cycle has ended. */
+	if (rc == RC_OK)
+		rc = peer_flush(x->n->bus);
 	return effect_event(x, "suggestion", rc);
 }
 
