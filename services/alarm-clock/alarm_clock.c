@@ -207,7 +207,7 @@ clock_stop(void *arg)
 	due_free(c);
 	state_free(c->state);
 	worker_free(c->workers);
-	alarm_tools_free(c->tools);
+	own_tools_free(c->tools);
 	while ((z = map_next(c->zones, &pos, NULL)) != NULL)
 		zone_free(z);
 	map_free(c->zones);

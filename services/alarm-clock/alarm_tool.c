@@ -1,14 +1,6 @@
 #include "alarm_tool.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "core/mem.h"
-#include "wire/schema.h"
-
-/* Digits of a revision. */
-#define REVISION_DIGITS 16
-#define TIMEOUT_S       10
+#define TIMEOUT_S 10
 
 #define TEXT_OF(name, max, what)                                   \
 	"\"" name "\":{\"type\":\"string\",\"maxLength\":" max "," \
@@ -31,9 +23,7 @@
 	    "Without alarm_id: text that the alarm's text has.")
 
 /* Words of a language model's context: each says what it needs to know. */
-static const struct {
-	struct str name, description, schema;
-} alarm_rows[ALARM_TOOLS_N] = {
+static const struct own_tool_row alarm_rows[ALARM_TOOLS_N] = {
 	[ALARM_TOOL_SET] = { STR_INIT("set_alarm"),
 	    STR_INIT(
 		"Set an alarm, a timer or a reminder, which is spoken to the "
@@ -73,80 +63,11 @@ static const struct {
 		     "\"additionalProperties\":false}") },
 };
 
-static void
-alarm_tool_init(struct alarm_tool *t, enum alarm_tool_kind kind)
-{
-	const struct tool_definition d = { alarm_rows[kind].name,
-		alarm_rows[kind].description, alarm_rows[kind].schema };
-
-	*t = (struct alarm_tool){ .kind = kind,
-		.name = d.name,
-		.description = d.description,
-		.schema = d.schema };
-	/* The rows are constants. */
-	if (tool_definition_digest(&d, t->definition) != RC_OK ||
-	    wire_schema_new(d.schema, &t->arguments, NULL) != RC_OK)
-		abort();
-}
-
-struct alarm_tools *
+struct own_tools *
 alarm_tools_new(void)
 {
-	struct alarm_tools *t = mem_zalloc(sizeof(*t));
-	struct str parts[ALARM_TOOLS_N];
-	char digest[TOOL_DIGEST_MAX];
-	int i;
-
-	for (i = 0; i < ALARM_TOOLS_N; i++) {
-		alarm_tool_init(&t->list[i], (enum alarm_tool_kind)i);
-		parts[i] = str_of(t->list[i].definition);
-	}
-	tool_digest(parts, NELEM(parts), digest);
-	(void)snprintf(
-	    t->revision, sizeof(t->revision), "%.*s", REVISION_DIGITS, digest);
-	return t;
-}
-
-void
-alarm_tools_free(struct alarm_tools *t)
-{
-	if (t == NULL)
-		return;
-	for (int i = 0; i < ALARM_TOOLS_N; i++)
-		wire_schema_free(t->list[i].arguments);
-	free(t);
-}
-
-const struct alarm_tool *
-alarm_tools_find(const struct alarm_tools *t, struct str name)
-{
-	for (int i = 0; i < ALARM_TOOLS_N; i++)
-		if (str_eq(t->list[i].name, name))
-			return &t->list[i];
-	return NULL;
-}
-
-void
-alarm_tools_define(const struct alarm_tools *t,
-    struct wire_tool_definition list[ALARM_TOOLS_N])
-{
-	for (int i = 0; i < ALARM_TOOLS_N; i++) {
-		const struct alarm_tool *tool = &t->list[i];
-
-		list[i] = (struct wire_tool_definition){ .name = tool->name,
-			.server = STR(ALARM_PROVIDER),
-			.tool = tool->name,
-			.description = tool->description,
-			.schema = tool->schema,
-			.policy = WIRE_TOOL_DEFINITION_POLICY_AUTO,
-			.timeout_s = TIMEOUT_S,
-			.definition = str_of(tool->definition) };
-	}
-}
-
-enum rc
-alarm_tool_check(
-    const struct alarm_tool *tool, struct str arguments, struct wire_err *err)
-{
-	return wire_schema_check(tool->arguments, arguments, err);
+	return own_tools_new(
+	    &(struct own_tools){
+		.provider = STR(ALARM_PROVIDER), .timeout_s = TIMEOUT_S },
+	    alarm_rows, ALARM_TOOLS_N);
 }

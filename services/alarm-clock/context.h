@@ -18,7 +18,7 @@
 #include "core/str.h"
 #include "state/state_conf.h"
 
-struct alarm_tools;
+struct own_tools;
 struct bucket_poll;
 struct buf;
 struct bus;
@@ -67,7 +67,7 @@ struct alarm_clock {
 	struct delivery_list deliveries;
 	size_t n_deliveries;
 	struct loop_timer extend, present;
-	struct alarm_tools *tools;
+	struct own_tools *tools;
 	char instance[ID_HEX32_MAX];
 	struct clock_metrics metrics;
 	bool extending, draining, stopping;

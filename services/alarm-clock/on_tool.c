@@ -19,7 +19,6 @@
 #include "wire/tree.h"
 #include "wire/wire.h"
 
-#define PRESENT_MS  5000
 #define MESSAGE_MAX 1024
 #define TEXT_MAX    12288
 
@@ -29,20 +28,19 @@ static void
 tool_on_present(void *arg)
 {
 	struct alarm_clock *c = arg;
-	const struct wire_tool_present m = { .provider = STR(ALARM_PROVIDER),
-		.instance = str_of(c->instance),
-		.revision = str_of(c->tools->revision) };
 	struct buf json = BUF_INIT(MESSAGE_MAX);
 	char subject[128];
 
 	loop_timer_set(c->loop, &c->present,
-	    mono_add_ms(clock_mono(), PRESENT_MS), tool_on_present, c);
+	    mono_add_ms(clock_mono(), OWN_TOOLS_PRESENT_MS), tool_on_present,
+	    c);
 	if (c->draining)
 		return;
 	(void)snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_TOOL_PRESENT,
 	    ALARM_PROVIDER);
 	/* While there is no connection, nobody is to know of it. */
-	if (wire_encode(&wire_tool_present_desc, &m, &json, NULL) == RC_OK)
+	if (own_tools_put_present(c->tools, str_of(c->instance), &json) ==
+	    RC_OK)
 		(void)!bus_publish(c->bus, subject, buf_str(&json), NULL);
 	buf_free(&json);
 }
@@ -64,32 +62,18 @@ tool_end(struct alarm_clock *c)
 static void
 tool_fail(struct svc_call *c, const char *code, struct str message)
 {
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct wire_tool_call_reply rep = { .call_id = q->call_id,
-		.state = WIRE_TOOL_CALL_REPLY_STATE_ENDED,
-		.has_ok = true,
-		.has_error = true,
-		.error = { str_of(code), message } };
+	const struct wire_tool_call_reply rep =
+	    own_tool_error(svc_call_request(c), code, message);
 
 	svc_reply(c, &rep);
 }
 
-/* A result, or the words of a tool that reports an error. */
 static void
 tool_reply(struct svc_call *c, bool ok, struct str text)
 {
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	struct wire_tool_call_reply rep = { .call_id = q->call_id,
-		.state = WIRE_TOOL_CALL_REPLY_STATE_ENDED,
-		.has_ok = true,
-		.ok = ok,
-		.text = text };
+	const struct wire_tool_call_reply rep =
+	    own_tool_text(svc_call_request(c), ok, text);
 
-	if (!ok) {
-		rep.has_error = true;
-		rep.error.code = STR("TOOL_ERROR");
-		rep.error.message = STR("the tool reports an error");
-	}
 	svc_reply(c, &rep);
 }
 
@@ -278,7 +262,7 @@ on_tool_call(void *app, struct svc_call *c)
 		[ALARM_TOOL_CANCEL] = tool_cancel };
 	struct alarm_clock *a = app;
 	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct alarm_tool *tool = alarm_tools_find(a->tools, q->name);
+	const struct own_tool *tool = own_tools_find(a->tools, q->name);
 	struct wire_tree *args;
 	struct wire_err err;
 	char text[600];
@@ -292,15 +276,15 @@ on_tool_call(void *app, struct svc_call *c)
 		    STR("the tool's definition has changed"));
 		return;
 	}
-	if (alarm_tool_check(tool, q->arguments, &err) != RC_OK ||
+	if (own_tool_check(tool, q->arguments, &err) != RC_OK ||
 	    wire_tree_parse(q->arguments, &args) != RC_OK) {
 		wire_err_text(&err, text, sizeof(text));
 		tool_fail(c, "INVALID_ARGUMENTS", str_of(text));
 		return;
 	}
-	log_info(
-	    "tool.call", LOG_V("tool", tool->name), LOG_V("call", q->call_id));
-	calls[tool->kind](a, c, args);
+	log_info("tool.call", LOG_V("tool", tool->row->name),
+	    LOG_V("call", q->call_id));
+	calls[tool - a->tools->list](a, c, args);
 	wire_tree_free(args);
 }
 
@@ -309,24 +293,10 @@ on_tool_list(void *app, struct svc_call *c)
 {
 	const struct alarm_clock *a = app;
 	const struct wire_tool_list_request *q = svc_call_request(c);
-	struct wire_tool_definition list[ALARM_TOOLS_N];
-	struct str left[ALARM_TOOLS_N];
-	struct wire_tool_list_reply_left_out out = {
-		.server = STR(ALARM_PROVIDER), .names = left
-	};
-	struct wire_tool_list_reply rep = { .revision =
-						str_of(a->tools->revision),
-		.tools = list,
-		.left_out = &out };
-	size_t i;
+	struct wire_tool_list_reply rep;
 
-	alarm_tools_define(a->tools, list);
-	for (i = 0; i < ALARM_TOOLS_N; i++) {
-		if ((int64_t)i < q->max)
-			rep.n_tools++;
-		else
-			left[out.n_names++] = list[i].name;
-	}
-	rep.n_left_out = out.n_names > 0;
-	svc_reply(c, &rep);
+	if (own_tools_list(a->tools, q->max, svc_call_arena(c), &rep) == RC_OK)
+		svc_reply(c, &rep);
+	else
+		svc_fail(c, RC_TOOBIG, "the tools cannot be listed");
 }

@@ -25,9 +25,8 @@
 #include "wire/subjects.h"
 #include "wire/tree.h"
 
-#define PRESENT_MS 5000
-#define ARENA_MAX  (2UL * 1024 * 1024)
-#define TEXT_MAX   16384
+#define ARENA_MAX (2UL * 1024 * 1024)
+#define TEXT_MAX  16384
 /* Calls of which a cancel is understood, the newest. */
 #define RECENT_MAX 64
 
@@ -40,7 +39,7 @@ struct tool_recent {
 
 struct tool_provider {
 	struct runner *runner;
-	struct task_tools *tools;
+	struct own_tools *tools;
 	struct bus_sub *cancel;
 	struct loop_timer present;
 	struct tool_recent recent[RECENT_MAX];
@@ -66,16 +65,13 @@ static void
 tool_announce(const struct tool_provider *p)
 {
 	const struct runner *r = p->runner;
-	const struct wire_tool_present m = { .provider = STR(TASK_PROVIDER),
-		.instance = str_of(r->id),
-		.revision = str_of(p->tools->revision) };
 	struct buf json = BUF_INIT(1024);
 	char subject[128];
 	enum rc rc;
 
 	(void)snprintf(subject, sizeof(subject), WIRE_SUBJECT_FMT_TOOL_PRESENT,
 	    TASK_PROVIDER);
-	rc = wire_encode(&wire_tool_present_desc, &m, &json, NULL);
+	rc = own_tools_put_present(p->tools, str_of(r->id), &json);
 	if (rc == RC_OK)
 		rc = bus_publish(r->bus, subject, buf_str(&json), NULL);
 	if (rc != RC_OK)
@@ -90,7 +86,8 @@ tool_on_present(void *arg)
 	struct runner *r = p->runner;
 
 	loop_timer_set(r->loop, &p->present,
-	    mono_add_ms(clock_mono(), PRESENT_MS), tool_on_present, p);
+	    mono_add_ms(clock_mono(), OWN_TOOLS_PRESENT_MS), tool_on_present,
+	    p);
 	if (!r->draining && tool_has_engine(r))
 		tool_announce(p);
 }
@@ -100,32 +97,18 @@ tool_on_present(void *arg)
 static void
 tool_fail(struct svc_call *c, const char *code, struct str message)
 {
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct wire_tool_call_reply rep = { .call_id = q->call_id,
-		.state = WIRE_TOOL_CALL_REPLY_STATE_ENDED,
-		.has_ok = true,
-		.has_error = true,
-		.error = { str_of(code), message } };
+	const struct wire_tool_call_reply rep =
+	    own_tool_error(svc_call_request(c), code, message);
 
 	svc_reply(c, &rep);
 }
 
-/* A result, or the words of a tool that reports an error. */
 static void
 tool_reply(struct svc_call *c, bool ok, struct str text)
 {
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	struct wire_tool_call_reply rep = { .call_id = q->call_id,
-		.state = WIRE_TOOL_CALL_REPLY_STATE_ENDED,
-		.has_ok = true,
-		.ok = ok,
-		.text = text };
+	const struct wire_tool_call_reply rep =
+	    own_tool_text(svc_call_request(c), ok, text);
 
-	if (!ok) {
-		rep.has_error = true;
-		rep.error.code = STR("TOOL_ERROR");
-		rep.error.message = STR("the tool reports an error");
-	}
 	svc_reply(c, &rep);
 }
 
@@ -377,7 +360,7 @@ tool_reply_task(
 /* What the user has decided; an error ends c. */
 static bool
 tool_read_grant(struct tool_provider *p, struct svc_call *c,
-    const struct task_tool *tool, enum task_grant *out)
+    const struct own_tool *tool, enum task_grant *out)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct mcp_grant *g;
@@ -393,7 +376,8 @@ tool_read_grant(struct tool_provider *p, struct svc_call *c,
 		    STR("Redis is unavailable: try again later"));
 		return false;
 	}
-	g = mcp_grant_find(list, n, q->soul_id, STR(TASK_PROVIDER), tool->name);
+	g = mcp_grant_find(
+	    list, n, q->soul_id, STR(TASK_PROVIDER), tool->row->name);
 	if (g != NULL && str_eq(g->policy, STR("never")))
 		*out = TASK_GRANT_NEVER;
 	else if (g != NULL && str_eq(g->policy, STR("auto")) &&
@@ -406,12 +390,12 @@ tool_read_grant(struct tool_provider *p, struct svc_call *c,
  * granted; false: c was ended. */
 static bool
 tool_store_grant(
-    struct tool_provider *p, struct svc_call *c, const struct task_tool *tool)
+    struct tool_provider *p, struct svc_call *c, const struct own_tool *tool)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct mcp_grant g = { .soul_id = q->soul_id,
 		.server = STR(TASK_PROVIDER),
-		.tool = tool->name,
+		.tool = tool->row->name,
 		.policy = STR("auto"),
 		.pin = str_of(tool->definition) };
 	enum rc rc = RC_OK;
@@ -432,7 +416,7 @@ tool_store_grant(
 /* False: c was ended. */
 static bool
 tool_admit(
-    struct tool_provider *p, struct svc_call *c, const struct task_tool *tool)
+    struct tool_provider *p, struct svc_call *c, const struct own_tool *tool)
 {
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	enum task_grant grant;
@@ -462,7 +446,7 @@ on_tool_call(void *app, struct svc_call *c)
 {
 	struct tool_provider *p = ((struct runner *)app)->tools;
 	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct task_tool *tool = task_tools_find(p->tools, q->name);
+	const struct own_tool *tool = own_tools_find(p->tools, q->name);
 	struct wire_tree *args;
 	struct wire_err err;
 	char text[600];
@@ -471,16 +455,16 @@ on_tool_call(void *app, struct svc_call *c)
 		tool_fail(c, "UNKNOWN_TOOL", STR("there is no such tool"));
 		return;
 	}
-	if (task_tool_check(tool, q->arguments, &err) != RC_OK ||
+	if (own_tool_check(tool, q->arguments, &err) != RC_OK ||
 	    wire_tree_parse(q->arguments, &args) != RC_OK) {
 		wire_err_text(&err, text, sizeof(text));
 		tool_fail(c, "INVALID_ARGUMENTS", str_of(text));
 		return;
 	}
 	if (tool_admit(p, c, tool)) {
-		log_info("tool.call", LOG_V("tool", tool->name),
+		log_info("tool.call", LOG_V("tool", tool->row->name),
 		    LOG_V("call", q->call_id));
-		if (tool->kind == TASK_RUN)
+		if (tool == &p->tools->list[TASK_RUN])
 			tool_run_task(p, c, args);
 		else
 			tool_reply_task(p, c, args);
@@ -493,26 +477,12 @@ on_tool_list(void *app, struct svc_call *c)
 {
 	const struct tool_provider *p = ((struct runner *)app)->tools;
 	const struct wire_tool_list_request *q = svc_call_request(c);
-	struct wire_tool_definition list[TASK_TOOLS_N];
-	struct str left[TASK_TOOLS_N];
-	struct wire_tool_list_reply_left_out out = {
-		.server = STR(TASK_PROVIDER), .names = left
-	};
-	struct wire_tool_list_reply rep = { .revision =
-						str_of(p->tools->revision),
-		.tools = list,
-		.left_out = &out };
-	size_t i;
+	struct wire_tool_list_reply rep;
 
-	task_tools_define(p->tools, list);
-	for (i = 0; i < TASK_TOOLS_N; i++) {
-		if ((int64_t)i < q->max)
-			rep.n_tools++;
-		else
-			left[out.n_names++] = list[i].name;
-	}
-	rep.n_left_out = out.n_names > 0;
-	svc_reply(c, &rep);
+	if (own_tools_list(p->tools, q->max, svc_call_arena(c), &rep) == RC_OK)
+		svc_reply(c, &rep);
+	else
+		svc_fail(c, RC_TOOBIG, "the tools cannot be listed");
 }
 
 /* ---- cancel ---- */
@@ -602,6 +572,6 @@ tool_provider_free(struct tool_provider *p)
 		return;
 	loop_timer_cancel(p->runner->loop, &p->present);
 	bus_unsubscribe(p->cancel);
-	task_tools_free(p->tools);
+	own_tools_free(p->tools);
 	free(p);
 }

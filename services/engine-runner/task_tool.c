@@ -1,19 +1,11 @@
 #include "task_tool.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "core/mem.h"
-#include "wire/schema.h"
-
-/* Digits of a revision. */
-#define REVISION_DIGITS 16
-#define TIMEOUT_S       10
+#define TIMEOUT_S 10
 
 /* Words of a language model's context: each says what it needs to know. */
-static const struct {
-	struct str name, description, schema;
-} task_rows[TASK_TOOLS_N] = {
+static const struct own_tool_row task_rows[TASK_TOOLS_N] = {
 	[TASK_RUN] = { STR_INIT("run_task"),
 	    STR_INIT(
 		"Give a coding engine a task that takes minutes: it reads, "
@@ -49,79 +41,14 @@ static const struct {
 		     "\"additionalProperties\":false}") },
 };
 
-static void
-task_tool_init(struct task_tool *t, enum task_kind kind)
-{
-	const struct tool_definition d = { task_rows[kind].name,
-		task_rows[kind].description, task_rows[kind].schema };
-
-	*t = (struct task_tool){ .kind = kind,
-		.name = d.name,
-		.description = d.description,
-		.schema = d.schema };
-	/* The rows are constants. */
-	if (tool_definition_digest(&d, t->definition) != RC_OK ||
-	    wire_schema_new(d.schema, &t->arguments, NULL) != RC_OK)
-		abort();
-}
-
-struct task_tools *
+struct own_tools *
 task_tools_new(bool needs_approval)
 {
-	struct task_tools *t = mem_zalloc(sizeof(*t));
-	struct str parts[TASK_TOOLS_N + 1];
-	char digest[TOOL_DIGEST_MAX];
-	int i;
-
-	t->needs_approval = needs_approval;
-	for (i = 0; i < TASK_TOOLS_N; i++) {
-		task_tool_init(&t->list[i], (enum task_kind)i);
-		parts[i] = str_of(t->list[i].definition);
-	}
-	parts[TASK_TOOLS_N] = needs_approval ? STR("ask") : STR("auto");
-	tool_digest(parts, NELEM(parts), digest);
-	(void)snprintf(
-	    t->revision, sizeof(t->revision), "%.*s", REVISION_DIGITS, digest);
-	return t;
-}
-
-void
-task_tools_free(struct task_tools *t)
-{
-	if (t == NULL)
-		return;
-	for (int i = 0; i < TASK_TOOLS_N; i++)
-		wire_schema_free(t->list[i].arguments);
-	free(t);
-}
-
-const struct task_tool *
-task_tools_find(const struct task_tools *t, struct str name)
-{
-	for (int i = 0; i < TASK_TOOLS_N; i++)
-		if (str_eq(t->list[i].name, name))
-			return &t->list[i];
-	return NULL;
-}
-
-void
-task_tools_define(
-    const struct task_tools *t, struct wire_tool_definition list[TASK_TOOLS_N])
-{
-	for (int i = 0; i < TASK_TOOLS_N; i++) {
-		const struct task_tool *tool = &t->list[i];
-
-		list[i] = (struct wire_tool_definition){ .name = tool->name,
-			.server = STR(TASK_PROVIDER),
-			.tool = tool->name,
-			.description = tool->description,
-			.schema = tool->schema,
-			.policy = t->needs_approval
-			    ? WIRE_TOOL_DEFINITION_POLICY_ASK
-			    : WIRE_TOOL_DEFINITION_POLICY_AUTO,
-			.timeout_s = TIMEOUT_S,
-			.definition = str_of(tool->definition) };
-	}
+	return own_tools_new(
+	    &(struct own_tools){ .provider = STR(TASK_PROVIDER),
+		.needs_approval = needs_approval,
+		.timeout_s = TIMEOUT_S },
+	    task_rows, TASK_TOOLS_N);
 }
 
 /* ---- calls ---- */
@@ -129,10 +56,10 @@ task_tools_define(
 /* Whether the user has approved exactly this call. */
 static bool
 task_is_sealed(
-    const struct task_tool *tool, const struct wire_tool_call_request *q)
+    const struct own_tool *tool, const struct wire_tool_call_request *q)
 {
 	const struct tool_sealed_call call = { STR(TASK_PROVIDER),
-		STR(TASK_PROVIDER), tool->name, str_of(tool->definition),
+		STR(TASK_PROVIDER), tool->row->name, str_of(tool->definition),
 		q->arguments };
 	char seal[TOOL_DIGEST_MAX];
 
@@ -141,7 +68,7 @@ task_is_sealed(
 }
 
 enum task_verdict
-task_tools_admit(const struct task_tools *t, const struct task_tool *tool,
+task_tools_admit(const struct own_tools *t, const struct own_tool *tool,
     const struct wire_tool_call_request *q, enum task_grant grant)
 {
 	if (grant == TASK_GRANT_NEVER)
@@ -152,13 +79,6 @@ task_tools_admit(const struct task_tools *t, const struct task_tool *tool,
 	    task_is_sealed(tool, q))
 		return TASK_ALLOWED;
 	return TASK_APPROVAL_REQUIRED;
-}
-
-enum rc
-task_tool_check(
-    const struct task_tool *tool, struct str arguments, struct wire_err *err)
-{
-	return wire_schema_check(tool->arguments, arguments, err);
 }
 
 void
