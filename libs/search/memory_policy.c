@@ -3,8 +3,13 @@
  */
 #include "search/memory_policy.h"
 
+#include <string.h>
+
 #include "core/mem.h"
 #include "search/tokenizer.h"
+
+/* Texts that a policy compares with. */
+#define POLICY_BYTES (256UL * 1024)
 
 #define FOLD_MAX 256
 
@@ -211,6 +216,51 @@ policy_is_forgotten(const struct memory_policy *g, struct str text)
 			return true;
 	}
 	return false;
+}
+
+void
+memory_policy_begin(struct memory_policy_builder *m)
+{
+	m->n_forgotten = 0;
+	buf_init(&m->stated, POLICY_BYTES);
+	buf_init(&m->recalled, POLICY_BYTES);
+}
+
+void
+memory_policy_add_user(struct memory_policy_builder *m, struct str text)
+{
+	memory_policy_statements(text, &m->stated);
+}
+
+void
+memory_policy_add_recalled(struct memory_policy_builder *m, struct str text)
+{
+	buf_put_str(&m->recalled, text);
+}
+
+void
+memory_policy_add_forgotten(struct memory_policy_builder *m, struct str query)
+{
+	m->forgotten[m->n_forgotten++ % MEMORY_POLICY_FORGOTTEN_MAX] = query;
+}
+
+enum rc
+memory_policy_end(
+    struct memory_policy_builder *m, struct arena *a, struct memory_policy *out)
+{
+	size_t n = m->n_forgotten < MEMORY_POLICY_FORGOTTEN_MAX
+	    ? m->n_forgotten
+	    : MEMORY_POLICY_FORGOTTEN_MAX;
+	struct str *list = arena_alloc(a, (n + 1) * sizeof(*list));
+
+	*out = (struct memory_policy){ arena_str(a, buf_str(&m->stated)),
+		arena_str(a, buf_str(&m->recalled)), list, n };
+	buf_free(&m->stated);
+	buf_free(&m->recalled);
+	if (list == NULL || out->stated.p == NULL || out->recalled.p == NULL)
+		return RC_TOOBIG;
+	memcpy(list, m->forgotten, n * sizeof(*list));
+	return RC_OK;
 }
 
 bool

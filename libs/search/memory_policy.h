@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/arena.h"
 #include "core/buf.h"
+#include "core/rc.h"
 #include "core/str.h"
 
 /*
@@ -29,6 +31,35 @@ struct memory_policy {
 	const struct str *forgotten; /* queries of forget requests */
 	size_t n_forgotten;
 };
+
+/* Requests to forget that count, the newest. */
+#define MEMORY_POLICY_FORGOTTEN_MAX 16
+
+/* A policy in the making. */
+struct memory_policy_builder {
+	struct buf stated, recalled;
+	struct str forgotten[MEMORY_POLICY_FORGOTTEN_MAX];
+	size_t n_forgotten; /* counted on */
+};
+
+/*
+ * memory_policy_begin(m), then, in the order of the conversation:
+ * memory_policy_add_user(m, text):      A message of the user.
+ * memory_policy_add_recalled(m, text):  Memories that were recalled.
+ * memory_policy_add_forgotten(m, query): A request to forget; query is
+ *                                       borrowed.
+ * memory_policy_end(m, a, out): The policy, from a; RC_TOOBIG if a is full.
+ *                               Frees m.
+ * Texts over 256 KiB in all are left out.
+ */
+void memory_policy_begin(struct memory_policy_builder *m);
+void memory_policy_add_user(struct memory_policy_builder *m, struct str text);
+void memory_policy_add_recalled(
+    struct memory_policy_builder *m, struct str text);
+void memory_policy_add_forgotten(
+    struct memory_policy_builder *m, struct str query);
+enum rc memory_policy_end(struct memory_policy_builder *m, struct arena *a,
+    struct memory_policy *out) RC_CHECK;
 
 /*
  * memory_policy_admits(p, text):

@@ -25,13 +25,10 @@
 #define ALARMS_MS  1000
 #define RECALL_MAX 5
 /* Code points of the newest statements that memories are searched by. */
-#define QUERY_MAX 500
-#define ALARM_MAX 10
-/* Statements and recalled memories that the policy compares with. */
-#define POLICY_BYTES  (256UL * 1024)
-#define FORGOTTEN_MAX 16
-#define RECALL_TOOL   "recall_memory"
-#define FORGET_TOOL   "forget_memory"
+#define QUERY_MAX   500
+#define ALARM_MAX   10
+#define RECALL_TOOL "recall_memory"
+#define FORGET_TOOL "forget_memory"
 
 static struct peer_call
 load_call(struct cycle_run *x, const char *subject)
@@ -151,31 +148,24 @@ load_forgotten(struct cycle_run *x, struct str result)
 static enum rc
 load_policy(struct cycle_run *x, struct cycle_message *m, size_t n)
 {
-	struct buf stated = BUF_INIT(POLICY_BYTES);
-	struct buf recalled = BUF_INIT(POLICY_BYTES);
-	struct str *list = arena_alloc(x->a, FORGOTTEN_MAX * sizeof(*list));
-	size_t i, k = 0;
+	struct memory_policy_builder p;
+	size_t i;
 
-	for (i = 0; i < n && list != NULL; i++) {
+	memory_policy_begin(&p);
+	for (i = 0; i < n; i++) {
 		if (m[i].role == CYCLE_ROLE_USER)
-			memory_policy_statements(m[i].text, &stated);
+			memory_policy_add_user(&p, m[i].text);
 		if (m[i].role != CYCLE_ROLE_TOOL)
 			continue;
 		if (str_eq(m[i].name, STR(FORGET_TOOL)))
-			list[k++ % FORGOTTEN_MAX] =
-			    load_forgotten(x, m[i].text);
+			memory_policy_add_forgotten(
+			    &p, load_forgotten(x, m[i].text));
 		if (str_eq(m[i].name, STR(RECALL_TOOL))) {
-			buf_put_str(&recalled, m[i].text);
+			memory_policy_add_recalled(&p, m[i].text);
 			m[i].text = STR("");
 		}
 	}
-	/* What exceeds a limit is ignored. */
-	x->policy = (struct memory_policy){ arena_str(x->a, buf_str(&stated)),
-		arena_str(x->a, buf_str(&recalled)), list,
-		k < FORGOTTEN_MAX ? k : FORGOTTEN_MAX };
-	buf_free(&stated);
-	buf_free(&recalled);
-	return list != NULL ? RC_OK : RC_TOOBIG;
+	return memory_policy_end(&p, x->a, &x->policy);
 }
 
 static enum rc

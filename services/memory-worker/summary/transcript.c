@@ -16,10 +16,6 @@
 /* Messages read at once. */
 #define PAGE_MAX       500
 #define TRANSCRIPT_MAX (1024UL * 1024)
-/* Statements, and recalled memories, that the policy compares with. */
-#define POLICY_BYTES (256UL * 1024)
-/* Forget requests that count: the last ones. */
-#define FORGOTTEN_MAX 16
 /* Tools whose results contain memories, and a forget request. */
 #define RECALL_TOOL "recall_memory"
 #define FORGET_TOOL "forget_memory"
@@ -92,32 +88,22 @@ static enum rc
 transcript_build_policy(
     struct summary_job *x, struct summary_message *m, size_t n)
 {
-	struct buf stated = BUF_INIT(POLICY_BYTES);
-	struct buf recalled = BUF_INIT(POLICY_BYTES);
-	struct str *list = arena_alloc(x->a, FORGOTTEN_MAX * sizeof(*list));
-	size_t i, k = 0;
+	struct memory_policy_builder p;
+	size_t i;
 
-	for (i = 0; i < n && list != NULL; i++) {
+	memory_policy_begin(&p);
+	for (i = 0; i < n; i++) {
 		if (m[i].role == SUMMARY_USER) {
-			memory_policy_statements(m[i].text, &stated);
+			memory_policy_add_user(&p, m[i].text);
 		} else if (transcript_is_tool(&m[i], FORGET_TOOL)) {
-			list[k++ % FORGOTTEN_MAX] =
-			    transcript_forgotten_query(&m[i], x->a);
+			memory_policy_add_forgotten(
+			    &p, transcript_forgotten_query(&m[i], x->a));
 		} else if (transcript_is_tool(&m[i], RECALL_TOOL)) {
-			buf_put_str(&recalled, m[i].text);
+			memory_policy_add_recalled(&p, m[i].text);
 			m[i].text = STR("");
 		}
 	}
-	/* What exceeds a limit is ignored. */
-	x->policy = (struct memory_policy){ arena_str(x->a, buf_str(&stated)),
-		arena_str(x->a, buf_str(&recalled)), list,
-		k < FORGOTTEN_MAX ? k : FORGOTTEN_MAX };
-	buf_free(&stated);
-	buf_free(&recalled);
-	return list != NULL && x->policy.stated.p != NULL &&
-		x->policy.recalled.p != NULL
-	    ? RC_OK
-	    : RC_TOOBIG;
+	return memory_policy_end(&p, x->a, &x->policy);
 }
 
 static enum rc
