@@ -385,3 +385,13 @@ str_utf8_count(struct str s)
 	}
 	return n;
 }
+
+uint64_t
+str_hash(struct str s)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < s.n; i++)
+		h = (h ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
+	return h;
+}

@@ -145,6 +145,9 @@ str_utf8_next(struct str s, size_t *pos)
 	return str_utf8_next_any(s, pos);
 }
 
+/* str_hash(s): FNV-1a, the same in every process and version. */
+uint64_t str_hash(struct str s);
+
 /* str_utf8_count(s): The number of code points; -1 if s is not UTF-8. */
 ptrdiff_t str_utf8_count(struct str s);
 

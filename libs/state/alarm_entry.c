@@ -38,21 +38,11 @@ static void
 alarm_parse_member(
     struct record_reader *rd, struct str member, struct alarm_entry *e)
 {
-	char user[ID_MAX + 1], id[ID_MAX + 1];
 	struct str letter = str_split(&member, ':');
-	struct str token = str_split(&member, ':');
 
 	e->type =
 	    str_eq(letter, STR("p")) ? ALARM_ENTRY_PUSH : ALARM_ENTRY_ALARM;
-	if (id_untoken(token, user) != RC_OK ||
-	    id_untoken(member, id) != RC_OK) {
-		rd->rc = RC_INVALID;
-		return;
-	}
-	e->user_id = arena_str(rd->a, str_of(user));
-	e->id = arena_str(rd->a, str_of(id));
-	if (e->user_id.p == NULL || e->id.p == NULL)
-		rd->rc = RC_TOOBIG;
+	record_id_pair(rd, member, &e->user_id, &e->id);
 }
 
 enum rc

@@ -56,30 +56,13 @@ nav_note(struct state *s, const struct nav_event *e,
 /* ---- claims ---- */
 
 static void
-nav_read_member(
-    struct record_reader *rd, struct str member, struct nav_key *out)
-{
-	char user[ID_MAX + 1], soul[ID_MAX + 1];
-	struct str token = str_split(&member, ':');
-
-	if (id_untoken(token, user) != RC_OK ||
-	    id_untoken(member, soul) != RC_OK) {
-		rd->rc = RC_INVALID;
-		return;
-	}
-	out->user_id = arena_str(rd->a, str_of(user));
-	out->soul_id = arena_str(rd->a, str_of(soul));
-	if (out->user_id.p == NULL || out->soul_id.p == NULL)
-		rd->rc = RC_TOOBIG;
-}
-
-static void
 nav_read_cycle(struct record_reader *rd, const struct state_reply *list,
     size_t i, struct nav_cycle *c)
 {
 	int64_t trigger;
 
-	nav_read_member(rd, state_reply_str(state_reply_at(list, i)), &c->key);
+	record_id_pair(rd, state_reply_str(state_reply_at(list, i)),
+	    &c->key.user_id, &c->key.soul_id);
 	c->id = record_text(rd, state_reply_at(list, i + 1));
 	trigger = record_num(rd, state_reply_at(list, i + 2));
 	c->tries = record_num(rd, state_reply_at(list, i + 3));

@@ -382,16 +382,13 @@ record_num(struct record_reader *rd, const struct state_reply *r)
 	return v;
 }
 
-struct str
-record_id(struct record_reader *rd, const struct state_reply *r)
+static struct str
+record_untoken(struct record_reader *rd, struct str token)
 {
 	struct str s = { NULL, 0 };
 	char id[ID_MAX + 1];
 
-	if (state_reply_kind(r) == STATE_NIL)
-		return s;
-	if (state_reply_kind(r) != STATE_STR ||
-	    id_untoken(state_reply_str(r), id) != RC_OK) {
+	if (id_untoken(token, id) != RC_OK) {
 		record_fail(rd, RC_INVALID);
 		return s;
 	}
@@ -399,6 +396,26 @@ record_id(struct record_reader *rd, const struct state_reply *r)
 	if (s.p == NULL)
 		record_fail(rd, RC_TOOBIG);
 	return s;
+}
+
+void
+record_id_pair(struct record_reader *rd, struct str member, struct str *first,
+    struct str *second)
+{
+	struct str token = str_split(&member, ':');
+
+	*first = record_untoken(rd, token);
+	*second = record_untoken(rd, member);
+}
+
+struct str
+record_id(struct record_reader *rd, const struct state_reply *r)
+{
+	if (state_reply_kind(r) == STATE_STR)
+		return record_untoken(rd, state_reply_str(r));
+	if (state_reply_kind(r) != STATE_NIL)
+		record_fail(rd, RC_INVALID);
+	return (struct str){ NULL, 0 };
 }
 
 struct str *

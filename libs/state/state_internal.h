@@ -561,6 +561,10 @@ struct str record_text(struct record_reader *rd, const struct state_reply *r);
 /* A number, as an integer or as text; 0 of nil. */
 int64_t record_num(struct record_reader *rd, const struct state_reply *r);
 
+/* The ids whose tokens a member "first:second" of a set has. */
+void record_id_pair(struct record_reader *rd, struct str member,
+    struct str *first, struct str *second);
+
 /* The id whose token is r; absent of nil. */
 struct str record_id(struct record_reader *rd, const struct state_reply *r);
 

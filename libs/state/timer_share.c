@@ -57,16 +57,11 @@ timer_mix(uint64_t v)
 	return v ^ v >> 31;
 }
 
-/* FNV-1a.  All replicas must agree, so it is not keyed. */
+/* All replicas must agree, so it is not keyed. */
 static uint64_t
 timer_member_hash(struct str member)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-	size_t i;
-
-	for (i = 0; i < member.n; i++)
-		h = (h ^ (unsigned char)member.p[i]) * UINT64_C(0x100000001b3);
-	return timer_mix(h);
+	return timer_mix(str_hash(member));
 }
 
 static uint64_t

@@ -83,11 +83,9 @@ record_new(
 int64_t
 record_applied_id(struct str request)
 {
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+	uint64_t h = str_hash(request);
 	int64_t id;
 
-	for (size_t i = 0; i < request.n; i++)
-		h = (h ^ (unsigned char)request.p[i]) * UINT64_C(0x100000001b3);
 	memcpy(&id, &h, sizeof(id));
 	return id != 0 ? id : 1;
 }
