@@ -4,56 +4,27 @@
 //
 // usage: cases.mjs [part of a name]
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { startStack, stopStack } from "../testkit/stack.mjs";
+import { freePort, until } from "../testkit/wait.mjs";
 
 const require = createRequire(resolve("build/doors") + "/");
 const OpenAI = require("openai");
 const { HttpAgent } = require("@ag-ui/client");
 const BIN = resolve(process.env.DOORS_BIN ?? "build/release/bin");
 const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
-const WAIT_MS = 60000;
 const dir = mkdtempSync(join(tmpdir(), "soul-doors-"));
 const TOKEN = "a-token-of-ann";
 
-async function until(what, condition) {
-  const end = Date.now() + WAIT_MS;
-  for (;;) {
-    const value = await condition();
-    if (value)
-      return value;
-    if (Date.now() > end)
-      throw Error(`${what}: not within ${WAIT_MS} ms`);
-    await new Promise((r) => setTimeout(r, 20));
-  }
-}
-
-const freePort = () => new Promise((done) => {
-  const s = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = s.address();
-    s.close(() => done(port));
-  });
-});
-
 // ---- the stack ----
 
-const at = {};
+let at = {};
 const env = { ...process.env, STACK_DIR: dir, STACK_BIN: BIN };
-
-async function startStack() {
-  // Ports above those that systems give to clients by themselves.
-  env.PORT_SHIFT = String(10000 + Math.floor(Math.random() * 12000));
-  execFileSync("deploy/stack", ["up"], { env, stdio: "inherit" });
-  const text = execFileSync("deploy/stack", ["env"], { env, encoding: "utf8" });
-  for (const line of text.trim().split("\n"))
-    at[line.split("=")[0]] = line.slice(line.indexOf("=") + 1);
-  console.log(`stack with PORT_SHIFT=${env.PORT_SHIFT}`);
-}
 
 const url = (name, path) => at[`${name}_URL`] + path;
 
@@ -275,7 +246,7 @@ test("AG-UI's client rejects what is refused", async () => {
 
 let passed = 0, failed = 0;
 try {
-  await startStack();
+  at = startStack(env);
   const soul = await call("CHAT_GATEWAY", "/v1/souls",
     { name: "Nova", mbti_type: "ENFP" });
   await call("CHAT_GATEWAY", "/v1/souls/select",
@@ -298,7 +269,11 @@ try {
   console.log(`FAILED the start: ${error}`);
 } finally {
   closed?.kill();
-  execFileSync("deploy/stack", ["down"], { env, stdio: "inherit" });
+  const left = stopStack(env);
+  if (left !== "") {
+    failed++;
+    console.log(`FAILED the end: ${left}`);
+  }
   rmSync(dir, { recursive: true, force: true });
 }
 console.log(`${passed} passed, ${failed} failed`);

@@ -3,10 +3,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
   from "node:fs";
-import { createServer, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { startModelSim } from "../testkit/model-sim.mjs";
+import { freePort, isOpen, until as untilWithin } from "../testkit/wait.mjs";
 
 const BIN = process.env.ENGINE_BIN ?? "build/release/bin";
 const CLI = resolve("build/engines/node_modules/.bin");
@@ -21,33 +21,8 @@ const ENGINES = {
   opencode: { path: "/v1", model: "sim-model" },
 };
 
-export async function until(what, condition, ms = WAIT_MS) {
-  const end = Date.now() + ms;
-  for (;;) {
-    const value = await condition();
-    if (value)
-      return value;
-    if (Date.now() > end)
-      throw Error(`${what}: not within ${ms} ms`);
-    await new Promise((r) => setTimeout(r, 20));
-  }
-}
-
-function freePort() {
-  return new Promise((done) => {
-    const s = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = s.address();
-      s.close(() => done(port));
-    });
-  });
-}
-
-function isOpen(port) {
-  return new Promise((done) => {
-    const s = connect(port, "127.0.0.1", () => { s.destroy(); done(true); });
-    s.on("error", () => done(false));
-  });
-}
+export const until = (what, condition, ms = WAIT_MS) =>
+  untilWithin(what, condition, ms);
 
 // Processes that have the mark of a run in their environment, and command in
 // their command line.

@@ -6,41 +6,17 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, request } from "node:http";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort, isOpen, until } from "../testkit/wait.mjs";
 
 const BIN = resolve(process.env.MCP_BIN ?? "build/release/bin");
 const MODULES = resolve("build/mcp");
 const CLI = join(MODULES, "node_modules/.bin");
 const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
-const WAIT_MS = 60000;
 const dir = mkdtempSync(join(tmpdir(), "soul-mcp-"));
 const children = [];
-
-async function until(what, condition) {
-  const end = Date.now() + WAIT_MS;
-  for (;;) {
-    const value = await condition();
-    if (value)
-      return value;
-    if (Date.now() > end)
-      throw Error(`${what}: not within ${WAIT_MS} ms`);
-    await new Promise((r) => setTimeout(r, 20));
-  }
-}
-
-const freePort = () => new Promise((done) => {
-  const s = createServer().listen(0, "127.0.0.1", () => {
-    const { port } = s.address();
-    s.close(() => done(port));
-  });
-});
-
-const isOpen = (port) => new Promise((done) => {
-  const s = connect(port, "127.0.0.1", () => { s.destroy(); done(true); });
-  s.on("error", () => done(false));
-});
 
 function start(program, args, env = {}) {
   const child = spawn(program, args.map(String),

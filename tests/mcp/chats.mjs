@@ -4,10 +4,10 @@
 //
 // usage: chats.mjs [part of a name]
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { startStack, stopStack } from "../testkit/stack.mjs";
 
 const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
 const WAIT_MS = 60000;
@@ -18,24 +18,11 @@ const env = { ...process.env, STACK_DIR: join(dir, "stack"),
   npm_config_prefix: join(dir, "npm") };
 let gateway;
 
-function stack(command) {
-  const r = spawnSync("deploy/stack", [command], { env, encoding: "utf8" });
-  return r.status === 0 ? "" : r.stdout + r.stderr;
-}
-
 // As "npm install -g" would have installed them; ports that are free.
 function begin() {
   mkdirSync(join(dir, "npm/lib"), { recursive: true });
   symlinkSync(resolve("build/mcp/node_modules"), join(dir, "npm/lib/node_modules"));
-  for (let failed, i = 0; i < 8; i++) {
-    const shift = 10000 + Math.floor(Math.random() * 40000);
-    env.PORT_SHIFT = String(shift);
-    gateway = `http://127.0.0.1:${9010 + shift}`;
-    failed = stack("up");
-    if (failed === "")
-      return;
-    assert(/in use/.test(failed) && i < 7, failed);
-  }
+  gateway = startStack(env).CHAT_GATEWAY_URL;
 }
 
 async function post(path, body) {
@@ -98,7 +85,7 @@ for (const [name, run] of Object.entries(cases).filter(([name]) => name.includes
     console.log(`${name}: ${error.stack}`);
   }
 }
-const left = stack("down");
+const left = stopStack(env);
 if (failed > 0 || left !== "")
   console.log(left, readFileSync(join(dir, "stack/mcp.json"), "utf8"));
 rmSync(dir, { recursive: true, force: true });

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { connect as connectTcp, createServer } from "node:net";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../testkit/wait.mjs";
 import { connect as starConnect } from "../../services/star-hub/web/star.js";
 
 const LIMIT_MS = 60000;
@@ -87,14 +88,7 @@ export async function rejection(promise) {
 
 // ---- programs ----
 
-export function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
+export { freePort };
 
 // A temporary folder of this test.
 export function folder() {
