@@ -61,6 +61,14 @@ str_starts(struct str s, struct str prefix)
 		memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
+/* str_after(s, n): s without its first n bytes, of which it has that many. */
+static inline struct str
+str_after(struct str s, size_t n)
+{
+	/* An empty text may have no address, to which C11 adds nothing. */
+	return n == 0 ? s : (struct str){ s.p + n, s.n - n };
+}
+
 /* str_ends(s, suffix): The last byte differs in most cases. */
 static inline bool
 str_ends(struct str s, struct str suffix)

@@ -244,8 +244,7 @@ attempt_delta(struct attempt *a, struct str text)
 
 		e.message.id = str_of(m->id);
 		e.message.text = fcmp_truncate(text, FCMP_DELTA_MAX);
-		text.p += e.message.text.n;
-		text.n -= e.message.text.n;
+		text = str_after(text, e.message.text.n);
 		m->released += e.message.text.n;
 		attempt_emit(a, &e);
 	}
@@ -410,8 +409,7 @@ attempt_on_text(struct attempt *a, const struct fact *f)
 
 		if (!str_starts(text, before))
 			return;
-		text.p += before.n;
-		text.n -= before.n;
+		text = str_after(text, before.n);
 	}
 	done_marker_put(m->text, text);
 	m->delta = true;
@@ -433,8 +431,7 @@ attempt_on_message(struct attempt *a, const struct fact *f)
 	attempt_message_bytes(m, f);
 	before = done_marker_text(m->text);
 	if (str_starts(text, before)) {
-		text.p += before.n;
-		text.n -= before.n;
+		text = str_after(text, before.n);
 	} else {
 		/* The engine has changed its text; this one counts. */
 		m->delta = false;

@@ -51,6 +51,9 @@ TEST(prefixes_suffixes_and_substrings)
 
 	ck_assert(str_starts(STR("soul/x"), STR("soul/")));
 	ck_assert(!str_starts(STR("sou"), STR("soul")));
+	ck_assert(str_eq(str_after(STR("soul/x"), 5), STR("x")));
+	ck_assert_uint_eq(str_after(STR("soul"), 4).n, 0);
+	ck_assert_ptr_null(str_after((struct str){ NULL, 0 }, 0).p);
 	ck_assert_uint_eq(str_starts_any(STR("soul/x"), any, NELEM(any)), 4);
 	ck_assert_uint_eq(str_ends_any(STR("x/soul"), any, NELEM(any)), 4);
 	ck_assert_uint_eq(str_ends_any(STR("soul/x"), any, NELEM(any)), 2);
