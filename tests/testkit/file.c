@@ -196,12 +196,16 @@ tk_bin(const char *name)
 void
 tk_write_file(const char *path, const char *text)
 {
+	char part[PATH_MAX];
 	FILE *f;
 
-	f = fopen(path, "we");
+	/* A reader that waits for the file finds all of it. */
+	if (snprintf(part, sizeof(part), "%s.part", path) >= PATH_MAX)
+		ck_abort_msg("%s: too long", path);
+	f = fopen(part, "we");
 	if (f == NULL)
-		ck_abort_msg("%s: %s", path, strerror(errno));
-	if (fputs(text, f) == EOF || fclose(f) != 0)
+		ck_abort_msg("%s: %s", part, strerror(errno));
+	if (fputs(text, f) == EOF || fclose(f) != 0 || rename(part, path) != 0)
 		ck_abort_msg("%s: %s", path, strerror(errno));
 }
 

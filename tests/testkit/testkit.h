@@ -76,7 +76,7 @@ void tk_share_set(const struct tk_share *s);
 const char *tk_dir(void);
 const char *tk_path(const char *name);
 
-/* tk_write_file(path, text): Create or replace a file; fails the test. */
+/* tk_write_file(path, text): Create or replace a file, at once. */
 void tk_write_file(const char *path, const char *text);
 
 /* tk_read_file(path): Its content, NUL-terminated, freed by the caller. */
@@ -84,6 +84,12 @@ char *tk_read_file(const char *path, size_t *n);
 
 /* tk_port(): A free TCP port on 127.0.0.1. */
 int tk_port(void);
+
+/*
+ * tk_port_shift(ports, n): A number that, added to each of the ports, gives free
+ * ones.
+ */
+int tk_port_shift(const int *ports, size_t n);
 
 /* Whether a TCP connect to 127.0.0.1:port succeeds. */
 bool tk_port_open(int port);
