@@ -82,31 +82,68 @@ port_free(int port)
 	return ok;
 }
 
+/* Reserve the port, if it is in the range and nobody has it. */
+static bool
+port_take(int port)
+{
+	int fd;
+
+	if (port < PORT_MIN || port >= PORT_MIN + PORT_N)
+		return false;
+	if (n_reserved == PORTS_MAX)
+		ck_abort_msg("tk_port: more than %d ports", PORTS_MAX);
+	fd = port_reserve(port);
+	if (fd == -1)
+		return false;
+	if (!port_free(port)) {
+		close(fd);
+		return false;
+	}
+	reserved[n_reserved++] = fd;
+	return true;
+}
+
+static int
+port_random(void)
+{
+	uint32_t r;
+
+	if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		ck_abort_msg("getrandom: %s", strerror(errno));
+	return PORT_MIN + (int)(r % PORT_N);
+}
+
 int
 tk_port(void)
 {
-	uint32_t r;
 	int port;
-	int fd;
-	int i;
 
-	if (n_reserved == PORTS_MAX)
-		ck_abort_msg("tk_port: more than %d ports", PORTS_MAX);
-	for (i = 0; i < PORT_N; i++) {
-		if (getrandom(&r, sizeof(r), 0) != (ssize_t)sizeof(r))
-			ck_abort_msg("getrandom: %s", strerror(errno));
-		port = PORT_MIN + (int)(r % PORT_N);
-		fd = port_reserve(port);
-		if (fd == -1)
-			continue;
-		if (port_free(port)) {
-			reserved[n_reserved++] = fd;
+	for (int i = 0; i < PORT_N; i++) {
+		port = port_random();
+		if (port_take(port))
 			return port;
-		}
-		close(fd);
 	}
 	ck_abort_msg("tk_port: no free port");
 	return -1;
+}
+
+int
+tk_port_shift(const int *ports, size_t n)
+{
+	size_t before = n_reserved, k;
+	int shift;
+
+	for (int i = 0; i < PORT_N; i++) {
+		shift = port_random() - ports[0];
+		for (k = 0; k < n && port_take(ports[k] + shift); k++)
+			;
+		if (k == n)
+			return shift;
+		while (n_reserved > before)
+			close(reserved[--n_reserved]);
+	}
+	ck_abort_msg("tk_port_shift: no free ports");
+	return 0;
 }
 
 void

@@ -101,28 +101,28 @@ c_string(struct buf *b)
 
 /* ---- replacing ports and files ---- */
 
-static const int ports[] = { 4222, 6379, 1883, 9010, 9011, 9012, 9013, 9014,
-	9080, 9081, 9110, 9111, 9112, 9113, 9114, 9115, 9116, 9117, 9118, 9122,
-	9124 };
+#define PORTS_MAX 64
 
-/* An offset that moves all ports to free ones. */
-static int
-free_shift(void)
+static int ports[PORTS_MAX];
+static size_t n_ports;
+
+/* The ports of deploy/stack's table. */
+static void
+read_ports(void)
 {
-	int shift, i;
-	size_t k;
+	char *all = tk_read_file("deploy/stack", NULL), *line, *rest;
+	int port;
 
-	for (i = 0; i < 20; i++) {
-		shift = tk_port() - 9010;
-		for (k = 0; k < NELEM(ports); k++) {
-			if (tk_port_open(ports[k] + shift))
-				break;
-		}
-		if (k == NELEM(ports))
-			return shift;
+	n_ports = 0;
+	for (line = strtok_r(all, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (sscanf(line, "port %*s %d", &port) != 1)
+			continue;
+		ck_assert_uint_lt(n_ports, PORTS_MAX);
+		ports[n_ports++] = port;
 	}
-	ck_abort_msg("no free ports");
-	return 0;
+	free(all);
+	ck_assert_uint_gt(n_ports, 0);
 }
 
 /* The number at p if it is exactly a port of the stack, or 0. */
@@ -136,7 +136,7 @@ port_at(const char *text, const char *p)
 	if (p > text && p[-1] >= '0' && p[-1] <= '9')
 		return 0;
 	n = strtol(p, &end, 10);
-	for (k = 0; k < NELEM(ports); k++) {
+	for (k = 0; k < n_ports; k++) {
 		if (end == p + 4 && n == ports[k])
 			return ports[k];
 	}
@@ -271,12 +271,14 @@ run_page(const char *page, size_t outputs)
 	char shift_env[64], dir_env[512];
 	const char *argv[] = { "bash", tk_path("script"), NULL };
 	const char *env[] = { shift_env, dir_env, NULL };
-	int shift = free_shift();
 	struct readme r;
 	const char *leaked;
 	struct tk_proc p;
 	size_t i, n = 0;
+	int shift;
 
+	read_ports();
+	shift = tk_port_shift(ports, n_ports);
 	read_blocks(&r, page);
 	secrets_begin();
 	collect_user_texts(&r);
