@@ -7,10 +7,13 @@
 #include "core/mem.h"
 #include "testkit/stack/client.h"
 
-/* The first turns fill caches; later ones may add only little. */
+/*
+ * The first turns fill caches.  A leak grows with each half of the others; more
+ * jobs at the same time than before, which a busy machine has, in one of them.
+ */
 #define WARM_UP   500
-#define TURNS     3000
-#define GROWN_KIB 2048
+#define HALF      1500
+#define GROWN_KIB 1024
 /* Sanitizers detect leaks themselves, and hold freed memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FEW 25
@@ -75,24 +78,27 @@ measure(long kib[STACK_SERVICES])
 TEST_T(three_thousand_turns_leak_nothing, 300)
 {
 	struct client o = { &stack, STACK_USER, "", STACK_BODY };
-	long before[STACK_SERVICES], after[STACK_SERVICES];
-	size_t i;
+	long kib[3][STACK_SERVICES], grown[2];
+	size_t i = 0;
 
 	client_wait_terminal(
 	    &stack, STACK_USER, STACK_BODY, CLIENT_SEES_INTENTS);
 	client_select_soul(&stack, STACK_USER, STACK_BODY,
 	    client_create_soul(&stack, STACK_USER, "小元", "ENFP"));
-	for (i = 0; i < WARM_UP / FEW; i++)
-		turn(&o, i);
-	measure(before);
-	for (; i < (WARM_UP + TURNS) / FEW; i++)
-		turn(&o, i);
-	measure(after);
-	for (int s = 0; s < STACK_SERVICES; s++)
-		printf("%s: %ld KiB, %+ld\n", stack_name(s), after[s],
-		    after[s] - before[s]);
-	(void)fflush(stdout);
-	for (int s = 0; s < STACK_SERVICES && FEW == 1; s++)
-		ck_assert_msg(after[s] - before[s] <= GROWN_KIB,
-		    "%s grew by %ld KiB", stack_name(s), after[s] - before[s]);
+	for (size_t n = 0; n < NELEM(kib); n++) {
+		for (; i < (WARM_UP + n * HALF) / FEW; i++)
+			turn(&o, i);
+		measure(kib[n]);
+	}
+	for (int s = 0; s < STACK_SERVICES; s++) {
+		grown[0] = kib[1][s] - kib[0][s];
+		grown[1] = kib[2][s] - kib[1][s];
+		printf("%s: %ld KiB, %+ld, %+ld\n", stack_name(s), kib[0][s],
+		    grown[0], grown[1]);
+		(void)fflush(stdout);
+		ck_assert_msg(FEW > 1 || grown[0] <= GROWN_KIB ||
+			grown[1] <= GROWN_KIB,
+		    "%s grew by %ld and %ld KiB", stack_name(s), grown[0],
+		    grown[1]);
+	}
 }
