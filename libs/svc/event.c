@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bus/jetstream.h"
+#include "core/fiber.h"
 #include "core/id.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -53,9 +54,16 @@ struct event_name {
 	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
 };
 
+/* A fiber that waits for the end of an event, and how it ended. */
+struct event_waiter {
+	struct fiber *fiber;
+	enum rc rc;
+};
+
 struct pending_event {
 	TAILQ_ENTRY(pending_event) link; /* in waiting or sent */
 	struct svc *s;
+	struct event_waiter *waiter; /* NULL: nobody waits */
 	struct buf data;
 	struct trace trace;
 	struct mono until;
@@ -98,6 +106,20 @@ event_free(struct pending_event *p)
 	free(p);
 }
 
+/* Also calls who waits for it, unless the service has been stopped. */
+static void
+event_end(struct pending_event *p, enum rc rc)
+{
+	struct svc_events *ev = p->s->events;
+	struct event_waiter *w = p->waiter;
+
+	event_free(p);
+	if (w == NULL || ev->stopped)
+		return;
+	w->rc = rc;
+	fiber_resume(w->fiber);
+}
+
 static void
 events_count_lost(struct svc_events *ev, const char *what, enum rc rc)
 {
@@ -113,13 +135,14 @@ static void
 event_lose(struct pending_event *p, enum rc rc)
 {
 	events_count_lost(p->s->events, p->text, rc);
-	event_free(p);
+	event_end(p, rc);
 }
 
 /* Of those that wait, lose what is too old. */
 static void
 events_expire(struct svc_events *ev)
 {
+	struct pending_events old = TAILQ_HEAD_INITIALIZER(old);
 	struct mono now = clock_mono();
 	struct pending_event *p, *next;
 
@@ -128,6 +151,11 @@ events_expire(struct svc_events *ev)
 		if (mono_diff_ms(now, p->until) < 0)
 			continue;
 		TAILQ_REMOVE(&ev->waiting, p, link);
+		TAILQ_INSERT_TAIL(&old, p, link);
+	}
+	/* Who waits for one may send another. */
+	while ((p = TAILQ_FIRST(&old)) != NULL) {
+		TAILQ_REMOVE(&old, p, link);
 		event_lose(p, RC_TIMEOUT);
 	}
 }
@@ -183,8 +211,8 @@ event_on_result(struct pending_event *p, enum rc rc)
 		    2 * ev->probe_ms < ACK_MS ? 2 * ev->probe_ms : ACK_MS;
 	}
 	if (rc == RC_OK) {
-		event_free(p);
 		events_on_stored(s);
+		event_end(p, RC_OK);
 	} else if (ev->stopped || rc == RC_TOOBIG || rc == RC_INVALID) {
 		event_lose(p, rc);
 	} else {
@@ -359,8 +387,9 @@ event_new(struct svc *s, const struct event_name *name)
 	return p;
 }
 
-enum rc
-svc_event_send(struct svc *s, const struct svc_event *e)
+static enum rc
+event_send(
+    struct svc *s, const struct svc_event *e, struct event_waiter *waiter)
 {
 	const struct wire_event *row = wire_event_find(str_of(e->type));
 	struct svc_events *ev = svc_events_of(s);
@@ -391,9 +420,28 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 		event_free(p);
 		return rc;
 	}
+	p->waiter = waiter;
 	TAILQ_INSERT_TAIL(&ev->waiting, p, link);
 	events_schedule(s, COLLECT_MS);
 	return RC_OK;
+}
+
+enum rc
+svc_event_send(struct svc *s, const struct svc_event *e)
+{
+	return event_send(s, e, NULL);
+}
+
+enum rc
+svc_event_store(struct svc *s, const struct svc_event *e)
+{
+	struct event_waiter w = { .fiber = fiber_self() };
+	enum rc rc = event_send(s, e, &w);
+
+	if (rc != RC_OK)
+		return rc;
+	fiber_suspend();
+	return w.rc;
 }
 
 void

@@ -36,6 +36,14 @@ struct svc_event {
 enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 
 /*
+ * svc_event_store(s, e):
+ * As svc_event_send(), and wait until the stream has e (RC_OK) or it was lost:
+ * RC_TIMEOUT after a minute, RC_TOOBIG.  Only in a fiber, which is not resumed
+ * once the service has been stopped.
+ */
+enum rc svc_event_store(struct svc *s, const struct svc_event *e) RC_CHECK;
+
+/*
  * svc_event(s, type, key, desc, payload, trace):
  * As svc_event_send() with a new id; an error is logged.
  */

@@ -86,8 +86,8 @@ char *tk_read_file(const char *path, size_t *n);
 int tk_port(void);
 
 /*
- * tk_port_shift(ports, n): A number that, added to each of the ports, gives free
- * ones.
+ * tk_port_shift(ports, n): A number that, added to each of the ports, gives
+ * free ones.
  */
 int tk_port_shift(const int *ports, size_t n);
 

@@ -96,8 +96,8 @@ TEST_T(three_thousand_turns_leak_nothing, 300)
 		printf("%s: %ld KiB, %+ld, %+ld\n", stack_name(s), kib[0][s],
 		    grown[0], grown[1]);
 		(void)fflush(stdout);
-		ck_assert_msg(FEW > 1 || grown[0] <= GROWN_KIB ||
-			grown[1] <= GROWN_KIB,
+		ck_assert_msg(
+		    FEW > 1 || grown[0] <= GROWN_KIB || grown[1] <= GROWN_KIB,
 		    "%s grew by %ld and %ld KiB", stack_name(s), grown[0],
 		    grown[1]);
 	}

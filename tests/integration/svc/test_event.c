@@ -98,6 +98,8 @@ emit(struct svc *s, struct str how)
 		return fill(s, &e);
 	else if (str_eq(how, STR("some")))
 		return send_some(s, &e);
+	else if (str_eq(how, STR("store")))
+		return svc_event_store(s, &e);
 	else if (str_eq(how, STR("plain")))
 		e.trace = NULL;
 	else if (str_eq(how, STR("short"))) {
@@ -342,6 +344,22 @@ TEST(what_is_not_an_event_is_rejected)
 	ck_stored(&t, 1);
 	ck_assert(tk_until(one_each, &t, WAIT_MS));
 	toy_end(&t);
+	detach(&t);
+}
+
+/* The process may die at once. */
+TEST(a_stored_event_is_in_the_stream_when_its_sender_goes_on)
+{
+	struct observer t;
+
+	toy_run(&t);
+	for (t.want = 1; t.want <= 20; t.want++) {
+		post(&t, "store", "ok");
+		ck_assert(has(&t));
+	}
+	tk_service_kill(&t.r.toy);
+	t.want = 20;
+	ck_assert(has(&t));
 	detach(&t);
 }
 
