@@ -27,6 +27,18 @@ tk_nats_listen(natsConnection *nc, const char *subject)
 	return sub;
 }
 
+/*
+ * The library's reader may still have a message for a subscription that it has
+ * just let go of, and does not keep it; after a flush it has none.
+ */
+void
+tk_nats_unlisten(natsConnection *nc, natsSubscription *sub)
+{
+	ck_assert_int_eq(natsSubscription_Unsubscribe(sub), NATS_OK);
+	ck_assert_int_eq(natsConnection_Flush(nc), NATS_OK);
+	natsSubscription_Destroy(sub);
+}
+
 json_t *
 tk_nats_json(natsMsg *m)
 {
@@ -107,7 +119,7 @@ tk_nats_stored(natsConnection *nc, const char *stream, const char *filter,
 		fn(arg, j);
 		json_decref(j);
 	}
-	natsSubscription_Destroy(sub);
+	tk_nats_unlisten(nc, sub);
 	natsInbox_Destroy(inbox);
 	return (size_t)n;
 }

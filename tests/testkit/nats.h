@@ -17,6 +17,9 @@ natsConnection *tk_nats_connect(const char *url);
  */
 natsSubscription *tk_nats_listen(natsConnection *nc, const char *subject);
 
+/* tk_nats_unlisten(nc, sub): Destroy sub, also while messages for it come. */
+void tk_nats_unlisten(natsConnection *nc, natsSubscription *sub);
+
 /* tk_nats_json(m): Parse a message, which is not consumed. */
 json_t *tk_nats_json(natsMsg *m);
 
