@@ -26,10 +26,23 @@ struct sweep {
 	struct loop_timer pause;
 	struct mono end;
 	DIR *dir;
-	size_t killed;
+	pid_t *killed;
+	size_t n_killed;
 	bool dirty; /* this pass has found one */
 	int clean;  /* passes */
 };
+
+/* Who dies slowly is found by the next pass, too. */
+static void
+sweep_count(struct sweep *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->n_killed; i++)
+		if (s->killed[i] == pid)
+			return;
+	s->killed =
+	    mem_realloc(s->killed, (s->n_killed + 1) * sizeof(*s->killed));
+	s->killed[s->n_killed++] = pid;
+}
 
 static void
 sweep_process(struct sweep *s, pid_t pid)
@@ -47,7 +60,7 @@ sweep_process(struct sweep *s, pid_t pid)
 			break;
 		s->dirty = true;
 		if (pidfd_send_signal(fd, SIGKILL, NULL, 0) == 0)
-			s->killed++;
+			sweep_count(s, pid);
 		break;
 	case PROCESS_UNKNOWN:
 		s->dirty = true;
@@ -75,8 +88,8 @@ sweep_end_pass(struct sweep *s)
 	}
 	if (s->clean < CLEAN_PASSES)
 		log_error("procsup.sweep_incomplete",
-		    LOG_I("killed", (int64_t)s->killed));
-	s->h.done(s->h.arg, s->killed);
+		    LOG_I("killed", (int64_t)s->n_killed));
+	s->h.done(s->h.arg, s->n_killed);
 	sweep_free(s);
 }
 
@@ -138,5 +151,6 @@ sweep_free(struct sweep *s)
 	loop_timer_cancel(s->loop, &s->pause);
 	if (s->dir != NULL)
 		closedir(s->dir);
+	free(s->killed);
 	free(s);
 }
