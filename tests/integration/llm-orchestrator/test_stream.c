@@ -321,9 +321,10 @@ TEST_T(confirmed_claims_are_published, 60)
 	    .executed = "nod", .failed = "");
 	json_t *events = orch_events(&b);
 	ck_assert_ptr_null(orch_event(events, t.turn_id, "warning", 0));
-	ck_assert_str_eq(orch_text(orch_event(events, t.turn_id, "delta", 0),
-			     "data.text_delta"),
-	    "我来");
+	/* A slow reader of the model's stream has the second chunk, too. */
+	const char *first = orch_text(
+	    orch_event(events, t.turn_id, "delta", 0), "data.text_delta");
+	ck_assert(strcmp(first, "我来") == 0 || strcmp(first, "我来点头") == 0);
 	json_decref(events);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
