@@ -8,8 +8,9 @@
 #include "svc/svc_internal.h"
 #include "wire/subjects.h"
 
-void
-svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
+enum rc
+svc_notice_send(
+    struct svc *s, const struct svc_notice *n, const struct trace *trace)
 {
 	char message[SVC_NOTICE_MESSAGE_MAX + 1];
 	struct wire_system_notification payload = {
@@ -26,11 +27,17 @@ svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
 		.trace = trace,
 		.id = n->id,
 	};
-	enum rc rc;
 
 	str_copy(n->message, message, sizeof(message));
 	payload.message = str_of(message);
-	rc = svc_event_send(s, &e);
+	return svc_event_send(s, &e);
+}
+
+void
+svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
+{
+	enum rc rc = svc_notice_send(s, n, trace);
+
 	if (rc != RC_OK)
 		log_warn("svc.notice_lost", LOG_S("code", n->code), LOG_RC(rc));
 }

@@ -21,11 +21,16 @@ struct svc_notice {
 };
 
 /*
- * svc_notify(s, n, trace):
+ * svc_notice_send(s, n, trace):
  * Send the notice as an event of its user, or else of the service, as
- * svc_event_send() does, in the name of "system"; trace may be NULL.  It is
- * best effort: what cannot be sent is logged.  n is not retained.  Loop thread.
+ * svc_event_send() does, in the name of "system"; trace may be NULL.  n is not
+ * retained.  Loop thread.
+ *
+ * svc_notify(s, n, trace):
+ * The same, as best effort: what cannot be sent is logged.
  */
+enum rc svc_notice_send(struct svc *s, const struct svc_notice *n,
+    const struct trace *trace) RC_CHECK;
 void svc_notify(
     struct svc *s, const struct svc_notice *n, const struct trace *trace);
 
