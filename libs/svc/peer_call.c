@@ -107,27 +107,3 @@ peer_publish(struct bus *bus, const struct peer_item *item)
 	fiber_suspend();
 	return p.rc;
 }
-
-static void
-peer_on_flushed(void *arg, enum rc rc, struct str data)
-{
-	struct peer_publishing *p = arg;
-
-	(void)data;
-	p->rc = rc;
-	fiber_resume(p->fiber);
-}
-
-enum rc
-peer_flush(struct bus *bus)
-{
-	struct peer_publishing p = { .fiber = fiber_self() };
-	enum rc rc =
-	    bus_flush(bus, (struct wall){ clock_wall().ms + PUBLISH_MS },
-		(struct bus_reply_handler){ peer_on_flushed, &p, false }, NULL);
-
-	if (rc != RC_OK)
-		return rc;
-	fiber_suspend();
-	return p.rc;
-}

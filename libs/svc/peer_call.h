@@ -45,10 +45,4 @@ struct peer_item {
 };
 enum rc peer_publish(struct bus *bus, const struct peer_item *item) RC_CHECK;
 
-/*
- * peer_flush(bus): Wait until the server has what was published before.
- * RC_DOWN, RC_TIMEOUT.  Only in a fiber.
- */
-enum rc peer_flush(struct bus *bus) RC_CHECK;
-
 #endif /* !SVC_PEER_CALL_H */

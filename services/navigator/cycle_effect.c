@@ -94,11 +94,9 @@ effect_suggestion(struct cycle_run *x)
 	    wire_encode(&wire_emotion_state_desc, &x->emotion->soul_emotion, &b,
 		NULL) == RC_OK)
 		e.psyche_state = buf_str(&b);
-	rc = svc_event_send(x->n->svc, &e);
-	buf_free(&b);
 	/* It is not sent a second time once the cycle has ended. */
-	if (rc == RC_OK)
-		rc = peer_flush(x->n->bus);
+	rc = svc_event_store(x->n->svc, &e);
+	buf_free(&b);
 	return effect_event(x, "suggestion", rc);
 }
 

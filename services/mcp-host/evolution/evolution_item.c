@@ -119,7 +119,7 @@ evolution_notify(struct host *h, const struct wire_evolution *e, int64_t n,
 	notice.code = evolution_code(step->state);
 	notice.id = str_of(id);
 	notice.message = buf_str(&text);
-	rc = svc_notice_send(h->svc, &notice, trace);
+	rc = svc_notice_store(h->svc, &notice, trace);
 	buf_free(&text);
 	return rc;
 }
@@ -175,8 +175,6 @@ evolution_item_publish(struct host *h, struct evolution_item *i,
 		if (rc == RC_OK)
 			rc = evolution_remember(h, e, n, trace);
 	}
-	if (rc == RC_OK)
-		rc = peer_flush(h->bus);
 	if (rc == RC_OK) {
 		i->rec.published = e->step_count;
 		rc = evolution_item_save(h, i, &change, a);
