@@ -410,4 +410,15 @@
 #define MIND_LINK_TTL_MS 7200000
 #define MIND_LINK_TURNS  3
 
+/*
+ * Hash: the evolutions of a user, by id (token): "<version> <evolution_record,
+ * JSON>".  Sorted set, of each bucket: user:id (tokens) of those with steps
+ * that are not published, by when somebody else is to publish them (ms).
+ */
+#define KEY_USER_EVOLUTIONS_PRE  "soul:user:"
+#define KEY_USER_EVOLUTIONS_POST ":evolutions:1"
+#define KEY_USER_EVOLUTIONS \
+	KEY_USER_EVOLUTIONS_PRE "{#}:%" KEY_USER_EVOLUTIONS_POST
+#define KEY_EVOLUTIONS_DUE "soul:evolutions:{#}:due:1"
+
 #endif /* !STATE_KEYS_H */

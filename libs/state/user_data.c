@@ -75,7 +75,7 @@ user_data_delete_rest(struct state *s, struct str user)
 	static const char *const patterns[] = { KEY_PROFILE, KEY_USER_SESSIONS,
 		KEY_USER_SOULS, KEY_USER_SOUL_NAMES, KEY_USER_RUNS,
 		KEY_USER_RUNS_ACTIVE, KEY_USER_RUN_NOTES, KEY_MCP_USER,
-		KEY_MCP_GRANTS, KEY_MCP_USED, KEY_SPEECH };
+		KEY_MCP_GRANTS, KEY_MCP_USED, KEY_SPEECH, KEY_USER_EVOLUTIONS };
 	struct wipe w = { .rc = RC_OK };
 	size_t i;
 

@@ -26,8 +26,8 @@ enum rc user_data_delete_memory(
 
 /*
  * user_data_delete_rest(s, user):
- * The profile, MCP servers and grants, what was spoken, and the lists of souls,
- * sessions and runs. Last.
+ * The profile, MCP servers and grants, evolutions, what was spoken, and the
+ * lists of souls, sessions and runs. Last.
  */
 enum rc user_data_delete_rest(struct state *s, struct str user) RC_CHECK;
 

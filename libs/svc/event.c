@@ -39,6 +39,8 @@
 #define ACK_MS        5000
 #define GIVE_UP_MS    60000
 #define COLLECT_MS    10
+/* How long a fiber waits for an acknowledgement. */
+#define STORE_MS 5000
 /* A stream that fails: for how long its acknowledgement is waited for, at
  * first, and between two events. */
 #define PROBE_MS     500
@@ -54,16 +56,18 @@ struct event_name {
 	char msg_id[TYPE_MAX + ID_TOKEN_MAX + 2];
 };
 
-/* A fiber that waits for the end of an event, and how it ended. */
-struct event_waiter {
+/* A fiber that waits for the end of an event. */
+struct event_wait {
 	struct fiber *fiber;
+	struct pending_event *p;
+	struct loop_timer timer;
 	enum rc rc;
 };
 
 struct pending_event {
 	TAILQ_ENTRY(pending_event) link; /* in waiting or sent */
 	struct svc *s;
-	struct event_waiter *waiter; /* NULL: nobody waits */
+	struct event_wait *wait; /* NULL: nobody */
 	struct buf data;
 	struct trace trace;
 	struct mono until;
@@ -94,7 +98,6 @@ static void events_publish(void *arg);
 
 /* ---- the end of an event ---- */
 
-/* p is in neither list. */
 static void
 event_free(struct pending_event *p)
 {
@@ -106,18 +109,25 @@ event_free(struct pending_event *p)
 	free(p);
 }
 
-/* Also calls who waits for it, unless the service has been stopped. */
+static void
+event_wake(struct event_wait *w, enum rc rc)
+{
+	loop_timer_cancel(w->p->s->loop, &w->timer);
+	w->p->wait = NULL;
+	w->rc = rc;
+}
+
+/* p is in neither list.  The fiber goes on last, as it may send others. */
 static void
 event_end(struct pending_event *p, enum rc rc)
 {
-	struct svc_events *ev = p->s->events;
-	struct event_waiter *w = p->waiter;
+	struct event_wait *w = p->wait;
 
+	if (w != NULL)
+		event_wake(w, rc);
 	event_free(p);
-	if (w == NULL || ev->stopped)
-		return;
-	w->rc = rc;
-	fiber_resume(w->fiber);
+	if (w != NULL)
+		fiber_resume(w->fiber);
 }
 
 static void
@@ -388,8 +398,7 @@ event_new(struct svc *s, const struct event_name *name)
 }
 
 static enum rc
-event_send(
-    struct svc *s, const struct svc_event *e, struct event_waiter *waiter)
+event_add(struct svc *s, const struct svc_event *e, struct pending_event **out)
 {
 	const struct wire_event *row = wire_event_find(str_of(e->type));
 	struct svc_events *ev = svc_events_of(s);
@@ -420,26 +429,40 @@ event_send(
 		event_free(p);
 		return rc;
 	}
-	p->waiter = waiter;
 	TAILQ_INSERT_TAIL(&ev->waiting, p, link);
 	events_schedule(s, COLLECT_MS);
+	*out = p;
 	return RC_OK;
 }
 
 enum rc
 svc_event_send(struct svc *s, const struct svc_event *e)
 {
-	return event_send(s, e, NULL);
+	struct pending_event *p;
+
+	return event_add(s, e, &p);
+}
+
+static void
+event_on_late(void *arg)
+{
+	struct event_wait *w = arg;
+
+	event_wake(w, RC_TIMEOUT);
+	fiber_resume(w->fiber);
 }
 
 enum rc
 svc_event_store(struct svc *s, const struct svc_event *e)
 {
-	struct event_waiter w = { .fiber = fiber_self() };
-	enum rc rc = event_send(s, e, &w);
+	struct event_wait w = { .fiber = fiber_self() };
+	enum rc rc = event_add(s, e, &w.p);
 
 	if (rc != RC_OK)
 		return rc;
+	w.p->wait = &w;
+	loop_timer_set(s->loop, &w.timer, mono_add_ms(clock_mono(), STORE_MS),
+	    event_on_late, &w);
 	fiber_suspend();
 	return w.rc;
 }
@@ -488,8 +511,12 @@ svc_events_stop(struct svc *s)
 	loop_timer_cancel(s->loop, &s->events->publish);
 	while ((p = TAILQ_FIRST(&s->events->waiting)) != NULL) {
 		TAILQ_REMOVE(&s->events->waiting, p, link);
+		/* What waits for it has ended by now. */
+		p->wait = NULL;
 		event_lose(p, RC_DOWN);
 	}
+	TAILQ_FOREACH (p, &s->events->sent, link)
+		p->wait = NULL;
 }
 
 void

@@ -37,9 +37,8 @@ enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 
 /*
  * svc_event_store(s, e):
- * As svc_event_send(), and wait until the stream has e (RC_OK) or it was lost:
- * RC_TIMEOUT after a minute, RC_TOOBIG.  Only in a fiber, which is not resumed
- * once the service has been stopped.
+ * As svc_event_send(), and wait until the stream has it.  RC_TIMEOUT: it has
+ * not within 5 s, and is still retried; else why it is lost.  Only in a fiber.
  */
 enum rc svc_event_store(struct svc *s, const struct svc_event *e) RC_CHECK;
 

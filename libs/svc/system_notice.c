@@ -8,8 +8,10 @@
 #include "svc/svc_internal.h"
 #include "wire/subjects.h"
 
-void
-svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
+static enum rc
+notice_send(struct svc *s, const struct svc_notice *n,
+    const struct trace *trace,
+    enum rc (*send)(struct svc *s, const struct svc_event *e))
 {
 	char message[SVC_NOTICE_MESSAGE_MAX + 1];
 	struct wire_system_notification payload = {
@@ -26,11 +28,24 @@ svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
 		.trace = trace,
 		.id = n->id,
 	};
-	enum rc rc;
 
 	str_copy(n->message, message, sizeof(message));
 	payload.message = str_of(message);
-	rc = svc_event_send(s, &e);
+	return send(s, &e);
+}
+
+enum rc
+svc_notice_store(
+    struct svc *s, const struct svc_notice *n, const struct trace *trace)
+{
+	return notice_send(s, n, trace, svc_event_store);
+}
+
+void
+svc_notify(struct svc *s, const struct svc_notice *n, const struct trace *trace)
+{
+	enum rc rc = notice_send(s, n, trace, svc_event_send);
+
 	if (rc != RC_OK)
 		log_warn("svc.notice_lost", LOG_S("code", n->code), LOG_RC(rc));
 }

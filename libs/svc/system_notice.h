@@ -25,7 +25,12 @@ struct svc_notice {
  * Send the notice as an event of its user, or else of the service, as
  * svc_event_send() does, in the name of "system"; trace may be NULL.  It is
  * best effort: what cannot be sent is logged.  n is not retained.  Loop thread.
+ *
+ * svc_notice_store(s, n, trace):
+ * The same, as svc_event_store() does.  Only in a fiber.
  */
+enum rc svc_notice_store(struct svc *s, const struct svc_notice *n,
+    const struct trace *trace) RC_CHECK;
 void svc_notify(
     struct svc *s, const struct svc_notice *n, const struct trace *trace);
 

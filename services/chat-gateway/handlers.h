@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 74
+#define ROUTES_N 80
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -87,6 +87,13 @@ void on_mcp_tools_list(void *app, struct svc_call *c);
 void on_mcp_grants_put(void *app, struct svc_call *c);
 void on_mcp_grants_delete(void *app, struct svc_call *c);
 void on_tool_content_get(void *app, struct svc_call *c);
+/* evolutions/ */
+void on_evolutions_list(void *app, struct svc_call *c);
+void on_evolutions_get(void *app, struct svc_call *c);
+void on_evolutions_approve(void *app, struct svc_call *c);
+void on_evolutions_refuse(void *app, struct svc_call *c);
+void on_evolutions_enable(void *app, struct svc_call *c);
+void on_evolutions_disable(void *app, struct svc_call *c);
 /* speech/ */
 void on_alarms_list(void *app, struct svc_call *c);
 void on_alarms_set(void *app, struct svc_call *c);

@@ -82,6 +82,16 @@ service_call_on_reply(struct peer_request *q, enum rc rc)
 		svc_reply(r->c, q->reply);
 }
 
+void *
+service_call_message(struct svc_call *c, size_t n)
+{
+	void *p = arena_alloc(svc_call_arena(c), n);
+
+	if (p == NULL)
+		gateway_fail(c, RC_TOOBIG);
+	return p;
+}
+
 void
 service_call_send(struct gateway *g, struct svc_call *c,
     const struct service_call_peer *peer, const void *msg, service_call_fn fn)

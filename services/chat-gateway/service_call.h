@@ -5,6 +5,7 @@
 #ifndef CHAT_GATEWAY_SERVICE_CALL_H
 #define CHAT_GATEWAY_SERVICE_CALL_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "peer_request.h"
@@ -20,6 +21,12 @@ struct service_call_peer {
 	int64_t timeout_ms;
 	const char *missing; /* the error if no service replies */
 };
+
+/*
+ * service_call_message(c, n): n bytes for a message, zeroed, that live as long
+ * as c; NULL: c has been ended.
+ */
+void *service_call_message(struct svc_call *c, size_t n);
 
 /*
  * service_call_send(g, c, peer, msg, fn):

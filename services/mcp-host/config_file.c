@@ -24,12 +24,25 @@
 
 struct config_file {
 	struct host *host;
+	enum config_file_kind kind;
+	const char *path;
+	struct mcp_config **config;       /* what it has */
+	struct tool_server_list *servers; /* the same */
 	struct loop_timer timer;
 	struct stat seen; /* zero: there was no file */
 };
 
+/* The variable with the path of a file, and the event of a new one. */
+static const struct {
+	const char *variable, *event;
+} config_files[] = {
+	[CONFIG_FILE_SERVERS] = { "MCP_CONFIG", "mcp.config" },
+	[CONFIG_FILE_CATALOGUE] = { "MCP_CATALOGUE", "mcp.catalogue" },
+};
+
 static enum rc
-config_file_read(const char *path, struct buf *text, struct buf *errors)
+config_file_read(enum config_file_kind kind, const char *path, struct buf *text,
+    struct buf *errors)
 {
 	/* Opening a FIFO must not block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -39,8 +52,8 @@ config_file_read(const char *path, struct buf *text, struct buf *errors)
 	while (fd != -1 && (n = read(fd, bytes, sizeof(bytes))) > 0)
 		buf_put(text, bytes, (size_t)n);
 	if (n == -1)
-		buf_printf(errors, "MCP_CONFIG: %s: %s\n", path,
-		    strerrordesc_np(errno));
+		buf_printf(errors, "%s: %s: %s\n", config_files[kind].variable,
+		    path, strerrordesc_np(errno));
 	if (fd != -1)
 		close(fd);
 	return n == -1 ? RC_INVALID : RC_OK;
@@ -48,19 +61,21 @@ config_file_read(const char *path, struct buf *text, struct buf *errors)
 
 /* Each line gets the file before it. */
 static void
-config_file_put_errors(const char *path, struct str lines, struct buf *errors)
+config_file_put_errors(enum config_file_kind kind, const char *path,
+    struct str lines, struct buf *errors)
 {
 	struct str line;
 
 	while (lines.n > 0) {
 		line = str_split(&lines, '\n');
-		buf_printf(
-		    errors, "MCP_CONFIG: %s: %.*s\n", path, STR_ARG(line));
+		buf_printf(errors, "%s: %s: %.*s\n",
+		    config_files[kind].variable, path, STR_ARG(line));
 	}
 }
 
 enum rc
-config_file_load(const char *path, struct mcp_config **out, struct buf *errors)
+config_file_load(enum config_file_kind kind, const char *path,
+    struct mcp_config **out, struct buf *errors)
 {
 	static const struct mcp_variables vars = { environment_get, NULL };
 	struct buf text = BUF_INIT(MCP_CONFIG_MAX + 1);
@@ -70,10 +85,13 @@ config_file_load(const char *path, struct mcp_config **out, struct buf *errors)
 	*out = NULL;
 	if (path[0] == '\0')
 		return RC_OK;
-	rc = config_file_read(path, &text, errors);
-	if (rc == RC_OK)
+	rc = config_file_read(kind, path, &text, errors);
+	if (rc == RC_OK && kind == CONFIG_FILE_CATALOGUE)
+		rc = mcp_config_read_catalogue(
+		    buf_str(&text), &vars, out, &lines);
+	else if (rc == RC_OK)
 		rc = mcp_config_read(buf_str(&text), &vars, out, &lines);
-	config_file_put_errors(path, buf_str(&lines), errors);
+	config_file_put_errors(kind, path, buf_str(&lines), errors);
 	buf_free(&text);
 	buf_free(&lines);
 	return rc == RC_OK ? RC_OK : RC_INVALID;
@@ -82,19 +100,20 @@ config_file_load(const char *path, struct mcp_config **out, struct buf *errors)
 /* ---- what changes ---- */
 
 static struct tool_server *
-config_file_find(const struct host *h, const char *key)
+config_file_find(const struct config_file *f, const char *key)
 {
 	struct tool_server *s;
 
-	LIST_FOREACH (s, &h->servers, link)
+	LIST_FOREACH (s, f->servers, link)
 		if (strcmp(s->key, key) == 0)
 			return s;
 	return NULL;
 }
 
 static void
-config_file_apply(struct host *h, struct mcp_config *config)
+config_file_apply(struct config_file *f, struct mcp_config *config)
 {
+	struct host *h = f->host;
 	struct tool_server_list servers = LIST_HEAD_INITIALIZER(servers);
 	struct tool_server *s;
 
@@ -102,27 +121,28 @@ config_file_apply(struct host *h, struct mcp_config *config)
 	for (size_t i = mcp_config_n(config); i-- > 0;) {
 		const struct mcp_server *conf = mcp_config_at(config, i);
 
-		s = config_file_find(h, conf->key);
+		s = config_file_find(f, conf->key);
 		if (s != NULL) {
 			LIST_REMOVE(s, link);
 			tool_server_update(s, conf, config);
 		} else {
 			s = tool_server_new(
 			    conf, config, NULL, svc_metrics(h->svc));
+			s->entry = f->kind == CONFIG_FILE_CATALOGUE;
 		}
 		LIST_INSERT_HEAD(&servers, s, link);
 	}
-	while ((s = LIST_FIRST(&h->servers)) != NULL) {
+	while ((s = LIST_FIRST(f->servers)) != NULL) {
 		LIST_REMOVE(s, link);
 		instances_retire(h, s);
 		tool_server_unref(s);
 	}
 	while ((s = LIST_FIRST(&servers)) != NULL) {
 		LIST_REMOVE(s, link);
-		LIST_INSERT_HEAD(&h->servers, s, link);
+		LIST_INSERT_HEAD(f->servers, s, link);
 	}
-	mcp_config_unref(h->config);
-	h->config = config;
+	mcp_config_unref(*f->config);
+	*f->config = config;
 }
 
 /* ---- polling ---- */
@@ -132,7 +152,7 @@ config_file_changed(struct config_file *f)
 {
 	struct stat st;
 
-	if (stat(f->host->conf->config, &st) != 0)
+	if (stat(f->path, &st) != 0)
 		memset(&st, 0, sizeof(st));
 	if (st.st_ino == f->seen.st_ino && st.st_dev == f->seen.st_dev &&
 	    st.st_size == f->seen.st_size &&
@@ -147,15 +167,15 @@ static enum rc
 config_file_update(struct config_file *f)
 {
 	struct buf errors = BUF_INIT(ERRORS_MAX);
-	struct host *h = f->host;
+	const char *event = config_files[f->kind].event;
 	struct mcp_config *config;
-	enum rc rc = config_file_load(h->conf->config, &config, &errors);
+	enum rc rc = config_file_load(f->kind, f->path, &config, &errors);
 
 	if (rc == RC_OK) {
-		config_file_apply(h, config);
-		log_info("mcp.config", LOG_I("servers", mcp_config_n(config)));
+		config_file_apply(f, config);
+		log_info(event, LOG_I("servers", mcp_config_n(config)));
 	} else {
-		log_error("mcp.config", LOG_V("why", buf_str(&errors)));
+		log_error(event, LOG_V("why", buf_str(&errors)));
 	}
 	buf_free(&errors);
 	return rc;
@@ -173,12 +193,17 @@ config_file_on_timer(void *arg)
 }
 
 struct config_file *
-config_file_new(struct host *h)
+config_file_new(struct host *h, enum config_file_kind kind)
 {
 	struct config_file *f = mem_zalloc(sizeof(*f));
+	bool catalogue = kind == CONFIG_FILE_CATALOGUE;
 
 	f->host = h;
-	if (h->conf->config[0] == '\0')
+	f->kind = kind;
+	f->path = catalogue ? h->conf->catalogue : h->conf->config;
+	f->config = catalogue ? &h->catalogue : &h->config;
+	f->servers = catalogue ? &h->entries : &h->servers;
+	if (f->path[0] == '\0')
 		return f;
 	(void)config_file_changed(f);
 	if (config_file_update(f) != RC_OK) {

@@ -24,6 +24,7 @@
 #include "stdio_transport.h"
 #include "tool_server.h"
 
+struct bucket_poll;
 struct buf;
 struct bus;
 struct catalogue;
@@ -49,6 +50,7 @@ struct host_conf {
 	struct state_conf redis;
 	int64_t redis_timeout_ms;
 	const char *config;
+	const char *catalogue;
 	int64_t children_max;
 	int64_t idle_s;
 	int64_t timeout_max_s;
@@ -56,7 +58,7 @@ struct host_conf {
 	const char *secrets_key;
 };
 
-#define HOST_OPTS_N (8 + STATE_CONF_N)
+#define HOST_OPTS_N (9 + STATE_CONF_N)
 extern const struct conf_opt host_opts[HOST_OPTS_N];
 
 struct host {
@@ -83,7 +85,10 @@ struct host {
 	struct rpc_reader *reader;
 	struct mcp_config *config;       /* NULL: there is none */
 	struct tool_server_list servers; /* the operator's */
-	struct config_file *config_file;
+	struct mcp_config *catalogue;    /* NULL: there is none */
+	struct tool_server_list entries; /* of the catalogue */
+	struct config_file *config_file, *catalogue_file;
+	struct bucket_poll *evolutions;
 	struct presence *presence;
 	struct pin_notices *pin_notices;
 	struct map *instances; /* id -> struct instance */
@@ -116,6 +121,13 @@ void host_on_servers(struct host *h);
 
 /* host_revision(h, dst): Of what it lists for all users. */
 void host_revision(const struct host *h, char dst[MCP_KEY_MAX]);
+
+/*
+ * host_entry(h, user, name): The entry of the catalogue that the user may have;
+ * NULL: there is none.
+ */
+struct tool_server *host_entry(
+    const struct host *h, struct str user, struct str name);
 
 /* ---- host_wait.c: in fibers only ---- */
 

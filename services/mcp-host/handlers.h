@@ -10,7 +10,7 @@ struct bus_msg;
 
 /* ---- routes.c ---- */
 
-#define HOST_ROUTES_N 8
+#define HOST_ROUTES_N 11
 extern const struct svc_route host_routes[HOST_ROUTES_N];
 
 /* shim_command(r): What procsup starts; alone. */
@@ -31,6 +31,16 @@ void on_mcp_server_delete(void *app, struct svc_call *c);
 void on_mcp_server_restart(void *app, struct svc_call *c);
 void on_mcp_tools(void *app, struct svc_call *c);
 void on_mcp_grant(void *app, struct svc_call *c);
+
+/* ---- evolution/on_evolution.c ---- */
+
+/*
+ * on_evolution_ask(h, c), on_evolution_list(h, c), on_evolution_act(h, c):
+ * svc_route.fn.
+ */
+void on_evolution_ask(void *app, struct svc_call *c);
+void on_evolution_list(void *app, struct svc_call *c);
+void on_evolution_act(void *app, struct svc_call *c);
 
 /*
  * on_call_passed(h, m): A call that another replica passes on.

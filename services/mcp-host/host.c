@@ -17,6 +17,7 @@
 #include "core/mem.h"
 #include "core/metric.h"
 #include "core/worker.h"
+#include "evolution/evolution_due.h"
 #include "handlers.h"
 #include "httpc/httpc.h"
 #include "httpc/public_address.h"
@@ -25,6 +26,7 @@
 #include "presence.h"
 #include "rpc.h"
 #include "secret_box.h"
+#include "state/bucket_poll.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "tool/tool_digest.h"
@@ -52,6 +54,9 @@ const struct conf_opt host_opts[HOST_OPTS_N] = {
 	HOST_OPT("MCP_CONFIG", CONF_STR, config, "", 0, 0,
 	    "JSON file of the MCP servers, read again when it changes; empty: "
 	    "none"),
+	HOST_OPT("MCP_CATALOGUE", CONF_STR, catalogue, "", 0, 0,
+	    "JSON file of the MCP servers that souls may ask for and users "
+	    "approve, read again when it changes; empty: none"),
 	HOST_OPT("MCP_CHILDREN_MAX", CONF_INT, children_max, "64", 1, 4096,
 	    "processes of MCP servers at a time"),
 	HOST_OPT("MCP_IDLE_S", CONF_INT, idle_s, "600", 1, 86400,
@@ -76,7 +81,11 @@ host_check(const void *arg, struct buf *errors, struct buf *known)
 	(void)known;
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
-	if (config_file_load(c->config, &config, errors) == RC_OK)
+	if (config_file_load(CONFIG_FILE_SERVERS, c->config, &config, errors) ==
+	    RC_OK)
+		mcp_config_unref(config);
+	if (config_file_load(
+		CONFIG_FILE_CATALOGUE, c->catalogue, &config, errors) == RC_OK)
 		mcp_config_unref(config);
 	if (secret_box_new(str_of(c->secrets_key), &secrets, &why) != RC_OK)
 		buf_printf(errors, "SECRETS_KEY: %s\n", why);
@@ -128,19 +137,15 @@ host_on_tools(struct host *h, struct tool_server *s, struct catalogue *tools)
 	fiber_start(host_store_fiber, l);
 }
 
-/* What is stored of new servers; others are started for their tools. */
+/* Entries of the catalogue are not started: perhaps nobody has them. */
 static void
-host_find_fiber(void *arg)
+host_find_tools(struct host *h, const struct tool_server_list *servers)
 {
-	struct host *h = arg;
 	struct tool_server *list[MCP_SERVERS_MAX] = { NULL }, *s;
 	struct catalogue *c;
 	size_t n = 0;
 
-	/* At the start it is not connected yet. */
-	while (!state_up(h->state) && !h->draining && !h->stopping)
-		(void)host_wait(h, NULL, FIND_STEP_MS);
-	LIST_FOREACH (s, &h->servers, link)
+	LIST_FOREACH (s, servers, link)
 		if (n < MCP_SERVERS_MAX && s->tools == NULL)
 			list[n++] = tool_server_ref(s);
 	for (size_t i = 0; i < n; i++) {
@@ -150,10 +155,23 @@ host_find_fiber(void *arg)
 			(void)tool_server_set_tools(s, c);
 			catalogue_unref(c);
 		}
-		if (!h->draining && !s->retired)
+		if (!h->draining && !s->retired && !s->entry)
 			instance_probe(h, s);
 		tool_server_unref(s);
 	}
+}
+
+/* What is stored of new servers; others are started for their tools. */
+static void
+host_find_fiber(void *arg)
+{
+	struct host *h = arg;
+
+	/* At the start it is not connected yet. */
+	while (!state_up(h->state) && !h->draining && !h->stopping)
+		(void)host_wait(h, NULL, FIND_STEP_MS);
+	host_find_tools(h, &h->servers);
+	host_find_tools(h, &h->entries);
 	h->finding--;
 	presence_changed(h->presence, (struct str){ NULL, 0 });
 	svc_release(h->svc);
@@ -170,23 +188,46 @@ host_on_servers(struct host *h)
 	fiber_start(host_find_fiber, h);
 }
 
-void
-host_revision(const struct host *h, char dst[MCP_KEY_MAX])
+static size_t
+host_put_tools(const struct tool_server_list *servers, struct str *parts)
 {
-	struct str parts[1 + 2 * MCP_SERVERS_MAX];
 	const struct tool_server *s;
 	size_t n = 0;
 
-	parts[n++] = str_of(mcp_config_revision(h->config));
-	LIST_FOREACH (s, &h->servers, link) {
-		if (n + 2 > NELEM(parts))
+	LIST_FOREACH (s, servers, link) {
+		if (n + 2 > 2 * MCP_SERVERS_MAX)
 			break;
 		parts[n++] = str_of(s->key);
 		parts[n++] = s->tools != NULL
 		    ? str_of(catalogue_digest(s->tools))
 		    : STR("");
 	}
+	return n;
+}
+
+void
+host_revision(const struct host *h, char dst[MCP_KEY_MAX])
+{
+	struct str parts[2 + 4 * MCP_SERVERS_MAX];
+	size_t n = 0;
+
+	parts[n++] = str_of(mcp_config_revision(h->config));
+	parts[n++] = str_of(mcp_config_revision(h->catalogue));
+	n += host_put_tools(&h->servers, parts + n);
+	n += host_put_tools(&h->entries, parts + n);
 	tool_digest(parts, n, dst);
+}
+
+struct tool_server *
+host_entry(const struct host *h, struct str user, struct str name)
+{
+	struct tool_server *s;
+
+	LIST_FOREACH (s, &h->entries, link)
+		if (str_eq(name, str_of(s->conf->name)) &&
+		    mcp_server_for(s->conf, user_tenant(user)))
+			return s;
+	return NULL;
 }
 
 /* ---- start ---- */
@@ -296,11 +337,14 @@ host_begin(struct host *h)
 		    h->bus, cancel, NULL, on_tool_cancel, h, NULL);
 	if (rc != RC_OK)
 		return rc;
-	h->config_file = config_file_new(h);
+	h->config_file = config_file_new(h, CONFIG_FILE_SERVERS);
+	h->catalogue_file = config_file_new(h, CONFIG_FILE_CATALOGUE);
 	h->presence = presence_new(h);
-	if (h->config_file == NULL || h->presence == NULL)
+	if (h->config_file == NULL || h->catalogue_file == NULL ||
+	    h->presence == NULL)
 		return RC_DOWN;
 	host_on_servers(h);
+	evolution_due_start(h);
 	return RC_OK;
 }
 
@@ -315,6 +359,7 @@ host_start(struct svc *s, const void *conf)
 	h->bus = svc_bus(s);
 	id_hex32(h->id);
 	LIST_INIT(&h->servers);
+	LIST_INIT(&h->entries);
 	LIST_INIT(&h->waits);
 	h->instances = map_new();
 	h->calls = map_new();
@@ -358,20 +403,21 @@ host_drain(void *app)
 	struct host *h = app;
 
 	h->draining = true;
+	evolution_due_drain(h);
 	svc_hold(h->svc);
 	fiber_start(host_drain_fiber, h);
 }
 
 static void
-host_free_servers(struct host *h)
+host_free_servers(struct tool_server_list *servers, struct mcp_config *config)
 {
 	struct tool_server *s;
 
-	while ((s = LIST_FIRST(&h->servers)) != NULL) {
+	while ((s = LIST_FIRST(servers)) != NULL) {
 		LIST_REMOVE(s, link);
 		tool_server_unref(s);
 	}
-	mcp_config_unref(h->config);
+	mcp_config_unref(config);
 }
 
 void
@@ -383,9 +429,11 @@ host_stop(void *app)
 	instances_abort(h);
 	host_wake_all(h);
 	state_stop(h->state);
+	bucket_poll_free(h->evolutions);
 	orphan_sweep_free(h->orphans);
 	presence_free(h->presence);
 	config_file_free(h->config_file);
+	config_file_free(h->catalogue_file);
 	instances_free(h);
 	user_servers_free(h->user_servers);
 	pin_notices_free(h->pin_notices);
@@ -393,7 +441,8 @@ host_stop(void *app)
 	httpc_free(h->http_users);
 	secret_box_free(h->secrets);
 	user_tools_forget(h);
-	host_free_servers(h);
+	host_free_servers(&h->servers, h->config);
+	host_free_servers(&h->entries, h->catalogue);
 	state_free(h->state);
 	worker_free(h->workers);
 	map_free(h->instances);

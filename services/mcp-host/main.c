@@ -3,9 +3,11 @@
  *
  *	nats	soul.tool.mcp-host.list, .call, .cancel
  *		soul.rpc.mcp.*: servers, tools and grants of users
+ *		soul.rpc.evolution.*: what souls ask for
  *		soul.mcp.call.<instance>: passed on by another replica
  *		out: soul.tool.present.mcp-host
- *	events	system_notification
+ *	events	system_notification, audit
+ *	jobs	memory_store
  *	cli	shim: started by the service
  */
 #include "context.h"

@@ -32,6 +32,7 @@ struct config_reader {
 	const struct mcp_variables *vars;
 	struct buf *errors;
 	char path[CONFIG_PATH_MAX]; /* of the server that is being read */
+	bool catalogue;
 	bool failed;
 };
 
@@ -488,6 +489,43 @@ config_read_rules(
 	config_read_timeout(r, v, s);
 }
 
+/* A text that users read. */
+static const char *
+config_label(struct config_reader *r, const struct wire_tree *v,
+    const char *member, size_t max)
+{
+	const char *text = config_text(r, v, member);
+
+	if (text == NULL || strlen(text) <= max)
+		return text;
+	config_error(r, member, "must be of at most %zu bytes", max);
+	return NULL;
+}
+
+/* What an entry of a catalogue has, and may not have. */
+static void
+config_read_entry(
+    struct config_reader *r, const struct wire_tree *v, struct mcp_server *s)
+{
+	static const char *const denied[] = { "alwaysAllow", "autoApprove",
+		"trust_hints" };
+
+	s->title = config_label(r, v, "title", MCP_ENTRY_TITLE_MAX);
+	s->description =
+	    config_label(r, v, "description", MCP_ENTRY_DESCRIPTION_MAX);
+	if (!r->failed && (s->description == NULL || s->description[0] == '\0'))
+		config_error(
+		    r, "description", "is missing: users decide by it");
+	for (size_t i = 0; i < NELEM(denied); i++)
+		if (config_get(v, denied[i]) != NULL)
+			config_error(r, denied[i],
+			    "must not be in a catalogue: its tools are asked "
+			    "for");
+	if (s->policy != MCP_POLICY_UNSET && s->policy != MCP_POLICY_CONFIRM)
+		config_error(r, "policy", "must be ask in a catalogue");
+	s->policy = MCP_POLICY_CONFIRM;
+}
+
 /* ---- digests ---- */
 
 static void
@@ -604,6 +642,8 @@ config_read_server(struct config_reader *r, struct str name,
 	else
 		config_read_http(r, v, s);
 	config_read_rules(r, v, s);
+	if (r->catalogue)
+		config_read_entry(r, v, s);
 	if (r->failed)
 		return;
 	buf_reset(scratch);
@@ -664,11 +704,13 @@ config_read_servers(struct config_reader *r, const struct wire_tree *top)
 	return r->errors->n > before ? RC_INVALID : RC_OK;
 }
 
-enum rc
-mcp_config_read(struct str text, const struct mcp_variables *vars,
+static enum rc
+config_read(struct str text, const struct mcp_variables *vars, bool catalogue,
     struct mcp_config **out, struct buf *errors)
 {
-	struct config_reader r = { .vars = vars, .errors = errors };
+	struct config_reader r = {
+		.vars = vars, .errors = errors, .catalogue = catalogue
+	};
 	struct buf json = BUF_INIT(MCP_CONFIG_MAX);
 	struct wire_tree *top = NULL;
 	enum rc rc = RC_TOOBIG;
@@ -696,6 +738,20 @@ mcp_config_read(struct str text, const struct mcp_variables *vars,
 	}
 	*out = r.c;
 	return RC_OK;
+}
+
+enum rc
+mcp_config_read(struct str text, const struct mcp_variables *vars,
+    struct mcp_config **out, struct buf *errors)
+{
+	return config_read(text, vars, false, out, errors);
+}
+
+enum rc
+mcp_config_read_catalogue(struct str text, const struct mcp_variables *vars,
+    struct mcp_config **out, struct buf *errors)
+{
+	return config_read(text, vars, true, out, errors);
 }
 
 struct mcp_config *

@@ -23,6 +23,9 @@ struct buf;
 #define MCP_LIST_MAX    128
 /* Longest name of a server: [A-Za-z0-9_.-]. */
 #define MCP_NAME_MAX 64
+/* Bytes of the title and the description of an entry of a catalogue. */
+#define MCP_ENTRY_TITLE_MAX       256
+#define MCP_ENTRY_DESCRIPTION_MAX 1024
 /* A digest in hexadecimal, and a NUL. */
 #define MCP_KEY_MAX 65
 
@@ -87,6 +90,9 @@ struct mcp_server {
 	const char **tenants;   /* who may use it */
 	size_t n_tenants;
 	bool all_tenants;
+	/* Of a catalogue: what it is, and what it can do. */
+	const char *title; /* NULL: none */
+	const char *description;
 };
 
 struct mcp_config;
@@ -102,11 +108,17 @@ struct mcp_variables {
  * Read text.  RC_INVALID: errors has a line for each error, with its path:
  * "/mcpServers/clock/args/0: must be a string"; RC_TOOBIG: over
  * MCP_CONFIG_MAX, with a line too.  It has one reference.
+ * mcp_config_read_catalogue(text, vars, out, errors):
+ * The same for a catalogue, MCP_CATALOGUE: each server must have a description,
+ * and its tools are always asked for.
  *
  * mcp_config_ref(c), mcp_config_unref(c): NULL is allowed.
  */
 enum rc mcp_config_read(struct str text, const struct mcp_variables *vars,
     struct mcp_config **out, struct buf *errors) RC_CHECK;
+enum rc mcp_config_read_catalogue(struct str text,
+    const struct mcp_variables *vars, struct mcp_config **out,
+    struct buf *errors) RC_CHECK;
 struct mcp_config *mcp_config_ref(struct mcp_config *c);
 void mcp_config_unref(struct mcp_config *c);
 

@@ -1,6 +1,7 @@
 /*
  * soul.rpc.mcp.*: servers, tools and grants, for their users.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "catalogue.h"
@@ -25,6 +26,9 @@
 #define SERVERS_MAX 320 /* as of the schema */
 #define ERROR_MAX   512
 
+#define NAME_OF_OPERATOR "the operator has a server of that name"
+#define NOT_IN_CATALOGUE "the operator's catalogue does not have it any more"
+
 static void
 server_fail_state(struct svc_call *c, enum rc rc)
 {
@@ -34,7 +38,7 @@ server_fail_state(struct svc_call *c, enum rc rc)
 
 /* ---- views ---- */
 
-static const struct tool_server *
+static struct tool_server *
 server_find_in(const struct user_tools *t, struct str name)
 {
 	size_t i;
@@ -100,26 +104,49 @@ server_view_operators(struct host *h, struct tool_server *s, struct arena *a,
 	server_view_state(h, s, a, out);
 }
 
+/* An entry of the catalogue; s NULL: it is not there any more. */
+static void
+server_view_entry(struct host *h, struct tool_server *s, struct arena *a,
+    struct wire_mcp_server *out)
+{
+	if (s == NULL || !s->entry) {
+		out->error =
+		    s == NULL ? STR(NOT_IN_CATALOGUE) : STR(NAME_OF_OPERATOR);
+		return;
+	}
+	out->kind = server_view_kind(s);
+	server_view_state(h, s, a, out);
+	/* What is wrong with it names hosts and files of the operator. */
+	if (out->error.n > 0)
+		out->error = STR("not available at the moment: operators see "
+				 "why");
+}
+
 static enum rc
 server_view_users(struct host *h, const struct mcp_user_server *u,
     const struct user_tools *t, struct arena *a, struct wire_mcp_server *out)
 {
-	const struct tool_server *s = server_find_in(t, u->name);
+	struct tool_server *s = server_find_in(t, u->name);
+	struct user_server_entry e;
 	enum rc rc = user_server_view(u->json, a, out);
 
+	if (rc != RC_OK)
+		return rc;
+	rc = user_server_entry(u->json, a, &e);
 	if (rc != RC_OK)
 		return rc;
 	out->name = u->name;
 	out->kind = WIRE_MCP_SERVER_KIND_HTTP;
 	out->state = WIRE_MCP_SERVER_STATE_UNKNOWN;
-	if (s == NULL)
+	if (e.name.n > 0)
+		server_view_entry(h, s, a, out);
+	else if (s == NULL)
 		out->error = STR("its headers cannot be decrypted: set them "
 				 "anew");
 	else if (s->user[0] == '\0')
-		out->error = STR("the operator has a server of that name");
+		out->error = STR(NAME_OF_OPERATOR);
 	else
-		server_view_state(
-		    h, (struct tool_server *)(uintptr_t)s, a, out);
+		server_view_state(h, s, a, out);
 	return RC_OK;
 }
 
@@ -138,7 +165,7 @@ servers_view(struct host *h, const struct wire_mcp_server_request *q,
 	if (rc == RC_OK && out->servers == NULL)
 		rc = RC_TOOBIG;
 	for (i = 0; rc == RC_OK && i < t.n && out->n_servers < SERVERS_MAX; i++)
-		if (t.servers[i]->user[0] == '\0' &&
+		if (t.servers[i]->user[0] == '\0' && !t.servers[i]->entry &&
 		    (q->name.n == 0 ||
 			str_eq(q->name, str_of(t.servers[i]->conf->name))))
 			server_view_operators(h, t.servers[i], a,
@@ -175,15 +202,43 @@ static bool
 server_is_operators(struct host *h, struct str user, struct str name)
 {
 	const struct tool_server *s;
-	struct str rest = user, tenant = str_split(&rest, '/');
 
-	if (rest.p == NULL)
-		tenant = STR("");
 	LIST_FOREACH (s, &h->servers, link)
 		if (str_eq(name, str_of(s->conf->name)) &&
-		    mcp_server_for(s->conf, tenant))
+		    mcp_server_for(s->conf, user_tenant(user)))
 			return true;
 	return false;
+}
+
+/* False: it came by an evolution, or that is not known; c has been ended. */
+static bool
+server_is_own(
+    struct host *h, struct svc_call *c, struct str user, struct str name)
+{
+	struct arena *a = svc_call_arena(c);
+	struct mcp_user_server *list;
+	struct user_server_entry e;
+	char text[ERROR_MAX];
+	size_t i, n;
+	enum rc rc = mcp_servers_read(h->state, user, a, &list, &n);
+
+	if (rc != RC_OK) {
+		server_fail_state(c, rc);
+		return false;
+	}
+	for (i = 0; i < n; i++) {
+		if (!str_eq(name, list[i].name) ||
+		    user_server_entry(list[i].json, a, &e) != RC_OK ||
+		    e.name.n == 0)
+			continue;
+		(void)snprintf(text, sizeof(text),
+		    "the server is of the operator's catalogue: POST "
+		    "/v1/evolutions/%.*s/disable takes it away",
+		    STR_ARG(e.evolution_id));
+		svc_fail(c, RC_CONFLICT, text);
+		return false;
+	}
+	return true;
 }
 
 /* The user's list has changed. */
@@ -223,10 +278,11 @@ on_mcp_server_put(void *app, struct svc_call *c)
 	enum rc rc;
 
 	if (server_is_operators(h, q->user_id, q->name)) {
-		svc_fail(
-		    c, RC_CONFLICT, "the operator has a server of that name");
+		svc_fail(c, RC_CONFLICT, NAME_OF_OPERATOR);
 		return;
 	}
+	if (!server_is_own(h, c, q->user_id, q->name))
+		return;
 	rc = user_server_write(
 	    h->secrets, &id, &q->settings, h->conf->allow_private, &json, &err);
 	if (rc == RC_OK) {
@@ -256,8 +312,11 @@ on_mcp_server_delete(void *app, struct svc_call *c)
 	struct host *h = app;
 	const struct wire_mcp_server_request *q = svc_call_request(c);
 	const struct wire_ok_response rep = { .ok = true };
-	enum rc rc = mcp_server_delete(h->state, q->user_id, q->name);
+	enum rc rc;
 
+	if (!server_is_own(h, c, q->user_id, q->name))
+		return;
+	rc = mcp_server_delete(h->state, q->user_id, q->name);
 	if (rc == RC_NOENT) {
 		svc_fail(c, rc, "server not found");
 	} else if (rc != RC_OK) {
@@ -268,6 +327,17 @@ on_mcp_server_delete(void *app, struct svc_call *c)
 	}
 }
 
+static struct tool_server *
+server_find(const struct tool_server_list *servers, struct str name)
+{
+	struct tool_server *s;
+
+	LIST_FOREACH (s, servers, link)
+		if (str_eq(name, str_of(s->conf->name)))
+			return s;
+	return NULL;
+}
+
 void
 on_mcp_server_restart(void *app, struct svc_call *c)
 {
@@ -276,14 +346,16 @@ on_mcp_server_restart(void *app, struct svc_call *c)
 	const struct wire_ok_response rep = { .ok = true };
 	struct tool_server *s;
 
-	LIST_FOREACH (s, &h->servers, link)
-		if (str_eq(q->name, str_of(s->conf->name))) {
-			log_info("mcp.restart", LOG_V("server", q->name));
-			instances_restart(h, s);
-			svc_reply(c, &rep);
-			return;
-		}
-	svc_fail(c, RC_NOENT, "server not found");
+	s = server_find(&h->servers, q->name);
+	if (s == NULL)
+		s = server_find(&h->entries, q->name);
+	if (s == NULL) {
+		svc_fail(c, RC_NOENT, "server not found");
+		return;
+	}
+	log_info("mcp.restart", LOG_V("server", q->name));
+	instances_restart(h, s);
+	svc_reply(c, &rep);
 }
 
 /* ---- tools and grants ---- */

@@ -29,4 +29,10 @@ const struct svc_route host_routes[HOST_ROUTES_N] = {
 	RPC(mcp_tools, MCP_TOOLS, mcp_tools_request, mcp_tool_list,
 	    on_mcp_tools),
 	RPC(mcp_grant, MCP_GRANT, mcp_grant_request, mcp_grant, on_mcp_grant),
+	RPC(evolution_ask, EVOLUTION_ASK, evolution_request, evolution,
+	    on_evolution_ask),
+	RPC(evolution_list, EVOLUTION_LIST, evolution_list_request,
+	    evolution_list, on_evolution_list),
+	RPC(evolution_act, EVOLUTION_ACT, evolution_act_request, evolution,
+	    on_evolution_act),
 };

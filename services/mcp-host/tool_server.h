@@ -30,6 +30,7 @@ struct tool_server {
 	char user[ID_MAX + 1];   /* whose it is; "": the operator's */
 	struct catalogue *tools; /* NULL: not known yet */
 	enum mcp_era era;
+	bool entry;   /* of the catalogue */
 	bool retired; /* it is not configured any more */
 	struct metric *n_tools, *restarts, *failed_starts;
 };

@@ -262,6 +262,34 @@ user_server_config(const struct secret_box *box,
 	return rc;
 }
 
+/* ---- entries of the catalogue ---- */
+
+enum rc
+user_server_entry(
+    struct str stored, struct arena *a, struct user_server_entry *out)
+{
+	struct wire_mcp_user_server rec;
+	enum rc rc =
+	    wire_decode(&wire_mcp_user_server_desc, stored, a, &rec, NULL);
+
+	*out = (struct user_server_entry){ .name = { NULL, 0 } };
+	if (rc == RC_OK)
+		*out = (struct user_server_entry){ rec.catalogue,
+			rec.evolution_id };
+	return rc;
+}
+
+enum rc
+user_server_write_entry(const struct user_server_entry *e, struct buf *out)
+{
+	const struct wire_mcp_user_server rec = { .catalogue = e->name,
+		.evolution_id = e->evolution_id };
+
+	return wire_encode(&wire_mcp_user_server_desc, &rec, out, NULL);
+}
+
+/* ---- for the user ---- */
+
 enum rc
 user_server_view(
     struct str stored, struct arena *a, struct wire_mcp_server *out)

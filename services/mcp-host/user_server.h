@@ -1,6 +1,7 @@
 /*
- * user_server: a user's own MCP server, as it is stored: its headers encrypted,
- * for that user, name and URL alone.
+ * user_server: an MCP server of a user, as it is stored: the user's own, its
+ * headers encrypted, for that user, name and URL alone; or an entry of the
+ * catalogue.
  *
  * Pure but for random numbers.
  */
@@ -47,6 +48,20 @@ enum rc user_server_write(const struct secret_box *box,
 enum rc user_server_config(const struct secret_box *box,
     const struct user_server_id *id, struct str stored,
     struct mcp_config **out) RC_CHECK;
+
+/*
+ * user_server_entry(stored, a, out):
+ * *out is what is stored if it is an entry of the catalogue; its name is
+ * absent otherwise.
+ * user_server_write_entry(name, evolution, out): Append what is stored of one.
+ */
+struct user_server_entry {
+	struct str name, evolution_id;
+};
+enum rc user_server_entry(
+    struct str stored, struct arena *a, struct user_server_entry *out) RC_CHECK;
+enum rc user_server_write_entry(
+    const struct user_server_entry *e, struct buf *out) RC_CHECK;
 
 /*
  * user_server_view(stored, a, out): What its user may see of it; name, owner,

@@ -125,6 +125,18 @@ servers_has_name(const struct user_tools *t, struct str name)
 	return false;
 }
 
+/* The user's own, or an entry of the catalogue; NULL: it cannot be used. */
+static struct tool_server *
+servers_get(struct user_servers *u, const struct user_server_id *id,
+    struct str stored, struct arena *a)
+{
+	struct user_server_entry e;
+
+	if (user_server_entry(stored, a, &e) == RC_OK && e.name.n > 0)
+		return host_entry(u->host, id->user, e.name);
+	return servers_find(u, id, stored);
+}
+
 enum rc
 user_servers_add(struct user_servers *u, struct str user, struct user_tools *t)
 {
@@ -139,7 +151,7 @@ user_servers_add(struct user_servers *u, struct str user, struct user_tools *t)
 
 		if (servers_has_name(t, list[i].name))
 			continue;
-		s = servers_find(u, &id, list[i].json);
+		s = servers_get(u, &id, list[i].json, a);
 		if (s != NULL)
 			t->servers[t->n++] = tool_server_ref(s);
 	}

@@ -1,5 +1,5 @@
 /*
- * user_servers: users' own MCP servers, as tool_servers of this process.
+ * user_servers: users' MCP servers, as tool_servers of this process.
  *
  * What is stored is read for each list and call; a server that is stored as
  * before is the same tool_server, with its connection.
@@ -23,9 +23,10 @@ void user_servers_free(struct user_servers *u);
 
 /*
  * user_servers_add(u, user, t):
- * A call: add the user's own servers to t, but for those that are called as one
- * in t, or whose headers cannot be read.
- * user_servers_forget(u, user, name): It was changed or deleted; close it.
+ * A call: add the user's servers to t, but for those that are called as one in
+ * t, whose headers cannot be read, or that the catalogue does not have any
+ * more. user_servers_forget(u, user, name): It was changed or deleted; close
+ * it.
  */
 enum rc user_servers_add(
     struct user_servers *u, struct str user, struct user_tools *t) RC_CHECK;

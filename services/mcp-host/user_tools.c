@@ -18,7 +18,7 @@ user_tools_add(struct user_tools *t, struct tool_server *s)
 		t->servers[t->n++] = tool_server_ref(s);
 }
 
-static struct str
+struct str
 user_tenant(struct str user)
 {
 	struct str rest = user, tenant = str_split(&rest, '/');

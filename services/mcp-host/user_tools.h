@@ -1,6 +1,7 @@
 /*
  * user_tools: the tools that a user has: those of the operator's servers for
- * the user's tenant, and of the user's own.
+ * the user's tenant, of the user's own, and of entries of the catalogue that
+ * the user has approved.
  */
 #ifndef USER_TOOLS_H
 #define USER_TOOLS_H
@@ -19,6 +20,9 @@ struct host;
 enum rc user_tools_get(
     struct host *h, struct str user, struct user_tools *out) RC_CHECK;
 void user_tools_free(struct user_tools *t);
+
+/* user_tenant(user): Of "<tenant>/<user>"; "": the user has none. */
+struct str user_tenant(struct str user);
 
 /* user_tools_forget(h): Toolboxes, since what is configured has changed. */
 void user_tools_forget(struct host *h);

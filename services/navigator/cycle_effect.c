@@ -7,25 +7,23 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "cycle_run.h"
-#include "peer_call.h"
 #include "state/session.h"
 #include "state/state.h"
 #include "svc/event.h"
+#include "svc/peer_call.h"
 #include "svc/svc.h"
-#include "svc/system_notice.h"
 #include "trigger.h"
 #include "wire/msgs.h"
 #include "wire/subjects.h"
 #include "wire/wire.h"
 
-#define PSYCHE_MS   2000
-#define SPEAK_MS    4000
-#define JOB_MAX     (64UL * 1024)
-#define PSYCHE_MAX  4096
-#define SPEAK_FOR   600000
-#define JOB_KIND    "memory_store"
-#define REASON_MAX  128
-#define MESSAGE_MAX 2048
+#define PSYCHE_MS  2000
+#define SPEAK_MS   4000
+#define JOB_MAX    (64UL * 1024)
+#define PSYCHE_MAX 4096
+#define SPEAK_FOR  600000
+#define JOB_KIND   "memory_store"
+#define REASON_MAX 128
 
 /* It is there, it never will be, or it may be later. */
 static enum cycle_event
@@ -226,26 +224,30 @@ effect_speech(struct cycle_run *x)
 	return effect_event(x, "speech", rc);
 }
 
+/* mcp-host decides what may become of it, and a human whether it does. */
 static enum cycle_event
 effect_evolution(struct cycle_run *x)
 {
 	const struct wire_navigator_output_evolution_request *e =
 	    &x->out.o.evolution_request;
-	char text[MESSAGE_MAX];
-	struct svc_notice notice = {
-		.level = WIRE_SYSTEM_NOTIFICATION_LEVEL_INFO,
-		.code = "EVOLUTION_REQUESTED",
+	const struct peer_call c = { .bus = x->n->bus,
+		.subject = WIRE_SUBJECT_EVOLUTION_ASK,
+		.request = &wire_evolution_request_desc,
+		.reply = &wire_evolution_desc,
+		.ms = WIRE_DEADLINE_MS_EVOLUTION_ASK,
+		.trace = &x->trace,
+		.a = x->a };
+	const struct wire_evolution_request req = {
 		.user_id = x->c.key.user_id,
-		.id = arena_printf(x->a, "%.*s_evolution", STR_ARG(x->c.id)),
+		.soul_id = x->c.key.soul_id,
+		.cycle_id = x->c.id,
+		.need = e->need,
+		.why = e->why,
+		.example = e->example,
 	};
+	void *reply;
 
-	(void)snprintf(text, sizeof(text),
-	    "soul %.*s misses a capability: %.*s; why: %.*s; example: %.*s",
-	    STR_ARG(x->c.key.soul_id), STR_ARG(e->need), STR_ARG(e->why),
-	    STR_ARG(e->example));
-	notice.message = str_of(text);
-	svc_notify(x->n->svc, &notice, &x->trace);
-	return CYCLE_EFFECTED;
+	return effect_event(x, "evolution", peer_call(&c, &req, &reply));
 }
 
 enum cycle_event

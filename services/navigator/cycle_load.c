@@ -5,11 +5,11 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "cycle_run.h"
-#include "peer_call.h"
 #include "state/memory.h"
 #include "state/session.h"
 #include "state/soul.h"
 #include "state/state.h"
+#include "svc/peer_call.h"
 #include "svc/svc.h"
 #include "svc/system_notice.h"
 #include "wire/msgs.h"
@@ -20,15 +20,17 @@
 #define MESSAGES_MAX  50
 #define MESSAGE_BYTES (512UL * 1024)
 /* Longest waits for what may be left out. */
-#define EMOTION_MS 1000
-#define RECALL_MS  3000
-#define ALARMS_MS  1000
-#define RECALL_MAX 5
+#define EMOTION_MS    1000
+#define RECALL_MS     3000
+#define ALARMS_MS     1000
+#define EVOLUTIONS_MS 1000
+#define RECALL_MAX    5
 /* Code points of the newest statements that memories are searched by. */
-#define QUERY_MAX   500
-#define ALARM_MAX   10
-#define RECALL_TOOL "recall_memory"
-#define FORGET_TOOL "forget_memory"
+#define QUERY_MAX     500
+#define ALARM_MAX     10
+#define EVOLUTION_MAX 32
+#define RECALL_TOOL   "recall_memory"
+#define FORGET_TOOL   "forget_memory"
 
 static struct peer_call
 load_call(struct cycle_run *x, const char *subject)
@@ -272,6 +274,48 @@ load_alarms(struct cycle_run *x)
 	x->view.n_alarms = n;
 }
 
+/* Capabilities that the soul has asked for, so that it does not ask again. */
+static void
+load_evolutions(struct cycle_run *x)
+{
+	static const char *const outcomes[] = {
+		[WIRE_EVOLUTION_STATE_ASKED] = "等主人决定",
+		[WIRE_EVOLUTION_STATE_PROPOSED] = "等主人决定",
+		[WIRE_EVOLUTION_STATE_APPROVED] = "已经有了",
+		[WIRE_EVOLUTION_STATE_ENABLED] = "已经有了",
+		[WIRE_EVOLUTION_STATE_REFUSED] = "主人不要",
+		[WIRE_EVOLUTION_STATE_FAILED] = "现在办不到",
+		[WIRE_EVOLUTION_STATE_DISABLED] = "主人不要了",
+	};
+	const struct wire_evolution_list_request req = {
+		.user_id = x->c.key.user_id, .soul_id = x->c.key.soul_id
+	};
+	struct peer_call c = load_call(x, WIRE_SUBJECT_EVOLUTION_LIST);
+	const struct wire_evolution_list *reply;
+	struct str *list;
+	void *msg;
+	size_t n = 0;
+
+	c.request = &wire_evolution_list_request_desc;
+	c.reply = &wire_evolution_list_desc;
+	c.ms = EVOLUTIONS_MS;
+	if (peer_call(&c, &req, &msg) != RC_OK)
+		return;
+	reply = msg;
+	list = arena_alloc(x->a, EVOLUTION_MAX * sizeof(*list));
+	for (size_t i = 0;
+	     list != NULL && i < reply->n_evolutions && n < EVOLUTION_MAX;
+	     i++) {
+		const struct wire_evolution *e = &reply->evolutions[i];
+
+		list[n] = arena_printf(
+		    x->a, "%.*s（%s）", STR_ARG(e->need), outcomes[e->state]);
+		n += list[n].p != NULL;
+	}
+	x->view.evolutions = list;
+	x->view.n_evolutions = n;
+}
+
 enum cycle_event
 cycle_load(struct cycle_run *x)
 {
@@ -289,5 +333,6 @@ cycle_load(struct cycle_run *x)
 	}
 	load_memories(x);
 	load_alarms(x);
+	load_evolutions(x);
 	return CYCLE_LOADED;
 }

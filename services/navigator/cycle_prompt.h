@@ -45,6 +45,9 @@ struct cycle_view {
 	size_t n_memories;
 	const struct str *alarms; /* a line each */
 	size_t n_alarms;
+	/* Capabilities that were asked for, and what became of that. */
+	const struct str *evolutions;
+	size_t n_evolutions;
 };
 
 /*

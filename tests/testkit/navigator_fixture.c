@@ -54,6 +54,13 @@ fixture_on_request(
 	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.speak") == 0)
 		snprintf(json, sizeof(json),
 		    "{\"push_id\":\"pu_1\",\"state\":\"due\"}");
+	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.evolution.ask") == 0)
+		snprintf(json, sizeof(json),
+		    "{\"evolution_id\":\"evo_1\",\"user_id\":\"u1\","
+		    "\"soul_id\":\"s1\",\"cycle_id\":\"cyc_1\","
+		    "\"need\":\"n\",\"state\":\"proposed\",\"steps\":[],"
+		    "\"step_count\":1,"
+		    "\"created_at\":\"2026-11-27T10:00:00Z\"}");
 	fixture_reply(nc, m, json);
 	natsMsg_Destroy(m);
 }
@@ -62,7 +69,7 @@ static void
 fixture_serve(struct navigator_fixture *f)
 {
 	static const char *const subjects[] = { "soul.rpc.psyche.apply",
-		"soul.rpc.speak" };
+		"soul.rpc.speak", "soul.rpc.evolution.ask" };
 
 	ck_assert_int_eq(natsConnection_Subscribe(&f->emotion, f->nc,
 			     "soul.rpc.emotion.state", fixture_on_emotion, f),
@@ -73,6 +80,7 @@ fixture_serve(struct navigator_fixture *f)
 		    NATS_OK);
 	f->psyche = tk_nats_listen(f->nc, subjects[0]);
 	f->speak = tk_nats_listen(f->nc, subjects[1]);
+	f->evolutions = tk_nats_listen(f->nc, subjects[2]);
 	f->jobs = tk_nats_listen(f->nc, "soul.job.*");
 	f->suggestions =
 	    tk_nats_listen(f->nc, "soul.event.navigator_suggestion.*");
@@ -154,8 +162,8 @@ static void
 fixture_unsubscribe(struct navigator_fixture *f)
 {
 	natsSubscription *const all[] = { f->psyche, f->speak, f->jobs,
-		f->suggestions, f->notices, f->emotion, f->peers[0],
-		f->peers[1] };
+		f->suggestions, f->notices, f->emotion, f->evolutions,
+		f->peers[0], f->peers[1], f->peers[2] };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		natsSubscription_Destroy(all[i]);

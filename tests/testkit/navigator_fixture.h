@@ -28,8 +28,8 @@ struct navigator_fixture {
 	int events; /* published so far: part of their ids */
 	/* Requests to the other services. */
 	natsSubscription *psyche, *speak, *jobs, *suggestions, *notices;
-	natsSubscription *emotion;
-	natsSubscription *peers[2];           /* that reply to it */
+	natsSubscription *emotion, *evolutions;
+	natsSubscription *peers[3];           /* that reply to it */
 	double laziness, curiosity, intimacy; /* as the emotion-engine says */
 };
 

@@ -3,50 +3,27 @@
  * has them; access is checked here.
  */
 #include "caller.h"
-#include "core/arena.h"
 #include "gateway.h"
 #include "handlers.h"
-#include "service_call.h"
+#include "mcp/mcp_host.h"
 #include "svc/svc.h"
-#include "wire/msgs.h"
-#include "wire/subjects.h"
 
-#define NO_HOST                                                              \
-	"no mcp-host is running: start one, or see why none is ready, then " \
-	"try again"
 #define NOT_AVAILABLE "not available at the moment: operators see why"
 #define TOOLS_MAX     100
 #define TOOLS_DEFAULT 24
 
-#define PEER(X, req, rep)                                                     \
-	{                                                                     \
-		WIRE_SUBJECT_MCP_##X, &wire_##req##_desc, &wire_##rep##_desc, \
-		    WIRE_DEADLINE_MS_MCP_##X, NO_HOST                         \
-	}
-
 static const struct service_call_peer mcp_servers =
-    PEER(SERVERS, mcp_server_request, mcp_server_list);
+    MCP_HOST_PEER(MCP_SERVERS, mcp_server_request, mcp_server_list);
 static const struct service_call_peer mcp_server_put =
-    PEER(SERVER_PUT, mcp_server_put_request, mcp_server);
+    MCP_HOST_PEER(MCP_SERVER_PUT, mcp_server_put_request, mcp_server);
 static const struct service_call_peer mcp_server_delete =
-    PEER(SERVER_DELETE, mcp_server_request, ok_response);
+    MCP_HOST_PEER(MCP_SERVER_DELETE, mcp_server_request, ok_response);
 static const struct service_call_peer mcp_server_restart =
-    PEER(SERVER_RESTART, mcp_server_request, ok_response);
+    MCP_HOST_PEER(MCP_SERVER_RESTART, mcp_server_request, ok_response);
 static const struct service_call_peer mcp_tools =
-    PEER(TOOLS, mcp_tools_request, mcp_tool_list);
+    MCP_HOST_PEER(MCP_TOOLS, mcp_tools_request, mcp_tool_list);
 static const struct service_call_peer mcp_grant =
-    PEER(GRANT, mcp_grant_request, mcp_grant);
-
-/* n bytes in the memory of c, zeroed; NULL: c has been ended. */
-static void *
-mcp_request(struct svc_call *c, size_t n)
-{
-	void *p = arena_alloc(svc_call_arena(c), n);
-
-	if (p == NULL)
-		gateway_fail(c, RC_TOOBIG);
-	return p;
-}
+    MCP_HOST_PEER(MCP_GRANT, mcp_grant_request, mcp_grant);
 
 /* ---- servers ---- */
 
@@ -54,7 +31,7 @@ static void
 mcp_server_call(struct gateway *g, struct svc_call *c,
     const struct service_call_peer *peer, service_call_fn fn)
 {
-	struct wire_mcp_server_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_server_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(g, c, &q->user_id))
 		return;
@@ -117,7 +94,7 @@ on_mcp_servers_delete(void *app, struct svc_call *c)
 void
 on_mcp_servers_restart(void *app, struct svc_call *c)
 {
-	struct wire_mcp_server_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_server_request *q = service_call_message(c, sizeof(*q));
 	struct gateway *g = app;
 
 	if (q == NULL)
@@ -131,7 +108,8 @@ void
 on_mcp_servers_put(void *app, struct svc_call *c)
 {
 	const struct wire_mcp_server_settings *settings = svc_call_request(c);
-	struct wire_mcp_server_put_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_server_put_request *q =
+	    service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
 		return;
@@ -145,7 +123,7 @@ on_mcp_servers_put(void *app, struct svc_call *c)
 void
 on_mcp_tools_list(void *app, struct svc_call *c)
 {
-	struct wire_mcp_tools_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_tools_request *q = service_call_message(c, sizeof(*q));
 	struct str limit = svc_call_query(c, "limit");
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
@@ -166,7 +144,7 @@ void
 on_mcp_grants_put(void *app, struct svc_call *c)
 {
 	const struct wire_mcp_grant_body *body = svc_call_request(c);
-	struct wire_mcp_grant_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_grant_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_user(app, c, body->user_id, &q->user_id))
 		return;
@@ -189,7 +167,7 @@ mcp_on_deleted(struct svc_call *c, const struct peer_request *q)
 void
 on_mcp_grants_delete(void *app, struct svc_call *c)
 {
-	struct wire_mcp_grant_request *q = mcp_request(c, sizeof(*q));
+	struct wire_mcp_grant_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
 		return;

@@ -396,6 +396,9 @@ export_put_mcp(struct export *x)
 	if (rc == RC_OK)
 		rc =
 		    export_mcp_grants(x->g->state, x->user, x->soul, x->a, &to);
+	if (rc == RC_OK)
+		rc = export_mcp_evolutions(
+		    x->g->state, x->user, x->soul, x->a, &to);
 	return rc;
 }
 

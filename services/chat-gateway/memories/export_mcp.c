@@ -2,6 +2,7 @@
 
 #include "core/log.h"
 #include "memories/export_runs.h"
+#include "state/evolution.h"
 #include "state/mcp.h"
 #include "wire/wire.h"
 
@@ -25,6 +26,7 @@ export_mcp_put_server(const struct mcp_user_server *server, struct arena *a,
 	}
 	out->name = server->name;
 	out->url = rec.url;
+	out->catalogue = rec.catalogue;
 	out->has_policy = rec.has_policy;
 	out->policy =
 	    (enum wire_memory_export_line_mcp_server_policy)rec.policy;
@@ -92,6 +94,31 @@ export_mcp_grants(struct state *s, struct str user, struct str soul,
 		if (list[i].pin.n > 0)
 			line.mcp_grant.definition = list[i].pin;
 		rc = to->put(to->arg, &line);
+	}
+	return rc;
+}
+
+enum rc
+export_mcp_evolutions(struct state *s, struct str user, struct str soul,
+    struct arena *a, const struct export_to *to)
+{
+	struct wire_memory_export_line line = { .has_evolution = true };
+	struct evolution_entry_list list;
+	struct wire_evolution_record rec;
+	struct wire_err err;
+	enum rc rc = evolution_list(s, user, a, &list);
+	size_t i;
+
+	for (i = 0; rc == RC_OK && i < list.n; i++) {
+		if (wire_decode(&wire_evolution_record_desc, list.entry[i].json,
+			a, &rec, &err) != RC_OK) {
+			log_error("gateway.stored_evolution",
+			    LOG_S("path", err.path), LOG_S("why", err.why));
+			continue;
+		}
+		line.evolution = rec.evolution;
+		if (soul.p == NULL || str_eq(soul, rec.evolution.soul_id))
+			rc = to->put(to->arg, &line);
 	}
 	return rc;
 }

@@ -2,7 +2,6 @@
  * /v1/alarms…: alarm-clock has them; access is checked here.
  */
 #include "caller.h"
-#include "core/arena.h"
 #include "core/id.h"
 #include "gateway.h"
 #include "handlers.h"
@@ -20,21 +19,10 @@ static const struct service_call_peer alarms_cancel =
 static const struct service_call_peer alarms_snooze =
     ALARM_CLOCK_PEER(ALARM_SNOOZE, alarm_snooze_request, alarm_reply);
 
-/* n bytes in the memory of c, zeroed; NULL: c has been ended. */
-static void *
-alarms_request(struct svc_call *c, size_t n)
-{
-	void *p = arena_alloc(svc_call_arena(c), n);
-
-	if (p == NULL)
-		gateway_fail(c, RC_TOOBIG);
-	return p;
-}
-
 void
 on_alarms_list(void *app, struct svc_call *c)
 {
-	struct wire_alarm_list_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_list_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
 		return;
@@ -58,7 +46,7 @@ alarms_on_one(struct svc_call *c, const struct peer_request *q)
 void
 on_alarms_get(void *app, struct svc_call *c)
 {
-	struct wire_alarm_list_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_list_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
 		return;
@@ -71,7 +59,7 @@ void
 on_alarms_set(void *app, struct svc_call *c)
 {
 	const struct wire_alarm_new *body = svc_call_request(c);
-	struct wire_alarm_put_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_put_request *q = service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_user(app, c, body->user_id, &q->user_id))
 		return;
@@ -99,7 +87,8 @@ void
 on_alarms_change(void *app, struct svc_call *c)
 {
 	const struct wire_alarm_edit *body = svc_call_request(c);
-	struct wire_alarm_change_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_change_request *q =
+	    service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_user(app, c, body->user_id, &q->user_id))
 		return;
@@ -117,7 +106,8 @@ on_alarms_change(void *app, struct svc_call *c)
 void
 on_alarms_cancel(void *app, struct svc_call *c)
 {
-	struct wire_alarm_cancel_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_cancel_request *q =
+	    service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_query_user(app, c, &q->user_id))
 		return;
@@ -129,7 +119,8 @@ void
 on_alarms_snooze(void *app, struct svc_call *c)
 {
 	const struct wire_alarm_snooze_body *body = svc_call_request(c);
-	struct wire_alarm_snooze_request *q = alarms_request(c, sizeof(*q));
+	struct wire_alarm_snooze_request *q =
+	    service_call_message(c, sizeof(*q));
 
 	if (q == NULL || !caller_user(app, c, body->user_id, &q->user_id))
 		return;

@@ -8,6 +8,7 @@
 
 #include "core/mem.h"
 #include "state/alarm_entry.h"
+#include "state/evolution.h"
 #include "state/mcp.h"
 #include "state/nav.h"
 #include "state/session.h"
@@ -259,6 +260,23 @@ put_cycle(struct gateway_fixture *b, const char *soul)
 	    RC_OK);
 }
 
+static void
+put_evolution(struct gateway_fixture *b, const char *soul)
+{
+	struct evolution_entry e = { .user_id = STR("ann"),
+		.id = STR("evo_1") };
+	const struct evolution_change c = { .soul_id = str_of(soul),
+		.publish_ms = 600000,
+		.json = STR("{\"evolution\":{\"evolution_id\":\"evo_1\","
+			    "\"user_id\":\"ann\",\"soul_id\":\"s\","
+			    "\"cycle_id\":\"c\",\"need\":\"secret need\","
+			    "\"state\":\"refused\",\"steps\":[],"
+			    "\"step_count\":3,\"created_at\":"
+			    "\"2026-11-27T10:00:00Z\"},\"published\":3}") };
+
+	ck_assert_int_eq(evolution_swap(b->db.s, &e, &c, b->db.arena), RC_OK);
+}
+
 /* Everything that a user may have. */
 static void
 put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
@@ -288,6 +306,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_mcp(b, str_of(soul));
 	put_cycle(b, soul);
 	put_alarms(b);
+	put_evolution(b, soul);
 }
 
 static bool
@@ -456,6 +475,7 @@ TEST(the_export_has_homes_identities_servers_grants_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, "\"another\""));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret alarm"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret push"));
+	ck_assert_ptr_nonnull(strstr(a.body.p, "secret need"));
 	snprintf(path, sizeof(path),
 	    "/v1/memories/export?user_id=ann&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);

@@ -122,6 +122,44 @@ stack_spawn_mcp_host(
 }
 
 void
+stack_spawn_catalogue(
+    const struct stack *st, const char *entries, struct stack_proc *p)
+{
+	const char *const argv[] = { tk_bin("mcp-host"), NULL };
+	struct arena *a = arena_new(16384);
+	const char *const more[] = { arena_printf(a, "MCP_CATALOGUE=%s",
+					 tk_path("catalogue.json"))
+					 .p,
+		NULL };
+
+	tk_write_file(tk_path("catalogue.json"),
+	    arena_printf(a, "{\"mcpServers\":{%s}}", entries).p);
+	stack_spawn_beside(st, argv, "mcp-host", more, p);
+	arena_free(a);
+}
+
+void
+stack_spawn_navigator(
+    const struct stack *st, struct stack_proc *llm, struct stack_proc *p)
+{
+	static const char *const none[] = { NULL };
+	const char *const model[] = { tk_bin("llm-sim"), NULL };
+	const char *const argv[] = { tk_bin("navigator"), NULL };
+	struct arena *a = arena_new(4096);
+
+	stack_spawn_beside(st, model, "llm-sim", none, llm);
+	const char *const more[] = {
+		arena_printf(
+		    a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", llm->http)
+		    .p,
+		"CYCLE_TRIGGER_COUNT=1", "CYCLE_IDLE_SECONDS=0",
+		"NAV_GAP_SECONDS=0", NULL
+	};
+	stack_spawn_beside(st, argv, "navigator", more, p);
+	arena_free(a);
+}
+
+void
 stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p)
 {
 	static const char *const none[] = { NULL };

@@ -113,6 +113,20 @@ void stack_spawn_hub(const struct stack *st, struct stack_proc *p);
 void stack_spawn_mcp_host(
     const struct stack *st, const char *servers, struct stack_proc *p);
 
+/*
+ * stack_spawn_catalogue(st, entries, p): Likewise one without servers, whose
+ * catalogue has these entries: members of mcpServers.
+ */
+void stack_spawn_catalogue(
+    const struct stack *st, const char *entries, struct stack_proc *p);
+
+/*
+ * stack_spawn_navigator(st, llm, p): Likewise a simulated language model and a
+ * navigator that thinks with it after each turn.
+ */
+void stack_spawn_navigator(
+    const struct stack *st, struct stack_proc *llm, struct stack_proc *p);
+
 /* stack_spawn_alarm_clock(st, p): Likewise an alarm-clock. */
 void stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p);
 

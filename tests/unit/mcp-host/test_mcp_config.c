@@ -228,3 +228,53 @@ TEST(disabled_servers_are_left_out_and_tenants_named)
 	ck_assert(!mcp_server_for(mcp_config_at(c, 0), STR("")));
 	mcp_config_unref(c);
 }
+
+static const struct {
+	const char *entry, *error;
+} entries[] = {
+	{ "\"command\":\"c\"", "/mcpServers/x/description: is missing" },
+	{ "\"command\":\"c\",\"description\":\"\"",
+	    "/mcpServers/x/description: is missing" },
+	{ "\"command\":\"c\",\"description\":7",
+	    "/mcpServers/x/description: must be a string" },
+	{ "\"command\":\"c\",\"description\":\"d\",\"trust_hints\":true",
+	    "/mcpServers/x/trust_hints: must not be in a catalogue" },
+	{ "\"command\":\"c\",\"description\":\"d\",\"autoApprove\":[]",
+	    "/mcpServers/x/autoApprove: must not be in a catalogue" },
+	{ "\"command\":\"c\",\"description\":\"d\",\"alwaysAllow\":[]",
+	    "/mcpServers/x/alwaysAllow: must not be in a catalogue" },
+	{ "\"command\":\"c\",\"description\":\"d\",\"policy\":\"auto\"",
+	    "/mcpServers/x/policy: must be ask" },
+	{ "\"description\":\"d\"", "/mcpServers/x: needs a command or a url" },
+};
+
+TEST(an_entry_of_a_catalogue_is_described_and_asked_for)
+{
+	struct mcp_config *c;
+	char text[512];
+	enum rc rc;
+
+	for (size_t i = 0; i < NELEM(entries); i++) {
+		snprintf(text, sizeof(text), "{\"mcpServers\":{\"x\":{%s}}}",
+		    entries[i].entry);
+		buf_free(&errors);
+		buf_init(&errors, 65536);
+		rc =
+		    mcp_config_read_catalogue(str_of(text), &vars, &c, &errors);
+		ck_assert_int_eq(rc, RC_INVALID);
+		ck_assert_msg(strncmp(errors.p, entries[i].error,
+				  strlen(entries[i].error)) == 0,
+		    "%s", errors.p);
+	}
+	buf_free(&errors);
+	buf_init(&errors, 65536);
+	rc = mcp_config_read_catalogue(
+	    STR("{\"mcpServers\":{\"x\":{\"command\":\"c\","
+		"\"title\":\"t\",\"description\":\"d\"}}}"),
+	    &vars, &c, &errors);
+	ck_assert_int_eq(rc, RC_OK);
+	ck_assert_int_eq(mcp_config_at(c, 0)->policy, MCP_POLICY_CONFIRM);
+	ck_assert_str_eq(mcp_config_at(c, 0)->title, "t");
+	ck_assert_str_eq(mcp_config_at(c, 0)->description, "d");
+	mcp_config_unref(c);
+}

@@ -24,6 +24,7 @@ TEST(the_conversation_is_shown)
 	const struct drive_levels drives = { .curiosity = .9, .survival = 1 };
 	const struct str memories[] = { STR("爱喝茶") };
 	const struct str alarms[] = { STR("08:00 起床") };
+	const struct str asked[] = { STR("查天气（主人不要）") };
 	struct cycle_view v = { .trigger = NAV_EMOTION,
 		.name = STR("小月"),
 		.mbti = STR("INFP"),
@@ -35,7 +36,9 @@ TEST(the_conversation_is_shown)
 		.memories = memories,
 		.n_memories = 1,
 		.alarms = alarms,
-		.n_alarms = 1 };
+		.n_alarms = 1,
+		.evolutions = asked,
+		.n_evolutions = 1 };
 	struct buf b = BUF_INIT(CYCLE_PROMPT_MAX);
 
 	cycle_prompt_system(&v, &b);
@@ -48,6 +51,7 @@ TEST(the_conversation_is_shown)
 	ck_assert(has(&b, "很好奇"));
 	ck_assert(has(&b, "- 爱喝茶\n"));
 	ck_assert(has(&b, "- 08:00 起床\n"));
+	ck_assert(has(&b, "【请求过的能力】\n- 查天气（主人不要）\n"));
 	ck_assert(has(&b, "聊了考试"));
 	ck_assert(!has(&b, "还没有"));
 	buf_free(&b);

@@ -38,6 +38,8 @@ static const struct state_script *const others[] = {
 	&script_nav_end,
 	/* It sets the same value. */
 	&script_mind_link_put,
+	/* The version that was stored is not stored again. */
+	&script_evolution_swap,
 	/* A run that is to be canceled stays so. */
 	&script_run_cancel,
 	/* It sets the same note. */

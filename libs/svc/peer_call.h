@@ -2,8 +2,8 @@
  * peer_call: a request to another service, whose reply the fiber waits for; and
  * an acknowledged publish to a stream.
  */
-#ifndef NAVIGATOR_PEER_CALL_H
-#define NAVIGATOR_PEER_CALL_H
+#ifndef SVC_PEER_CALL_H
+#define SVC_PEER_CALL_H
 
 #include <stdint.h>
 
@@ -45,4 +45,4 @@ struct peer_item {
 };
 enum rc peer_publish(struct bus *bus, const struct peer_item *item) RC_CHECK;
 
-#endif /* !NAVIGATOR_PEER_CALL_H */
+#endif /* !SVC_PEER_CALL_H */

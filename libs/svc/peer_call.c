@@ -1,4 +1,4 @@
-#include "peer_call.h"
+#include "svc/peer_call.h"
 
 #include "bus/bus.h"
 #include "bus/jetstream.h"
