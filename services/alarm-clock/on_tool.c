@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "handlers.h"
 #include "svc/svc.h"
+#include "tool/own_tool_grants.h"
 #include "wire/subjects.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -263,6 +264,7 @@ on_tool_call(void *app, struct svc_call *c)
 	struct alarm_clock *a = app;
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct own_tool *tool = own_tools_find(a->tools, q->name);
+	struct wire_tool_call_reply denial;
 	struct wire_tree *args;
 	struct wire_err err;
 	char text[600];
@@ -271,9 +273,9 @@ on_tool_call(void *app, struct svc_call *c)
 		tool_fail(c, "UNKNOWN_TOOL", STR("there is no such tool"));
 		return;
 	}
-	if (!str_eq(q->definition, str_of(tool->definition))) {
-		tool_fail(c, "DEFINITION_CHANGED",
-		    STR("the tool's definition has changed"));
+	if (!own_tools_allow(
+		a->state, a->tools, tool, q, svc_call_arena(c), &denial)) {
+		svc_reply(c, &denial);
 		return;
 	}
 	if (own_tool_check(tool, q->arguments, &err) != RC_OK ||
@@ -295,8 +297,11 @@ on_tool_list(void *app, struct svc_call *c)
 	const struct wire_tool_list_request *q = svc_call_request(c);
 	struct wire_tool_list_reply rep;
 
-	if (own_tools_list(a->tools, q->max, svc_call_arena(c), &rep) == RC_OK)
+	enum rc rc =
+	    own_tools_offer(a->state, a->tools, q, svc_call_arena(c), &rep);
+
+	if (rc == RC_OK)
 		svc_reply(c, &rep);
 	else
-		svc_fail(c, RC_TOOBIG, "the tools cannot be listed");
+		svc_fail(c, rc, "the tools cannot be listed");
 }
