@@ -439,6 +439,7 @@ alarm_request_change(struct alarm_clock *c,
 			return rc;
 		e.t = &t;
 	}
+	out->own_alarm_stays = s.x->r.self_ringing && e.t != NULL;
 	rc = alarm_edit(c, s.x, change_apply, &e, a, why);
 	if (rc != RC_OK)
 		return rc;

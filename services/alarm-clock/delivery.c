@@ -294,6 +294,31 @@ delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 	return rc;
 }
 
+/*
+ * Whether a body rings by itself, as far as is known: one that is not the
+ * user's any more does not ring for the user.  RC_OK, or an error.
+ */
+static enum rc
+delivery_check_self(struct delivery *d)
+{
+	struct wire_alarm_record *r = &d->x.r;
+	struct terminal_listed *all;
+	size_t i, n;
+	enum rc rc;
+
+	if (!r->self_ringing)
+		return RC_OK;
+	rc = terminal_list(d->c->state, r->user_id, d->a, &all, &n);
+	if (rc != RC_OK)
+		return rc;
+	for (i = 0; i < n && !str_eq(all[i].id, r->terminal_id); i++)
+		;
+	r->self_ringing = i < n;
+	if (!r->self_ringing)
+		r->terminal_id = (struct str){ NULL, 0 };
+	return RC_OK;
+}
+
 static void
 delivery_observe_lag(struct delivery *d)
 {
@@ -372,7 +397,7 @@ delivery_is_due(struct delivery *d)
 	if (ring_has_ended(&d->x.r))
 		return false;
 	if (ring_is_ringing(&d->x.r) && lag >= UNATTENDED_MS &&
-	    lag <= RING_LATE_MS)
+	    lag <= RING_OUTAGE_MS)
 		ring_set_clock(&d->x.r, lag);
 	if (d->x.r.next_ms <= delivery_now(d))
 		return true;
@@ -388,6 +413,9 @@ delivery_step(struct delivery *d)
 
 	if (!ring_is_ringing(r)) {
 		ring_begin(r, delivery_now(d));
+		/* Another claim tries again. */
+		if (delivery_check_self(d) != RC_OK)
+			return false;
 		if (r->self_ringing) {
 			delivery_end(d, true);
 			return false;

@@ -90,6 +90,10 @@ tool_reject(struct svc_call *c, const struct alarm_rejection *why)
 		tool_fail(c, "SERVER_UNAVAILABLE", why->text);
 }
 
+#define TOOL_OWN_ALARM                                                        \
+	"; the body has an alarm of its own for that, which cannot be taken " \
+	"back: tell the user to turn it off there"
+
 static void
 tool_put_alarm(struct buf *b, const struct wire_alarm *m)
 {
@@ -110,6 +114,8 @@ tool_put_alarm(struct buf *b, const struct wire_alarm *m)
 		buf_puts(b, ", text: ");
 		buf_put_str(b, m->text);
 	}
+	if (m->state == WIRE_ALARM_STATE_CANCELED && m->self_ringing)
+		buf_puts(b, TOOL_OWN_ALARM);
 }
 
 static void
@@ -150,6 +156,8 @@ tool_reply_alarm(
 		    "; no body of the user is known yet, so that it "
 		    "may be missed");
 	}
+	if (out->own_alarm_stays)
+		buf_puts(&b, TOOL_OWN_ALARM);
 	tool_reply(c, true, buf_str(&b));
 	buf_free(&b);
 }

@@ -74,7 +74,7 @@ ring_begin(struct wire_alarm_record *r, int64_t now_ms)
 	    ? r->expires_ms
 	    : r->at_ms + ring_window(r);
 	if (r->type != WIRE_ALARM_RECORD_TYPE_PUSH && !r->has_action &&
-	    now_ms - r->at_ms <= RING_LATE_MS &&
+	    now_ms - r->at_ms <= RING_OUTAGE_MS &&
 	    now_ms + RING_ALARM_MS > r->end_ms)
 		r->end_ms = now_ms + RING_ALARM_MS;
 }

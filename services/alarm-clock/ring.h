@@ -29,7 +29,7 @@
  * One whose time has passed unnoticed, as in an outage or when the clock was
  * set, is tried as long from then on, if it is no later than this.
  */
-#define RING_LATE_MS INT64_C(7200000)
+#define RING_OUTAGE_MS INT64_C(7200000)
 /* An action is not carried out at another time than was promised. */
 #define RING_ACTION_MS INT64_C(60000)
 /* Between two rounds over all bodies: in the first 10 minutes, and after. */

@@ -88,6 +88,17 @@ alarm_put_body(const struct alarm_text_input *in,
 	buf_puts(b, rep->on_self ? ", by its own alarm." : ".");
 }
 
+/* What was canceled or changed rings all the same. */
+static void
+alarm_put_own(const struct alarm_text_input *in, struct buf *b)
+{
+	buf_puts(b,
+	    in->chinese
+		? "设备自己也定了闹钟，那一个要在设备上关掉。"
+		: " The device has set an alarm of its own, too: turn that "
+		  "off there.");
+}
+
 static void
 alarm_put_set(const struct alarm_text_input *in, const struct wire_alarm *alarm,
     struct buf *b)
@@ -128,6 +139,8 @@ alarm_text_reply(
 		buf_puts(&b, in->chinese ? "已经定过了：" : "Already set: ");
 	alarm_put_set(in, &rep->alarm, &b);
 	alarm_put_body(in, rep, &b);
+	if (rep->own_alarm_stays)
+		alarm_put_own(in, &b);
 	return alarm_text_end(&b, in->a);
 }
 
@@ -173,6 +186,11 @@ alarm_text_list(
 		buf_printf(&b, in->chinese ? "；还有%zu个" : "; and %zu more",
 		    list->n_alarms - i);
 	buf_puts(&b, in->chinese ? "。" : ".");
+	for (i = 0; canceled && i < list->n_alarms; i++)
+		if (list->alarms[i].self_ringing) {
+			alarm_put_own(in, &b);
+			break;
+		}
 	return alarm_text_end(&b, in->a);
 }
 

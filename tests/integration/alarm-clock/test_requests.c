@@ -139,6 +139,29 @@ TEST(a_user_has_a_limited_number)
 	ac_stop(&f);
 }
 
+/* A body's own alarm cannot be taken back, and a reply never hides that. */
+TEST(a_bodys_own_alarm_stays)
+{
+	char id[AC_ID];
+	json_t *j;
+
+	ac_start(&f);
+	ac_put(&f,
+	    "{'user_id':'ann','terminal_id':'t1','kind':'alarm','text':'x',"
+	    "'self_ringing':true,'when':'2099-01-02T08:00:00Z'}",
+	    id);
+	j = ac_call(&f, "alarm.change", "{'user_id':'ann','text':'y'}");
+	ck_assert(!json_is_true(tk_find(j, "own_alarm_stays")));
+	ck_assert(json_is_true(tk_at(j, "alarm.self_ringing")));
+	json_decref(j);
+	j = ac_call(&f, "alarm.change",
+	    "{'user_id':'ann','when':'2099-01-02T09:00:00Z'}");
+	ck_assert(json_is_true(tk_at(j, "own_alarm_stays")));
+	ck_assert(!json_is_true(tk_find(j, "alarm.self_ringing")));
+	json_decref(j);
+	ac_stop(&f);
+}
+
 /* ---- tools ---- */
 
 /* The definition of a tool that is offered to ann's soul s; "": it is not. */

@@ -176,18 +176,41 @@ TEST_T(two_replicas_ring_each_alarm_a_single_time, 60)
 	ac_stop(&f);
 }
 
-TEST(a_body_that_rings_itself_is_not_requested)
+static void
+ring_put_own(char id[AC_ID])
 {
-	char rule[AC_ID], q[512], id[AC_ID];
+	char rule[AC_ID], q[512];
 
-	ac_start(&f);
 	snprintf(q, sizeof(q),
 	    "{'user_id':'ann','terminal_id':'t1','kind':'alarm','text':'x',"
 	    "'self_ringing':true,'rule':%s}",
 	    ac_in(300, rule));
 	ac_put(&f, q, id);
+}
+
+TEST(a_body_that_rings_itself_is_not_requested)
+{
+	char id[AC_ID];
+
+	ac_start(&f);
+	ac_bind(&f, "lena", "t1");
+	ring_put_own(id);
 	ac_await_alarm(&f, id, "state", "rung");
 	ck_assert_uint_eq(ac_turns(&f.orch), 0);
+	ac_stop(&f);
+}
+
+/* It rings for somebody else, or for nobody. */
+TEST(a_body_that_is_no_longer_the_users_does_not_ring_for_the_user)
+{
+	char id[AC_ID];
+
+	ac_start(&f);
+	ac_bind(&f, "lena", "t2");
+	ring_put_own(id);
+	ac_await_alarm(&f, id, "state", "rung");
+	ac_await_alarm(&f, id, "rang_on", "t2");
+	ck_assert_uint_eq(ac_requests(&f.orch, "t1"), 0);
 	ac_stop(&f);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "testkit/orch_fixture.h"
 #include "testkit/service.h"
 
@@ -207,6 +208,53 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	json_decref(last);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
+}
+
+/* Of the model's calls it is the result that confirms. */
+TEST_T(a_call_of_the_bodys_alarm_is_copied_by_its_result, 60)
+{
+	static const struct {
+		enum orch_body_mode body;
+		bool copied, rings_itself;
+	} rows[] = {
+		{ BODY_OK, true, true },
+		{ BODY_MUTE, true, false },
+		{ BODY_ERROR, false, false },
+	};
+	struct orch_fixture b;
+	struct orch_turn t;
+	json_t *last;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		clock_peer.n = 0;
+		orch_fixture_start(&b, 1);
+		orch_fixture_set_skills(&b,
+		    "[{\"name\":\"create_alarm\",\"input_schema\":{"
+		    "\"type\":\"object\",\"x-timeout-seconds\":1,"
+		    "\"properties\":{\"trigger_at\":{\"type\":"
+		    "\"string\"}}}}]");
+		orch_peers_serve(
+		    &b.peers, "soul.rpc.alarm.put", clock_on_request);
+		orch_peers_set(&b.peers, body, rows[i].body);
+		orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+		orch_model_reply(&b.model, NULL,
+		    "[[\"create_alarm\",\"{\\\"trigger_at\\\":"
+		    "\\\"2036-11-28T08:00:00+08:00\\\"}\"]]");
+		orch_model_reply(&b.model, "好。", NULL);
+		orch_turn_start(&t, &b, "早点叫我");
+		orch_turn_end(&t);
+		if (rows[i].copied) {
+			ck_assert(tk_until(clock_was_requested, NULL, 5000));
+			last = clock_last();
+			ck_assert_int_eq(
+			    json_is_true(json_object_get(last, "self_ringing")),
+			    rows[i].rings_itself);
+			json_decref(last);
+		}
+		orch_turn_close(&t);
+		orch_fixture_stop(&b);
+		ck_assert_uint_eq(clock_requests(), rows[i].copied);
+	}
 }
 
 /* ---- with alarm-clock itself ---- */

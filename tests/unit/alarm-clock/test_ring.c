@@ -164,7 +164,7 @@ TEST(an_attempt_that_no_service_made_does_not_count)
 }
 
 /* An outage, or a clock that was set, is no reason to skip it. */
-TEST(one_that_begins_late_has_its_time)
+TEST(one_that_begins_after_an_outage_has_its_time)
 {
 	static const struct {
 		int64_t lag_ms, end_ms;
@@ -172,8 +172,8 @@ TEST(one_that_begins_late_has_its_time)
 		{ 0, RING_ALARM_MS },
 		{ RING_ALARM_MS, RING_ALARM_MS * 2 },
 		{ 3600000, 3600000 + RING_ALARM_MS },
-		{ RING_LATE_MS, RING_LATE_MS + RING_ALARM_MS },
-		{ RING_LATE_MS + 1, RING_ALARM_MS },
+		{ RING_OUTAGE_MS, RING_OUTAGE_MS + RING_ALARM_MS },
+		{ RING_OUTAGE_MS + 1, RING_ALARM_MS },
 	};
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
