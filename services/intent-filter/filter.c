@@ -636,7 +636,10 @@ filter_run(const struct wire_intent_filter_request *req,
 	size_t most = cat->n < CANDIDATE_MAX ? cat->n : CANDIDATE_MAX;
 	enum rc rc;
 
-	r.m = (struct matcher){ .cat = cat, .rx = rx, .a = a };
+	r.m = (struct matcher){ .cat = cat,
+		.rx = rx,
+		.a = a,
+		.needs_half = req->options.enable_alarm_intents };
 	*rep = (struct wire_intent_filter_response){ 0 };
 	r.candidates = arena_alloc(a, (most + 1) * sizeof(*r.candidates));
 	rep->intents = arena_alloc(

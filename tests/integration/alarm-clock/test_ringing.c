@@ -200,7 +200,7 @@ TEST(a_body_that_rings_itself_is_not_requested)
 	ac_stop(&f);
 }
 
-/* It rings for somebody else, or for nobody. */
+/* It may be of another user by then. */
 TEST(a_body_that_is_no_longer_the_users_does_not_ring_for_the_user)
 {
 	char id[AC_ID];

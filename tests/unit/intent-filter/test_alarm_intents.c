@@ -442,6 +442,45 @@ TEST(an_intent_of_the_catalog_wins)
 	json_decref(r);
 }
 
+/* An intent of the catalog is asked about, too, unless no alarms are enabled.
+ */
+TEST(a_time_of_either_half_fills_no_slot)
+{
+	static const struct {
+		const char *command;
+		unsigned options;
+		const char *status; /* JSON */
+	} rows[] = {
+		{ "九点提醒我", ALARMS | MULTI, "\"need_clarification\"" },
+		{ "明天九点提醒我", ALARMS | MULTI, "\"need_clarification\"" },
+		{ "七八点提醒我", ALARMS | MULTI, "\"need_clarification\"" },
+		{ "八点半喂食", ALARMS | MULTI, "\"need_clarification\"" },
+		{ "早上九点提醒我", ALARMS | MULTI, "\"ready\"" },
+		{ "明天早上提醒我", ALARMS | MULTI, "\"ready\"" },
+		{ "21点提醒我", ALARMS | MULTI, "\"ready\"" },
+		{ "十分钟后提醒我", ALARMS | MULTI, "\"ready\"" },
+		{ "九点提醒我", MULTI, "\"ready\"" },
+		{ "八点半喂食", MULTI, "\"ready\"" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		bool feeds = strstr(rows[i].command, "喂食") != NULL;
+		json_t *r = alarms_run(feeds ? alarms_catalog : own_catalog,
+		    rows[i].command, rows[i].options);
+		bool ready = strstr(rows[i].status, "ready") != NULL;
+
+		filter_fixture_equal(filter_fixture_intent(r, 0, "status"),
+		    rows[i].status, rows[i].command);
+		filter_fixture_equal(
+		    filter_fixture_intent(r, 0, "missing_parameters"),
+		    ready       ? "[]"
+			: feeds ? "[\"feed_at\"]"
+				: "[\"trigger_at\"]",
+		    rows[i].command);
+		json_decref(r);
+	}
+}
+
 TEST(an_alarm_beside_another_request)
 {
 	json_t *r = alarms_run(
