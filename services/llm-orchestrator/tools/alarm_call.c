@@ -1,5 +1,6 @@
 #include "tools/alarm_call.h"
 
+#include "alarm/alarm_moment.h"
 #include "alarm/alarm_when.h"
 #include "context.h"
 #include "core/clock.h"
@@ -276,10 +277,32 @@ alarm_copy_put(const struct turn_run *r, const struct turn_call *c,
 	wire_out_object_end(&o);
 }
 
+/* The reply has the moment: 订闹钟（11月28日星期六早上8:00）. */
+static void
+alarm_name_moment(const struct turn_run *r, struct turn_call *c, struct wall at)
+{
+	bool chinese = alarm_is_chinese(r->facts.user_text);
+	char name[64 + 1], moment[ALARM_MOMENT_MAX];
+	struct zone *zone = NULL;
+	struct str label;
+
+	str_copy(r->facts.zone, name, sizeof(name));
+	if (name[0] != '\0' && zone_load(name, &zone) != RC_OK)
+		zone = NULL;
+	at.ms -= at.ms % 1000;
+	alarm_moment_write(at, clock_wall(), zone != NULL ? zone : r->o->zone,
+	    chinese, moment);
+	label = arena_printf(r->a, chinese ? "%.*s（%s）" : "%.*s (%s)",
+	    STR_ARG(c->label), moment);
+	if (label.p != NULL)
+		c->label = label;
+	zone_free(zone);
+}
+
 void
 alarm_call_copy(struct turn_run *r, size_t call, enum turn_outcome outcome)
 {
-	const struct turn_call *c = &r->turn.calls[call];
+	struct turn_call *c = &r->turn.calls[call];
 	struct alarm_copy copy = { .confirmed = outcome == TURN_OK };
 	struct buf b = BUF_INIT(REQUEST_MAX);
 
@@ -290,6 +313,8 @@ alarm_call_copy(struct turn_run *r, size_t call, enum turn_outcome outcome)
 		return;
 	copy.at = alarm_copy_instant(copy.args);
 	if (copy.at.ms != 0) {
+		if (c->kind == TURN_DIRECT)
+			alarm_name_moment(r, c, copy.at);
 		alarm_copy_put(r, c, &copy, &b);
 		peer_request_send(r,
 		    &(struct peer_request_opts){

@@ -46,7 +46,7 @@ void alarm_call_request(const struct alarm_call_intent *intent,
  * alarm_call_copy(r, call, outcome):
  * A call of the body ends so.  If it was its own create_alarm, alarm-clock gets
  * a copy: the body rings itself, or, if that is not confirmed, alarm-clock
- * does.  Best effort.
+ * does.  Best effort.  The label of a direct call gets the moment.
  */
 void alarm_call_copy(
     struct turn_run *r, size_t call, enum turn_outcome outcome);

@@ -48,11 +48,12 @@ alarm_put_when(const struct alarm_text_input *in,
 	zone_free(zone);
 }
 
-/* What it is for: the action's name, or the text. */
+/* What it is for: the user's words, or the action's name. */
 static struct str
 alarm_subject(const struct wire_alarm *alarm)
 {
-	if (alarm->has_action && alarm->action.n_intents > 0) {
+	if (alarm->text.n == 0 && alarm->has_action &&
+	    alarm->action.n_intents > 0) {
 		const struct wire_alarm_action_intents *i =
 		    &alarm->action.intents[0];
 

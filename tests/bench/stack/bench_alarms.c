@@ -1,8 +1,8 @@
 /*
- * Alarms that are due in one minute (ALARMS, 1,000), the whole path: alarm-clock,
- * llm-orchestrator, mqtt-bridge, and bodies that speak and confirm.  Each is
- * spoken a single time, none is missed; and the lag from its time until the
- * body speaks.
+ * Alarms that are due in one minute (ALARMS, 1,000), the whole path:
+ * alarm-clock, llm-orchestrator, mqtt-bridge, and bodies that speak and
+ * confirm.  Each is spoken a single time, none is missed; and the lag from its
+ * time until the body speaks.
  */
 #include <signal.h>
 #include <stdio.h>

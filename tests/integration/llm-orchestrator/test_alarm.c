@@ -197,7 +197,9 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	orch_peers_set(&b.peers, filter,
 	    INTENT_DECISION("execute_intents", INTENT_OWN, ""));
 	orch_turn_start(&t, &b, "明天早上叫我起床");
-	orch_ck_completed(&t, .executed = "create_alarm", .failed = "");
+	orch_ck_completed(&t,
+	    .reply = "好的，控制灯（2036年11月28日星期五早上8:00）已执行。",
+	    .executed = "create_alarm", .failed = "");
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "intent_action"), 1);
 	ck_assert(tk_until(clock_was_requested, NULL, 5000));
 	last = clock_last();
@@ -259,12 +261,12 @@ TEST_T(a_call_of_the_bodys_alarm_is_copied_by_its_result, 60)
 
 /* ---- with alarm-clock itself ---- */
 
-#define INTENT_EACH                                                           \
-	INTENT_SYSTEM("sys.set_alarm",                                        \
-	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"action\",\"text\":"      \
-	    "\"明天早上关灯\",\"action\":{\"intents\":[{\"intent_id\":" \
-	    "\"i_light\",\"intent_name\":\"关灯\",\"confidence\":0.9,"      \
-	    "\"normalized\":{\"skill\":\"control_light\"}}]},\"rule\":"       \
+#define INTENT_EACH                                                         \
+	INTENT_SYSTEM("sys.set_alarm",                                      \
+	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"action\",\"text\":"    \
+	    "\"关灯\",\"action\":{\"intents\":[{\"intent_id\":"           \
+	    "\"i_light\",\"intent_name\":\"控制灯\",\"confidence\":0.9," \
+	    "\"normalized\":{\"skill\":\"control_light\"}}]},\"rule\":"     \
 	    "{\"kind\":\"daily\",\"at\":\"08:00\"},\"zone\":\"UTC\"}")
 #define INTENT_LIST \
 	INTENT_SYSTEM("sys.list_alarms", "{\"skill\":\"sys.list_alarms\"}")

@@ -108,7 +108,7 @@ TEST(a_question_is_found)
 	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"     \
 	      "\"next_at\":\"2026-11-28T00:00:00Z\"")
 #define LIGHT_OFF                                              \
-	ALARM("\"kind\":\"action\",\"text\":\"x\",\"action\":" \
+	ALARM("\"kind\":\"action\",\"text\":\"\",\"action\":"  \
 	      "{\"intents\":[{\"intent_id\":\"light\","        \
 	      "\"intent_name\":\"关灯\",\"confidence\":0.9," \
 	      "\"normalized\":{}}]}," ON_DATE)
