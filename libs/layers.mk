@@ -26,7 +26,7 @@ USES_auth  := core wire
 USES_svc   := core wire auth bus http httpd ws
 USES_work  := core wire bus svc
 USES_procsup := core
-USES_tool  := core wire
+USES_tool  := core wire state
 USES_search := core
 
 FOREIGN_rx    := pcre2.h

@@ -76,24 +76,96 @@ own_tool_check(
 	return wire_schema_check(tool->arguments, arguments, err);
 }
 
+/* ---- what a user has decided ---- */
+
+enum own_tool_policy { OWN_TOOL_AUTO, OWN_TOOL_CONFIRM, OWN_TOOL_NEVER };
+
+static enum own_tool_policy
+own_tool_policy(const struct own_tools *t, const struct own_tool *tool,
+    const struct own_tool_grant *g)
+{
+	bool same = g->pin.n == 0 || str_eq(g->pin, str_of(tool->definition));
+
+	if (str_eq(g->policy, STR("never")))
+		return OWN_TOOL_NEVER;
+	if (str_eq(g->policy, STR("ask")))
+		return OWN_TOOL_CONFIRM;
+	if (str_eq(g->policy, STR("auto")) && same)
+		return OWN_TOOL_AUTO;
+	return t->needs_approval ? OWN_TOOL_CONFIRM : OWN_TOOL_AUTO;
+}
+
+/* Whether the user has approved exactly this call. */
+static bool
+own_tool_is_sealed(const struct own_tools *t, const struct own_tool *tool,
+    const struct wire_tool_call_request *q)
+{
+	const struct tool_sealed_call call = { t->provider, t->provider,
+		tool->row->name, str_of(tool->definition), q->arguments };
+	char seal[TOOL_DIGEST_MAX];
+
+	return q->has_approval && tool_seal(&call, seal) == RC_OK &&
+	    str_eq(q->approval.seal, str_of(seal));
+}
+
+enum own_tool_verdict
+own_tool_admit(const struct own_tools *t, const struct own_tool *tool,
+    const struct own_tool_grant *g, const struct wire_tool_call_request *q)
+{
+	enum own_tool_policy policy = own_tool_policy(t, tool, g);
+
+	if (policy == OWN_TOOL_NEVER)
+		return OWN_TOOL_FORBIDDEN;
+	if (!str_eq(q->definition, str_of(tool->definition)))
+		return OWN_TOOL_DEFINITION_CHANGED;
+	if (policy == OWN_TOOL_AUTO || own_tool_is_sealed(t, tool, q))
+		return OWN_TOOL_ALLOWED;
+	return OWN_TOOL_APPROVAL_REQUIRED;
+}
+
+struct wire_tool_call_reply
+own_tool_denial(const struct wire_tool_call_request *q, enum own_tool_verdict v)
+{
+	switch (v) {
+	case OWN_TOOL_ALLOWED: /* a bug of the caller */
+		abort();
+	case OWN_TOOL_FORBIDDEN:
+		return own_tool_error(
+		    q, "FORBIDDEN", STR("the user forbids this tool"));
+	case OWN_TOOL_DEFINITION_CHANGED:
+		return own_tool_error(q, "DEFINITION_CHANGED",
+		    STR("the tool's definition has changed"));
+	case OWN_TOOL_APPROVAL_REQUIRED:
+		break;
+	}
+	return own_tool_error(
+	    q, "APPROVAL_REQUIRED", STR("the user has not approved this call"));
+}
+
+/* ---- lists and replies ---- */
+
 static struct wire_tool_definition
-own_tool_define(const struct own_tools *t, const struct own_tool *tool)
+own_tool_define(const struct own_tools *t, const struct own_tool *tool,
+    enum own_tool_policy policy)
 {
 	return (struct wire_tool_definition){ .name = tool->row->name,
 		.server = t->provider,
 		.tool = tool->row->name,
 		.description = tool->row->description,
 		.schema = tool->row->schema,
-		.policy = t->needs_approval ? WIRE_TOOL_DEFINITION_POLICY_ASK
-					    : WIRE_TOOL_DEFINITION_POLICY_AUTO,
+		.policy = policy == OWN_TOOL_CONFIRM
+		    ? WIRE_TOOL_DEFINITION_POLICY_ASK
+		    : WIRE_TOOL_DEFINITION_POLICY_AUTO,
 		.timeout_s = t->timeout_s,
 		.definition = str_of(tool->definition) };
 }
 
 enum rc
-own_tools_list(const struct own_tools *t, int64_t max, struct arena *a,
+own_tools_list(const struct own_tools *t, int64_t max,
+    const struct own_tool_grant *grants, struct arena *a,
     struct wire_tool_list_reply *out)
 {
+	enum own_tool_policy policy;
 	struct wire_tool_list_reply_left_out *left =
 	    arena_alloc(a, sizeof(*left));
 
@@ -107,9 +179,12 @@ own_tools_list(const struct own_tools *t, int64_t max, struct arena *a,
 	if (left->names == NULL)
 		return RC_TOOBIG;
 	for (size_t i = 0; i < t->n; i++) {
-		if ((int64_t)i < max)
+		policy = own_tool_policy(t, &t->list[i], &grants[i]);
+		if (policy == OWN_TOOL_NEVER)
+			continue;
+		if ((int64_t)out->n_tools < max)
 			out->tools[out->n_tools++] =
-			    own_tool_define(t, &t->list[i]);
+			    own_tool_define(t, &t->list[i], policy);
 		else
 			left->names[left->n_names++] = t->list[i].row->name;
 	}

@@ -64,12 +64,37 @@ const struct own_tool *own_tools_find(
 enum rc own_tool_check(const struct own_tool *tool, struct str arguments,
     struct wire_err *err) RC_CHECK;
 
+/* What a user has decided of a tool; nothing: both are absent. */
+struct own_tool_grant {
+	struct str policy; /* "auto", "ask" or "never" */
+	struct str pin;    /* the definition it is for; absent: any */
+};
+
+enum own_tool_verdict {
+	OWN_TOOL_ALLOWED,
+	OWN_TOOL_FORBIDDEN,
+	OWN_TOOL_DEFINITION_CHANGED,
+	OWN_TOOL_APPROVAL_REQUIRED
+};
+
 /*
- * own_tools_list(t, max, a, out):
+ * own_tool_admit(t, tool, g, q): Whether the call q of it may be made.
+ * own_tool_denial(q, v):         The reply to one that may not.
+ */
+enum own_tool_verdict own_tool_admit(const struct own_tools *t,
+    const struct own_tool *tool, const struct own_tool_grant *g,
+    const struct wire_tool_call_request *q);
+struct wire_tool_call_reply own_tool_denial(
+    const struct wire_tool_call_request *q, enum own_tool_verdict v);
+
+/*
+ * own_tools_list(t, max, grants, a, out):
  * The reply to a request for at most max of them, which names the others.
+ * grants are of the tools in their order; what a user forbids is not in it.
  * RC_TOOBIG if a is full.
  */
-enum rc own_tools_list(const struct own_tools *t, int64_t max, struct arena *a,
+enum rc own_tools_list(const struct own_tools *t, int64_t max,
+    const struct own_tool_grant *grants, struct arena *a,
     struct wire_tool_list_reply *out) RC_CHECK;
 
 /*

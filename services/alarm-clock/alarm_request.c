@@ -115,11 +115,12 @@ put_id(const struct wire_alarm_record *r, int salt, char dst[RING_ID_MAX])
 	return rc;
 }
 
+/* To the second, as it is shown: 3分钟后 that is said two times. */
 static bool
 put_is_same(
     const struct wire_alarm_record *a, const struct wire_alarm_record *b)
 {
-	return a->kind == b->kind && a->at_ms == b->at_ms &&
+	return a->kind == b->kind && a->at_ms / 1000 == b->at_ms / 1000 &&
 	    str_eq(a->text, b->text) && a->has_action == b->has_action &&
 	    a->rule.kind == b->rule.kind;
 }
@@ -439,6 +440,7 @@ alarm_request_change(struct alarm_clock *c,
 			return rc;
 		e.t = &t;
 	}
+	out->own_alarm_stays = s.x->r.self_ringing && e.t != NULL;
 	rc = alarm_edit(c, s.x, change_apply, &e, a, why);
 	if (rc != RC_OK)
 		return rc;

@@ -33,6 +33,10 @@
 /* A change that could not be stored is tried so often, so long after. */
 #define SAVES_MAX 100
 #define SAVE_MS   200
+/* A clock that has gained or lost so much was set. */
+#define CLOCK_STEP_MS INT64_C(5000)
+/* What was due for so long before its claim was nobody's. */
+#define UNATTENDED_MS INT64_C(60000)
 /* The session of users who have none. */
 #define SESSION_ID "unasked"
 
@@ -57,25 +61,18 @@ delivery_now(const struct delivery *d)
 	return d->now.ms + mono_diff_ms(clock_mono(), d->at);
 }
 
-/*
- * Store the record; false: the delivery is not this process's any more, or
- * cannot be stored.
- */
-static bool
-delivery_save(struct delivery *d, int64_t due_ms)
+/* Until Redis has it, or is never going to. */
+static enum rc
+delivery_store(struct delivery *d, int64_t due_ms, struct wall *now)
 {
-	struct wall now;
 	enum rc rc = RC_DOWN;
 	int i;
 
 	d->x.r.updated_ms = delivery_now(d);
 	for (i = 0; i < SAVES_MAX && !d->c->stopping; i++) {
-		rc = alarm_store_save(d->c, &d->x, due_ms, d->a, &now);
-		if (rc == RC_OK || rc == RC_UNREPLICATED) {
-			d->now = now;
-			d->at = clock_mono();
-			return true;
-		}
+		rc = alarm_store_save(d->c, &d->x, due_ms, d->a, now);
+		if (rc == RC_OK || rc == RC_UNREPLICATED)
+			return RC_OK;
 		if (rc == RC_CONFLICT || rc == RC_NOENT || rc == RC_INVALID ||
 		    rc == RC_TOOBIG)
 			break;
@@ -84,7 +81,34 @@ delivery_save(struct delivery *d, int64_t due_ms)
 	if (rc != RC_CONFLICT && rc != RC_NOENT)
 		log_warn(
 		    "alarm.not_stored", LOG_V("id", d->x.entry.id), LOG_RC(rc));
-	return false;
+	return rc;
+}
+
+/*
+ * Store the record; false: the delivery is not this process's any more, or
+ * cannot be stored.  If the clock was set meanwhile, it is stored once more.
+ */
+static bool
+delivery_save(struct delivery *d, int64_t due_ms)
+{
+	struct wall now;
+	int64_t step;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (delivery_store(d, due_ms, &now) != RC_OK)
+			return false;
+		step = now.ms - delivery_now(d);
+		d->now = now;
+		d->at = clock_mono();
+		if (!ring_is_ringing(&d->x.r) ||
+		    (step < CLOCK_STEP_MS && step > -CLOCK_STEP_MS))
+			break;
+		log_warn("alarm.clock_set", LOG_I("step_ms", step));
+		ring_set_clock(&d->x.r, step);
+		due_ms = due_ms > 0 ? due_ms + step : 0;
+	}
+	return true;
 }
 
 /* ---- what happens after an occurrence ---- */
@@ -111,8 +135,11 @@ delivery_next_ms(struct delivery *d)
 	return next.ms;
 }
 
-/* The next conversation mentions it. */
-static void
+/*
+ * The next conversation mentions it; false: not stored, another claim tries
+ * again.
+ */
+static bool
 delivery_note_missed(struct delivery *d)
 {
 	const struct wire_alarm_record *r = &d->x.r;
@@ -133,9 +160,12 @@ delivery_note_missed(struct delivery *d)
 	if (rc == RC_OK)
 		rc = run_note_put(
 		    d->c->state, r->user_id, str_of(id), buf_str(&json));
+	buf_free(&json);
 	if (rc != RC_OK)
 		log_warn("alarm.no_note", LOG_V("id", r->id), LOG_RC(rc));
-	buf_free(&json);
+	/* What is no message never will be. */
+	return rc == RC_OK || rc == RC_UNREPLICATED || rc == RC_INVALID ||
+	    rc == RC_TOOBIG;
 }
 
 static void
@@ -159,6 +189,10 @@ delivery_end(struct delivery *d, bool rung)
 	struct wire_alarm_record *r = &d->x.r;
 
 	ring_end(r, rung, delivery_now(d), delivery_next_ms(d));
+	/* First: a process that dies between the two has not ended it. */
+	if (!rung && r->type == WIRE_ALARM_RECORD_TYPE_ALARM &&
+	    !delivery_note_missed(d))
+		return;
 	if (!delivery_save(d, 0))
 		return;
 	metric_add(rung ? d->c->metrics.rung : d->c->metrics.missed, 1);
@@ -168,8 +202,6 @@ delivery_end(struct delivery *d, bool rung)
 	    rung ? WIRE_ALARM_RECORD_STATE_RUNG
 		 : WIRE_ALARM_RECORD_STATE_MISSED,
 	    &d->trace);
-	if (!rung && r->type == WIRE_ALARM_RECORD_TYPE_ALARM)
-		delivery_note_missed(d);
 	if (rung && r->source == WIRE_ALARM_RECORD_SOURCE_NAVIGATOR)
 		delivery_count_speech(d);
 }
@@ -262,6 +294,31 @@ delivery_bodies(struct delivery *d, struct str list[RING_BODIES_MAX], size_t *n)
 	return rc;
 }
 
+/*
+ * Whether a body rings by itself, as far as is known: one that is not the
+ * user's any more does not ring for the user.  RC_OK, or an error.
+ */
+static enum rc
+delivery_check_self(struct delivery *d)
+{
+	struct wire_alarm_record *r = &d->x.r;
+	struct terminal_listed *all;
+	size_t i, n;
+	enum rc rc;
+
+	if (!r->self_ringing)
+		return RC_OK;
+	rc = terminal_list(d->c->state, r->user_id, d->a, &all, &n);
+	if (rc != RC_OK)
+		return rc;
+	for (i = 0; i < n && !str_eq(all[i].id, r->terminal_id); i++)
+		;
+	r->self_ringing = i < n;
+	if (!r->self_ringing)
+		r->terminal_id = (struct str){ NULL, 0 };
+	return RC_OK;
+}
+
 static void
 delivery_observe_lag(struct delivery *d)
 {
@@ -335,8 +392,13 @@ delivery_try(struct delivery *d)
 static bool
 delivery_is_due(struct delivery *d)
 {
+	int64_t lag = d->now.ms - d->x.entry.due.ms;
+
 	if (ring_has_ended(&d->x.r))
 		return false;
+	if (ring_is_ringing(&d->x.r) && lag >= UNATTENDED_MS &&
+	    lag <= RING_OUTAGE_MS)
+		ring_set_clock(&d->x.r, lag);
 	if (d->x.r.next_ms <= delivery_now(d))
 		return true;
 	(void)delivery_save(d, 0);
@@ -351,6 +413,9 @@ delivery_step(struct delivery *d)
 
 	if (!ring_is_ringing(r)) {
 		ring_begin(r, delivery_now(d));
+		/* Another claim tries again. */
+		if (delivery_check_self(d) != RC_OK)
+			return false;
 		if (r->self_ringing) {
 			delivery_end(d, true);
 			return false;

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "handlers.h"
 #include "svc/svc.h"
+#include "tool/own_tool_grants.h"
 #include "wire/subjects.h"
 #include "wire/tree.h"
 #include "wire/wire.h"
@@ -89,6 +90,10 @@ tool_reject(struct svc_call *c, const struct alarm_rejection *why)
 		tool_fail(c, "SERVER_UNAVAILABLE", why->text);
 }
 
+#define TOOL_OWN_ALARM                                                        \
+	"; the body has an alarm of its own for that, which cannot be taken " \
+	"back: tell the user to turn it off there"
+
 static void
 tool_put_alarm(struct buf *b, const struct wire_alarm *m)
 {
@@ -109,6 +114,8 @@ tool_put_alarm(struct buf *b, const struct wire_alarm *m)
 		buf_puts(b, ", text: ");
 		buf_put_str(b, m->text);
 	}
+	if (m->state == WIRE_ALARM_STATE_CANCELED && m->self_ringing)
+		buf_puts(b, TOOL_OWN_ALARM);
 }
 
 static void
@@ -149,6 +156,8 @@ tool_reply_alarm(
 		    "; no body of the user is known yet, so that it "
 		    "may be missed");
 	}
+	if (out->own_alarm_stays)
+		buf_puts(&b, TOOL_OWN_ALARM);
 	tool_reply(c, true, buf_str(&b));
 	buf_free(&b);
 }
@@ -263,6 +272,7 @@ on_tool_call(void *app, struct svc_call *c)
 	struct alarm_clock *a = app;
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct own_tool *tool = own_tools_find(a->tools, q->name);
+	struct wire_tool_call_reply denial;
 	struct wire_tree *args;
 	struct wire_err err;
 	char text[600];
@@ -271,9 +281,9 @@ on_tool_call(void *app, struct svc_call *c)
 		tool_fail(c, "UNKNOWN_TOOL", STR("there is no such tool"));
 		return;
 	}
-	if (!str_eq(q->definition, str_of(tool->definition))) {
-		tool_fail(c, "DEFINITION_CHANGED",
-		    STR("the tool's definition has changed"));
+	if (!own_tools_allow(
+		a->state, a->tools, tool, q, svc_call_arena(c), &denial)) {
+		svc_reply(c, &denial);
 		return;
 	}
 	if (own_tool_check(tool, q->arguments, &err) != RC_OK ||
@@ -295,8 +305,11 @@ on_tool_list(void *app, struct svc_call *c)
 	const struct wire_tool_list_request *q = svc_call_request(c);
 	struct wire_tool_list_reply rep;
 
-	if (own_tools_list(a->tools, q->max, svc_call_arena(c), &rep) == RC_OK)
+	enum rc rc =
+	    own_tools_offer(a->state, a->tools, q, svc_call_arena(c), &rep);
+
+	if (rc == RC_OK)
 		svc_reply(c, &rep);
 	else
-		svc_fail(c, RC_TOOBIG, "the tools cannot be listed");
+		svc_fail(c, rc, "the tools cannot be listed");
 }

@@ -73,6 +73,21 @@ ring_begin(struct wire_alarm_record *r, int64_t now_ms)
 	r->end_ms = r->type == WIRE_ALARM_RECORD_TYPE_PUSH
 	    ? r->expires_ms
 	    : r->at_ms + ring_window(r);
+	if (r->type != WIRE_ALARM_RECORD_TYPE_PUSH && !r->has_action &&
+	    now_ms - r->at_ms <= RING_OUTAGE_MS &&
+	    now_ms + RING_ALARM_MS > r->end_ms)
+		r->end_ms = now_ms + RING_ALARM_MS;
+}
+
+void
+ring_set_clock(struct wire_alarm_record *r, int64_t step_ms)
+{
+	if (r->type != WIRE_ALARM_RECORD_TYPE_PUSH &&
+	    (step_ms < 0 || !r->has_action))
+		r->end_ms += step_ms;
+	if (r->body_since_ms > 0)
+		r->body_since_ms += step_ms;
+	r->next_ms += step_ms;
 }
 
 bool

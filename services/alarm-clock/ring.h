@@ -25,6 +25,11 @@
 /* For how long an occurrence is tried. */
 #define RING_ALARM_MS    INT64_C(600000)
 #define RING_REMINDER_MS INT64_C(86400000)
+/*
+ * One whose time has passed unnoticed, as in an outage or when the clock was
+ * set, is tried as long from then on, if it is no later than this.
+ */
+#define RING_OUTAGE_MS INT64_C(7200000)
 /* An action is not carried out at another time than was promised. */
 #define RING_ACTION_MS INT64_C(60000)
 /* Between two rounds over all bodies: in the first 10 minutes, and after. */
@@ -68,6 +73,13 @@ void ring_schedule(struct wire_alarm_record *r, int64_t at_ms);
 
 /* ring_begin(r, now_ms): Its time has come, or passed. */
 void ring_begin(struct wire_alarm_record *r, int64_t now_ms);
+
+/*
+ * ring_set_clock(r, step_ms): So much passed, or was taken back, at once, as
+ * when the clock is set or nobody is there: what remains of the occurrence
+ * takes as long as it would have.
+ */
+void ring_set_clock(struct wire_alarm_record *r, int64_t step_ms);
 
 /* ring_is_over(r, now_ms): It is due, and its end has passed. */
 bool ring_is_over(const struct wire_alarm_record *r, int64_t now_ms);

@@ -19,9 +19,9 @@
 #include "handlers.h"
 #include "run_request.h"
 #include "runner_list.h"
-#include "state/mcp.h"
 #include "svc/svc.h"
 #include "task_tool.h"
+#include "tool/own_tool_grants.h"
 #include "wire/subjects.h"
 #include "wire/tree.h"
 
@@ -357,96 +357,13 @@ tool_reply_task(
 
 /* ---- calls ---- */
 
-/* What the user has decided; an error ends c. */
-static bool
-tool_read_grant(struct tool_provider *p, struct svc_call *c,
-    const struct own_tool *tool, enum task_grant *out)
-{
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct mcp_grant *g;
-	struct mcp_grant *list;
-	size_t n;
-	enum rc rc;
-
-	*out = TASK_GRANT_NONE;
-	rc = mcp_grants_read(
-	    p->runner->state, q->user_id, svc_call_arena(c), &list, &n);
-	if (rc != RC_OK) {
-		tool_fail(c, "SERVER_UNAVAILABLE",
-		    STR("Redis is unavailable: try again later"));
-		return false;
-	}
-	g = mcp_grant_find(
-	    list, n, q->soul_id, STR(TASK_PROVIDER), tool->row->name);
-	if (g != NULL && str_eq(g->policy, STR("never")))
-		*out = TASK_GRANT_NEVER;
-	else if (g != NULL && str_eq(g->policy, STR("auto")) &&
-	    (g->pin.n == 0 || str_eq(g->pin, str_of(tool->definition))))
-		*out = TASK_GRANT_AUTO;
-	return true;
-}
-
-/* "Always" is stored before the call, so that no call is made that was not
- * granted; false: c was ended. */
-static bool
-tool_store_grant(
-    struct tool_provider *p, struct svc_call *c, const struct own_tool *tool)
-{
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	const struct mcp_grant g = { .soul_id = q->soul_id,
-		.server = STR(TASK_PROVIDER),
-		.tool = tool->row->name,
-		.policy = STR("auto"),
-		.pin = str_of(tool->definition) };
-	enum rc rc = RC_OK;
-
-	if (q->has_approval &&
-	    q->approval.scope == WIRE_TOOL_CALL_REQUEST_APPROVAL_SCOPE_ALWAYS)
-		rc = mcp_grant_put(p->runner->state, q->user_id, &g);
-	if (rc == RC_OK)
-		return true;
-	if (rc == RC_RETRY)
-		tool_fail(c, "BUSY", STR("the user has too many grants"));
-	else
-		tool_fail(c, "SERVER_UNAVAILABLE",
-		    STR("Redis is unavailable: try again later"));
-	return false;
-}
-
-/* False: c was ended. */
-static bool
-tool_admit(
-    struct tool_provider *p, struct svc_call *c, const struct own_tool *tool)
-{
-	const struct wire_tool_call_request *q = svc_call_request(c);
-	enum task_grant grant;
-
-	if (!tool_read_grant(p, c, tool, &grant))
-		return false;
-	switch (task_tools_admit(p->tools, tool, q, grant)) {
-	case TASK_ALLOWED:
-		return tool_store_grant(p, c, tool);
-	case TASK_FORBIDDEN:
-		tool_fail(c, "FORBIDDEN", STR("the user forbids this tool"));
-		break;
-	case TASK_DEFINITION_CHANGED:
-		tool_fail(c, "DEFINITION_CHANGED",
-		    STR("the tool's definition has changed"));
-		break;
-	case TASK_APPROVAL_REQUIRED:
-		tool_fail(c, "APPROVAL_REQUIRED",
-		    STR("the user has not approved this call"));
-		break;
-	}
-	return false;
-}
-
 void
 on_tool_call(void *app, struct svc_call *c)
 {
 	struct tool_provider *p = ((struct runner *)app)->tools;
 	const struct wire_tool_call_request *q = svc_call_request(c);
 	const struct own_tool *tool = own_tools_find(p->tools, q->name);
+	struct wire_tool_call_reply denial;
 	struct wire_tree *args;
 	struct wire_err err;
 	char text[600];
@@ -461,13 +378,16 @@ on_tool_call(void *app, struct svc_call *c)
 		tool_fail(c, "INVALID_ARGUMENTS", str_of(text));
 		return;
 	}
-	if (tool_admit(p, c, tool)) {
+	if (own_tools_allow(p->runner->state, p->tools, tool, q,
+		svc_call_arena(c), &denial)) {
 		log_info("tool.call", LOG_V("tool", tool->row->name),
 		    LOG_V("call", q->call_id));
 		if (tool == &p->tools->list[TASK_RUN])
 			tool_run_task(p, c, args);
 		else
 			tool_reply_task(p, c, args);
+	} else {
+		svc_reply(c, &denial);
 	}
 	wire_tree_free(args);
 }
@@ -479,10 +399,13 @@ on_tool_list(void *app, struct svc_call *c)
 	const struct wire_tool_list_request *q = svc_call_request(c);
 	struct wire_tool_list_reply rep;
 
-	if (own_tools_list(p->tools, q->max, svc_call_arena(c), &rep) == RC_OK)
+	enum rc rc = own_tools_offer(
+	    p->runner->state, p->tools, q, svc_call_arena(c), &rep);
+
+	if (rc == RC_OK)
 		svc_reply(c, &rep);
 	else
-		svc_fail(c, RC_TOOBIG, "the tools cannot be listed");
+		svc_fail(c, rc, "the tools cannot be listed");
 }
 
 /* ---- cancel ---- */

@@ -51,36 +51,6 @@ task_tools_new(bool needs_approval)
 	    task_rows, TASK_TOOLS_N);
 }
 
-/* ---- calls ---- */
-
-/* Whether the user has approved exactly this call. */
-static bool
-task_is_sealed(
-    const struct own_tool *tool, const struct wire_tool_call_request *q)
-{
-	const struct tool_sealed_call call = { STR(TASK_PROVIDER),
-		STR(TASK_PROVIDER), tool->row->name, str_of(tool->definition),
-		q->arguments };
-	char seal[TOOL_DIGEST_MAX];
-
-	return q->has_approval && tool_seal(&call, seal) == RC_OK &&
-	    str_eq(q->approval.seal, str_of(seal));
-}
-
-enum task_verdict
-task_tools_admit(const struct own_tools *t, const struct own_tool *tool,
-    const struct wire_tool_call_request *q, enum task_grant grant)
-{
-	if (grant == TASK_GRANT_NEVER)
-		return TASK_FORBIDDEN;
-	if (!str_eq(q->definition, str_of(tool->definition)))
-		return TASK_DEFINITION_CHANGED;
-	if (!t->needs_approval || grant == TASK_GRANT_AUTO ||
-	    task_is_sealed(tool, q))
-		return TASK_ALLOWED;
-	return TASK_APPROVAL_REQUIRED;
-}
-
 void
 task_tool_key(struct str call, char dst[TASK_KEY_MAX])
 {

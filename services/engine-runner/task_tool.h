@@ -1,6 +1,5 @@
 /*
- * task_tool: the tools by which a soul gives engines tasks: what they are, and
- * what a call of one must be.  Pure.
+ * task_tool: the tools by which a soul gives engines tasks.  Pure.
  *
  * Definitions are constants, so that a grant of a user is for one as long as
  * this version of it is installed, whichever engines there are.
@@ -22,24 +21,6 @@ enum task_kind { TASK_RUN, TASK_REPLY, TASK_TOOLS_N };
 
 /* task_tools_new(needs_approval): As own_tools_new(). */
 struct own_tools *task_tools_new(bool needs_approval);
-
-/* What a user has decided of a tool. */
-enum task_grant { TASK_GRANT_NONE, TASK_GRANT_AUTO, TASK_GRANT_NEVER };
-
-enum task_verdict {
-	TASK_ALLOWED,
-	TASK_FORBIDDEN,
-	TASK_APPROVAL_REQUIRED,
-	TASK_DEFINITION_CHANGED
-};
-
-/*
- * task_tools_admit(t, tool, q, grant):
- * Whether the call q may be made; grant is the user's for this definition.
- */
-enum task_verdict task_tools_admit(const struct own_tools *t,
-    const struct own_tool *tool, const struct wire_tool_call_request *q,
-    enum task_grant grant);
 
 /* task_tool_key(call, dst): What makes a call that is repeated one call. */
 #define TASK_KEY_MAX (TOOL_DIGEST_MAX + 8)

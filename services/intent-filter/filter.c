@@ -35,6 +35,7 @@ struct filter_run_state {
 	struct alarm_phrase alarm;
 	bool has_alarm;
 	size_t usable;   /* intents that are ready or may become so */
+	size_t ready;    /* those that can be executed */
 	size_t n_unused; /* intents that would drop a time */
 	uint64_t unused; /* the times that they would drop */
 	uint64_t delay;  /* those of the last intent that has any; 0: none */
@@ -249,6 +250,8 @@ filter_add_intent(struct filter_run_state *r, struct candidate *m)
 	r->rep->n_intents++;
 	r->used[m->segment] = true;
 	r->usable += out->status != WIRE_INTENT_STATUS_REJECTED;
+	r->ready += out->status == WIRE_INTENT_STATUS_READY ||
+	    out->status == WIRE_INTENT_STATUS_SYSTEM;
 	return rc;
 }
 
@@ -295,8 +298,8 @@ filter_add_alarm(struct filter_run_state *r, size_t segment)
 }
 
 /*
- * A matching intent of the catalog wins, unless it would be rejected: then the
- * ones from *n_before on give way.
+ * An intent of the catalog that can be executed wins; otherwise the ones from
+ * n_before on give way.
  */
 static enum rc
 filter_prefer_catalog(struct filter_run_state *r, size_t segment,
@@ -304,9 +307,10 @@ filter_prefer_catalog(struct filter_run_state *r, size_t segment,
 {
 	size_t max = (size_t)r->req->options.max_intents;
 
-	if (!r->has_alarm || r->usable > before->usable)
+	if (!r->has_alarm || r->ready > before->ready)
 		return RC_OK;
 	r->rep->n_intents = n_before;
+	r->usable = before->usable;
 	r->unused = before->unused;
 	r->n_unused = before->n_unused;
 	return n_before < max ? filter_add_alarm(r, segment) : RC_OK;
@@ -386,6 +390,7 @@ filter_match_multi(struct filter_run_state *r, size_t s, size_t n)
 {
 	struct clause p = { &r->utterance, r->segments, r->n_segments, s };
 	const struct filter_run_state before = { .usable = r->usable,
+		.ready = r->ready,
 		.unused = r->unused,
 		.n_unused = r->n_unused };
 	size_t n_before = r->rep->n_intents;
@@ -636,7 +641,10 @@ filter_run(const struct wire_intent_filter_request *req,
 	size_t most = cat->n < CANDIDATE_MAX ? cat->n : CANDIDATE_MAX;
 	enum rc rc;
 
-	r.m = (struct matcher){ .cat = cat, .rx = rx, .a = a };
+	r.m = (struct matcher){ .cat = cat,
+		.rx = rx,
+		.a = a,
+		.needs_half = req->options.enable_alarm_intents };
 	*rep = (struct wire_intent_filter_response){ 0 };
 	r.candidates = arena_alloc(a, (most + 1) * sizeof(*r.candidates));
 	rep->intents = arena_alloc(

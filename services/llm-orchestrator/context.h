@@ -41,7 +41,7 @@ struct orch_conf {
 	struct llm_conf llm;
 	const char *timezone;
 	int64_t redis_timeout_ms;
-	int64_t llm_timeout_ms;
+	int64_t llm_timeout_ms, unasked_llm_timeout_ms;
 	int64_t tool_timeout_s;
 	int64_t max_rounds;
 	int64_t history;
@@ -55,7 +55,7 @@ struct orch_conf {
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (14 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (15 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */

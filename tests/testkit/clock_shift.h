@@ -1,4 +1,4 @@
-/* clock_shift: a service whose wall clock the test moves. */
+/* clock_shift: services, and Redis, whose wall clock the test sets. */
 #ifndef TESTKIT_CLOCK_SHIFT_H
 #define TESTKIT_CLOCK_SHIFT_H
 

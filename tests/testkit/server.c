@@ -163,11 +163,13 @@ static const struct {
 static const char *const nats_env[] = { "GOGC=400", NULL };
 
 static const char *const *
-server_env(enum tk_server_kind kind)
+server_env(const struct tk_server *s)
 {
-	if (kind == TK_REDIS)
+	if (s->env != NULL)
+		return s->env;
+	if (s->kind == TK_REDIS)
 		return tk_meter_env();
-	return kind == TK_NATS ? nats_env : NULL;
+	return s->kind == TK_NATS ? nats_env : NULL;
 }
 
 static void
@@ -194,7 +196,7 @@ server_launch(struct tk_server *s)
 		mosquitto_args(&a, s->kind == TK_MOSQUITTO_PERSISTENT);
 		break;
 	}
-	tk_spawn(&s->proc, name, a.v, server_env(s->kind));
+	tk_spawn(&s->proc, name, a.v, server_env(s));
 }
 
 static bool
@@ -260,6 +262,14 @@ void
 tk_server_start(struct tk_server *s, enum tk_server_kind kind)
 {
 	*s = (struct tk_server){ .kind = kind };
+	server_start_on(s);
+}
+
+void
+tk_server_start_env(
+    struct tk_server *s, enum tk_server_kind kind, const char *const *env)
+{
+	*s = (struct tk_server){ .kind = kind, .env = env };
 	server_start_on(s);
 }
 

@@ -161,8 +161,9 @@ enum tk_server_kind {
 struct tk_server {
 	enum tk_server_kind kind;
 	int port;
-	char url[64];   /* nats://, redis://, mqtt://127.0.0.1:port */
-	char conf[256]; /* file of further settings; empty: none */
+	char url[64];           /* nats://, redis://, mqtt://127.0.0.1:port */
+	char conf[256];         /* file of further settings; empty: none */
+	const char *const *env; /* of further variables; NULL: none */
 	struct tk_proc proc;
 };
 
@@ -170,12 +171,16 @@ struct tk_server {
  * tk_server_start(s, kind): Start it on a free port and wait until it replies.
  * tk_server_start_with(s, kind, text): The same with further settings in the
  * format of the server's configuration file; not for mosquitto.
+ * tk_server_start_env(s, kind, env): The same with further variables, "K=V",
+ * which live as long as the server.
  * tk_server_restart(s): Start it again with the same port, settings and data.
  * tk_server_stop(s, sig): Signal it (SIGKILL included) and wait for its end.
  */
 void tk_server_start(struct tk_server *s, enum tk_server_kind kind);
 void tk_server_start_with(
     struct tk_server *s, enum tk_server_kind kind, const char *text);
+void tk_server_start_env(
+    struct tk_server *s, enum tk_server_kind kind, const char *const *env);
 void tk_server_restart(struct tk_server *s);
 void tk_server_stop(struct tk_server *s, int sig);
 

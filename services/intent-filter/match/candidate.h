@@ -28,6 +28,8 @@ struct matcher {
 	const struct utterance *u;
 	struct rx_scratch *rx;
 	struct arena *a;
+	bool
+	    needs_half; /* 九点 fills no slot: of which half of the day is it */
 	struct automaton_hit *hits; /* by intent, then by start */
 	size_t n_hits;
 };

@@ -55,6 +55,17 @@ slots_is_whole_day(const struct utterance *u, const struct datetime *t)
 	return t->grain >= DATETIME_DAY && utterance_time_includes_now(u, t);
 }
 
+/* 九点, 七八点: the user is to say which half of the day is meant. */
+static bool
+slots_needs_half(struct slots_fill_state *f, const struct datetime *t)
+{
+	if (!f->m->needs_half || !t->is_either_half || entity_is_duration(t))
+		return false;
+	f->out->times.expired |= slot_times_bit(f->m->u, t);
+	f->expired = true;
+	return true;
+}
+
 /* Take one of the times for the current slot. */
 static struct slot_value
 slots_take_time(
@@ -69,6 +80,8 @@ slots_take_time(
 		s->rejected |= bit;
 		return slot_no_value;
 	}
+	if (slots_needs_half(f, t))
+		return slot_no_value;
 	v = slot_value_of_time(u, t, key, f->m->a);
 	if (v.kind != VALUE_NONE) {
 		s->taken |= bit;
@@ -177,8 +190,8 @@ slots_from_values(const struct slots_fill_state *f, struct str text)
  * contains is not the slot's.
  */
 static struct slot_value
-slots_of_capture(const struct slots_fill_state *f,
-    const struct rx_span *candidate, const struct rx_span *capture)
+slots_of_capture(struct slots_fill_state *f, const struct rx_span *candidate,
+    const struct rx_span *capture)
 {
 	const struct utterance *u = f->m->u;
 	size_t from = f->g->start, start = from + (size_t)capture->start;
@@ -187,6 +200,9 @@ slots_of_capture(const struct slots_fill_state *f,
 	struct slot_value v;
 
 	if (t != NULL && slots_is_relative_for_duration(f->slot->def, t))
+		return slot_no_value;
+	if (t != NULL && str_ends(f->slot->def->name, STR("_seconds")) &&
+	    slots_needs_half(f, t))
 		return slot_no_value;
 	v = slot_value_of_text(u, f->slot, start, end);
 	if (t != NULL && t->kind != DATETIME_REPEAT && v.kind == VALUE_NUMBER &&
@@ -206,7 +222,7 @@ slots_of_capture(const struct slots_fill_state *f,
 
 /* An optional group that did not participate fills nothing. */
 static struct slot_value
-slots_from_pattern(const struct slots_fill_state *f)
+slots_from_pattern(struct slots_fill_state *f)
 {
 	struct str text = { f->m->u->cmd.folded.p + f->g->start,
 		f->g->end - f->g->start };

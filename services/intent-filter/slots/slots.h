@@ -70,7 +70,7 @@ _Static_assert(UTTERANCE_TIMES_MAX <= 64, "a set has a bit for each time");
 
 struct slot_times {
 	uint64_t taken;    /* by slots that hold a time */
-	uint64_t expired;  /* of today, but over: must be asked for */
+	uint64_t expired;  /* over, or of which half: must be asked for */
 	uint64_t rejected; /* repetitions for a slot that holds one instant */
 	/* Texts that other slots took verbatim. */
 	struct text_span words[SLOT_TIMES_WORDS_MAX];
@@ -124,7 +124,8 @@ struct slots {
  * types, the capture of its pattern, one of its own values in the text, its
  * default.  A slot named "…_seconds" or "…_at" without another source takes the
  * segment's time; a color without a mode means mode set_color.  A slot whose
- * time of today is over is missing, required or not.  A repetition does not
+ * time of today is over, or with needs_half of either half of the day, is
+ * missing, required or not.  A repetition does not
  * fill a slot of one instant, unless another slot holds the repetition.
  * RC_TOOBIG if the arena is full.
  */

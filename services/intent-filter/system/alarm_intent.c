@@ -235,6 +235,20 @@ alarm_is_for_later(enum alarm_when_error e)
 	    e == ALARM_WHEN_UNSUPPORTED;
 }
 
+/* 关灯 of 十分钟后关灯; all of it if the time is in its middle. */
+static struct str
+alarm_without_time(struct str text, struct str when)
+{
+	struct str rest = text;
+
+	if (str_starts(text, when))
+		rest = (struct str){ text.p + when.n, text.n - when.n };
+	else if (str_ends(text, when))
+		rest.n -= when.n;
+	rest = str_trim(rest);
+	return rest.n > 0 ? rest : text;
+}
+
 enum rc
 alarm_schedule_write(const struct utterance *u, struct str when,
     struct str text, struct arena *a,
@@ -249,7 +263,7 @@ alarm_schedule_write(const struct utterance *u, struct str when,
 	alarm_writer_begin(&w, u, ALARM_ACT_SET, a);
 	wire_out_name(&w.n, "kind");
 	wire_out_str(&w.n, STR("action"));
-	alarm_writer_put(&w, "text", text);
+	alarm_writer_put(&w, "text", alarm_without_time(text, when));
 	wire_out_name(&w.p, "when");
 	wire_out_str(&w.p, when);
 	alarm_write_action(&w, text, io);

@@ -472,8 +472,8 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 	int64_t timeout_ms = r->o->conf->llm_timeout_ms;
 	struct completion_request t = { 0 };
 
-	if (r->turn.unasked && timeout_ms > UNASKED_PHRASE_MS)
-		timeout_ms = UNASKED_PHRASE_MS;
+	if (r->turn.unasked && timeout_ms > r->o->conf->unasked_llm_timeout_ms)
+		timeout_ms = r->o->conf->unasked_llm_timeout_ms;
 	arena_reset(r->scratch);
 	dispatch_none(r);
 	enum rc rc = completion_compose(r, a, &t);

@@ -79,8 +79,10 @@ dispatch_on_delivery(
 				   : (struct str){ 0 } };
 
 	(void)call;
-	if (e.outcome == TURN_OK)
-		alarm_call_copy(r);
+	for (size_t i = 0; i < r->turn.n_calls; i++)
+		if (r->turn.calls[i].kind == TURN_DIRECT &&
+		    r->turn.calls[i].outcome == TURN_SENT)
+			alarm_call_copy(r, i, e.outcome);
 	turn_feed(r, &e);
 }
 
@@ -263,6 +265,7 @@ invoke_end(struct invoke *v, enum turn_outcome outcome, struct str output,
 		.why = reply_clean(why, WHY_MAX, r->a) };
 
 	invoke_publish_no_result(v, outcome);
+	alarm_call_copy(r, v->call, outcome);
 	invoke_free(v);
 	turn_feed(r, &e);
 }

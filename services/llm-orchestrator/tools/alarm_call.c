@@ -1,5 +1,6 @@
 #include "tools/alarm_call.h"
 
+#include "alarm/alarm_moment.h"
 #include "alarm/alarm_when.h"
 #include "context.h"
 #include "core/clock.h"
@@ -228,6 +229,12 @@ alarm_on_copied(struct turn_run *r, size_t call, enum rc rc, const void *msg)
 	(void)msg;
 }
 
+struct alarm_copy {
+	struct wire_tree *args; /* of create_alarm */
+	struct wall at;
+	bool confirmed; /* the body rings itself */
+};
+
 /* The instant of create_alarm's arguments; {0}: none. */
 static struct wall
 alarm_copy_instant(const struct wire_tree *args)
@@ -244,15 +251,17 @@ alarm_copy_instant(const struct wire_tree *args)
 	return t;
 }
 
+/* Ids of a model's calls are of their turn; those of requests are unique. */
 static void
 alarm_copy_put(const struct turn_run *r, const struct turn_call *c,
-    const struct wire_tree *args, struct wall t, struct buf *out)
+    const struct alarm_copy *copy, struct buf *out)
 {
-	struct alarm_call_owner owner = alarm_owner(r, c->call_id);
+	struct alarm_call_owner owner =
+	    alarm_owner(r, c->request_id.n > 0 ? c->request_id : c->call_id);
 	struct wire_out o = { .b = out };
 	char at[WALL_FORMAT_MAX];
 
-	wall_format(t, zone_offset_min(r->o->zone, t), at);
+	wall_format(copy->at, zone_offset_min(r->o->zone, copy->at), at);
 	wire_out_object(&o);
 	alarm_put_member(&o, "request_id", owner.request_id);
 	alarm_put_member(&o, "user_id", owner.user_id);
@@ -260,26 +269,53 @@ alarm_copy_put(const struct turn_run *r, const struct turn_call *c,
 	alarm_put_member(&o, "terminal_id", owner.terminal_id);
 	alarm_put_member(&o, "session_id", owner.session_id);
 	alarm_put_member(&o, "kind", STR("alarm"));
-	alarm_put_member(
-	    &o, "text", wire_tree_text(wire_tree_get(args, STR("label"))));
+	alarm_put_member(&o, "text",
+	    wire_tree_text(wire_tree_get(copy->args, STR("label"))));
 	alarm_put_member(&o, "when", str_of(at));
 	wire_out_name(&o, "self_ringing");
-	wire_out_bool(&o, true);
+	wire_out_bool(&o, copy->confirmed);
 	wire_out_object_end(&o);
 }
 
+/* The reply has the moment: 订闹钟（11月28日星期六早上8:00）. */
 static void
-alarm_copy(struct turn_run *r, const struct turn_call *c)
+alarm_name_moment(const struct turn_run *r, struct turn_call *c, struct wall at)
 {
-	struct buf b = BUF_INIT(REQUEST_MAX);
-	struct wire_tree *args;
-	struct wall t;
+	bool chinese = alarm_is_chinese(r->facts.user_text);
+	char name[64 + 1], moment[ALARM_MOMENT_MAX];
+	struct zone *zone = NULL;
+	struct str label;
 
-	if (wire_tree_parse(c->args, &args) != RC_OK)
+	str_copy(r->facts.zone, name, sizeof(name));
+	if (name[0] != '\0' && zone_load(name, &zone) != RC_OK)
+		zone = NULL;
+	at.ms -= at.ms % 1000;
+	alarm_moment_write(at, clock_wall(), zone != NULL ? zone : r->o->zone,
+	    chinese, moment);
+	label = arena_printf(r->a, chinese ? "%.*s（%s）" : "%.*s (%s)",
+	    STR_ARG(c->label), moment);
+	if (label.p != NULL)
+		c->label = label;
+	zone_free(zone);
+}
+
+void
+alarm_call_copy(struct turn_run *r, size_t call, enum turn_outcome outcome)
+{
+	struct turn_call *c = &r->turn.calls[call];
+	struct alarm_copy copy = { .confirmed = outcome == TURN_OK };
+	struct buf b = BUF_INIT(REQUEST_MAX);
+
+	/* An unasked turn rings by it, and sets none. */
+	if (r->req->has_unasked || !str_eq(c->skill, STR("create_alarm")) ||
+	    (outcome != TURN_OK && outcome != TURN_NOT_CONFIRMED) ||
+	    wire_tree_parse(c->args, &copy.args) != RC_OK)
 		return;
-	t = alarm_copy_instant(args);
-	if (t.ms != 0) {
-		alarm_copy_put(r, c, args, t, &b);
+	copy.at = alarm_copy_instant(copy.args);
+	if (copy.at.ms != 0) {
+		if (c->kind == TURN_DIRECT)
+			alarm_name_moment(r, c, copy.at);
+		alarm_copy_put(r, c, &copy, &b);
 		peer_request_send(r,
 		    &(struct peer_request_opts){
 			.subject = WIRE_SUBJECT_ALARM_PUT,
@@ -290,19 +326,5 @@ alarm_copy(struct turn_run *r, const struct turn_call *c)
 			.fn = alarm_on_copied });
 	}
 	buf_free(&b);
-	wire_tree_free(args);
-}
-
-void
-alarm_call_copy(struct turn_run *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->turn.n_calls; i++) {
-		const struct turn_call *c = &r->turn.calls[i];
-
-		if (c->kind == TURN_DIRECT && c->outcome == TURN_SENT &&
-		    str_eq(c->skill, STR("create_alarm")))
-			alarm_copy(r, c);
-	}
+	wire_tree_free(copy.args);
 }

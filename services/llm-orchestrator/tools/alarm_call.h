@@ -9,6 +9,7 @@
 #include "core/arena.h"
 #include "core/buf.h"
 #include "core/str.h"
+#include "turn/turn_fsm.h"
 
 struct turn_run;
 
@@ -42,10 +43,12 @@ void alarm_call_request(const struct alarm_call_intent *intent,
     const struct alarm_call_owner *owner, struct buf *out);
 
 /*
- * alarm_call_copy(r):
- * The body has got its own create_alarm by direct calls that are TURN_SENT:
- * alarm-clock gets copies that say so.  Best effort.
+ * alarm_call_copy(r, call, outcome):
+ * A call of the body ends so.  If it was its own create_alarm, alarm-clock gets
+ * a copy: the body rings itself, or, if that is not confirmed, alarm-clock
+ * does.  Best effort.  The label of a direct call gets the moment.
  */
-void alarm_call_copy(struct turn_run *r);
+void alarm_call_copy(
+    struct turn_run *r, size_t call, enum turn_outcome outcome);
 
 #endif /* !LLM_ORCHESTRATOR_ALARM_CALL_H */

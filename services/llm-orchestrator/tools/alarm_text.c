@@ -48,11 +48,12 @@ alarm_put_when(const struct alarm_text_input *in,
 	zone_free(zone);
 }
 
-/* What it is for: the action's name, or the text. */
+/* What it is for: the user's words, or the action's name. */
 static struct str
 alarm_subject(const struct wire_alarm *alarm)
 {
-	if (alarm->has_action && alarm->action.n_intents > 0) {
+	if (alarm->text.n == 0 && alarm->has_action &&
+	    alarm->action.n_intents > 0) {
 		const struct wire_alarm_action_intents *i =
 		    &alarm->action.intents[0];
 
@@ -86,6 +87,17 @@ alarm_put_body(const struct alarm_text_input *in,
 	else
 		buf_printf(b, ", on the device %.*s", STR_ARG(rep->on));
 	buf_puts(b, rep->on_self ? ", by its own alarm." : ".");
+}
+
+/* What was canceled or changed rings all the same. */
+static void
+alarm_put_own(const struct alarm_text_input *in, struct buf *b)
+{
+	buf_puts(b,
+	    in->chinese
+		? "设备自己也定了闹钟，那一个要在设备上关掉。"
+		: " The device has set an alarm of its own, too: turn that "
+		  "off there.");
 }
 
 static void
@@ -128,6 +140,8 @@ alarm_text_reply(
 		buf_puts(&b, in->chinese ? "已经定过了：" : "Already set: ");
 	alarm_put_set(in, &rep->alarm, &b);
 	alarm_put_body(in, rep, &b);
+	if (rep->own_alarm_stays)
+		alarm_put_own(in, &b);
 	return alarm_text_end(&b, in->a);
 }
 
@@ -173,6 +187,11 @@ alarm_text_list(
 		buf_printf(&b, in->chinese ? "；还有%zu个" : "; and %zu more",
 		    list->n_alarms - i);
 	buf_puts(&b, in->chinese ? "。" : ".");
+	for (i = 0; canceled && i < list->n_alarms; i++)
+		if (list->alarms[i].self_ringing) {
+			alarm_put_own(in, &b);
+			break;
+		}
 	return alarm_text_end(&b, in->a);
 }
 

@@ -23,9 +23,6 @@
 struct tool_catalog;
 struct turn_run;
 
-/* Longest wait for the model to phrase a text. */
-#define UNASKED_PHRASE_MS 5000
-
 /* What a turn is to do, and the body that is to do it. */
 struct unasked_plan {
 	const struct wire_turn_start_request *req; /* with unasked */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/mem.h"
+#include "state/mcp.h"
 #include "testkit/alarm_clock_fixture.h"
 #include "testkit/json.h"
 
@@ -137,23 +139,56 @@ TEST(a_user_has_a_limited_number)
 	ac_stop(&f);
 }
 
+/* A body's own alarm cannot be taken back, and a reply never hides that. */
+TEST(a_bodys_own_alarm_stays)
+{
+	char id[AC_ID];
+	json_t *j;
+
+	ac_start(&f);
+	ac_put(&f,
+	    "{'user_id':'ann','terminal_id':'t1','kind':'alarm','text':'x',"
+	    "'self_ringing':true,'when':'2099-01-02T08:00:00Z'}",
+	    id);
+	j = ac_call(&f, "alarm.change", "{'user_id':'ann','text':'y'}");
+	ck_assert(!json_is_true(tk_find(j, "own_alarm_stays")));
+	ck_assert(json_is_true(tk_at(j, "alarm.self_ringing")));
+	json_decref(j);
+	j = ac_call(&f, "alarm.change",
+	    "{'user_id':'ann','when':'2099-01-02T09:00:00Z'}");
+	ck_assert(json_is_true(tk_at(j, "own_alarm_stays")));
+	ck_assert(!json_is_true(tk_find(j, "alarm.self_ringing")));
+	json_decref(j);
+	ac_stop(&f);
+}
+
 /* ---- tools ---- */
 
-static json_t *
-tool_call(const char *id, const char *name, const char *arguments)
+/* The definition of a tool that is offered to ann's soul s; "": it is not. */
+static void
+tool_definition(const char *name, char pin[128])
 {
-	char body[2048], code[TK_CODE], pin[128] = "", *p;
-	json_t *list, *t, *j;
+	json_t *list, *t;
+	char code[TK_CODE];
 	size_t i;
 
+	pin[0] = '\0';
 	list = tk_nats_request(f.nc, "soul.tool.alarm-clock.list",
 	    "{\"user_id\":\"ann\",\"soul_id\":\"s\",\"text\":\"x\"}", code);
+	ck_assert_str_eq(code, "");
 	json_array_foreach (tk_at(list, "tools"), i, t)
 		if (strcmp(tk_text(t, "name"), name) == 0)
-			snprintf(
-			    pin, sizeof(pin), "%s", tk_text(t, "definition"));
-	ck_assert_uint_eq(json_array_size(tk_at(list, "tools")), 4);
+			snprintf(pin, 128, "%s", tk_text(t, "definition"));
 	json_decref(list);
+}
+
+static json_t *
+tool_call_as(
+    const char *id, const char *name, const char *arguments, const char *pin)
+{
+	char body[2048], code[TK_CODE], *p;
+	json_t *j;
+
 	snprintf(body, sizeof(body),
 	    "{'call_id':'%s','user_id':'ann','soul_id':'s','session_id':'x1',"
 	    "'turn_id':'u1','terminal_id':'t1','name':'%s','definition':'%s',"
@@ -165,6 +200,15 @@ tool_call(const char *id, const char *name, const char *arguments)
 	j = tk_nats_request(f.nc, "soul.tool.alarm-clock.call", body, code);
 	ck_assert_str_eq(code, "");
 	return j;
+}
+
+static json_t *
+tool_call(const char *id, const char *name, const char *arguments)
+{
+	char pin[128];
+
+	tool_definition(name, pin);
+	return tool_call_as(id, name, arguments, pin);
 }
 
 TEST(a_soul_sets_alarms_by_tools)
@@ -203,6 +247,56 @@ TEST(a_soul_sets_alarms_by_tools)
 	json_decref(j);
 	j = tool_call("c7", "cancel_alarm", "{'match_text':'开会'}");
 	ck_assert(json_is_false(tk_at(j, "ok")));
+	json_decref(j);
+	ac_stop(&f);
+}
+
+static void
+tool_grant(const char *soul, const char *policy)
+{
+	const struct mcp_grant g = { .soul_id = str_of(soul),
+		.server = STR("alarm-clock"),
+		.tool = STR("set_alarm"),
+		.policy = str_of(policy) };
+
+	ck_assert_int_eq(mcp_grant_put(f.state.s, STR("ann"), &g), RC_OK);
+}
+
+TEST(a_user_forbids_a_tool_or_confirms_its_calls)
+{
+	static const struct {
+		const char *soul, *policy;
+		bool offered;
+		const char *code;
+	} rows[] = {
+		{ "other", "never", true, "" },
+		{ "", "never", false, "FORBIDDEN" },
+		{ "s", "auto", true, "" },
+		{ "s", "ask", true, "APPROVAL_REQUIRED" },
+		{ "s", "never", false, "FORBIDDEN" },
+	};
+	char pin[128], is[128], id[16];
+	json_t *j;
+
+	ac_start(&f);
+	tool_definition("set_alarm", pin);
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		tool_grant(rows[i].soul, rows[i].policy);
+		tool_definition("set_alarm", is);
+		ck_assert_str_eq(is, rows[i].offered ? pin : "");
+		snprintf(id, sizeof(id), "c%zu", i);
+		j = tool_call_as(id, "set_alarm",
+		    "{'when':'明天早上八点','text':'开会'}", pin);
+		ck_assert_str_eq(tk_find_text(j, "error.code"), rows[i].code);
+		json_decref(j);
+		json_decref(tool_call("l", "list_alarms", "{}"));
+	}
+	/* Those that were denied have set nothing. */
+	j = ac_call(&f, "alarm.list", "{'user_id':'ann'}");
+	ck_assert_uint_eq(json_array_size(tk_at(j, "alarms")), 1);
+	json_decref(j);
+	j = tool_call_as("old", "list_alarms", "{}", pin);
+	ck_assert_str_eq(tk_text(j, "error.code"), "DEFINITION_CHANGED");
 	json_decref(j);
 	ac_stop(&f);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/mem.h"
 #include "testkit/orch_fixture.h"
 #include "testkit/service.h"
 
@@ -196,7 +197,9 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	orch_peers_set(&b.peers, filter,
 	    INTENT_DECISION("execute_intents", INTENT_OWN, ""));
 	orch_turn_start(&t, &b, "明天早上叫我起床");
-	orch_ck_completed(&t, .executed = "create_alarm", .failed = "");
+	orch_ck_completed(&t,
+	    .reply = "好的，控制灯（2036年11月28日星期五早上8:00）已执行。",
+	    .executed = "create_alarm", .failed = "");
 	ck_assert_uint_eq(orch_peers_count(&b.peers, "intent_action"), 1);
 	ck_assert(tk_until(clock_was_requested, NULL, 5000));
 	last = clock_last();
@@ -209,14 +212,61 @@ TEST_T(an_alarm_of_the_body_is_copied, 60)
 	orch_fixture_stop(&b);
 }
 
+/* Of the model's calls it is the result that confirms. */
+TEST_T(a_call_of_the_bodys_alarm_is_copied_by_its_result, 60)
+{
+	static const struct {
+		enum orch_body_mode body;
+		bool copied, rings_itself;
+	} rows[] = {
+		{ BODY_OK, true, true },
+		{ BODY_MUTE, true, false },
+		{ BODY_ERROR, false, false },
+	};
+	struct orch_fixture b;
+	struct orch_turn t;
+	json_t *last;
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		clock_peer.n = 0;
+		orch_fixture_start(&b, 1);
+		orch_fixture_set_skills(&b,
+		    "[{\"name\":\"create_alarm\",\"input_schema\":{"
+		    "\"type\":\"object\",\"x-timeout-seconds\":1,"
+		    "\"properties\":{\"trigger_at\":{\"type\":"
+		    "\"string\"}}}}]");
+		orch_peers_serve(
+		    &b.peers, "soul.rpc.alarm.put", clock_on_request);
+		orch_peers_set(&b.peers, body, rows[i].body);
+		orch_peers_set(&b.peers, filter, INTENT_FALLBACK);
+		orch_model_reply(&b.model, NULL,
+		    "[[\"create_alarm\",\"{\\\"trigger_at\\\":"
+		    "\\\"2036-11-28T08:00:00+08:00\\\"}\"]]");
+		orch_model_reply(&b.model, "好。", NULL);
+		orch_turn_start(&t, &b, "早点叫我");
+		orch_turn_end(&t);
+		if (rows[i].copied) {
+			ck_assert(tk_until(clock_was_requested, NULL, 5000));
+			last = clock_last();
+			ck_assert_int_eq(
+			    json_is_true(json_object_get(last, "self_ringing")),
+			    rows[i].rings_itself);
+			json_decref(last);
+		}
+		orch_turn_close(&t);
+		orch_fixture_stop(&b);
+		ck_assert_uint_eq(clock_requests(), rows[i].copied);
+	}
+}
+
 /* ---- with alarm-clock itself ---- */
 
-#define INTENT_EACH                                                           \
-	INTENT_SYSTEM("sys.set_alarm",                                        \
-	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"action\",\"text\":"      \
-	    "\"明天早上关灯\",\"action\":{\"intents\":[{\"intent_id\":" \
-	    "\"i_light\",\"intent_name\":\"关灯\",\"confidence\":0.9,"      \
-	    "\"normalized\":{\"skill\":\"control_light\"}}]},\"rule\":"       \
+#define INTENT_EACH                                                         \
+	INTENT_SYSTEM("sys.set_alarm",                                      \
+	    "{\"skill\":\"sys.set_alarm\",\"kind\":\"action\",\"text\":"    \
+	    "\"关灯\",\"action\":{\"intents\":[{\"intent_id\":"           \
+	    "\"i_light\",\"intent_name\":\"控制灯\",\"confidence\":0.9," \
+	    "\"normalized\":{\"skill\":\"control_light\"}}]},\"rule\":"     \
 	    "{\"kind\":\"daily\",\"at\":\"08:00\"},\"zone\":\"UTC\"}")
 #define INTENT_LIST \
 	INTENT_SYSTEM("sys.list_alarms", "{\"skill\":\"sys.list_alarms\"}")

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,9 +40,24 @@ load(void)
 int
 clock_gettime(clockid_t clock, struct timespec *t)
 {
-	int rc = libc_clock_gettime(clock, t);
+	/* An allocator may need it before all constructors. */
+	int rc = libc_clock_gettime != NULL
+	    ? libc_clock_gettime(clock, t)
+	    : (int)syscall(SYS_clock_gettime, clock, t);
 
 	if (rc == 0 && clock == CLOCK_REALTIME && shift != NULL)
 		t->tv_sec += (time_t)*shift;
+	return rc;
+}
+
+/* Redis' clock. */
+int
+gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+	struct timespec now;
+	int rc = clock_gettime(CLOCK_REALTIME, &now);
+
+	(void)zone;
+	*t = (struct timeval){ now.tv_sec, now.tv_nsec / 1000 };
 	return rc;
 }

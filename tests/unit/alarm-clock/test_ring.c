@@ -163,6 +163,50 @@ TEST(an_attempt_that_no_service_made_does_not_count)
 	ck_assert_int_eq(r.next_ms, T0 + 20 * RING_SERVICE_MS);
 }
 
+/* An outage, or a clock that was set, is no reason to skip it. */
+TEST(one_that_begins_after_an_outage_has_its_time)
+{
+	static const struct {
+		int64_t lag_ms, end_ms;
+	} rows[] = {
+		{ 0, RING_ALARM_MS },
+		{ RING_ALARM_MS, RING_ALARM_MS * 2 },
+		{ 3600000, 3600000 + RING_ALARM_MS },
+		{ RING_OUTAGE_MS, RING_OUTAGE_MS + RING_ALARM_MS },
+		{ RING_OUTAGE_MS + 1, RING_ALARM_MS },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct wire_alarm_record r =
+		    ring_new(WIRE_ALARM_RECORD_KIND_ALARM);
+
+		ring_begin(&r, T0 + rows[i].lag_ms);
+		ck_assert_int_eq(r.end_ms, T0 + rows[i].end_ms);
+	}
+}
+
+TEST(a_set_clock_changes_no_delay)
+{
+	static const int64_t steps[] = { 3600000, -3600000 };
+
+	for (size_t i = 0; i < NELEM(steps); i++) {
+		struct wire_alarm_record r =
+		    ring_new(WIRE_ALARM_RECORD_KIND_ALARM);
+
+		ring_begin(&r, T0);
+		ck_assert(ring_pick(&r, &bodies, T0, a));
+		ck_assert(!ring_outcome(&r, RING_NOT_CONFIRMED, T0 + 1, a));
+		ring_set_clock(&r, steps[i]);
+		ck_assert_int_eq(r.next_ms, T0 + steps[i] + 5000);
+		ck_assert_int_eq(r.end_ms, T0 + steps[i] + RING_ALARM_MS);
+		ck_assert(ring_pick(&r, &bodies, r.next_ms, a));
+		ck_assert(!ring_outcome(&r, RING_NOT_CONFIRMED, r.next_ms, a));
+		ck_assert_int_eq(r.next_ms, T0 + steps[i] + 15000);
+		/* Its id is of its time. */
+		ck_assert_int_eq(r.at_ms, T0);
+	}
+}
+
 /* A light that goes off ten minutes after its time is no kept word. */
 TEST(an_action_has_a_minute)
 {

@@ -6,6 +6,7 @@
 #include "rx/rx.h"
 #include "system/alarm_phrase.h"
 #include "testkit/intent_filter_fixture.h"
+#include "testkit/json.h"
 #include "testkit/testkit.h"
 
 /* A Sunday. */
@@ -331,12 +332,13 @@ TEST(a_time_that_is_not_exact_becomes_a_question)
 }
 
 static const struct {
-	const char *command, *rule;
+	const char *command, *rule, *text;
 } scheduled[] = {
-	{ "十分钟后关灯", "{" IN("17:50:00") "}" },
-	{ "每天晚上十点关灯", "{" DAILY("22:00") "}" },
-	{ "明天早上八点关灯", "{" ON_DATE("2026-02-23", "08:00") "}" },
-	{ "turn off the light in 10 minutes", "{" IN("17:50:00") "}" },
+	{ "十分钟后关灯", "{" IN("17:50:00") "}", "关灯" },
+	{ "每天晚上十点关灯", "{" DAILY("22:00") "}", "关灯" },
+	{ "明天早上八点关灯", "{" ON_DATE("2026-02-23", "08:00") "}", "关灯" },
+	{ "turn off the light in 10 minutes", "{" IN("17:50:00") "}",
+	    "turn off the light" },
 };
 
 TEST(an_action_at_a_time_is_scheduled)
@@ -366,6 +368,8 @@ TEST(an_action_at_a_time_is_scheduled)
 		    when, scheduled[i].rule, scheduled[i].command);
 		filter_fixture_equal(json_object_get(normalized, "kind"),
 		    "\"action\"", scheduled[i].command);
+		ck_assert_str_eq(
+		    tk_text(normalized, "text"), scheduled[i].text);
 		json_decref(when);
 		json_decref(r);
 	}
@@ -440,6 +444,55 @@ TEST(an_intent_of_the_catalog_wins)
 	filter_fixture_equal(
 	    filter_fixture_intent(r, 0, "status"), "\"ready\"", "feed");
 	json_decref(r);
+}
+
+/*
+ * It is not the catalog's then, but the server's, if the command is one to an
+ * alarm; else the slot is asked for.
+ */
+TEST(a_time_of_either_half_fills_no_slot)
+{
+	static const struct {
+		const char *command;
+		unsigned options;
+		const char *id, *status, *missing;
+	} rows[] = {
+		{ "九点提醒我", ALARMS | MULTI, "sys.set_alarm", "system",
+		    "[\"when\"]" },
+		{ "明天九点提醒我", ALARMS, "sys.set_alarm", "system",
+		    "[\"when\"]" },
+		{ "七八点提醒我", ALARMS | MULTI, "sys.set_alarm", "system",
+		    "[\"when\"]" },
+		{ "把九点提醒我的闹钟改到十点", ALARMS | MULTI,
+		    "sys.change_alarm", "system", "[]" },
+		{ "八点半喂食", ALARMS | MULTI, "feed", "need_clarification",
+		    "[\"feed_at\"]" },
+		{ "早上九点提醒我", ALARMS | MULTI, "own_alarm", "ready",
+		    "[]" },
+		{ "明天早上提醒我", ALARMS | MULTI, "own_alarm", "ready",
+		    "[]" },
+		{ "21点提醒我", ALARMS | MULTI, "own_alarm", "ready", "[]" },
+		{ "十分钟后提醒我", ALARMS, "own_alarm", "ready", "[]" },
+		{ "九点提醒我", MULTI, "own_alarm", "ready", "[]" },
+		{ "八点半喂食", MULTI, "feed", "ready", "[]" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		bool feeds = strstr(rows[i].command, "喂食") != NULL;
+		json_t *r = alarms_run(feeds ? alarms_catalog : own_catalog,
+		    rows[i].command, rows[i].options);
+		json_t *in = tk_at(r, "intents.0");
+
+		ck_assert_msg(
+		    strcmp(tk_text(in, "intent_id"), rows[i].id) == 0 &&
+			strcmp(tk_text(in, "status"), rows[i].status) == 0,
+		    "%s: %s %s", rows[i].command, tk_text(in, "intent_id"),
+		    tk_text(in, "status"));
+		filter_fixture_equal(
+		    filter_fixture_intent(r, 0, "missing_parameters"),
+		    rows[i].missing, rows[i].command);
+		json_decref(r);
+	}
 }
 
 TEST(an_alarm_beside_another_request)

@@ -108,7 +108,7 @@ TEST(a_question_is_found)
 	      "{\"kind\":\"daily\",\"at\":\"08:00\"},"     \
 	      "\"next_at\":\"2026-11-28T00:00:00Z\"")
 #define LIGHT_OFF                                              \
-	ALARM("\"kind\":\"action\",\"text\":\"x\",\"action\":" \
+	ALARM("\"kind\":\"action\",\"text\":\"\",\"action\":"  \
 	      "{\"intents\":[{\"intent_id\":\"light\","        \
 	      "\"intent_name\":\"关灯\",\"confidence\":0.9," \
 	      "\"normalized\":{}}]}," ON_DATE)
@@ -128,6 +128,12 @@ static const struct {
 	    "已经定过了：11月28日星期六早上8:00提醒你喝水，在设备t2上由它自己响铃。" },
 	{ "{\"alarm\":" WATER ",\"created\":true}", true,
 	    "好的，11月28日星期六早上8:00提醒你喝水，在你那时用的设备上。" },
+	/* The body's own alarm stays. */
+	{ "{\"alarm\":" WATER ",\"created\":true,\"on\":\"t1\","
+	  "\"own_alarm_stays\":true}",
+	    true,
+	    "好的，11月28日星期六早上8:00提醒你喝水，在这台设备上。"
+	    "设备自己也定了闹钟，那一个要在设备上关掉。" },
 	{ "{\"alarm\":" EACH_DAY CREATED, true,
 	    "好的，每天早上8:00，下一次是11月28日星期六早上8:00叫你，"
 	    "在这台设备上。" },
