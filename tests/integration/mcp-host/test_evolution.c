@@ -13,6 +13,7 @@
 
 #define SIM_TOOLS 6
 #define KILLS     8
+#define DECISIONS 24
 
 static struct mcp_fixture f;
 static struct tk_state db;
@@ -369,6 +370,62 @@ TEST(a_changed_entry_is_proposed_anew_and_a_removed_one_has_no_tools)
 	mh_await_tools(&f, 0);
 	act(id, "disable", "disabled");
 	json_decref(request("act", act_body("ann", id, "enable"), "conflict"));
+	stop();
+}
+
+/* ---- replicas ---- */
+
+static void
+see_any(void *arg, json_t *j)
+{
+	struct seen *s = arg;
+
+	s->n += strstr(tk_find_text(j, "payload.message"), s->id) != NULL;
+}
+
+/* Decisions that are made at once, each of which gets a reply. */
+static void
+decide_concurrently(const char *id)
+{
+	static const char *const actions[] = { "enable", "disable" };
+	natsSubscription *sub = tk_nats_listen(f.nc, "_INBOX.decided");
+
+	for (size_t i = 0; i < DECISIONS; i++)
+		ck_assert_int_eq(
+		    natsConnection_PublishRequestString(f.nc,
+			"soul.rpc.evolution.act", "_INBOX.decided",
+			act_body("ann", id, actions[i % NELEM(actions)])),
+		    NATS_OK);
+	for (size_t i = 0; i < DECISIONS; i++) {
+		json_t *j = tk_nats_next(sub, MH_MS, NULL);
+
+		ck_assert_ptr_nonnull(j);
+		json_decref(j);
+	}
+	natsSubscription_Destroy(sub);
+}
+
+TEST(replicas_that_decide_at_the_same_time_agree)
+{
+	struct seen s = { .n = 0 };
+	char id[80];
+	json_t *j;
+
+	start();
+	mh_start_host(&f, 1, settings);
+	snprintf(id, sizeof(id), "%s", asked("c1", "查天气", "proposed"));
+	act(id, "approve", "enabled");
+	mh_await_tools(&f, SIM_TOOLS);
+	decide_concurrently(id);
+	j = request("list", "{\"user_id\":\"ann\"}", "");
+	s.id = id;
+	tk_nats_stored(f.nc, "SOUL_EVENTS", "soul.event.system_notification.>",
+	    see_any, &s);
+	ck_assert_int_eq(tk_int(j, "evolutions.0.step_count"), (int)s.n);
+	mh_await_tools(&f,
+	    strcmp(tk_text(j, "evolutions.0.state"), "enabled") == 0 ? SIM_TOOLS
+								     : 0);
+	json_decref(j);
 	stop();
 }
 
