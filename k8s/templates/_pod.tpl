@@ -91,7 +91,10 @@ priorityClassName: {{ . }}
 {{- /* Attempts are stopped in time to be saved. */ -}}
 {{- $_ := set $env "RUNS_DRAIN_MS" (max 0 (sub (mul 1000 ($s.drainSeconds | default $s.drain)) 30000)) -}}
 {{- end -}}
-{{- if eq .part "mcp-host" }}{{ $_ := set $env "MCP_CONFIG" "/etc/soul/mcp.json" }}{{ end -}}
+{{- if eq .part "mcp-host" -}}
+{{- $_ := set $env "MCP_CONFIG" "/etc/soul/mcp.json" -}}
+{{- $_ := set $env "MCP_CATALOGUE" "/etc/soul/mcp-catalogue.json" -}}
+{{- end -}}
 {{- range $name, $value := $s.env }}{{ $_ := set $env $name $value }}{{ end -}}
 {{- range $name, $value := $env }}
 - name: {{ $name }}

@@ -413,7 +413,7 @@
 /*
  * Hash: the evolutions of a user, by id (token): "<version> <evolution_record,
  * JSON>".  Sorted set, of each bucket: user:id (tokens) of those with steps
- * that are not published, by when somebody else is to publish them (ms).
+ * that are not published, by when another process publishes them (ms).
  */
 #define KEY_USER_EVOLUTIONS_PRE  "soul:user:"
 #define KEY_USER_EVOLUTIONS_POST ":evolutions:1"

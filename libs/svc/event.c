@@ -444,7 +444,7 @@ svc_event_send(struct svc *s, const struct svc_event *e)
 }
 
 static void
-event_on_late(void *arg)
+event_on_timeout(void *arg)
 {
 	struct event_wait *w = arg;
 
@@ -462,7 +462,7 @@ svc_event_store(struct svc *s, const struct svc_event *e)
 		return rc;
 	w.p->wait = &w;
 	loop_timer_set(s->loop, &w.timer, mono_add_ms(clock_mono(), STORE_MS),
-	    event_on_late, &w);
+	    event_on_timeout, &w);
 	fiber_suspend();
 	return w.rc;
 }

@@ -91,7 +91,7 @@ void on_tool_content_get(void *app, struct svc_call *c);
 void on_evolutions_list(void *app, struct svc_call *c);
 void on_evolutions_get(void *app, struct svc_call *c);
 void on_evolutions_approve(void *app, struct svc_call *c);
-void on_evolutions_refuse(void *app, struct svc_call *c);
+void on_evolutions_reject(void *app, struct svc_call *c);
 void on_evolutions_enable(void *app, struct svc_call *c);
 void on_evolutions_disable(void *app, struct svc_call *c);
 /* speech/ */

@@ -217,7 +217,7 @@ const struct svc_route routes[ROUTES_N] = {
 	BARE("evolutions_approve", "POST", WIRE_HTTP_EVOLUTIONS_APPROVE,
 	    evolution, on_evolutions_approve),
 	BARE("evolutions_refuse", "POST", WIRE_HTTP_EVOLUTIONS_REFUSE,
-	    evolution, on_evolutions_refuse),
+	    evolution, on_evolutions_reject),
 	BARE("evolutions_enable", "POST", WIRE_HTTP_EVOLUTIONS_ENABLE,
 	    evolution, on_evolutions_enable),
 	BARE("evolutions_disable", "POST", WIRE_HTTP_EVOLUTIONS_DISABLE,

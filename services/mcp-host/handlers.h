@@ -35,10 +35,10 @@ void on_mcp_grant(void *app, struct svc_call *c);
 /* ---- evolution/on_evolution.c ---- */
 
 /*
- * on_evolution_ask(h, c), on_evolution_list(h, c), on_evolution_act(h, c):
+ * on_evolution_request(h, c), on_evolution_list(h, c), on_evolution_act(h, c):
  * svc_route.fn.
  */
-void on_evolution_ask(void *app, struct svc_call *c);
+void on_evolution_request(void *app, struct svc_call *c);
 void on_evolution_list(void *app, struct svc_call *c);
 void on_evolution_act(void *app, struct svc_call *c);
 

@@ -231,10 +231,10 @@ effect_evolution(struct cycle_run *x)
 	const struct wire_navigator_output_evolution_request *e =
 	    &x->out.o.evolution_request;
 	const struct peer_call c = { .bus = x->n->bus,
-		.subject = WIRE_SUBJECT_EVOLUTION_ASK,
+		.subject = WIRE_SUBJECT_EVOLUTION_REQUEST,
 		.request = &wire_evolution_request_desc,
 		.reply = &wire_evolution_desc,
-		.ms = WIRE_DEADLINE_MS_EVOLUTION_ASK,
+		.ms = WIRE_DEADLINE_MS_EVOLUTION_REQUEST,
 		.trace = &x->trace,
 		.a = x->a };
 	const struct wire_evolution_request req = {

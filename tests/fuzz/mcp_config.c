@@ -13,6 +13,30 @@ variable(void *arg, const char *name)
 	return name[0] == 'A' ? "value" : NULL;
 }
 
+/* As a catalogue: what is an error in a list of servers is one here, too. */
+static void
+check_catalogue(
+    struct str text, const struct mcp_variables *vars, bool is_config)
+{
+	struct buf errors = BUF_INIT(1024 * 1024);
+	struct mcp_config *c;
+	enum rc rc = mcp_config_read_catalogue(text, vars, &c, &errors);
+
+	must((rc == RC_OK) == (c != NULL));
+	must((rc == RC_OK) == (errors.n == 0));
+	must(rc != RC_OK || is_config);
+	for (size_t i = 0; i < mcp_config_n(c); i++) {
+		const struct mcp_server *s = mcp_config_at(c, i);
+
+		must(s->policy == MCP_POLICY_CONFIRM && !s->trust_hints);
+		must(s->n_auto_tools == 0);
+		must(strlen(s->description) > 0);
+		must(strlen(s->description) <= MCP_ENTRY_DESCRIPTION_MAX);
+	}
+	mcp_config_unref(c);
+	buf_free(&errors);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -27,6 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	rc = mcp_config_read(text, &vars, &c, &errors);
 	must((rc == RC_OK) == (c != NULL));
 	must((rc == RC_OK) == (errors.n == 0));
+	check_catalogue(text, &vars, rc == RC_OK);
 	for (size_t i = 0; i < mcp_config_n(c); i++) {
 		const struct mcp_server *s = mcp_config_at(c, i);
 

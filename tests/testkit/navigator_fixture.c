@@ -54,7 +54,7 @@ fixture_on_request(
 	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.speak") == 0)
 		snprintf(json, sizeof(json),
 		    "{\"push_id\":\"pu_1\",\"state\":\"due\"}");
-	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.evolution.ask") == 0)
+	if (strcmp(natsMsg_GetSubject(m), "soul.rpc.evolution.request") == 0)
 		snprintf(json, sizeof(json),
 		    "{\"evolution_id\":\"evo_1\",\"user_id\":\"u1\","
 		    "\"soul_id\":\"s1\",\"cycle_id\":\"cyc_1\","
@@ -69,7 +69,7 @@ static void
 fixture_serve(struct navigator_fixture *f)
 {
 	static const char *const subjects[] = { "soul.rpc.psyche.apply",
-		"soul.rpc.speak", "soul.rpc.evolution.ask" };
+		"soul.rpc.speak", "soul.rpc.evolution.request" };
 
 	ck_assert_int_eq(natsConnection_Subscribe(&f->emotion, f->nc,
 			     "soul.rpc.emotion.state", fixture_on_emotion, f),

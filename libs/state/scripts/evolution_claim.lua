@@ -1,10 +1,10 @@
--- evolution_claim: claim evolutions of a bucket that have steps to be published.
+-- evolution_claim: claim evolutions of a bucket with steps to be published.
 --
 -- KEYS: due
 -- ARGV: lease (ms), the most
 -- Result: {OK, now, when the next one is due (ms; 0: there is none),
 --         {user:id, version, record, …}}
--- Computed keys: the users' evolutions.  One that does not exist is due no more.
+-- Computed keys: the users' evolutions.  One that is deleted is due no more.
 
 --@include lib_bucket
 --@include lib_now

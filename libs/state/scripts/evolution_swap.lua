@@ -3,13 +3,13 @@
 --
 -- KEYS: the user's evolutions, due, soul, the user's servers
 -- ARGV: packed: version it had (0: it is new), id (token), member of due, in
---       how many ms somebody else publishes its steps (0: all are published),
+--       how many ms another process publishes its steps (0: all are published),
 --       id of another that goes (token, or ''), the most, what happens to the
 --       server (0: nothing, 1: it is added, 2: it goes), its name, its JSON,
 --       the most servers; record (JSON)
 -- Result: {OK}; {CONFLICT, version, record} of another change; {NOENT}: it was
 --         deleted, or is new and there is no such soul; {RETRY}: the user has
---         too many of them, or of servers; {DENIED}: another server has the name
+--         too many of them, or of servers; {DENIED}: another has the name
 --
 -- A server goes only if it is as it was added.
 

@@ -124,7 +124,7 @@ on_evolutions_approve(void *app, struct svc_call *c)
 }
 
 void
-on_evolutions_refuse(void *app, struct svc_call *c)
+on_evolutions_reject(void *app, struct svc_call *c)
 {
 	evolutions_act_on(app, c, WIRE_EVOLUTION_ACT_REQUEST_ACTION_REFUSE);
 }

@@ -2,7 +2,7 @@
 
 #include "core/log.h"
 #include "memories/export_runs.h"
-#include "state/evolution.h"
+#include "state/evolution_entry.h"
 #include "state/mcp.h"
 #include "wire/wire.h"
 
@@ -103,10 +103,10 @@ export_mcp_evolutions(struct state *s, struct str user, struct str soul,
     struct arena *a, const struct export_to *to)
 {
 	struct wire_memory_export_line line = { .has_evolution = true };
-	struct evolution_entry_list list;
+	struct evolution_entries list;
 	struct wire_evolution_record rec;
 	struct wire_err err;
-	enum rc rc = evolution_list(s, user, a, &list);
+	enum rc rc = evolution_entry_list(s, user, a, &list);
 	size_t i;
 
 	for (i = 0; rc == RC_OK && i < list.n; i++) {

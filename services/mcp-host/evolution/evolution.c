@@ -348,53 +348,45 @@ evolution_check_entry(struct wire_evolution *e, const struct evolution_act *act,
 	    : EVOLUTION_REJECTED;
 }
 
-/* The states that an action leads to, one after the other. */
+/* The state that an action leads to. */
+static enum wire_evolution_steps_state
+evolution_goal(enum wire_evolution_act_request_action action)
+{
+	switch (action) {
+	case WIRE_EVOLUTION_ACT_REQUEST_ACTION_REFUSE:
+		return STEP_STATE(REFUSED);
+	case WIRE_EVOLUTION_ACT_REQUEST_ACTION_DISABLE:
+		return STEP_STATE(DISABLED);
+	default:
+		return STEP_STATE(ENABLED);
+	}
+}
+
+/* What is approved is enabled at once. */
 static enum rc
 evolution_take(
     struct wire_evolution *e, const struct evolution_act *act, struct arena *a)
 {
-	static const struct {
-		enum wire_evolution_steps_state states[2];
-		size_t n;
-	} to[] = {
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_APPROVE] = { { STEP_STATE(
-								      APPROVED),
-								    STEP_STATE(
-									ENABLED) },
-		    2 },
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_REFUSE] = { { STEP_STATE(
-								   REFUSED) },
-		    1 },
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_ENABLE] = { { STEP_STATE(
-								   ENABLED) },
-		    1 },
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_DISABLE] = { { STEP_STATE(
-								    DISABLED) },
-		    1 },
-	};
-	enum rc rc = RC_OK;
+	bool two = act->action == WIRE_EVOLUTION_ACT_REQUEST_ACTION_APPROVE;
+	enum rc rc = evolution_add(e,
+	    two ? STEP_STATE(APPROVED) : evolution_goal(act->action), act->now,
+	    a);
 
-	for (size_t i = 0; i < to[act->action].n && rc == RC_OK; i++) {
-		rc = evolution_add(e, to[act->action].states[i], act->now, a);
-		if (rc == RC_OK && i == 0)
-			evolution_last(e)->by = act->by;
-	}
-	return rc;
+	if (rc != RC_OK)
+		return rc;
+	evolution_last(e)->by = act->by;
+	return two ? evolution_add(e, STEP_STATE(ENABLED), act->now, a) : RC_OK;
 }
 
 enum evolution_effect
 evolution_decide(struct wire_evolution *e, const struct evolution_act *act,
     struct arena *a, char why[EVOLUTION_TEXT_MAX])
 {
-	static const enum wire_evolution_state done[] = {
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_APPROVE] = STATE(ENABLED),
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_REFUSE] = STATE(REFUSED),
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_ENABLE] = STATE(ENABLED),
-		[WIRE_EVOLUTION_ACT_REQUEST_ACTION_DISABLE] = STATE(DISABLED),
-	};
+	const enum wire_evolution_state goal =
+	    (enum wire_evolution_state)evolution_goal(act->action);
 	enum evolution_effect effect = EVOLUTION_CHANGED;
 
-	if (e->state == done[act->action])
+	if (e->state == goal)
 		return EVOLUTION_UNCHANGED;
 	if (!evolution_allows(e->state, act->action)) {
 		(void)snprintf(why, EVOLUTION_TEXT_MAX, "it is %.*s: %s",
@@ -402,9 +394,9 @@ evolution_decide(struct wire_evolution *e, const struct evolution_act *act,
 		    evolution_possible(e->state));
 		return EVOLUTION_REJECTED;
 	}
-	if (done[act->action] == STATE(ENABLED))
+	if (goal == STATE(ENABLED))
 		effect = evolution_check_entry(e, act, a, why);
-	else if (done[act->action] == STATE(DISABLED))
+	else if (goal == STATE(DISABLED))
 		effect = EVOLUTION_DISABLES;
 	if (effect == EVOLUTION_REJECTED || effect == EVOLUTION_REPROPOSED)
 		return effect;

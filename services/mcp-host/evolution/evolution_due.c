@@ -26,10 +26,11 @@ static enum rc
 evolution_due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 {
 	struct arena *a = arena_new(CLAIM_BYTES);
-	struct evolution_entry_list list;
+	struct evolution_entries list;
 	struct evolution_item item;
 	struct host *h = arg;
-	enum rc rc = evolution_claim(h->state, bucket, LEASE_MS, a, &list);
+	enum rc rc =
+	    evolution_entry_claim(h->state, bucket, LEASE_MS, a, &list);
 
 	for (size_t i = 0; rc == RC_OK && i < list.n && !h->draining; i++) {
 		item.entry = list.entry[i];

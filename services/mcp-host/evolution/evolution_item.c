@@ -12,7 +12,7 @@
 #include "svc/system_notice.h"
 #include "wire/wire.h"
 
-/* Somebody else publishes steps after this time. */
+/* Another process publishes steps after this time. */
 #define PUBLISH_MS 10000
 #define JOB_MAX    (16UL * 1024)
 #define JOB_KIND   "memory_store"
@@ -39,8 +39,8 @@ enum rc
 evolution_items_read(struct host *h, struct str user, struct arena *a,
     struct evolution_item **list, size_t *n)
 {
-	struct evolution_entry_list all;
-	enum rc rc = evolution_list(h->state, user, a, &all);
+	struct evolution_entries all;
+	enum rc rc = evolution_entry_list(h->state, user, a, &all);
 	size_t i;
 
 	*n = 0;
@@ -59,7 +59,7 @@ evolution_items_read(struct host *h, struct str user, struct arena *a,
 enum rc
 evolution_item_read(struct host *h, struct evolution_item *i, struct arena *a)
 {
-	enum rc rc = evolution_read(h->state, &i->entry, a);
+	enum rc rc = evolution_entry_read(h->state, &i->entry, a);
 
 	return rc == RC_OK ? evolution_item_decode(i, a) : rc;
 }
@@ -88,7 +88,7 @@ evolution_item_save(struct host *h, struct evolution_item *i,
 	change->publish_ms =
 	    r->published < r->evolution.step_count ? PUBLISH_MS : 0;
 	rc = change->json.p != NULL
-	    ? evolution_swap(h->state, &i->entry, change, a)
+	    ? evolution_entry_swap(h->state, &i->entry, change, a)
 	    : RC_TOOBIG;
 	if (rc == RC_CONFLICT && evolution_item_decode(i, a) != RC_OK)
 		rc = RC_INVALID;

@@ -18,7 +18,7 @@
 #include "core/rc.h"
 #include "core/str.h"
 #include "core/trace.h"
-#include "state/evolution.h"
+#include "state/evolution_entry.h"
 #include "wire/msgs.h"
 
 struct host;
@@ -45,7 +45,7 @@ enum rc evolution_item_decode(
  * evolution_item_save(h, i, change, a):
  * Store i->rec, and what change says of a server, if i->entry is what is
  * stored.  change->json, soul_id and publish_ms are set here.  RC_CONFLICT: i
- * becomes what is stored; else as evolution_swap().
+ * becomes what is stored; else as evolution_entry_swap().
  */
 enum rc evolution_item_save(struct host *h, struct evolution_item *i,
     struct evolution_change *change, struct arena *a) RC_CHECK;

@@ -43,9 +43,9 @@ evolution_views(const struct evolution_item *items, size_t n, struct arena *a)
 	return list;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
-struct evolution_asking {
+struct evolution_requesting {
 	struct host *host;
 	struct svc_call *c;
 	struct arena *a;
@@ -72,7 +72,7 @@ evolution_has_server(
 }
 
 static enum rc
-evolution_ask_load(struct evolution_asking *x)
+evolution_request_load(struct evolution_requesting *x)
 {
 	struct host *h = x->host;
 	enum rc rc =
@@ -93,8 +93,8 @@ evolution_ask_load(struct evolution_asking *x)
 }
 
 static void
-evolution_ask_audit(
-    const struct evolution_asking *x, const struct wire_evolution *e)
+evolution_request_audit(
+    const struct evolution_requesting *x, const struct wire_evolution *e)
 {
 	log_info("mcp.evolution", LOG_V("user", e->user_id),
 	    LOG_V("evolution", e->evolution_id),
@@ -109,7 +109,8 @@ evolution_ask_audit(
 }
 
 static enum rc
-evolution_ask_store(struct evolution_asking *x, struct evolution_item *item)
+evolution_request_store(
+    struct evolution_requesting *x, struct evolution_item *item)
 {
 	struct evolution_change change = { .publish_ms = 0 };
 	const struct wire_evolution *spare;
@@ -128,20 +129,21 @@ evolution_ask_store(struct evolution_asking *x, struct evolution_item *item)
 	}
 	rc = evolution_item_save(x->host, item, &change, x->a);
 	if (rc == RC_OK || rc == RC_UNREPLICATED)
-		evolution_ask_audit(x, &item->rec.evolution);
+		evolution_request_audit(x, &item->rec.evolution);
 	/* Another has asked for it in the name of the same cycle. */
 	return rc == RC_CONFLICT ? RC_OK : rc;
 }
 
 static void
-evolution_ask_reply(struct evolution_asking *x, struct evolution_item *item)
+evolution_request_reply(
+    struct evolution_requesting *x, struct evolution_item *item)
 {
 	evolution_item_publish(x->host, item, svc_call_trace(x->c), x->a);
 	svc_reply(x->c, &item->rec.evolution);
 }
 
 static void
-evolution_ask_new(struct evolution_asking *x)
+evolution_request_new(struct evolution_requesting *x)
 {
 	struct evolution_item item;
 	enum rc rc;
@@ -152,9 +154,9 @@ evolution_ask_new(struct evolution_asking *x)
 		    "as many requests of the soul as may wait for a decision");
 		return;
 	}
-	rc = evolution_ask_store(x, &item);
+	rc = evolution_request_store(x, &item);
 	if (rc == RC_OK)
-		evolution_ask_reply(x, &item);
+		evolution_request_reply(x, &item);
 	else if (rc == RC_RETRY)
 		svc_fail(x->c, RC_CONFLICT,
 		    "the user has as many evolutions as may be stored");
@@ -165,9 +167,9 @@ evolution_ask_new(struct evolution_asking *x)
 }
 
 void
-on_evolution_ask(void *app, struct svc_call *c)
+on_evolution_request(void *app, struct svc_call *c)
 {
-	struct evolution_asking x = { .host = app,
+	struct evolution_requesting x = { .host = app,
 		.c = c,
 		.a = svc_call_arena(c),
 		.q = *(const struct wire_evolution_request *)svc_call_request(
@@ -179,7 +181,7 @@ on_evolution_ask(void *app, struct svc_call *c)
 		svc_fail(c, RC_INVALID, "/need: has no text");
 		return;
 	}
-	rc = evolution_ask_load(&x);
+	rc = evolution_request_load(&x);
 	if (rc != RC_OK) {
 		evolution_fail_state(c, rc);
 		return;
@@ -190,9 +192,9 @@ on_evolution_ask(void *app, struct svc_call *c)
 		    x.host->catalogue, user_tenant(x.q.user_id), x.q.need);
 	same = evolution_same(x.list, x.n, &x.q, x.found.entry, clock_wall());
 	if (same != NULL)
-		evolution_ask_reply(&x, &x.items[same - x.list]);
+		evolution_request_reply(&x, &x.items[same - x.list]);
 	else
-		evolution_ask_new(&x);
+		evolution_request_new(&x);
 }
 
 /* ---- lists ---- */
@@ -342,7 +344,7 @@ evolution_decide_end(struct evolution_deciding *x, enum evolution_effect effect)
 
 /* RC_CONFLICT: it was changed meanwhile, and is to be decided on anew. */
 static enum rc
-evolution_decide_once(struct evolution_deciding *x)
+evolution_decide_try(struct evolution_deciding *x)
 {
 	struct wire_evolution *e = &x->item.rec.evolution;
 	struct evolution_act act = {
@@ -382,7 +384,7 @@ on_evolution_act(void *app, struct svc_call *c)
 	if (rc == RC_OK)
 		rc = RC_CONFLICT;
 	for (int i = 0; i < TRIES_MAX && rc == RC_CONFLICT; i++)
-		rc = evolution_decide_once(&x);
+		rc = evolution_decide_try(&x);
 	if (rc != RC_OK)
 		evolution_decide_fail(&x, rc);
 }

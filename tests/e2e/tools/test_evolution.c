@@ -16,9 +16,9 @@ STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=2" } } })
 
 #define READ    "把 a.txt 里的内容读给我听"
 #define CONTENT "The sea is calm."
-#define NEED                                                                         \
-	"{\"evolution_request\":{\"need\":\"%s\",\"why\":\"主人要我读文件\"," \
-	"\"example\":\"读 a.txt\"}}"
+#define NEED                                       \
+	"{\"evolution_request\":{\"need\":\"%s\"," \
+	"\"why\":\"主人要我读文件\",\"example\":\"读 a.txt\"}}"
 
 static struct stack_proc host, llm, nav;
 static struct client me;
@@ -83,7 +83,7 @@ static char evolution[80];
 
 /* Whether there is one in that state; its id is stored. */
 static bool
-is_there(void *state)
+is_in_state(void *state)
 {
 	json_t *j = evolutions(state);
 	bool is = json_array_size(tk_at(j, "evolutions")) == 1;
@@ -101,7 +101,7 @@ await_state(const char *state)
 	char text[32];
 
 	snprintf(text, sizeof(text), "%s", state);
-	ck_assert_msg(tk_until(is_there, text, STACK_MS), "not %s", state);
+	ck_assert_msg(tk_until(is_in_state, text, STACK_MS), "not %s", state);
 }
 
 static void
@@ -186,12 +186,12 @@ cycles(void)
 }
 
 static bool
-has_thought(void *before)
+has_ended(void *before)
 {
 	return cycles() > *(long long *)before;
 }
 
-TEST_T(what_is_refused_is_no_tool_and_not_asked_for_again, 120)
+TEST_T(what_is_rejected_is_no_tool_and_not_requested_anew, 120)
 {
 	long long before;
 	json_t *r;
@@ -205,7 +205,7 @@ TEST_T(what_is_refused_is_no_tool_and_not_asked_for_again, 120)
 	before = cycles();
 	thinks("帮主人打开文件夹里的文件");
 	json_decref(client_chat(&me, READ));
-	ck_assert(tk_until(has_thought, &before, STACK_MS));
+	ck_assert(tk_until(has_ended, &before, STACK_MS));
 	await_state("refused");
 	ck_assert_uint_eq(events("EVOLUTION_REQUESTED"), 1);
 	ck_assert_uint_eq(events("EVOLUTION_PROPOSED"), 1);

@@ -45,7 +45,7 @@ ask(const char *soul, const char *cycle)
 	    "{\"user_id\":\"ann\",\"soul_id\":\"%s\",\"cycle_id\":\"%s\","
 	    "\"need\":\"查天气\"}",
 	    soul, cycle);
-	j = tk_nats_request(b.nc, "soul.rpc.evolution.ask", body, code);
+	j = tk_nats_request(b.nc, "soul.rpc.evolution.request", body, code);
 	ck_assert_str_eq(code, "");
 	snprintf(path, sizeof(path), "/v1/evolutions/%s",
 	    tk_text(j, "evolution_id"));

@@ -8,7 +8,7 @@
 
 #include "core/mem.h"
 #include "state/alarm_entry.h"
-#include "state/evolution.h"
+#include "state/evolution_entry.h"
 #include "state/mcp.h"
 #include "state/nav.h"
 #include "state/session.h"
@@ -274,7 +274,8 @@ put_evolution(struct gateway_fixture *b, const char *soul)
 			    "\"step_count\":3,\"created_at\":"
 			    "\"2026-11-27T10:00:00Z\"},\"published\":3}") };
 
-	ck_assert_int_eq(evolution_swap(b->db.s, &e, &c, b->db.arena), RC_OK);
+	ck_assert_int_eq(
+	    evolution_entry_swap(b->db.s, &e, &c, b->db.arena), RC_OK);
 }
 
 /* Everything that a user may have. */

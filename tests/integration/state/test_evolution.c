@@ -1,7 +1,7 @@
 /* What souls ask for, on a real Redis. */
 #include <stdio.h>
 
-#include "state/evolution.h"
+#include "state/evolution_entry.h"
 #include "state/soul.h"
 #include "state/user_data.h"
 #include "testkit/state_fixture.h"
@@ -29,7 +29,7 @@ put(struct state_fixture *f, struct evolution_entry *e, const char *json)
 {
 	const struct evolution_change c = change(json);
 
-	return evolution_swap(f->s, e, &c, f->a);
+	return evolution_entry_swap(f->s, e, &c, f->a);
 }
 
 static void
@@ -48,20 +48,20 @@ start(struct state_fixture *f)
 static size_t
 count(struct state_fixture *f, struct str user)
 {
-	struct evolution_entry_list list;
+	struct evolution_entries list;
 
-	OK(evolution_list(f->s, user, f->a, &list));
+	OK(evolution_entry_list(f->s, user, f->a, &list));
 	return list.n;
 }
 
-static struct evolution_entry_list
+static struct evolution_entries
 claim(struct state_fixture *f)
 {
-	struct evolution_entry_list list;
+	struct evolution_entries list;
 	unsigned bucket;
 
 	OK(state_bucket(USER, &bucket));
-	OK(evolution_claim(f->s, bucket, LEASE, f->a, &list));
+	OK(evolution_entry_claim(f->s, bucket, LEASE, f->a, &list));
 	return list;
 }
 
@@ -82,11 +82,11 @@ TEST(one_change_of_a_version_counts)
 	OK(put(&f, &e, "{\"a\":3}"));
 	IS(RC_CONFLICT, put(&f, &other, "{\"a\":4}"));
 	read = entry("e1");
-	OK(evolution_read(f.s, &read, f.a));
+	OK(evolution_entry_read(f.s, &read, f.a));
 	ck_assert(str_eq(read.json, STR("{\"a\":3}")));
 	ck_assert_int_eq((int)read.version, 2);
 	read = entry("e2");
-	IS(RC_NOENT, evolution_read(f.s, &read, f.a));
+	IS(RC_NOENT, evolution_entry_read(f.s, &read, f.a));
 	ck_assert_uint_eq(count(&f, STR("u2")), 0);
 	state_fixture_stop(&f);
 }
@@ -99,7 +99,7 @@ TEST(nothing_is_stored_for_a_soul_or_evolution_that_was_deleted)
 
 	start(&f);
 	c.soul_id = STR("s2");
-	IS(RC_NOENT, evolution_swap(f.s, &e, &c, f.a));
+	IS(RC_NOENT, evolution_entry_swap(f.s, &e, &c, f.a));
 	OK(put(&f, &f2, "{}"));
 	OK(user_data_delete_rest(f.s, USER));
 	IS(RC_NOENT, put(&f, &f2, "{\"a\":1}"));
@@ -123,12 +123,12 @@ TEST(a_user_has_so_many_and_a_new_one_may_replace_another)
 	e = entry("more");
 	IS(RC_RETRY, put(&f, &e, "{}"));
 	c.drop = STR("none");
-	IS(RC_RETRY, evolution_swap(f.s, &e, &c, f.a));
+	IS(RC_RETRY, evolution_entry_swap(f.s, &e, &c, f.a));
 	c.drop = STR("e7");
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	ck_assert_uint_eq(count(&f, USER), EVOLUTIONS_MAX);
 	e = entry("e7");
-	IS(RC_NOENT, evolution_read(f.s, &e, f.a));
+	IS(RC_NOENT, evolution_entry_read(f.s, &e, f.a));
 	/* One that is there may change. */
 	e = entry("more");
 	e.version = 1;
@@ -149,20 +149,20 @@ TEST(a_server_comes_and_goes_with_the_change)
 	OK(mcp_server_put(f.s, USER, &own));
 	c.server_change = EVOLUTION_SERVER_ADDED;
 	c.server = (struct mcp_user_server){ STR("home"), STR("{}") };
-	IS(RC_DENIED, evolution_swap(f.s, &e, &c, f.a));
+	IS(RC_DENIED, evolution_entry_swap(f.s, &e, &c, f.a));
 	ck_assert_uint_eq(count(&f, USER), 0);
 	c.server.name = STR("weather");
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	OK(mcp_servers_read(f.s, USER, f.a, &list, &n));
 	ck_assert_uint_eq(n, 2);
 	/* What is another's by now stays. */
 	c.json = STR("{\"a\":1}");
 	c.server_change = EVOLUTION_SERVER_REMOVED;
 	c.server = (struct mcp_user_server){ STR("home"), STR("{}") };
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	c.json = STR("{\"a\":2}");
 	c.server.name = STR("weather");
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	OK(mcp_servers_read(f.s, USER, f.a, &list, &n));
 	ck_assert_uint_eq(n, 1);
 	ck_assert(str_eq(list[0].json, STR("{\"url\":1}")));
@@ -171,18 +171,18 @@ TEST(a_server_comes_and_goes_with_the_change)
 
 TEST(steps_that_are_not_published_are_claimed)
 {
-	struct evolution_entry e = entry("e1"), gone = entry("e2");
+	struct evolution_entry e = entry("e1"), other = entry("e2");
 	struct evolution_change c = change("{}");
-	struct evolution_entry_list list;
+	struct evolution_entries list;
 	struct state_fixture f;
 
 	start(&f);
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	ck_assert_uint_eq(claim(&f).n, 0);
 	c.json = STR("{\"a\":1}");
 	c.publish_ms = 1;
-	OK(evolution_swap(f.s, &e, &c, f.a));
-	OK(evolution_swap(f.s, &gone, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &other, &c, f.a));
 	do
 		list = claim(&f);
 	while (list.n == 0);
@@ -194,7 +194,7 @@ TEST(steps_that_are_not_published_are_claimed)
 	ck_assert_int_gt((int)(claim(&f).next.ms - list.now.ms), LEASE / 2);
 	c.json = STR("{\"a\":2}");
 	c.publish_ms = 0;
-	OK(evolution_swap(f.s, &e, &c, f.a));
+	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	OK(user_data_delete_rest(f.s, USER));
 	list = claim(&f);
 	ck_assert_uint_eq(list.n, 0);

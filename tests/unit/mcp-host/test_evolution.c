@@ -117,7 +117,7 @@ begun(const char *cycle, const char *need, bool had)
 	return e;
 }
 
-TEST(what_a_soul_asks_for_is_proposed_or_fails_by_name)
+TEST(a_request_is_proposed_or_fails_by_name)
 {
 	struct wire_evolution e, same;
 	struct buf json = BUF_INIT(65536);
@@ -146,7 +146,7 @@ TEST(what_a_soul_asks_for_is_proposed_or_fails_by_name)
 	stop();
 }
 
-TEST(texts_are_made_fit_to_be_shown)
+TEST(texts_are_cleaned)
 {
 	struct wire_evolution_request q = request("c1", " a\x1b[2J\nb ");
 
@@ -172,7 +172,7 @@ same_as(const struct wire_evolution *list, size_t n, const char *cycle,
 	    (struct wall){ NOW.ms + later });
 }
 
-TEST(a_soul_does_not_ask_again)
+TEST(a_request_is_not_repeated)
 {
 	struct wire_evolution list[2];
 	const struct wire_evolution_request other = { .user_id = STR("ann"),
@@ -355,7 +355,7 @@ TEST(the_newest_steps_are_stored)
 	stop();
 }
 
-TEST(a_skill_is_remembered_once_in_the_operators_words)
+TEST(a_skill_is_remembered_a_single_time_in_the_operators_words)
 {
 	struct buf text = BUF_INIT(4096);
 	struct wire_evolution e;

@@ -248,7 +248,7 @@ static const struct {
 	{ "\"description\":\"d\"", "/mcpServers/x: needs a command or a url" },
 };
 
-TEST(an_entry_of_a_catalogue_is_described_and_asked_for)
+TEST(an_entry_of_a_catalogue_is_described_and_needs_approvals)
 {
 	struct mcp_config *c;
 	char text[512];

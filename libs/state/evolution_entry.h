@@ -1,12 +1,12 @@
 /*
- * evolution: capabilities that the souls of a user have asked for, and what has
- * become of each.  Their format is mcp-host's.
+ * evolution_entry: capabilities that the souls of a user have asked for, and
+ * what has become of each.  Their format is mcp-host's.
  *
  * Everything here is a call (state.h), and is deleted with the user
  * (user_data.h).
  */
-#ifndef STATE_EVOLUTION_H
-#define STATE_EVOLUTION_H
+#ifndef STATE_EVOLUTION_ENTRY_H
+#define STATE_EVOLUTION_ENTRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct evolution_entry {
 	struct str json;
 };
 
-struct evolution_entry_list {
+struct evolution_entries {
 	struct evolution_entry *entry;
 	size_t n;
 	struct wall now, next; /* of a claim; next {0}: no other is due */
@@ -52,29 +52,29 @@ struct evolution_change {
 };
 
 /*
- * evolution_swap(s, e, change, a):
+ * evolution_entry_swap(s, e, change, a):
  * Store change, if e is what is stored; it is then e's.  RC_CONFLICT: e becomes
  * what is stored, in a.  RC_NOENT: it was deleted, or its soul does not exist.
  * RC_RETRY: the user has too many evolutions or servers.  RC_DENIED: the user
  * has another server of that name.
  */
-enum rc evolution_swap(struct state *s, struct evolution_entry *e,
+enum rc evolution_entry_swap(struct state *s, struct evolution_entry *e,
     const struct evolution_change *change, struct arena *a) RC_CHECK;
 
-/* evolution_list(s, user, a, out): All of a user, in no order. */
-enum rc evolution_list(struct state *s, struct str user, struct arena *a,
-    struct evolution_entry_list *out) RC_CHECK;
+/* evolution_entry_list(s, user, a, out): All of a user, in no order. */
+enum rc evolution_entry_list(struct state *s, struct str user, struct arena *a,
+    struct evolution_entries *out) RC_CHECK;
 
-/* evolution_read(s, e, a): That of e's user and id; RC_NOENT. */
-enum rc evolution_read(
+/* evolution_entry_read(s, e, a): That of e's user and id; RC_NOENT. */
+enum rc evolution_entry_read(
     struct state *s, struct evolution_entry *e, struct arena *a) RC_CHECK;
 
 /*
- * evolution_claim(s, bucket, lease_ms, a, out):
- * Claim evolutions whose steps somebody should have published by now; they are
+ * evolution_entry_claim(s, bucket, lease_ms, a, out):
+ * Claim evolutions whose steps should be published by now; they are
  * due anew after lease_ms.
  */
-enum rc evolution_claim(struct state *s, unsigned bucket, int64_t lease_ms,
-    struct arena *a, struct evolution_entry_list *out) RC_CHECK;
+enum rc evolution_entry_claim(struct state *s, unsigned bucket,
+    int64_t lease_ms, struct arena *a, struct evolution_entries *out) RC_CHECK;
 
-#endif /* !STATE_EVOLUTION_H */
+#endif /* !STATE_EVOLUTION_ENTRY_H */

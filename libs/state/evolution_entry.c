@@ -1,4 +1,4 @@
-#include "state/evolution.h"
+#include "state/evolution_entry.h"
 
 #include "core/mem.h"
 #include "state/scripts.h"
@@ -21,7 +21,7 @@ evolution_parse(
 }
 
 enum rc
-evolution_swap(struct state *s, struct evolution_entry *e,
+evolution_entry_swap(struct state *s, struct evolution_entry *e,
     const struct evolution_change *change, struct arena *a)
 {
 	struct record_reader rd = { .a = a };
@@ -65,7 +65,8 @@ evolution_swap(struct state *s, struct evolution_entry *e,
 }
 
 enum rc
-evolution_read(struct state *s, struct evolution_entry *e, struct arena *a)
+evolution_entry_read(
+    struct state *s, struct evolution_entry *e, struct arena *a)
 {
 	struct record_reader rd = { .a = a };
 	char text[STATE_KEY_MAX], token[ID_TOKEN_MAX];
@@ -89,8 +90,8 @@ evolution_read(struct state *s, struct evolution_entry *e, struct arena *a)
 }
 
 enum rc
-evolution_list(struct state *s, struct str user, struct arena *a,
-    struct evolution_entry_list *out)
+evolution_entry_list(struct state *s, struct str user, struct arena *a,
+    struct evolution_entries *out)
 {
 	struct record_reader rd = { .a = a };
 	struct evolution_entry *e;
@@ -100,7 +101,7 @@ evolution_list(struct state *s, struct str user, struct arena *a,
 	size_t i;
 	enum rc rc = state_key(text, KEY_USER_EVOLUTIONS, &user, 1, &key);
 
-	*out = (struct evolution_entry_list){ 0 };
+	*out = (struct evolution_entries){ 0 };
 	if (rc == RC_OK)
 		rc = state_cmd(s, STATE_ARGS(STR("HGETALL"), key), &r);
 	if (rc == RC_OK) {
@@ -124,8 +125,8 @@ evolution_list(struct state *s, struct str user, struct arena *a,
 }
 
 enum rc
-evolution_claim(struct state *s, unsigned bucket, int64_t lease_ms,
-    struct arena *a, struct evolution_entry_list *out)
+evolution_entry_claim(struct state *s, unsigned bucket, int64_t lease_ms,
+    struct arena *a, struct evolution_entries *out)
 {
 	struct record_reader rd = { .a = a };
 	const struct state_reply *list;
@@ -135,7 +136,7 @@ evolution_claim(struct state *s, unsigned bucket, int64_t lease_ms,
 	size_t i, n;
 	enum rc rc;
 
-	*out = (struct evolution_entry_list){ 0 };
+	*out = (struct evolution_entries){ 0 };
 	if (lease_ms <= 0)
 		return RC_INVALID;
 	call_begin(&c, &script_evolution_claim);
