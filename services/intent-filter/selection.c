@@ -74,12 +74,29 @@ selection_begin_cmp(const void *pa, const void *pb)
 	return selection_cmp(*a, *b);
 }
 
+/* "turn off the tv and the fan": the verb is that of both. */
+static bool
+selection_is_shared_verb(const struct selection *c, const struct text_span *s)
+{
+	const struct utterance *u = c->m->u;
+	size_t i;
+
+	for (i = 0; c->shares_verb && i < u->n_words; i++) {
+		if (u->words[i].start == s->start &&
+		    u->words[i].end == s->end && u->words[i].kind == WORD_ACTION)
+			return true;
+	}
+	return false;
+}
+
 static bool
 selection_overlaps(const struct selection *c, const struct candidate *m)
 {
 	size_t i, j;
 
 	for (i = 0; i < m->n; i++) {
+		if (m->n > 1 && selection_is_shared_verb(c, &m->spans[i]))
+			continue;
 		for (j = 0; j < c->n_taken; j++) {
 			if (m->spans[i].start < c->taken[j].end &&
 			    m->spans[i].end > c->taken[j].start)

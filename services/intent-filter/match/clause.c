@@ -438,10 +438,12 @@ sentence_of_context(const struct clause *p)
 static bool
 sentence_is_preceded_by(const struct clause *p, size_t at, struct str text)
 {
-	struct str before = { p->u->cmd.folded.p + clause_segment(p).start,
-		at - clause_segment(p).start };
+	size_t start = clause_segment(p).start;
 
-	return str_ends(before, text);
+	/* A thing that is carried stands before the segment. */
+	return at >= start &&
+	    str_ends((struct str){ p->u->cmd.folded.p + start, at - start },
+		text);
 }
 
 /* 了, 过: a completed action. */
@@ -536,6 +538,103 @@ sentence_is_own_report(const struct clause *p, const struct claim *c)
 	return false;
 }
 
+/* "老板叫我去开会": somebody who calls, before it. */
+static bool
+sentence_is_called(const struct clause *p, const struct claim *c)
+{
+	struct text_span spans[SUBJECT_SPANS];
+	struct segment g = clause_segment(p);
+	size_t i, at = claim_start(c), n = 0;
+
+	if (!str_starts(clause_text_after(p, at), STR("叫我")))
+		return false;
+	for (i = 0; i < p->u->n_words && n < SUBJECT_SPANS; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) &&
+		    (w->kind == WORD_ACTION || w->kind == WORD_VERB ||
+			w->kind == WORD_DEVICE || w->kind == WORD_POLITE ||
+			w->kind == WORD_MODAL))
+			spans[n++] = (struct text_span){ w->start, w->end };
+	}
+	return clause_has_content(p, g.start, at, spans, n);
+}
+
+/* "红色的裙子好看": the evidence describes something unknown. */
+static bool
+sentence_is_attribute(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i, end = claim_end(c);
+
+	if (c->has_verb || !str_starts(clause_text_after(p, end), STR("的")) ||
+	    !utterance_has_content(p->u, end, g.end))
+		return false;
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) &&
+		    (w->kind == WORD_ACTION || w->kind == WORD_VERB ||
+			w->kind == WORD_DEVICE || w->kind == WORD_OBJECT_MARKER ||
+			w->kind == WORD_POLITE))
+			return false;
+	}
+	return true;
+}
+
+static bool
+sentence_begins_with_word(struct str s, const char *words)
+{
+	struct str rest = str_of(words), w;
+
+	while (rest.p != NULL) {
+		w = str_split(&rest, ' ');
+		if (s.n > w.n && str_starts(s, w) && s.p[w.n] == ' ')
+			return true;
+	}
+	return false;
+}
+
+/* "the kids play", "a play": an English verb that commands nobody. */
+static bool
+sentence_is_english_statement(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i, at = claim_start(c), verb = 0;
+	struct str whole = { p->u->cmd.folded.p + g.start, g.end - g.start };
+
+	if (!c->has_verb || at <= g.start || !utterance_verb_at(p->u, at) ||
+	    p->u->cmd.folded.p[at] < 'a' || p->u->cmd.folded.p[at] > 'z')
+		return false;
+	for (i = 0; i < c->n; i++)
+		verb += c->spans[i].start >= at && c->spans[i].end > at;
+	if (verb == 1 && memchr(p->u->cmd.folded.p + at, ' ',
+			     claim_end(c) - at) == NULL &&
+	    (sentence_is_preceded_by(p, at, STR(" a ")) ||
+		sentence_is_preceded_by(p, at, STR("the ")) ||
+		sentence_is_preceded_by(p, at, STR(" my ")) ||
+		sentence_is_preceded_by(p, at, STR("this ")) ||
+		sentence_is_preceded_by(p, at, STR("that "))))
+		return true;
+	if (str_starts(whole, STR("a bit ")) ||
+	    str_starts(whole, STR("a little ")) ||
+	    !sentence_begins_with_word(whole,
+		"the a an my our his her their this that these those i we he "
+		"she they it there people everyone everybody nobody someone "
+		"kids children"))
+		return false;
+	/* "my room is dark turn on the light" */
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) && w->end <= at &&
+		    (w->kind == WORD_STATE || w->kind == WORD_POLITE ||
+			w->kind == WORD_MODAL))
+			return false;
+	}
+	return true;
+}
+
 /* "叫我小王" gives the user a name. */
 static bool
 sentence_gives_name(const struct clause *p, const struct claim *c)
@@ -566,8 +665,11 @@ sentence_type_of(const struct clause *p, const struct claim *c)
 	if (m == SENTENCE_REQUEST &&
 	    (sentence_is_over(p) || sentence_is_report(p, c) ||
 		sentence_is_modifier(p, c) || sentence_is_own_report(p, c) ||
-		sentence_gives_name(p, c)))
+		sentence_gives_name(p, c) || sentence_is_called(p, c) ||
+		sentence_is_english_statement(p, c)))
 		m = SENTENCE_REPORT;
+	if (m == SENTENCE_REQUEST && sentence_is_attribute(p, c))
+		m = SENTENCE_DESCRIPTION;
 	for (i = 0; i < p->u->n_words && m == SENTENCE_REQUEST; i++) {
 		const struct word_hit *w = &p->u->words[i];
 

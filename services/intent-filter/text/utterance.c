@@ -110,8 +110,8 @@ utterance_parse(struct utterance *u, struct datetime_now now,
 	u->now = now.now;
 	u->zone = now.zone;
 	u->offset_min = zone_offset_min(now.zone, now.now);
-	u->names = NULL;
-	u->n_names = 0;
+	u->names = u->things = NULL;
+	u->n_names = u->n_things = 0;
 	if (!utterance_find_words(u, v, a) || !utterance_find_times(u, now, a))
 		return RC_TOOBIG;
 	u->n_quotes = 0;

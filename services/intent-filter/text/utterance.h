@@ -40,6 +40,9 @@ struct utterance {
 	/* Phrases of the catalog that are longer than one character. */
 	struct text_span *names;
 	size_t n_names;
+	/* The objects of its phrases: 风扇 of 打开风扇. */
+	struct text_span *things;
+	size_t n_things;
 	bool uses_times; /* whether times are entities and fill slots */
 };
 
@@ -138,6 +141,12 @@ struct segment {
 	size_t sentence;   /* segments of one sentence have the same number */
 	bool is_question;  /* a question mark ends it */
 	bool is_retracted; /* the user took it back: 开灯，不对 */
+	/*
+	 * What it refers to: the segment that names the thing (灯太亮了，关掉它),
+	 * or the retracted request that it amends (26度，不，24度).
+	 */
+	struct text_span carried;
+	bool amends;
 };
 
 /*
@@ -149,6 +158,13 @@ struct segment {
  */
 size_t segment_split(
     const struct utterance *u, struct segment dst[SEGMENT_MAX]);
+
+/*
+ * segment_refer(u, g, n):
+ * Find what segments refer to (carried, amends), and retract those that a
+ * later prohibition takes back (关窗帘，先别关).
+ */
+void segment_refer(const struct utterance *u, struct segment *g, size_t n);
 
 /* segment_has_content(u, g): Whether g is more than fillers and times. */
 bool segment_has_content(const struct utterance *u, const struct segment *g);

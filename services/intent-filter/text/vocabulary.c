@@ -23,10 +23,12 @@ struct word_group {
 static const struct word_group vocabulary_groups[] = {
 	/* entities, as catalogs name them */
 	{ WORD_ACTION, "open",
-	    "打开 开启 拉开 开一下 启动 点亮 开 turn_on switch_on open "
+	    "打开 开启 拉开 开一下 启动 点亮 亮起来 亮起 亮上 开 turn_on "
+	    "switch_on open "
 	    "켜줘 켜 つけて 開けて 开けて" },
 	{ WORD_ACTION, "close",
-	    "关掉 关闭 关上 关了 拉上 关一下 熄灭 关 turn_off switch_off "
+	    "关掉 关闭 关上 关了 拉上 合上 关一下 熄灭 关 灭掉 灭了 灭一下 "
+	    "熄掉 熄了 熄 灭 turn_off switch_off shut_off kill_the "
 	    "close shut shut_down 꺼줘 꺼 消して 闭めて" },
 	{ WORD_ACTION, "stop", "停止 停掉 停下 停 stop halt" },
 	{ WORD_ACTION, "set",
@@ -40,7 +42,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "回 开始 结束 扫 打扫 清扫 拖 拍 念 读 跳 充电 静音 收藏 循环 "
 	    "取消 删除 启用 喂 铲 加水 换水 倒水 浇水 浇花 清理 清洁 清洗 "
 	    "消毒 通风 换气 净化 按摩 加热 预热 煮 蒸 炒 炖 焖 烧水 保温 "
-	    "解锁 上锁 锁门 呼叫 打电话 打个电话 拨打 挂断 接听 发送 "
+	    "呼叫 打电话 打个电话 拨打 挂断 接听 发送 "
 	    "发消息 朗读 朗诵 背诵 讲 播报 报时 导航 前进 后退 倒车 左转 "
 	    "右转 转弯 转圈 掉头 加速 减速 刹车 停车 站住 住手 跟随 跟着 "
 	    "跟我来 过来 坐下 起立 站起来 躺下 趴下 握手 挥手 招手 举手 "
@@ -49,16 +51,20 @@ static const struct word_group vocabulary_groups[] = {
 	    "扫风 摆风 计时 倒计时 休眠 待机 关机 开机 重启 喷 按一下 按下 "
 	    "起床 吃饭 吃药 睡觉 出门 上班 上学 上课 下班 喝水 做饭 洗澡 "
 	    "go_to dance feed call take_a show spin follow sit stand wave "
-	    "cook boil brew water lock unlock pause resume next previous "
+	    "cook boil brew water pause resume next previous "
 	    "skip change move nod shake start begin end go clean sweep "
-	    "switch mute unmute repeat shuffle cancel delete louder "
+	    "switch put mute unmute repeat shuffle cancel delete louder "
 	    "quieter turn 按 摁 戳 摸 敲" },
 	{ WORD_VERB, "play",
 	    "播放 放一 放点 放 播 播一 听 来一 来点 来个 来首 唱 play "
 	    "put_on" },
 	{ WORD_VERB, "up",
-	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten" },
-	{ WORD_VERB, "down", "调低 调小 调暗 降 降低 减小 decrease lower dim" },
+	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten "
+	    "brighter warmer higher" },
+	{ WORD_VERB, "down", "调低 调小 调暗 降 降低 减小 decrease lower dim "
+	    "dimmer darker cooler softer" },
+	{ WORD_VERB, "lock", "锁上 锁好 锁门 上锁 反锁 锁 lock" },
+	{ WORD_VERB, "unlock", "解锁 开锁 unlock" },
 	{ WORD_VERB, "find", "查 查询 查一下 看看 看一下 搜 搜索 找 search" },
 	{ WORD_DEVICE, "curtain", "窗帘 curtain curtains カーテン 커튼" },
 	{ WORD_DEVICE, "lamp", "台灯 lamp desk_lamp" },
@@ -73,6 +79,10 @@ static const struct word_group vocabulary_groups[] = {
 	{ WORD_ROOM, "living_room", "客厅 living_room 거실 リビング" },
 	{ WORD_ROOM, "kitchen", "厨房 kitchen 주방 キッチン" },
 	{ WORD_ROOM, "study_room", "书房 study 서재 书斋" },
+	{ WORD_ROOM, "balcony", "阳台 balcony" },
+	{ WORD_ROOM, "dining_room", "餐厅 饭厅 dining_room" },
+	{ WORD_ROOM, "hallway", "走廊 过道 玄关 门厅 hallway" },
+	{ WORD_ROOM, "kids_room", "儿童房 婴儿房 nursery" },
 	{ WORD_ROOM, "bathroom",
 	    "卫生间 洗手间 浴室 厕所 bathroom 화장실 トイレ" },
 	{ WORD_COLOR, "red", "红色 红 red" },
@@ -126,7 +136,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "气氛 刚好 金刚 刚果 变形金刚 一会 一会儿 会议 机会 社会 等会 "
 	    "等会儿 待会 待会儿 聚会 学会 不会 会员 会话 宴会 班会 家长会 "
 	    "音乐会 舞会 晚会 快乐 快递 快餐 愉快 凉快 赶快 尽快 飞快 痛快 "
-	    "勤快 快车 快捷 快充 慢性 走廊 走私 走势 走向 走运 停止键 推荐 "
+	    "勤快 快车 快捷 快充 慢性 走私 走势 走向 走运 停止键 推荐 "
 	    "推迟 推销 推理 拉面 拉肚子 巴拉 沙拉 拉萨 扭伤 扭曲 讲座 讲究 "
 	    "讲台 演讲 喷嚏 喷泉 检查 警察 手机 手表 手套 手术 手工 手艺 "
 	    "手续 手册 手段 手指 手气 手感 手动 手法 选手 对手 歌手 助手 "
@@ -140,6 +150,10 @@ static const struct word_group vocabulary_groups[] = {
 	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
 	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
 	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸 "
+	    "红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
+	    "绿灯的 后门 后院 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
+	    "灭亡 熄火 熄屏 点头之交 traffic_light traffic_lights "
+	    "light_bulb light_bulbs light_switch light_year light_years "
 	    "会儿 听见没有 听到没有 听见没 听到没 听见了吗 听到了吗 知道没 "
 	    "明白没 懂了没 知道吗 听见吗" },
 
@@ -181,7 +195,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "等她 等到 等妈妈 等爸爸 等我数 等一会儿再说 每当 每次 只要 "
 	    "要不是 除非 只有 谁要是 if unless whenever suppose 下班后 "
 	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
-	    "到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
+	    "才能 才可以 才会 才准 才行 到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
 	    "待会再 待会儿再 晚点再" },
 	{ WORD_REPORTED, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
@@ -206,7 +220,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "不利于 有害 伤眼 费电 浪费 对身体 对眼睛 有益 说错 按错 弄错 "
 	    "搞错 走错 放错 听错 得很 得太 得真 得好 得挺 得非常 得不 会 "
 	    "学会了 想起 梦见 梦到 害得 害我 想知道 研究 告诉我 讲讲 意思 "
-	    "区别 原理 价格 多少钱 i_like i_love i_hate i_think tell_me "
+	    "歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love i_hate i_think i_wish if_only tell_me "
 	    "explain meaning invented wonder" },
 	{ WORD_STATE, NULL,
 	    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 着呢 外面 "
@@ -223,12 +237,19 @@ static const struct word_group vocabulary_groups[] = {
 	    "怎么拼 用英语 用英文 用日语 用韩语 的英文 的英语 的日语 "
 	    "的意思 what_does mean in_english how_do_you_say translate" },
 	{ WORD_THIRD_PERSON, NULL,
-	    "他 她 它 他们 她们 它们 有人 有些人 he she it they somebody "
+	    "他 她 它 他们 她们 它们 有人 有些人 he she it they them somebody "
 	    "someone" },
 	{ WORD_CORRECTION, NULL,
 	    "不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
+	{ WORD_DENIAL, NULL,
+	    "不 不不 不不不 不是 抱歉 no nope sorry oops" },
+	{ WORD_RETRACTION, NULL,
+	    "算了 算了吧 不用了 不要了 不必了 先不用了 不需要了 当我没说 "
+	    "开玩笑的 开个玩笑 逗你的 逗你玩 没事了 取消吧 never_mind "
+	    "nevermind forget_it forget_that just_kidding i'm_kidding "
+	    "cancel_that scrap_that no_need" },
 	{ WORD_AFTER, NULL, "后 之后 以后 完后 完之后 完以后" },
 	{ WORD_DAY, NULL,
 	    "今天 明天 后天 昨天 现在 早上 上午 中午 下午 晚上 今晚 明早 "
@@ -248,7 +269,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "好吗 好不好 可以吗 行吗 请 帮我 帮忙 麻烦 麻烦你 先 就 也 都 "
 	    "还 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
 	    "我要 我想 吗 请问 ok okay please thanks thank_you hey hi um "
-	    "uh well so now the a to you me just yes yeah 听见没有 "
+	    "uh oh ah well so now the a to you me just yes yeah 听见没有 "
 	    "听到没有 听见没 听到没 听见了吗 听到了吗 知道没 明白没 懂了没 "
 	    "知道吗 听见吗" },
 };
@@ -354,14 +375,13 @@ vocabulary_is_inside(
 	    (a->start != whole->start || a->end != whole->end);
 }
 
-/* 加湿 is a verb, "加湿器" a thing. */
-static bool
-vocabulary_is_noun(struct str text, const struct automaton_hit *h)
+bool
+vocabulary_is_noun(struct str text, size_t end)
 {
 	static const struct str ends[] = { STR_INIT("器"), STR_INIT("机"),
 		STR_INIT("仪"), STR_INIT("棒"), STR_INIT("键"), STR_INIT("员"),
-		STR_INIT("师") };
-	struct str after = { text.p + h->end, text.n - h->end };
+		STR_INIT("师"), STR_INIT("量"), STR_INIT("率") };
+	struct str after = { text.p + end, text.n - end };
 	size_t i;
 
 	if (str_starts(after, STR("机器")))
@@ -385,7 +405,7 @@ static bool
 vocabulary_has_verb(struct str text, const struct word_hit *hits, size_t n)
 {
 	static const struct str verbs[] = { STR_INIT("turn"),
-		STR_INIT("switch") };
+		STR_INIT("switch"), STR_INIT("put"), STR_INIT("shut") };
 	struct str word;
 	size_t i;
 
@@ -399,6 +419,19 @@ vocabulary_has_verb(struct str text, const struct word_hit *hits, size_t n)
 			if (str_eq(word, verbs[i]))
 				return true;
 		}
+	}
+	return false;
+}
+
+/* "台灯" is no word of 阳台灯. */
+static bool
+vocabulary_begins_in_room(
+    const struct automaton_hit *h, const struct word_hit *hits, size_t n)
+{
+	while (n-- > 0) {
+		if (hits[n].kind == WORD_ROOM)
+			return h->start > hits[n].start &&
+			    h->start < hits[n].end;
 	}
 	return false;
 }
@@ -422,9 +455,11 @@ vocabulary_find(const struct vocabulary *s, struct str folded,
 			raw[i].start > whole.start &&
 			raw[i].start < whole.end) ||
 		    (kind == WORD_VERB &&
-			vocabulary_is_noun(folded, &raw[i])) ||
+			vocabulary_is_noun(folded, raw[i].end)) ||
 		    (kind == WORD_PARTICLE &&
-			!vocabulary_has_verb(folded, dst, out)))
+			!vocabulary_has_verb(folded, dst, out)) ||
+		    (kind == WORD_DEVICE &&
+			vocabulary_begins_in_room(&raw[i], dst, out)))
 			continue;
 		if (kind == WORD_PARTICLE)
 			kind = WORD_ACTION;
