@@ -113,9 +113,11 @@ filter_unused_times(const struct filter_run_state *r, const struct candidate *m)
 	size_t i;
 
 	/* 十分钟后关卧室的灯，不对，客厅的: the time still holds. */
-	if (unused == 0)
+	if (unused == 0 && r->segments[m->segment].amends &&
+	    utterance_time_at(&r->utterance, r->segments[m->segment].start,
+		r->segments[m->segment].end) == NULL)
 		unused = slot_times_unused(&m->slots->times, &r->utterance,
-		    &r->segments[filter_request_segment(r, m->segment)],
+		    &r->segments[m->segment - 1],
 		    &claim);
 
 	for (i = 0; unused != 0 && i < r->utterance.n_times; i++) {
@@ -175,12 +177,15 @@ filter_schedule(struct filter_run_state *r, const struct candidate *m,
 	    (unused & (unused - 1)) == 0) {
 		while ((unused & slot_times_bit(&r->utterance, t)) == 0)
 			t++;
+		struct str when = { r->utterance.cmd.text.p + t->start,
+			t->end - t->start };
+		/* In "十二点开始打扫" it is a moment, no open interval. */
+		if (str_ends(when, STR("开始")))
+			when.n -= STR("开始").n;
 		/* 开灯十分钟: how long, not when. */
 		if (t->kind != DATETIME_DURATION)
-			rc = alarm_schedule_write(&r->utterance,
-			    (struct str){ r->utterance.cmd.text.p + t->start,
-				t->end - t->start },
-			    text, r->m.a, io);
+			rc = alarm_schedule_write(
+			    &r->utterance, when, text, r->m.a, io);
 	}
 	if (rc == RC_OK) {
 		io->status = WIRE_INTENT_STATUS_SYSTEM;

@@ -202,13 +202,33 @@ candidate_hit_is_here(const struct evaluation *t, const struct automaton_hit *h)
 	return h->start >= t->g->start && h->end <= t->g->end;
 }
 
-/* The object of a verb here: 灯太亮了，关掉它. */
+/* Whether a verb begins in [start, end). */
+static bool
+candidate_has_verb_in(const struct utterance *u, size_t start, size_t end)
+{
+	size_t i;
+
+	for (i = 0; i < u->n_words && u->words[i].start < end; i++) {
+		if (u->words[i].start >= start &&
+		    (u->words[i].kind == WORD_ACTION ||
+			u->words[i].kind == WORD_VERB))
+			return true;
+	}
+	return false;
+}
+
+/* The object of a verb here, or its name: 灯太亮了，关掉它. */
 static bool
 candidate_hit_is_carried(
     const struct evaluation *t, const struct automaton_hit *h)
 {
+	enum catalog_list list = matcher_meaning(t->m, h)->list;
+
 	return h->start >= t->g->carried.start && h->end <= t->g->carried.end &&
-	    !t->g->amends && matcher_is_verb_object(matcher_meaning(t->m, h)->list);
+	    !t->g->amends &&
+	    (matcher_is_verb_object(list) ||
+		(list == CATALOG_ANY &&
+		    !candidate_has_verb_in(t->m->u, h->start, h->end)));
 }
 
 /* Quoted phrases are evidence only if an action is requested. */

@@ -408,6 +408,55 @@ sentence_of_word(
 	}
 }
 
+/* "等天黑了再开灯" */
+static bool
+sentence_is_waiting(const struct clause *p, const struct segment *g)
+{
+	static const struct str pauses[] = { STR_INIT("等等"),
+		STR_INIT("等一"), STR_INIT("等会"), STR_INIT("等下") };
+	struct str text = { p->u->cmd.folded.p + g->start, g->end - g->start };
+	size_t i;
+
+	for (i = 0; i < NELEM(pauses); i++) {
+		if (str_starts(text, pauses[i]))
+			return false;
+	}
+	return str_starts(text, STR("等"));
+}
+
+/* "when it gets dark, turn on the lights" */
+static bool
+sentence_is_when(const struct clause *p, const struct segment *g,
+    const struct word_hit *w)
+{
+	return w->start == g->start && !g->is_question &&
+	    str_eq(clause_text(p, w), STR("when"));
+}
+
+/* "停电了，灯都灭了", "窗户还开着": states, if nobody is asked. */
+static bool
+sentence_is_state(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i;
+
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+		struct str text = clause_text(p, w);
+
+		if (segment_contains(&g, w) && w->kind == WORD_ACTION &&
+		    w->start > claim_start(c) &&
+		    (str_starts(clause_text_after(p, w->end), STR("着")) ||
+			str_eq(text, STR("灭了")) ||
+			str_eq(text, STR("熄了"))) &&
+		    !sentence_is_polite(p, c) &&
+		    !clause_kind_before(p, WORD_MODAL, w->start) &&
+		    !clause_kind_before(p, WORD_OBJECT_MARKER, w->start))
+			return true;
+	}
+	return false;
+}
+
 /* A condition and "他说" apply to the rest of their sentence. */
 static enum sentence_type
 sentence_of_context(const struct clause *p)
@@ -420,13 +469,16 @@ sentence_of_context(const struct clause *p)
 		if (g->sentence != clause_segment(p).sentence ||
 		    g->is_retracted)
 			continue;
+		if (sentence_is_waiting(p, g))
+			return SENTENCE_CONDITION;
 		for (j = 0; j < p->u->n_words; j++) {
 			const struct word_hit *w = &p->u->words[j];
 
 			if (!segment_contains(g, w) ||
 			    utterance_is_quoted(p->u, w->start))
 				continue;
-			if (w->kind == WORD_CONDITION)
+			if (w->kind == WORD_CONDITION ||
+			    sentence_is_when(p, g, w))
 				return SENTENCE_CONDITION;
 			if (w->kind == WORD_REPORTED && w->end == g->end)
 				return SENTENCE_REPORT;
@@ -621,7 +673,7 @@ sentence_is_english_statement(const struct clause *p, const struct claim *c)
 	    !sentence_begins_with_word(whole,
 		"the a an my our his her their this that these those i we he "
 		"she they it there people everyone everybody nobody someone "
-		"kids children"))
+		"kids children there's"))
 		return false;
 	/* "my room is dark turn on the light" */
 	for (i = 0; i < p->u->n_words; i++) {
@@ -668,7 +720,11 @@ sentence_type_of(const struct clause *p, const struct claim *c)
 		sentence_gives_name(p, c) || sentence_is_called(p, c) ||
 		sentence_is_english_statement(p, c)))
 		m = SENTENCE_REPORT;
-	if (m == SENTENCE_REQUEST && sentence_is_attribute(p, c))
+	if (m == SENTENCE_REQUEST && claim_start(c) > g.start &&
+	    sentence_is_waiting(p, &g))
+		m = SENTENCE_CONDITION;
+	if (m == SENTENCE_REQUEST &&
+	    (sentence_is_attribute(p, c) || sentence_is_state(p, c)))
 		m = SENTENCE_DESCRIPTION;
 	for (i = 0; i < p->u->n_words && m == SENTENCE_REQUEST; i++) {
 		const struct word_hit *w = &p->u->words[i];

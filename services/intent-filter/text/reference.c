@@ -112,18 +112,40 @@ reference_is_bare(const struct utterance *u, const struct segment *g)
 		utterance_share(u, g->start, g->end, spans, n) >= 1);
 }
 
+/* Its first verb; "off" of "turn it off". */
 static const struct word_hit *
 reference_verb(const struct utterance *u, const struct segment *g)
 {
+	const struct word_hit *verb = NULL;
 	size_t i;
 
 	for (i = 0; i < u->n_words; i++) {
-		if ((u->words[i].kind == WORD_ACTION ||
-			u->words[i].kind == WORD_VERB) &&
-		    segment_contains(g, &u->words[i]))
-			return &u->words[i];
+		const struct word_hit *w = &u->words[i];
+
+		if (!segment_contains(g, w))
+			continue;
+		if (w->kind == WORD_ACTION)
+			return w;
+		if (w->kind == WORD_VERB && verb == NULL)
+			verb = w;
 	}
-	return NULL;
+	return verb;
+}
+
+/* Verbs that say enough without their object. */
+static bool
+reference_is_switch(const struct word_hit *verb)
+{
+	static const char *const values[] = { "open", "close", "lock",
+		"unlock" };
+	size_t i;
+
+	for (i = 0; verb != NULL && verb->value != NULL && i < NELEM(values);
+	     i++) {
+		if (strcmp(verb->value, values[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool
@@ -133,9 +155,10 @@ reference_is_same_verb(const struct utterance *u, const struct word_hit *a,
 	struct str s = { u->cmd.folded.p + a->start, a->end - a->start };
 	struct str t = { u->cmd.folded.p + b->start, b->end - b->start };
 
-	return a->value != NULL && b->value != NULL
-	    ? strcmp(a->value, b->value) == 0
-	    : str_eq(s, t);
+	/* 拉 of "别拉了" is 拉开. */
+	return str_starts(s, t) || str_starts(t, s) ||
+	    (a->value != NULL && b->value != NULL &&
+		strcmp(a->value, b->value) == 0);
 }
 
 /* "关窗帘，等等，先别关": the prohibition is of what was asked before. */
@@ -204,7 +227,8 @@ segment_refer(const struct utterance *u, struct segment *g, size_t n)
 			if (reference_has_kind(
 				u, &g[i], 1UL << WORD_PROHIBITION))
 				reference_retract(u, g, i);
-			else if (reference_verb(u, &g[i]) != NULL)
+			else if (reference_is_switch(
+				     reference_verb(u, &g[i])))
 				reference_carry(u, g, i);
 		}
 	}

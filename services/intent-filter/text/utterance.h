@@ -93,6 +93,10 @@ bool utterance_verb_at(const struct utterance *u, size_t at);
 double utterance_share(const struct utterance *u, size_t start, size_t end,
     const struct text_span *spans, size_t n);
 
+/* utterance_rest(u, start, end, spans, n): The bytes of it that they leave. */
+size_t utterance_rest(const struct utterance *u, size_t start, size_t end,
+    const struct text_span *spans, size_t n);
+
 /* utterance_has_content(u, start, end): Whether [start, end) has content. */
 bool utterance_has_content(const struct utterance *u, size_t start, size_t end);
 

@@ -149,8 +149,11 @@ static const struct word_group vocabulary_groups[] = {
 	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
 	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
 	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
-	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸 "
-	    "红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
+	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸" },
+	{ WORD_OPAQUE, NULL,
+	    "路灯 车灯 尾灯 开门见山 开门大吉 关门大吉 开门红 打开天窗 "
+	    "打开心扉 打开话匣子 打开局面 打开思路 打开市场 开夜车 开小灶 "
+	    "开倒车 红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
 	    "绿灯的 后门 后院 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
 	    "灭亡 熄火 熄屏 点头之交 traffic_light traffic_lights "
 	    "light_bulb light_bulbs light_switch light_year light_years "
@@ -170,7 +173,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "delete remove undo" },
 	{ WORD_WH, NULL,
 	    "什么 为什么 怎么 怎样 如何 咋 啥 谁 哪 哪里 哪儿 几点 几号 "
-	    "几度 几个 几首 多少 多久 多大 多高 多长 多远 多亮 多快 多慢 "
+	    "几度 几档 几级 几瓦 几个 几首 多少 多久 多大 多高 多长 多远 多亮 多快 多慢 "
 	    "多重 多宽 多深 多冷 多热 多贵 多便宜 多厉害 哪些 哪个 干嘛 "
 	    "干吗 干啥 咋样 怎么样 有何 为啥 是不是 有没有 会不会 要不要 "
 	    "为何 何时 是否 how what why when where who which whose what's "
@@ -188,18 +191,20 @@ static const struct word_group vocabulary_groups[] = {
 	    "帮 帮忙 给我 给咱 麻烦 请 劳驾 好吗 好么 行吗 可以吗 好不好 "
 	    "行不行 可以不 行么 成吗 好嘛 吧 我要 我想 我想要 我想听 "
 	    "我要听 我需要 记得 please i_want i'd_like let's let_us "
-	    "need_you would_like kindly 해줘 주세요 ください お願い" },
+	    "need_you i_need would_like kindly 해줘 주세요 ください お願い" },
 	{ WORD_OBJECT_MARKER, NULL, "把 将" },
 	{ WORD_CONDITION, NULL,
 	    "的话 如果 要是 假如 假设 万一 倘若 若是 一旦 的时候 等我 等他 "
 	    "等她 等到 等妈妈 等爸爸 等我数 等一会儿再说 每当 每次 只要 "
-	    "要不是 除非 只有 谁要是 if unless whenever suppose 下班后 "
+	    "要不是 除非 只有 谁要是 if unless whenever suppose "
+	    "once until as_soon_as after_i before_i after_we before_we 下班后 "
 	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
 	    "才能 才可以 才会 才准 才行 到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
 	    "待会再 待会儿再 晚点再" },
 	{ WORD_REPORTED, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
-	    "他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
+	    "叮嘱 嘱咐 吩咐 交代 教我 劝我 小说里 电影里 书里 歌里 故事里 "
+	    "剧里 they_told asked_me asked_him sign_says 他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
 	    "妈妈叫我 朋友说 同学说 老板说 爷爷说 奶奶说 人家说 有人说 "
 	    "听说 据说 哥哥说 姐姐说 弟弟说 妹妹说 医生说 书上说 网上说 "
 	    "新闻说 所谓 叫做 他问 她问 让我 要我 he_said she_said "
@@ -208,7 +213,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "孩子说 儿子说 女儿说 同事说 师傅说 别人说 教练说 领导说 "
 	    "专家说" },
 	{ WORD_COMPLETED, NULL,
-	    "去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
+	    "早就 早已 去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
 	    "忘了 忘记 忘关 忘开 幸好 多亏 幸亏 感谢 谢谢你提醒 谢谢你帮 "
 	    "谢谢你给 谢谢你把 谢谢你为 前天 forgot thank_you_for "
 	    "thanks_for 上次 上回 已经 曾经 从前 以前 那天 当时 过了 一直 "
@@ -220,7 +225,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "不利于 有害 伤眼 费电 浪费 对身体 对眼睛 有益 说错 按错 弄错 "
 	    "搞错 走错 放错 听错 得很 得太 得真 得好 得挺 得非常 得不 会 "
 	    "学会了 想起 梦见 梦到 害得 害我 想知道 研究 告诉我 讲讲 意思 "
-	    "歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love i_hate i_think i_wish if_only tell_me "
+	    "才 歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love i_hate i_think i_wish if_only tell_me "
 	    "explain meaning invented wonder" },
 	{ WORD_STATE, NULL,
 	    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 着呢 外面 "
@@ -240,15 +245,15 @@ static const struct word_group vocabulary_groups[] = {
 	    "他 她 它 他们 她们 它们 有人 有些人 he she it they them somebody "
 	    "someone" },
 	{ WORD_CORRECTION, NULL,
-	    "不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
+	    "啊不对 哦不对 噢不对 呃不对 哎不对 诶不对 不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
 	{ WORD_DENIAL, NULL,
-	    "不 不不 不不不 不是 抱歉 no nope sorry oops" },
+	    "不 不不 不不不 不是 抱歉 no no_no nope sorry oops" },
 	{ WORD_RETRACTION, NULL,
 	    "算了 算了吧 不用了 不要了 不必了 先不用了 不需要了 当我没说 "
 	    "开玩笑的 开个玩笑 逗你的 逗你玩 没事了 取消吧 never_mind "
-	    "nevermind forget_it forget_that just_kidding i'm_kidding "
+	    "nevermind forget_it forget_that just_kidding i'm_kidding kidding "
 	    "cancel_that scrap_that no_need" },
 	{ WORD_AFTER, NULL, "后 之后 以后 完后 完之后 完以后" },
 	{ WORD_DAY, NULL,
@@ -267,7 +272,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "好吧 行 行吧 可以 对 对了 是的 谢谢 谢谢你 多谢 谢啦 谢了 "
 	    "麻烦了 拜托 拜托了 辛苦了 就是 我说 你好 您好 小灵 小灵小灵 "
 	    "好吗 好不好 可以吗 行吗 请 帮我 帮忙 麻烦 麻烦你 先 就 也 都 "
-	    "还 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
+	    "还 还是 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
 	    "我要 我想 吗 请问 ok okay please thanks thank_you hey hi um "
 	    "uh oh ah well so now the a to you me just yes yeah 听见没有 "
 	    "听到没有 听见没 听到没 听见了吗 听到了吗 知道没 明白没 懂了没 "
