@@ -424,6 +424,68 @@ sentence_is_waiting(const struct clause *p, const struct segment *g)
 	return str_starts(text, STR("等"));
 }
 
+/*
+ * "水开了再关热水器": what is awaited, if no comma separates it and it is no
+ * request itself.
+ */
+static bool
+sentence_is_awaited(const struct clause *p, size_t at)
+{
+	const struct segment *g = &p->segments[at];
+	const struct utterance *u = p->u;
+	size_t gap = g[1].start - g->end, i;
+	struct str text = { u->cmd.folded.p + g->start, g->end - g->start };
+
+	if (gap != STR("再").n ||
+	    !str_eq((struct str){ u->cmd.folded.p + g->end, gap },
+		STR("再")) ||
+	    !(str_ends(text, STR("了")) || str_ends(text, STR("完")) ||
+		str_ends(text, STR("好"))))
+		return false;
+	for (i = 0; i < u->n_names; i++) {
+		if (u->names[i].start >= g->start && u->names[i].end <= g->end)
+			return false;
+	}
+	for (i = 0; i < u->n_things; i++) {
+		if (u->things[i].start >= g->start &&
+		    u->things[i].end <= g->end)
+			return false;
+	}
+	return true;
+}
+
+/* "关窗之前记得收衣服": the claim only says when. */
+static bool
+sentence_is_before(const struct clause *p, const struct claim *c)
+{
+	struct str after = clause_text_after(p, claim_end(c));
+
+	return str_starts(after, STR("之前")) || str_starts(after, STR("以前"));
+}
+
+/* "同学们都点头": others do it. */
+static bool
+sentence_is_of_others(const struct clause *p, const struct claim *c)
+{
+	static const struct str us[] = { STR_INIT("我"), STR_INIT("咱"),
+		STR_INIT("你") };
+	size_t start = clause_segment(p).start, at = claim_start(c), i;
+	struct str before = { p->u->cmd.folded.p + start,
+		at > start ? at - start : 0 };
+	ptrdiff_t n = str_find(before, STR("们"));
+
+	if (n <= 0 || sentence_is_polite(p, c) ||
+	    clause_kind_before(p, WORD_OBJECT_MARKER, at) ||
+	    str_find(before, STR("让")) >= 0)
+		return false;
+	before.n = (size_t)n;
+	for (i = 0; i < NELEM(us); i++) {
+		if (str_ends(before, us[i]))
+			return false;
+	}
+	return true;
+}
+
 /* "when it gets dark, turn on the lights" */
 static bool
 sentence_is_when(const struct clause *p, const struct segment *g,
@@ -445,7 +507,6 @@ sentence_is_state(const struct clause *p, const struct claim *c)
 		struct str text = clause_text(p, w);
 
 		if (segment_contains(&g, w) && w->kind == WORD_ACTION &&
-		    w->start > claim_start(c) &&
 		    (str_starts(clause_text_after(p, w->end), STR("着")) ||
 			str_eq(text, STR("灭了")) ||
 			str_eq(text, STR("熄了"))) &&
@@ -469,7 +530,8 @@ sentence_of_context(const struct clause *p)
 		if (g->sentence != clause_segment(p).sentence ||
 		    g->is_retracted)
 			continue;
-		if (sentence_is_waiting(p, g))
+		if (sentence_is_waiting(p, g) ||
+		    (i + 1 == p->at && sentence_is_awaited(p, i)))
 			return SENTENCE_CONDITION;
 		for (j = 0; j < p->u->n_words; j++) {
 			const struct word_hit *w = &p->u->words[j];
@@ -720,9 +782,12 @@ sentence_type_of(const struct clause *p, const struct claim *c)
 		sentence_gives_name(p, c) || sentence_is_called(p, c) ||
 		sentence_is_english_statement(p, c)))
 		m = SENTENCE_REPORT;
-	if (m == SENTENCE_REQUEST && claim_start(c) > g.start &&
-	    sentence_is_waiting(p, &g))
+	if (m == SENTENCE_REQUEST &&
+	    ((claim_start(c) > g.start && sentence_is_waiting(p, &g)) ||
+		sentence_is_before(p, c)))
 		m = SENTENCE_CONDITION;
+	if (m == SENTENCE_REQUEST && sentence_is_of_others(p, c))
+		m = SENTENCE_REPORT;
 	if (m == SENTENCE_REQUEST &&
 	    (sentence_is_attribute(p, c) || sentence_is_state(p, c)))
 		m = SENTENCE_DESCRIPTION;

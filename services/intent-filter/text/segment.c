@@ -71,8 +71,10 @@ segment_links_requests(const struct segmenter *c, size_t word)
 	bool before = false, after = false;
 	size_t i;
 
+	/* In 把厨房和餐厅的灯关了 it joins two rooms. */
 	for (i = word; i-- > 0 && w[i].start >= c->start && !before;)
-		before = segment_is_verb(w[i].kind);
+		before =
+		    w[i].kind == WORD_ACTION || w[i].kind == WORD_VERB;
 	for (i = word + 1;
 	     i < c->u->n_words && !segment_is_border(w[i].kind) && !after; i++)
 		after = w[i].start >= w[word].end &&
@@ -238,6 +240,17 @@ segment_ends_first(const struct segmenter *c, const struct word_hit *w)
 	const struct utterance *u = c->u;
 	size_t i;
 
+	/* 后门, 后院 */
+	static const struct str places[] = { STR_INIT("门"), STR_INIT("院"),
+		STR_INIT("备箱"), STR_INIT("排") };
+	struct str after = { u->cmd.folded.p + w->end,
+		u->cmd.folded.n - w->end };
+
+	for (i = 0; i < NELEM(places); i++) {
+		if (w->end - w->start == STR("后").n &&
+		    str_starts(after, places[i]))
+			return false;
+	}
 	if (w->kind != WORD_AFTER || w->start <= c->start ||
 	    segment_is_inside(u, w) || segment_is_statement_after(c, w))
 		return false;

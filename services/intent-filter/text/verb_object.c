@@ -227,6 +227,7 @@ verb_object_is_object(const struct utterance *u, const struct segment *g,
 		(struct str){ u->cmd.folded.p + h->start, 1 }))
 		return true;
 	if (h->end - h->start > OBJECT_MIN || after.n == 0 ||
+	    h->end <= g->start ||
 	    str_starts(after, STR("给")))
 		return true;
 	for (i = 0; i < u->n_words && u->words[i].start <= h->end; i++) {

@@ -154,7 +154,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "路灯 车灯 尾灯 开门见山 开门大吉 关门大吉 开门红 打开天窗 "
 	    "打开心扉 打开话匣子 打开局面 打开思路 打开市场 开夜车 开小灶 "
 	    "开倒车 红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
-	    "绿灯的 后门 后院 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
+	    "绿灯的 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
 	    "灭亡 熄火 熄屏 点头之交 traffic_light traffic_lights "
 	    "light_bulb light_bulbs light_switch light_year light_years "
 	    "会儿 听见没有 听到没有 听见没 听到没 听见了吗 听到了吗 知道没 "
@@ -178,7 +178,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "干吗 干啥 咋样 怎么样 有何 为啥 是不是 有没有 会不会 要不要 "
 	    "为何 何时 是否 how what why when where who which whose what's "
 	    "how's who's where's is_the is_my is_it are_the are_you "
-	    "are_there do_you does did was_the have_you has_the should_i "
+	    "are_there do_you does did was_the have_you has_the is_there should_i "
 	    "do_i shall_i should_we 几时 有多 어떻게 뭐 언제 왜 なに なぜ "
 	    "どう いつ 好还是 对还是 要还是" },
 	{ WORD_YES_NO, NULL,
