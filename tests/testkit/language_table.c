@@ -1,7 +1,6 @@
 #include "testkit/language_table.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,8 @@ language_score_line(struct language_run *r, const struct language_line *l)
 		}
 		one = r->scorer->match(
 		    r->scorer->ctx, l, language_trim(want), got);
-		if (one == LANGUAGE_RIGHT && want != wants)
+		if (one == LANGUAGE_RIGHT && want != wants &&
+		    !r->scorer->is_any_right)
 			one = LANGUAGE_PARTLY;
 		if (one > best)
 			best = one;
@@ -75,6 +75,7 @@ language_read_line(struct language_run *r, const char *file, char *line)
 	char *want, *source;
 	enum language_match m;
 	double right, any;
+	int n;
 
 	if (line[0] == '\n' || line[0] == '#' || line[0] == '\0')
 		return;
@@ -84,9 +85,10 @@ language_read_line(struct language_run *r, const char *file, char *line)
 		return;
 	}
 	s = &r->rounds[r->round];
-	if (sscanf(line, "@floor %lf %lf", &right, &any) == 2) {
+	n = sscanf(line, "@floor %lf %lf", &right, &any);
+	if (n > 0) {
 		s->floor_right = right;
-		s->floor_any = any;
+		s->floor_any = n == 2 ? any : right;
 		return;
 	}
 	if (line[0] == '@') {

@@ -7,6 +7,7 @@
 #ifndef TESTKIT_LANGUAGE_TABLE_H
 #define TESTKIT_LANGUAGE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define LANGUAGE_LINE_MAX 1024
@@ -35,6 +36,8 @@ struct language_scorer {
 	/* A directive that is neither @round nor @floor; NULL: there is none.
 	 */
 	void (*directive)(void *ctx, const char *line);
+	/* Alternatives are as right as the first; else only consistent. */
+	bool is_any_right;
 };
 
 /*

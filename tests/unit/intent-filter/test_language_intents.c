@@ -14,7 +14,6 @@
 #include "testkit/testkit.h"
 
 #define TABLES  "tests/language/intents"
-#define REPORTS "tests/unit/intent-filter/catalogs/report.json"
 /* A Wednesday, as in the other tables. */
 #define NOW  "2026-05-13T10:20:00+08:00"
 #define ZONE "Asia/Shanghai"
@@ -22,8 +21,6 @@
 
 struct intents_run {
 	json_t *catalog; /* of the file */
-	/* All lines that are to be executed, and all others. */
-	int wanted, ids_right, slots_right, others, false_alarms;
 };
 
 static bool
@@ -216,8 +213,10 @@ intents_directive(void *ctx, const char *line)
 TEST(intents_of_the_tables)
 {
 	struct intents_run r = { 0 };
-	const struct language_scorer scorer = { &r, intents_show,
-		intents_match, intents_directive };
+	const struct language_scorer scorer = { .ctx = &r,
+		.show = intents_show,
+		.match = intents_match,
+		.directive = intents_directive };
 
 	language_table_run(TABLES, &scorer);
 	json_decref(r.catalog);
