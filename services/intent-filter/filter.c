@@ -117,8 +117,7 @@ filter_unused_times(const struct filter_run_state *r, const struct candidate *m)
 	    utterance_time_at(&r->utterance, r->segments[m->segment].start,
 		r->segments[m->segment].end) == NULL)
 		unused = slot_times_unused(&m->slots->times, &r->utterance,
-		    &r->segments[m->segment - 1],
-		    &claim);
+		    &r->segments[m->segment - 1], &claim);
 
 	for (i = 0; unused != 0 && i < r->utterance.n_times; i++) {
 		if (filter_time_is_of_other(r, m, &r->utterance.times[i]))
@@ -383,8 +382,7 @@ filter_add_candidates(struct filter_run_state *r, size_t n)
 
 /* 打开客厅和卧室的灯: the intent, once for each of the values. */
 static enum rc
-filter_add_variants(
-    struct filter_run_state *r, struct candidate *m, size_t max)
+filter_add_variants(struct filter_run_state *r, struct candidate *m, size_t max)
 {
 	size_t n = m->slots->n_variants;
 	enum rc rc = RC_OK;

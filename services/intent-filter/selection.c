@@ -85,7 +85,8 @@ selection_is_shared_verb(const struct selection *c, const struct text_span *s)
 
 	for (i = 0; c->shares_verb && i < u->n_words; i++) {
 		if (u->words[i].start == s->start &&
-		    u->words[i].end == s->end && u->words[i].kind == WORD_ACTION)
+		    u->words[i].end == s->end &&
+		    u->words[i].kind == WORD_ACTION)
 			return true;
 	}
 	return false;
@@ -192,8 +193,8 @@ selection_has_verb(const struct utterance *u, const struct candidate *m)
 }
 
 /*
- * "开灯睡觉影响褪黑素", "爷爷叮嘱睡前要关窗": a sentence that says more than the
- * command.
+ * "开灯睡觉影响褪黑素", "爷爷叮嘱睡前要关窗": a sentence that says more than
+ * the command.
  */
 static bool
 selection_says_more(const struct selection *c, const struct candidate *m)
@@ -206,8 +207,8 @@ selection_says_more(const struct selection *c, const struct candidate *m)
 	size_t n, from = claim_start(&claim), to = claim_end(&claim), i;
 
 	if (from < g.start || str_find(text, STR("让")) >= 0 ||
-	    str_starts(text, STR("给")) || !selection_has_verb(u, m) || (unsigned char)u->cmd.folded.p[from] < 0x80 ||
-	    u->cmd.polite)
+	    str_starts(text, STR("给")) || !selection_has_verb(u, m) ||
+	    (unsigned char)u->cmd.folded.p[from] < 0x80 || u->cmd.polite)
 		return false;
 	for (i = 0; i < u->n_words; i++) {
 		if (!segment_contains(&g, &u->words[i]))
@@ -215,12 +216,16 @@ selection_says_more(const struct selection *c, const struct candidate *m)
 		switch (u->words[i].kind) {
 		case WORD_OBJECT_MARKER:
 		case WORD_POLITE:
-		case WORD_MODAL:
 		case WORD_REMINDER:
 		case WORD_TITLE:
 		case WORD_STATE:
 		case WORD_LINK:
 			return false;
+		case WORD_MODAL:
+			/* In "听歌能缓解压力" it is no request. */
+			if (u->words[i].start < to)
+				return false;
+			break;
 		default:
 			break;
 		}

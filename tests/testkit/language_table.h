@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #define LANGUAGE_LINE_MAX 1024
-#define LANGUAGE_ROUNDS   8
+#define LANGUAGE_ROUNDS   10
 
 enum language_match {
 	LANGUAGE_WRONG,

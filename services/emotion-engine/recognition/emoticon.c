@@ -11,8 +11,10 @@
 /* Code points between the brackets of a face. */
 #define FACE_MAX 12
 
-#define FACE(e, strength) \
-	{ LEXICON_CUE, WIRE_EMOTION_##e, (strength), "", NULL, NULL }
+#define FACE(e, strength)                                                 \
+	{                                                                 \
+		LEXICON_CUE, WIRE_EMOTION_##e, (strength), "", NULL, NULL \
+	}
 
 static const struct lexicon_row face_joy = FACE(JOY, .6),
 				face_sad = FACE(SADNESS, .7),
@@ -178,8 +180,7 @@ face_upright(const uint32_t *text, size_t n, size_t at, size_t *len)
 	}
 	row = face_of_eyes(left, face_char(text, n, i));
 	if (row == NULL ||
-	    (face_is_letter(left) &&
-		face_is_letter(face_char(text, n, i + 1))))
+	    (face_is_letter(left) && face_is_letter(face_char(text, n, i + 1))))
 		return NULL;
 	*len = i + 1 - at;
 	return row;

@@ -35,7 +35,8 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "哪会|有什么好|有什么值得|有什么可|有啥可|才怪|"
 	    "才没有|哪来的|何来|哪门子|算什么|别以为|谁会|还没到|不至于|"
 	    "犯不着|没必要|用不着|挤不出|提不起|别指望|别想让|哪有|哪里|早就没|"
-	    "又不是|我什么时候|没有让|没让|"
+	    "又不是|我什么时候|没有让|没让|不用替|不必为|不用为|别为|别替|"
+	    "说不出哪里|没什么值得|没有半点|没有一丝|"
 	    "can't say|cannot say|couldn't say|can't honestly say|"
 	    "wouldn't say|would not say|wouldn't call|would not call|"
 	    "wouldn't exactly|not exactly|not what i'd call|"
@@ -60,6 +61,9 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "slightest bit|feel less|felt less|be less|nowhere near|"
 	    "no need to be|wish i could be|pretend to be|pretending to be|"
 	    "none of that|none of this|nobody could|no one could|nobody needs|no one needs|have it in me to|"
+	    "nothing to|never a moment|isn't a single|wasn't a single|"
+	    "too old to be|too tired to be|too busy to be|"
+	    "wrong to think i'm|don't feel like|didn't feel like|"
 	    "occurred to me to be|the opposite of how|the last thing i feel|"
 	    "not remotely|not in the least|by no means|"
 	    "stopped being|stopped feeling",
@@ -97,8 +101,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "铃声|节目|song*|music|movie*|story|stories|film*|playlist*|"
 	    "video*|joke*|picture*|emoji*",
 	    "放一首悲伤的歌|play a happy song", "歌让我难过"),
-	WORD(UNDO, "不起来|不到哪|不了|不下去|不出来|不得起来",
-	    NULL, NULL),
+	WORD(UNDO, "不起来|不到哪|不了|不下去|不出来|不得起来", NULL, NULL),
 	WORD(BUT, "但是|但|可是|不过|然而|but|however|though|although|yet",
 	    "昨天很开心，可是今天想哭|I was angry but now I'm calm", NULL),
 	WORD(YOU, "你|您|你们|you|u|your|you're|yours", "你开心吗", NULL),
@@ -186,7 +189,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "算你狠|我服了|真不愧|oh great|oh brilliant|oh wonderful|"
 	    "oh perfect|oh fantastic|oh lovely|oh joy|oh good|just great|"
 	    "just what i needed|just perfect|just brilliant|just wonderful|"
-	    "how lovely another|thanks a lot|nice job|thanks for waking|"
+	    "how lovely another|nice job|thanks for waking|"
 	    "how thoughtful of you|how kind of you to|how lovely of you to|"
 	    "what a genius|love that for me|lucky me|so considerate of you|"
 	    "my favourite hobby|my favorite hobby|just my luck|"
@@ -227,7 +230,9 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "not that i'm not|nobody could be more|no one is more|"
 	    "no one could be more|hardly anyone was more|haven't been this|"
 	    "haven't been so|haven't felt this|haven't felt so|"
-	    "don't think i've ever been|"
+	    "don't think i've ever been|can't imagine being|"
+	    "couldn't imagine being|how could anyone not|who wouldn't|"
+	    "who doesn't|没哪天不|谁不|"
 	    "没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
 	    "不只|说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|"
 	    "不客气|不管|不同|不一样|不知道|不然|不要紧|别的|性别|级别|"

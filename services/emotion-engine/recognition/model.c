@@ -213,9 +213,8 @@ model_add_row(int32_t sum[MODEL_ROW], const int8_t *row)
 double
 model_share(const struct model *m, const struct features *f)
 {
-	return f->n_keys > 0
-	    ? (double)m->head->gain / sqrt((double)f->n_keys)
-	    : 0;
+	return f->n_keys > 0 ? (double)m->head->gain / sqrt((double)f->n_keys)
+			     : 0;
 }
 
 void
@@ -244,8 +243,8 @@ model_sum_logits(
 }
 
 void
-model_sum_subtract(const struct model_sum *a, const struct model_sum *b,
-    struct model_sum *out)
+model_sum_subtract(
+    const struct model_sum *a, const struct model_sum *b, struct model_sum *out)
 {
 	size_t i;
 

@@ -162,13 +162,13 @@ recognizer_is_mockery(const struct recognizer *r, const struct model_sum *all)
 		return false;
 	for (k = 0; k < n_praise; k++)
 		model_sum_add(&r->model,
-		    features_sign_key(f, (size_t)(praises[k] - f->signs)),
-		    true, &praise);
+		    features_sign_key(f, (size_t)(praises[k] - f->signs)), true,
+		    &praise);
 	for (i = 0; i < f->n_keys; i++) {
 		const struct features_key *key = &f->keys[i];
 
-		for (k = 0; k < n_praise && (key->at >= praises[k]->end ||
-					 key->end <= praises[k]->at);
+		for (k = 0; k < n_praise &&
+		     (key->at >= praises[k]->end || key->end <= praises[k]->at);
 		     k++)
 			;
 		if (k < n_praise)

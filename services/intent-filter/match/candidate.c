@@ -79,8 +79,8 @@ matcher_is_part_of_noun(
 	const char *value;
 
 	return vocabulary_is_noun(u->cmd.folded, h->end) &&
-	    vocabulary_prefix(word, 1UL << WORD_ACTION | 1UL << WORD_VERB,
-		&value) == word.n;
+	    vocabulary_prefix(
+		word, 1UL << WORD_ACTION | 1UL << WORD_VERB, &value) == word.n;
 }
 
 static bool

@@ -412,8 +412,8 @@ sentence_of_word(
 static bool
 sentence_is_waiting(const struct clause *p, const struct segment *g)
 {
-	static const struct str pauses[] = { STR_INIT("等等"),
-		STR_INIT("等一"), STR_INIT("等会"), STR_INIT("等下") };
+	static const struct str pauses[] = { STR_INIT("等等"), STR_INIT("等一"),
+		STR_INIT("等会"), STR_INIT("等下") };
 	struct str text = { p->u->cmd.folded.p + g->start, g->end - g->start };
 	size_t i;
 
@@ -437,8 +437,7 @@ sentence_is_awaited(const struct clause *p, size_t at)
 	struct str text = { u->cmd.folded.p + g->start, g->end - g->start };
 
 	if (gap != STR("再").n ||
-	    !str_eq((struct str){ u->cmd.folded.p + g->end, gap },
-		STR("再")) ||
+	    !str_eq((struct str){ u->cmd.folded.p + g->end, gap }, STR("再")) ||
 	    !(str_ends(text, STR("了")) || str_ends(text, STR("完")) ||
 		str_ends(text, STR("好"))))
 		return false;
@@ -488,8 +487,8 @@ sentence_is_of_others(const struct clause *p, const struct claim *c)
 
 /* "when it gets dark, turn on the lights" */
 static bool
-sentence_is_when(const struct clause *p, const struct segment *g,
-    const struct word_hit *w)
+sentence_is_when(
+    const struct clause *p, const struct segment *g, const struct word_hit *w)
 {
 	return w->start == g->start && !g->is_question &&
 	    str_eq(clause_text(p, w), STR("when"));
@@ -556,8 +555,8 @@ sentence_is_preceded_by(const struct clause *p, size_t at, struct str text)
 
 	/* A thing that is carried stands before the segment. */
 	return at >= start &&
-	    str_ends((struct str){ p->u->cmd.folded.p + start, at - start },
-		text);
+	    str_ends(
+		(struct str){ p->u->cmd.folded.p + start, at - start }, text);
 }
 
 /* 了, 过: a completed action. */
@@ -568,6 +567,18 @@ sentence_is_completed(const struct clause *p)
 	struct str s = { p->u->cmd.folded.p + g.start, g.end - g.start };
 
 	return str_find(s, STR("了")) >= 0 || str_find(s, STR("过")) >= 0;
+}
+
+/* "开了一晚上": 晚上 is how long. */
+static bool
+sentence_time_is_over(
+    const struct clause *p, const struct datetime *t, bool done)
+{
+	if (t->kind == DATETIME_DURATION)
+		return sentence_is_preceded_by(p, t->start, STR("了"));
+	return sentence_is_preceded_by(p, t->start, STR("了一")) ||
+	    (t->to.ms > 0 && t->to.ms <= p->u->now.ms &&
+		(done || !utterance_time_is_today(p->u, t)));
 }
 
 /* "昨天我把灯关了", "煮了十分钟"; but not 今天早上八点叫我. */
@@ -586,10 +597,7 @@ sentence_is_over(const struct clause *p)
 		    !clause_is_in_title(p, t->start) &&
 		    !utterance_is_quoted(p->u, t->start) &&
 		    t->kind != DATETIME_REPEAT &&
-		    (t->kind == DATETIME_DURATION
-			    ? sentence_is_preceded_by(p, t->start, STR("了"))
-			    : t->to.ms > 0 && t->to.ms <= p->u->now.ms &&
-				(done || !utterance_time_is_today(p->u, t))))
+		    sentence_time_is_over(p, t, done))
 			return true;
 	}
 	return false;
@@ -688,9 +696,10 @@ sentence_is_attribute(const struct clause *p, const struct claim *c)
 		const struct word_hit *w = &p->u->words[i];
 
 		if (segment_contains(&g, w) &&
-		    (w->kind == WORD_ACTION || w->kind == WORD_VERB ||
-			w->kind == WORD_DEVICE || w->kind == WORD_OBJECT_MARKER ||
-			w->kind == WORD_POLITE))
+		    (w->kind == WORD_DEVICE || w->kind == WORD_OBJECT_MARKER ||
+			w->kind == WORD_POLITE ||
+			(w->start < end &&
+			    (w->kind == WORD_ACTION || w->kind == WORD_VERB))))
 			return false;
 	}
 	return true;
@@ -722,8 +731,8 @@ sentence_is_english_statement(const struct clause *p, const struct claim *c)
 		return false;
 	for (i = 0; i < c->n; i++)
 		verb += c->spans[i].start >= at && c->spans[i].end > at;
-	if (verb == 1 && memchr(p->u->cmd.folded.p + at, ' ',
-			     claim_end(c) - at) == NULL &&
+	if (verb == 1 &&
+	    memchr(p->u->cmd.folded.p + at, ' ', claim_end(c) - at) == NULL &&
 	    (sentence_is_preceded_by(p, at, STR(" a ")) ||
 		sentence_is_preceded_by(p, at, STR("the ")) ||
 		sentence_is_preceded_by(p, at, STR(" my ")) ||

@@ -534,10 +534,10 @@ normalized_skip_degree(struct str s, size_t i)
 	static const struct str adverbs[] = { STR_INIT("再稍微"),
 		STR_INIT("稍微"), STR_INIT("再"), STR_INIT("稍"),
 		STR_INIT("更") };
-	static const struct str qualities[] = { STR_INIT("大"),
-		STR_INIT("小"), STR_INIT("高"), STR_INIT("低"), STR_INIT("亮"),
-		STR_INIT("暗"), STR_INIT("快"), STR_INIT("慢"), STR_INIT("冷"),
-		STR_INIT("热"), STR_INIT("暖"), STR_INIT("轻") };
+	static const struct str qualities[] = { STR_INIT("大"), STR_INIT("小"),
+		STR_INIT("高"), STR_INIT("低"), STR_INIT("亮"), STR_INIT("暗"),
+		STR_INIT("快"), STR_INIT("慢"), STR_INIT("冷"), STR_INIT("热"),
+		STR_INIT("暖"), STR_INIT("轻") };
 	struct str rest = { s.p + i, s.n - i };
 	size_t k, q;
 

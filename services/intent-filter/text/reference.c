@@ -227,8 +227,7 @@ segment_refer(const struct utterance *u, struct segment *g, size_t n)
 			if (reference_has_kind(
 				u, &g[i], 1UL << WORD_PROHIBITION))
 				reference_retract(u, g, i);
-			else if (reference_is_switch(
-				     reference_verb(u, &g[i])))
+			else if (reference_is_switch(reference_verb(u, &g[i])))
 				reference_carry(u, g, i);
 		}
 	}

@@ -73,8 +73,7 @@ segment_links_requests(const struct segmenter *c, size_t word)
 
 	/* In 把厨房和餐厅的灯关了 it joins two rooms. */
 	for (i = word; i-- > 0 && w[i].start >= c->start && !before;)
-		before =
-		    w[i].kind == WORD_ACTION || w[i].kind == WORD_VERB;
+		before = w[i].kind == WORD_ACTION || w[i].kind == WORD_VERB;
 	for (i = word + 1;
 	     i < c->u->n_words && !segment_is_border(w[i].kind) && !after; i++)
 		after = w[i].start >= w[word].end &&
@@ -173,10 +172,12 @@ segment_is_list(const struct segmenter *c, size_t word)
 
 	if (w[word].kind != WORD_CONJUNCTION ||
 	    c->u->cmd.folded.p[w[word].start] != ',' ||
-	    !(str_starts(after, STR(" the ")) || str_starts(after, STR(" my "))))
+	    !(str_starts(after, STR(" the ")) ||
+		str_starts(after, STR(" my "))))
 		return false;
 	for (i = word + 1; i < c->u->n_words; i++) {
-		if (w[i].kind == WORD_FULL_STOP || w[i].kind == WORD_CONJUNCTION)
+		if (w[i].kind == WORD_FULL_STOP ||
+		    w[i].kind == WORD_CONJUNCTION)
 			break;
 		if (segment_is_verb(w[i].kind) || w[i].kind == WORD_STATE)
 			return false;
@@ -205,7 +206,9 @@ segment_is_statement_after(const struct segmenter *c, const struct word_hit *w)
 		    u->words[i].kind == WORD_STATE)
 			return true;
 	}
-	return false;
+	/* "窗帘拉上以后屋里特别暗" */
+	return w->end - w->start > STR("后").n &&
+	    utterance_has_content(u, w->end, u->cmd.folded.n);
 }
 
 /* "声音再大点": 再 as an adverb, no second request. */
@@ -419,10 +422,9 @@ segment_is_correction(const struct segmenter *c, const struct word_hit *w)
 	    !utterance_is_quoted(c->u, w->start) &&
 	    (!utterance_has_content(c->u, c->start, w->start) ||
 		(rest.n > 0 &&
-		    (utterance_has_content(
-			 c->u, w->end, c->u->cmd.folded.n) ||
-			utterance_time_at(
-			    c->u, w->end, c->u->cmd.folded.n) != NULL)));
+		    (utterance_has_content(c->u, w->end, c->u->cmd.folded.n) ||
+			utterance_time_at(c->u, w->end, c->u->cmd.folded.n) !=
+			    NULL)));
 }
 
 /* "关灯，不，打开": a clause that is only a denial. */

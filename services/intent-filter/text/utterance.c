@@ -224,8 +224,9 @@ double
 utterance_share(const struct utterance *u, size_t start, size_t end,
     const struct text_span *spans, size_t n)
 {
-	size_t taken, all = utterance_measure(
-	    u, (struct text_span){ start, end }, spans, n, &taken);
+	size_t taken,
+	    all = utterance_measure(
+		u, (struct text_span){ start, end }, spans, n, &taken);
 
 	return all > 0 ? (double)taken / (double)all : 0;
 }
@@ -234,8 +235,9 @@ size_t
 utterance_rest(const struct utterance *u, size_t start, size_t end,
     const struct text_span *spans, size_t n)
 {
-	size_t taken, all = utterance_measure(
-	    u, (struct text_span){ start, end }, spans, n, &taken);
+	size_t taken,
+	    all = utterance_measure(
+		u, (struct text_span){ start, end }, spans, n, &taken);
 
 	return all - taken;
 }

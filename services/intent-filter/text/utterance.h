@@ -146,8 +146,9 @@ struct segment {
 	bool is_question;  /* a question mark ends it */
 	bool is_retracted; /* the user took it back: 开灯，不对 */
 	/*
-	 * What it refers to: the segment that names the thing (灯太亮了，关掉它),
-	 * or the retracted request that it amends (26度，不，24度).
+	 * What it refers to: the segment that names the thing
+	 * (灯太亮了，关掉它), or the retracted request that it amends
+	 * (26度，不，24度).
 	 */
 	struct text_span carried;
 	bool amends;

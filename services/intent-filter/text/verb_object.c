@@ -103,8 +103,8 @@ static bool
 verb_object_split_english(
     struct str folded, struct str *verb, struct str *object)
 {
-	static const struct str articles[] = { STR_INIT("the "),
-		STR_INIT("a "), STR_INIT("my ") };
+	static const struct str articles[] = { STR_INIT("the "), STR_INIT("a "),
+		STR_INIT("my ") };
 	size_t i, k;
 
 	for (i = 0; i < NELEM(verb_object_english); i++) {
@@ -156,8 +156,9 @@ verb_object_is_english_verb(
 	is_switch = (opens || strcmp(w->value, "close") == 0) &&
 	    !str_eq(text, STR("open")) && !str_eq(text, STR("close")) &&
 	    !str_eq(text, STR("shut"));
-	return is_switch ? str_eq(verb, opens ? STR("turn on") : STR("turn off"))
-			 : str_eq(verb, str_of(w->value));
+	return is_switch
+	    ? str_eq(verb, opens ? STR("turn on") : STR("turn off"))
+	    : str_eq(verb, str_of(w->value));
 }
 
 /* "turn on the lamp near the fan": the object of another word. */
@@ -215,20 +216,17 @@ verb_object_is_object(const struct utterance *u, const struct segment *g,
 	size_t i;
 
 	/* 灯 of "关灯，不，打开" is the object of both. */
-	if (h->end > g->start &&
-	    utterance_is_part_of_name(u, h->start, h->end))
+	if (h->end > g->start && utterance_is_part_of_name(u, h->start, h->end))
 		return false;
 	/* 空调 of 空调遥控器 is not an object either. */
 	for (i = 0; i < NELEM(heads); i++) {
 		if (str_starts(after, heads[i]))
 			return false;
 	}
-	if (verb_object_is_latin(
-		(struct str){ u->cmd.folded.p + h->start, 1 }))
+	if (verb_object_is_latin((struct str){ u->cmd.folded.p + h->start, 1 }))
 		return true;
 	if (h->end - h->start > OBJECT_MIN || after.n == 0 ||
-	    h->end <= g->start ||
-	    str_starts(after, STR("给")))
+	    h->end <= g->start || str_starts(after, STR("给")))
 		return true;
 	for (i = 0; i < u->n_words && u->words[i].start <= h->end; i++) {
 		if (u->words[i].start == h->end)

@@ -61,7 +61,8 @@ static const struct word_group vocabulary_groups[] = {
 	{ WORD_VERB, "up",
 	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten "
 	    "brighter warmer higher" },
-	{ WORD_VERB, "down", "调低 调小 调暗 降 降低 减小 decrease lower dim "
+	{ WORD_VERB, "down",
+	    "调低 调小 调暗 降 降低 减小 decrease lower dim "
 	    "dimmer darker cooler softer" },
 	{ WORD_VERB, "lock", "锁上 锁好 锁门 上锁 反锁 锁 lock" },
 	{ WORD_VERB, "unlock", "解锁 开锁 unlock" },
@@ -165,7 +166,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "不要再 别再 不再 不许再 不能再 不用再 先别再 别 不要 不用 "
 	    "不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
 	    "懒得 不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 "
-	    "禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
+	    "stop_telling stop_asking 禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
 	    "no_need not don't_need without shouldn't 不让 我自己 自己来" },
 	{ WORD_NEGATION, NULL, "不 没 没有 还没 还没有" },
 	{ WORD_CANCEL, NULL,

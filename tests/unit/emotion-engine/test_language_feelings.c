@@ -32,8 +32,8 @@ feelings_show(void *ctx, const struct language_line *l, char *dst, size_t n)
 
 /* All of the alternatives are right. */
 static enum language_match
-feelings_match(void *ctx, const struct language_line *l, const char *want,
-    const char *got)
+feelings_match(
+    void *ctx, const struct language_line *l, const char *want, const char *got)
 {
 	struct feelings_run *r = ctx;
 
@@ -55,7 +55,7 @@ TEST(feelings_of_the_tables)
 	ck_assert_int_eq(
 	    recognizer_new("", &r.recognizer, why, sizeof(why)), RC_OK);
 	language_table_run(TABLES, &scorer);
-	printf("Chinese %.3f, English %.3f\n",
-	    (double)r.right[0] / r.lines[0], (double)r.right[1] / r.lines[1]);
+	printf("Chinese %.3f, English %.3f\n", (double)r.right[0] / r.lines[0],
+	    (double)r.right[1] / r.lines[1]);
 	recognizer_free(r.recognizer);
 }

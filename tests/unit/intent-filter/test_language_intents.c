@@ -13,7 +13,7 @@
 #include "testkit/language_table.h"
 #include "testkit/testkit.h"
 
-#define TABLES  "tests/language/intents"
+#define TABLES "tests/language/intents"
 /* A Wednesday, as in the other tables. */
 #define NOW  "2026-05-13T10:20:00+08:00"
 #define ZONE "Asia/Shanghai"
@@ -35,8 +35,8 @@ intents_is_default(const json_t *catalog, const char *id, const char *slot,
 			id) != 0)
 			continue;
 		json_array_foreach (json_object_get(intent, "slots"), k, one) {
-			if (strcmp(json_string_value(
-				       json_object_get(one, "name")),
+			if (strcmp(
+				json_string_value(json_object_get(one, "name")),
 				slot) == 0)
 				return json_equal(
 				    json_object_get(one, "default"), value);
@@ -94,8 +94,8 @@ intents_show_time(const json_t *rule, FILE *f)
 }
 
 static void
-intents_show_response(const struct intents_run *r, const json_t *response,
-    FILE *f)
+intents_show_response(
+    const struct intents_run *r, const json_t *response, FILE *f)
 {
 	const json_t *intents = json_object_get(response, "intents");
 	json_t *intent, *normalized, *one;
@@ -116,8 +116,8 @@ intents_show_response(const struct intents_run *r, const json_t *response,
 			continue;
 		}
 		json_array_foreach (
-		    json_object_get(json_object_get(normalized, "action"),
-			"intents"),
+		    json_object_get(
+			json_object_get(normalized, "action"), "intents"),
 		    k, one) {
 			fprintf(f, "%s", joint);
 			intents_show_time(
@@ -187,8 +187,8 @@ intents_same_ids(const char *want, const char *got)
 }
 
 static enum language_match
-intents_match(void *ctx, const struct language_line *l, const char *want,
-    const char *got)
+intents_match(
+    void *ctx, const struct language_line *l, const char *want, const char *got)
 {
 	(void)ctx;
 	(void)l;

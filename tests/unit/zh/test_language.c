@@ -155,8 +155,8 @@ table_show_line(void *ctx, const struct language_line *l, char *dst, size_t n)
 
 /* The expression in brackets, or the whole text, means want. */
 static enum language_match
-table_match(void *ctx, const struct language_line *l, const char *want,
-    const char *got)
+table_match(
+    void *ctx, const struct language_line *l, const char *want, const char *got)
 {
 	const char *open = strchr(l->text, '[');
 	struct str text = open == NULL
@@ -169,8 +169,7 @@ table_match(void *ctx, const struct language_line *l, const char *want,
 		return got[0] == '\0' || strstr(got, "] unknown") != NULL
 		    ? LANGUAGE_RIGHT
 		    : LANGUAGE_WRONG;
-	if (got[0] != '[' || strlen(got) < text.n + 3 ||
-	    got[text.n + 1] != ']')
+	if (got[0] != '[' || strlen(got) < text.n + 3 || got[text.n + 1] != ']')
 		return LANGUAGE_WRONG;
 	for (i = 0; i < text.n; i++) {
 		char c = text.p[i] >= 'A' && text.p[i] <= 'Z'
@@ -190,9 +189,9 @@ table_run_folder(const char *folder, bool is_number)
 	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
 	struct table_run r = { .now = zh_fixture_now(z, TABLE_NOW),
 		.is_number = is_number };
-	const struct language_scorer scorer = { .ctx = &r,
-		.show = table_show_line,
-		.match = table_match };
+	const struct language_scorer scorer = {
+		.ctx = &r, .show = table_show_line, .match = table_match
+	};
 
 	language_table_run(folder, &scorer);
 	zone_free(z);
