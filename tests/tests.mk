@@ -278,7 +278,8 @@ bench-zh: $(B)/tests/bench/zh/bench_zh
 
 # Accuracy per phenomenon; LANGUAGE_VERBOSE=1 lists the lines that differ.
 LANGUAGE := $(B)/tests/unit/zh/test_language \
-	$(B)/tests/unit/emotion-engine/test_language_feelings
+	$(B)/tests/unit/emotion-engine/test_language_feelings \
+	$(B)/tests/unit/intent-filter/test_language_intents
 test-language: $(LANGUAGE)
 	@for t in $(LANGUAGE); do CK_VERBOSITY=silent $$t || exit 1; done
 

@@ -44,6 +44,7 @@ static const char *const number_signs[] = { "负", "負", "零下", "minus ", "-
 	NULL };
 static const char *const number_pair_words[] = { "对", "對", "双", "雙", NULL };
 static const char *const number_two_words[] = { "俩", "倆", NULL };
+static const char *const number_written_scales[] = { "拾", "佰", "仟", NULL };
 static const char *const number_half_words[] = { "半个", "半個", "半", NULL };
 /* 对 and 打 before these are not counters: 一对一, 一打开. */
 static const char *const number_not_pair[] = { "一", "二", "两", "三", "四",
@@ -159,7 +160,7 @@ number_parse_more(struct str s, struct numeral *n)
 static bool
 number_parse_about_unit(struct str s, size_t at, struct numeral *n)
 {
-	static const char *const about[] = { "来", "把", "十来", NULL };
+	static const char *const about[] = { "来", "把", "十来", "余", NULL };
 	size_t end = at, skip;
 	double unit = numeral_scale(s, at, &end);
 
@@ -624,6 +625,10 @@ number_skip(struct str s, size_t at)
 	if (w != NULL && number_any_at(s, at + 3, number_points) > 0 &&
 	    numeral_parse(s, at, &n) &&
 	    numeral_fraction(s, n.end + 3, &fraction, &end))
+		w = NULL;
+	/* 伍 is a name, 伍佰 five hundred. */
+	if (w != NULL && number_any_at(s, at + 3, number_written_scales) > 0 &&
+	    strcmp(w->text, "伍") == 0)
 		w = NULL;
 	if (w != NULL)
 		return strlen(w->text);

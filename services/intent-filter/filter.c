@@ -97,6 +97,13 @@ filter_time_is_of_other(const struct filter_run_state *r,
 	return false;
 }
 
+/* The segment that says the request: one that amends refers to it. */
+static size_t
+filter_request_segment(const struct filter_run_state *r, size_t s)
+{
+	return r->segments[s].amends ? s - 1 : s;
+}
+
 /* The times that a candidate would drop. */
 static uint64_t
 filter_unused_times(const struct filter_run_state *r, const struct candidate *m)
@@ -105,6 +112,13 @@ filter_unused_times(const struct filter_run_state *r, const struct candidate *m)
 	uint64_t unused = slot_times_unused(
 	    &m->slots->times, &r->utterance, &r->segments[m->segment], &claim);
 	size_t i;
+
+	/* 十分钟后关卧室的灯，不对，客厅的: the time still holds. */
+	if (unused == 0 && r->segments[m->segment].amends &&
+	    utterance_time_at(&r->utterance, r->segments[m->segment].start,
+		r->segments[m->segment].end) == NULL)
+		unused = slot_times_unused(&m->slots->times, &r->utterance,
+		    &r->segments[m->segment - 1], &claim);
 
 	for (i = 0; unused != 0 && i < r->utterance.n_times; i++) {
 		if (filter_time_is_of_other(r, m, &r->utterance.times[i]))
@@ -163,12 +177,15 @@ filter_schedule(struct filter_run_state *r, const struct candidate *m,
 	    (unused & (unused - 1)) == 0) {
 		while ((unused & slot_times_bit(&r->utterance, t)) == 0)
 			t++;
+		struct str when = { r->utterance.cmd.text.p + t->start,
+			t->end - t->start };
+		/* In "十二点开始打扫" it is a moment, no open interval. */
+		if (str_ends(when, STR("开始")))
+			when.n -= STR("开始").n;
 		/* 开灯十分钟: how long, not when. */
 		if (t->kind != DATETIME_DURATION)
-			rc = alarm_schedule_write(&r->utterance,
-			    (struct str){ r->utterance.cmd.text.p + t->start,
-				t->end - t->start },
-			    text, r->m.a, io);
+			rc = alarm_schedule_write(
+			    &r->utterance, when, text, r->m.a, io);
 	}
 	if (rc == RC_OK) {
 		io->status = WIRE_INTENT_STATUS_SYSTEM;
@@ -323,7 +340,8 @@ static size_t
 filter_match_segment(struct filter_run_state *r, size_t segment)
 {
 	size_t i, n_above = 0;
-	size_t n = candidate_find(&r->m, &r->segments[segment], r->candidates);
+	size_t n = candidate_find(&r->m,
+	    &r->segments[filter_request_segment(r, segment)], r->candidates);
 
 	for (i = 0; i < n; i++) {
 		const struct wire_intent *def = r->candidates[i].intent->def;
@@ -366,6 +384,25 @@ filter_add_candidates(struct filter_run_state *r, size_t n)
 	return RC_OK;
 }
 
+/* 打开客厅和卧室的灯: the intent, once for each of the values. */
+static enum rc
+filter_add_variants(struct filter_run_state *r, struct candidate *m, size_t max)
+{
+	size_t n = m->slots->n_variants;
+	enum rc rc = RC_OK;
+
+	if (n == 0 || !r->req->options.allow_multi_intent)
+		n = 1;
+	while (rc == RC_OK && m->variant < n && r->rep->n_intents < max) {
+		rc = filter_add_intent(r, m);
+		if (++m->variant == n || rc != RC_OK)
+			break;
+		m->slots = NULL;
+		rc = slots_fill(&r->m, &r->segments[m->segment], m);
+	}
+	return rc;
+}
+
 /* Add the selected candidates, up to max_intents. */
 static enum rc
 filter_add_selected(struct filter_run_state *r)
@@ -375,12 +412,18 @@ filter_add_selected(struct filter_run_state *r)
 
 	for (i = 0; i < r->n_selected && rc == RC_OK; i++) {
 		struct candidate *m = r->selected[i];
+		const struct segment *g = &r->segments[m->segment];
 
-		rc = slots_fill(&r->m, &r->segments[m->segment], m);
+		if (g->amends)
+			m->slots = NULL; /* those of what was taken back */
+		rc = slots_fill(&r->m, g, m);
+		/* What amends nothing is no request. */
+		if (rc == RC_OK && g->amends && m->slots->n_amended == 0 &&
+		    filter_unused_times(r, m) == 0)
+			r->selected[i--] = r->selected[--r->n_selected];
 	}
-	for (i = 0; i < r->n_selected && r->rep->n_intents < max && rc == RC_OK;
-	     i++)
-		rc = filter_add_intent(r, r->selected[i]);
+	for (i = 0; i < r->n_selected && rc == RC_OK; i++)
+		rc = filter_add_variants(r, r->selected[i], max);
 	return rc;
 }
 
@@ -388,7 +431,8 @@ filter_add_selected(struct filter_run_state *r)
 static enum rc
 filter_match_multi(struct filter_run_state *r, size_t s, size_t n)
 {
-	struct clause p = { &r->utterance, r->segments, r->n_segments, s };
+	struct clause p = { &r->utterance, r->segments, r->n_segments,
+		filter_request_segment(r, s) };
 	const struct filter_run_state before = { .usable = r->usable,
 		.ready = r->ready,
 		.unused = r->unused,
@@ -434,7 +478,7 @@ filter_match(struct filter_run_state *r)
 
 	for (size_t s = 0; s < r->n_segments && rc == RC_OK; s++) {
 		struct clause p = { &r->utterance, r->segments, r->n_segments,
-			s };
+			filter_request_segment(r, s) };
 
 		if (r->segments[s].is_retracted)
 			continue;

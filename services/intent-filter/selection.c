@@ -20,6 +20,8 @@
 #define SHARE_COMMAND .4
 #define SHARE_BARE    .6
 #define SHARE_ACTION  .5
+/* Unknown bytes before or after a claim that make a statement of it. */
+#define SELECTION_MORE 12
 
 struct selection {
 	const struct matcher *m;
@@ -74,12 +76,30 @@ selection_begin_cmp(const void *pa, const void *pb)
 	return selection_cmp(*a, *b);
 }
 
+/* "turn off the tv and the fan": the verb is that of both. */
+static bool
+selection_is_shared_verb(const struct selection *c, const struct text_span *s)
+{
+	const struct utterance *u = c->m->u;
+	size_t i;
+
+	for (i = 0; c->shares_verb && i < u->n_words; i++) {
+		if (u->words[i].start == s->start &&
+		    u->words[i].end == s->end &&
+		    u->words[i].kind == WORD_ACTION)
+			return true;
+	}
+	return false;
+}
+
 static bool
 selection_overlaps(const struct selection *c, const struct candidate *m)
 {
 	size_t i, j;
 
 	for (i = 0; i < m->n; i++) {
+		if (m->n > 1 && selection_is_shared_verb(c, &m->spans[i]))
+			continue;
 		for (j = 0; j < c->n_taken; j++) {
 			if (m->spans[i].start < c->taken[j].end &&
 			    m->spans[i].end > c->taken[j].start)
@@ -116,12 +136,16 @@ selection_supports_request(enum word_kind k)
 	}
 }
 
-/* The share of the content that is evidence or supports the request. */
-static double
-selection_share(const struct selection *c, const struct candidate *m)
+/* Evidence of other candidates of the segment that is examined. */
+#define OTHERS_MAX 64
+#define SELECTION_SPANS \
+	(CANDIDATE_EVIDENCE_MAX + SLOTS_SPANS + SUPPORT_MAX + OTHERS_MAX)
+
+/* What of the segment is evidence or supports the request. */
+static size_t
+selection_support(const struct selection *c, const struct candidate *m,
+    struct text_span spans[SELECTION_SPANS])
 {
-	struct text_span
-	    spans[CANDIDATE_EVIDENCE_MAX + SLOTS_SPANS + SUPPORT_MAX];
 	const struct utterance *u = c->m->u;
 	const struct slots *slots = m->slots;
 	struct segment g = clause_segment(c->p);
@@ -130,14 +154,87 @@ selection_share(const struct selection *c, const struct candidate *m)
 	memcpy(spans, m->spans, n * sizeof(*spans));
 	memcpy(spans + n, slots->spans, slots->n_spans * sizeof(*spans));
 	n += slots->n_spans;
-	for (i = 0; i < u->n_words && n < NELEM(spans); i++) {
+	for (i = 0; i < u->n_words && n < SELECTION_SPANS; i++) {
 		const struct word_hit *w = &u->words[i];
 
 		if (segment_contains(&g, w) &&
 		    selection_supports_request(w->kind))
 			spans[n++] = (struct text_span){ w->start, w->end };
 	}
-	return utterance_share(u, g.start, g.end, spans, n);
+	return n;
+}
+
+/* The share of the content that is one of these. */
+static double
+selection_share(const struct selection *c, const struct candidate *m)
+{
+	struct text_span spans[SELECTION_SPANS];
+	struct segment g = clause_segment(c->p);
+	size_t n = selection_support(c, m, spans);
+
+	return utterance_share(c->m->u, g.start, g.end, spans, n);
+}
+
+/* Whether a verb is evidence: not "大声点". */
+static bool
+selection_has_verb(const struct utterance *u, const struct candidate *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		size_t at = m->spans[i].start;
+
+		for (; at < m->spans[i].end; at++) {
+			if (utterance_verb_at(u, at))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * "开灯睡觉影响褪黑素", "爷爷叮嘱睡前要关窗": a sentence that says more than
+ * the command.
+ */
+static bool
+selection_says_more(const struct selection *c, const struct candidate *m)
+{
+	struct text_span spans[SELECTION_SPANS];
+	const struct utterance *u = c->m->u;
+	struct segment g = clause_segment(c->p);
+	const struct claim claim = { .spans = m->spans, .n = m->n };
+	struct str text = { u->cmd.folded.p + g.start, g.end - g.start };
+	size_t n, from = claim_start(&claim), to = claim_end(&claim), i;
+
+	if (from < g.start || str_find(text, STR("让")) >= 0 ||
+	    str_starts(text, STR("给")) || !selection_has_verb(u, m) ||
+	    (unsigned char)u->cmd.folded.p[from] < 0x80 || u->cmd.polite)
+		return false;
+	for (i = 0; i < u->n_words; i++) {
+		if (!segment_contains(&g, &u->words[i]))
+			continue;
+		switch (u->words[i].kind) {
+		case WORD_OBJECT_MARKER:
+		case WORD_POLITE:
+		case WORD_REMINDER:
+		case WORD_TITLE:
+		case WORD_STATE:
+		case WORD_LINK:
+			return false;
+		case WORD_MODAL:
+			/* In "听歌能缓解压力" it is no request. */
+			if (u->words[i].start < to)
+				return false;
+			break;
+		default:
+			break;
+		}
+	}
+	n = selection_support(c, m, spans);
+	for (i = 0; i < c->n_spans && n < SELECTION_SPANS; i++)
+		spans[n++] = c->spans[i];
+	return utterance_rest(u, to, g.end, spans, n) >= SELECTION_MORE ||
+	    utterance_rest(u, g.start, from, spans, n) >= SELECTION_MORE;
 }
 
 /* Whether an intent has slots that text could fill. */
@@ -163,10 +260,10 @@ selection_is_command(const struct selection *c, struct candidate *m)
 	struct segment g = clause_segment(c->p);
 	double share;
 
-	if (m->has_verb)
-		return true;
 	if (slots_fill(c->m, &g, m) != RC_OK)
 		return false;
+	if (m->has_verb)
+		return !selection_says_more(c, m);
 	share = selection_share(c, m);
 	if (share < SHARE_COMMAND)
 		return false;

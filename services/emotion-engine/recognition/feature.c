@@ -8,6 +8,7 @@
 #include "core/mem.h"
 #include "emotion.h"
 #include "recognition/codepoints.h"
+#include "recognition/emoticon.h"
 #include "recognition/lexicon.h"
 
 #define LINKS_MAX 3 /* words between a negator and its cue */
@@ -271,6 +272,12 @@ scan_word(struct scan *s, const struct lexicon_row *row, size_t len)
 			cue->most = true;
 		scan_reset_modifiers(s);
 		return;
+	case LEXICON_UNDO:
+		cue = scan_behind_cue(s);
+		if (cue != NULL)
+			cue->state = FEATURES_DENIED;
+		scan_reset_modifiers(s);
+		return;
 	case LEXICON_THING:
 		if (scan_behind_cue(s) != NULL)
 			scan_mark(s, s->f->n_signs - 1, FEATURES_MUTED);
@@ -453,9 +460,8 @@ sign_is_emoticon(const struct features *f, const struct features_sign *x)
  * punctuation of an emoticon.
  */
 static void
-scan_drop_keys(struct scan *s)
+features_drop_keys(struct features *f)
 {
-	struct features *f = s->f;
 	size_t i, k, n;
 
 	for (i = 0; i < f->n_signs; i++) {
@@ -487,6 +493,8 @@ scan_run(struct scan *s)
 		if (s->at >= s->word_end)
 			row = lexicon_find(
 			    f->words, f->text, f->n_text, s->at, &len);
+		if (row == NULL && s->at >= s->word_end)
+			row = emoticon_at(f->text, f->n_text, s->at, &len);
 		if (row != NULL) {
 			scan_word(s, row, len);
 			s->word_end = s->at + len;
@@ -506,8 +514,10 @@ scan_run(struct scan *s)
 		features_put_key(
 		    f, key_of(KEY_TWO, s->last, 0), s->last_at, f->n_text);
 	scan_sarcasm(s);
-	scan_drop_keys(s);
-	scan_shape(s);
+	features_drop_keys(s->f);
+	/* A face alone has no shape of a text. */
+	if (f->n_keys > 0 || f->n_signs == 0)
+		scan_shape(s);
 }
 
 struct features *
@@ -538,6 +548,28 @@ features_read(struct features *f, struct str text)
 	f->exclaims = 0;
 	f->more = f->less = f->doubt = f->chinese = false;
 	scan_run(&s);
+}
+
+bool
+features_is_praise(const struct features_sign *x)
+{
+	return x->row->kind == LEXICON_CUE && x->state == FEATURES_PLAIN &&
+	    x->row->strength >= HINT &&
+	    (x->row->emotion == WIRE_EMOTION_JOY ||
+		x->row->emotion == WIRE_EMOTION_EXCITEMENT ||
+		x->row->emotion == WIRE_EMOTION_GRATITUDE);
+}
+
+void
+features_mock(struct features *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n_signs; i++) {
+		if (features_is_praise(&f->signs[i]))
+			f->signs[i].state = FEATURES_MOCKED;
+	}
+	features_drop_keys(f);
 }
 
 uint64_t

@@ -70,6 +70,18 @@ void features_free(struct features *f);
 void features_read(struct features *f, struct str text);
 
 /*
+ * features_is_praise(x): Whether it is a plain cue of joy, excitement or
+ * gratitude, not a mere hint.
+ */
+bool features_is_praise(const struct features_sign *x);
+
+/*
+ * features_mock(f): Praise and thanks in f are mockery: their words do not
+ * count as keys, and their signs count as mocked.
+ */
+void features_mock(struct features *f);
+
+/*
  * features_sign_key(f, i):
  * The key of sign i, by kind, emotion, strength, state and language.
  */

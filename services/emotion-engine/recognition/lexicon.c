@@ -33,7 +33,10 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "从来就没|从来都没|从没有|从来没有|没有一天|没有一刻|没有一次|"
 	    "没有的事|谁说|不能说|并不是|倒不是|哪里会|哪能|"
 	    "哪会|有什么好|有什么值得|有什么可|有啥可|才怪|"
-	    "才没有|哪来的|何来|"
+	    "才没有|哪来的|何来|哪门子|算什么|别以为|谁会|还没到|不至于|"
+	    "犯不着|没必要|用不着|挤不出|提不起|别指望|别想让|哪有|哪里|早就没|"
+	    "又不是|我什么时候|没有让|没让|不用替|不必为|不用为|别为|别替|"
+	    "说不出哪里|没什么值得|没有半点|没有一丝|"
 	    "can't say|cannot say|couldn't say|can't honestly say|"
 	    "wouldn't say|would not say|wouldn't call|would not call|"
 	    "wouldn't exactly|not exactly|not what i'd call|"
@@ -48,6 +51,20 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "impossible to feel|"
 	    "can't remember the last time|can't remember being|"
 	    "don't think i'm|don't think i am|wouldn't describe|"
+	    "it would be a lie|no reason to|not as if|refuse to be|"
+	    "refuse to feel|refuse to get|failed to|bring myself to|yet to|"
+	    "nothing seems|don't find|don't see|wasn't exactly|"
+	    "isn't exactly|won't see me|won't catch me|won't find me|"
+	    "takes more than that|never said i|don't expect me to|"
+	    "how am i supposed to be|why would i be|who could be|"
+	    "nothing to be|impossible to stay|impossible to be|"
+	    "slightest bit|feel less|felt less|be less|nowhere near|"
+	    "no need to be|wish i could be|pretend to be|pretending to be|"
+	    "none of that|none of this|nobody could|no one could|nobody needs|no one needs|have it in me to|"
+	    "nothing to|never a moment|isn't a single|wasn't a single|"
+	    "too old to be|too tired to be|too busy to be|"
+	    "wrong to think i'm|don't feel like|didn't feel like|"
+	    "occurred to me to be|the opposite of how|the last thing i feel|"
 	    "not remotely|not in the least|by no means|"
 	    "stopped being|stopped feeling",
 	    "说不上有多难过|我没觉得有什么好生气的|I can't say I'm happy|"
@@ -57,7 +74,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "别提多|别提有多|甭提多|不要太|很|太|非常|特别|超|超级|极|极其|极度|十分|相当|真|真的|真是|"
 	    "好|老|更|最|尤其|格外|异常|这么|那么|如此|多么|无比|万分|完全|"
 	    "实在|可真|挺|贼|巨|从没这么|从没有这么|从来没这么|"
-	    "从来没有这么|还没这么|very|so|really|extremely|totally|super|"
+	    "从来没有这么|从来没觉得这么|从没觉得这么|还没这么|very|so|really|extremely|totally|super|"
 	    "too|incredibly|absolutely|truly|such|damn|fucking|freaking|"
 	    "deeply|terribly|awfully|utterly|most|never been so|"
 	    "never been this|never been more|never felt so|never felt more|"
@@ -70,7 +87,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "有点难过|kind of happy", "一点都不快乐"),
 	WORD(LINK,
 	    "觉得|感到|感觉|再|也|都|到|地|让人|让我|令人|令我|怎么|是|的|"
-	    "又|就|被|想|会|儿|feel|feeling|be|been|being|that|this|a|an|"
+	    "又|就|被|想|会|儿|为我|为你|为这|对我|给我|在|过|feel|feeling|be|been|being|that|this|a|an|"
 	    "the|any|to|all|even|get|getting|at|it|is|exactly|particularly|"
 	    "much|of",
 	    NULL, NULL),
@@ -84,6 +101,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "铃声|节目|song*|music|movie*|story|stories|film*|playlist*|"
 	    "video*|joke*|picture*|emoji*",
 	    "放一首悲伤的歌|play a happy song", "歌让我难过"),
+	WORD(UNDO, "不起来|不到哪|不了|不下去|不出来|不得起来", NULL, NULL),
 	WORD(BUT, "但是|但|可是|不过|然而|but|however|though|although|yet",
 	    "昨天很开心，可是今天想哭|I was angry but now I'm calm", NULL),
 	WORD(YOU, "你|您|你们|you|u|your|you're|yours", "你开心吗", NULL),
@@ -122,10 +140,16 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "how do you say|how do i say|how do you pronounce|what does|"
 	    "what's the word|the word|the phrase|synonym*|antonym*|"
 	    "opposite of|meaning of|is called|called the|define|definition|"
-	    "essay about|essay on|paper about|paper on|survey asks|"
+	    "paper about|paper on|"
 	    "homework is to|the chapter on|the lesson on|film called|"
 	    "movie called|book called|novel called|basic emotions|"
 	    "words for|is also a first name|"
+	    "same as|letters are in|noun form|adjective|in the dictionary|"
+	    "is stronger|spelled|has to look|in scene|"
+	    "difference between|essay|survey|do plants|do animals|"
+	    "can animals|can plants|do babies|the author of|"
+	    "的作者|动物会|小狗会|小猫会|植物会|怎么解释|"
+	    "一回事吗|一样吗|写一句话|组词|的区别是|"
 	    "in french|in chinese|in english|in spanish|rhyme*|the song|"
 	    "the film|the movie|the novel|headline|chapter called|title",
 	    "“难过”用英语怎么说|无聊的无怎么写|how do you spell \"angry\"",
@@ -165,7 +189,7 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "算你狠|我服了|真不愧|oh great|oh brilliant|oh wonderful|"
 	    "oh perfect|oh fantastic|oh lovely|oh joy|oh good|just great|"
 	    "just what i needed|just perfect|just brilliant|just wonderful|"
-	    "how lovely another|thanks a lot|nice job|thanks for waking|"
+	    "how lovely another|nice job|thanks for waking|"
 	    "how thoughtful of you|how kind of you to|how lovely of you to|"
 	    "what a genius|love that for me|lucky me|so considerate of you|"
 	    "my favourite hobby|my favorite hobby|just my luck|"
@@ -195,7 +219,21 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "another fine|another bill",
 	    "太好了，又停了|lovely, it broke again", "断了"),
 	WORD(PLAIN,
-	    "不得不|不是我不|不是不|不能说不|没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
+	    "不得不|不是我不|不是不|不能说不|怎么可能不|怎么能不|怎么会不|"
+	    "哪能不|哪有不|不可能不|没法不|岂能不|谁能不|不会不|没理由不|"
+	    "不得了|couldn't be more|could not be more|can't help|can't stop|"
+	    "don't know why|never thought|"
+	    "never imagined|not a day goes by|no wonder|"
+	    "impossible not to|can't deny|can't hide|couldn't hide|"
+	    "how can i not|how could i not|can't say i'm not|"
+	    "can't say i am not|who wouldn't be|no way i'm not|"
+	    "not that i'm not|nobody could be more|no one is more|"
+	    "no one could be more|hardly anyone was more|haven't been this|"
+	    "haven't been so|haven't felt this|haven't felt so|"
+	    "don't think i've ever been|can't imagine being|"
+	    "couldn't imagine being|how could anyone not|who wouldn't|"
+	    "who doesn't|没哪天不|谁不|"
+	    "没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
 	    "不只|说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|"
 	    "不客气|不管|不同|不一样|不知道|不然|不要紧|别的|性别|级别|"
 	    "分别|别墅|恐怕|哪怕|怕是|麻烦|还好吗|还好么|客气|脾气|好气质|"

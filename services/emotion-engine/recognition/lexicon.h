@@ -34,7 +34,8 @@ enum lexicon_kind {
 	 * Negates the cues of its clause, at any distance; without one, those
 	 * of the clause before it.
 	 */
-	LEXICON_FAR
+	LEXICON_FAR,
+	LEXICON_UNDO /* negates the cue right before it: 高兴不起来 */
 };
 
 /*

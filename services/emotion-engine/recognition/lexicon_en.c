@@ -14,6 +14,7 @@
 static const struct lexicon_row en_cues[] = {
 	/* ---- per emotion from strong to weak ---- */
 	CUE(ANGER, .8,
+	    "hmph*|humph*|grr*|"
 	    "furious|livid|enrage*|infuriat*|outrage*|pissed|pissed off|"
 	    "how dare|shut up|screw you|go to hell|damn you|fuck you|so mad|"
 	    "mad at|fuming|seething|blood boil|seeing red|see red|"
@@ -40,6 +41,7 @@ static const struct lexicon_row en_cues[] = {
 	    "rotten|rotting",
 	    "it stinks", NULL),
 	CUE(FRUSTRATION, .65,
+	    "agh*|aagh*|gahh*|bah|dammit|darn it|"
 	    "frustrat*|annoy*|ugh|argh*|aargh*|gah|fed up|irritat*|sick of|"
 	    "tired of|nothing works|keeps failing|keeps crashing|can't take it|"
 	    "give up|at my wits' end|drives me crazy|driving me mad|"
@@ -72,6 +74,7 @@ static const struct lexicon_row en_cues[] = {
 	    "running out of time",
 	    "what if I fail", NULL),
 	CUE(FEAR, .7,
+	    "eek*|yikes*|"
 	    "afraid|scared|terrif*|frighten*|horrif*|nightmare*|petrified|"
 	    "scream*|trembling|shaking|help me|heart stopped|don't leave me|"
 	    "run for|somebody help|frozen with|fear for my|scares me|"
@@ -88,6 +91,7 @@ static const struct lexicon_row en_cues[] = {
 	    "died|funeral|bawling|i'm broken|never coming back|gone forever",
 	    "my dog died", "I'm not depressed"),
 	CUE(SADNESS, .65,
+	    "boo hoo|boohoo*|waah*|"
 	    "sad|unhappy|upset|lonely|cry|miss you|miss him|miss her|miss my|"
 	    "feel down|feeling down|feeling blue|sorrow|gloomy|left out|"
 	    ":(|:-(|:'(|:[|=(|</3|d:|nooo*|"
@@ -189,6 +193,7 @@ static const struct lexicon_row en_cues[] = {
 	    "it's here|it's coming|any second now|we're going to|brand new",
 	    "here we go, it's happening", NULL),
 	CUE(SURPRISE, .65,
+	    "holy cow|blimey|"
 	    "surpris*|can't believe|cannot believe|unexpected*|shocked|"
 	    "shocking|astonish*|unbelievable|didn't expect|out of nowhere|"
 	    "startled|flabbergasted|gobsmacked|jaw*|speechless|blimey|crikey|"

@@ -213,30 +213,69 @@ model_add_row(int32_t sum[MODEL_ROW], const int8_t *row)
 double
 model_share(const struct model *m, const struct features *f)
 {
-	return (double)m->head->gain / sqrt((double)f->n_keys);
+	return f->n_keys > 0 ? (double)m->head->gain / sqrt((double)f->n_keys)
+			     : 0;
+}
+
+void
+model_sum_add(
+    const struct model *m, uint64_t key, bool is_sign, struct model_sum *sum)
+{
+	const int8_t *row = model_row(m, key);
+
+	sum->n_keys += !is_sign;
+	if (row != NULL)
+		model_add_row(is_sign ? sum->signs : sum->keys, row);
+}
+
+void
+model_sum_logits(
+    const struct model *m, const struct model_sum *sum, double z[EMOTION_N])
+{
+	double share = sum->n_keys > 0
+	    ? (double)m->head->gain / sqrt((double)sum->n_keys)
+	    : 0;
+	size_t i;
+
+	for (i = 0; i < EMOTION_N; i++)
+		z[i] = (double)m->head->scale *
+		    (sum->keys[i] * share + sum->signs[i]);
+}
+
+void
+model_sum_subtract(
+    const struct model_sum *a, const struct model_sum *b, struct model_sum *out)
+{
+	size_t i;
+
+	for (i = 0; i < MODEL_ROW; i++) {
+		out->keys[i] = a->keys[i] - b->keys[i];
+		out->signs[i] = a->signs[i] - b->signs[i];
+	}
+	out->n_keys = a->n_keys - b->n_keys;
+}
+
+void
+model_sum_of(
+    const struct model *m, const struct features *f, struct model_sum *out)
+{
+	size_t i;
+
+	*out = (struct model_sum){ 0 };
+	for (i = 0; i < f->n_keys; i++)
+		model_sum_add(m, f->keys[i].key, false, out);
+	for (i = 0; i < f->n_signs; i++)
+		model_sum_add(m, features_sign_key(f, i), true, out);
 }
 
 void
 model_logits(
     const struct model *m, const struct features *f, double z[EMOTION_N])
 {
-	int32_t keys[MODEL_ROW] = { 0 }, signs[MODEL_ROW] = { 0 };
-	double share = model_share(m, f);
-	const int8_t *row;
-	size_t i;
+	struct model_sum sum;
 
-	for (i = 0; i < f->n_keys; i++) {
-		row = model_row(m, f->keys[i].key);
-		if (row != NULL)
-			model_add_row(keys, row);
-	}
-	for (i = 0; i < f->n_signs; i++) {
-		row = model_row(m, features_sign_key(f, i));
-		if (row != NULL)
-			model_add_row(signs, row);
-	}
-	for (i = 0; i < EMOTION_N; i++)
-		z[i] = (double)m->head->scale * (keys[i] * share + signs[i]);
+	model_sum_of(m, f, &sum);
+	model_sum_logits(m, &sum, z);
 }
 
 /*

@@ -9,6 +9,7 @@
 #ifndef EMOTION_ENGINE_RECOGNITION_MODEL_H
 #define EMOTION_ENGINE_RECOGNITION_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,6 +67,27 @@ uint32_t model_checksum(const void *p, size_t n);
 
 /* model_row(m, key): The key's 16 weights; NULL: unknown key. */
 const int8_t *model_row(const struct model *m, uint64_t key);
+
+/* The weights of some keys and signs of a text. */
+struct model_sum {
+	int32_t keys[MODEL_ROW], signs[MODEL_ROW];
+	size_t n_keys;
+};
+
+/*
+ * model_sum_add(m, key, is_sign, sum): Add the weights of a key or a sign.
+ * model_sum_of(m, f, out):             Of all keys and signs of f.
+ * model_sum_subtract(a, b, out):       Of those of a that b does not have.
+ * model_sum_logits(m, sum, z):         The logit of each emotion.
+ */
+void model_sum_add(
+    const struct model *m, uint64_t key, bool is_sign, struct model_sum *sum);
+void model_sum_of(
+    const struct model *m, const struct features *f, struct model_sum *out);
+void model_sum_subtract(const struct model_sum *a, const struct model_sum *b,
+    struct model_sum *out);
+void model_sum_logits(
+    const struct model *m, const struct model_sum *sum, double z[EMOTION_N]);
 
 /*
  * model_logits(m, f, z): The logit of each emotion for the text in f.

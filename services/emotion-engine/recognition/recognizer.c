@@ -14,6 +14,13 @@
 #include "recognition/feature.h"
 #include "recognition/model.h"
 
+/* The share of anger in the rest of a text from which on praise mocks. */
+#define MOCKERY_MIN .7
+/* Fewer keys of the rest say too little. */
+#define MOCKERY_KEYS_MIN 6
+/* Strength of another cue that names a feeling. */
+#define MOCKERY_NAMED .5
+
 struct recognizer {
 	struct model model;
 	struct features *features;
@@ -128,16 +135,79 @@ recognizer_top(const double p[EMOTION_N], size_t but)
 	return top;
 }
 
+/*
+ * "Lovely, they lost my suitcase": praise is mockery if what is said beside it
+ * makes people angry.  all: the weights of the whole text.
+ */
+static bool
+recognizer_is_mockery(const struct recognizer *r, const struct model_sum *all)
+{
+	const struct features *f = r->features;
+	const struct features_sign *praises[FEATURES_SIGNS_MAX];
+	struct model_sum praise = { 0 }, rest;
+	double z[EMOTION_N], p[EMOTION_N];
+	size_t i, k, n_praise = 0;
+
+	for (i = 0; i < f->n_signs; i++) {
+		const struct features_sign *x = &f->signs[i];
+
+		/* A feeling that is named is meant. */
+		if (features_is_praise(x))
+			praises[n_praise++] = x;
+		else if (x->row->kind == LEXICON_CUE &&
+		    x->row->strength >= MOCKERY_NAMED)
+			return false;
+	}
+	if (n_praise == 0)
+		return false;
+	for (k = 0; k < n_praise; k++)
+		model_sum_add(&r->model,
+		    features_sign_key(f, (size_t)(praises[k] - f->signs)), true,
+		    &praise);
+	for (i = 0; i < f->n_keys; i++) {
+		const struct features_key *key = &f->keys[i];
+
+		for (k = 0; k < n_praise &&
+		     (key->at >= praises[k]->end || key->end <= praises[k]->at);
+		     k++)
+			;
+		if (k < n_praise)
+			model_sum_add(&r->model, key->key, false, &praise);
+	}
+	model_sum_subtract(all, &praise, &rest);
+	if (rest.n_keys < MOCKERY_KEYS_MIN)
+		return false;
+	model_sum_logits(&r->model, &rest, z);
+	switch (recognizer_top(z, EMOTION_N)) {
+	case WIRE_EMOTION_ANGER:
+	case WIRE_EMOTION_FRUSTRATION:
+	case WIRE_EMOTION_DISGUST:
+		break;
+	default:
+		return false;
+	}
+	model_softmax(z, p);
+	return p[WIRE_EMOTION_ANGER] + p[WIRE_EMOTION_FRUSTRATION] +
+	    p[WIRE_EMOTION_DISGUST] >=
+	    MOCKERY_MIN;
+}
+
 void
 recognizer_read(
     struct recognizer *f, struct str text, struct wire_user_emotion *out)
 {
 	double z[EMOTION_N], p[EMOTION_N] = { 0 };
+	struct model_sum sum;
 	size_t top, second;
 
 	features_read(f->features, text);
 	if (f->features->n_units > 0) {
-		model_logits(&f->model, f->features, z);
+		model_sum_of(&f->model, f->features, &sum);
+		if (recognizer_is_mockery(f, &sum)) {
+			features_mock(f->features);
+			model_sum_of(&f->model, f->features, &sum);
+		}
+		model_sum_logits(&f->model, &sum, z);
 		model_softmax(z, p);
 	} else {
 		p[WIRE_EMOTION_NEUTRAL] = 1;

@@ -88,6 +88,7 @@ struct learn_opts {
 	int min_count; /* rows with a key; an own row counts own_count */
 	int own_count;
 	uint64_t seed;
+	int runs; /* each with its own seed; the result is their mean; 0: 1 */
 };
 
 /* Those of the committed weights. */

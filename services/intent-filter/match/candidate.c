@@ -70,6 +70,19 @@ matcher_is_part_of_word(
 	return false;
 }
 
+/* 播放 of 播放量. */
+static bool
+matcher_is_part_of_noun(
+    const struct utterance *u, const struct automaton_hit *h)
+{
+	struct str word = { u->cmd.folded.p + h->start, h->end - h->start };
+	const char *value;
+
+	return vocabulary_is_noun(u->cmd.folded, h->end) &&
+	    vocabulary_prefix(
+		word, 1UL << WORD_ACTION | 1UL << WORD_VERB, &value) == word.n;
+}
+
 static bool
 matcher_is_verb_object(enum catalog_list list)
 {
@@ -123,7 +136,8 @@ matcher_init(struct matcher *m, struct utterance *u)
 	n += matcher_scan_normalized(m, u, hits + n, NELEM(hits) - n);
 	m->hits = arena_alloc(m->a, n * sizeof(*m->hits));
 	u->names = arena_alloc(m->a, n * sizeof(*u->names));
-	if (m->hits == NULL || u->names == NULL)
+	u->things = arena_alloc(m->a, n * sizeof(*u->things));
+	if (m->hits == NULL || u->names == NULL || u->things == NULL)
 		return RC_TOOBIG;
 	for (i = 0; i < n; i++) {
 		const struct automaton_hit *h = &hits[i];
@@ -132,12 +146,15 @@ matcher_init(struct matcher *m, struct utterance *u)
 			m->hits[n_hits++] = *h;
 		} else if (vocabulary_is_whole_word(
 			       u->cmd.folded, h->start, h->end) &&
-		    !matcher_is_part_of_word(u, h)) {
+		    !matcher_is_part_of_word(u, h) &&
+		    !matcher_is_part_of_noun(u, h)) {
 			m->hits[n_hits++] = *h;
+			struct text_span at = { h->start, h->end };
+
 			if (matcher_is_verb_object(matcher_meaning(m, h)->list))
-				continue;
-			u->names[u->n_names++] =
-			    (struct text_span){ h->start, h->end };
+				u->things[u->n_things++] = at;
+			else
+				u->names[u->n_names++] = at;
 		}
 	}
 	m->u = u;
@@ -185,6 +202,35 @@ candidate_hit_is_here(const struct evaluation *t, const struct automaton_hit *h)
 	return h->start >= t->g->start && h->end <= t->g->end;
 }
 
+/* Whether a verb begins in [start, end). */
+static bool
+candidate_has_verb_in(const struct utterance *u, size_t start, size_t end)
+{
+	size_t i;
+
+	for (i = 0; i < u->n_words && u->words[i].start < end; i++) {
+		if (u->words[i].start >= start &&
+		    (u->words[i].kind == WORD_ACTION ||
+			u->words[i].kind == WORD_VERB))
+			return true;
+	}
+	return false;
+}
+
+/* The object of a verb here, or its name: 灯太亮了，关掉它. */
+static bool
+candidate_hit_is_carried(
+    const struct evaluation *t, const struct automaton_hit *h)
+{
+	enum catalog_list list = matcher_meaning(t->m, h)->list;
+
+	return h->start >= t->g->carried.start && h->end <= t->g->carried.end &&
+	    !t->g->amends &&
+	    (matcher_is_verb_object(list) ||
+		(list == CATALOG_ANY &&
+		    !candidate_has_verb_in(t->m->u, h->start, h->end)));
+}
+
 /* Quoted phrases are evidence only if an action is requested. */
 static bool
 candidate_hit_counts(const struct evaluation *t, const struct automaton_hit *h)
@@ -219,7 +265,7 @@ candidate_hit_is_of_list(const struct evaluation *t,
 	if (!(list == CATALOG_ANY && own == CATALOG_VERB_OBJECT) &&
 	    !(list == CATALOG_EXAMPLE && own == CATALOG_EXAMPLE_VERB_OBJECT))
 		return false;
-	*verb = candidate_hit_is_here(t, h)
+	*verb = candidate_hit_is_here(t, h) || candidate_hit_is_carried(t, h)
 	    ? verb_object_find_verb(t->m->u, t->g,
 		  &(struct text_span){ h->start, h->end },
 		  matcher_meaning(t->m, h)->verb)
@@ -239,7 +285,9 @@ candidate_count_words(struct evaluation *t, enum catalog_list list,
 	for (i = 0; i < t->n_hits; i++) {
 		const struct automaton_hit *h = &t->hits[i];
 
-		if (h->word == last || !candidate_hit_is_here(t, h) ||
+		if (h->word == last ||
+		    !(candidate_hit_is_here(t, h) ||
+			candidate_hit_is_carried(t, h)) ||
 		    !candidate_hit_is_of_list(t, h, list, &verb) ||
 		    !candidate_hit_counts(t, h))
 			continue;
@@ -295,6 +343,20 @@ candidate_add_spelled(struct evaluation *t, const struct catalog_pattern *p,
 	candidate_add_literal(t, at, end);
 }
 
+/* light of "traffic light" */
+static bool
+candidate_begins_in_word(const struct evaluation *t, size_t at)
+{
+	const struct utterance *u = t->m->u;
+	size_t i;
+
+	for (i = 0; i < u->n_words && u->words[i].start < at; i++) {
+		if (u->words[i].kind == WORD_OPAQUE && u->words[i].end > at)
+			return true;
+	}
+	return false;
+}
+
 /* A pattern that exceeds its match limits does not match. */
 static size_t
 candidate_count_patterns(struct evaluation *t, enum catalog_list list,
@@ -308,7 +370,9 @@ candidate_count_patterns(struct evaluation *t, enum catalog_list list,
 	for (i = 0; i < n; i++) {
 		if (p[i].has_literal && !candidate_has_literal(t, list, i))
 			continue;
-		if (rx_find(p[i].rx, t->m->rx, text, 0, &found) != RC_OK)
+		if (rx_find(p[i].rx, t->m->rx, text, 0, &found) != RC_OK ||
+		    candidate_begins_in_word(
+			t, t->g->start + (size_t)found.g[0].start))
 			continue;
 		hits++;
 		candidate_add_evidence(t,

@@ -56,6 +56,9 @@ struct candidate {
 	struct wire_intent_filter_response_intents_evidence *evidence;
 	size_t n;            /* of spans and evidence */
 	struct slots *slots; /* NULL: not filled yet */
+	/* Which of several values a slot takes: 客厅 or 卧室 of 客厅和卧室的灯.
+	 */
+	size_t variant;
 };
 
 /*

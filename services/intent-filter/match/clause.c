@@ -408,6 +408,115 @@ sentence_of_word(
 	}
 }
 
+/* "等天黑了再开灯" */
+static bool
+sentence_is_waiting(const struct clause *p, const struct segment *g)
+{
+	static const struct str pauses[] = { STR_INIT("等等"), STR_INIT("等一"),
+		STR_INIT("等会"), STR_INIT("等下") };
+	struct str text = { p->u->cmd.folded.p + g->start, g->end - g->start };
+	size_t i;
+
+	for (i = 0; i < NELEM(pauses); i++) {
+		if (str_starts(text, pauses[i]))
+			return false;
+	}
+	return str_starts(text, STR("等"));
+}
+
+/*
+ * "水开了再关热水器": what is awaited, if no comma separates it and it is no
+ * request itself.
+ */
+static bool
+sentence_is_awaited(const struct clause *p, size_t at)
+{
+	const struct segment *g = &p->segments[at];
+	const struct utterance *u = p->u;
+	size_t gap = g[1].start - g->end, i;
+	struct str text = { u->cmd.folded.p + g->start, g->end - g->start };
+
+	if (gap != STR("再").n ||
+	    !str_eq((struct str){ u->cmd.folded.p + g->end, gap }, STR("再")) ||
+	    !(str_ends(text, STR("了")) || str_ends(text, STR("完")) ||
+		str_ends(text, STR("好"))))
+		return false;
+	for (i = 0; i < u->n_names; i++) {
+		if (u->names[i].start >= g->start && u->names[i].end <= g->end)
+			return false;
+	}
+	for (i = 0; i < u->n_things; i++) {
+		if (u->things[i].start >= g->start &&
+		    u->things[i].end <= g->end)
+			return false;
+	}
+	return true;
+}
+
+/* "关窗之前记得收衣服": the claim only says when. */
+static bool
+sentence_is_before(const struct clause *p, const struct claim *c)
+{
+	struct str after = clause_text_after(p, claim_end(c));
+
+	return str_starts(after, STR("之前")) || str_starts(after, STR("以前"));
+}
+
+/* "同学们都点头": others do it. */
+static bool
+sentence_is_of_others(const struct clause *p, const struct claim *c)
+{
+	static const struct str us[] = { STR_INIT("我"), STR_INIT("咱"),
+		STR_INIT("你") };
+	size_t start = clause_segment(p).start, at = claim_start(c), i;
+	struct str before = { p->u->cmd.folded.p + start,
+		at > start ? at - start : 0 };
+	ptrdiff_t n = str_find(before, STR("们"));
+
+	if (n <= 0 || sentence_is_polite(p, c) ||
+	    clause_kind_before(p, WORD_OBJECT_MARKER, at) ||
+	    str_find(before, STR("让")) >= 0)
+		return false;
+	before.n = (size_t)n;
+	for (i = 0; i < NELEM(us); i++) {
+		if (str_ends(before, us[i]))
+			return false;
+	}
+	return true;
+}
+
+/* "when it gets dark, turn on the lights" */
+static bool
+sentence_is_when(
+    const struct clause *p, const struct segment *g, const struct word_hit *w)
+{
+	return w->start == g->start && !g->is_question &&
+	    str_eq(clause_text(p, w), STR("when"));
+}
+
+/* "停电了，灯都灭了", "窗户还开着": states, if nobody is asked. */
+static bool
+sentence_is_state(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i;
+
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+		struct str text = clause_text(p, w);
+
+		if (segment_contains(&g, w) && w->kind == WORD_ACTION &&
+		    (str_starts(clause_text_after(p, w->end), STR("着")) ||
+			str_eq(text, STR("灭了")) ||
+			str_eq(text, STR("熄了"))) &&
+		    !sentence_is_polite(p, c) &&
+		    !clause_kind_before(p, WORD_MODAL, w->start) &&
+		    !clause_kind_before(p, WORD_OBJECT_MARKER, w->start))
+			return true;
+	}
+	return false;
+}
+
 /* A condition and "他说" apply to the rest of their sentence. */
 static enum sentence_type
 sentence_of_context(const struct clause *p)
@@ -420,13 +529,17 @@ sentence_of_context(const struct clause *p)
 		if (g->sentence != clause_segment(p).sentence ||
 		    g->is_retracted)
 			continue;
+		if (sentence_is_waiting(p, g) ||
+		    (i + 1 == p->at && sentence_is_awaited(p, i)))
+			return SENTENCE_CONDITION;
 		for (j = 0; j < p->u->n_words; j++) {
 			const struct word_hit *w = &p->u->words[j];
 
 			if (!segment_contains(g, w) ||
 			    utterance_is_quoted(p->u, w->start))
 				continue;
-			if (w->kind == WORD_CONDITION)
+			if (w->kind == WORD_CONDITION ||
+			    sentence_is_when(p, g, w))
 				return SENTENCE_CONDITION;
 			if (w->kind == WORD_REPORTED && w->end == g->end)
 				return SENTENCE_REPORT;
@@ -438,10 +551,12 @@ sentence_of_context(const struct clause *p)
 static bool
 sentence_is_preceded_by(const struct clause *p, size_t at, struct str text)
 {
-	struct str before = { p->u->cmd.folded.p + clause_segment(p).start,
-		at - clause_segment(p).start };
+	size_t start = clause_segment(p).start;
 
-	return str_ends(before, text);
+	/* A thing that is carried stands before the segment. */
+	return at >= start &&
+	    str_ends(
+		(struct str){ p->u->cmd.folded.p + start, at - start }, text);
 }
 
 /* 了, 过: a completed action. */
@@ -452,6 +567,18 @@ sentence_is_completed(const struct clause *p)
 	struct str s = { p->u->cmd.folded.p + g.start, g.end - g.start };
 
 	return str_find(s, STR("了")) >= 0 || str_find(s, STR("过")) >= 0;
+}
+
+/* "开了一晚上": 晚上 is how long. */
+static bool
+sentence_time_is_over(
+    const struct clause *p, const struct datetime *t, bool done)
+{
+	if (t->kind == DATETIME_DURATION)
+		return sentence_is_preceded_by(p, t->start, STR("了"));
+	return sentence_is_preceded_by(p, t->start, STR("了一")) ||
+	    (t->to.ms > 0 && t->to.ms <= p->u->now.ms &&
+		(done || !utterance_time_is_today(p->u, t)));
 }
 
 /* "昨天我把灯关了", "煮了十分钟"; but not 今天早上八点叫我. */
@@ -470,10 +597,7 @@ sentence_is_over(const struct clause *p)
 		    !clause_is_in_title(p, t->start) &&
 		    !utterance_is_quoted(p->u, t->start) &&
 		    t->kind != DATETIME_REPEAT &&
-		    (t->kind == DATETIME_DURATION
-			    ? sentence_is_preceded_by(p, t->start, STR("了"))
-			    : t->to.ms > 0 && t->to.ms <= p->u->now.ms &&
-				(done || !utterance_time_is_today(p->u, t))))
+		    sentence_time_is_over(p, t, done))
 			return true;
 	}
 	return false;
@@ -536,6 +660,104 @@ sentence_is_own_report(const struct clause *p, const struct claim *c)
 	return false;
 }
 
+/* "老板叫我去开会": somebody who calls, before it. */
+static bool
+sentence_is_called(const struct clause *p, const struct claim *c)
+{
+	struct text_span spans[SUBJECT_SPANS];
+	struct segment g = clause_segment(p);
+	size_t i, at = claim_start(c), n = 0;
+
+	if (!str_starts(clause_text_after(p, at), STR("叫我")))
+		return false;
+	for (i = 0; i < p->u->n_words && n < SUBJECT_SPANS; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) &&
+		    (w->kind == WORD_ACTION || w->kind == WORD_VERB ||
+			w->kind == WORD_DEVICE || w->kind == WORD_POLITE ||
+			w->kind == WORD_MODAL))
+			spans[n++] = (struct text_span){ w->start, w->end };
+	}
+	return clause_has_content(p, g.start, at, spans, n);
+}
+
+/* "红色的裙子好看": the evidence describes something unknown. */
+static bool
+sentence_is_attribute(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i, end = claim_end(c);
+
+	if (c->has_verb || !str_starts(clause_text_after(p, end), STR("的")) ||
+	    !utterance_has_content(p->u, end, g.end))
+		return false;
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) &&
+		    (w->kind == WORD_DEVICE || w->kind == WORD_OBJECT_MARKER ||
+			w->kind == WORD_POLITE ||
+			(w->start < end &&
+			    (w->kind == WORD_ACTION || w->kind == WORD_VERB))))
+			return false;
+	}
+	return true;
+}
+
+static bool
+sentence_begins_with_word(struct str s, const char *words)
+{
+	struct str rest = str_of(words), w;
+
+	while (rest.p != NULL) {
+		w = str_split(&rest, ' ');
+		if (s.n > w.n && str_starts(s, w) && s.p[w.n] == ' ')
+			return true;
+	}
+	return false;
+}
+
+/* "the kids play", "a play": an English verb that commands nobody. */
+static bool
+sentence_is_english_statement(const struct clause *p, const struct claim *c)
+{
+	struct segment g = clause_segment(p);
+	size_t i, at = claim_start(c), verb = 0;
+	struct str whole = { p->u->cmd.folded.p + g.start, g.end - g.start };
+
+	if (!c->has_verb || at <= g.start || !utterance_verb_at(p->u, at) ||
+	    p->u->cmd.folded.p[at] < 'a' || p->u->cmd.folded.p[at] > 'z')
+		return false;
+	for (i = 0; i < c->n; i++)
+		verb += c->spans[i].start >= at && c->spans[i].end > at;
+	if (verb == 1 &&
+	    memchr(p->u->cmd.folded.p + at, ' ', claim_end(c) - at) == NULL &&
+	    (sentence_is_preceded_by(p, at, STR(" a ")) ||
+		sentence_is_preceded_by(p, at, STR("the ")) ||
+		sentence_is_preceded_by(p, at, STR(" my ")) ||
+		sentence_is_preceded_by(p, at, STR("this ")) ||
+		sentence_is_preceded_by(p, at, STR("that "))))
+		return true;
+	if (str_starts(whole, STR("a bit ")) ||
+	    str_starts(whole, STR("a little ")) ||
+	    !sentence_begins_with_word(whole,
+		"the a an my our his her their this that these those i we he "
+		"she they it there people everyone everybody nobody someone "
+		"kids children there's"))
+		return false;
+	/* "my room is dark turn on the light" */
+	for (i = 0; i < p->u->n_words; i++) {
+		const struct word_hit *w = &p->u->words[i];
+
+		if (segment_contains(&g, w) && w->end <= at &&
+		    (w->kind == WORD_STATE || w->kind == WORD_POLITE ||
+			w->kind == WORD_MODAL))
+			return false;
+	}
+	return true;
+}
+
 /* "叫我小王" gives the user a name. */
 static bool
 sentence_gives_name(const struct clause *p, const struct claim *c)
@@ -566,8 +788,18 @@ sentence_type_of(const struct clause *p, const struct claim *c)
 	if (m == SENTENCE_REQUEST &&
 	    (sentence_is_over(p) || sentence_is_report(p, c) ||
 		sentence_is_modifier(p, c) || sentence_is_own_report(p, c) ||
-		sentence_gives_name(p, c)))
+		sentence_gives_name(p, c) || sentence_is_called(p, c) ||
+		sentence_is_english_statement(p, c)))
 		m = SENTENCE_REPORT;
+	if (m == SENTENCE_REQUEST &&
+	    ((claim_start(c) > g.start && sentence_is_waiting(p, &g)) ||
+		sentence_is_before(p, c)))
+		m = SENTENCE_CONDITION;
+	if (m == SENTENCE_REQUEST && sentence_is_of_others(p, c))
+		m = SENTENCE_REPORT;
+	if (m == SENTENCE_REQUEST &&
+	    (sentence_is_attribute(p, c) || sentence_is_state(p, c)))
+		m = SENTENCE_DESCRIPTION;
 	for (i = 0; i < p->u->n_words && m == SENTENCE_REQUEST; i++) {
 		const struct word_hit *w = &p->u->words[i];
 

@@ -5,17 +5,24 @@
 #include "slots/slots.h"
 
 #include "core/buf.h"
+#include "core/mem.h"
 #include "rx/rx.h"
 #include "slots/skill_cache.h"
 #include "wire/coerce.h"
 #include "wire/out.h"
 #include "wire/schema.h"
 #include "wire/tree.h"
+#include "zh/number.h"
 
 /* Room for the slots of an intent at first. */
 #define SLOTS_BYTES 512
 /* Growth of a verb in its common form. */
 #define VERB_GROWTH 6
+/* Numbers of one time, and its bytes, that are examined. */
+#define SLOTS_NUMBERS  8
+#define SLOTS_TIME_MAX 256
+/* Values of a slot that are joined; the rest is ignored. */
+#define SLOTS_VARIANTS 4
 
 static const struct slot_value slot_no_value;
 
@@ -26,6 +33,8 @@ struct slots_fill_state {
 	const struct catalog_slot *slot; /* the current one */
 	struct slots *out;
 	bool expired; /* its time is over */
+	size_t variant;
+	bool in_room; /* what looked like its value is a part of a room */
 };
 
 /* 十分钟后点头 is not a duration of the nod. */
@@ -95,6 +104,36 @@ slots_take_time(
 	return v;
 }
 
+/*
+ * Whether the slot's own pattern, if it has one, matches the time with its
+ * numerals in digits: "十分钟" for ([0-9]+)分钟, not "半小时".
+ */
+static bool
+slots_pattern_takes(const struct slots_fill_state *f, const struct datetime *t)
+{
+	struct str text = { f->m->u->cmd.folded.p + t->start,
+		t->end - t->start };
+	struct number found[SLOTS_NUMBERS];
+	struct buf b = BUF_INIT(SLOTS_TIME_MAX);
+	struct rx_match match;
+	size_t i, n, at = 0;
+	bool takes;
+
+	if (f->slot->rx == NULL)
+		return true;
+	n = number_find(text, found, NELEM(found));
+	for (i = 0; i < n; i++) {
+		buf_put(&b, text.p + at, found[i].start - at);
+		buf_printf(&b, "%.10g", found[i].value);
+		at = found[i].end;
+	}
+	buf_put(&b, text.p + at, text.n - at);
+	takes = buf_rc(&b) == RC_OK &&
+	    rx_find(f->slot->rx, f->m->rx, buf_str(&b), 0, &match) == RC_OK;
+	buf_free(&b);
+	return takes;
+}
+
 /* The first suitable time, durations before instants. */
 static struct slot_value
 slots_from_time(struct slots_fill_state *f, struct str key)
@@ -109,7 +148,9 @@ slots_from_time(struct slots_fill_state *f, struct str key)
 
 			if (t->start < f->g->start || t->end > f->g->end ||
 			    entity_is_duration(t) != (pass == 0) ||
-			    !slots_is_kind(f->slot->def, t))
+			    !slots_is_kind(f->slot->def, t) ||
+			    (f->slot->def->from_time_key.p == NULL &&
+				!slots_pattern_takes(f, t)))
 				continue;
 			v = slots_take_time(f, t, key);
 			if (v.kind != VALUE_NONE)
@@ -172,12 +213,99 @@ slots_from_entities(struct slots_fill_state *f)
 	return slots_of_entity(f, &first);
 }
 
+/* The room whose name has byte at. */
+static const struct word_hit *
+slots_room_at(const struct slots_fill_state *f, size_t at)
+{
+	const struct utterance *u = f->m->u;
+	size_t i;
+
+	for (i = 0; i < u->n_words && u->words[i].start <= at; i++) {
+		if (u->words[i].kind == WORD_ROOM && u->words[i].end > at)
+			return &u->words[i];
+	}
+	return NULL;
+}
+
+/* Whether 和, 、 or "and" is between two bytes of the segment. */
+static bool
+slots_are_linked(const struct slots_fill_state *f, size_t from, size_t to)
+{
+	const struct utterance *u = f->m->u;
+	size_t i;
+
+	for (i = 0; i < u->n_words; i++) {
+		if (u->words[i].kind == WORD_LINK &&
+		    u->words[i].start >= f->g->start + from &&
+		    u->words[i].end <= f->g->start + to)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Of the values of the slot that are joined, in the order of the text, the one
+ * that the candidate is for.  *at is that of one of them.
+ */
 static struct slot_value
-slots_from_values(const struct slots_fill_state *f, struct str text)
+slots_of_variant(struct slots_fill_state *f, struct str text,
+    struct slot_value one, struct text_span *at)
+{
+	struct slot_value values[SLOTS_VARIANTS], v;
+	struct text_span spans[SLOTS_VARIANTS], next;
+	size_t n = 0, from = 0, end;
+
+	while (n < SLOTS_VARIANTS && from < text.n) {
+		/* The leftmost: of what precedes one that is found. */
+		for (end = text.n, v = slot_no_value;;) {
+			struct slot_value found = slot_value_of_listed(f->slot,
+			    (struct str){ text.p + from, end - from }, &next);
+
+			if (found.kind == VALUE_NONE)
+				break;
+			v = found;
+			spans[n] = (struct text_span){ from + next.start,
+				from + next.end };
+			end = from + next.start;
+		}
+		if (v.kind == VALUE_NONE ||
+		    (n > 0 &&
+			!slots_are_linked(f, spans[n - 1].end, spans[n].start)))
+			break;
+		values[n] = v;
+		from = spans[n++].end;
+	}
+	if (n < 2 || f->slot->n_values < 2)
+		return one;
+	f->out->n_variants = n;
+	if (f->variant >= n)
+		return one;
+	*at = spans[f->variant];
+	return values[f->variant];
+}
+
+static struct slot_value
+slots_from_values(struct slots_fill_state *f, struct str text)
 {
 	struct text_span at;
 	struct slot_value v = slot_value_of_listed(f->slot, text, &at);
+	const struct word_hit *room = v.kind != VALUE_NONE
+	    ? slots_room_at(f, f->g->start + at.start)
+	    : NULL;
 
+	/* "台灯" is no word of 阳台灯. */
+	if (room != NULL && room->end < f->g->start + at.end &&
+	    room->start < f->g->start + at.start) {
+		size_t n = room->end - f->g->start;
+
+		f->in_room = true;
+		v = slot_value_of_listed(
+		    f->slot, (struct str){ text.p + n, text.n - n }, &at);
+		at.start += n;
+		at.end += n;
+	}
+	if (v.kind != VALUE_NONE)
+		v = slots_of_variant(f, text, v, &at);
 	if (v.kind != VALUE_NONE)
 		slots_note_span(
 		    f, f->g->start + at.start, f->g->start + at.end);
@@ -313,7 +441,7 @@ slots_from_other_forms(const struct slots_fill_state *f)
 	struct slot_value v = slot_no_value;
 	struct str text;
 
-	if (f->slot->rx == NULL && f->slot->n_values == 0)
+	if ((f->slot->rx == NULL && f->slot->n_values == 0) || f->in_room)
 		return slot_no_value;
 	if (form->text.p != NULL)
 		v = slots_from_form(
@@ -344,6 +472,7 @@ slots_from_text(struct slots_fill_state *f)
 		f->g->end - f->g->start };
 	struct slot_value v = slot_no_value;
 
+	f->in_room = false;
 	if (def->from_time_key.p != NULL && f->m->u->uses_times)
 		v = slots_from_time(f, def->from_time_key);
 	if (v.kind == VALUE_NONE && def->n_from_entity_types > 0)
@@ -356,6 +485,47 @@ slots_from_text(struct slots_fill_state *f)
 		v = slots_from_other_forms(f);
 	if (v.kind == VALUE_NONE && f->m->u->uses_times)
 		v = slots_from_name(f);
+	return v;
+}
+
+/* The only number of the segment; false: none, or several. */
+static bool
+slots_find_number(const struct slots_fill_state *f, struct str *out)
+{
+	struct str text = { f->m->u->cmd.folded.p + f->g->start,
+		f->g->end - f->g->start };
+	struct number found[2];
+
+	if (number_find(text, found, NELEM(found)) != 1)
+		return false;
+	*out = (struct str){ text.p + found[0].start,
+		found[0].end - found[0].start };
+	return true;
+}
+
+/*
+ * The slot's value in what its segment refers to; "30" of "音量调到50，不，30"
+ * replaces the number that the pattern finds there.
+ */
+static struct slot_value
+slots_from_carried(struct slots_fill_state *f)
+{
+	const struct segment *g = f->g;
+	struct segment carried = { .start = g->carried.start,
+		.end = g->carried.end };
+	struct slot_value v;
+	struct str number;
+
+	if (g->carried.end == 0)
+		return slot_no_value;
+	f->g = &carried;
+	v = slots_from_text(f);
+	f->g = g;
+	if (g->amends && v.kind == VALUE_NUMBER &&
+	    slots_find_number(f, &number)) {
+		f->out->n_amended++;
+		return slot_value_of_form(f->slot, number);
+	}
 	return v;
 }
 
@@ -430,6 +600,10 @@ slots_fill_from_text(struct slots_fill_state *f,
 			f->expired = false;
 			expired = s->expired;
 			values[i] = slots_from_text(f);
+			if (f->g->amends && values[i].kind != VALUE_NONE)
+				f->out->n_amended++;
+			if (pass == 0 && values[i].kind == VALUE_NONE)
+				values[i] = slots_from_carried(f);
 			/* Only one slot asks for another time. */
 			needs_time[i] = f->expired &&
 			    values[i].kind == VALUE_NONE &&
@@ -447,7 +621,7 @@ slots_fill(
 	const struct catalog_intent *in = t->intent;
 	const struct wire_intent *def = in->def;
 	size_t i, n = def->n_slots + 1;
-	struct slots_fill_state f = { .m = m, .g = g };
+	struct slots_fill_state f = { .m = m, .g = g, .variant = t->variant };
 	struct slot_value *values;
 	struct slots *out;
 	bool *needs_time;

@@ -111,6 +111,9 @@ struct slots {
 	struct str *missing;   /* names of required slots without a value */
 	size_t n_missing;
 	size_t filled; /* how many were filled from the text */
+	/* Values of one slot that a conjunction joins: an intent for each. */
+	size_t n_variants;
+	size_t n_amended; /* of those, by a segment that amends */
 	/* Where in the text, as far as known. */
 	struct text_span spans[SLOTS_SPANS];
 	size_t n_spans;
@@ -127,7 +130,8 @@ struct slots {
  * time of today is over, or with needs_half of either half of the day, is
  * missing, required or not.  A repetition does not
  * fill a slot of one instant, unless another slot holds the repetition.
- * RC_TOOBIG if the arena is full.
+ * Of several values of one slot that a conjunction joins (打开客厅和卧室的灯)
+ * the one with the number t->variant is taken.  RC_TOOBIG if the arena is full.
  */
 enum rc slots_fill(const struct matcher *m, const struct segment *g,
     struct candidate *t) RC_CHECK;

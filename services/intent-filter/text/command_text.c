@@ -527,6 +527,39 @@ normalized_skip_count(struct str s, size_t i)
 	return at;
 }
 
+/* The end of the adverb at i of "声音再大一点", "空调稍微低点"; or i. */
+static size_t
+normalized_skip_degree(struct str s, size_t i)
+{
+	static const struct str adverbs[] = { STR_INIT("再稍微"),
+		STR_INIT("稍微"), STR_INIT("再"), STR_INIT("稍"),
+		STR_INIT("更") };
+	static const struct str qualities[] = { STR_INIT("大"), STR_INIT("小"),
+		STR_INIT("高"), STR_INIT("低"), STR_INIT("亮"), STR_INIT("暗"),
+		STR_INIT("快"), STR_INIT("慢"), STR_INIT("冷"), STR_INIT("热"),
+		STR_INIT("暖"), STR_INIT("轻") };
+	struct str rest = { s.p + i, s.n - i };
+	size_t k, q;
+
+	for (k = 0; k < NELEM(adverbs) && !str_starts(rest, adverbs[k]); k++)
+		;
+	if (k == NELEM(adverbs))
+		return i;
+	rest.p += adverbs[k].n;
+	rest.n -= adverbs[k].n;
+	for (q = 0; q < NELEM(qualities); q++) {
+		struct str after = { rest.p + qualities[q].n,
+			rest.n - qualities[q].n };
+
+		if (str_starts(rest, qualities[q]) &&
+		    (str_starts(after, STR("一")) ||
+			str_starts(after, STR("点")) ||
+			str_starts(after, STR("些"))))
+			return i + adverbs[k].n;
+	}
+	return i;
+}
+
 /* The end of what is dropped after the verb [start, i): "一下", "一V", "V". */
 static size_t
 normalized_skip_inside(struct str s, size_t start, size_t i)
@@ -579,6 +612,12 @@ normalized_text_make(
 	if (d.dst == NULL || out->from == NULL || out->to == NULL)
 		return;
 	while (i < folded.n) {
+		end = normalized_skip_degree(folded, i);
+		if (end > i && d.n > 0) {
+			d.changed = true;
+			i = end;
+			continue;
+		}
 		end = normalized_put_moved(&d, i);
 		if (end > i) {
 			i = end;

@@ -71,8 +71,9 @@ segment_links_requests(const struct segmenter *c, size_t word)
 	bool before = false, after = false;
 	size_t i;
 
+	/* In 把厨房和餐厅的灯关了 it joins two rooms. */
 	for (i = word; i-- > 0 && w[i].start >= c->start && !before;)
-		before = segment_is_verb(w[i].kind);
+		before = w[i].kind == WORD_ACTION || w[i].kind == WORD_VERB;
 	for (i = word + 1;
 	     i < c->u->n_words && !segment_is_border(w[i].kind) && !after; i++)
 		after = w[i].start >= w[word].end &&
@@ -160,6 +161,56 @@ segment_ends_question(const struct segmenter *c, const struct word_hit *w)
 	    utterance_has_content(c->u, w->end, c->u->cmd.folded.n);
 }
 
+/* "turn off the tv, the fan and the heater": a comma in a list. */
+static bool
+segment_is_list(const struct segmenter *c, size_t word)
+{
+	const struct word_hit *w = c->u->words;
+	struct str after = { c->u->cmd.folded.p + w[word].end,
+		c->u->cmd.folded.n - w[word].end };
+	size_t i;
+
+	if (w[word].kind != WORD_CONJUNCTION ||
+	    c->u->cmd.folded.p[w[word].start] != ',' ||
+	    !(str_starts(after, STR(" the ")) ||
+		str_starts(after, STR(" my "))))
+		return false;
+	for (i = word + 1; i < c->u->n_words; i++) {
+		if (w[i].kind == WORD_FULL_STOP ||
+		    w[i].kind == WORD_CONJUNCTION)
+			break;
+		if (segment_is_verb(w[i].kind) || w[i].kind == WORD_STATE)
+			return false;
+	}
+	for (i = word; i-- > 0 && w[i].start >= c->start;) {
+		if (segment_is_verb(w[i].kind))
+			return true;
+	}
+	return false;
+}
+
+/* "关灯以后我会害怕": what follows is no request. */
+static bool
+segment_is_statement_after(const struct segmenter *c, const struct word_hit *w)
+{
+	const struct utterance *u = c->u;
+	size_t i;
+
+	for (i = 0; i < u->n_words; i++) {
+		if (u->words[i].start < w->end)
+			continue;
+		if (segment_is_border(u->words[i].kind) ||
+		    segment_is_verb(u->words[i].kind))
+			return false;
+		if (u->words[i].kind == WORD_OPINION ||
+		    u->words[i].kind == WORD_STATE)
+			return true;
+	}
+	/* "窗帘拉上以后屋里特别暗" */
+	return w->end - w->start > STR("后").n &&
+	    utterance_has_content(u, w->end, u->cmd.folded.n);
+}
+
 /* "声音再大点": 再 as an adverb, no second request. */
 static bool
 segment_is_adverb(const struct segmenter *c, size_t word)
@@ -192,8 +243,19 @@ segment_ends_first(const struct segmenter *c, const struct word_hit *w)
 	const struct utterance *u = c->u;
 	size_t i;
 
+	/* 后门, 后院 */
+	static const struct str places[] = { STR_INIT("门"), STR_INIT("院"),
+		STR_INIT("备箱"), STR_INIT("排") };
+	struct str after = { u->cmd.folded.p + w->end,
+		u->cmd.folded.n - w->end };
+
+	for (i = 0; i < NELEM(places); i++) {
+		if (w->end - w->start == STR("后").n &&
+		    str_starts(after, places[i]))
+			return false;
+	}
 	if (w->kind != WORD_AFTER || w->start <= c->start ||
-	    segment_is_inside(u, w))
+	    segment_is_inside(u, w) || segment_is_statement_after(c, w))
 		return false;
 	for (i = 0; i < u->n_names && i < NAMES_MAX; i++) {
 		if (u->names[i].end == w->start &&
@@ -355,11 +417,47 @@ segment_is_correction(const struct segmenter *c, const struct word_hit *w)
 		c->u->cmd.folded.n - w->end };
 
 	return w->kind == WORD_CORRECTION && w->start >= c->start &&
-	    (w->start > c->start || c->n > 0) && rest.n > 0 &&
+	    (w->start > c->start || c->n > 0) &&
 	    !utterance_is_part_of_name(c->u, w->start, w->end) &&
 	    !utterance_is_quoted(c->u, w->start) &&
-	    (utterance_has_content(c->u, w->end, c->u->cmd.folded.n) ||
-		utterance_time_at(c->u, w->end, c->u->cmd.folded.n) != NULL);
+	    (!utterance_has_content(c->u, c->start, w->start) ||
+		(rest.n > 0 &&
+		    (utterance_has_content(c->u, w->end, c->u->cmd.folded.n) ||
+			utterance_time_at(c->u, w->end, c->u->cmd.folded.n) !=
+			    NULL)));
+}
+
+/* "关灯，不，打开": a clause that is only a denial. */
+static bool
+segment_is_denial(const struct segmenter *c, size_t word)
+{
+	const struct utterance *u = c->u;
+	const struct word_hit *w = &u->words[word];
+	size_t i;
+
+	if (w->kind != WORD_DENIAL || w->start < c->start || c->n == 0 ||
+	    utterance_has_content(u, c->start, w->start))
+		return false;
+	for (i = word + 1; i < u->n_words && u->words[i].start <= w->end; i++) {
+		if (u->words[i].start == w->end &&
+		    segment_is_border(u->words[i].kind))
+			return true;
+	}
+	return false;
+}
+
+/* "打开空调，哦算了", "打开电视还是算了". */
+static bool
+segment_is_retraction(const struct segmenter *c, const struct word_hit *w)
+{
+	struct str before = { c->u->cmd.folded.p + c->start,
+		w->start - c->start };
+
+	return w->kind == WORD_RETRACTION && w->start >= c->start &&
+	    !utterance_is_part_of_name(c->u, w->start, w->end) &&
+	    !utterance_is_quoted(c->u, w->start) &&
+	    (!utterance_has_content(c->u, c->start, w->start) ||
+		str_ends(before, STR("还是")));
 }
 
 static void
@@ -375,7 +473,7 @@ segment_add(struct segmenter *c, size_t end, bool is_question)
 		c->dst[c->n - 1].end = end;
 	else if (c->start < end)
 		c->dst[c->n++] = (struct segment){ c->start, end, c->sentence,
-			is_question, false };
+			is_question, false, { 0 }, false };
 	else if (is_question && c->n > 0)
 		c->dst[c->n - 1].is_question = true;
 }
@@ -437,8 +535,18 @@ segment_split(const struct utterance *u, struct segment dst[SEGMENT_MAX])
 			segment_add(&c, request, false);
 			c.start = request;
 		}
-		if (segment_is_correction(&c, w)) {
+		if (segment_is_retraction(&c, w)) {
 			segment_add(&c, w->start, false);
+			c.start = w->end;
+			for (size_t k = 0; k < c.n; k++)
+				dst[k].is_retracted = true;
+			continue;
+		}
+		if (segment_is_correction(&c, w) || segment_is_denial(&c, i)) {
+			/* An interjection before it is not what it corrects. */
+			if (c.n == 0 ||
+			    utterance_has_content(u, c.start, w->start))
+				segment_add(&c, w->start, false);
 			c.start = w->end;
 			if (c.n > 0)
 				dst[c.n - 1].is_retracted = true;
@@ -465,6 +573,7 @@ segment_split(const struct utterance *u, struct segment dst[SEGMENT_MAX])
 		}
 		if (!segment_is_border(w->kind) || w->start < c.start ||
 		    segment_is_inside(u, w) || segment_is_adverb(&c, i) ||
+		    segment_is_list(&c, i) ||
 		    (w->kind == WORD_LINK && !segment_links_requests(&c, i)))
 			continue;
 		segment_add(&c, w->start, w->kind == WORD_QUESTION_MARK);
@@ -473,7 +582,9 @@ segment_split(const struct utterance *u, struct segment dst[SEGMENT_MAX])
 			c.sentence++;
 	}
 	segment_add(&c, u->cmd.text.n, false);
-	return segment_join_times(u, dst, c.n);
+	i = segment_join_times(u, dst, c.n);
+	segment_refer(u, dst, i);
+	return i;
 }
 
 bool

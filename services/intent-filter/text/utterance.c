@@ -19,7 +19,7 @@ static const struct {
 };
 
 static struct str
-utterance_rest(struct str s, size_t at)
+utterance_text_from(struct str s, size_t at)
 {
 	return (struct str){ s.p + at, s.n - at };
 }
@@ -34,7 +34,7 @@ utterance_quote_len(struct str s)
 	for (i = 0; i < NELEM(utterance_marks); i++) {
 		if (!str_starts(s, utterance_marks[i].open))
 			continue;
-		n = str_find(utterance_rest(s, utterance_marks[i].open.n),
+		n = str_find(utterance_text_from(s, utterance_marks[i].open.n),
 		    utterance_marks[i].close);
 		return n < 0 ? 0
 			     : utterance_marks[i].open.n + (size_t)n +
@@ -55,7 +55,7 @@ utterance_find_quotes(struct utterance *u)
 			i++;
 			continue;
 		}
-		n = utterance_quote_len(utterance_rest(s, i));
+		n = utterance_quote_len(utterance_text_from(s, i));
 		if (n > 0)
 			u->quotes[u->n_quotes++] =
 			    (struct text_span){ i, i + n };
@@ -110,8 +110,8 @@ utterance_parse(struct utterance *u, struct datetime_now now,
 	u->now = now.now;
 	u->zone = now.zone;
 	u->offset_min = zone_offset_min(now.zone, now.now);
-	u->names = NULL;
-	u->n_names = 0;
+	u->names = u->things = NULL;
+	u->n_names = u->n_things = 0;
 	if (!utterance_find_words(u, v, a) || !utterance_find_times(u, now, a))
 		return RC_TOOBIG;
 	u->n_quotes = 0;
@@ -193,12 +193,14 @@ utterance_is_in_spans(size_t i, const struct text_span *spans, size_t n)
 	return false;
 }
 
-double
-utterance_share(const struct utterance *u, size_t start, size_t end,
-    const struct text_span *spans, size_t n)
+/* The bytes of the content of [start, end), and how many the spans take. */
+static size_t
+utterance_measure(const struct utterance *u, struct text_span part,
+    const struct text_span *spans, size_t n, size_t *out)
 {
-	struct str s = { u->cmd.folded.p, end };
-	size_t i = start, word = 0, skip, taken = 0, all = 0, next;
+	struct str s = { u->cmd.folded.p, part.end };
+	size_t i = part.start, word = 0, skip, taken = 0, all = 0, next;
+	size_t end = part.end;
 
 	while (i < end) {
 		next = i;
@@ -214,7 +216,30 @@ utterance_share(const struct utterance *u, size_t start, size_t end,
 		}
 		i = next;
 	}
+	*out = taken;
+	return all;
+}
+
+double
+utterance_share(const struct utterance *u, size_t start, size_t end,
+    const struct text_span *spans, size_t n)
+{
+	size_t taken,
+	    all = utterance_measure(
+		u, (struct text_span){ start, end }, spans, n, &taken);
+
 	return all > 0 ? (double)taken / (double)all : 0;
+}
+
+size_t
+utterance_rest(const struct utterance *u, size_t start, size_t end,
+    const struct text_span *spans, size_t n)
+{
+	size_t taken,
+	    all = utterance_measure(
+		u, (struct text_span){ start, end }, spans, n, &taken);
+
+	return all - taken;
 }
 
 bool

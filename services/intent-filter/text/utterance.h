@@ -40,6 +40,9 @@ struct utterance {
 	/* Phrases of the catalog that are longer than one character. */
 	struct text_span *names;
 	size_t n_names;
+	/* The objects of its phrases: 风扇 of 打开风扇. */
+	struct text_span *things;
+	size_t n_things;
 	bool uses_times; /* whether times are entities and fill slots */
 };
 
@@ -90,6 +93,10 @@ bool utterance_verb_at(const struct utterance *u, size_t at);
 double utterance_share(const struct utterance *u, size_t start, size_t end,
     const struct text_span *spans, size_t n);
 
+/* utterance_rest(u, start, end, spans, n): The bytes of it that they leave. */
+size_t utterance_rest(const struct utterance *u, size_t start, size_t end,
+    const struct text_span *spans, size_t n);
+
 /* utterance_has_content(u, start, end): Whether [start, end) has content. */
 bool utterance_has_content(const struct utterance *u, size_t start, size_t end);
 
@@ -138,6 +145,13 @@ struct segment {
 	size_t sentence;   /* segments of one sentence have the same number */
 	bool is_question;  /* a question mark ends it */
 	bool is_retracted; /* the user took it back: 开灯，不对 */
+	/*
+	 * What it refers to: the segment that names the thing
+	 * (灯太亮了，关掉它), or the retracted request that it amends
+	 * (26度，不，24度).
+	 */
+	struct text_span carried;
+	bool amends;
 };
 
 /*
@@ -149,6 +163,13 @@ struct segment {
  */
 size_t segment_split(
     const struct utterance *u, struct segment dst[SEGMENT_MAX]);
+
+/*
+ * segment_refer(u, g, n):
+ * Find what segments refer to (carried, amends), and retract those that a
+ * later prohibition takes back (关窗帘，先别关).
+ */
+void segment_refer(const struct utterance *u, struct segment *g, size_t n);
 
 /* segment_has_content(u, g): Whether g is more than fillers and times. */
 bool segment_has_content(const struct utterance *u, const struct segment *g);

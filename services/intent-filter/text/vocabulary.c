@@ -23,10 +23,12 @@ struct word_group {
 static const struct word_group vocabulary_groups[] = {
 	/* entities, as catalogs name them */
 	{ WORD_ACTION, "open",
-	    "打开 开启 拉开 开一下 启动 点亮 开 turn_on switch_on open "
+	    "打开 开启 拉开 开一下 启动 点亮 亮起来 亮起 亮上 开 turn_on "
+	    "switch_on open "
 	    "켜줘 켜 つけて 開けて 开けて" },
 	{ WORD_ACTION, "close",
-	    "关掉 关闭 关上 关了 拉上 关一下 熄灭 关 turn_off switch_off "
+	    "关掉 关闭 关上 关了 拉上 合上 关一下 熄灭 关 灭掉 灭了 灭一下 "
+	    "熄掉 熄了 熄 灭 turn_off switch_off shut_off kill_the "
 	    "close shut shut_down 꺼줘 꺼 消して 闭めて" },
 	{ WORD_ACTION, "stop", "停止 停掉 停下 停 stop halt" },
 	{ WORD_ACTION, "set",
@@ -40,7 +42,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "回 开始 结束 扫 打扫 清扫 拖 拍 念 读 跳 充电 静音 收藏 循环 "
 	    "取消 删除 启用 喂 铲 加水 换水 倒水 浇水 浇花 清理 清洁 清洗 "
 	    "消毒 通风 换气 净化 按摩 加热 预热 煮 蒸 炒 炖 焖 烧水 保温 "
-	    "解锁 上锁 锁门 呼叫 打电话 打个电话 拨打 挂断 接听 发送 "
+	    "呼叫 打电话 打个电话 拨打 挂断 接听 发送 "
 	    "发消息 朗读 朗诵 背诵 讲 播报 报时 导航 前进 后退 倒车 左转 "
 	    "右转 转弯 转圈 掉头 加速 减速 刹车 停车 站住 住手 跟随 跟着 "
 	    "跟我来 过来 坐下 起立 站起来 躺下 趴下 握手 挥手 招手 举手 "
@@ -49,16 +51,21 @@ static const struct word_group vocabulary_groups[] = {
 	    "扫风 摆风 计时 倒计时 休眠 待机 关机 开机 重启 喷 按一下 按下 "
 	    "起床 吃饭 吃药 睡觉 出门 上班 上学 上课 下班 喝水 做饭 洗澡 "
 	    "go_to dance feed call take_a show spin follow sit stand wave "
-	    "cook boil brew water lock unlock pause resume next previous "
+	    "cook boil brew water pause resume next previous "
 	    "skip change move nod shake start begin end go clean sweep "
-	    "switch mute unmute repeat shuffle cancel delete louder "
+	    "switch put mute unmute repeat shuffle cancel delete louder "
 	    "quieter turn 按 摁 戳 摸 敲" },
 	{ WORD_VERB, "play",
 	    "播放 放一 放点 放 播 播一 听 来一 来点 来个 来首 唱 play "
 	    "put_on" },
 	{ WORD_VERB, "up",
-	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten" },
-	{ WORD_VERB, "down", "调低 调小 调暗 降 降低 减小 decrease lower dim" },
+	    "调高 调大 调亮 升 升高 增大 加大 提高 increase raise brighten "
+	    "brighter warmer higher" },
+	{ WORD_VERB, "down",
+	    "调低 调小 调暗 降 降低 减小 decrease lower dim "
+	    "dimmer darker cooler softer" },
+	{ WORD_VERB, "lock", "锁上 锁好 锁门 上锁 反锁 锁 lock" },
+	{ WORD_VERB, "unlock", "解锁 开锁 unlock" },
 	{ WORD_VERB, "find", "查 查询 查一下 看看 看一下 搜 搜索 找 search" },
 	{ WORD_DEVICE, "curtain", "窗帘 curtain curtains カーテン 커튼" },
 	{ WORD_DEVICE, "lamp", "台灯 lamp desk_lamp" },
@@ -73,6 +80,10 @@ static const struct word_group vocabulary_groups[] = {
 	{ WORD_ROOM, "living_room", "客厅 living_room 거실 リビング" },
 	{ WORD_ROOM, "kitchen", "厨房 kitchen 주방 キッチン" },
 	{ WORD_ROOM, "study_room", "书房 study 서재 书斋" },
+	{ WORD_ROOM, "balcony", "阳台 balcony" },
+	{ WORD_ROOM, "dining_room", "餐厅 饭厅 dining_room" },
+	{ WORD_ROOM, "hallway", "走廊 过道 玄关 门厅 hallway" },
+	{ WORD_ROOM, "kids_room", "儿童房 婴儿房 nursery" },
 	{ WORD_ROOM, "bathroom",
 	    "卫生间 洗手间 浴室 厕所 bathroom 화장실 トイレ" },
 	{ WORD_COLOR, "red", "红色 红 red" },
@@ -126,7 +137,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "气氛 刚好 金刚 刚果 变形金刚 一会 一会儿 会议 机会 社会 等会 "
 	    "等会儿 待会 待会儿 聚会 学会 不会 会员 会话 宴会 班会 家长会 "
 	    "音乐会 舞会 晚会 快乐 快递 快餐 愉快 凉快 赶快 尽快 飞快 痛快 "
-	    "勤快 快车 快捷 快充 慢性 走廊 走私 走势 走向 走运 停止键 推荐 "
+	    "勤快 快车 快捷 快充 慢性 走私 走势 走向 走运 停止键 推荐 "
 	    "推迟 推销 推理 拉面 拉肚子 巴拉 沙拉 拉萨 扭伤 扭曲 讲座 讲究 "
 	    "讲台 演讲 喷嚏 喷泉 检查 警察 手机 手表 手套 手术 手工 手艺 "
 	    "手续 手册 手段 手指 手气 手感 手动 手法 选手 对手 歌手 助手 "
@@ -139,7 +150,14 @@ static const struct word_group vocabulary_groups[] = {
 	    "e.g. i.e. as_well and_a_half an_hour_and 等一下再 等会再 "
 	    "等会儿再 待会再 待会儿再 扫地机 洗衣机 洗碗机 拖地机 跳舞机 "
 	    "游戏机 打印机 录音机 照相机 收音机 吹风机 充电器 充电宝 "
-	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸 "
+	    "充电线 充电桩 按照 按时 按理 认真 天真 真正 真实 偷偷摸摸" },
+	{ WORD_OPAQUE, NULL,
+	    "路灯 车灯 尾灯 开门见山 开门大吉 关门大吉 开门红 打开天窗 "
+	    "打开心扉 打开话匣子 打开局面 打开思路 打开市场 开夜车 开小灶 "
+	    "开倒车 红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
+	    "绿灯的 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
+	    "灭亡 熄火 熄屏 点头之交 traffic_light traffic_lights "
+	    "light_bulb light_bulbs light_switch light_year light_years "
 	    "会儿 听见没有 听到没有 听见没 听到没 听见了吗 听到了吗 知道没 "
 	    "明白没 懂了没 知道吗 听见吗" },
 
@@ -148,7 +166,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "不要再 别再 不再 不许再 不能再 不用再 先别再 别 不要 不用 "
 	    "不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
 	    "懒得 不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 "
-	    "禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
+	    "stop_telling stop_asking 禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
 	    "no_need not don't_need without shouldn't 不让 我自己 自己来" },
 	{ WORD_NEGATION, NULL, "不 没 没有 还没 还没有" },
 	{ WORD_CANCEL, NULL,
@@ -156,12 +174,12 @@ static const struct word_group vocabulary_groups[] = {
 	    "delete remove undo" },
 	{ WORD_WH, NULL,
 	    "什么 为什么 怎么 怎样 如何 咋 啥 谁 哪 哪里 哪儿 几点 几号 "
-	    "几度 几个 几首 多少 多久 多大 多高 多长 多远 多亮 多快 多慢 "
+	    "几度 几档 几级 几瓦 几个 几首 多少 多久 多大 多高 多长 多远 多亮 多快 多慢 "
 	    "多重 多宽 多深 多冷 多热 多贵 多便宜 多厉害 哪些 哪个 干嘛 "
 	    "干吗 干啥 咋样 怎么样 有何 为啥 是不是 有没有 会不会 要不要 "
 	    "为何 何时 是否 how what why when where who which whose what's "
 	    "how's who's where's is_the is_my is_it are_the are_you "
-	    "are_there do_you does did was_the have_you has_the should_i "
+	    "are_there do_you does did was_the have_you has_the is_there should_i "
 	    "do_i shall_i should_we 几时 有多 어떻게 뭐 언제 왜 なに なぜ "
 	    "どう いつ 好还是 对还是 要还是" },
 	{ WORD_YES_NO, NULL,
@@ -174,18 +192,20 @@ static const struct word_group vocabulary_groups[] = {
 	    "帮 帮忙 给我 给咱 麻烦 请 劳驾 好吗 好么 行吗 可以吗 好不好 "
 	    "行不行 可以不 行么 成吗 好嘛 吧 我要 我想 我想要 我想听 "
 	    "我要听 我需要 记得 please i_want i'd_like let's let_us "
-	    "need_you would_like kindly 해줘 주세요 ください お願い" },
+	    "need_you i_need would_like kindly 해줘 주세요 ください お願い" },
 	{ WORD_OBJECT_MARKER, NULL, "把 将" },
 	{ WORD_CONDITION, NULL,
 	    "的话 如果 要是 假如 假设 万一 倘若 若是 一旦 的时候 等我 等他 "
 	    "等她 等到 等妈妈 等爸爸 等我数 等一会儿再说 每当 每次 只要 "
-	    "要不是 除非 只有 谁要是 if unless whenever suppose 下班后 "
+	    "要不是 除非 只有 谁要是 if unless whenever suppose "
+	    "once until as_soon_as after_i before_i after_we before_we 下班后 "
 	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
-	    "到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
+	    "才能 才可以 才会 才准 才行 到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
 	    "待会再 待会儿再 晚点再" },
 	{ WORD_REPORTED, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
-	    "他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
+	    "叮嘱 嘱咐 吩咐 交代 教我 劝我 小说里 电影里 书里 歌里 故事里 "
+	    "剧里 they_told asked_me asked_him sign_says 他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
 	    "妈妈叫我 朋友说 同学说 老板说 爷爷说 奶奶说 人家说 有人说 "
 	    "听说 据说 哥哥说 姐姐说 弟弟说 妹妹说 医生说 书上说 网上说 "
 	    "新闻说 所谓 叫做 他问 她问 让我 要我 he_said she_said "
@@ -194,7 +214,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "孩子说 儿子说 女儿说 同事说 师傅说 别人说 教练说 领导说 "
 	    "专家说" },
 	{ WORD_COMPLETED, NULL,
-	    "去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
+	    "早就 早已 去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
 	    "忘了 忘记 忘关 忘开 幸好 多亏 幸亏 感谢 谢谢你提醒 谢谢你帮 "
 	    "谢谢你给 谢谢你把 谢谢你为 前天 forgot thank_you_for "
 	    "thanks_for 上次 上回 已经 曾经 从前 以前 那天 当时 过了 一直 "
@@ -206,7 +226,7 @@ static const struct word_group vocabulary_groups[] = {
 	    "不利于 有害 伤眼 费电 浪费 对身体 对眼睛 有益 说错 按错 弄错 "
 	    "搞错 走错 放错 听错 得很 得太 得真 得好 得挺 得非常 得不 会 "
 	    "学会了 想起 梦见 梦到 害得 害我 想知道 研究 告诉我 讲讲 意思 "
-	    "区别 原理 价格 多少钱 i_like i_love i_hate i_think tell_me "
+	    "才 歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love i_hate i_think i_wish if_only tell_me "
 	    "explain meaning invented wonder" },
 	{ WORD_STATE, NULL,
 	    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 着呢 外面 "
@@ -223,12 +243,19 @@ static const struct word_group vocabulary_groups[] = {
 	    "怎么拼 用英语 用英文 用日语 用韩语 的英文 的英语 的日语 "
 	    "的意思 what_does mean in_english how_do_you_say translate" },
 	{ WORD_THIRD_PERSON, NULL,
-	    "他 她 它 他们 她们 它们 有人 有些人 he she it they somebody "
+	    "他 她 它 他们 她们 它们 有人 有些人 he she it they them somebody "
 	    "someone" },
 	{ WORD_CORRECTION, NULL,
-	    "不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
+	    "啊不对 哦不对 噢不对 呃不对 哎不对 诶不对 不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
+	{ WORD_DENIAL, NULL,
+	    "不 不不 不不不 不是 抱歉 no no_no nope sorry oops" },
+	{ WORD_RETRACTION, NULL,
+	    "算了 算了吧 不用了 不要了 不必了 先不用了 不需要了 当我没说 "
+	    "开玩笑的 开个玩笑 逗你的 逗你玩 没事了 取消吧 never_mind "
+	    "nevermind forget_it forget_that just_kidding i'm_kidding kidding "
+	    "cancel_that scrap_that no_need" },
 	{ WORD_AFTER, NULL, "后 之后 以后 完后 完之后 完以后" },
 	{ WORD_DAY, NULL,
 	    "今天 明天 后天 昨天 现在 早上 上午 中午 下午 晚上 今晚 明早 "
@@ -246,9 +273,9 @@ static const struct word_group vocabulary_groups[] = {
 	    "好吧 行 行吧 可以 对 对了 是的 谢谢 谢谢你 多谢 谢啦 谢了 "
 	    "麻烦了 拜托 拜托了 辛苦了 就是 我说 你好 您好 小灵 小灵小灵 "
 	    "好吗 好不好 可以吗 行吗 请 帮我 帮忙 麻烦 麻烦你 先 就 也 都 "
-	    "还 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
+	    "还 还是 还有 首先 接下来 快点 快 赶紧 现在 马上 立刻 一下 给我 "
 	    "我要 我想 吗 请问 ok okay please thanks thank_you hey hi um "
-	    "uh well so now the a to you me just yes yeah 听见没有 "
+	    "uh oh ah well so now the a to you me just yes yeah 听见没有 "
 	    "听到没有 听见没 听到没 听见了吗 听到了吗 知道没 明白没 懂了没 "
 	    "知道吗 听见吗" },
 };
@@ -354,14 +381,13 @@ vocabulary_is_inside(
 	    (a->start != whole->start || a->end != whole->end);
 }
 
-/* 加湿 is a verb, "加湿器" a thing. */
-static bool
-vocabulary_is_noun(struct str text, const struct automaton_hit *h)
+bool
+vocabulary_is_noun(struct str text, size_t end)
 {
 	static const struct str ends[] = { STR_INIT("器"), STR_INIT("机"),
 		STR_INIT("仪"), STR_INIT("棒"), STR_INIT("键"), STR_INIT("员"),
-		STR_INIT("师") };
-	struct str after = { text.p + h->end, text.n - h->end };
+		STR_INIT("师"), STR_INIT("量"), STR_INIT("率") };
+	struct str after = { text.p + end, text.n - end };
 	size_t i;
 
 	if (str_starts(after, STR("机器")))
@@ -385,7 +411,7 @@ static bool
 vocabulary_has_verb(struct str text, const struct word_hit *hits, size_t n)
 {
 	static const struct str verbs[] = { STR_INIT("turn"),
-		STR_INIT("switch") };
+		STR_INIT("switch"), STR_INIT("put"), STR_INIT("shut") };
 	struct str word;
 	size_t i;
 
@@ -399,6 +425,19 @@ vocabulary_has_verb(struct str text, const struct word_hit *hits, size_t n)
 			if (str_eq(word, verbs[i]))
 				return true;
 		}
+	}
+	return false;
+}
+
+/* "台灯" is no word of 阳台灯. */
+static bool
+vocabulary_begins_in_room(
+    const struct automaton_hit *h, const struct word_hit *hits, size_t n)
+{
+	while (n-- > 0) {
+		if (hits[n].kind == WORD_ROOM)
+			return h->start > hits[n].start &&
+			    h->start < hits[n].end;
 	}
 	return false;
 }
@@ -422,9 +461,11 @@ vocabulary_find(const struct vocabulary *s, struct str folded,
 			raw[i].start > whole.start &&
 			raw[i].start < whole.end) ||
 		    (kind == WORD_VERB &&
-			vocabulary_is_noun(folded, &raw[i])) ||
+			vocabulary_is_noun(folded, raw[i].end)) ||
 		    (kind == WORD_PARTICLE &&
-			!vocabulary_has_verb(folded, dst, out)))
+			!vocabulary_has_verb(folded, dst, out)) ||
+		    (kind == WORD_DEVICE &&
+			vocabulary_begins_in_room(&raw[i], dst, out)))
 			continue;
 		if (kind == WORD_PARTICLE)
 			kind = WORD_ACTION;

@@ -43,6 +43,8 @@ enum word_kind {
 	WORD_META,      /* about language itself: 什么意思, 用英语 */
 	WORD_THIRD_PERSON, /* 他, it */
 	WORD_CORRECTION,   /* retracts what precedes it: 不对 */
+	WORD_DENIAL,       /* the same, if it stands alone: 不, no */
+	WORD_RETRACTION,   /* retracts all that precedes it: 算了 */
 	WORD_REMINDER, /* the rest is to be announced, not executed: 提醒 */
 	WORD_TITLE,    /* a title or name follows: 播放, play */
 	WORD_AFTER,    /* joins two requests, after the first: 后 */
@@ -71,6 +73,13 @@ void vocabulary_free(struct vocabulary *s);
  */
 size_t vocabulary_find(const struct vocabulary *s, struct str folded,
     struct word_hit *dst, size_t max);
+
+/*
+ * vocabulary_is_noun(text, end):
+ * Whether the verb that ends there is a part of a noun: 加湿 of 加湿器, 播放 of
+ * 播放量.
+ */
+bool vocabulary_is_noun(struct str text, size_t end);
 
 /*
  * vocabulary_prefix(text, kinds, value):

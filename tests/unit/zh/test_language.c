@@ -1,13 +1,13 @@
 /*
- * The tables of tests/language: a phenomenon each, with the accuracy that must
- * not fall.  LANGUAGE_VERBOSE=1 lists the lines that differ.
+ * The tables of times and numbers in tests/language, with the accuracy that
+ * must not fall.
  */
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "core/mem.h"
+#include "testkit/language_table.h"
 #include "testkit/testkit.h"
 #include "testkit/zh_fixture.h"
 #include "zh/number.h"
@@ -17,22 +17,10 @@
 #define TABLE_TIMES "tests/language/times"
 #define TABLE_NUMS  "tests/language/numbers"
 #define LINE_MAX    512
-#define ROUNDS      8
-#define FILES_MAX   64
-
-struct table_score {
-	int lines, strict, any;
-	double floor_strict, floor_any; /* shares that must not be missed */
-};
 
 struct table_run {
 	struct datetime_now now;
-	bool is_number, is_verbose;
-	int round;
-	struct table_score rounds[ROUNDS];
-	/* Of all tables of the run. */
-	struct table_score all[ROUNDS];
-	int below; /* tables whose accuracy is below the floor */
+	bool is_number;
 };
 
 static void
@@ -143,147 +131,56 @@ table_is_meant(const char *got, const char *want)
 	return strlen(want) == n && strncmp(got, want, n) == 0;
 }
 
-/* 0: wrong; 1: an alternative reading; 2: as the table says. */
-static int
-table_score_line(struct table_run *r, const char *text, char *want)
+static void
+table_show_line(void *ctx, const struct language_line *l, char *dst, size_t n)
 {
-	char plain[LINE_MAX], got[ZH_FIXTURE_TEXT_MAX],
-	    whole[ZH_FIXTURE_TEXT_MAX];
-	const char *open = strchr(text, '['), *p;
-	char *next, *alternative = want;
-	size_t n = 0;
-	int score = 2;
+	const struct table_run *r = ctx;
+	char plain[LINE_MAX], got[ZH_FIXTURE_TEXT_MAX];
+	const char *p;
+	size_t k = 0;
 
-	for (p = text; *p != '\0'; p++) {
+	for (p = l->text; *p != '\0'; p++) {
 		if (*p != '[' && *p != ']')
-			plain[n++] = *p >= 'A' && *p <= 'Z'
+			plain[k++] = *p >= 'A' && *p <= 'Z'
 			    ? (char)(*p - 'A' + 'a')
 			    : *p;
 	}
-	plain[n] = '\0';
+	plain[k] = '\0';
 	if (r->is_number)
 		table_show_number(plain, got);
 	else
 		table_show_time(r, plain, got);
-	if (open == NULL)
-		(void)snprintf(whole, sizeof(whole), "[%s] ", plain);
-	else
-		(void)snprintf(whole, sizeof(whole), "%.*s] ",
-		    (int)strcspn(open, "]"), open);
-	for (; alternative != NULL; alternative = next, score = 1) {
-		next = strstr(alternative, " / ");
-		if (next != NULL) {
-			*next = '\0';
-			next += 3;
-		}
-		if (strcmp(alternative, "none") == 0
-			? got[0] == '\0' || strstr(got, "] unknown") != NULL
-			: strncmp(got, whole, strlen(whole)) == 0 &&
-			    table_is_meant(got + strlen(whole), alternative))
-			return score;
+	(void)snprintf(dst, n, "%s", got);
+}
+
+/* The expression in brackets, or the whole text, means want. */
+static enum language_match
+table_match(
+    void *ctx, const struct language_line *l, const char *want, const char *got)
+{
+	const char *open = strchr(l->text, '[');
+	struct str text = open == NULL
+	    ? str_of(l->text)
+	    : (struct str){ open + 1, strcspn(open + 1, "]") };
+	size_t i;
+
+	(void)ctx;
+	if (strcmp(want, "none") == 0)
+		return got[0] == '\0' || strstr(got, "] unknown") != NULL
+		    ? LANGUAGE_RIGHT
+		    : LANGUAGE_WRONG;
+	if (got[0] != '[' || strlen(got) < text.n + 3 || got[text.n + 1] != ']')
+		return LANGUAGE_WRONG;
+	for (i = 0; i < text.n; i++) {
+		char c = text.p[i] >= 'A' && text.p[i] <= 'Z'
+		    ? (char)(text.p[i] - 'A' + 'a')
+		    : text.p[i];
+
+		if (got[i + 1] != c)
+			return LANGUAGE_WRONG;
 	}
-	if (r->is_verbose)
-		printf("  round %d: %s | want %s | got %s\n", r->round, text,
-		    want, got);
-	return 0;
-}
-
-static char *
-table_trim(char *s)
-{
-	char *end = s + strlen(s);
-
-	while (*s == ' ')
-		s++;
-	while (end > s && (end[-1] == ' ' || end[-1] == '\n'))
-		*--end = '\0';
-	return s;
-}
-
-static void
-table_read_line(struct table_run *r, const char *path, char *line)
-{
-	char *want, *source;
-	int score;
-
-	if (line[0] == '\n' || line[0] == '#' || line[0] == '\0')
-		return;
-	if (line[0] == '@') {
-		(void)sscanf(line, "@round %d", &r->round);
-		ck_assert(r->round > 0 && r->round < ROUNDS);
-		(void)sscanf(line, "@floor %lf %lf",
-		    &r->rounds[r->round].floor_strict,
-		    &r->rounds[r->round].floor_any);
-		return;
-	}
-	want = strchr(line, '|');
-	source = want != NULL ? strchr(want + 1, '|') : NULL;
-	ck_assert_msg(source != NULL, "%s: not three columns: %s", path, line);
-	*want = *source = '\0';
-	score = table_score_line(r, table_trim(line), table_trim(want + 1));
-	r->rounds[r->round].lines++;
-	r->rounds[r->round].strict += score == 2;
-	r->rounds[r->round].any += score > 0;
-}
-
-static double
-table_share(int part, int of)
-{
-	return of > 0 ? (double)part / of : 1;
-}
-
-static void
-table_report(const char *name, const struct table_score *rounds)
-{
-	int i;
-
-	printf("%-24s", name);
-	for (i = 1; i < ROUNDS; i++) {
-		if (rounds[i].lines > 0)
-			printf("  round %d: %3d lines %.3f %.3f", i,
-			    rounds[i].lines,
-			    table_share(rounds[i].strict, rounds[i].lines),
-			    table_share(rounds[i].any, rounds[i].lines));
-	}
-	printf("\n");
-}
-
-static void
-table_run_file(struct table_run *r, const char *folder, const char *name)
-{
-	char path[512], line[LINE_MAX];
-	FILE *f;
-	int i;
-
-	memset(r->rounds, 0, sizeof(r->rounds));
-	r->round = 1;
-	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
-	f = fopen(path, "r");
-	ck_assert_msg(f != NULL, "%s", path);
-	while (fgets(line, sizeof(line), f) != NULL)
-		table_read_line(r, path, line);
-	fclose(f);
-	table_report(name, r->rounds);
-	for (i = 0; i < ROUNDS; i++) {
-		const struct table_score *x = &r->rounds[i];
-
-		r->all[i].lines += x->lines;
-		r->all[i].strict += x->strict;
-		r->all[i].any += x->any;
-		if (table_share(x->strict, x->lines) + 5e-4 >=
-			x->floor_strict &&
-		    table_share(x->any, x->lines) + 5e-4 >= x->floor_any)
-			continue;
-		printf("%s: round %d is below its floor %.3f %.3f\n", path, i,
-		    x->floor_strict, x->floor_any);
-		r->below++;
-	}
-}
-
-static int
-table_is_file(const struct dirent *e)
-{
-	return str_ends(str_of(e->d_name), STR(".txt"));
+	return table_is_meant(got + text.n + 3, want) ? LANGUAGE_RIGHT
+						      : LANGUAGE_WRONG;
 }
 
 static void
@@ -291,21 +188,13 @@ table_run_folder(const char *folder, bool is_number)
 {
 	struct zone *z = zh_fixture_zone(ZH_FIXTURE_ZONE);
 	struct table_run r = { .now = zh_fixture_now(z, TABLE_NOW),
-		.is_number = is_number,
-		.is_verbose = getenv("LANGUAGE_VERBOSE") != NULL };
-	struct dirent **names = NULL;
-	int n = scandir(folder, &names, table_is_file, alphasort), i;
+		.is_number = is_number };
+	const struct language_scorer scorer = {
+		.ctx = &r, .show = table_show_line, .match = table_match
+	};
 
-	ck_assert_int_gt(n, 0);
-	for (i = 0; i < n; i++) {
-		table_run_file(&r, folder, names[i]->d_name);
-		free(names[i]);
-	}
-	free(names);
-	table_report("all", r.all);
+	language_table_run(folder, &scorer);
 	zone_free(z);
-	(void)fflush(stdout);
-	ck_assert_int_eq(r.below, 0);
 }
 
 TEST(times_of_the_tables)
