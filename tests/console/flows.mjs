@@ -197,6 +197,53 @@ test("without a valid token there is a login over the page, and it continues", a
   await proxy.stop();
 });
 
+test("an operator names the user whose souls are shown", async () => {
+  await api("DELETE", "/v1/users/ada/data");
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  // As with an operator's token, which is of no user.
+  const NO_USER = /^\/v1\/(live|events|identities|engines|star\/|users\/)/;
+  proxy.fault = ({ url, method }) => {
+    if (url === "/v1/me")
+      return { body: { role: "operator", authenticated: true, version: "test" } };
+    return url.startsWith("/v1/") && !NO_USER.test(url) && !/[?&]user_id=/.test(url)
+      ? { status: 400, body: { error: `user_id: must be named: ${method} ${url}` } } : null;
+  };
+  const visitor = await Visitor.open({ url: proxy.url });
+  const { page } = visitor;
+  await page.getByRole("heading", { name: "Choose a user" }).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByLabel("User", { exact: true }).fill("ada");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("First steps").waitFor();
+  await page.getByLabel("Name").fill("Lin");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("Without hardware:").waitFor();
+  await page.getByRole("button", { name: "Chat from this browser" }).click();
+  await page.locator("main").getByRole("link", { name: "Chat" }).click();
+  await typed(page, "讲个笑话");
+  await page.locator(".bubble.assistant .facts").waitFor();
+  for (const at of ["soul", "bodies", "memories", "runs", "tools", "settings"]) {
+    await visitor.go(at);
+    await until(async () => !/Loading/.test(await page.locator("main").innerText()), at);
+    assert.deepEqual(await page.locator("main .error").allInnerTexts(), [], at);
+  }
+  const souls = async (user) =>
+    (await api("GET", `/v1/souls?user_id=${user}`)).items.map((s) => s.name);
+  assert.deepEqual([await souls("ada"), await souls("demo-user")], [["Lin"], ["小元"]]);
+  // Another one; the first is offered again.
+  await visitor.go("home");
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("button", { name: "ada" }).waitFor();
+  await page.getByLabel("User", { exact: true }).fill("demo-user");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("link", { name: "小元" }).waitFor();
+  await visitor.close();
+  await proxy.stop();
+  await api("DELETE", "/v1/users/ada/data");
+});
+
 test("a cut stream is resumed at its cursor: nothing is missing or doubled", async () => {
   await emptied();
   await withSoul();
