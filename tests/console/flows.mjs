@@ -337,6 +337,50 @@ test("a skill is tried by hand, and its outcome is the body's", async () => {
   await visitor.close();
 });
 
+test("an alarm is set in words and by time, changed, rings, and is snoozed", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("alarms");
+  await page.getByText("Nothing will ring.").waitFor();
+  const card = page.locator("section.card").last();
+  const set = async (text, when) => {
+    await card.getByLabel("What it reminds of").fill(text);
+    await card.getByLabel("When, in words").fill(when);
+    await card.getByRole("button", { name: "Create" }).click();
+  };
+  // What is ambiguous is an error at its field; what was typed stays.
+  await set("tea", "nine o'clock or so");
+  await card.locator(".wrong[data-for=when]:not(:empty)").waitFor();
+  assert.equal(await card.getByLabel("What it reminds of").inputValue(), "tea");
+  await set("tea", "tomorrow at 7 am");
+  const row = (text) => page.locator("main tbody tr", { hasText: text });
+  await row("tea").getByText("waits").waitFor();
+  await card.getByLabel("What it reminds of").fill("exact");
+  await card.getByLabel("or at this time").fill("2036-01-02T03:04");
+  await card.getByRole("button", { name: "Create" }).click();
+  await row("exact").getByText("once").waitFor();
+  const [first] = (await api("GET", "/v1/alarms")).alarms.filter((a) => a.text === "exact");
+  assert.equal(Date.parse(first.next_at), await page.evaluate(() =>
+    Date.parse("2036-01-02T03:04")));
+  await row("exact").getByText("Change", { exact: true }).click();
+  await row("exact").getByLabel("What it reminds of").fill("changed");
+  await row("exact").getByRole("button", { name: "Save" }).click();
+  await row("changed").waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  // One rings; the page follows by itself.
+  await set("soon", "in 2 seconds");
+  await row("soon").getByText("waits").waitFor();
+  await page.getByLabel(/that have ended/).check();
+  await row("soon").getByRole("button", { name: "In 10 minutes again" }).click();
+  await row("soon").getByText("rings again later").waitFor();
+  await row("soon").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await row("soon").getByText("canceled").first().waitFor();
+  await visitor.close();
+});
+
 test("identities are created, shown a single time, and revoked", async () => {
   await emptied();
   const visitor = await Visitor.open();

@@ -16,6 +16,7 @@ const PAGES = [
   ["chat", "c", isOwner],
   ["bodies", "b", isOwner],
   ["memories", "m", isOwner],
+  ["alarms", "l", isOwner],
   ["runs", "r", isOwner],
   ["tools", "t", isOwner],
   ["star", "e", isOwner],
