@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 80
+#define ROUTES_N 85
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -44,7 +44,12 @@ void on_star_client_kick(void *app, struct svc_call *c);
 void on_souls_select(void *app, struct svc_call *c);
 void on_terminals_list(void *app, struct svc_call *c);
 void on_terminals_get(void *app, struct svc_call *c);
+void on_terminals_reports(void *app, struct svc_call *c);
 void on_terminals_invoke(void *app, struct svc_call *c);
+void on_intents_filter(void *app, struct svc_call *c);
+void on_emotion_analyze(void *app, struct svc_call *c);
+void on_emotion_convert(void *app, struct svc_call *c);
+void on_emotion_pad_table(void *app, struct svc_call *c);
 void on_terminals_unbind(void *app, struct svc_call *c);
 void on_terminals_mint(void *app, struct svc_call *c);
 void on_terminals_rotate(void *app, struct svc_call *c);

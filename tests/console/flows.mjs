@@ -381,6 +381,37 @@ test("an alarm is set in words and by time, changed, rings, and is snoozed", asy
   await visitor.close();
 });
 
+test("a sentence is tried without being carried out", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("try");
+  await page.getByLabel("Sentence").fill("讲个笑话，把灯变成绿色，气死我了");
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.getByRole("heading", { name: "Emotion" }).waitFor();
+  assert.match(await page.locator(".sentence mark").innerText(), /灯变成绿色/);
+  assert.match(await page.locator("main").innerText(),
+    /control_light[^]*green[^]*Emotion[^]*anger/);
+  assert.deepEqual(await visitor.axe(), []);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a test case" }).click();
+  assert.equal((await saved).suggestedFilename(), "case.json");
+  await page.getByText("More:").click();
+  await page.getByLabel("Intent catalog instead").fill("nonsense");
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.locator(".wrong", { hasText: "must be a JSON array" }).waitFor();
+  await page.getByLabel("Intent catalog instead")
+    .fill('[{"id": "tea", "match": {"keywords_any": ["笑话"]}}]');
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.getByRole("heading", { name: "tea" }).waitFor();
+  assert.equal((await api("GET", "/v1/events?types=intent_action,invoke,turn_completed"))
+    .items.filter(({ event }) => event.payload.user_id === "demo-user" &&
+      Date.now() - 1000 * event.meta.timestamp < 5000 &&
+      JSON.stringify(event).includes("笑话")).length, 0);
+  await visitor.close();
+});
+
 test("identities are created, shown a single time, and revoked", async () => {
   await emptied();
   const visitor = await Visitor.open();

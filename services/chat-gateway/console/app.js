@@ -17,6 +17,7 @@ const PAGES = [
   ["bodies", "b", isOwner],
   ["memories", "m", isOwner],
   ["alarms", "l", isOwner],
+  ["try", "y", isOwner],
   ["runs", "r", isOwner],
   ["tools", "t", isOwner],
   ["star", "e", isOwner],

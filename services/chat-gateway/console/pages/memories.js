@@ -4,16 +4,8 @@ import { name, t } from "../lib/i18n.js";
 import { onLive } from "../lib/live.js";
 import { call, get, getText, query } from "../lib/net.js";
 import { soul, souls, user } from "../lib/store.js";
-import { action, announce, confirmed, field, form, heading, json, loaded, resource,
+import { action, announce, confirmed, download, field, form, heading, json, loaded, resource,
   table, time } from "../lib/ui.js";
-
-function download(text, file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  link.download = file;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
 
 function profile() {
   const path = `/v1/users/${encodeURIComponent(user())}/profile`;
