@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 85
+#define ROUTES_N 86
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -68,6 +68,7 @@ void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */
 void on_me(void *app, struct svc_call *c);
+void on_status(void *app, struct svc_call *c);
 void on_user_data_delete(void *app, struct svc_call *c);
 /* runs/ */
 void on_runs_start(void *app, struct svc_call *c);

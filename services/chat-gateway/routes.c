@@ -90,6 +90,7 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_events_list),
 	BARE("live", "GET", WIRE_HTTP_LIVE, event_envelope, on_live),
 	BARE("me", "GET", WIRE_HTTP_ME, me, on_me),
+	BARE("status", "GET", WIRE_HTTP_STATUS, service_status, on_status),
 	BARE("souls_list", "GET", WIRE_HTTP_SOULS_LIST, soul_list,
 	    on_souls_list),
 	POST("souls_create", WIRE_HTTP_SOULS_CREATE, soul_create_request, soul,

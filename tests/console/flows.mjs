@@ -412,6 +412,27 @@ test("a sentence is tried without being carried out", async () => {
   await visitor.close();
 });
 
+test("the services that run are listed, and one that cannot work says why", async () => {
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url });
+  const { page } = visitor;
+  await visitor.go("system");
+  await page.getByText("All can do their work").waitFor();
+  const rows = await page.locator("main tbody tr").allInnerTexts();
+  for (const service of ["chat-gateway", "emotion-engine", "intent-filter", "llm-orchestrator",
+    "memory-worker", "mqtt-bridge", "navigator"])
+    assert.ok(rows.some((row) => row.includes(service)), service);
+  assert.match(rows.find((row) => row.includes("llm-orchestrator")), /language model/);
+  proxy.fault = ({ url }) => url === "/v1/status" ? { body: { version: "1", ok: false,
+    at: new Date().toISOString(), services: [{ name: "mqtt-bridge", version: "2", ready: false,
+      status: "redis is not reachable\n" }] } } : null;
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("redis is not reachable").waitFor();
+  await page.getByText("○ not ready").waitFor();
+  await visitor.close();
+  await proxy.stop();
+});
+
 test("identities are created, shown a single time, and revoked", async () => {
   await emptied();
   const visitor = await Visitor.open();

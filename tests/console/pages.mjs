@@ -6,7 +6,7 @@ import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
 const PAGES = ["home", "soul", "chat", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
-  "identities", "audit", "settings"];
+  "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
 const AT = "2026-01-02T03:04:05Z";
 
@@ -58,7 +58,7 @@ test("no page shows a key instead of its text", async () => {
       await check(visitor, page);
       const text = await visitor.page.locator("body").innerText();
       assert.doesNotMatch(text,
-        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule)\.[a-z]/);
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try)\.[a-z]/);
     }
     await visitor.close();
   }
@@ -115,6 +115,9 @@ const LISTS = {
     tool: { name: HOSTILE, server: HOSTILE, tool: HOSTILE, arguments: { x: HOSTILE } } }] },
   "/v1/star/environments": { items: [{ env_id: HOSTILE, members: 1 }], truncated: false,
     agents: 1, environments: 1, humans: 1, hubs: 1 },
+  "/v1/status": { version: HOSTILE.slice(0, 64), at: AT, ok: false, services: [
+    { name: HOSTILE.slice(0, 64), instance: "i", version: HOSTILE.slice(0, 64), ready: false,
+      since: AT, status: HOSTILE }] },
   "/v1/identities": { items: [{ terminal_id: HOSTILE, user_id: HOSTILE, certificate: false,
     revoked: false, created_at: AT, changed_at: AT }] },
   "/v1/events": { items: [{ seq: 1, event: { trace_id: "t", type: "audit", source: "s",

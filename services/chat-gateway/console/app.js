@@ -22,6 +22,7 @@ const PAGES = [
   ["tools", "t", isOwner],
   ["star", "e", isOwner],
   ["identities", "i", isProvisioner],
+  ["system", "z", isOperator],
   ["audit", "a", isOperator],
   ["settings", ",", () => true],
 ];
