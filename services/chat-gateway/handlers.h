@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 86
+#define ROUTES_N 87
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -19,6 +19,7 @@ enum rc routes_put_error(const struct svc_route *r, const struct wire_error *e,
 
 /* chat/ */
 void on_chat(void *app, struct svc_call *c);
+void on_turns_list(void *app, struct svc_call *c);
 void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
 /* agui/ */

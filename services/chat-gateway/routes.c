@@ -73,6 +73,8 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_openai_models),
 	BARE(
 	    "turns_get", "GET", WIRE_HTTP_TURNS_GET, turn_record, on_turns_get),
+	BARE("turns_list", "GET", WIRE_HTTP_TURNS_LIST, turn_list,
+	    on_turns_list),
 	BODY("turns_cancel", "POST", WIRE_HTTP_TURNS_CANCEL, turn_cancel_body,
 	    turn_cancel_reply, on_turns_cancel),
 	BARE("sessions_events", "GET", WIRE_HTTP_SESSIONS_EVENTS, chat_event,

@@ -50,6 +50,7 @@ struct orch_conf {
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
+	int64_t detail_hours; /* 0: no details of turns */
 	const char *providers;
 	struct otlp_conf otlp;
 };

@@ -433,6 +433,35 @@ test("the services that run are listed, and one that cannot work says why", asyn
   await proxy.stop();
 });
 
+test("a turn opens to what went into its stages and came out", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("turns");
+  await live(page);
+  await page.getByText("No turns in the last day.").waitFor();
+  await say("turns", "讲个笑话");
+  await say("turns", "把灯变成绿色");
+  const row = (text) => page.locator("main tbody tr", { hasText: text });
+  await row("把灯变成绿色").getByRole("link").waitFor();
+  await row("讲个笑话").getByRole("link").click();
+  const think = page.locator("details", { hasText: "think" });
+  await think.locator("summary").click();
+  assert.match(await think.innerText(), /openai[^]*tokens in[^]*\[user\][^]*我听到你说/);
+  assert.match(await page.locator("section.card").innerText(), /completed[^]*我听到你说：讲个笑话/);
+  assert.deepEqual(await visitor.axe(), []);
+  await visitor.go("turns");
+  await page.getByText("Filter", { exact: true }).first().click();
+  await page.getByLabel("State").selectOption("failed");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("No turns in the last day.").waitFor();
+  // All of it goes with the user's data.
+  await emptied();
+  assert.equal((await api("GET", "/v1/turns")).items.length, 0);
+  await visitor.close();
+});
+
 test("identities are created, shown a single time, and revoked", async () => {
   await emptied();
   const visitor = await Visitor.open();

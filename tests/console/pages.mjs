@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
-const PAGES = ["home", "soul", "chat", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
+const PAGES = ["home", "soul", "chat", "turns", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
   "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
 const AT = "2026-01-02T03:04:05Z";
@@ -58,7 +58,7 @@ test("no page shows a key instead of its text", async () => {
       await check(visitor, page);
       const text = await visitor.page.locator("body").innerText();
       assert.doesNotMatch(text,
-        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try)\.[a-z]/);
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?)\.[a-z]/);
     }
     await visitor.close();
   }
@@ -98,6 +98,9 @@ const LISTS = {
       at: AT } }] },
   "/v1/memories": { items: [{ memory_id: "m1", soul_id: "s1", text: HOSTILE, type: "fact",
     created_at: AT, superseded_by: "m2" }], next: "n" },
+  "/v1/turns": { items: [{ turn_id: "t1", session_id: "s", terminal_id: HOSTILE,
+    state: "failed", code: "x", started_at: AT, total_ms: 1, user_text: HOSTILE,
+    confirmed: 0, unconfirmed: 1 }], next: "n" },
   "/v1/alarms": { alarms: [{ alarm_id: "a1", user_id: "u", kind: "action", text: HOSTILE,
     rule: { kind: "daily", at: "08:00" }, zone: HOSTILE.slice(0, 64), state: "missed",
     reason: "no_body", occurred_at: AT, last_state: "missed", next_at: AT, attempts: 1,

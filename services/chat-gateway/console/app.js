@@ -14,6 +14,7 @@ const PAGES = [
   ["home", "h", isOwner],
   ["soul", "s", isOwner],
   ["chat", "c", isOwner],
+  ["turns", "u", isOwner],
   ["bodies", "b", isOwner],
   ["memories", "m", isOwner],
   ["alarms", "l", isOwner],
