@@ -6,7 +6,6 @@
 -- Result: {OK}
 -- Computed keys: the details of turns that are removed.
 
---@idempotent
 --@include lib_bucket
 --@include lib_read
 --@include lib_record

@@ -93,7 +93,7 @@ detail_is_stored(void *arg)
 {
 	struct detail_poll *d = arg;
 
-	return turn_detail_read(d->b->state, STR("u"), str_of(d->turn), d->a,
+	return turn_detail_read(d->b->state, STR("u1"), str_of(d->turn), d->a,
 		   &d->json) == RC_OK;
 }
 
