@@ -2,12 +2,14 @@
 // pages: every page of the console in Chromium, in both languages and themes, empty,
 // full, with many rows and hostile names.
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
 const PAGES = ["home", "soul", "chat", "turns", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
   "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
+const PICTURES = "build/console/pictures";
 const AT = "2026-01-02T03:04:05Z";
 
 // Axe finds nothing, and the page fits a phone.
@@ -147,6 +149,49 @@ test("hostile names are text in every column", async () => {
       assert.match(await visitor.page.locator("main").innerText(), /‹202E›/);
   }
   await visitor.close();
+  await proxy.stop();
+});
+
+// An hour of a soul: what was said, and when; the rest decays.
+function anHour() {
+  const said = [[55, "joy", 0.5, 0.3, 0.1], [42, "anger", -0.7, 0.4, -0.2],
+    [33, "sadness", -0.2, -0.3, -0.2], [20, "gratitude", 0.6, 0.1, 0.2],
+    [8, "joy", 0.3, 0.2, 0.1]];
+  const at = { p: 0.2, a: 0.1, d: 0.1 };
+  return Array.from({ length: 56 }, (_, i) => 55 - i).map((minute) => {
+    const [, emotion, ...by] = said.find(([m]) => m === minute) ?? [];
+    const delta = { p: by[0] ?? 0, a: by[1] ?? 0, d: by[2] ?? 0 };
+    for (const x of ["p", "a", "d"])
+      at[x] = 0.94 * at[x] + delta[x];
+    return { time: new Date(Date.now() - 60000 * minute).toISOString(), ...at, delta,
+      cause: emotion ? "user_input" : "silence",
+      ...(emotion ? { user_emotion: emotion, intensity: 0.8 } : {}) };
+  });
+}
+
+// For both READMEs, in build/console/pictures; docs/pictures has a copy.
+test("pictures of a soul are made, in both languages and themes", async () => {
+  const proxy = await Proxy.start();
+  const items = anHour();
+  proxy.fault = ({ url }) => url.includes("/emotion/history")
+    ? { body: { items } } : null;
+  mkdirSync(PICTURES, { recursive: true });
+  for (const language of ["en", "zh"]) {
+    await emptied();
+    await withSoul(language === "zh" ? "小元" : "Luna");
+    await api("POST", "/v1/chat", { session_id: "pictures", terminal_id: "terminal-001",
+      inputs: [{ type: "keyboard_text", text: "谢谢你，今天真开心" }] });
+    for (const dark of [false, true]) {
+      const visitor = await Visitor.open({ url: proxy.url, language, dark, at: "#/soul" });
+      await visitor.page.locator(".plot .dot").first().waitFor();
+      await visitor.page.evaluate(() => document.activeElement.blur());
+      const png = await visitor.page.screenshot({ path:
+        `${PICTURES}/soul-${language}-${dark ? "dark" : "light"}.png`,
+      clip: { x: 0, y: 0, width: 1200, height: 640 } });
+      assert.ok(png.length > 10000 && png.length < 150000, `${png.length} bytes`);
+      await visitor.close();
+    }
+  }
   await proxy.stop();
 });
 
