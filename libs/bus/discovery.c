@@ -10,7 +10,8 @@
 #include "core/log.h"
 #include "core/mem.h"
 
-#define N_VERBS 3
+#define N_VERBS   3
+#define LINES_MAX 4096
 
 struct discovery;
 
@@ -36,7 +37,7 @@ discovery_put_metadata(struct wire_out *o)
 	wire_out_object_end(o);
 }
 
-/* The members that every reply has. */
+/* The members that every reply has, but for its metadata. */
 static void
 discovery_put_identity(
     const struct discovery *d, struct wire_out *o, const char *type)
@@ -45,7 +46,21 @@ discovery_put_identity(
 	bus_json_str(o, "name", d->service->name);
 	bus_json_str(o, "id", d->id);
 	bus_json_str(o, "version", d->service->version);
-	discovery_put_metadata(o);
+}
+
+static void
+discovery_put_readiness(const struct discovery *d, struct wire_out *o)
+{
+	struct buf lines = BUF_INIT(LINES_MAX);
+	bool ready = d->service->ready(d->service->ready_arg, &lines);
+
+	buf_putc(&lines, '\0');
+	wire_out_key(o, STR("metadata"));
+	wire_out_object(o);
+	bus_json_str(o, "ready", ready ? "true" : "false");
+	bus_json_str(o, "status", buf_rc(&lines) == RC_OK ? lines.p : "");
+	wire_out_object_end(o);
+	buf_free(&lines);
 }
 
 static void
@@ -60,6 +75,7 @@ static void
 discovery_write_ping(const struct discovery *d, struct wire_out *o)
 {
 	discovery_put_identity(d, o, "io.nats.micro.v1.ping_response");
+	discovery_put_metadata(o);
 }
 
 static void
@@ -68,6 +84,7 @@ discovery_write_info(const struct discovery *d, struct wire_out *o)
 	size_t i;
 
 	discovery_put_identity(d, o, "io.nats.micro.v1.info_response");
+	discovery_put_metadata(o);
 	bus_json_str(o, "description", d->service->description);
 	wire_out_key(o, STR("endpoints"));
 	wire_out_array(o);
@@ -87,6 +104,10 @@ discovery_write_stats(const struct discovery *d, struct wire_out *o)
 	size_t i;
 
 	discovery_put_identity(d, o, "io.nats.micro.v1.stats_response");
+	if (d->service->ready != NULL)
+		discovery_put_readiness(d, o);
+	else
+		discovery_put_metadata(o);
 	bus_json_str(o, "started", d->started);
 	wire_out_key(o, STR("endpoints"));
 	wire_out_array(o);

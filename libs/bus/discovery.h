@@ -26,6 +26,12 @@ struct bus_service {
 	const char *description;
 	struct bus_endpoint *endpoints; /* borrowed, not copied */
 	size_t n;
+	/*
+	 * Whether the service can do its work, and lines for an operator, which
+	 * are the metadata of STATS; on the loop.  NULL: none.
+	 */
+	bool (*ready)(void *arg, struct buf *lines);
+	void *ready_arg;
 };
 
 /*

@@ -196,6 +196,14 @@
 #define KEY_INSTANCE_PRE  "soul:instance:"
 #define KEY_INSTANCE_POST ":1"
 #define KEY_INSTANCE      KEY_INSTANCE_PRE "{#}:%" KEY_INSTANCE_POST
+/*
+ * Details of turns: hash: s (summary), d (details), JSON; expires.  Sorted set:
+ * a user's turns that have some (tokens) by their start (ms); expires.
+ */
+#define TURN_DETAIL_FORMAT  "1"
+#define KEY_TURN_DETAIL_PRE "soul:turndetail:"
+#define KEY_TURN_DETAIL     KEY_TURN_DETAIL_PRE "{#}:%:%"
+#define KEY_USER_TURNS      "soul:user:{#}:%:turns:1"
 /* A queue in which nothing moves for this long expires; no turn takes so long.
  */
 #define TURN_QUEUE_TTL_MS 3600000

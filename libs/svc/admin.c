@@ -65,35 +65,41 @@ admin_on_livez(void *arg, struct httpd_req *r)
 		httpd_respond(r, 503, TEXT, STR("the loop is stuck\n"));
 }
 
-static void
-admin_on_readyz(void *arg, struct httpd_req *r)
+bool
+svc_ready_lines(void *arg, struct buf *out)
 {
 	struct svc *s = arg;
-	struct buf out = BUF_INIT(READY_MAX);
 	size_t i;
 
 	if (svc_ready(s)) {
-		buf_puts(&out, "ok\n");
+		buf_puts(out, "ok\n");
 		if (s->note != NULL)
-			s->note(s->note_arg, &out);
-		httpd_respond(r, 200, TEXT, buf_str(&out));
-		buf_free(&out);
-		return;
+			s->note(s->note_arg, out);
+		return true;
 	}
 	if (atomic_load(&s->draining))
-		buf_puts(&out, "draining\n");
+		buf_puts(out, "draining\n");
 	else if (!atomic_load(&s->started))
-		buf_puts(&out, "starting\n");
+		buf_puts(out, "starting\n");
 	else if (admin_bus_missing(s))
-		buf_puts(&out, "NATS is not reachable\n");
+		buf_puts(out, "NATS is not reachable\n");
 	else if (admin_bus_silent(s))
-		buf_puts(&out, "NATS does not answer JetStream requests\n");
+		buf_puts(out, "NATS does not answer JetStream requests\n");
 	for (i = 0; atomic_load(&s->started) && i < s->nneeds; i++) {
 		if (!s->needs[i].up(s->needs[i].arg))
 			buf_printf(
-			    &out, "%s is not reachable\n", s->needs[i].name);
+			    out, "%s is not reachable\n", s->needs[i].name);
 	}
-	httpd_respond(r, 503, TEXT, buf_str(&out));
+	return false;
+}
+
+static void
+admin_on_readyz(void *arg, struct httpd_req *r)
+{
+	struct buf out = BUF_INIT(READY_MAX);
+	bool ready = svc_ready_lines(arg, &out);
+
+	httpd_respond(r, ready ? 200 : 503, TEXT, buf_str(&out));
 	buf_free(&out);
 }
 

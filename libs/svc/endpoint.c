@@ -135,6 +135,8 @@ svc_endpoints_serve(struct svc *s)
 		if (rc != RC_OK)
 			return rc;
 	}
+	s->service.ready = svc_ready_lines;
+	s->service.ready_arg = s;
 	return s->bus != NULL ? bus_announce(s->bus, &s->service) : RC_OK;
 }
 

@@ -188,9 +188,12 @@ extern const struct svc_command svc_token_command;
 /*
  * svc_admin_start(s): Open the admin port: /livez, /readyz, /metrics.
  * svc_ready(s):       Whether the service can do its work.  Any thread.
+ * svc_ready_lines(s, out): The same for a struct svc, with the lines of
+ *                     /readyz.
  */
 enum rc svc_admin_start(struct svc *s) RC_CHECK;
 bool svc_ready(struct svc *s);
+bool svc_ready_lines(void *s, struct buf *out);
 
 /* Longest wait of svc_probe(). */
 #define SVC_PROBE_MS 2000

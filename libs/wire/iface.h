@@ -34,6 +34,7 @@ struct wire_route {
 	const char *method;
 	const char *path;
 	const char *owner; /* the service that responds */
+	const char *also;  /* another one that does, too; NULL: none */
 	unsigned roles; /* callers with permission: bit 1U << enum wire_role */
 	const struct wire_desc *request; /* NULL: no body */
 	const struct wire_desc *response;

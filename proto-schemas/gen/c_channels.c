@@ -172,6 +172,7 @@ channel_put_route(struct buf *b, const json_t *e)
 	channel_put_text(b, "method", gen_of(e, "method"));
 	channel_put_text(b, "path", gen_of(e, "path"));
 	channel_put_text(b, "owner", gen_of(e, "owner"));
+	channel_put_text(b, "also", gen_of(e, "also"));
 	channel_put_roles(b, json_object_get(e, "roles"));
 	channel_put_desc(b, "request", gen_of(e, "request"));
 	channel_put_desc(b, "response", gen_of(e, "response"));

@@ -26,6 +26,8 @@ static const struct member iface_http[] = {
 	{ "method", JSON_STRING, 0 },
 	{ "path", JSON_STRING, 0 },
 	{ "owner", JSON_STRING, 0 },
+	/* Another service that responds to it, too. */
+	{ "also", JSON_STRING, OPTIONAL },
 	/* Who may ask, where callers are known. */
 	{ "roles", JSON_ARRAY, 0 },
 	{ "request", JSON_STRING, NULLABLE | MESSAGE },

@@ -86,7 +86,11 @@ markdown_put_http(struct buf *b, const json_t *list)
 	json_array_foreach ((json_t *)(uintptr_t)list, i, e) {
 		buf_printf(
 		    b, "| `%s %s` |", gen_of(e, "method"), gen_of(e, "path"));
-		markdown_put_cell(b, gen_of(e, "owner"));
+		const char *also = gen_of(e, "also");
+		markdown_put_cell(b,
+		    also != NULL
+			? gen_printf("%s, %s", gen_of(e, "owner"), also)
+			: gen_of(e, "owner"));
 		markdown_put_roles(b, json_object_get(e, "roles"));
 		markdown_put_link(b, gen_of(e, "request"));
 		markdown_put_link(b, gen_of(e, "response"));

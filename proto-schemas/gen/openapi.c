@@ -174,6 +174,9 @@ openapi_operation_of(const struct gen *g, json_t *components, const json_t *e)
 	    "description", json_object_get(e, "description"), "x-section",
 	    json_object_get(e, "section"), "x-roles",
 	    json_object_get(e, "roles"));
+	if (gen_of(e, "also") != NULL)
+		(void)json_array_append(
+		    json_object_get(op, "tags"), json_object_get(e, "also"));
 	json_t *parameters = openapi_parameters_of(e);
 	if (json_array_size(parameters) > 0)
 		(void)json_object_set(op, "parameters", parameters);

@@ -10,6 +10,8 @@
 
 /* The user of the nats command line; no row names it. */
 #define OPERATOR "operator"
+/* The service that shows the state of all. */
+#define DISCOVERER "chat-gateway"
 
 /* Subjects; duplicates are dropped when they are written. */
 struct subjects {
@@ -226,7 +228,10 @@ nats_add_self(const char *who, struct nats_rights *out)
 	char *inbox = gen_printf("_INBOX.%s.>", who);
 	nats_add(&out->publish, inbox);
 	nats_add(&out->publish, gen_printf("_INBOX." OPERATOR ".>"));
+	nats_add(&out->publish, gen_printf("_INBOX." DISCOVERER ".>"));
 	nats_add(&out->subscribe, inbox);
+	if (strcmp(who, DISCOVERER) == 0)
+		nats_add(&out->publish, gen_printf("$SRV.STATS"));
 	for (size_t i = 0; i < NELEM(verbs); i++) {
 		nats_add(&out->subscribe, gen_printf("$SRV.%s", verbs[i]));
 		nats_add(

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 80
+#define ROUTES_N 87
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -19,6 +19,7 @@ enum rc routes_put_error(const struct svc_route *r, const struct wire_error *e,
 
 /* chat/ */
 void on_chat(void *app, struct svc_call *c);
+void on_turns_list(void *app, struct svc_call *c);
 void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
 /* agui/ */
@@ -44,7 +45,12 @@ void on_star_client_kick(void *app, struct svc_call *c);
 void on_souls_select(void *app, struct svc_call *c);
 void on_terminals_list(void *app, struct svc_call *c);
 void on_terminals_get(void *app, struct svc_call *c);
+void on_terminals_reports(void *app, struct svc_call *c);
 void on_terminals_invoke(void *app, struct svc_call *c);
+void on_intents_filter(void *app, struct svc_call *c);
+void on_emotion_analyze(void *app, struct svc_call *c);
+void on_emotion_convert(void *app, struct svc_call *c);
+void on_emotion_pad_table(void *app, struct svc_call *c);
 void on_terminals_unbind(void *app, struct svc_call *c);
 void on_terminals_mint(void *app, struct svc_call *c);
 void on_terminals_rotate(void *app, struct svc_call *c);
@@ -63,6 +69,7 @@ void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */
 void on_me(void *app, struct svc_call *c);
+void on_status(void *app, struct svc_call *c);
 void on_user_data_delete(void *app, struct svc_call *c);
 /* runs/ */
 void on_runs_start(void *app, struct svc_call *c);

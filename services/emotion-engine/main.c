@@ -22,10 +22,11 @@ static const struct svc_text route_texts[] = {
 #define RPC(x, X)                                               \
 	WIRE_SUBJECT_##X, NULL, NULL, &wire_##x##_request_desc, \
 	    &wire_##x##_reply_desc, on_##x, WIRE_DEADLINE_MS_##X, NULL, 0
-#define POST(x, X)                                                             \
-	NULL, "POST", WIRE_HTTP_EMOTION_##X, &wire_emotion_##x##_request_desc, \
-	    &wire_emotion_##x##_response_desc, on_##x, 1500, route_texts,      \
-	    NELEM(route_texts)
+#define POST(x, X)                                               \
+	WIRE_SUBJECT_EMOTION_##X, "POST", WIRE_HTTP_EMOTION_##X, \
+	    &wire_emotion_##x##_request_desc,                    \
+	    &wire_emotion_##x##_response_desc, on_##x,           \
+	    WIRE_DEADLINE_MS_EMOTION_##X, route_texts, NELEM(route_texts)
 static const struct svc_route engine_routes[] = {
 	{ "observe", RPC(emotion_observe, EMOTION_OBSERVE) },
 	{ "state", RPC(emotion_state, EMOTION_STATE) },
@@ -36,6 +37,9 @@ static const struct svc_route engine_routes[] = {
 	{ "convert", POST(convert, CONVERT) },
 	{ "pad-table", NULL, "GET", WIRE_HTTP_EMOTION_PAD_TABLE, NULL,
 	    &wire_emotion_pad_table_desc, on_pad_table, 1500, NULL, 0 },
+	{ "pad-table-rpc", WIRE_SUBJECT_EMOTION_PAD_TABLE, NULL, NULL,
+	    &wire_emotion_pad_table_request_desc, &wire_emotion_pad_table_desc,
+	    on_pad_table, WIRE_DEADLINE_MS_EMOTION_PAD_TABLE, NULL, 0 },
 };
 
 static const struct svc_def engine_def = {

@@ -50,12 +50,13 @@ struct orch_conf {
 	int64_t idle_s;
 	int64_t ttl_s;
 	int64_t turns_max;
+	int64_t detail_hours; /* 0: no details of turns */
 	const char *providers;
 	struct otlp_conf otlp;
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (15 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (16 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */

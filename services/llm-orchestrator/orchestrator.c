@@ -77,6 +77,9 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "Asia/Shanghai", 0, 0, "IANA time zone for times in prompts" },
 	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
 	    65536, "concurrent turns, including queued ones" },
+	{ "TURN_DETAIL_HOURS", CONF_INT, CONF_AT(orch_conf, detail_hours), "24",
+	    0, 168,
+	    "hours for which inputs and outputs of turns can be seen; 0: not" },
 	{ "TOOL_PROVIDERS", CONF_STR, CONF_AT(orch_conf, providers),
 	    "mcp-host,alarm-clock,engine-runner", 0, 0,
 	    "services that provide tools, in order of preference; empty: "

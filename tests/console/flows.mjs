@@ -197,6 +197,53 @@ test("without a valid token there is a login over the page, and it continues", a
   await proxy.stop();
 });
 
+test("an operator names the user whose souls are shown", async () => {
+  await api("DELETE", "/v1/users/ada/data");
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  // As with an operator's token, which is of no user.
+  const NO_USER = /^\/v1\/(live|events|identities|engines|star\/|users\/)/;
+  proxy.fault = ({ url, method }) => {
+    if (url === "/v1/me")
+      return { body: { role: "operator", authenticated: true, version: "test" } };
+    return url.startsWith("/v1/") && !NO_USER.test(url) && !/[?&]user_id=/.test(url)
+      ? { status: 400, body: { error: `user_id: must be named: ${method} ${url}` } } : null;
+  };
+  const visitor = await Visitor.open({ url: proxy.url });
+  const { page } = visitor;
+  await page.getByRole("heading", { name: "Choose a user" }).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByLabel("User", { exact: true }).fill("ada");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("First steps").waitFor();
+  await page.getByLabel("Name").fill("Lin");
+  await page.getByRole("button", { name: "Create" }).click();
+  await page.getByText("Without hardware:").waitFor();
+  await page.getByRole("button", { name: "Chat from this browser" }).click();
+  await page.locator("main").getByRole("link", { name: "Chat" }).click();
+  await typed(page, "讲个笑话");
+  await page.locator(".bubble.assistant .facts").waitFor();
+  for (const at of ["soul", "bodies", "memories", "runs", "tools", "settings"]) {
+    await visitor.go(at);
+    await until(async () => !/Loading/.test(await page.locator("main").innerText()), at);
+    assert.deepEqual(await page.locator("main .error").allInnerTexts(), [], at);
+  }
+  const souls = async (user) =>
+    (await api("GET", `/v1/souls?user_id=${user}`)).items.map((s) => s.name);
+  assert.deepEqual([await souls("ada"), await souls("demo-user")], [["Lin"], ["小元"]]);
+  // Another one; the first is offered again.
+  await visitor.go("home");
+  await page.getByRole("button", { name: "Change" }).click();
+  await page.getByRole("button", { name: "ada" }).waitFor();
+  await page.getByLabel("User", { exact: true }).fill("demo-user");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByRole("link", { name: "小元" }).waitFor();
+  await visitor.close();
+  await proxy.stop();
+  await api("DELETE", "/v1/users/ada/data");
+});
+
 test("a cut stream is resumed at its cursor: nothing is missing or doubled", async () => {
   await emptied();
   await withSoul();
@@ -287,6 +334,131 @@ test("a skill is tried by hand, and its outcome is the body's", async () => {
   await fill('{"mode": "on"}');
   await run();
   await page.getByText("done, says the body").first().waitFor();
+  await visitor.close();
+});
+
+test("an alarm is set in words and by time, changed, rings, and is snoozed", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("alarms");
+  await page.getByText("Nothing will ring.").waitFor();
+  const card = page.locator("section.card").last();
+  const set = async (text, when) => {
+    await card.getByLabel("What it reminds of").fill(text);
+    await card.getByLabel("When, in words").fill(when);
+    await card.getByRole("button", { name: "Create" }).click();
+  };
+  // What is ambiguous is an error at its field; what was typed stays.
+  await set("tea", "nine o'clock or so");
+  await card.locator(".wrong[data-for=when]:not(:empty)").waitFor();
+  assert.equal(await card.getByLabel("What it reminds of").inputValue(), "tea");
+  await set("tea", "tomorrow at 7 am");
+  const row = (text) => page.locator("main tbody tr", { hasText: text });
+  await row("tea").getByText("waits").waitFor();
+  await card.getByLabel("What it reminds of").fill("exact");
+  await card.getByLabel("or at this time").fill("2036-01-02T03:04");
+  await card.getByRole("button", { name: "Create" }).click();
+  await row("exact").getByText("once").waitFor();
+  const [first] = (await api("GET", "/v1/alarms")).alarms.filter((a) => a.text === "exact");
+  assert.equal(Date.parse(first.next_at), await page.evaluate(() =>
+    Date.parse("2036-01-02T03:04")));
+  await row("exact").getByText("Change", { exact: true }).click();
+  await row("exact").getByLabel("What it reminds of").fill("changed");
+  await row("exact").getByRole("button", { name: "Save" }).click();
+  await row("changed").waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  // One rings; the page follows by itself.
+  await set("soon", "in 2 seconds");
+  await row("soon").getByText("waits").waitFor();
+  await page.getByLabel(/that have ended/).check();
+  await row("soon").getByRole("button", { name: "In 10 minutes again" }).click();
+  await row("soon").getByText("rings again later").waitFor();
+  await row("soon").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await row("soon").getByText("canceled").first().waitFor();
+  await visitor.close();
+});
+
+test("a sentence is tried without being carried out", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open({ expected: ["400"] });
+  const { page } = visitor;
+  await visitor.go("try");
+  await page.getByLabel("Sentence").fill("讲个笑话，把灯变成绿色，气死我了");
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.getByRole("heading", { name: "Emotion" }).waitFor();
+  assert.match(await page.locator(".sentence mark").innerText(), /灯变成绿色/);
+  assert.match(await page.locator("main").innerText(),
+    /control_light[^]*green[^]*Emotion[^]*anger/);
+  assert.deepEqual(await visitor.axe(), []);
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Save as a test case" }).click();
+  assert.equal((await saved).suggestedFilename(), "case.json");
+  await page.getByText("More:").click();
+  await page.getByLabel("Intent catalog instead").fill("nonsense");
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.locator(".wrong", { hasText: "must be a JSON array" }).waitFor();
+  await page.getByLabel("Intent catalog instead")
+    .fill('[{"id": "tea", "match": {"keywords_any": ["笑话"]}}]');
+  await page.getByRole("button", { name: "Try" }).click();
+  await page.getByRole("heading", { name: "tea" }).waitFor();
+  assert.equal((await api("GET", "/v1/events?types=intent_action,invoke,turn_completed"))
+    .items.filter(({ event }) => event.payload.user_id === "demo-user" &&
+      Date.now() - 1000 * event.meta.timestamp < 5000 &&
+      JSON.stringify(event).includes("笑话")).length, 0);
+  await visitor.close();
+});
+
+test("the services that run are listed, and one that cannot work says why", async () => {
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url });
+  const { page } = visitor;
+  await visitor.go("system");
+  await page.getByText("All can do their work").waitFor();
+  const rows = await page.locator("main tbody tr").allInnerTexts();
+  for (const service of ["chat-gateway", "emotion-engine", "intent-filter", "llm-orchestrator",
+    "memory-worker", "mqtt-bridge", "navigator"])
+    assert.ok(rows.some((row) => row.includes(service)), service);
+  assert.match(rows.find((row) => row.includes("llm-orchestrator")), /language model/);
+  proxy.fault = ({ url }) => url === "/v1/status" ? { body: { version: "1", ok: false,
+    at: new Date().toISOString(), services: [{ name: "mqtt-bridge", version: "2", ready: false,
+      status: "redis is not reachable\n" }] } } : null;
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("redis is not reachable").waitFor();
+  await page.getByText("○ not ready").waitFor();
+  await visitor.close();
+  await proxy.stop();
+});
+
+test("a turn opens to what went into its stages and came out", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("turns");
+  await live(page);
+  await page.getByText("No turns in the last day.").waitFor();
+  await say("turns", "讲个笑话");
+  await say("turns", "把灯变成绿色");
+  const row = (text) => page.locator("main tbody tr", { hasText: text });
+  await row("把灯变成绿色").getByRole("link").waitFor();
+  await row("讲个笑话").getByRole("link").click();
+  const think = page.locator("details", { hasText: "think" });
+  await think.locator("summary").click();
+  assert.match(await think.innerText(), /openai[^]*tokens in[^]*\[user\][^]*我听到你说/);
+  assert.match(await page.locator("section.card").innerText(), /completed[^]*我听到你说：讲个笑话/);
+  assert.deepEqual(await visitor.axe(), []);
+  await visitor.go("turns");
+  await page.getByText("Filter", { exact: true }).first().click();
+  await page.getByLabel("State").selectOption("failed");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByText("No turns in the last day.").waitFor();
+  // All of it goes with the user's data.
+  await emptied();
+  assert.equal((await api("GET", "/v1/turns")).items.length, 0);
   await visitor.close();
 });
 

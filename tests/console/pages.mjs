@@ -2,12 +2,14 @@
 // pages: every page of the console in Chromium, in both languages and themes, empty,
 // full, with many rows and hostile names.
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
 import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
-const PAGES = ["home", "soul", "chat", "bodies", "memories", "runs", "tools", "star",
-  "identities", "audit", "settings"];
+const PAGES = ["home", "soul", "chat", "turns", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
+  "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
+const PICTURES = "build/console/pictures";
 const AT = "2026-01-02T03:04:05Z";
 
 // Axe finds nothing, and the page fits a phone.
@@ -58,7 +60,7 @@ test("no page shows a key instead of its text", async () => {
       await check(visitor, page);
       const text = await visitor.page.locator("body").innerText();
       assert.doesNotMatch(text,
-        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star)\.[a-z]/);
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?)\.[a-z]/);
     }
     await visitor.close();
   }
@@ -98,6 +100,14 @@ const LISTS = {
       at: AT } }] },
   "/v1/memories": { items: [{ memory_id: "m1", soul_id: "s1", text: HOSTILE, type: "fact",
     created_at: AT, superseded_by: "m2" }], next: "n" },
+  "/v1/turns": { items: [{ turn_id: "t1", session_id: "s", terminal_id: HOSTILE,
+    state: "failed", code: "x", started_at: AT, total_ms: 1, user_text: HOSTILE,
+    confirmed: 0, unconfirmed: 1 }], next: "n" },
+  "/v1/alarms": { alarms: [{ alarm_id: "a1", user_id: "u", kind: "action", text: HOSTILE,
+    rule: { kind: "daily", at: "08:00" }, zone: HOSTILE.slice(0, 64), state: "missed",
+    reason: "no_body", occurred_at: AT, last_state: "missed", next_at: AT, attempts: 1,
+    action: { request_text: HOSTILE, intents: [{ intent_id: HOSTILE, confidence: 1,
+      normalized: { skill: HOSTILE } }] }, created_at: AT, updated_at: AT }] },
   "/v1/runs": { items: [{ run_id: "r1", user_id: "u", engine: HOSTILE, mode: "auto",
     title: HOSTILE, state: "failed", attempt: 1, created_at: AT }] },
   "/v1/engines": { items: [{ engine: HOSTILE, places: 1, free: 1, runners: [] }] },
@@ -110,6 +120,9 @@ const LISTS = {
     tool: { name: HOSTILE, server: HOSTILE, tool: HOSTILE, arguments: { x: HOSTILE } } }] },
   "/v1/star/environments": { items: [{ env_id: HOSTILE, members: 1 }], truncated: false,
     agents: 1, environments: 1, humans: 1, hubs: 1 },
+  "/v1/status": { version: HOSTILE.slice(0, 64), at: AT, ok: false, services: [
+    { name: HOSTILE.slice(0, 64), instance: "i", version: HOSTILE.slice(0, 64), ready: false,
+      since: AT, status: HOSTILE }] },
   "/v1/identities": { items: [{ terminal_id: HOSTILE, user_id: HOSTILE, certificate: false,
     revoked: false, created_at: AT, changed_at: AT }] },
   "/v1/events": { items: [{ seq: 1, event: { trace_id: "t", type: "audit", source: "s",
@@ -128,7 +141,7 @@ test("hostile names are text in every column", async () => {
   await visitor.page.evaluate(() => { globalThis.alert = () => { throw Error("run"); }; });
   for (const page of PAGES) {
     await visitor.go(page);
-    if (!["settings", "chat"].includes(page))
+    if (!["settings", "chat", "try"].includes(page))
       await visitor.page.getByText("<img src=x").first().waitFor();
     assert.equal(await visitor.page.locator("main img").count(), 0, page);
     assert.ok(await visitor.fits(), `${page} is too wide`);
@@ -136,6 +149,49 @@ test("hostile names are text in every column", async () => {
       assert.match(await visitor.page.locator("main").innerText(), /‹202E›/);
   }
   await visitor.close();
+  await proxy.stop();
+});
+
+// An hour of a soul: what was said, and when; the rest decays.
+function anHour() {
+  const said = [[55, "joy", 0.5, 0.3, 0.1], [42, "anger", -0.7, 0.4, -0.2],
+    [33, "sadness", -0.2, -0.3, -0.2], [20, "gratitude", 0.6, 0.1, 0.2],
+    [8, "joy", 0.3, 0.2, 0.1]];
+  const at = { p: 0.2, a: 0.1, d: 0.1 };
+  return Array.from({ length: 56 }, (_, i) => 55 - i).map((minute) => {
+    const [, emotion, ...by] = said.find(([m]) => m === minute) ?? [];
+    const delta = { p: by[0] ?? 0, a: by[1] ?? 0, d: by[2] ?? 0 };
+    for (const x of ["p", "a", "d"])
+      at[x] = 0.94 * at[x] + delta[x];
+    return { time: new Date(Date.now() - 60000 * minute).toISOString(), ...at, delta,
+      cause: emotion ? "user_input" : "silence",
+      ...(emotion ? { user_emotion: emotion, intensity: 0.8 } : {}) };
+  });
+}
+
+// For both READMEs, in build/console/pictures; docs/pictures has a copy.
+test("pictures of a soul are made, in both languages and themes", async () => {
+  const proxy = await Proxy.start();
+  const items = anHour();
+  proxy.fault = ({ url }) => url.includes("/emotion/history")
+    ? { body: { items } } : null;
+  mkdirSync(PICTURES, { recursive: true });
+  for (const language of ["en", "zh"]) {
+    await emptied();
+    await withSoul(language === "zh" ? "小元" : "Luna");
+    await api("POST", "/v1/chat", { session_id: "pictures", terminal_id: "terminal-001",
+      inputs: [{ type: "keyboard_text", text: "谢谢你，今天真开心" }] });
+    for (const dark of [false, true]) {
+      const visitor = await Visitor.open({ url: proxy.url, language, dark, at: "#/soul" });
+      await visitor.page.locator(".plot .dot").first().waitFor();
+      await visitor.page.evaluate(() => document.activeElement.blur());
+      const png = await visitor.page.screenshot({ path:
+        `${PICTURES}/soul-${language}-${dark ? "dark" : "light"}.png`,
+      clip: { x: 0, y: 0, width: 1200, height: 640 } });
+      assert.ok(png.length > 10000 && png.length < 150000, `${png.length} bytes`);
+      await visitor.close();
+    }
+  }
   await proxy.stop();
 });
 

@@ -174,4 +174,12 @@ void turn_cancel_start(struct gateway *g, const struct turn_cancel_opts *o);
 enum rc turn_view_put(const struct turn_record *rec, struct str id,
     struct wall now, struct arena *a, struct wire_turn_record *out) RC_CHECK;
 
+/*
+ * turn_detail_reply(g, c, user, id):
+ * End c with a turn of the last day and its details, if the query has detail=1
+ * and there are some.  False: c has not been ended.
+ */
+bool turn_detail_reply(
+    struct gateway *g, struct svc_call *c, struct str user, struct str id);
+
 #endif /* !CHAT_GATEWAY_CHAT_CHAT_TURN_H */

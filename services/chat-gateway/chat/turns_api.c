@@ -266,8 +266,13 @@ void
 on_turns_get(void *app, struct svc_call *c)
 {
 	struct gateway *g = app;
-	struct turn_query *k = turns_find(g, c, svc_call_query(c, "user_id"));
+	struct str id = svc_call_param(c, 0), user;
 
+	/* Details outlive the record. */
+	if (!caller_query_user(g, c, &user) || !gateway_id(c, id, "turn_id") ||
+	    turn_detail_reply(g, c, user, id))
+		return;
+	struct turn_query *k = turns_find(g, c, svc_call_query(c, "user_id"));
 	if (k != NULL &&
 	    (k->rec.state != TURN_STATE_OPEN || turns_query(k) != RC_OK))
 		turns_reply_record(k);

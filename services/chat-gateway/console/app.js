@@ -3,23 +3,27 @@ import { effect, html, scope, signal, untracked } from "./lib/dom.js";
 import { LANGUAGES, language, loadWords, name, setLanguage, t } from "./lib/i18n.js";
 import { setKeys, startKeys } from "./lib/keys.js";
 import { liveGap, liveState, startLive } from "./lib/live.js";
-import { logIn, loginNeeded } from "./lib/net.js";
-import { choose, isOperator, isOwner, isProvisioner, me, soul, souls, startStore }
-  from "./lib/store.js";
+import { actFor, acting, get, logIn, loginNeeded } from "./lib/net.js";
+import { choose, isOperator, isOwner, isProvisioner, me, mustChooseUser, recentUsers,
+  rememberUser, soul, souls, startStore } from "./lib/store.js";
 import { applyTheme } from "./lib/theme.js";
-import { failure } from "./lib/ui.js";
+import { failure, field, form, heading } from "./lib/ui.js";
 
 // name, key after "g", who may use it
 const PAGES = [
   ["home", "h", isOwner],
   ["soul", "s", isOwner],
   ["chat", "c", isOwner],
+  ["turns", "u", isOwner],
   ["bodies", "b", isOwner],
   ["memories", "m", isOwner],
+  ["alarms", "l", isOwner],
+  ["try", "y", isOwner],
   ["runs", "r", isOwner],
   ["tools", "t", isOwner],
   ["star", "e", isOwner],
   ["identities", "i", isProvisioner],
+  ["system", "z", isOperator],
   ["audit", "a", isOperator],
   ["settings", ",", () => true],
 ];
@@ -29,6 +33,7 @@ const route = signal(readRoute());
 const offline = signal(!navigator.onLine);
 const helpShown = signal(false);
 const known = signal(false); // who the caller is
+const unchosen = signal(false); // for whom an operator acts
 let endPage = () => {};
 
 function readRoute() {
@@ -53,8 +58,29 @@ function soulChooser() {
     </select></label>`;
 }
 
+// An operator's token is of no user.
+function userShown() {
+  return () => acting.value && html`<span>${t("user")}: ${name(acting.value)}
+    <button type="button" @click=${() => actFor("")}>${t("user.change")}</button></span>`;
+}
+
+function userPage() {
+  const chosen = async ({ user_id }) => {
+    const id = user_id.trim();
+    await get(`/v1/souls?${new URLSearchParams({ user_id: id })}`);
+    rememberUser(id);
+    actFor(id);
+  };
+  return html`${heading(t("user.choose"))}<section class="card"><p>${t("user.text")}</p>
+    ${form(t("user.use"), field(t("user"), "user_id",
+      { required: true, maxLength: 128, autocomplete: "off" }), chosen)}
+    ${recentUsers().length > 0 && html`<h2>${t("user.recent")}</h2><p class="actions">${
+      recentUsers().map((id) => html`<button type="button"
+        @click=${() => actFor(id)}>${name(id)}</button>`)}</p>`}</section>`;
+}
+
 function top() {
-  return html`<header class="top"><strong>Soul</strong>${soulChooser()}
+  return html`<header class="top"><strong>Soul</strong>${userShown()}${soulChooser()}
     <span class="end" role="status">${() => t(`live.${liveState.value}`)}</span>
     <label><span class="hidden">${t("language")}</span>
       <select id="language" @change=${(e) => setLanguage(e.target.value)}>${
@@ -115,12 +141,17 @@ function help() {
   return dialog;
 }
 
+// Whether a page shows what is a user's.
+const isOfUser = (page) =>
+  PAGES.find(([p]) => p === (DETAILS[page] ?? page))[2] === isOwner;
+
 async function showPage(main, { page, id }) {
   const names = [...PAGES.map(([p]) => p), ...Object.keys(DETAILS)];
   const wanted = names.includes(page) ? page : "home";
   let made;
   try {
-    const module = await import(`./pages/${wanted}.js`);
+    const module = isOfUser(wanted) && unchosen.peek() ? { default: userPage }
+      : await import(`./pages/${wanted}.js`);
     if (route.peek().page !== page || route.peek().id !== id || !main.isConnected)
       return;
     endPage();
@@ -150,6 +181,8 @@ function frame() {
     ${login()}${help()}<p id="announcer" class="hidden" role="status"></p>`;
   effect(() => {
     const { page, id } = route.value;
+    acting.value;
+    unchosen.value;
     if (known.value || page === "settings")
       untracked(() => queueMicrotask(() => showPage(main, { page, id })));
   });
@@ -163,7 +196,11 @@ async function start() {
   addEventListener("online", () => { offline.value = false; });
   addEventListener("offline", () => { offline.value = true; });
   startStore();
-  effect(() => { known.value ||= me.value !== null; });
+  effect(() => {
+    known.value ||= me.value !== null;
+    if (me.value)
+      unchosen.value = mustChooseUser();
+  });
   startLive();
   startKeys((key) => {
     const page = allowed().find(([, k]) => k === key)?.[0];

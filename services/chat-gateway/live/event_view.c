@@ -29,6 +29,8 @@ static const char *const view_user_types[] = {
 	"run_started",
 	"run_ended",
 	"run_asks",
+	"alarm_state",
+	"push_state",
 };
 static const char *const view_tenant_types[] = {
 	"terminal_online",

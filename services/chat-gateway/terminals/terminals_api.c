@@ -252,10 +252,9 @@ on_terminals_list(void *app, struct svc_call *c)
 
 /* A provisioner sees the terminals of its identities, but not their owners. */
 static enum rc
-terminals_read_provisioned(
-    struct gateway *g, struct svc_call *c, struct arena *a, struct terminal *t)
+terminals_read_provisioned(struct gateway *g, struct svc_call *c, struct str id,
+    struct arena *a, struct terminal *t)
 {
-	struct str id = svc_call_param(c, 0);
 	struct credential cr;
 	enum rc rc;
 
@@ -268,10 +267,9 @@ terminals_read_provisioned(
 
 /* Terminals of other users are reported as missing. */
 static enum rc
-terminals_read_visible(struct gateway *g, struct svc_call *c, struct str user,
-    struct arena *a, struct terminal *t)
+terminals_read_of_user(struct gateway *g, struct svc_call *c, struct str id,
+    struct str user, struct arena *a, struct terminal *t)
 {
-	struct str id = svc_call_param(c, 0);
 	enum rc rc = terminal_read(g->state, id, gateway_ttl_ms(g), a, t);
 
 	if (rc == RC_OK &&
@@ -282,30 +280,41 @@ terminals_read_visible(struct gateway *g, struct svc_call *c, struct str user,
 	return rc;
 }
 
-void
-on_terminals_get(void *app, struct svc_call *c)
+bool
+terminal_read_visible(struct gateway *g, struct svc_call *c, struct str id,
+    struct arena *a, struct terminal *t)
 {
-	struct gateway *g = app;
-	struct str id = svc_call_param(c, 0), user;
 	bool by_provisioner = caller_is_provisioner(c);
-	struct wire_terminal rep;
-	struct arena *a;
-	struct terminal t = { 0 };
+	struct str user;
 	enum rc rc;
 
 	if ((!by_provisioner && !caller_query_user(g, c, &user)) ||
 	    !gateway_id(c, id, "terminal_id"))
-		return;
-	a = arena_new(GATEWAY_RECORD_MAX);
-	rc = by_provisioner ? terminals_read_provisioned(g, c, a, &t)
-			    : terminals_read_visible(g, c, user, a, &t);
-	if (rc == RC_OK)
+		return false;
+	rc = by_provisioner ? terminals_read_provisioned(g, c, id, a, t)
+			    : terminals_read_of_user(g, c, id, user, a, t);
+	if (rc != RC_OK)
+		gateway_fail_missing(c, rc, "terminal not found");
+	return rc == RC_OK;
+}
+
+void
+on_terminals_get(void *app, struct svc_call *c)
+{
+	struct str id = svc_call_param(c, 0);
+	struct wire_terminal rep;
+	struct arena *a = arena_new(GATEWAY_RECORD_MAX);
+	struct terminal t = { 0 };
+	enum rc rc = RC_OK;
+
+	bool visible = terminal_read_visible(app, c, id, a, &t);
+	if (visible)
 		rc = terminal_view_put(&t, id, a, svc_call_arena(c), &rep);
 	arena_free(a);
-	if (rc == RC_OK)
+	if (visible && rc == RC_OK)
 		svc_reply(c, &rep);
-	else
-		gateway_fail_missing(c, rc, "terminal not found");
+	else if (visible)
+		gateway_fail(c, rc);
 }
 
 /*
@@ -324,7 +333,7 @@ terminals_unbind_error(
 	if (rc != RC_NOENT)
 		return rc;
 	a = arena_new(GATEWAY_RECORD_MAX);
-	rc = terminals_read_visible(g, c, user, a, &t);
+	rc = terminals_read_of_user(g, c, svc_call_param(c, 0), user, a, &t);
 	arena_free(a);
 	return rc;
 }

@@ -9,6 +9,8 @@
 #include "core/str.h"
 #include "wire/msgs.h"
 
+struct gateway;
+struct svc_call;
 struct terminal;
 
 /*
@@ -19,5 +21,14 @@ struct terminal;
  */
 enum rc terminal_view_put(const struct terminal *t, struct str id,
     struct arena *scratch, struct arena *a, struct wire_terminal *out) RC_CHECK;
+
+/*
+ * terminal_read_visible(g, c, id, a, t):
+ * Read the record of a terminal for c, which names a user in its query, or is a
+ * provisioner, who does not see owners.  One that the caller may not see is
+ * RC_NOENT.  t's strings are in a.  False: c has been ended.
+ */
+bool terminal_read_visible(struct gateway *g, struct svc_call *c, struct str id,
+    struct arena *a, struct terminal *t);
 
 #endif /* !CHAT_GATEWAY_TERMINALS_TERMINALS_API_H */

@@ -19,6 +19,7 @@
 #include "state/soul.h"
 #include "state/star_home.h"
 #include "state/terminal.h"
+#include "state/turn_detail.h"
 #include "state/user_data.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
@@ -199,6 +200,8 @@ user_data_delete(struct user_data *d)
 		rc = user_data_delete_runs(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_alarms(d);
+	if (rc == RC_OK)
+		rc = turn_detail_wipe(d->g->state, d->user);
 	if (rc == RC_OK)
 		rc = user_data_delete_rest(d->g->state, d->user);
 	user_data_audit(d, rc);

@@ -27,6 +27,9 @@
 #define BUSY        "too many catalogs are being made ready"
 #define UNAVAILABLE "/catalog_ref: cannot be read now; send intent_catalog"
 #define NONE        "/catalog_ref/terminal_id: has no catalog"
+#define NO_HASH                                             \
+	"/catalog_ref/hash: is missing; GET /v1/terminals/" \
+	"{terminal_id}/reports has it"
 #define CHANGED                                                               \
 	"/catalog_ref/hash: the catalog has changed; ask again with its new " \
 	"hash"
@@ -294,7 +297,7 @@ catalog_loader_borrow(
 	if (src != NULL && src->catalog != NULL)
 		return src->catalog;
 	/* Of one that is sent the loop finds the text. */
-	if (!req->has_catalog_ref)
+	if (!req->has_catalog_ref || req->catalog_ref.hash.p == NULL)
 		return NULL;
 	return catalog_cache_borrow(l->cache,
 	    (struct catalog_key){ CATALOG_BY_HASH, req->catalog_ref.hash });
@@ -320,6 +323,10 @@ catalog_loader_get(struct catalog_loader *l, struct catalog_request request,
 
 	if (src != NULL && src->catalog != NULL) {
 		fn(arg, request, src->catalog);
+		return;
+	}
+	if (req->has_catalog_ref && req->catalog_ref.hash.p == NULL) {
+		svc_fail(request.call, RC_INVALID, NO_HASH);
 		return;
 	}
 	key = catalog_loader_key(req, &request);

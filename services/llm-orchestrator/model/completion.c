@@ -16,6 +16,7 @@
 #include "tools/approval.h"
 #include "tools/tool_catalog.h"
 #include "tools/tool_set.h"
+#include "turn/turn_detail.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
 #include "turn/unasked.h"
@@ -171,6 +172,7 @@ completion_on_done(void *arg, const struct llm_result *res)
 
 	r->llm = NULL;
 	r->llm_reason = res->reason;
+	turn_detail_completion(r, res);
 	log_trace_set(r->trace.trace_id);
 	if (res->rc != RC_OK) {
 		/* libs/llm has logged the cause. */
@@ -498,6 +500,7 @@ completion_start(struct turn_run *r, const struct turn_action *a)
 	reply_stream_start(r);
 	reply_stream_restart(r, a->may_call && t.ntools > 0);
 	metric_add(r->o->metrics.completions, 1);
+	turn_detail_prompt(r, &chat);
 	if (rc == RC_OK)
 		rc = llm_chat(r->o->llm, &chat, &r->llm);
 	if (rc != RC_OK)

@@ -25,6 +25,7 @@
 #include "tools/run_report.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
+#include "turn/turn_detail.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"
@@ -405,6 +406,7 @@ commit_cancel_pending(struct turn_run *r)
 static void
 commit_end_call(struct turn_run *r, const struct wire_turn_reply *rep)
 {
+	struct turn_detail_record *detail;
 	struct svc_call *c = r->c;
 
 	queue_slot_leave(r);
@@ -418,7 +420,9 @@ commit_end_call(struct turn_run *r, const struct wire_turn_reply *rep)
 	turn_run_stop_timers(r);
 	log_debug("turn.ended", LOG_I("state", rep->state),
 	    LOG_I("ms", mono_diff_ms(clock_mono(), r->start)));
+	detail = turn_detail_take(r, rep);
 	svc_reply(c, rep);
+	turn_detail_store(detail);
 }
 
 static bool

@@ -33,6 +33,7 @@
 #include "state/turn.h"
 #include "tools/provider_table.h"
 #include "tools/tool_set.h"
+#include "turn/turn_detail.h"
 #include "turn/turn_fsm.h"
 #include "wire/msgs.h"
 
@@ -184,6 +185,8 @@ struct turn_run {
 	struct wire_session_approval question;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
+	struct turn_completion completions[TURN_DETAIL_COMPLETIONS_MAX];
+	size_t n_completions;
 	struct loop_timer progress, poll, expire, retry;
 };
 

@@ -67,9 +67,10 @@ filled(const char *path)
 
 /* A request that fails for another reason than the role, were it permitted. */
 static int
-request_route(const struct wire_route *r, const char *token)
+request_route(
+    const struct wire_route *r, const char *service, const char *token)
 {
-	return probe(&(struct probe){ .port = port_of(r->owner),
+	return probe(&(struct probe){ .port = port_of(service),
 			 .from = 31,
 			 .method = r->method,
 			 .path = filled(r->path),
@@ -78,26 +79,35 @@ request_route(const struct wire_route *r, const char *token)
 	    NULL);
 }
 
+static void
+check_roles(const struct wire_route *r, const char *service)
+{
+	int status = request_route(r, service, NULL);
+	size_t k;
+
+	ck_assert_msg(status == 401, "%s of %s: %d", r->name, service, status);
+	for (k = 0; k < NELEM(roles); k++) {
+		if ((r->roles & 1U << roles[k].role) != 0)
+			continue;
+		status = request_route(r, service, lock_token(roles[k].who));
+		ck_assert_msg(status == 403, "%s of %s as %s: %d", r->name,
+		    service, lock_token(roles[k].who), status);
+	}
+}
+
 TEST_T(each_role_may_call_its_routes_only, 60)
 {
 	struct client o = load_prepare(&stack);
 	struct load *n = load_begin(&o);
 	const struct wire_route *r;
-	size_t i, k;
-	int status;
+	size_t i;
 
 	for (i = 0; i < wire_routes_n; i++) {
 		r = &wire_routes[i];
 		ck_assert_uint_ne(r->roles, 0);
-		status = request_route(r, NULL);
-		ck_assert_msg(status == 401, "%s: %d", r->name, status);
-		for (k = 0; k < NELEM(roles); k++) {
-			if ((r->roles & 1U << roles[k].role) != 0)
-				continue;
-			status = request_route(r, lock_token(roles[k].who));
-			ck_assert_msg(status == 403, "%s as %s: %d", r->name,
-			    lock_token(roles[k].who), status);
-		}
+		check_roles(r, r->owner);
+		if (r->also != NULL)
+			check_roles(r, r->also);
 	}
 	load_end(n, NULL);
 }

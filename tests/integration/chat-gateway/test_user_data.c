@@ -16,6 +16,7 @@
 #include "state/speech.h"
 #include "state/star_home.h"
 #include "state/turn.h"
+#include "state/turn_detail.h"
 #include "testkit/gateway_fixture.h"
 #include "testkit/run_fixture.h"
 
@@ -308,6 +309,11 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 	put_cycle(b, soul);
 	put_alarms(b);
 	put_evolution(b, soul);
+	ck_assert_int_eq(
+	    turn_detail_put(b->db.s,
+		&(struct turn_detail){ STR("ann"), STR("turn_9"), clock_wall(),
+		    3600 * 1000, STR("secret"), STR("secret") }),
+	    RC_OK);
 }
 
 static bool

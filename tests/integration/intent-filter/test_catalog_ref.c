@@ -107,6 +107,10 @@ TEST_T(a_catalog_is_found_by_its_hash, 60)
 	ck_assert_int_eq(
 	    ref_test_counter(&n, "soul_intent_catalog_reads_total"), 1);
 
+	ref_test_expect(&n,
+	    "{\"command\":\"开灯\",\"catalog_ref\":{\"terminal_id\":\"t1\"}}",
+	    400, "\"/catalog_ref/hash: is missing; ");
+
 	/* The record has another catalog by now. */
 	ref_test_expect(&n, REFERENCE("t1", "h2"), 409,
 	    "\"/catalog_ref/hash: the catalog has");

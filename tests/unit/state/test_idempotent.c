@@ -19,7 +19,7 @@ static const struct state_script *const others[] = {
 	/* The same claims last for longer. */
 	&script_alarm_due_extend,
 	/* What is deleted already is not deleted. */
-	&script_alarm_wipe,
+	&script_alarm_wipe, &script_turn_detail_wipe,
 	/* A push is counted a single time. */
 	&script_speech_count,
 	/* It sets the same values. */

@@ -6,10 +6,13 @@
 import { signal } from "./dom.js";
 
 const KEY = "soul.token";
+const USER = "soul.user";
 
 export const token = signal(readToken());
 // An error of a request without a valid token; null: none.
 export const loginNeeded = signal(null);
+// The user for whom an operator's requests are; "": none is named.
+export const acting = signal(sessionStorage.getItem(USER) ?? "");
 // What the server's clock is ahead, ms.
 export let clockAhead = 0;
 
@@ -27,8 +30,27 @@ export function logIn(text, stay) {
   localStorage.removeItem(KEY);
   if (text)
     (stay ? localStorage : sessionStorage).setItem(KEY, text);
+  actFor("");
   token.value = text;
   loginNeeded.value = null;
+}
+
+export function actFor(user) {
+  sessionStorage.setItem(USER, user);
+  acting.value = user;
+}
+
+// Routes that are of no user, or whose path names one.
+const OF_NO_USER = /^\/v1\/(me$|events|live|identities|users\/|engines|star\/|status|audit)/;
+
+// A request in the name of the user for whom an operator acts.
+function forUser(method, path, body) {
+  const user = acting.peek();
+  // An identity's user_id is a limit of the identity.
+  if (!user || OF_NO_USER.test(path) || (method === "POST" && path === "/v1/terminals"))
+    return [path, body];
+  return [`${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ user_id: user })}`,
+    body === undefined ? undefined : { user_id: user, ...body }];
 }
 
 // What a request failed with: text is the server's.
@@ -54,15 +76,16 @@ function headers(more) {
 
 async function send(method, path, body, more, abort) {
   const sent = token.peek();
+  const [url, content] = forUser(method, path, body);
   let response;
   try {
-    response = await fetch(path, {
+    response = await fetch(url, {
       method,
       headers: headers({
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),
         ...more,
       }),
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: content === undefined ? undefined : JSON.stringify(content),
       signal: abort,
       cache: "no-store",
       credentials: "omit",

@@ -1,8 +1,9 @@
 // store: what several pages share: the caller, the souls, the bodies, the choice.
 import { effect, scope, signal } from "./dom.js";
-import { get, loginNeeded, randomId, token } from "./net.js";
+import { acting, get, loginNeeded, randomId, token } from "./net.js";
 
 const SOUL = "soul.chosen";
+const USERS = "soul.users";
 const SESSIONS = "soul.sessions";
 
 export const me = signal(null); // what GET /v1/me says; null: not known yet
@@ -32,7 +33,7 @@ export async function loadSouls() {
 export async function loadMe() {
   try {
     me.value = await get("/v1/me");
-    if (isOwner())
+    if (isOwner() && user())
       loadSouls();
   } catch (error) {
     soulsError.value = error;
@@ -47,6 +48,18 @@ export const isOperator = () => role() === "operator";
 export const isOwner = () => ["owner", "operator"].includes(role());
 export const isProvisioner = () => ["provisioner", "operator"].includes(role());
 
+// Whose souls are shown; "": an operator has not chosen yet.
+export const user = () => acting.value || (me.value?.user_id ?? "");
+export const mustChooseUser = () => isOperator() && !user();
+
+// Users for whom this browser has acted, the newest first.
+export const recentUsers = () => JSON.parse(localStorage.getItem(USERS) ?? "[]");
+
+export function rememberUser(id) {
+  localStorage.setItem(USERS,
+    JSON.stringify([id, ...recentUsers().filter((u) => u !== id)].slice(0, 20)));
+}
+
 export function startStore() {
   scope(() => effect(() => {
     token.value;
@@ -55,6 +68,14 @@ export function startStore() {
     me.value = null;
     souls.value = null;
     loadMe();
+  }));
+  scope(() => effect(() => {
+    acting.value;
+    if (!me.peek())
+      return;
+    souls.value = null;
+    if (acting.peek())
+      loadSouls();
   }));
 }
 

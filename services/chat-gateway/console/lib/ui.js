@@ -227,6 +227,14 @@ export function meter(label, value, min, max, shown) {
 export const time = (at) => at
   ? html`<time datetime=${at} title=${at}>${clock(at)}</time>` : "–";
 
+export function download(text, file) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  link.download = file;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 // State with a sign, not by colour alone.
 export const state = (good, text) => html`<span class=${good ? "good" : "bad"}>${
   good ? "● " : "○ "}${text}</span>`;

@@ -3,20 +3,12 @@ import { html, signal } from "../lib/dom.js";
 import { name, t } from "../lib/i18n.js";
 import { onLive } from "../lib/live.js";
 import { call, get, getText, query } from "../lib/net.js";
-import { me, soul, souls } from "../lib/store.js";
-import { action, announce, confirmed, failure, field, form, heading, json, loaded, resource,
+import { soul, souls, user } from "../lib/store.js";
+import { action, announce, confirmed, download, field, form, heading, json, loaded, resource,
   table, time } from "../lib/ui.js";
 
-function download(text, file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-ndjson" }));
-  link.download = file;
-  link.click();
-  URL.revokeObjectURL(link.href);
-}
-
 function profile() {
-  const path = `/v1/users/${encodeURIComponent(me.peek().user_id)}/profile`;
+  const path = `/v1/users/${encodeURIComponent(user())}/profile`;
   const stored = resource(() => get(path));
   const add = async ({ key, value }) => {
     await call("PATCH", path, { user_profile: { [key]: value || null } });
@@ -90,5 +82,5 @@ export default function memories() {
       ${() => next.value && action(t("more"), load)}`)}
     <p class="actions">${action(t("export"), save)}
       ${action(t("memory.all"), forgetAll, { danger: true })}</p></section>`}
-    ${() => me.value?.user_id ? profile() : failure(null)}`;
+    ${() => user() && profile()}`;
 }

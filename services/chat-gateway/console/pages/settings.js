@@ -3,7 +3,7 @@ import { html } from "../lib/dom.js";
 import { LANGUAGES, clock, language, name, setLanguage, t } from "../lib/i18n.js";
 import { keysOn, setKeys } from "../lib/keys.js";
 import { call, logIn, loginNeeded, Failure, token } from "../lib/net.js";
-import { me } from "../lib/store.js";
+import { isOwner, me, user } from "../lib/store.js";
 import { setTheme, theme } from "../lib/theme.js";
 import { action, announce, confirmed, heading } from "../lib/ui.js";
 
@@ -22,10 +22,10 @@ export default function settings() {
       loginNeeded.value = new Failure(401);
   };
   const erase = async () => {
-    const { user_id } = me.peek();
-    if (!await confirmed(t("erase?", { name: name(user_id) }), user_id))
+    const id = user();
+    if (!await confirmed(t("erase?", { name: name(id) }), id))
       return;
-    await call("DELETE", `/v1/users/${encodeURIComponent(user_id)}/data`);
+    await call("DELETE", `/v1/users/${encodeURIComponent(id)}/data`);
     announce(t("deleted"));
   };
   return html`${heading(t("page.settings"))}<section class="card"><h2>${t("account")}</h2>
@@ -42,6 +42,6 @@ export default function settings() {
     <p><input type="checkbox" id="set-keys" .checked=${() => keysOn.value}
       @change=${(e) => setKeys(e.target.checked)}>
       <label for="set-keys">${t("keys.on")}</label></p></section>
-    ${() => me.value?.user_id && html`<section class="card"><h2>${t("erase.title")}</h2>
+    ${() => isOwner() && user() && html`<section class="card"><h2>${t("erase.title")}</h2>
       <p>${t("erase.text")}</p>${action(t("erase"), erase, { danger: true })}</section>`}`;
 }
