@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 80
+#define ROUTES_N 85
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -105,6 +105,12 @@ void on_terminals_speak(void *app, struct svc_call *c);
 void on_users_speak(void *app, struct svc_call *c);
 void on_terminals_notice(void *app, struct svc_call *c);
 void on_pushes_get(void *app, struct svc_call *c);
+/* webhooks/ */
+void on_webhooks_list(void *app, struct svc_call *c);
+void on_webhooks_create(void *app, struct svc_call *c);
+void on_webhooks_get(void *app, struct svc_call *c);
+void on_webhooks_delete(void *app, struct svc_call *c);
+void on_webhooks_redeliver(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 /* live/ */

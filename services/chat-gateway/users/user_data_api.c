@@ -20,6 +20,7 @@
 #include "state/star_home.h"
 #include "state/terminal.h"
 #include "state/user_data.h"
+#include "state/webhook.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -166,6 +167,23 @@ user_data_delete_alarms(struct user_data *d)
 	return rc;
 }
 
+static enum rc
+user_data_delete_webhooks(struct user_data *d)
+{
+	struct webhook_listed *list;
+	size_t i, n;
+	enum rc rc = webhook_list(d->g->state, d->user, d->a, &list, &n);
+
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		rc = webhook_delete(
+		    d->g->state, &(struct webhook_key){ d->user, list[i].id });
+		d->n.webhooks += rc == RC_OK;
+		if (rc == RC_NOENT)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
 /* ---- the route ---- */
 
 static void
@@ -199,6 +217,8 @@ user_data_delete(struct user_data *d)
 		rc = user_data_delete_runs(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_alarms(d);
+	if (rc == RC_OK)
+		rc = user_data_delete_webhooks(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_rest(d->g->state, d->user);
 	user_data_audit(d, rc);
