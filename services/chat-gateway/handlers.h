@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 85
+#define ROUTES_N 86
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -23,6 +23,8 @@ void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
 /* agui/ */
 void on_agui_run(void *app, struct svc_call *c);
+/* soul_mcp/ */
+void on_soul_mcp(void *app, struct svc_call *c);
 /* openai/ */
 void on_openai_chat(void *app, struct svc_call *c);
 void on_openai_models(void *app, struct svc_call *c);

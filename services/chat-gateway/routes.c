@@ -69,6 +69,13 @@ const struct svc_route routes[ROUTES_N] = {
 	    .reply = &wire_agui_event_desc,
 	    .fn = on_agui_run,
 	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+	{ .name = "souls_mcp",
+	    .method = "POST",
+	    .path = WIRE_HTTP_SOULS_MCP,
+	    .request = &wire_soul_mcp_request_desc,
+	    .reply = &wire_soul_mcp_response_desc,
+	    .fn = on_soul_mcp,
+	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
 	BARE("openai_models", "GET", WIRE_HTTP_OPENAI_MODELS, openai_model_list,
 	    on_openai_models),
 	BARE(
