@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -363,6 +363,75 @@ test("a receiver that was down gets signed events in order", async () => {
   receiver.closeAllConnections();
   assert.deepEqual(got.map((e) => e.payload.turn_id), said);
 });
+
+// ---- the clients in docs/clients ----
+
+const PATHS = readFileSync("proto-schemas/openapi.yaml", "utf8")
+  .match(/^ {2}"?\/v1\/[^:"]*/gm)
+  .map((p) => new RegExp(`^${p.trim().replace(/^"/, "")
+    .replace(/\{[^}]*\}/g, "[^/]+")}$`));
+
+// A way to the gateway that cuts each of the first n streams after an event, and
+// fails for a request that openapi.yaml does not have.
+async function cutting(n, use) {
+  const unknown = [];
+  const s = createServer(async (q, r) => {
+    const path = new URL(q.url, "http://x").pathname;
+    if (!PATHS.some((p) => p.test(path)))
+      unknown.push(path);
+    const to = request(url("CHAT_GATEWAY", q.url),
+      { method: q.method, headers: q.headers }, (from) => {
+        r.writeHead(from.statusCode, from.headers);
+        from.on("data", (chunk) => {
+          r.write(chunk);
+          if (/event-stream/.test(from.headers["content-type"]) && n-- > 0)
+            setTimeout(() => r.destroy(), 20);
+        });
+        from.on("end", () => r.end());
+        r.on("close", () => to.destroy());
+      });
+    to.on("error", () => r.destroy());
+    q.pipe(to);
+  });
+  const port = await freePort();
+  s.listen(port, "127.0.0.1");
+  try {
+    await use(`http://127.0.0.1:${port}`);
+  } finally {
+    s.close();
+    s.closeAllConnections();
+  }
+  assert.deepEqual(unknown, []);
+}
+
+for (const [name, command] of [["Python", ["python3", "docs/clients/soul.py"]],
+  ["JavaScript", ["node", "docs/clients/soul.mjs"]]]) {
+  const run = async (to, ...args) => (await promisify(execFile)(command[0],
+    [command[1], ...args], { env: { ...process.env, SOUL_URL: to },
+      timeout: 60000 })).stdout.trim();
+  test(`the ${name} client resumes a reply that is cut`, async () => {
+    await cutting(2, async (to) => {
+      assert.match(await run(to, "chat", "说说今天的天气"), /说说今天的天气/);
+    });
+  });
+  test(`the ${name} client gets events, speaks, and sets alarms`, async () => {
+    await cutting(1, async (to) => {
+      const live = spawn(command[0], [command[1], "live", "turn_completed"],
+        { env: { ...process.env, SOUL_URL: to } });
+      let out = "";
+      live.stdout.on("data", (chunk) => { out += chunk; });
+      await until("two events, of two streams", async () => {
+        await run(to, "chat", "你好");
+        return out.split("\n").length > 2;
+      });
+      live.kill();
+      assert.match(out, /^\d+ \{.*"turn_completed"/);
+      assert.match(await run(to, "say", "茶好了"), /./);
+      const id = await run(to, "alarms", "明天早上九点", "开会");
+      assert.match(await run(to, "alarms"), new RegExp(`${id}.*开会`));
+    });
+  });
+}
 
 // ---- the run ----
 
