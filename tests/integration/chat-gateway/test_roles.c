@@ -80,7 +80,7 @@ TEST(only_listed_roles_are_authorized)
 			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
-	ck_assert_uint_eq(n, 80);
+	ck_assert_uint_eq(n, 86);
 	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
@@ -122,7 +122,7 @@ TEST(callers_cannot_name_another_user)
 			    request_body(r), "403 user_id: is ");
 		}
 	}
-	ck_assert_uint_eq(n, 74);
+	ck_assert_uint_eq(n, 80);
 	gateway_fixture_stop(&b);
 }
 
