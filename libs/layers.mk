@@ -60,7 +60,7 @@ LDLIBS_ws    := -lwslay
 
 USES_intent-filter    := alarm core rx wire zh state svc
 USES_emotion-engine   := core wire bus state persona svc
-USES_chat-gateway     := core fcmp wire auth bus state persona tool httpd svc
+USES_chat-gateway     := core fcmp wire auth bus state persona tool httpc httpd svc
 USES_llm-orchestrator := alarm core fcmp wire bus state persona llm otlp tool svc
 USES_memory-worker    := core wire bus state search httpc llm svc work
 USES_mqtt-bridge      := core wire bus state terminal mqtt svc
@@ -69,7 +69,7 @@ USES_alarm-clock      := core wire bus state zh alarm tool svc
 USES_body-sim         := core rx wire mqtt svc
 USES_star-hub         := core wire auth bus state terminal http ws otlp svc
 USES_engine-runner    := core fcmp wire bus state tool procsup http httpc svc
-USES_mcp-host         := core wire bus state procsup search tool http httpc svc
+USES_mcp-host         := core wire auth bus state procsup search tool http httpc svc
 USES_navigator        := core wire bus state search persona llm svc
 
 # Programs in a folder of the service whose sources they share: folder, then
@@ -79,11 +79,13 @@ USES_broker-plugin := core
 USES_trainer       := core wire
 
 FOREIGN_intent-filter := utf8proc.h
+FOREIGN_chat-gateway  := openssl/
 FOREIGN_star-hub      := openssl/
 FOREIGN_engine-runner := openssl/
 FOREIGN_mcp-host      := openssl/
 FOREIGN_broker-plugin := mosquitto.h mosquitto_broker.h mosquitto_plugin.h
 PKG_intent-filter     := libutf8proc
+PKG_chat-gateway      := libcrypto
 PKG_star-hub          := libcrypto
 PKG_engine-runner     := libcrypto
 PKG_mcp-host          := libcrypto

@@ -13,7 +13,7 @@
 #   make test-engines            real coding engines, from npm
 #   make test-language           accuracy per phenomenon of tests/language
 #   make test-mcp                real MCP servers, from npm
-#   make test-doors              OpenAI's and AG-UI's clients, from npm
+#   make test-doors              clients of all protocols, from npm
 #   J=1                          one program at a time
 #   make test-compose            images and docker compose
 

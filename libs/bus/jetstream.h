@@ -121,9 +121,10 @@ enum rc bus_consume(struct bus *b, const struct bus_consumer *c) RC_CHECK;
 
 /* Metadata of a consumer's delivery. */
 struct bus_delivery {
-	int64_t delivered; /* number of this delivery: 1 for the first */
-	int64_t seq;       /* sequence number in the stream */
-	int64_t pending;   /* messages after it, not delivered yet */
+	int64_t delivered;  /* number of this delivery: 1 for the first */
+	int64_t seq;        /* sequence number in the stream */
+	int64_t pending;    /* messages after it, not delivered yet */
+	struct wall stored; /* when the stream got it, by the server's clock */
 };
 
 /* bus_msg_delivery(m, d): False if m did not come from a consumer. */

@@ -281,6 +281,7 @@ bus_ack_subject_parse(struct str subject, struct bus_delivery *d)
 	struct str t[ACK_TOKENS_V2], rest = subject;
 	struct bus_delivery r;
 	size_t n = 0, at;
+	int64_t ns;
 
 	while (rest.p != NULL && n < ACK_TOKENS_V2)
 		t[n++] = str_split(&rest, '.');
@@ -290,8 +291,10 @@ bus_ack_subject_parse(struct str subject, struct bus_delivery *d)
 	at = n == ACK_TOKENS_V1 ? 4 : 6;
 	if (str_to_i64(t[at], 1, INT64_MAX, &r.delivered) != RC_OK ||
 	    str_to_i64(t[at + 1], 1, INT64_MAX, &r.seq) != RC_OK ||
+	    str_to_i64(t[at + 3], 0, INT64_MAX, &ns) != RC_OK ||
 	    str_to_i64(t[at + 4], 0, INT64_MAX, &r.pending) != RC_OK)
 		return RC_INVALID;
+	r.stored.ms = ns / NS_PER_MS;
 	*d = r;
 	return RC_OK;
 }

@@ -406,6 +406,32 @@
 #define KEY_NAV_DUE   "soul:nav:{#}:due:1"
 #define KEY_MIND_LINK "soul:link:{#}:%:%:1"
 #define NAV_TTL_MS    2592000000
+
+/*
+ * Webhooks.  Hash, of a user: id: "<created, ms> <types>\n<webhook_record>";
+ * types are "*", or each with a comma before and after it.  Of a webhook: hash:
+ * tries (of the event that is next), at (ms; the newest attempt), status (its;
+ * 0: no response), error, dropped (events); sorted sets: events that wait, and
+ * that were given up, by their numbers in SOUL_EVENTS.  Sorted set, of each
+ * bucket: user:id (tokens) by when an event is to be sent (ms), or its claim
+ * ends.
+ */
+#define KEY_USER_WEBHOOKS_PRE  "soul:user:"
+#define KEY_USER_WEBHOOKS_POST ":webhooks:1"
+#define KEY_USER_WEBHOOKS      "soul:user:{#}:%:webhooks:1"
+#define KEY_WEBHOOK_PRE        "soul:webhook:"
+#define KEY_WEBHOOK_POST       ":1"
+#define KEY_WEBHOOK            KEY_WEBHOOK_PRE "{#}:%:%" KEY_WEBHOOK_POST
+#define KEY_WEBHOOK_QUEUE_POST ":queue:1"
+#define KEY_WEBHOOK_QUEUE      KEY_WEBHOOK_PRE "{#}:%:%" KEY_WEBHOOK_QUEUE_POST
+#define KEY_WEBHOOK_DEAD_POST  ":dead:1"
+#define KEY_WEBHOOK_DEAD       KEY_WEBHOOK_PRE "{#}:%:%" KEY_WEBHOOK_DEAD_POST
+#define KEY_WEBHOOKS_DUE       "soul:webhooks:{#}:due:1"
+/* Events that wait for a webhook, or were given up: the oldest are removed. */
+#define WEBHOOK_QUEUE_MAX 10000
+#define WEBHOOK_DEAD_MAX  1000
+/* Events of a claim. */
+#define WEBHOOK_BATCH 16
 /* Triggers of cycles; of several that wait the highest counts. */
 #define NAV_TRIGGER_IDLE    1
 #define NAV_TRIGGER_RESULT  2

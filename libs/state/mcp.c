@@ -70,7 +70,7 @@ mcp_put(struct state *s, const char *key, struct str user,
 {
 	struct script_call c;
 
-	call_begin(&c, &script_mcp_entry_put);
+	call_begin(&c, &script_user_entry_put);
 	call_key(&c, key, user, STR_NONE);
 	call_text(&c, entry[0], MCP_FIELD_MAX);
 	call_text(&c, entry[1], MCP_SERVER_JSON_MAX);

@@ -430,8 +430,23 @@ svc_call_param(const struct svc_call *c, size_t i)
 {
 	if (c->http == NULL)
 		return (struct str){ 0 };
+	if (c->form != NULL)
+		return c->form->param;
 	return access_full_id(c, route_placeholder(c->endpoint->route, i),
 	    httpd_req_param(c->http, i));
+}
+
+static struct str
+form_query(const struct svc_form *f, const char *name)
+{
+	const struct svc_form_query *q = f->query;
+
+	if (strcmp(name, "user_id") == 0)
+		return f->user_id;
+	for (; q != NULL && q->name != NULL; q++)
+		if (strcmp(name, q->name) == 0)
+			return q->value;
+	return (struct str){ 0 };
 }
 
 struct str
@@ -439,13 +454,18 @@ svc_call_query(struct svc_call *c, const char *name)
 {
 	if (c->http == NULL)
 		return (struct str){ 0 };
+	if (c->form != NULL)
+		return form_query(c->form, name);
 	return access_full_id(c, str_of(name), httpd_req_query(c->http, name));
 }
 
 bool
 svc_call_has_query(struct svc_call *c, const char *name)
 {
-	return c->http != NULL && httpd_req_query(c->http, name).p != NULL;
+	return c->http != NULL &&
+	    (c->form != NULL ? form_query(c->form, name)
+			     : httpd_req_query(c->http, name))
+		.p != NULL;
 }
 /* ---- users and tenants: <tenant>/<user> ---- */
 

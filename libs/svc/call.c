@@ -43,6 +43,7 @@ svc_call_init(
 	c->to_loop = false;
 	c->streaming = false;
 	c->authenticated = false;
+	c->form = NULL;
 	c->check = NULL;
 	c->start = start;
 }
@@ -108,6 +109,12 @@ call_free(struct svc_call *c)
 	svc_drain_step(s);
 }
 
+void
+svc_call_as(struct svc_call *c, const struct svc_form *f)
+{
+	c->form = f;
+}
+
 /* How a call ended; text is NULL unless it failed. */
 struct call_outcome {
 	enum rc rc;
@@ -141,6 +148,20 @@ call_end(struct svc_call *c, struct call_outcome o, struct str body)
 	call_free(c);
 }
 
+/* The same in the form of the call, if it has one. */
+static void
+call_end_as(struct svc_call *c, struct call_outcome o, struct str body)
+{
+	struct buf out = BUF_INIT(HTTPD_RESPONSE_MAX);
+
+	if (c->form != NULL) {
+		o.status = c->form->put(c->form->arg, o.status, body, &out);
+		body = buf_str(&out);
+	}
+	call_end(c, o, body);
+	buf_free(&out);
+}
+
 static void
 call_fail(struct svc_call *c, struct call_outcome o, const char *code,
     const char *reason)
@@ -154,7 +175,7 @@ call_fail(struct svc_call *c, struct call_outcome o, const char *code,
 	struct wire_err err = { "", "" };
 	enum rc rc = RC_NOENT;
 
-	if (def->put_error != NULL && c->http != NULL)
+	if (def->put_error != NULL && c->http != NULL && c->form == NULL)
 		rc = def->put_error(c->endpoint->route, &msg, o.status, &out);
 	if (rc != RC_OK) {
 		buf_reset(&out);
@@ -163,7 +184,7 @@ call_fail(struct svc_call *c, struct call_outcome o, const char *code,
 	if (rc != RC_OK)
 		log_error("svc.error_invalid", LOG_S("path", err.path),
 		    LOG_S("why", err.why));
-	call_end(c, o, buf_str(&out));
+	call_end_as(c, o, buf_str(&out));
 	buf_free(&out);
 }
 
@@ -212,7 +233,8 @@ svc_stream_end(struct svc_call *c, enum rc rc)
 enum rc
 svc_encode(const struct svc_call *c, const void *msg, struct buf *out)
 {
-	const struct svc_route *r = c->endpoint->route;
+	const struct svc_route *r =
+	    c->form != NULL ? c->form->route : c->endpoint->route;
 	struct wire_err err;
 	enum rc rc;
 
@@ -254,7 +276,7 @@ svc_done(struct svc_call *c)
 void
 svc_reply_encoded(struct svc_call *c, struct str json)
 {
-	call_end(c, (struct call_outcome){ RC_OK, 200, NULL }, json);
+	call_end_as(c, (struct call_outcome){ RC_OK, 200, NULL }, json);
 }
 
 static void
@@ -263,7 +285,7 @@ call_reply(struct svc_call *c, int status, const void *msg)
 	struct buf out;
 
 	if (svc_encode(c, msg, &out) == RC_OK)
-		call_end(c, (struct call_outcome){ RC_OK, status, NULL },
+		call_end_as(c, (struct call_outcome){ RC_OK, status, NULL },
 		    buf_str(&out));
 	else
 		svc_fail(c, RC_BUG, "the reply could not be encoded");
@@ -608,7 +630,7 @@ svc_call_to_loop(struct svc_call *c)
 const void *
 svc_call_request(const struct svc_call *c)
 {
-	return c->request;
+	return c->form != NULL ? c->form->request : c->request;
 }
 
 void
@@ -632,8 +654,9 @@ svc_call_body(const struct svc_call *c)
 struct str
 svc_call_header(const struct svc_call *c, const char *name)
 {
-	return c->http != NULL ? httpd_req_header(c->http, name)
-			       : (struct str){ 0 };
+	return c->http != NULL && c->form == NULL
+	    ? httpd_req_header(c->http, name)
+	    : (struct str){ 0 };
 }
 
 enum rc

@@ -269,6 +269,35 @@ void svc_end_unusable(void *s);
 void svc_hold(struct svc *s);
 void svc_release(struct svc *s);
 
+/*
+ * A call that is answered as another route would, in another form: for
+ * protocols that carry many requests over one route.
+ */
+struct svc_form {
+	const struct svc_route *route; /* schemas of the reply */
+	const void *request;           /* of route->request, or NULL */
+	struct str param;              /* the only one of its path */
+	struct str user_id;            /* as a query parameter; full */
+	/* Others; a name of NULL ends them. */
+	const struct svc_form_query {
+		const char *name;
+		struct str value;
+	} * query;
+	/*
+	 * Append the response that stands for json, with which the route has
+	 * ended, to out; its status.
+	 */
+	int (*put)(void *arg, int status, struct str json, struct buf *out);
+	void *arg;
+};
+
+/*
+ * svc_call_as(c, f):
+ * From now on c is of f's route: request, path, query, no headers; f lives as
+ * long as c.  The caller has checked access.  Over HTTP only.
+ */
+void svc_call_as(struct svc_call *c, const struct svc_form *f);
+
 /* The decoded request (NULL without a schema), valid until the call ends. */
 const void *svc_call_request(const struct svc_call *c);
 

@@ -240,6 +240,7 @@ struct svc_call {
 	bool streaming;     /* the response has begun, over HTTP */
 	bool authenticated; /* caller is set */
 	struct auth_caller caller;
+	const struct svc_form *form; /* NULL: that of its route */
 	struct stream_check *check; /* NULL: no check of its token is pending */
 };
 

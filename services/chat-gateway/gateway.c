@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "auth/auth.h"
+#include "auth/secret_box.h"
 #include "console_files.h"
 #include "core/arena.h"
 #include "core/buf.h"
@@ -26,11 +27,49 @@
 #include "streams/event_follower.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
+#include "webhooks/webhooks.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
 #define ERROR_TEXT_MAX       1024
 #define CREDENTIAL_ARENA_MAX 4096
+
+const struct conf_opt gateway_opts[GATEWAY_OPTS_N] = {
+	{ "REDIS_URL", CONF_URL, CONF_AT(gateway_conf, redis_url),
+	    "redis://127.0.0.1:6379", 0, 0, "Redis URL, with its password" },
+	STATE_CONF_OPTS(gateway_conf, redis),
+	{ "REDIS_TIMEOUT_MS", CONF_INT, CONF_AT(gateway_conf, redis_timeout_ms),
+	    "1000", 10, 10000, "timeout of a Redis command, ms" },
+	{ "USER_ID", CONF_STR, CONF_AT(gateway_conf, user_id), "demo-user", 0,
+	    0, "user_id of requests that have none" },
+	{ "SKILL_SNAPSHOT_TTL_SECONDS", CONF_INT,
+	    CONF_AT(gateway_conf, snapshot_ttl_s), "60", 1, 86400,
+	    "time without a heartbeat after which a body is offline, s" },
+	{ "SOUL_AUTO_CREATE", CONF_BOOL,
+	    CONF_AT(gateway_conf, soul_auto_create), "off", 0, 0,
+	    "create a soul for a body that chats without one" },
+	{ "SOUL_DEFAULT_MBTI", CONF_STR, CONF_AT(gateway_conf, default_mbti),
+	    "INTJ", 0, 0, "MBTI type of automatically created souls" },
+	{ "SOUL_MODEL", CONF_STR, CONF_AT(gateway_conf, model),
+	    "persona-pad-v3", 0, 0,
+	    "emotion model of new souls: persona-pad-v3 or persona-pad-v2" },
+	{ "CONSOLE", CONF_BOOL, CONF_AT(gateway_conf, console), "on", 0, 0,
+	    "serve the console at /" },
+	{ "SECRETS_KEY", CONF_SECRET, CONF_AT(gateway_conf, secrets_key), "", 0,
+	    0,
+	    "keys that encrypt the secrets of webhooks, name:key[,name:key]; "
+	    "the first encrypts, each is 32 bytes in base64url or "
+	    "hexadecimal; empty: there are no webhooks" },
+	{ "WEBHOOK_ALLOW_PRIVATE", CONF_BOOL,
+	    CONF_AT(gateway_conf, webhook_private), "off", 0, 0,
+	    "let webhooks be at private addresses, and without TLS" },
+	{ "WEBHOOK_RETRY_MS", CONF_INT, CONF_AT(gateway_conf, webhook_retry_ms),
+	    "5000", 10, 3600000,
+	    "time after which an event that a webhook has not confirmed is "
+	    "sent again, ms; doubles up to an hour" },
+	{ "WEBHOOK_TRIES", CONF_INT, CONF_AT(gateway_conf, webhook_tries), "20",
+	    1, 1000, "attempts to send an event before it is given up" },
+};
 
 static bool
 gateway_redis_up(void *arg)
@@ -46,6 +85,7 @@ gateway_check(const void *arg, struct buf *errors, struct buf *known)
 	const struct gateway_conf *conf = arg;
 	const char *why = state_url_error(conf->redis_url);
 	enum persona_model model;
+	struct secret_box *secrets = NULL;
 	struct persona ignored;
 
 	(void)known;
@@ -61,6 +101,9 @@ gateway_check(const void *arg, struct buf *errors, struct buf *known)
 	if (persona_model_of(str_of(conf->model), &model) != RC_OK)
 		buf_puts(errors,
 		    "SOUL_MODEL: must be persona-pad-v3 or persona-pad-v2\n");
+	if (secret_box_new(str_of(conf->secrets_key), &secrets, &why) != RC_OK)
+		buf_printf(errors, "SECRETS_KEY: %s\n", why);
+	secret_box_free(secrets);
 }
 
 const struct httpd_file *
@@ -116,6 +159,17 @@ gateway_start(struct svc *s, const void *conf)
 	g->open_streams = metric_gauge(svc_metrics(s), "soul_event_streams",
 	    "Open streams of session events.", NULL);
 	svc_require(s, "redis", gateway_redis_up, g);
+	if (webhooks_new(&(struct webhooks_opts){ .svc = s,
+			     .state = g->state,
+			     .log = g->log,
+			     .secrets_key = g->conf->secrets_key,
+			     .allow_private = g->conf->webhook_private,
+			     .retry_ms = g->conf->webhook_retry_ms,
+			     .tries = g->conf->webhook_tries },
+		&g->webhooks) != RC_OK) {
+		gateway_stop(g);
+		return NULL;
+	}
 	return g;
 }
 
@@ -126,6 +180,7 @@ gateway_stop(void *app)
 
 	/* What waits for it ends before what it uses is freed. */
 	state_stop(g->state);
+	webhooks_free(g->webhooks);
 	followers_free(g->followers);
 	live_free(g->live);
 	event_log_free(g->log);

@@ -28,6 +28,7 @@ struct state;
 struct svc;
 struct speech_limits;
 struct svc_call;
+struct webhooks;
 struct worker_pool;
 
 struct gateway_conf {
@@ -40,7 +41,15 @@ struct gateway_conf {
 	const char *default_mbti; /* of automatically created souls */
 	const char *model;        /* of new souls */
 	bool console;
+	const char *secrets_key;  /* of webhooks' secrets; "": none */
+	bool webhook_private;     /* they may have private addresses */
+	int64_t webhook_retry_ms; /* after their first failure */
+	int64_t webhook_tries;    /* of an event, then it is given up */
 };
+
+/* One for each of its settings. */
+#define GATEWAY_OPTS_N (12 + STATE_CONF_N)
+extern const struct conf_opt gateway_opts[GATEWAY_OPTS_N];
 
 struct gateway {
 	const struct gateway_conf *conf;
@@ -52,6 +61,7 @@ struct gateway {
 	struct event_log *log;
 	struct live *live;
 	struct speech_limits *speech_limits;
+	struct webhooks *webhooks;   /* NULL: off */
 	char instance[ID_HEX32_MAX]; /* of this process, in a session's queue */
 	TAILQ_HEAD(, event_stream) event_streams; /* open ones */
 	struct metric *open_streams;

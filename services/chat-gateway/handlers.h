@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 87
+#define ROUTES_N 93
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -24,6 +24,8 @@ void on_turns_get(void *app, struct svc_call *c);
 void on_turns_cancel(void *app, struct svc_call *c);
 /* agui/ */
 void on_agui_run(void *app, struct svc_call *c);
+/* soul_mcp/ */
+void on_soul_mcp(void *app, struct svc_call *c);
 /* openai/ */
 void on_openai_chat(void *app, struct svc_call *c);
 void on_openai_models(void *app, struct svc_call *c);
@@ -112,6 +114,12 @@ void on_terminals_speak(void *app, struct svc_call *c);
 void on_users_speak(void *app, struct svc_call *c);
 void on_terminals_notice(void *app, struct svc_call *c);
 void on_pushes_get(void *app, struct svc_call *c);
+/* webhooks/ */
+void on_webhooks_list(void *app, struct svc_call *c);
+void on_webhooks_create(void *app, struct svc_call *c);
+void on_webhooks_get(void *app, struct svc_call *c);
+void on_webhooks_delete(void *app, struct svc_call *c);
+void on_webhooks_redeliver(void *app, struct svc_call *c);
 /* streams/ */
 void on_events(void *app, struct svc_call *c);
 /* live/ */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "auth/secret_box.h"
 #include "bus/bus.h"
 #include "catalogue.h"
 #include "catalogue_store.h"
@@ -25,7 +26,6 @@
 #include "pin_notice.h"
 #include "presence.h"
 #include "rpc.h"
-#include "secret_box.h"
 #include "state/bucket_poll.h"
 #include "state/state.h"
 #include "svc/svc.h"

@@ -11,7 +11,7 @@
 #include "core/mem.h"
 #include "http_exchange.h"
 #include "http_param.h"
-#include "http_url.h"
+#include "httpc/http_url.h"
 #include "rpc.h"
 #include "wire/slice.h"
 

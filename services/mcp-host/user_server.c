@@ -4,11 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "auth/secret_box.h"
 #include "core/arena.h"
 #include "core/mem.h"
-#include "http_url.h"
+#include "httpc/http_url.h"
 #include "mcp_config.h"
-#include "secret_box.h"
 #include "state/mcp.h"
 #include "wire/out.h"
 #include "wire/tree.h"

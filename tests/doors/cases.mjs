@@ -1,21 +1,27 @@
 #!/usr/bin/env node
-// cases: what the official clients of OpenAI's API and of AG-UI do with a running
-// stack.
+// cases: what the official clients of OpenAI's API, AG-UI, MCP and Standard Webhooks
+// do with a running stack.
 //
 // usage: cases.mjs [part of a name]
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { promisify } from "node:util";
 import { startStack, stopStack } from "../testkit/stack.mjs";
 import { freePort, until } from "../testkit/wait.mjs";
 
 const require = createRequire(resolve("build/doors") + "/");
 const OpenAI = require("openai");
 const { HttpAgent } = require("@ag-ui/client");
+const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
+const { StreamableHTTPClientTransport } =
+  require("@modelcontextprotocol/sdk/client/streamableHttp.js");
+const { Webhook } = require("standardwebhooks");
 const BIN = resolve(process.env.DOORS_BIN ?? "build/release/bin");
 const FILTER = process.argv[2] ?? process.env.TEST_FILTER ?? "";
 const dir = mkdtempSync(join(tmpdir(), "soul-doors-"));
@@ -24,7 +30,10 @@ const TOKEN = "a-token-of-ann";
 // ---- the stack ----
 
 let at = {};
-const env = { ...process.env, STACK_DIR: dir, STACK_BIN: BIN };
+const env = {
+  ...process.env, STACK_DIR: dir, STACK_BIN: BIN, WEBHOOK_ALLOW_PRIVATE: "on",
+  WEBHOOK_RETRY_MS: "100", SECRETS_KEY: `k:${"0".repeat(64)}`,
+};
 
 const url = (name, path) => at[`${name}_URL`] + path;
 
@@ -242,6 +251,188 @@ test("AG-UI's client rejects what is refused", async () => {
   await assert.rejects(a.runAgent(), /404.*no soul is named x/s);
 });
 
+// ---- MCP ----
+
+let soulPath;
+
+async function mcp(name = "CHAT_GATEWAY", token) {
+  const c = new Client({ name: "doors", version: "1" });
+  await c.connect(new StreamableHTTPClientTransport(
+    new URL(url(name, soulPath)), token === undefined ? {} :
+      { requestInit: { headers: { Authorization: `Bearer ${token}` } } }));
+  return c;
+}
+
+test("a soul is a server for MCP's client", async () => {
+  const c = await mcp();
+  assert.equal(c.getServerVersion().title, "Nova");
+  const { tools } = await c.listTools();
+  assert.deepEqual(tools.map((t) => t.name),
+    ["chat", "say", "invoke_skill", "recall", "alarms"]);
+  await c.ping();
+  const r = await c.callTool(
+    { name: "chat", arguments: { text: "把灯变成红色" } });
+  assert.equal(r.isError, false);
+  assert.deepEqual(r.structuredContent.executed_skills, ["control_light"]);
+  assert.equal(r.content[0].text, r.structuredContent.reply);
+  assert.equal((await call("BODY_SIM", "/state")).color, "red");
+  await c.close();
+});
+
+test("MCP's client uses the other tools of a soul", async () => {
+  const c = await mcp();
+  const tool = async (name, args) => {
+    const r = await c.callTool({ name, arguments: args });
+    assert.equal(r.isError, false, JSON.stringify(r));
+    return r.structuredContent;
+  };
+  const done = await tool("invoke_skill",
+    { skill: "control_light", arguments: { mode: "set_color", color: "white" } });
+  assert.equal(done.outcome, "ok");
+  assert.equal((await call("BODY_SIM", "/state")).color, "white");
+  assert.match((await tool("say", { text: "茶好了" })).push_id, /./);
+  await tool("recall", { query: "茶" });
+  const { alarm } = await tool("alarms",
+    { action: "set", when: "明天早上八点", text: "喝水" });
+  assert.equal((await tool("alarms", {})).alarms.length, 1);
+  await tool("alarms", { action: "cancel", alarm_id: alarm.alarm_id });
+  assert.equal((await tool("alarms", {})).alarms.length, 0);
+  await c.close();
+});
+
+test("MCP's client gets errors as it expects them", async () => {
+  const c = await mcp();
+  const r = await c.callTool(
+    { name: "invoke_skill", arguments: { skill: "fly" } });
+  assert.equal(r.isError, true);
+  assert.match(r.content[0].text, /the device has not reported it/);
+  await assert.rejects(c.callTool({ name: "none", arguments: {} }),
+    (e) => e.code === -32602);
+  await c.close();
+  await assert.rejects(mcp("CLOSED"), /401|Unauthorized|access token/);
+  await (await mcp("CLOSED", TOKEN)).close();
+});
+
+test("an MCP client that disconnects cancels its call", async () => {
+  await call("LLM_SIM", "/sim/script",
+    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  const chat = (c, text) => c.callTool(
+    { name: "chat", arguments: { text, session_id: "mcp-slow" } },
+    undefined, { timeout: 20000 });
+  const c = await mcp(), next = await mcp();
+  const slow = chat(c, "慢慢想");
+  setTimeout(() => c.close(), 500);
+  await assert.rejects(slow);
+  assert.equal((await chat(next, "你好呀")).isError, false);
+  await next.close();
+});
+
+test("MCP's inspector lists and calls tools", async () => {
+  const cli = resolve("build/doors/node_modules/.bin/mcp-inspector");
+  const run = async (...args) => JSON.parse((await promisify(execFile)(cli,
+    ["--cli", url("CHAT_GATEWAY", soulPath), "--transport", "http", ...args],
+    { timeout: 60000 })).stdout);
+  assert.equal((await run("--method", "tools/list")).tools.length, 5);
+  const r = await run("--method", "tools/call", "--tool-name", "chat",
+    "--tool-arg", "text=你好");
+  assert.equal(r.isError, false);
+});
+
+// ---- webhooks ----
+
+test("a receiver that was down gets signed events in order", async () => {
+  const port = await freePort();
+  const hook = await call("CHAT_GATEWAY", "/v1/webhooks", {
+    url: `http://127.0.0.1:${port}/hook`, types: ["turn_completed"],
+  });
+  const said = [];
+  for (let i = 0; i < 3; i++)
+    said.push((await client().chat.completions.create(ask(`第${i}句`)))
+      .soul.turn_id);
+  const got = [];
+  const receiver = createServer((q, r) => {
+    let body = "";
+    q.on("data", (chunk) => { body += chunk; });
+    q.on("end", () => {
+      got.push(new Webhook(hook.secret).verify(body, q.headers));
+      r.writeHead(204).end();
+    });
+  }).listen(port, "127.0.0.1");
+  await until("all events", () => got.length >= 3);
+  receiver.close();
+  receiver.closeAllConnections();
+  assert.deepEqual(got.map((e) => e.payload.turn_id), said);
+});
+
+// ---- the clients in docs/clients ----
+
+const PATHS = readFileSync("proto-schemas/openapi.yaml", "utf8")
+  .match(/^ {2}"?\/v1\/[^:"]*/gm)
+  .map((p) => new RegExp(`^${p.trim().replace(/^"/, "")
+    .replace(/\{[^}]*\}/g, "[^/]+")}$`));
+
+// A way to the gateway that cuts each of the first n streams after an event, and
+// fails for a request that openapi.yaml does not have.
+async function cutting(n, use) {
+  const unknown = [];
+  const s = createServer(async (q, r) => {
+    const path = new URL(q.url, "http://x").pathname;
+    if (!PATHS.some((p) => p.test(path)))
+      unknown.push(path);
+    const to = request(url("CHAT_GATEWAY", q.url),
+      { method: q.method, headers: q.headers }, (from) => {
+        r.writeHead(from.statusCode, from.headers);
+        from.on("data", (chunk) => {
+          r.write(chunk);
+          if (/event-stream/.test(from.headers["content-type"]) && n-- > 0)
+            setTimeout(() => r.destroy(), 20);
+        });
+        from.on("end", () => r.end());
+        r.on("close", () => to.destroy());
+      });
+    to.on("error", () => r.destroy());
+    q.pipe(to);
+  });
+  const port = await freePort();
+  s.listen(port, "127.0.0.1");
+  try {
+    await use(`http://127.0.0.1:${port}`);
+  } finally {
+    s.close();
+    s.closeAllConnections();
+  }
+  assert.deepEqual(unknown, []);
+}
+
+for (const [name, command] of [["Python", ["python3", "docs/clients/soul.py"]],
+  ["JavaScript", ["node", "docs/clients/soul.mjs"]]]) {
+  const run = async (to, ...args) => (await promisify(execFile)(command[0],
+    [command[1], ...args], { env: { ...process.env, SOUL_URL: to },
+      timeout: 60000 })).stdout.trim();
+  test(`the ${name} client resumes a reply that is cut`, async () => {
+    await cutting(2, async (to) => {
+      assert.match(await run(to, "chat", "说说今天的天气"), /说说今天的天气/);
+    });
+  });
+  test(`the ${name} client gets events, speaks, and sets alarms`, async () => {
+    await cutting(1, async (to) => {
+      const live = spawn(command[0], [command[1], "live", "turn_completed"],
+        { env: { ...process.env, SOUL_URL: to } });
+      let out = "";
+      live.stdout.on("data", (chunk) => { out += chunk; });
+      await until("two events, of two streams", async () => {
+        await run(to, "chat", "你好");
+        return out.split("\n").length > 2;
+      });
+      live.kill();
+      assert.match(out, /^\d+ \{.*"turn_completed"/);
+      assert.match(await run(to, "say", "茶好了"), /./);
+      const id = await run(to, "alarms", "明天早上九点", "开会");
+      assert.match(await run(to, "alarms"), new RegExp(`${id}.*开会`));
+    });
+  });
+}
+
 // ---- the run ----
 
 let passed = 0, failed = 0;
@@ -251,6 +442,7 @@ try {
     { name: "Nova", mbti_type: "ENFP" });
   await call("CHAT_GATEWAY", "/v1/souls/select",
     { terminal_id: "terminal-001", soul_id: soul.soul_id });
+  soulPath = `/v1/souls/${soul.soul_id}/mcp`;
   await startClosed();
   for (const { name, run } of cases.filter((c) => c.name.includes(FILTER))) {
     const from = Date.now();

@@ -14,12 +14,15 @@ static size_t n_requests;
 static const struct scripted_http_rule *
 scripted_find(const char *request)
 {
+	const struct scripted_http_rule *found = NULL;
 	size_t i;
 
-	for (i = 0; i < n_rules; i++)
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < n_rules && found == NULL; i++)
 		if (strstr(request, rules[i].match) != NULL)
-			return &rules[i];
-	return NULL;
+			found = &rules[i];
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
 static void
@@ -62,6 +65,29 @@ scripted_http_close(void)
 	raw_server_close(&server);
 	while (n_requests > 0)
 		free(requests[--n_requests]);
+}
+
+void
+scripted_http_switch(const struct scripted_http_rule *list, size_t n)
+{
+	pthread_mutex_lock(&lock);
+	rules = list;
+	n_rules = n;
+	pthread_mutex_unlock(&lock);
+}
+
+const char *
+scripted_http_request(const char *text, size_t want)
+{
+	const char *found = NULL;
+	size_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < n_requests && found == NULL; i++)
+		if (strstr(requests[i], text) != NULL && want-- == 0)
+			found = requests[i];
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
 size_t

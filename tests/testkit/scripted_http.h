@@ -30,6 +30,16 @@ struct scripted_http_rule {
 int scripted_http_open(const struct scripted_http_rule *rules, size_t n);
 void scripted_http_close(void);
 
+/* scripted_http_switch(rules, n): Respond to what comes from now on by these.
+ */
+void scripted_http_switch(const struct scripted_http_rule *rules, size_t n);
+
+/*
+ * scripted_http_request(text, i):
+ * The i-th request with that text, until it is closed; NULL: there is none.
+ */
+const char *scripted_http_request(const char *text, size_t i);
+
 /*
  * scripted_http_count(text): Requests with that text until now.
  * scripted_http_count_is(want): For tk_until(): those of a struct

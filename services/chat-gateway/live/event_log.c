@@ -200,6 +200,18 @@ event_log_read(struct event_log *l, int64_t after, struct event_batch *b)
 }
 
 enum rc
+event_log_find(struct event_log *l, int64_t seq, struct event_batch *b)
+{
+	enum rc rc;
+
+	b->n = 0;
+	fiber_lock(&l->lock);
+	rc = event_log_get(l, seq, 1, b);
+	fiber_unlock(&l->lock);
+	return rc == RC_OK && b->n == 0 ? RC_NOENT : rc;
+}
+
+enum rc
 event_log_owner(struct event_log *l, const struct event_view *e,
     struct arena *a, struct event_owner *out)
 {

@@ -24,7 +24,8 @@ struct svc;
 
 /* Events of a batch, and their bytes. */
 #define EVENT_BATCH_MAX   32
-#define EVENT_BATCH_BYTES (EVENT_BATCH_MAX * (size_t)1024 * 1024)
+#define EVENT_ARENA_MAX   ((size_t)1024 * 1024) /* of one */
+#define EVENT_BATCH_BYTES (EVENT_BATCH_MAX * EVENT_ARENA_MAX)
 
 struct event_batch {
 	struct arena *a; /* of the events */
@@ -50,12 +51,18 @@ void event_log_free(struct event_log *l);
  * event is one of an earlier stream: all is gone.  RC_DOWN or RC_TIMEOUT if the
  * stream does not reply.
  *
+ * event_log_find(l, seq, b):
+ * The event with that number becomes b->e[0]; b's arena, of EVENT_ARENA_MAX, is
+ * not reset.  RC_NOENT if there is none, or no more.
+ *
  * event_log_owner(l, e, a, out):
  * Whose the body of e is; texts from a.
  */
 enum rc event_log_newest(struct event_log *l, int64_t *seq) RC_CHECK;
 enum rc event_log_read(
     struct event_log *l, int64_t after, struct event_batch *b) RC_CHECK;
+enum rc event_log_find(
+    struct event_log *l, int64_t seq, struct event_batch *b) RC_CHECK;
 enum rc event_log_owner(struct event_log *l, const struct event_view *e,
     struct arena *a, struct event_owner *out) RC_CHECK;
 

@@ -1,7 +1,7 @@
 /*
- * GET /v1/memories/export: where souls live, identities, MCP servers and
- * grants, the profile, all memories page by page, runs with their events, and
- * an end line, as JSON lines.
+ * GET /v1/memories/export: where souls live, identities, MCP servers, grants
+ * and webhooks, the profile, all memories page by page, runs with their events,
+ * and an end line, as JSON lines.
  */
 #include <stdlib.h>
 
@@ -22,6 +22,7 @@
 #include "state/star_home.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
+#include "webhooks/webhook_view.h"
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
@@ -402,6 +403,24 @@ export_put_mcp(struct export *x)
 	return rc;
 }
 
+static enum rc
+export_put_webhooks(struct export *x)
+{
+	struct wire_memory_export_line line = { .has_webhook = true };
+	struct webhook_listed *list;
+	size_t i, n;
+	enum rc rc;
+
+	if (x->soul.p != NULL)
+		return RC_OK;
+	rc = webhook_list(x->g->state, x->user, x->a, &list, &n);
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		if (webhook_view_put(&list[i], x->a, &line.webhook) == RC_OK)
+			rc = export_put_line(x, &line);
+	}
+	return rc;
+}
+
 static void
 export_start(
     struct gateway *g, struct svc_call *c, struct str user, struct str soul)
@@ -427,6 +446,8 @@ export_start(
 		rc = export_put_identities(x);
 	if (rc == RC_OK)
 		rc = export_put_mcp(x);
+	if (rc == RC_OK)
+		rc = export_put_webhooks(x);
 	arena_reset(x->a);
 	if (rc != RC_OK)
 		export_fail_text(x, rc == RC_TIMEOUT ? RC_DOWN : rc,

@@ -11,6 +11,7 @@
 #include "streams/event_follower.h"
 #include "streams/event_stream.h"
 #include "svc/svc.h"
+#include "webhooks/webhooks.h"
 
 void
 on_drain(void *app)
@@ -21,6 +22,7 @@ on_drain(void *app)
 	followers_drain(g->followers);
 	event_streams_close(g);
 	live_drain(g->live);
+	webhooks_drain(g->webhooks);
 }
 
 /* The requested session and position.  False: c has been ended. */

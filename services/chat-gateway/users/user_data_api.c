@@ -21,6 +21,7 @@
 #include "state/terminal.h"
 #include "state/turn_detail.h"
 #include "state/user_data.h"
+#include "state/webhook.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
@@ -167,6 +168,23 @@ user_data_delete_alarms(struct user_data *d)
 	return rc;
 }
 
+static enum rc
+user_data_delete_webhooks(struct user_data *d)
+{
+	struct webhook_listed *list;
+	size_t i, n;
+	enum rc rc = webhook_list(d->g->state, d->user, d->a, &list, &n);
+
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		rc = webhook_delete(
+		    d->g->state, &(struct webhook_key){ d->user, list[i].id });
+		d->n.webhooks += rc == RC_OK;
+		if (rc == RC_NOENT)
+			rc = RC_OK;
+	}
+	return rc;
+}
+
 /* ---- the route ---- */
 
 static void
@@ -202,6 +220,8 @@ user_data_delete(struct user_data *d)
 		rc = user_data_delete_alarms(d);
 	if (rc == RC_OK)
 		rc = turn_detail_wipe(d->g->state, d->user);
+	if (rc == RC_OK)
+		rc = user_data_delete_webhooks(d);
 	if (rc == RC_OK)
 		rc = user_data_delete_rest(d->g->state, d->user);
 	user_data_audit(d, rc);

@@ -365,6 +365,8 @@ TEST(both_languages_have_the_same_commands)
 	check_languages("docs/deployment.md", "docs/zh/deployment.md");
 	check_languages("docs/access-control.md", "docs/zh/access-control.md");
 	check_languages("docs/limits.md", "docs/zh/limits.md");
+	check_languages("docs/clients.md", "docs/zh/clients.md");
+	check_languages("docs/privacy.md", "docs/zh/privacy.md");
 }
 
 TEST(the_readme_has_at_most_200_lines)

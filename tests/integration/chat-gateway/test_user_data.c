@@ -17,6 +17,7 @@
 #include "state/star_home.h"
 #include "state/turn.h"
 #include "state/turn_detail.h"
+#include "state/webhook.h"
 #include "testkit/gateway_fixture.h"
 #include "testkit/run_fixture.h"
 
@@ -279,6 +280,31 @@ put_evolution(struct gateway_fixture *b, const char *soul)
 	    evolution_entry_swap(b->db.s, &e, &c, b->db.arena), RC_OK);
 }
 
+/* One event was given up, another waits. */
+static void
+put_webhook(struct gateway_fixture *b)
+{
+	const struct webhook_key k = { STR("ann"), STR("wh_1") };
+	struct webhook_event e = { STR("ann"), STR("run_ended"), { 2 }, 1 };
+	const struct webhook_attempt t = { .seq = 1,
+		.outcome = WEBHOOK_DEAD,
+		.why = STR("secret"),
+		.wait_ms = 600000 };
+	size_t n;
+
+	ck_assert_int_eq(
+	    webhook_put(b->db.s, &k, (struct wall){ 1 }, (struct str){ 0 },
+		STR("{\"id\":\"wh_1\",\"url\":\"https://hook.example\","
+		    "\"created_at\":\"2026-11-27T10:00:00Z\","
+		    "\"secret\":\"k.sealed-secret\"}")),
+	    RC_OK);
+	for (; e.seq < 3; e.seq++) {
+		ck_assert_int_eq(webhook_enqueue(b->db.s, &e, &n), RC_OK);
+		ck_assert_uint_eq(n, 1);
+	}
+	ck_assert_int_eq(webhook_end(b->db.s, &k, &t), RC_OK);
+}
+
 /* Everything that a user may have. */
 static void
 put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
@@ -314,6 +340,7 @@ put_all(struct gateway_memory_fixture *r, char soul[GW_SOUL_ID])
 		&(struct turn_detail){ STR("ann"), STR("turn_9"), clock_wall(),
 		    3600 * 1000, STR("secret"), STR("secret") }),
 	    RC_OK);
+	put_webhook(b);
 }
 
 static bool
@@ -378,6 +405,7 @@ TEST(everything_of_a_user_is_deleted)
 	ck_assert_int_eq(tk_int(j, "star_identities"), 1);
 	ck_assert_int_eq(tk_int(j, "runs"), 2);
 	ck_assert_int_eq(tk_int(j, "alarms"), 2);
+	ck_assert_int_eq(tk_int(j, "webhooks"), 1);
 	json_decref(j);
 	check_rows(&r.b, false);
 	/* What others know. */
@@ -483,6 +511,8 @@ TEST(the_export_has_homes_identities_servers_grants_and_runs)
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret alarm"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret push"));
 	ck_assert_ptr_nonnull(strstr(a.body.p, "secret need"));
+	ck_assert_ptr_nonnull(strstr(a.body.p,
+	    "{\"webhook\":{\"id\":\"wh_1\",\"url\":\"https://hook.example\","));
 	snprintf(path, sizeof(path),
 	    "/v1/memories/export?user_id=ann&soul_id=%s", soul);
 	ck_assert_int_eq(gw_request(&r.b, &a, "GET", path, NULL), 200);

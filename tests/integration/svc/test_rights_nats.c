@@ -162,6 +162,14 @@ try_consumer(struct user *u, bool may, const char *stream, const char *consumer)
 	publish(u, false, subject);
 }
 
+static bool
+is_durable_of(const struct user *u, const char *durable)
+{
+	size_t n = strlen(u->name);
+
+	return strncmp(durable, u->name, n) == 0 && durable[n] == '-';
+}
+
 /* A consumer has its service's name, unless the stream names several. */
 static void
 try_consumers(struct user *u, const json_t *e)
@@ -173,7 +181,8 @@ try_consumers(struct user *u, const json_t *e)
 
 	try_consumer(u, may && list == NULL, name, u->name);
 	json_array_foreach (list, i, one)
-		try_consumer(u, may, name, json_string_value(one));
+		try_consumer(u, may && is_durable_of(u, json_string_value(one)),
+		    name, json_string_value(one));
 }
 
 static void

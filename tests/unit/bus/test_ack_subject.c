@@ -50,4 +50,6 @@ TEST(both_forms_of_an_ack_subject_are_parsed)
 	}
 	ck_assert_int_eq(
 	    bus_ack_subject_parse((struct str){ NULL, 0 }, &j), RC_INVALID);
+	ck_assert_int_eq(bus_ack_subject_parse(str_of(all[1].s), &j), RC_OK);
+	ck_assert_int_eq(j.stored.ms, INT64_C(1795175130027));
 }

@@ -1,10 +1,10 @@
 /* Users' own servers: what is stored, and who can read it. */
 #include <string.h>
 
+#include "auth/secret_box.h"
 #include "core/arena.h"
 #include "core/mem.h"
 #include "mcp_config.h"
-#include "secret_box.h"
 #include "testkit/testkit.h"
 #include "user_server.h"
 

@@ -53,7 +53,11 @@ static const struct state_script *const others[] = {
 	/* Those that are removed already are not removed. */
 	&script_star_outdated,
 	/* It sets the same value. */
-	&script_turn_put_commit_time
+	&script_turn_put_commit_time,
+	/* An event waits a single time, or is sent a second time. */
+	&script_webhook_enqueue,
+	/* What waits already waits a single time. */
+	&script_webhook_redeliver
 };
 
 static bool

@@ -1,13 +1,13 @@
 /*
- * http_url: where a URL of an MCP server leads to.
+ * http_url: where a URL that a user has given leads to.
  *
  * Strict, so that no two parsers read a URL differently: http or https, no user
  * or password, printable ASCII without backslashes, blanks and quotes.
  *
  * Pure; any thread.
  */
-#ifndef HTTP_URL_H
-#define HTTP_URL_H
+#ifndef HTTPC_HTTP_URL_H
+#define HTTPC_HTTP_URL_H
 
 #include <stdbool.h>
 
@@ -39,4 +39,4 @@ bool http_url_same_origin(struct str a, struct str b);
 enum rc http_url_join(
     struct str base, struct str ref, struct buf *out) RC_CHECK;
 
-#endif /* !HTTP_URL_H */
+#endif /* !HTTPC_HTTP_URL_H */

@@ -1,6 +1,6 @@
 /* URLs of servers: what is valid, and which have the same origin. */
 #include "core/mem.h"
-#include "http_url.h"
+#include "httpc/http_url.h"
 #include "testkit/testkit.h"
 
 TEST(urls_are_read_strictly)

@@ -1,4 +1,4 @@
--- mcp_entry_put: set an entry of a user's hash, which has a limit of them.
+-- user_entry_put: set an entry of a user's hash, which has a limit of them.
 --
 -- KEYS: the hash
 -- ARGV: field, value, the most fields

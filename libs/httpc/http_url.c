@@ -1,4 +1,4 @@
-#include "http_url.h"
+#include "httpc/http_url.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "secret_box.h"
+#include "auth/secret_box.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

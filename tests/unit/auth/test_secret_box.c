@@ -1,6 +1,6 @@
 /* Encrypted texts, and their keys. */
+#include "auth/secret_box.h"
 #include "core/mem.h"
-#include "secret_box.h"
 #include "testkit/testkit.h"
 
 #define K1 "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"

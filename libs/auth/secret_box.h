@@ -6,8 +6,8 @@
  *
  * Pure but for random numbers; one thread.
  */
-#ifndef SECRET_BOX_H
-#define SECRET_BOX_H
+#ifndef AUTH_SECRET_BOX_H
+#define AUTH_SECRET_BOX_H
 
 #include <stddef.h>
 
@@ -49,4 +49,4 @@ enum rc secret_box_seal(const struct secret_box *b, struct str of,
 enum rc secret_box_open(const struct secret_box *b, struct str of,
     struct str sealed, struct buf *out) RC_CHECK;
 
-#endif /* !SECRET_BOX_H */
+#endif /* !AUTH_SECRET_BOX_H */
