@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/recognizer.h"
 #include "testkit/testkit.h"
 
