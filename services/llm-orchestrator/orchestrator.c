@@ -77,6 +77,10 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	    "Asia/Shanghai", 0, 0, "IANA time zone for times in prompts" },
 	{ "TURNS_MAX", CONF_INT, CONF_AT(orch_conf, turns_max), "4096", 1,
 	    65536, "concurrent turns, including queued ones" },
+	{ "SOUL_INNER_VOICE", CONF_BOOL, CONF_AT(orch_conf, inner_voice), "off",
+	    0, 0,
+	    "the model also writes what the soul only thinks: for events and "
+	    "the next turn" },
 	{ "TOOL_PROVIDERS", CONF_STR, CONF_AT(orch_conf, providers),
 	    "mcp-host,alarm-clock,engine-runner", 0, 0,
 	    "services that provide tools, in order of preference; empty: "
@@ -181,6 +185,9 @@ orch_make_metrics(struct orch *o)
 		    "Direct actions sent to bodies.", NULL),
 		.completions = metric_counter(set, "soul_turn_thoughts_total",
 		    "Calls of the language model.", NULL),
+		.quotes = metric_counter(set, "soul_turn_quotes_total",
+		    "Replies cut where they quote what is not for the user.",
+		    NULL),
 		.invokes = metric_counter(set, "soul_turn_invokes_total",
 		    "Skills invoked on bodies.", NULL),
 		.not_confirmed =
