@@ -5,7 +5,7 @@
 #   PKG_x      pkg-config names of what x links with
 #   LDLIBS_x   plain linker arguments, for what ships no .pc file
 USES_core    :=
-USES_persona := core
+USES_persona := core wire
 USES_rx    := core
 USES_zh    := core
 USES_alarm := core zh wire
@@ -76,7 +76,7 @@ USES_navigator        := core wire bus state search persona llm svc
 # what they may include.
 UNITS_INSIDE := mqtt-bridge/broker-plugin emotion-engine/trainer
 USES_broker-plugin := core
-USES_trainer       := core wire
+USES_trainer       := core wire persona
 
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_chat-gateway  := openssl/

@@ -1,6 +1,6 @@
 /*
- * nav: what a soul has to think about with a user: triggers, cycles of the slow
- * mind, and its newest suggestion (the mind link).
+ * nav: what navigator has to do for a soul with a user: triggers, cycles
+ * and its newest suggestion (the mind link).
  *
  * A soul and user have one cycle at a time.  Triggers that come meanwhile, or
  * too soon after it, become one cycle.  Everything here is a call (state.h),
@@ -26,9 +26,10 @@
 /* Why a cycle runs, in ascending order. */
 enum nav_trigger {
 	NAV_NONE,
-	NAV_IDLE = NAV_TRIGGER_IDLE,       /* nothing has happened for long */
-	NAV_RESULT = NAV_TRIGGER_RESULT,   /* an alarm was missed */
-	NAV_COUNT = NAV_TRIGGER_COUNT,     /* a number of turns */
+	NAV_IDLE = NAV_TRIGGER_IDLE,     /* nothing has happened for long */
+	NAV_MEMORY = NAV_TRIGGER_MEMORY, /* something is remembered now */
+	NAV_RESULT = NAV_TRIGGER_RESULT, /* a run ended, an alarm was missed */
+	NAV_COUNT = NAV_TRIGGER_COUNT,   /* a number of turns */
 	NAV_EMOTION = NAV_TRIGGER_EMOTION, /* the user feels bad */
 	NAV_TRIGGER_N
 };

@@ -52,11 +52,12 @@ struct orch_conf {
 	int64_t turns_max;
 	int64_t detail_hours; /* 0: no details of turns */
 	const char *providers;
+	bool inner_voice; /* the model is to write one */
 	struct otlp_conf otlp;
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (16 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (17 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */
@@ -71,8 +72,8 @@ TAILQ_HEAD(reply_stream_list, reply_stream);
 
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
-	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
-	    *forgets, *tool_calls, *emotion_unsaved;
+	struct metric *direct, *completions, *quotes, *invokes, *not_confirmed,
+	    *recalls, *forgets, *tool_calls, *emotion_unsaved;
 };
 
 struct orch {
