@@ -16,6 +16,7 @@ STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=2" } } })
 
 #define READ    "把 a.txt 里的内容读给我听"
 #define CONTENT "The sea is calm."
+#define CYCLES  8
 #define NEED                                       \
 	"{\"evolution_request\":{\"need\":\"%s\"," \
 	"\"why\":\"主人要我读文件\",\"example\":\"读 a.txt\"}}"
@@ -53,18 +54,23 @@ finish(void)
 	}
 }
 
-/* What the soul thinks after its next turn. */
+/*
+ * What souls think after their next turns: also the one of the test before,
+ * whose last turn may have a cycle left.
+ */
 static void
 thinks(const char *need)
 {
+	json_t *list = json_array(), *rep;
 	char text[512];
-	json_t *j, *rep;
 	int status;
 
 	snprintf(text, sizeof(text), NEED, need);
-	j = json_pack(
-	    "{s:[{s:s,s:s}]}", "faults", "kind", "answer", "text", text);
-	rep = client_call(llm.http, "POST", "/sim/script", j, &status);
+	for (int i = 0; i < CYCLES; i++)
+		json_array_append_new(list,
+		    json_pack("{s:s,s:s}", "kind", "answer", "text", text));
+	rep = client_call(llm.http, "POST", "/sim/script",
+	    json_pack("{s:o}", "faults", list), &status);
 	ck_assert_int_eq(status, 200);
 	json_decref(rep);
 }
@@ -204,8 +210,11 @@ TEST_T(what_is_rejected_is_no_tool_and_not_requested_anew, 120)
 	await_state("refused");
 	before = cycles();
 	thinks("帮主人打开文件夹里的文件");
-	json_decref(client_chat(&me, READ));
-	ck_assert(tk_until(has_ended, &before, STACK_MS));
+	for (int i = 0; i < 3; i++) {
+		json_decref(client_chat(&me, READ));
+		ck_assert(tk_until(has_ended, &before, STACK_MS));
+		before = cycles();
+	}
 	await_state("refused");
 	ck_assert_uint_eq(events("EVOLUTION_REQUESTED"), 1);
 	ck_assert_uint_eq(events("EVOLUTION_PROPOSED"), 1);
