@@ -1,7 +1,5 @@
 /*
- * emotion-engine: the emotion of a user's text, and the emotional state of
- * souls.
- *
+ * emotion-engine: the emotions of texts, and the emotional states of souls.
  * 	nats	soul.rpc.emotion.*, soul.rpc.psyche.apply
  * 	http	POST /v1/emotion/analyze, /convert; GET /v1/emotion/pad-table
  * 	out	soul.body.<broker>.<terminal>.emotion_update, in turns and ticks
@@ -35,10 +33,8 @@ static const struct svc_route engine_routes[] = {
 	{ "psyche-apply", RPC(psyche_apply, PSYCHE_APPLY) },
 	{ "analyze", POST(analyze, ANALYZE) },
 	{ "convert", POST(convert, CONVERT) },
-	{ "pad-table", NULL, "GET", WIRE_HTTP_EMOTION_PAD_TABLE, NULL,
-	    &wire_emotion_pad_table_desc, on_pad_table, 1500, NULL, 0 },
-	{ "pad-table-rpc", WIRE_SUBJECT_EMOTION_PAD_TABLE, NULL, NULL,
-	    &wire_emotion_pad_table_request_desc, &wire_emotion_pad_table_desc,
+	{ "pad-table", WIRE_SUBJECT_EMOTION_PAD_TABLE, "GET",
+	    WIRE_HTTP_EMOTION_PAD_TABLE, NULL, &wire_emotion_pad_table_desc,
 	    on_pad_table, WIRE_DEADLINE_MS_EMOTION_PAD_TABLE, NULL, 0 },
 };
 

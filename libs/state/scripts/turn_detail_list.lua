@@ -26,7 +26,9 @@ for i = 1, #all, 2 do
     next = at .. ':' .. turn
     local f = read('HMGET',
       bucket_key(KEY_TURN_DETAIL_PRE, ARGV[1] .. ':' .. turn), 'v', 's')
-    if not f.err and f[1] == TURN_DETAIL_FORMAT then found[#found + 1] = f[2] end
+    if not f.err and f[1] == TURN_DETAIL_FORMAT then
+      found[#found + 1] = f[2]
+    end
   end
 end
 return { RC_OK, found, more and next or '' }

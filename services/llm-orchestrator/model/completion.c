@@ -16,7 +16,7 @@
 #include "tools/approval.h"
 #include "tools/tool_catalog.h"
 #include "tools/tool_set.h"
-#include "turn/turn_detail.h"
+#include "turn/turn_detail_record.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
 #include "turn/unasked.h"

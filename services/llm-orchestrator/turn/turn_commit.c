@@ -25,7 +25,7 @@
 #include "tools/run_report.h"
 #include "tools/unconfirmed.h"
 #include "turn/commit_times.h"
-#include "turn/turn_detail.h"
+#include "turn/turn_detail_record.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_steps.h"
 #include "turn/turn_timeline.h"

@@ -34,7 +34,6 @@
 #include "state/turn.h"
 #include "tools/provider_table.h"
 #include "tools/tool_set.h"
-#include "turn/turn_detail.h"
 #include "turn/turn_fsm.h"
 #include "wire/msgs.h"
 
@@ -72,6 +71,16 @@ struct turn_job {
 };
 
 struct turn_prefetch;
+
+/* Calls of the model whose details are stored. */
+#define TURN_COMPLETIONS_MAX 32
+
+/* One call of the model, for the turn's details. */
+struct turn_completion {
+	struct str prompt, text, provider;
+	int64_t tokens_in, tokens_out; /* -1: not known */
+	int64_t attempts;
+};
 
 /* The request to intent-filter that was sent before the turn began. */
 struct early_filter {
@@ -192,7 +201,7 @@ struct turn_run {
 	struct wire_session_approval question;
 	struct llm_call *llm;
 	enum llm_reason llm_reason; /* of the last call of the model */
-	struct turn_completion completions[TURN_DETAIL_COMPLETIONS_MAX];
+	struct turn_completion completions[TURN_COMPLETIONS_MAX];
 	size_t n_completions;
 	struct loop_timer progress, poll, expire, retry;
 };

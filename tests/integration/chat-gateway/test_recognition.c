@@ -75,7 +75,7 @@ expect_light(struct gateway_fixture *b, const char *path, const char *body)
 TEST(a_text_is_tried_with_the_catalog_of_a_body_of_the_caller)
 {
 	char soul[GW_SOUL_ID];
-	struct tk_service filter;
+	struct tk_service filter = { 0 };
 	struct gateway_fixture b;
 
 	gateway_fixture_start(&b, NULL);

@@ -7,7 +7,7 @@ import { action, heading, loaded, resource, state, table } from "../lib/ui.js";
 
 export default function system() {
   const status = resource(() => get("/v1/status"));
-  // Several processes of one service are told apart by their age.
+  // Processes of one service differ by their age.
   const columns = [
     [t("system.service"), (s) => html`<code>${name(s.name)}</code>`],
     [t("state"), (s) => state(s.ready, t(s.ready ? "system.ready" : "system.notready"))],

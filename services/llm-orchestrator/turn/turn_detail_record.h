@@ -1,14 +1,11 @@
 /*
- * turn_detail: what went into the phases of a turn and what came out, collected
- * while it runs and stored after its end (state/turn_detail.h).  Nothing is
- * collected where TURN_DETAIL_HOURS is 0.
+ * turn_detail_record: what went into the phases of a turn and what came out,
+ * collected while it runs and stored after its end (state/turn_detail.h).
+ * Nothing is collected where TURN_DETAIL_HOURS is 0.
  */
-#ifndef LLM_ORCHESTRATOR_TURN_DETAIL_H
-#define LLM_ORCHESTRATOR_TURN_DETAIL_H
+#ifndef LLM_ORCHESTRATOR_TURN_DETAIL_RECORD_H
+#define LLM_ORCHESTRATOR_TURN_DETAIL_RECORD_H
 
-#include <stdint.h>
-
-#include "core/str.h"
 #include "wire/msgs.h"
 
 struct llm_chat;
@@ -17,16 +14,6 @@ struct turn_run;
 
 /* Longest input and output of a phase that is stored, in bytes. */
 #define TURN_DETAIL_TEXT_MAX 8192
-/* Calls of the model whose details are stored. */
-#define TURN_DETAIL_COMPLETIONS_MAX 32
-
-/* One call of the model; its texts live as long as the turn. */
-struct turn_completion {
-	struct str prompt, text, provider;
-	int64_t tokens_in, tokens_out; /* -1: not known */
-	int64_t attempts;
-};
-
 /*
  * turn_detail_prompt(r, chat): A call of the model begins.
  * turn_detail_completion(r, res): It has ended.
@@ -46,4 +33,4 @@ struct turn_detail_record *turn_detail_take(
     const struct turn_run *r, const struct wire_turn_reply *rep);
 void turn_detail_store(struct turn_detail_record *d);
 
-#endif /* !LLM_ORCHESTRATOR_TURN_DETAIL_H */
+#endif /* !LLM_ORCHESTRATOR_TURN_DETAIL_RECORD_H */

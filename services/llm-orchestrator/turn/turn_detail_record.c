@@ -1,7 +1,7 @@
 /*
  * The phases of the timeline, with what r has of each when the turn ends.
  */
-#include "turn/turn_detail.h"
+#include "turn/turn_detail_record.h"
 
 #include <stdlib.h>
 
@@ -59,8 +59,7 @@ turn_detail_prompt(struct turn_run *r, const struct llm_chat *chat)
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
 	size_t i;
 
-	if (!turn_detail_wanted(r) ||
-	    r->n_completions == TURN_DETAIL_COMPLETIONS_MAX)
+	if (!turn_detail_wanted(r) || r->n_completions == TURN_COMPLETIONS_MAX)
 		return;
 	for (i = 0; i < chat->nmessages && b.n < TURN_DETAIL_TEXT_MAX; i++) {
 		buf_printf(&b, "[%s] ", roles[chat->messages[i].role]);
