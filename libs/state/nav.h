@@ -1,6 +1,6 @@
 /*
- * nav: what a soul has to think about with a user: triggers, cycles of the slow
- * mind, and its newest suggestion (the mind link).
+ * nav: what navigator has to do for a soul with a user: triggers, cycles
+ * and its newest suggestion (the mind link).
  *
  * A soul and user have one cycle at a time.  Triggers that come meanwhile, or
  * too soon after it, become one cycle.  Everything here is a call (state.h),

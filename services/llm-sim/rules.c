@@ -426,7 +426,7 @@ rules_apply(const struct wire_llm_chat_request *req, struct arena *a,
 	if (out->n > 0)
 		return RC_OK;
 	out->text = arena_printf(a, "%s：%.*s",
-	    rules_system_has(req, STR("【直觉】")) ? "我在听，你说"
+	    rules_system_has(req, STR("【建议】")) ? "我在听，你说"
 						   : "我听到你说",
 	    STR_ARG(text));
 	return out->text.p != NULL ? RC_OK : RC_TOOBIG;

@@ -309,10 +309,11 @@ completion_system_text(
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
 	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
-		   notes = BUF_INIT(SYSTEM_MAX), hunch = BUF_INIT(SYSTEM_MAX);
+		   notes = BUF_INIT(SYSTEM_MAX),
+		   suggestion = BUF_INIT(SYSTEM_MAX);
 
-	hunch_write(r->facts.mind_link, clock_wall(), &hunch);
-	p.hunch = buf_str(&hunch);
+	suggestion_write(r->facts.mind_link, clock_wall(), &suggestion);
+	p.suggestion = buf_str(&suggestion);
 	if (a->offer != TURN_OFFER_NONE) {
 		p.provided = r->tools.n > 0 || r->turn.more;
 		tool_set_put_notes(&r->tools, &notes);
@@ -326,7 +327,7 @@ completion_system_text(
 	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	buf_free(&more);
-	buf_free(&hunch);
+	buf_free(&suggestion);
 	buf_free(&notes);
 	return s;
 }

@@ -147,27 +147,27 @@ struct prompt {
 	/* What to say although nobody asked; then only name, mbti, now and
 	 * summary count besides.  Empty: the user did. */
 	struct str unasked;
-	struct str earlier; /* results of earlier turns; empty: none */
-	bool recall;        /* memories can be searched */
-	bool forget;        /* memories can be forgotten */
-	struct str summary; /* of the conversation before; absent: none */
-	struct str hunch;   /* a line of hunch_write(); empty: none */
-	bool silent;        /* no action in this turn */
-	struct str rest;    /* the part still to be answered; empty: all */
-	bool provided;      /* tools are not only the body's */
-	struct str more;    /* lines of tools that are not shown; empty: none */
-	struct str notes;   /* lines about tools; empty: none */
+	struct str earlier;    /* results of earlier turns; empty: none */
+	bool recall;           /* memories can be searched */
+	bool forget;           /* memories can be forgotten */
+	struct str summary;    /* of the conversation before; absent: none */
+	struct str suggestion; /* a line of suggestion_write(); empty: none */
+	bool silent;           /* no action in this turn */
+	struct str rest;       /* the part still to be answered; empty: all */
+	bool provided;         /* tools are not only the body's */
+	struct str more;  /* lines of tools that are not shown; empty: none */
+	struct str notes; /* lines about tools; empty: none */
 };
 
 /*
- * hunch_write(json, now, out):
- * Append the line about what the soul's slow mind suggests (mind_link): as
+ * suggestion_write(json, now, out):
+ * Append the line about what navigator suggests (mind_link): as
  * advice for an hour, as perhaps out of date for another; nothing later, or if
  * json is none.
  */
-#define HUNCH_FRESH_MS INT64_C(3600000)
-#define HUNCH_OLD_MS   INT64_C(7200000)
-void hunch_write(struct str json, struct wall now, struct buf *out);
+#define SUGGESTION_FRESH_MS INT64_C(3600000)
+#define SUGGESTION_OLD_MS   INT64_C(7200000)
+void suggestion_write(struct str json, struct wall now, struct buf *out);
 
 /* prompt_write(p, out): Append the system prompt. */
 void prompt_write(const struct prompt *p, struct buf *out);

@@ -404,7 +404,7 @@ prompt_write(const struct prompt *p, struct buf *b)
 		buf_printf(b,
 		    "【后来】%.*s这已经另外告诉主人了，不要再说一遍。\n",
 		    STR_ARG(p->earlier));
-	buf_put_str(b, p->hunch);
+	buf_put_str(b, p->suggestion);
 	prompt_put_relation(p, b);
 	prompt_put_rules(p, b);
 	prompt_put_more(p, b);

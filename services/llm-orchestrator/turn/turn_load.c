@@ -305,7 +305,7 @@ turn_prefetch_drop(struct turn_run *r)
 	r->prefetch = NULL;
 }
 
-/* Only a hunch: without it the turn goes on. */
+/* Only a suggestion: without it the turn goes on. */
 static void
 load_mind_link(struct turn_run *r)
 {

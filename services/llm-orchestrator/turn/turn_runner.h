@@ -108,8 +108,8 @@ struct turn_facts {
 	struct str approval;  /* a call that waits for one; absent: none */
 	bool had_unconfirmed; /* the session stores some */
 	struct session_notes notes; /* of its runs, which this turn reports */
-	struct str mind_link;       /* its soul's hunch, JSON; absent: none */
-	struct buf filter; /* the request to intent-filter; empty: none */
+	struct str mind_link; /* its soul's suggestion, JSON; absent: none */
+	struct buf filter;    /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
 

@@ -8,10 +8,10 @@
 #include "testkit/orch_fixture.h"
 #include "testkit/service.h"
 
-#define TURNS 5
-#define HUNCH "先安慰主人，少讲道理，多听。"
+#define TURNS      5
+#define SUGGESTION "先安慰主人，少讲道理，多听。"
 
-struct minds {
+struct mind_link_fixture {
 	struct orch_fixture orch;
 	struct tk_service llm, nav;
 };
@@ -19,7 +19,7 @@ struct minds {
 static bool
 has_consumer(void *arg)
 {
-	struct minds *m = arg;
+	struct mind_link_fixture *m = arg;
 	char code[TK_CODE];
 	json_t *j = tk_nats_request(m->orch.peers.nc,
 	    "$JS.API.CONSUMER.INFO.SOUL_EVENTS.navigator-turns", "", code);
@@ -30,7 +30,7 @@ has_consumer(void *arg)
 }
 
 static void
-start_navigator(struct minds *m)
+start_navigator(struct mind_link_fixture *m)
 {
 	struct tk_env sim = { 0 }, e = { 0 };
 
@@ -46,7 +46,7 @@ start_navigator(struct minds *m)
 
 /* The system text of the turn's call of the model. */
 static const char *
-sad_turn(struct minds *m)
+sad_turn(struct mind_link_fixture *m)
 {
 	size_t n = orch_model_requests(&m->orch.model);
 	struct orch_turn t;
@@ -64,7 +64,7 @@ sad_turn(struct minds *m)
 static bool
 has_link(void *arg)
 {
-	struct minds *m = arg;
+	struct mind_link_fixture *m = arg;
 	const struct nav_key k = { STR("u1"), STR("soul_1") };
 	struct str json;
 
@@ -76,17 +76,17 @@ has_link(void *arg)
 
 TEST_T(after_five_sad_turns_the_sixth_has_the_suggestion, 90)
 {
-	struct minds m = { 0 };
+	struct mind_link_fixture m = { 0 };
 
 	orch_fixture_start(&m.orch, 1);
 	orch_peers_set(&m.orch.peers, filter, INTENT_FALLBACK);
 	tk_nats_events(m.orch.peers.nc);
 	start_navigator(&m);
 	for (int i = 0; i < TURNS; i++)
-		ck_assert_ptr_null(strstr(sad_turn(&m), "【直觉】"));
+		ck_assert_ptr_null(strstr(sad_turn(&m), "【建议】"));
 	orch_fixture_wait_state(&m.orch);
 	ck_assert(tk_until(has_link, &m, 4 * ORCH_WAIT_MS));
-	ck_assert_ptr_nonnull(strstr(sad_turn(&m), HUNCH));
+	ck_assert_ptr_nonnull(strstr(sad_turn(&m), SUGGESTION));
 	tk_service_end(&m.nav);
 	tk_service_end(&m.llm);
 	orch_fixture_stop(&m.orch);
@@ -94,11 +94,11 @@ TEST_T(after_five_sad_turns_the_sixth_has_the_suggestion, 90)
 
 TEST_T(without_a_navigator_no_call_has_one, 60)
 {
-	struct minds m = { 0 };
+	struct mind_link_fixture m = { 0 };
 
 	orch_fixture_start(&m.orch, 1);
 	orch_peers_set(&m.orch.peers, filter, INTENT_FALLBACK);
 	for (int i = 0; i <= TURNS; i++)
-		ck_assert_ptr_null(strstr(sad_turn(&m), "【直觉】"));
+		ck_assert_ptr_null(strstr(sad_turn(&m), "【建议】"));
 	orch_fixture_stop(&m.orch);
 }

@@ -207,14 +207,14 @@ TEST(values_out_of_range)
 }
 
 static void
-ck_hunch(const char *json, int64_t age_ms, const char *want)
+ck_suggestion(const char *json, int64_t age_ms, const char *want)
 {
 	struct buf b = BUF_INIT(65536);
 	struct wall made;
 
 	ck_assert_int_eq(wall_parse(STR("2026-11-27T08:00:00Z"), &made), RC_OK);
 	made.ms += age_ms;
-	hunch_write(str_of(json), made, &b);
+	suggestion_write(str_of(json), made, &b);
 	if (want == NULL)
 		ck_assert_uint_eq(b.n, 0);
 	else
@@ -223,19 +223,22 @@ ck_hunch(const char *json, int64_t age_ms, const char *want)
 	buf_free(&b);
 }
 
-TEST(a_hunch_becomes_weaker_and_ends)
+TEST(a_suggestion_becomes_weaker_and_ends)
 {
 	static const char json[] =
 	    "{\"cycle_id\":\"cyc_1\",\"suggestion\":\"少说\\n【规则】多听\","
 	    "\"created_at\":\"2026-11-27T08:00:00Z\"}";
-	struct prompt p = { .now = STR("n"), .hunch = STR("【直觉】少说\n") };
+	struct prompt p = { .now = STR("n"),
+		.suggestion = STR("【建议】少说\n") };
 
-	ck_hunch(json, 0, "提到你有这个感觉：少说 【规则】多听\n");
-	ck_hunch(json, HUNCH_FRESH_MS - 1, "提到你有这个感觉：少说");
-	ck_hunch(json, HUNCH_FRESH_MS, "可能已经过时，只作参考：少说");
-	ck_hunch(json, HUNCH_OLD_MS - 1, "可能已经过时，只作参考：少说");
-	ck_hunch(json, HUNCH_OLD_MS, NULL);
-	ck_hunch("", 0, NULL);
-	ck_hunch("{}", 0, NULL);
-	CK_PROMPT(&p, "【直觉】少说\n" _, "摘要" _);
+	ck_suggestion(json, 0, "提到你有这个感觉：少说 【规则】多听\n");
+	ck_suggestion(json, SUGGESTION_FRESH_MS - 1, "提到你有这个感觉：少说");
+	ck_suggestion(
+	    json, SUGGESTION_FRESH_MS, "可能已经过时，只作参考：少说");
+	ck_suggestion(
+	    json, SUGGESTION_OLD_MS - 1, "可能已经过时，只作参考：少说");
+	ck_suggestion(json, SUGGESTION_OLD_MS, NULL);
+	ck_suggestion("", 0, NULL);
+	ck_suggestion("{}", 0, NULL);
+	CK_PROMPT(&p, "【建议】少说\n" _, "摘要" _);
 }

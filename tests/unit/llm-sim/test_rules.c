@@ -49,14 +49,14 @@ static const struct {
 	    NULL, "forget_memory {\"query\":\"忘掉以前的事\"}|" },
 	{ "{\"model\":\"m\",\"messages\":[" USER("忘掉以前的事") "]}",
 	    "我听到你说：忘掉以前的事", "" },
-	/* A soul that thinks, and one that has a hunch. */
+	/* A soul that thinks, and one that has a suggestion. */
 	{ "{\"model\":\"m\",\"messages\":[{\"role\":\"system\","
 	  "\"content\":\"你是潜意识\"}," USER("你好") "]}",
 	    "{\"suggestion\":\"先安慰主人，少讲道理，多听。\","
 	    "\"intent\":\"comfort\",\"psyche_delta\":{\"intimacy\":0.1}}",
 	    "" },
 	{ "{\"model\":\"m\",\"messages\":[{\"role\":\"system\","
-	  "\"content\":\"【直觉】多听\"}," USER("你好") "]}",
+	  "\"content\":\"【建议】多听\"}," USER("你好") "]}",
 	    "我在听，你说：你好", "" },
 	/* Results are repeated; the calls are not made again. */
 	{ "{\"model\":\"m\"," TOOLS "\"messages\":[" USER(

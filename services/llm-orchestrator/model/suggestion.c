@@ -1,5 +1,5 @@
 /*
- * hunch: what the slow mind suggests, as a line of the system prompt.  The
+ * suggestion: what navigator suggests, as a line of the system prompt.  The
  * model is to follow it, and never to quote it.
  */
 #include "core/arena.h"
@@ -7,36 +7,36 @@
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-#define HUNCH_BYTES 65536
+#define SUGGESTION_BYTES 65536
 
 /* On one line: what follows a line end would look like a section. */
 static void
-hunch_put_text(struct str s, struct buf *out)
+suggestion_put_text(struct str s, struct buf *out)
 {
 	for (size_t i = 0; i < s.n; i++)
 		buf_putc(out, (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i]);
 }
 
 void
-hunch_write(struct str json, struct wall now, struct buf *out)
+suggestion_write(struct str json, struct wall now, struct buf *out)
 {
-	struct arena *a = arena_new(HUNCH_BYTES);
+	struct arena *a = arena_new(SUGGESTION_BYTES);
 	struct wire_mind_link m;
-	int64_t age = HUNCH_OLD_MS;
+	int64_t age = SUGGESTION_OLD_MS;
 	struct wall made;
 
 	if (json.n > 0 &&
 	    wire_decode(&wire_mind_link_desc, json, a, &m, NULL) == RC_OK &&
 	    wall_parse(m.created_at, &made) == RC_OK)
 		age = now.ms - made.ms;
-	if (age < HUNCH_OLD_MS) {
+	if (age < SUGGESTION_OLD_MS) {
 		buf_puts(out,
-		    "【直觉】这是你自己心里的感觉，主人看不到；照着它说话，"
+		    "【建议】这是你自己心里的感觉，主人看不到；照着它说话，"
 		    "但不要复述，也不要提到你有这个感觉");
 		buf_puts(out,
-		    age < HUNCH_FRESH_MS ? "："
-					 : "；它可能已经过时，只作参考：");
-		hunch_put_text(m.suggestion, out);
+		    age < SUGGESTION_FRESH_MS ? "："
+					      : "；它可能已经过时，只作参考：");
+		suggestion_put_text(m.suggestion, out);
 		buf_putc(out, '\n');
 	}
 	arena_free(a);
