@@ -5,7 +5,7 @@
 #   PKG_x      pkg-config names of what x links with
 #   LDLIBS_x   plain linker arguments, for what ships no .pc file
 USES_core    :=
-USES_persona := core
+USES_persona := core wire
 USES_rx    := core
 USES_zh    := core
 USES_alarm := core zh wire

@@ -11,7 +11,7 @@
 
 #include "core/id.h"
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "persona/persona.h"
 
 #define SECOND INT64_C(1000000000)

@@ -7,8 +7,8 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
-#include "emotion.h"
 #include "must.h"
+#include "persona/emotion.h"
 #include "recognition/recognizer.h"
 
 static void

@@ -7,7 +7,7 @@
 
 #include "core/mem.h"
 #include "dynamics/pad_internal.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "persona/persona.h"
 
 #define IMPACT_BASE  .55

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/codepoints.h"
 #include "recognition/emoticon.h"
 #include "recognition/lexicon.h"

@@ -15,7 +15,7 @@
 
 #include "core/rc.h"
 #include "core/str.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/feature.h"
 
 #define MODEL_MAGIC    "SOULEMO" /* eight bytes with its NUL */

@@ -8,7 +8,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "persona/persona.h"
 #include "recognition/codepoints.h"
 #include "recognition/feature.h"

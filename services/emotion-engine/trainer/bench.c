@@ -10,7 +10,7 @@
 
 #include "core/mem.h"
 #include "core/str.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/codepoints.h"
 #include "recognition/recognizer.h"
 

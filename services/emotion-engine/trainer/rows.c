@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/codepoints.h"
 
 #define OWN_LINES      "services/emotion-engine/trainer/lines"

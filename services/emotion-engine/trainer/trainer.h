@@ -17,7 +17,7 @@
 #include "core/buf.h"
 #include "core/rc.h"
 #include "core/str.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "wire/msgs.h"
 
 /* ---- rows.c ---- */

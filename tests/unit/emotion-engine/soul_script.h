@@ -8,7 +8,7 @@
 
 #include "core/mem.h"
 #include "dynamics/pad.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "persona/persona.h"
 #include "testkit/testkit.h"
 

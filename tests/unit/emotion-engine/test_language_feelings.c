@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/recognizer.h"
 #include "testkit/language_table.h"
 #include "testkit/testkit.h"

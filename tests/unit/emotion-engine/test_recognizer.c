@@ -7,7 +7,7 @@
 
 #include "core/arena.h"
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "recognition/feature.h"
 #include "recognition/recognizer.h"
 #include "testkit/testkit.h"

@@ -2,9 +2,10 @@
  * emotion: the 15 emotions of the protocol as points in the pleasure, arousal,
  * dominance space.  The only such table of the suite.
  */
-#ifndef EMOTION_ENGINE_EMOTION_H
-#define EMOTION_ENGINE_EMOTION_H
+#ifndef PERSONA_EMOTION_H
+#define PERSONA_EMOTION_H
 
+#include "core/rc.h"
 #include "core/str.h"
 #include "wire/msgs.h"
 
@@ -24,6 +25,15 @@ enum emotion_valence {
 const struct wire_pad *emotion_prototype(enum wire_emotion e);
 enum emotion_valence emotion_valence(enum wire_emotion e);
 
+/* emotion_nearest(pad): The emotion whose point is nearest. */
+enum wire_emotion emotion_nearest(const struct wire_pad *pad);
+
+/*
+ * emotion_of(name, out): As emotion_find(), but RC_INVALID, with *out
+ * unchanged, if there is none.
+ */
+enum rc emotion_of(struct str name, enum wire_emotion *out) RC_CHECK;
+
 /*
  * emotion_find(name):
  * The emotion of that name or alias (happy, happiness, sad, angry), case and
@@ -31,4 +41,4 @@ enum emotion_valence emotion_valence(enum wire_emotion e);
  */
 enum wire_emotion emotion_find(struct str name);
 
-#endif /* !EMOTION_ENGINE_EMOTION_H */
+#endif /* !PERSONA_EMOTION_H */

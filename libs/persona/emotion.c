@@ -1,7 +1,9 @@
 /*
  * The table of emotions and their names.
  */
-#include "emotion.h"
+#include "persona/emotion.h"
+
+#include <math.h>
 
 #include "core/mem.h"
 
@@ -60,18 +62,48 @@ emotion_valence(enum wire_emotion e)
 }
 
 enum wire_emotion
-emotion_find(struct str name)
+emotion_nearest(const struct wire_pad *pad)
+{
+	enum wire_emotion best = WIRE_EMOTION_NEUTRAL;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < EMOTION_N; i++) {
+		const struct wire_pad *at = &emotion_rows[i].pad;
+		double p = pad->p - at->p, a = pad->a - at->a,
+		       d = pad->d - at->d;
+		if (p * p + a * a + d * d < least) {
+			least = p * p + a * a + d * d;
+			best = (enum wire_emotion)i;
+		}
+	}
+	return best;
+}
+
+enum rc
+emotion_of(struct str name, enum wire_emotion *out)
 {
 	struct str s = str_trim(name);
 	size_t i;
 
 	for (i = 0; i < EMOTION_N; i++) {
-		if (str_eq_nocase(s, wire_emotion_names[i]))
-			return (enum wire_emotion)i;
+		if (str_eq_nocase(s, wire_emotion_names[i])) {
+			*out = (enum wire_emotion)i;
+			return RC_OK;
+		}
 	}
 	for (i = 0; i < NELEM(emotion_aliases); i++) {
-		if (str_eq_nocase(s, emotion_aliases[i].name))
-			return emotion_aliases[i].emotion;
+		if (str_eq_nocase(s, emotion_aliases[i].name)) {
+			*out = emotion_aliases[i].emotion;
+			return RC_OK;
+		}
 	}
-	return WIRE_EMOTION_NEUTRAL;
+	return RC_INVALID;
+}
+
+enum wire_emotion
+emotion_find(struct str name)
+{
+	enum wire_emotion e = WIRE_EMOTION_NEUTRAL;
+
+	return emotion_of(name, &e) == RC_OK ? e : WIRE_EMOTION_NEUTRAL;
 }

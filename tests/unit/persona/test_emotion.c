@@ -2,7 +2,7 @@
  * Names and prototypes of emotions.
  */
 #include "core/mem.h"
-#include "emotion.h"
+#include "persona/emotion.h"
 #include "testkit/testkit.h"
 
 static const struct {
@@ -32,6 +32,21 @@ TEST(emotions_are_found_by_name)
 	for (i = 0; i < EMOTION_N; i++)
 		ck_assert(emotion_find(wire_emotion_names[i]) ==
 		    (enum wire_emotion)i);
+}
+
+TEST(the_nearest_emotion_of_a_point)
+{
+	static const struct wire_pad sad = { -.7, -.2, -.3 };
+	enum wire_emotion e = WIRE_EMOTION_JOY;
+
+	for (size_t i = 0; i < EMOTION_N; i++)
+		ck_assert(emotion_nearest(emotion_prototype(
+			      (enum wire_emotion)i)) == (enum wire_emotion)i);
+	ck_assert(emotion_nearest(&sad) == WIRE_EMOTION_SADNESS);
+	ck_assert_int_eq(emotion_of(STR("moody"), &e), RC_INVALID);
+	ck_assert(e == WIRE_EMOTION_JOY);
+	ck_assert_int_eq(emotion_of(STR(" SAD "), &e), RC_OK);
+	ck_assert(e == WIRE_EMOTION_SADNESS);
 }
 
 TEST(prototypes_are_distinct_and_match_their_valence)
