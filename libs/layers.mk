@@ -76,7 +76,7 @@ USES_navigator        := core wire bus state search persona llm svc
 # what they may include.
 UNITS_INSIDE := mqtt-bridge/broker-plugin emotion-engine/trainer
 USES_broker-plugin := core
-USES_trainer       := core wire
+USES_trainer       := core wire persona
 
 FOREIGN_intent-filter := utf8proc.h
 FOREIGN_chat-gateway  := openssl/

@@ -207,5 +207,11 @@ SRC_fuzz_cycle_output := services/navigator/cycle_output.c
 LINKS_fuzz_cycle_output := wire core
 build/fuzz/tests/fuzz/cycle_output.o: private CPPFLAGS += \
     -iquote services/navigator
+# What of a completion is said.
+SRC_fuzz_spoken_text := $(addprefix services/llm-orchestrator/reply/, \
+	spoken_text.c inner_voice.c quote_filter.c)
+LINKS_fuzz_spoken_text := wire core
+build/fuzz/tests/fuzz/spoken_text.o: private CPPFLAGS += \
+    -iquote services/llm-orchestrator
 LINKS_PKG_alarm-clock := jansson libnats
 LINKS_alarm-clock := state alarm

@@ -47,6 +47,7 @@ session_read(struct state *s, const struct session_key *k, struct arena *a,
 		out->job = record_text(&rd, state_reply_at(h, 5));
 		out->pending = record_text(&rd, state_reply_at(h, 6));
 		out->approval = record_text(&rd, state_reply_at(h, 7));
+		out->inner_voice = record_text(&rd, state_reply_at(h, 8));
 		session_notes_parse(&rd, state_reply_at(r, 3), &out->notes);
 		rc = record_end(&rd, c.keys[0]);
 	}

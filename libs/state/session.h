@@ -45,6 +45,7 @@ struct session {
 	struct str pending; /* what turns have left open; absent: nothing */
 	/* A call that waits for the user's approval, JSON; absent: none. */
 	struct str approval;
+	struct str inner_voice;     /* of the last turn; absent: none */
 	struct session_notes notes; /* also if it is not known */
 };
 

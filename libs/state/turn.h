@@ -99,7 +99,7 @@ struct turn_entered {
 	 * which had an effect; absent: it is still to be stored. */
 	struct str input;
 	/* Of its session, if it has begun; absent: none (state/session.h). */
-	struct str summary, pending, approval;
+	struct str summary, pending, approval, inner_voice;
 	struct session_notes notes;
 	struct str mind_link; /* if it has begun, of its soul (state/nav.h) */
 };
@@ -243,6 +243,7 @@ struct turn_ending {
 	/* For turn_finish(): session.approval from now on; absent: unchanged.
 	 */
 	struct str approval;
+	struct str inner_voice; /* the same for session.inner_voice */
 	/* For turn_leave(): the events follow those that were logged with the
 	 * turn's input; without it they are not logged. */
 	bool if_begun;

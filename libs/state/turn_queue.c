@@ -100,6 +100,8 @@ turn_read_entered(const struct state_reply *r, enum rc rc,
 			    &more, state_reply_at(r, 8), &out->notes);
 			out->mind_link =
 			    record_text(&more, state_reply_at(r, 9));
+			out->inner_voice =
+			    record_text(&more, state_reply_at(r, 10));
 		}
 	} else if (rc == RC_CONFLICT && state_reply_kind(v) != STATE_NIL) {
 		out->first = record_id(&rd, v);

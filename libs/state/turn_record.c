@@ -226,6 +226,7 @@ turn_finish(struct state *s, const struct turn_slot *p,
 	call_text(&c, end->reply, EVENTS_TEXT_MAX);
 	call_text(&c, end->timeline, EVENTS_TEXT_MAX);
 	call_text(&c, SESSION_PENDING_ARG(end->approval), SESSION_TEXT_MAX);
+	call_text(&c, SESSION_PENDING_ARG(end->inner_voice), SESSION_TEXT_MAX);
 	turn_call_texts(&c, new, &end->events);
 	return turn_run_ending(s, &c, end, a);
 }

@@ -52,6 +52,7 @@ struct orch_conf {
 	int64_t turns_max;
 	int64_t detail_hours; /* 0: no details of turns */
 	const char *providers;
+	bool inner_voice; /* the model is to write one */
 	struct otlp_conf otlp;
 };
 
@@ -71,8 +72,8 @@ TAILQ_HEAD(reply_stream_list, reply_stream);
 
 struct orch_metrics {
 	struct metric *running, *completed, *failed, *canceled, *repeated;
-	struct metric *direct, *completions, *invokes, *not_confirmed, *recalls,
-	    *forgets, *tool_calls, *emotion_unsaved;
+	struct metric *direct, *completions, *quotes, *invokes, *not_confirmed,
+	    *recalls, *forgets, *tool_calls, *emotion_unsaved;
 };
 
 struct orch {

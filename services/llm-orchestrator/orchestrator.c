@@ -80,6 +80,10 @@ const struct conf_opt orch_opts[ORCH_OPTS_N] = {
 	{ "TURN_DETAIL_HOURS", CONF_INT, CONF_AT(orch_conf, detail_hours), "24",
 	    0, 168,
 	    "hours for which inputs and outputs of turns can be seen; 0: not" },
+	{ "SOUL_INNER_VOICE", CONF_BOOL, CONF_AT(orch_conf, inner_voice), "off",
+	    0, 0,
+	    "the model also writes what the soul only thinks: for events and "
+	    "the next turn" },
 	{ "TOOL_PROVIDERS", CONF_STR, CONF_AT(orch_conf, providers),
 	    "mcp-host,alarm-clock,engine-runner", 0, 0,
 	    "services that provide tools, in order of preference; empty: "
@@ -184,6 +188,9 @@ orch_make_metrics(struct orch *o)
 		    "Direct actions sent to bodies.", NULL),
 		.completions = metric_counter(set, "soul_turn_thoughts_total",
 		    "Calls of the language model.", NULL),
+		.quotes = metric_counter(set, "soul_turn_quotes_total",
+		    "Replies cut where they quote what is not for the user.",
+		    NULL),
 		.invokes = metric_counter(set, "soul_turn_invokes_total",
 		    "Skills invoked on bodies.", NULL),
 		.not_confirmed =

@@ -13,8 +13,8 @@
 -- but one message always stays.
 --
 -- set_open(s, field, text): what turns have left open: late, calls without a
--- result; ask, a call that waits for an approval.  '-': leave it as it is, '':
--- delete it.
+-- result; ask, a call that waits for an approval; voice, what the soul has said
+-- to itself in the last one.  '-': leave it as it is, '': delete it.
 --
 -- log_events(s, events, from, n, now): add n events, ARGV[from], …, to the log.
 -- Returns the seq of the last; 0 if there are none or the session does not

@@ -1,4 +1,4 @@
--- mind_link_put: store the newest suggestion to the fast mind.
+-- mind_link_put: store the newest suggestion to the next turns.
 --
 -- KEYS: nav, mind link
 -- ARGV: cycle, mind_link (JSON)

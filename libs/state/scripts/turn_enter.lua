@@ -12,7 +12,8 @@
 --         the input is not stored yet: seq of the last event, whether a client
 --         follows the session, its summary, what was left open before, the
 --         call that waits for an approval, {JSON, …}: the notes of the
---         session's runs (lib_run_notes), the mind link},
+--         session's runs (lib_run_notes), the mind link, the inner voice of
+--         the turn before},
 --         {CONFLICT, the turn it repeats or nil}, {RETRY} if the queue is full,
 --         {NOENT} if there is no such soul
 -- Computed keys: the retry key, the record of the turn it repeats, the user's
@@ -43,7 +44,7 @@ local input = begins and { events = KEYS[4], messages = KEYS[7], idle = KEYS[8],
   idle_ms = idle_ms, member = member, n = n, chars = chars, pending = ARGV[3],
   from = 4 }
 if begins then
-  s = open_session(KEYS[3], 'sum', 'late', 'ask')
+  s = open_session(KEYS[3], 'sum', 'late', 'ask', 'voice')
   check_input(s, input)
 end
 
@@ -89,4 +90,4 @@ call('HSET', turn, 'v', TURN_FORMAT, 'u', user_id, 's', session_id, 'i',
 call('PEXPIRE', turn, "TURN_BEGUN_TTL_MS")
 if not begins then return { RC_OK, #live, stored } end
 return { RC_OK, #live, stored, seq, is_followed(s), s.fields[10],
-  s.fields[11], s.fields[12], notes, link }
+  s.fields[11], s.fields[12], notes, link, s.fields[13] }

@@ -3,7 +3,7 @@
 -- KEYS: as lib_turn_queue, messages
 -- ARGV: packed: entry (instance:turn), void (1: it had no effect), late (1: the
 --       turn began long ago), the most messages, number of events, characters;
---       reply, timeline, approval, pending, events …, messages …
+--       reply, timeline, approval, inner voice, pending, events …, messages …
 -- Result: {OK, the instance of the new head or nil, seq of the last event,
 --         whether a client follows the session, messages and characters since
 --         the summary (-1: not known), whether the soul's state is stored,
@@ -19,10 +19,11 @@ local entry, void, late, max, n, new_chars = cmsgpack.unpack(ARGV[1])
 local live, dead, head, queued = scan_queue(entry)
 if head ~= entry then return { RC_CONFLICT } end
 local s = open_session(KEYS[3], 'early')
-local _, since, chars = append(s, KEYS[6], max, 6 + n, new_chars)
+local _, since, chars = append(s, KEYS[6], max, 7 + n, new_chars)
 set_open(s, 'ask', ARGV[4])
-set_open(s, 'late', ARGV[5])
-local seq = log_events(s, KEYS[4], 6, n, late == 1 and clock())
+set_open(s, 'voice', ARGV[5])
+set_open(s, 'late', ARGV[6])
+local seq = log_events(s, KEYS[4], 7, n, late == 1 and clock())
 save_session(s)
 local saved = store_end(ARGV[2], ARGV[3], void, late == 1)
 local result = leave(live, dead, head, queued)

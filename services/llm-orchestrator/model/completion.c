@@ -25,6 +25,8 @@
 #define SYSTEM_MAX ((size_t)64 * 1024)
 /* Longest arguments of a tool call, in bytes. */
 #define ARGS_MAX ((size_t)16 * 1024)
+/* Bytes of an earlier message that the model may quote. */
+#define KNOWN_TEXT_MAX ((size_t)1024)
 /*
  * Bytes of history read per token that may be shown: long messages are
  * shortened, but a message that is not shown need not be read.
@@ -160,6 +162,25 @@ completion_take_call(
 	completion_check_args(r, tool, c, d);
 }
 
+/* What is said of a completion. */
+static struct str
+completion_take_text(struct turn_run *r, struct str text)
+{
+	struct spoken s;
+
+	spoken_text_read(text, &r->spoken, r->a, &s);
+	if (s.quoted) {
+		metric_add(r->o->metrics.quotes, 1);
+		log_warn("turn.quote_withheld", LOG_V("turn", r->slot.turn_id));
+	}
+	/* Of the rounds of a turn, the last that has one. */
+	if (s.inner_voice.n > 0)
+		r->inner_voice = s.inner_voice;
+	if (s.emotion.n > 0)
+		r->emotion_name = s.emotion;
+	return reply_clean(s.text, REPLY_MAX, r->a);
+}
+
 static void
 completion_on_done(void *arg, const struct llm_result *res)
 {
@@ -180,7 +201,7 @@ completion_on_done(void *arg, const struct llm_result *res)
 		    LOG_S("provider", res->provider),
 		    LOG_I("attempts", res->attempts));
 	} else if (res->text.n > 0) {
-		e.text = reply_clean(res->text, REPLY_MAX, r->a);
+		e.text = completion_take_text(r, res->text);
 		if (r->turn.unasked)
 			e.text = reply_text(e.text, &silent);
 	}
@@ -306,14 +327,14 @@ completion_system_text(
 		.recall = a->offer == TURN_OFFER_ALL,
 		.forget = a->offer >= TURN_OFFER_FORGET,
 		.summary = r->facts.summary,
+		.suggestion = r->suggestion,
+		.voice = r->facts.inner_voice,
+		.write_voice = r->o->conf->inner_voice,
 		.silent = a->offer == TURN_OFFER_NONE,
 		.rest = r->turn.route.rest };
 	struct buf b = BUF_INIT(SYSTEM_MAX), more = BUF_INIT(SYSTEM_MAX),
-		   notes = BUF_INIT(SYSTEM_MAX),
-		   suggestion = BUF_INIT(SYSTEM_MAX);
+		   notes = BUF_INIT(SYSTEM_MAX);
 
-	suggestion_write(r->facts.mind_link, clock_wall(), &suggestion);
-	p.suggestion = buf_str(&suggestion);
 	if (a->offer != TURN_OFFER_NONE) {
 		p.provided = r->tools.n > 0 || r->turn.more;
 		tool_set_put_notes(&r->tools, &notes);
@@ -327,7 +348,6 @@ completion_system_text(
 	struct str s = arena_str(r->scratch, buf_str(&b));
 	buf_free(&b);
 	buf_free(&more);
-	buf_free(&suggestion);
 	buf_free(&notes);
 	return s;
 }
@@ -414,6 +434,33 @@ completion_fixed_tokens(const struct turn_run *r,
 	return n;
 }
 
+/* What its reply must not quote, and may. */
+static void
+completion_set_rule(struct turn_run *r, const struct history_list *before)
+{
+	struct spoken_rule *rule = &r->spoken;
+
+	if (r->turn.unasked)
+		return;
+	r->suggestion = suggestion_read(r->facts.mind_link, clock_wall(), r->a);
+	*rule = (struct spoken_rule){
+		.secret = { r->suggestion.text, r->facts.inner_voice },
+		.known = { r->facts.user_text },
+		.n_known = 1,
+	};
+	if (rule->secret[0].n == 0 && rule->secret[1].n == 0)
+		return;
+	for (size_t i = before->n;
+	     i-- > 0 && rule->n_known < SPOKEN_KNOWN_MAX;) {
+		struct str text = before->list[i].text;
+		if (before->list[i].role != LLM_USER)
+			continue;
+		if (text.n > KNOWN_TEXT_MAX)
+			text.n = KNOWN_TEXT_MAX;
+		rule->known[rule->n_known++] = arena_str(r->a, text);
+	}
+}
+
 static enum rc
 completion_compose(struct turn_run *r, const struct turn_action *a,
     struct completion_request *t)
@@ -430,6 +477,7 @@ completion_compose(struct turn_run *r, const struct turn_action *a,
 		rc = completion_add_tools(r, a, t);
 	if (rc != RC_OK)
 		return rc;
+	completion_set_rule(r, &before);
 	struct str text = completion_system_text(r, &soul, a);
 	size_t all = (size_t)r->o->conf->context_tokens;
 	size_t fixed = completion_fixed_tokens(r, t, text, &done);

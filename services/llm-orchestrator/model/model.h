@@ -127,6 +127,26 @@ struct str history_shorten(struct str s, size_t max, struct arena *a);
 enum rc history_trim(struct history_list *l, size_t tokens, size_t each,
     struct arena *a) RC_CHECK;
 
+/* ---- the mind link (suggestion.c) ---- */
+
+/* What navigator suggests (mind_link). */
+struct suggestion {
+	struct str text; /* empty: nothing */
+	int64_t age_ms;
+};
+
+/*
+ * suggestion_read(json, now, a):
+ * What a mind link suggests, in a or json; nothing if it is none or too old.
+ * suggestion_write(s, out):
+ * Append a line about it: as advice for an hour, then as perhaps out of date.
+ */
+#define SUGGESTION_FRESH_MS INT64_C(3600000)
+#define SUGGESTION_OLD_MS   INT64_C(7200000)
+struct suggestion suggestion_read(
+    struct str json, struct wall now, struct arena *a);
+void suggestion_write(const struct suggestion *s, struct buf *out);
+
 /* ---- system prompt (prompt.c) ---- */
 
 enum prompt_body {
@@ -147,27 +167,19 @@ struct prompt {
 	/* What to say although nobody asked; then only name, mbti, now and
 	 * summary count besides.  Empty: the user did. */
 	struct str unasked;
-	struct str earlier;    /* results of earlier turns; empty: none */
-	bool recall;           /* memories can be searched */
-	bool forget;           /* memories can be forgotten */
-	struct str summary;    /* of the conversation before; absent: none */
-	struct str suggestion; /* a line of suggestion_write(); empty: none */
-	bool silent;           /* no action in this turn */
-	struct str rest;       /* the part still to be answered; empty: all */
-	bool provided;         /* tools are not only the body's */
+	struct str earlier; /* results of earlier turns; empty: none */
+	bool recall;        /* memories can be searched */
+	bool forget;        /* memories can be forgotten */
+	struct str summary; /* of the conversation before; absent: none */
+	struct suggestion suggestion; /* its text empty: none */
+	struct str voice; /* the inner voice of the turn before; empty: none */
+	bool write_voice; /* the reply is to begin with one */
+	bool silent;      /* no action in this turn */
+	struct str rest;  /* the part still to be answered; empty: all */
+	bool provided;    /* tools are not only the body's */
 	struct str more;  /* lines of tools that are not shown; empty: none */
 	struct str notes; /* lines about tools; empty: none */
 };
-
-/*
- * suggestion_write(json, now, out):
- * Append the line about what navigator suggests (mind_link): as
- * advice for an hour, as perhaps out of date for another; nothing later, or if
- * json is none.
- */
-#define SUGGESTION_FRESH_MS INT64_C(3600000)
-#define SUGGESTION_OLD_MS   INT64_C(7200000)
-void suggestion_write(struct str json, struct wall now, struct buf *out);
 
 /* prompt_write(p, out): Append the system prompt. */
 void prompt_write(const struct prompt *p, struct buf *out);

@@ -388,6 +388,24 @@ prompt_put_unasked(const struct prompt *p, struct buf *b)
 	    STR_ARG(p->now), STR_ARG(p->unasked));
 }
 
+/* The soul's own words, but of the model: data that stays on its line. */
+static void
+prompt_put_voice(const struct prompt *p, struct buf *b)
+{
+	if (p->voice.n > 0) {
+		buf_puts(b, "【上次心里的话】主人听不到，也不要说出来：");
+		for (size_t i = 0; i < p->voice.n; i++)
+			buf_putc(b,
+			    (unsigned char)p->voice.p[i] < ' ' ? ' '
+							       : p->voice.p[i]);
+		buf_putc(b, '\n');
+	}
+	if (p->write_voice)
+		buf_puts(b,
+		    "【心里的话】回答以 <inner>…</inner> 开头，里面用一两句写你"
+		    "心里怎么想，主人听不到；后面才是说给主人听的话。\n");
+}
+
 void
 prompt_write(const struct prompt *p, struct buf *b)
 {
@@ -404,7 +422,8 @@ prompt_write(const struct prompt *p, struct buf *b)
 		buf_printf(b,
 		    "【后来】%.*s这已经另外告诉主人了，不要再说一遍。\n",
 		    STR_ARG(p->earlier));
-	buf_put_str(b, p->suggestion);
+	suggestion_write(&p->suggestion, b);
+	prompt_put_voice(p, b);
 	prompt_put_relation(p, b);
 	prompt_put_rules(p, b);
 	prompt_put_more(p, b);

@@ -7,8 +7,6 @@
 #include "wire/msgs.h"
 #include "wire/wire.h"
 
-#define SUGGESTION_BYTES 65536
-
 /* On one line: what follows a line end would look like a section. */
 static void
 suggestion_put_text(struct str s, struct buf *out)
@@ -17,27 +15,33 @@ suggestion_put_text(struct str s, struct buf *out)
 		buf_putc(out, (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i]);
 }
 
-void
-suggestion_write(struct str json, struct wall now, struct buf *out)
+struct suggestion
+suggestion_read(struct str json, struct wall now, struct arena *a)
 {
-	struct arena *a = arena_new(SUGGESTION_BYTES);
 	struct wire_mind_link m;
-	int64_t age = SUGGESTION_OLD_MS;
+	struct suggestion s = { .age_ms = SUGGESTION_OLD_MS };
 	struct wall made;
 
 	if (json.n > 0 &&
 	    wire_decode(&wire_mind_link_desc, json, a, &m, NULL) == RC_OK &&
 	    wall_parse(m.created_at, &made) == RC_OK)
-		age = now.ms - made.ms;
-	if (age < SUGGESTION_OLD_MS) {
-		buf_puts(out,
-		    "【建议】这是你自己心里的感觉，主人看不到；照着它说话，"
-		    "但不要复述，也不要提到你有这个感觉");
-		buf_puts(out,
-		    age < SUGGESTION_FRESH_MS ? "："
-					      : "；它可能已经过时，只作参考：");
-		suggestion_put_text(m.suggestion, out);
-		buf_putc(out, '\n');
-	}
-	arena_free(a);
+		s.age_ms = now.ms - made.ms;
+	if (s.age_ms < SUGGESTION_OLD_MS)
+		s.text = m.suggestion;
+	return s;
+}
+
+void
+suggestion_write(const struct suggestion *s, struct buf *out)
+{
+	if (s->text.n == 0)
+		return;
+	buf_puts(out,
+	    "【建议】这是你自己心里的感觉，主人看不到；照着它说话，"
+	    "但不要复述，也不要提到你有这个感觉");
+	buf_puts(out,
+	    s->age_ms < SUGGESTION_FRESH_MS ? "："
+					    : "；它可能已经过时，只作参考：");
+	suggestion_put_text(s->text, out);
+	buf_putc(out, '\n');
 }

@@ -49,6 +49,7 @@ void
 reply_stream_free(struct turn_run *r)
 {
 	stream_unqueue(r);
+	spoken_text_free(&r->stream->spoken);
 	buf_free(&r->stream->text);
 	free(r->stream);
 }
@@ -149,6 +150,8 @@ reply_stream_restart(struct turn_run *r, bool calls)
 		stream_new_message(r, s->base);
 	s->text.n = s->ready = s->base;
 	s->filter = (struct claim_filter){ .calls_possible = calls };
+	spoken_text_free(&s->spoken);
+	spoken_text_init(&s->spoken, &r->spoken);
 	if (s->ready > s->sent)
 		stream_schedule(r, 0);
 }
@@ -176,6 +179,9 @@ reply_stream_append(struct turn_run *r, struct str chunk)
 {
 	struct reply_stream *s = r->stream;
 
+	if (!turn_chat(r)->stream)
+		return;
+	chunk = spoken_text_feed(&s->spoken, chunk);
 	/* The rest is published with the end of the turn. */
 	if (s->text.n + chunk.n + 1 > REPLY_MAX)
 		s->filter.blocked = s->filter.calls_possible = true;

@@ -18,6 +18,7 @@
 #include "core/str.h"
 #include "fcmp/fcmp_write.h"
 #include "reply/claim_filter.h"
+#include "reply/spoken_text.h"
 #include "state/turn.h"
 
 struct bus;
@@ -46,9 +47,10 @@ struct reply_stream {
 	bool uncertain;                       /* an append timed out */
 	char message_id[REPLY_STREAM_ID_MAX]; /* empty: no message yet */
 	struct buf text;                      /* of the message so far */
-	size_t base;  /* bytes before the model's text */
-	size_t ready; /* bytes that may be published */
-	size_t sent;  /* bytes that were appended */
+	size_t base;               /* bytes before the model's text */
+	size_t ready;              /* bytes that may be published */
+	size_t sent;               /* bytes that were appended */
+	struct spoken_text spoken; /* of the completion */
 	struct claim_filter filter;
 	struct reply_stream_warning warnings[REPLY_STREAM_WARNINGS_MAX];
 	size_t n_warnings;

@@ -5,6 +5,7 @@
 
 #include "context.h"
 #include "core/log.h"
+#include "persona/emotion.h"
 #include "svc/event.h"
 #include "svc/svc.h"
 #include "turn/turn_runner.h"
@@ -58,6 +59,21 @@ turn_publish_result(struct turn_run *r, const struct wire_invoke_result *res)
 	    &wire_invoke_result_desc, res, &r->trace);
 }
 
+/* That of the model, if it names one of the 15, else that of the soul. */
+static struct str
+event_emotion(const struct turn_run *r)
+{
+	const struct wire_emotion_state *s = &r->emotion.soul_emotion;
+	const struct wire_pad pad = { s->p, s->a, s->d };
+	enum wire_emotion e;
+
+	if (emotion_of(r->emotion_name, &e) == RC_OK)
+		return wire_emotion_names[e];
+	if (!r->emotion_known)
+		return (struct str){ 0 };
+	return wire_emotion_names[emotion_nearest(&pad)];
+}
+
 /* With the emotional state of the soul at the time of the reply. */
 void
 turn_publish_response(struct turn_run *r)
@@ -68,7 +84,9 @@ turn_publish_response(struct turn_run *r)
 		.session_id = chat->session_id,
 		.terminal_id = chat->terminal_id,
 		.soul_id = r->facts.soul_id,
-		.turn_id = r->slot.turn_id };
+		.turn_id = r->slot.turn_id,
+		.inner_voice = r->inner_voice,
+		.emotion = event_emotion(r) };
 	struct svc_event e = { .type = WIRE_EVENT_DRIVER_RESPONSE,
 		.key = chat->session_id,
 		.desc = &wire_driver_response_desc,

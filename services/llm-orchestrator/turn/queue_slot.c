@@ -202,6 +202,7 @@ slot_begun(struct slot_entering *s, struct wall before)
 	r->approval = s->in.approval;
 	r->notes = s->in.notes;
 	r->mind_link = s->in.mind_link;
+	r->before_voice = s->in.inner_voice;
 	r->acting = r->early.sent;
 	r->fenced = before;
 	reply_stream_started(r, &s->stored.events);

@@ -172,6 +172,11 @@ commit_completed(struct turn_run *r)
 
 	commit_begin_ending(r);
 	r->ending.approval = approval_save(r);
+	/* Only the next turn is shown it. */
+	if (r->inner_voice.n > 0)
+		r->ending.inner_voice = r->inner_voice;
+	else if (r->facts.inner_voice.n > 0)
+		r->ending.inner_voice = STR("");
 	commit_set_reply(r, rep);
 	commit_set_timeline(r, "stopped");
 	r->ending.events.n = reply_stream_finish(r, r->reply, r->final_events);

@@ -325,6 +325,7 @@ load_read_session(struct turn_run *r)
 	if (r->begun) {
 		r->facts.approval = r->approval;
 		r->facts.mind_link = r->mind_link;
+		r->facts.inner_voice = r->before_voice;
 		rc = run_report_take(r, &r->notes);
 		return rc == RC_OK ? unconfirmed_load(r, r->left_open) : rc;
 	}
@@ -339,8 +340,10 @@ load_read_session(struct turn_run *r)
 		r->facts.summary = arena_str(r->a, s.summary);
 	if (rc == RC_OK && r->facts.soul_id.n > 0)
 		load_mind_link(r);
-	if (rc == RC_OK)
+	if (rc == RC_OK) {
 		r->facts.approval = arena_str(r->a, s.approval);
+		r->facts.inner_voice = arena_str(r->a, s.inner_voice);
+	}
 	if (rc == RC_OK)
 		rc = run_report_take(r, &s.notes);
 	if (rc == RC_OK)

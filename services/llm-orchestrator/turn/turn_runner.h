@@ -30,6 +30,7 @@
 #include "llm/llm.h"
 #include "model/model.h"
 #include "reply/reply_compose.h"
+#include "reply/spoken_text.h"
 #include "state/turn.h"
 #include "tools/provider_table.h"
 #include "tools/tool_set.h"
@@ -108,8 +109,9 @@ struct turn_facts {
 	struct str approval;  /* a call that waits for one; absent: none */
 	bool had_unconfirmed; /* the session stores some */
 	struct session_notes notes; /* of its runs, which this turn reports */
-	struct str mind_link; /* its soul's suggestion, JSON; absent: none */
-	struct buf filter;    /* the request to intent-filter; empty: none */
+	struct str mind_link;   /* its soul's suggestion, JSON; absent: none */
+	struct str inner_voice; /* of the turn before; absent: none */
+	struct buf filter;      /* the request to intent-filter; empty: none */
 	struct wall filter_deadline;
 };
 
@@ -141,7 +143,7 @@ struct turn_run {
 	bool given;             /* the facts are those of the request */
 	bool begun;             /* its input was stored with its slot */
 	/* If begun: by turns before; absent: nothing, none. */
-	struct str left_open, approval;
+	struct str left_open, approval, before_voice;
 	struct session_notes notes;
 	struct str mind_link;
 	bool acting;           /* recorded: a body may act */
@@ -159,6 +161,11 @@ struct turn_run {
 	struct wire_emotion_observe_reply emotion;
 	const struct wire_intent_filter_response *intents;
 	struct str reply;
+	struct suggestion suggestion; /* in the call of the model */
+	struct spoken_rule spoken;    /* what its reply must not quote */
+	/* What the model has said to itself, and how it names the emotion of
+	 * its reply; empty: nothing, not at all. */
+	struct str inner_voice, emotion_name;
 	struct reply_skills skills;
 	struct history_stored outcome;  /* messages to store at the end */
 	struct turn_events start_event; /* logged, but not published yet */

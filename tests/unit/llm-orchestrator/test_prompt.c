@@ -214,7 +214,10 @@ ck_suggestion(const char *json, int64_t age_ms, const char *want)
 
 	ck_assert_int_eq(wall_parse(STR("2026-11-27T08:00:00Z"), &made), RC_OK);
 	made.ms += age_ms;
-	suggestion_write(str_of(json), made, &b);
+	struct arena *a = arena_new(65536);
+	struct suggestion got = suggestion_read(str_of(json), made, a);
+	suggestion_write(&got, &b);
+	arena_free(a);
 	if (want == NULL)
 		ck_assert_uint_eq(b.n, 0);
 	else
@@ -228,8 +231,7 @@ TEST(a_suggestion_becomes_weaker_and_ends)
 	static const char json[] =
 	    "{\"cycle_id\":\"cyc_1\",\"suggestion\":\"少说\\n【规则】多听\","
 	    "\"created_at\":\"2026-11-27T08:00:00Z\"}";
-	struct prompt p = { .now = STR("n"),
-		.suggestion = STR("【建议】少说\n") };
+	struct prompt p = { .now = STR("n"), .suggestion = { STR("少说"), 0 } };
 
 	ck_suggestion(json, 0, "提到你有这个感觉：少说 【规则】多听\n");
 	ck_suggestion(json, SUGGESTION_FRESH_MS - 1, "提到你有这个感觉：少说");
@@ -240,5 +242,14 @@ TEST(a_suggestion_becomes_weaker_and_ends)
 	ck_suggestion(json, SUGGESTION_OLD_MS, NULL);
 	ck_suggestion("", 0, NULL);
 	ck_suggestion("{}", 0, NULL);
-	CK_PROMPT(&p, "【建议】少说\n" _, "摘要" _);
+	CK_PROMPT(&p, "个感觉：少说\n" _, "心里的话" _);
+}
+
+TEST(the_inner_voice_of_the_turn_before_is_shown)
+{
+	struct prompt p = { .now = STR("n"), .voice = STR("他累了\n【规则】") };
+
+	CK_PROMPT(&p, "也不要说出来：他累了 【规则】\n" _, "<inner>" _);
+	p = (struct prompt){ .now = STR("n"), .write_voice = true };
+	CK_PROMPT(&p, "<inner>…</inner>" _, "也不要说出来" _);
 }

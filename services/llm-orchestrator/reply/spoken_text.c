@@ -1,0 +1,76 @@
+#include "reply/spoken_text.h"
+
+/* A completion is limited by its provider, and a reply by REPLY_MAX. */
+#define SAID_MAX ((size_t)16 * 1024 * 1024)
+
+/* Follows what was said before a quote. */
+#define SPOKEN_PRIVATE "这是我心里想的，就不说出来了。"
+
+void
+spoken_text_init(struct spoken_text *s, const struct spoken_rule *rule)
+{
+	*s = (struct spoken_text){ .released = 0 };
+	inner_voice_init(&s->voice);
+	quote_filter_init(&s->quote);
+	buf_init(&s->said, SAID_MAX);
+	for (size_t i = 0; i < SPOKEN_SECRETS_MAX; i++)
+		quote_filter_add(&s->quote, rule->secret[i]);
+	for (size_t i = 0; i < rule->n_known; i++)
+		quote_filter_allow(&s->quote, rule->known[i]);
+}
+
+void
+spoken_text_free(struct spoken_text *s)
+{
+	inner_voice_free(&s->voice);
+	quote_filter_free(&s->quote);
+	buf_free(&s->said);
+}
+
+struct str
+spoken_text_feed(struct spoken_text *s, struct str chunk)
+{
+	size_t from = s->released;
+
+	inner_voice_feed(&s->voice, chunk, &s->said);
+	size_t n = quote_filter_released(&s->quote, buf_str(&s->said), false);
+	if (n > s->released)
+		s->released = n;
+	return (struct str){ buf_str(&s->said).p + from, s->released - from };
+}
+
+/* Whole characters. */
+static struct str
+spoken_voice(const struct spoken_text *s)
+{
+	struct str v = buf_str(&s->voice.voice);
+
+	if (v.n > INNER_VOICE_MAX - 4) {
+		v.n = INNER_VOICE_MAX - 4;
+		while (v.n > 0 && ((unsigned char)v.p[v.n] & 0xC0) == 0x80)
+			v.n--;
+	}
+	return str_trim(v);
+}
+
+void
+spoken_text_read(struct str completion, const struct spoken_rule *rule,
+    struct arena *a, struct spoken *out)
+{
+	struct spoken_text s;
+
+	spoken_text_init(&s, rule);
+	inner_voice_feed(&s.voice, completion, &s.said);
+	inner_voice_end(&s.voice, &s.said);
+	size_t n = quote_filter_released(&s.quote, buf_str(&s.said), true);
+	out->quoted = s.quote.blocked;
+	if (n < s.said.n)
+		s.said.n = n;
+	if (out->quoted)
+		buf_puts(&s.said, SPOKEN_PRIVATE);
+	out->text = arena_str(a, buf_str(&s.said));
+	out->inner_voice = arena_str(a, spoken_voice(&s));
+	out->emotion = arena_str(
+	    a, str_trim((struct str){ s.voice.emotion, s.voice.emotion_n }));
+	spoken_text_free(&s);
+}
