@@ -7,7 +7,9 @@
 
 #include "testkit/navigator_fixture.h"
 
-#define SOULS 200
+#define SOULS 1000
+/* Where a replica is killed. */
+#define SOULS_KILLED 200
 
 struct seen {
 	json_t *cycles; /* cycle -> soul */
@@ -45,33 +47,33 @@ has_suggestions(void *arg)
 }
 
 static void
-put_souls(struct navigator_fixture *f)
+put_souls(struct navigator_fixture *f, int n)
 {
 	char id[16];
 
-	for (int i = 2; i <= SOULS; i++) {
+	for (int i = 2; i <= n; i++) {
 		snprintf(id, sizeof(id), "s%d", i);
 		tk_state_soul(&f->db, id, "INFP", "u1");
 	}
 }
 
 static void
-turn_of_all(struct navigator_fixture *f)
+turn_of_all(struct navigator_fixture *f, int n)
 {
 	char id[16];
 
-	for (int i = 1; i <= SOULS; i++) {
+	for (int i = 1; i <= n; i++) {
 		snprintf(id, sizeof(id), "s%d", i);
 		navigator_fixture_turn(f, id, "sadness");
 	}
 }
 
 static void
-start(struct navigator_fixture *f)
+start(struct navigator_fixture *f, int n)
 {
 	navigator_fixture_servers(f);
 	navigator_fixture_llm(f);
-	put_souls(f);
+	put_souls(f, n);
 	f->env[0] = "NAV_LEASE_SECONDS=2";
 	f->env[1] = "NAV_AT_ONCE=16";
 	for (int i = 0; i < 2; i++)
@@ -83,8 +85,8 @@ TEST_T(each_cycle_runs_a_single_time, 120)
 	struct navigator_fixture f;
 	struct waiting w = { &f, SOULS, 0 };
 
-	start(&f);
-	turn_of_all(&f);
+	start(&f, SOULS);
+	turn_of_all(&f, SOULS);
 	ck_assert_msg(tk_until(has_suggestions, &w, NAVIGATOR_FIXTURE_MS),
 	    "%zu suggestions", w.found);
 	ck_assert_uint_eq(w.found, SOULS);
@@ -97,13 +99,13 @@ TEST_T(a_cycle_of_a_killed_replica_goes_on, 120)
 	struct navigator_fixture f;
 	struct waiting w = { &f, 20, 0 };
 
-	start(&f);
-	turn_of_all(&f);
+	start(&f, SOULS_KILLED);
+	turn_of_all(&f, SOULS_KILLED);
 	ck_assert(tk_until(has_suggestions, &w, NAVIGATOR_FIXTURE_MS));
 	tk_service_kill(&f.nav[0]);
-	w.n = SOULS;
+	w.n = SOULS_KILLED;
 	ck_assert_msg(tk_until(has_suggestions, &w, NAVIGATOR_FIXTURE_MS),
 	    "%zu suggestions", w.found);
-	ck_assert_uint_eq(w.found, SOULS);
+	ck_assert_uint_eq(w.found, SOULS_KILLED);
 	navigator_fixture_stop(&f);
 }

@@ -169,6 +169,22 @@ stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p)
 }
 
 void
+stack_spawn_navigator_plain(const struct stack *st, struct stack_proc *p)
+{
+	const char *const argv[] = { tk_bin("navigator"), NULL };
+	struct arena *a = arena_new(4096);
+	const char *const more[] = {
+		arena_printf(a, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1",
+		    st->service[STACK_LLM_SIM].http)
+		    .p,
+		"NAV_GAP_SECONDS=0", NULL
+	};
+
+	stack_spawn_beside(st, argv, "navigator", more, p);
+	arena_free(a);
+}
+
+void
 stack_spawn_engines(const struct stack *st, const char *engine,
     struct stack_proc *runner, struct stack_proc *proxy)
 {

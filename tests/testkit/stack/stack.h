@@ -131,6 +131,13 @@ void stack_spawn_navigator(
 void stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p);
 
 /*
+ * stack_spawn_navigator_plain(st, p): Likewise a navigator with the model of the
+ * stack, whose cycles have no gap between them.
+ */
+void stack_spawn_navigator_plain(
+    const struct stack *st, struct stack_proc *p);
+
+/*
  * stack_spawn_engines(st, engine, runner, proxy):
  * Start an engine-runner, whose engines are the script engine, and its model
  * proxy, likewise.
