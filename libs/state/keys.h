@@ -434,9 +434,10 @@
 #define WEBHOOK_BATCH 16
 /* Triggers of cycles; of several that wait the highest counts. */
 #define NAV_TRIGGER_IDLE    1
-#define NAV_TRIGGER_RESULT  2
-#define NAV_TRIGGER_COUNT   3
-#define NAV_TRIGGER_EMOTION 4
+#define NAV_TRIGGER_MEMORY  2
+#define NAV_TRIGGER_RESULT  3
+#define NAV_TRIGGER_COUNT   4
+#define NAV_TRIGGER_EMOTION 5
 /* Ids of events that are remembered. */
 #define NAV_SEEN_MAX 16
 #define NAV_DAY_MS   86400000

@@ -26,9 +26,10 @@
 /* Why a cycle runs, in ascending order. */
 enum nav_trigger {
 	NAV_NONE,
-	NAV_IDLE = NAV_TRIGGER_IDLE,       /* nothing has happened for long */
-	NAV_RESULT = NAV_TRIGGER_RESULT,   /* an alarm was missed */
-	NAV_COUNT = NAV_TRIGGER_COUNT,     /* a number of turns */
+	NAV_IDLE = NAV_TRIGGER_IDLE,     /* nothing has happened for long */
+	NAV_MEMORY = NAV_TRIGGER_MEMORY, /* something is remembered now */
+	NAV_RESULT = NAV_TRIGGER_RESULT, /* a run ended, an alarm was missed */
+	NAV_COUNT = NAV_TRIGGER_COUNT,   /* a number of turns */
 	NAV_EMOTION = NAV_TRIGGER_EMOTION, /* the user feels bad */
 	NAV_TRIGGER_N
 };

@@ -214,6 +214,7 @@ run_event_ended(struct runner *r, const struct run_record *rec,
 {
 	const struct wire_run_ended m = { .run_id = rec->run_id,
 		.user_id = rec->user_id,
+		.session_id = rec->session_id,
 		.engine = rec->engine,
 		.title = rec->title,
 		.attempt = rec->attempt,

@@ -17,7 +17,8 @@ static void
 prompt_put_reason(const struct cycle_view *v, struct buf *b)
 {
 	static const char *const reasons[NAV_TRIGGER_N] = {
-		[NAV_RESULT] = "有一个闹钟错过了，主人没有听到。",
+		[NAV_MEMORY] = "你刚刚记住了一些新的事。",
+		[NAV_RESULT] = "交给别人做的事有了结果，或者有一个闹钟错过了。",
 		[NAV_COUNT] = "你们又聊了好几轮。",
 		[NAV_EMOTION] = "主人的情绪很强烈。",
 	};

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "core/metric.h"
+#include "state/session.h"
 #include "state/state.h"
 #include "svc/svc.h"
 #include "trigger.h"
@@ -31,8 +32,12 @@ struct on_event {
 	const struct on_event_kind *kind;
 };
 
-/* Fill in *out of a payload; RC_NOENT: it is no reason to think. */
-typedef enum rc (*on_event_read_fn)(const void *payload, struct nav_event *out);
+/*
+ * Fill in *out of a payload; RC_NOENT: it is no reason to think.  Other
+ * results: it is not known yet.
+ */
+typedef enum rc (*on_event_read_fn)(
+    struct on_event *e, const void *payload, struct nav_event *out);
 
 struct on_event_kind {
 	const char *consumer, *filter;
@@ -41,10 +46,12 @@ struct on_event_kind {
 };
 
 static enum rc
-on_event_read_turn(const void *payload, struct nav_event *out)
+on_event_read_turn(
+    struct on_event *e, const void *payload, struct nav_event *out)
 {
 	const struct wire_turn_completed *t = payload;
 
+	(void)e;
 	if (t->soul_id.n == 0 || t->unasked ||
 	    t->state != WIRE_TURN_COMPLETED_STATE_COMPLETED)
 		return RC_NOENT;
@@ -58,10 +65,12 @@ on_event_read_turn(const void *payload, struct nav_event *out)
 }
 
 static enum rc
-on_event_read_alarm(const void *payload, struct nav_event *out)
+on_event_read_alarm(
+    struct on_event *e, const void *payload, struct nav_event *out)
 {
 	const struct wire_alarm_changed *c = payload;
 
+	(void)e;
 	if (c->soul_id.n == 0 || trigger_of_alarm(c) == NAV_NONE)
 		return RC_NOENT;
 	*out = (struct nav_event){ .key = { c->user_id, c->soul_id },
@@ -70,11 +79,51 @@ on_event_read_alarm(const void *payload, struct nav_event *out)
 	return RC_OK;
 }
 
+/* Of the soul that its session is with. */
+static enum rc
+on_event_read_run(
+    struct on_event *e, const void *payload, struct nav_event *out)
+{
+	const struct wire_run_ended *r = payload;
+	const struct session_key k = { r->user_id, r->session_id };
+	struct session s;
+	enum rc rc;
+
+	if (trigger_of_run(r) == NAV_NONE)
+		return RC_NOENT;
+	rc = session_read(e->n->state, &k, e->a, &s);
+	if (rc != RC_OK)
+		return rc;
+	*out = (struct nav_event){ .key = { r->user_id, s.soul_id },
+		.id = r->run_id,
+		.trigger = trigger_of_run(r) };
+	return s.soul_id.n > 0 ? RC_OK : RC_NOENT;
+}
+
+static enum rc
+on_event_read_memory(
+    struct on_event *e, const void *payload, struct nav_event *out)
+{
+	const struct wire_memory_stored *m = payload;
+
+	(void)e;
+	if (trigger_of_memory(m) == NAV_NONE)
+		return RC_NOENT;
+	*out = (struct nav_event){ .key = { m->user_id, m->soul_id },
+		.id = m->memory_id,
+		.trigger = trigger_of_memory(m) };
+	return RC_OK;
+}
+
 static const struct on_event_kind on_event_kinds[] = {
 	{ "navigator-turns", "soul.event." WIRE_EVENT_TURN_COMPLETED ".*",
 	    &wire_turn_completed_desc, on_event_read_turn },
 	{ "navigator-alarms", "soul.event." WIRE_EVENT_ALARM_STATE ".*",
 	    &wire_alarm_changed_desc, on_event_read_alarm },
+	{ "navigator-runs", "soul.event." WIRE_EVENT_RUN_ENDED ".*",
+	    &wire_run_ended_desc, on_event_read_run },
+	{ "navigator-memories", "soul.event." WIRE_EVENT_MEMORY_STORED ".*",
+	    &wire_memory_stored_desc, on_event_read_memory },
 };
 
 static enum rc
@@ -101,7 +150,7 @@ on_event_decode(struct on_event *e, struct nav_event *out)
 	if (env.meta.timestamp * 1000 <
 	    (double)(clock_wall().ms - AGE_MAX_S * 1000))
 		return RC_NOENT;
-	return e->kind->read(payload, out);
+	return e->kind->read(e, payload, out);
 }
 
 /* Whether it is done, for good or bad. */
@@ -113,6 +162,8 @@ on_event_note(struct on_event *e)
 	struct wall due;
 	enum rc rc = on_event_decode(e, &event);
 
+	if (rc == RC_DOWN || rc == RC_RETRY || rc == RC_TIMEOUT)
+		return false;
 	if (rc != RC_OK)
 		return true;
 	rc = nav_note(e->n->state, &event, &rule, &due);
@@ -163,6 +214,18 @@ on_event_alarm_message(void *arg, struct bus_msg *msg)
 }
 
 static void
+on_event_run_message(void *arg, struct bus_msg *msg)
+{
+	on_event_message(arg, &on_event_kinds[2], msg);
+}
+
+static void
+on_event_memory_message(void *arg, struct bus_msg *msg)
+{
+	on_event_message(arg, &on_event_kinds[3], msg);
+}
+
+static void
 on_event_ready(void *arg, enum rc rc)
 {
 	struct navigator *n = arg;
@@ -171,8 +234,8 @@ on_event_ready(void *arg, enum rc rc)
 		return;
 	log_error("nav.consumer_unusable", LOG_S("stream", EVENTS_STREAM),
 	    LOG_S("hint",
-		"delete the consumers navigator-turns and "
-		"navigator-alarms"));
+		"delete the consumers navigator-turns, -alarms, -runs and "
+		"-memories"));
 	svc_end_unusable(n->svc);
 }
 
@@ -180,7 +243,8 @@ bool
 on_event_start(struct navigator *n)
 {
 	static const bus_msg_fn fns[] = { on_event_turn_message,
-		on_event_alarm_message };
+		on_event_alarm_message, on_event_run_message,
+		on_event_memory_message };
 	enum rc rc = RC_OK;
 	size_t i;
 

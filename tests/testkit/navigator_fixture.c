@@ -237,9 +237,18 @@ navigator_fixture_turn(
 }
 
 void
-navigator_fixture_script(struct navigator_fixture *f, const char *completions)
+navigator_fixture_script_json(struct navigator_fixture *f, const char *json)
 {
 	struct tk_response a = { 0 };
+
+	ck_assert_int_eq(
+	    tk_http_request(f->llm.http, &a, "POST", "/sim/script", json), 200);
+	tk_response_free(&a);
+}
+
+void
+navigator_fixture_script(struct navigator_fixture *f, const char *completions)
+{
 	json_t *list = json_array(), *j;
 	struct str rest = str_of(completions), part;
 	char *body;
@@ -252,9 +261,7 @@ navigator_fixture_script(struct navigator_fixture *f, const char *completions)
 	}
 	j = json_pack("{so}", "faults", list);
 	body = json_dumps(j, 0);
-	ck_assert_int_eq(
-	    tk_http_request(f->llm.http, &a, "POST", "/sim/script", body), 200);
-	tk_response_free(&a);
+	navigator_fixture_script_json(f, body);
 	free(body);
 	json_decref(j);
 }

@@ -51,6 +51,7 @@ void navigator_fixture_stop(struct navigator_fixture *f);
  * navigator_fixture_converse(f, text): A message of u1 in the session c1, and
  * the reply. navigator_fixture_turn(f, soul, emotion): A turn of u1 with that
  * soul was completed, in the session c1; emotion NULL: none.
+ * navigator_fixture_script_json(f, json): An llm_sim_script.
  * navigator_fixture_script(f, completions): What the model completions next:
  * the parts of completions that '|' separates. navigator_fixture_calls(f):
  * Completions so far. navigator_fixture_ended(f, i, labels): Cycles of
@@ -59,6 +60,8 @@ void navigator_fixture_stop(struct navigator_fixture *f);
 void navigator_fixture_converse(struct navigator_fixture *f, const char *text);
 void navigator_fixture_turn(
     struct navigator_fixture *f, const char *soul, const char *emotion);
+void navigator_fixture_script_json(
+    struct navigator_fixture *f, const char *json);
 void navigator_fixture_script(
     struct navigator_fixture *f, const char *completions);
 long long navigator_fixture_calls(struct navigator_fixture *f);

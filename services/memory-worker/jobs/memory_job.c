@@ -213,6 +213,7 @@ job_emit_stored(const struct job *h, const struct work_item *i)
 		.soul_id = job->soul_id,
 		.session_id = job->session_id,
 		.type = job->type,
+		.trigger_source = job->trigger_source,
 		.backend = str_of(store_name(h->w->store)),
 	};
 	const struct svc_event e = {

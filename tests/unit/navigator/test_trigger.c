@@ -42,6 +42,31 @@ TEST(a_missed_alarm_is_a_trigger)
 	ck_assert_int_eq(trigger_of_alarm(&a), NAV_NONE);
 }
 
+TEST(a_run_of_a_session_is_a_trigger)
+{
+	struct wire_run_ended r = { .session_id = STR("s"),
+		.state = WIRE_RUN_ENDED_STATE_FAILED };
+
+	ck_assert_int_eq(trigger_of_run(&r), NAV_RESULT);
+	r.state = WIRE_RUN_ENDED_STATE_SUCCEEDED;
+	ck_assert_int_eq(trigger_of_run(&r), NAV_RESULT);
+	r.state = WIRE_RUN_ENDED_STATE_CANCELED;
+	ck_assert_int_eq(trigger_of_run(&r), NAV_NONE);
+	r = (struct wire_run_ended){ .state = WIRE_RUN_ENDED_STATE_FAILED };
+	ck_assert_int_eq(trigger_of_run(&r), NAV_NONE);
+}
+
+TEST(what_a_cycle_has_stored_is_no_trigger)
+{
+	struct wire_memory_stored m = { .trigger_source = STR("compression") };
+
+	ck_assert_int_eq(trigger_of_memory(&m), NAV_MEMORY);
+	m.trigger_source = (struct str){ 0 };
+	ck_assert_int_eq(trigger_of_memory(&m), NAV_MEMORY);
+	m.trigger_source = STR("navigator");
+	ck_assert_int_eq(trigger_of_memory(&m), NAV_NONE);
+}
+
 TEST(an_idle_soul_chooses_by_its_drives)
 {
 	static const struct {
