@@ -90,14 +90,15 @@ fake_chroma_matches(const json_t *row, const json_t *body)
 
 /* Before 1.5.0 metadata has plain values only. */
 static bool
-fake_chroma_plain(const json_t *meta)
+fake_chroma_plain(const struct fake_store *f, const json_t *meta)
 {
 	const char *key;
 	json_t *v;
 
 	json_object_foreach ((json_t *)(uintptr_t)meta, key, v)
-		if (json_is_array(v) || json_is_object(v) || json_is_null(v) ||
-		    key[0] == '#' || key[0] == '$' || key[0] == '\0')
+		if ((json_is_array(v) && !f->lists) || json_is_object(v) ||
+		    json_is_null(v) || key[0] == '#' || key[0] == '$' ||
+		    key[0] == '\0')
 			return false;
 	return true;
 }
@@ -111,7 +112,7 @@ fake_chroma_add(struct fake_store *f, struct fake_store_call *q)
 	json_array_foreach (ids, i, id) {
 		v = json_array_get(json_object_get(q->body, "embeddings"), i);
 		meta = json_array_get(json_object_get(q->body, "metadatas"), i);
-		if (!fake_chroma_plain(meta)) {
+		if (!fake_chroma_plain(f, meta)) {
 			fake_chroma_error(
 			    q, 422, "ChromaError", "MetadataValue");
 			return;

@@ -23,6 +23,7 @@ struct fake_store {
 	bool old;            /* behave as a Mem0 server of 2025 */
 	char collection[40]; /* Chroma: its id; "": there is none */
 	char embedding[300]; /* Chroma: the collection's metadata, JSON */
+	bool lists; /* Chroma: takes lists in metadata, as from 1.5 on */
 	size_t dimension;
 	unsigned made;
 };

@@ -120,11 +120,12 @@ chroma_put_tag_flag(struct wire_out *o, struct str tag)
 }
 
 /*
- * Old servers do not support lists: each tag is a member, which can be filtered
- * by, and all of them are stored again as JSON.
+ * Servers before 1.5 do not take lists: each tag is a member, which can be
+ * filtered by, and all of them are stored again as JSON.
  */
 static void
-chroma_put_tags(struct wire_out *o, const struct wire_memory_job *job)
+chroma_put_tags(
+    struct wire_out *o, const struct wire_memory_job *job, bool lists)
 {
 	struct buf json = BUF_INIT(16384);
 	struct wire_out list = { .b = &json };
@@ -139,6 +140,10 @@ chroma_put_tags(struct wire_out *o, const struct wire_memory_job *job)
 	}
 	wire_out_array_end(&list);
 	memory_json_put_text(o, "tags_json", buf_str(&json));
+	if (lists) {
+		wire_out_key(o, STR("tags"));
+		wire_out_raw(o, buf_str(&json));
+	}
 	buf_free(&json);
 }
 
@@ -155,7 +160,7 @@ chroma_put_metadata(struct wire_out *o, const struct chroma_put *p)
 	memory_json_put_text(o, "session_id", p->job->session_id);
 	memory_json_put_text(o, "terminal_id", p->job->terminal_id);
 	memory_json_put_text(o, "trigger_source", p->job->trigger_source);
-	chroma_put_tags(o, p->job);
+	chroma_put_tags(o, p->job, p->lists);
 	wire_out_object_end(o);
 }
 

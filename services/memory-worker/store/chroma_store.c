@@ -8,6 +8,7 @@
 
 #include "core/arena.h"
 #include "core/fiber.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "llm/embed.h"
 #include "store/store_internal.h"
@@ -25,6 +26,7 @@ struct chroma_store {
 	char *path;                     /* of the collections */
 	struct str model;               /* of the vectors */
 	char id[CHROMA_COLLECTION_MAX]; /* "": not known */
+	bool no_lists;                  /* it has rejected a list in metadata */
 };
 
 struct chroma_op {
@@ -39,6 +41,8 @@ struct chroma_op {
 	char id[CHROMA_COLLECTION_MAX]; /* of the collection */
 	bool renewed; /* the collection has been recreated once */
 	bool degraded;
+	/* The memory that is put has a list in its metadata; it had one. */
+	bool lists, retried;
 
 	chroma_op_fn next;        /* called after the current step */
 	enum rc embedded;         /* result of the model */
@@ -337,9 +341,24 @@ chroma_op_pages(struct chroma_op *op, bool texts, size_t max, chroma_op_fn next)
 
 /* ---- put ---- */
 
+static void chroma_put_opened(struct chroma_op *op, enum rc rc);
+
+/* What is rejected with a list, and not without, is so because of it. */
 static void
 chroma_put_added(struct chroma_op *op, enum rc rc)
 {
+	if (rc == RC_INVALID && op->lists) {
+		op->lists = false;
+		op->retried = true;
+		buf_reset(&op->body);
+		chroma_put_opened(op, RC_OK);
+		return;
+	}
+	if (rc == RC_OK && op->retried && !op->c->no_lists) {
+		op->c->no_lists = true;
+		log_info("memory.chroma_lists",
+		    LOG_S("why", "the server takes no lists in metadata"));
+	}
 	chroma_op_end(op, rc, NULL);
 }
 
@@ -353,6 +372,7 @@ chroma_put_opened(struct chroma_op *op, enum rc rc)
 		.made = op->put.made,
 		.vector = op->vector,
 		.n = op->n_vector,
+		.lists = op->lists,
 	};
 
 	if (rc != RC_OK) {
@@ -380,6 +400,7 @@ chroma_put(
 	struct chroma_op *op = chroma_op_new(self, req);
 
 	op->put = *p;
+	op->lists = p->job->n_tags > 0 && !op->c->no_lists;
 	if (chroma_row_id(&req->scope, p->job->job_id, op->row) != RC_OK)
 		chroma_op_end(op, RC_INVALID, NULL);
 	else

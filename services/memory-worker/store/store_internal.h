@@ -166,6 +166,7 @@ struct chroma_put {
 	struct wall made;
 	const double *vector;
 	size_t n;
+	bool lists; /* the server takes lists in metadata, or may */
 };
 
 /*

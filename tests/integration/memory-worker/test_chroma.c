@@ -190,6 +190,48 @@ TEST_T(metadata_is_stored, 60)
 	stop(&fx);
 }
 
+static json_t *
+put_tagged(struct memory_fixture *fx, size_t n)
+{
+	char job[512], id[8];
+
+	snprintf(id, sizeof(id), "t%zu", n);
+	snprintf(job, sizeof(job),
+	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
+	    "\"soul_id\":\"s1\",\"text\":\"第 %zu 门课学 Python\",\"type\":\"skill\","
+	    "\"tags\":[\"python\",\"coding\"],"
+	    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
+	    id, n);
+	memory_fixture_publish_job(fx, id, job);
+	fake_store_wait(&f, n);
+	return json_object_get(json_array_get(f.rows, n - 1), "metadata");
+}
+
+/* As a list where the server takes one, found out by the first. */
+TEST_T(tags_are_a_list_if_the_server_takes_it, 60)
+{
+	struct memory_fixture fx;
+	char *s;
+
+	start(&fx);
+	f.lists = true;
+	s = json_dumps(json_object_get(put_tagged(&fx, 1), "tags"), 0);
+	ck_assert_str_eq(s, "[\"python\", \"coding\"]");
+	free(s);
+	/* A server that was replaced by an older one. */
+	f.lists = false;
+	size_t calls[3] = { f.calls };
+	for (size_t n = 1; n < 3; n++) {
+		ck_assert_ptr_null(
+		    json_object_get(put_tagged(&fx, n + 1), "tags"));
+		calls[n] = f.calls;
+	}
+	/* The list is not tried a second time. */
+	ck_assert_uint_eq(calls[1] - calls[0], calls[2] - calls[1] + 1);
+	ck_assert_int_eq(memory_fixture_stream_len(&fx, "SOUL_DEAD"), 0);
+	stop(&fx);
+}
+
 /* A job whose response was lost has one effect. */
 TEST_T(a_lost_response_has_one_effect, 60)
 {

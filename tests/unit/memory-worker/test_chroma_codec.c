@@ -31,7 +31,7 @@ TEST(requests_are_written)
 		.trigger_source = STR("user"),
 		.tags = tags,
 		.n_tags = 2 };
-	const struct chroma_put put = { &scope, "r", &job, { 1999 }, v, 2 };
+	struct chroma_put put = { &scope, "r", &job, { 1999 }, v, 2, false };
 	struct buf b = BUF_INIT(4096);
 
 	chroma_write_collection("mem", STR("m"), &b);
@@ -47,6 +47,11 @@ TEST(requests_are_written)
 	    "\"job_id\":\"j1\",\"type\":\"skill\",\"timestamp\":1,"
 	    "\"trigger_source\":\"user\",\"tag_c_语言\":true,\"tag__x\":true,"
 	    "\"tags_json\":\"[\\\"C 语言\\\",\\\"$x\\\"]\"}]}");
+	buf_reset(&b);
+	put.lists = true;
+	chroma_write_add(&put, &b);
+	ck_assert_ptr_nonnull(
+	    strstr(b.p, "]\",\"tags\":[\"C 语言\",\"$x\"]}]}"));
 	buf_reset(&b);
 	chroma_write_query(&scope, v, 2, 7, &b);
 	ck_assert_str_eq(b.p,
