@@ -1,6 +1,6 @@
 /*
  * A completion, whole and split: what is streamed is the beginning of what is
- * said, and what is said does not quote.
+ * the reply, and the reply does not quote.
  */
 #include "reply/spoken_text.h"
 
@@ -21,7 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		.n_known = 1,
 	};
 	struct arena *a = arena_new(ARENA_MAX);
-	struct buf said = BUF_INIT(ARENA_MAX);
+	struct buf reply = BUF_INIT(ARENA_MAX);
 	struct spoken_text t;
 	struct spoken got;
 	size_t step = n > 0 ? data[0] % 7 + 1 : 1;
@@ -30,14 +30,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	must(got.text.p != NULL);
 	spoken_text_init(&t, &rule);
 	for (size_t at = 0; at < n; at += step)
-		buf_put_str(&said,
+		buf_put_str(&reply,
 		    spoken_text_feed(&t,
 			(struct str){ (const char *)data + at,
 			    n - at < step ? n - at : step }));
-	must(str_starts(got.text, buf_str(&said)));
+	must(str_starts(got.text, buf_str(&reply)));
 	must(str_find(got.text, STR("abcdefghijklmnopqrstuvwxyz")) < 0);
 	spoken_text_free(&t);
-	buf_free(&said);
+	buf_free(&reply);
 	arena_free(a);
 	return 0;
 }

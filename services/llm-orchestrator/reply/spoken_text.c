@@ -1,9 +1,9 @@
 #include "reply/spoken_text.h"
 
 /* A completion is limited by its provider, and a reply by REPLY_MAX. */
-#define SAID_MAX ((size_t)16 * 1024 * 1024)
+#define SPOKEN_MAX ((size_t)16 * 1024 * 1024)
 
-/* Follows what was said before a quote. */
+/* Follows the reply before a quote. */
 #define SPOKEN_PRIVATE "这是我心里想的，就不说出来了。"
 
 void
@@ -12,7 +12,7 @@ spoken_text_init(struct spoken_text *s, const struct spoken_rule *rule)
 	*s = (struct spoken_text){ .released = 0 };
 	inner_voice_init(&s->voice);
 	quote_filter_init(&s->quote);
-	buf_init(&s->said, SAID_MAX);
+	buf_init(&s->reply, SPOKEN_MAX);
 	for (size_t i = 0; i < SPOKEN_SECRETS_MAX; i++)
 		quote_filter_add(&s->quote, rule->secret[i]);
 	for (size_t i = 0; i < rule->n_known; i++)
@@ -24,7 +24,7 @@ spoken_text_free(struct spoken_text *s)
 {
 	inner_voice_free(&s->voice);
 	quote_filter_free(&s->quote);
-	buf_free(&s->said);
+	buf_free(&s->reply);
 }
 
 struct str
@@ -32,11 +32,11 @@ spoken_text_feed(struct spoken_text *s, struct str chunk)
 {
 	size_t from = s->released;
 
-	inner_voice_feed(&s->voice, chunk, &s->said);
-	size_t n = quote_filter_released(&s->quote, buf_str(&s->said), false);
+	inner_voice_feed(&s->voice, chunk, &s->reply);
+	size_t n = quote_filter_released(&s->quote, buf_str(&s->reply), false);
 	if (n > s->released)
 		s->released = n;
-	return (struct str){ buf_str(&s->said).p + from, s->released - from };
+	return (struct str){ buf_str(&s->reply).p + from, s->released - from };
 }
 
 /* Whole characters. */
@@ -60,15 +60,15 @@ spoken_text_read(struct str completion, const struct spoken_rule *rule,
 	struct spoken_text s;
 
 	spoken_text_init(&s, rule);
-	inner_voice_feed(&s.voice, completion, &s.said);
-	inner_voice_end(&s.voice, &s.said);
-	size_t n = quote_filter_released(&s.quote, buf_str(&s.said), true);
+	inner_voice_feed(&s.voice, completion, &s.reply);
+	inner_voice_end(&s.voice, &s.reply);
+	size_t n = quote_filter_released(&s.quote, buf_str(&s.reply), true);
 	out->quoted = s.quote.blocked;
-	if (n < s.said.n)
-		s.said.n = n;
+	if (n < s.reply.n)
+		s.reply.n = n;
 	if (out->quoted)
-		buf_puts(&s.said, SPOKEN_PRIVATE);
-	out->text = arena_str(a, buf_str(&s.said));
+		buf_puts(&s.reply, SPOKEN_PRIVATE);
+	out->text = arena_str(a, buf_str(&s.reply));
 	out->inner_voice = arena_str(a, spoken_voice(&s));
 	out->emotion = arena_str(
 	    a, str_trim((struct str){ s.voice.emotion, s.voice.emotion_n }));

@@ -29,7 +29,7 @@ struct spoken_rule {
 struct spoken_text {
 	struct inner_voice voice;
 	struct quote_filter quote;
-	struct buf said; /* what may be said, if it is no quote */
+	struct buf reply; /* what may be said, if it is no quote */
 	size_t released;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What of a completion is said, however it is split.
+ * What of a completion is the reply, however it is split.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 struct row {
 	const char *text;
-	const char *said, *voice, *emotion;
+	const char *reply, *voice, *emotion;
 };
 
 static const struct row rows[] = {
@@ -93,30 +93,30 @@ ck_whole(const struct row *row, const struct spoken_rule *rule)
 	struct spoken got;
 
 	spoken_text_read(str_of(row->text), rule, a, &got);
-	ck_str(row, got.text, row->said);
+	ck_str(row, got.text, row->reply);
 	ck_str(row, got.inner_voice, row->voice);
 	ck_str(row, got.emotion, row->emotion);
 	arena_free(a);
 }
 
-/* What is streamed is the beginning of what is said; the rest is held back. */
+/* What is streamed is the beginning of the reply; the rest is held back. */
 static void
 ck_stream(const struct row *row, const struct spoken_rule *rule, size_t step)
 {
 	struct str s = str_of(row->text);
-	struct buf said = BUF_INIT(1 << 20);
+	struct buf reply = BUF_INIT(1 << 20);
 	struct spoken_text t;
 
 	spoken_text_init(&t, rule);
 	for (size_t at = 0; at < s.n; at += step) {
 		size_t n = s.n - at < step ? s.n - at : step;
 		buf_put_str(
-		    &said, spoken_text_feed(&t, (struct str){ s.p + at, n }));
-		ck_assert_msg(str_starts(str_of(row->said), buf_str(&said)),
-		    "%s: %.*s", row->text, STR_ARG(buf_str(&said)));
+		    &reply, spoken_text_feed(&t, (struct str){ s.p + at, n }));
+		ck_assert_msg(str_starts(str_of(row->reply), buf_str(&reply)),
+		    "%s: %.*s", row->text, STR_ARG(buf_str(&reply)));
 	}
 	spoken_text_free(&t);
-	buf_free(&said);
+	buf_free(&reply);
 }
 
 static void
@@ -138,23 +138,23 @@ TEST(an_inner_voice_is_not_said)
 /* The parts before and after one split at each byte are the same. */
 TEST(the_split_does_not_matter)
 {
-	struct buf said = BUF_INIT(1 << 20);
+	struct buf reply = BUF_INIT(1 << 20);
 
 	for (size_t i = 0; i < NELEM(rows); i++) {
 		struct str s = str_of(rows[i].text);
 		for (size_t at = 0; at <= s.n; at++) {
 			struct inner_voice v;
 			inner_voice_init(&v);
-			buf_reset(&said);
-			inner_voice_feed(&v, (struct str){ s.p, at }, &said);
+			buf_reset(&reply);
+			inner_voice_feed(&v, (struct str){ s.p, at }, &reply);
 			inner_voice_feed(
-			    &v, (struct str){ s.p + at, s.n - at }, &said);
-			inner_voice_end(&v, &said);
-			ck_str(&rows[i], buf_str(&said), rows[i].said);
+			    &v, (struct str){ s.p + at, s.n - at }, &reply);
+			inner_voice_end(&v, &reply);
+			ck_str(&rows[i], buf_str(&reply), rows[i].reply);
 			inner_voice_free(&v);
 		}
 	}
-	buf_free(&said);
+	buf_free(&reply);
 }
 
 TEST(a_reply_in_an_envelope_is_streamed)
@@ -240,7 +240,7 @@ TEST(what_the_user_has_written_may_be_quoted)
 
 	ck_row(&row, &rule);
 	rule.n_known = 0;
-	without.said = "你说过" PRIVATE;
+	without.reply = "你说过" PRIVATE;
 	ck_row(&without, &rule);
 }
 
