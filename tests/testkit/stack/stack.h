@@ -131,11 +131,10 @@ void stack_spawn_navigator(
 void stack_spawn_alarm_clock(const struct stack *st, struct stack_proc *p);
 
 /*
- * stack_spawn_navigator_plain(st, p): Likewise a navigator with the model of the
- * stack, whose cycles have no gap between them.
+ * stack_spawn_navigator_plain(st, p): Likewise a navigator with the model of
+ * the stack, whose cycles have no gap between them.
  */
-void stack_spawn_navigator_plain(
-    const struct stack *st, struct stack_proc *p);
+void stack_spawn_navigator_plain(const struct stack *st, struct stack_proc *p);
 
 /*
  * stack_spawn_engines(st, engine, runner, proxy):
