@@ -57,7 +57,7 @@ struct orch_conf {
 };
 
 /* Options that fill struct orch_conf (orchestrator.c). */
-#define ORCH_OPTS_N (16 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
+#define ORCH_OPTS_N (17 + STATE_CONF_N + LLM_CONF_N + OTLP_CONF_ROWS_N)
 extern const struct conf_opt orch_opts[ORCH_OPTS_N];
 
 /* Size of an instance id, including the NUL. */
