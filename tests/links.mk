@@ -52,7 +52,8 @@ LINKS_fuzz_datetime := zh core
 LINKS_fuzz_alarm_when := alarm zh wire core
 # Fuzzers of the recogniser.
 EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
-	recognition/,codepoints.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c))
+	recognition/,codepoints.c emoticon.c feature.c lexicon.c lexicon_en.c \
+	lexicon_zh.c model.c))
 SRC_fuzz_weights := $(EMOTION)
 SRC_fuzz_emotion := $(EMOTION) services/emotion-engine/recognition/recognizer.c
 LINKS_fuzz_emotion := wire persona core

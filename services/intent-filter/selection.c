@@ -197,7 +197,7 @@ selection_has_verb(const struct utterance *u, const struct candidate *m)
  * the command.
  */
 static bool
-selection_says_more(const struct selection *c, const struct candidate *m)
+selection_is_statement(const struct selection *c, const struct candidate *m)
 {
 	struct text_span spans[SELECTION_SPANS];
 	const struct utterance *u = c->m->u;
@@ -263,7 +263,7 @@ selection_is_command(const struct selection *c, struct candidate *m)
 	if (slots_fill(c->m, &g, m) != RC_OK)
 		return false;
 	if (m->has_verb)
-		return !selection_says_more(c, m);
+		return !selection_is_statement(c, m);
 	share = selection_share(c, m);
 	if (share < SHARE_COMMAND)
 		return false;

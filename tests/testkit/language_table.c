@@ -100,6 +100,8 @@ language_read_line(struct language_run *r, const char *file, char *line)
 	want = strstr(line, " | ");
 	source = want != NULL ? strstr(want + 3, " | ") : NULL;
 	ck_assert_msg(source != NULL, "%s: not three columns: %s", file, line);
+	if (source == NULL)
+		return;
 	*want = *source = '\0';
 	l.text = language_trim(line);
 	l.want = language_trim(want + 3);

@@ -60,7 +60,8 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "nothing to be|impossible to stay|impossible to be|"
 	    "slightest bit|feel less|felt less|be less|nowhere near|"
 	    "no need to be|wish i could be|pretend to be|pretending to be|"
-	    "none of that|none of this|nobody could|no one could|nobody needs|no one needs|have it in me to|"
+	    "none of that|none of this|nobody could|no one could|nobody needs|"
+	    "no one needs|have it in me to|"
 	    "nothing to|never a moment|isn't a single|wasn't a single|"
 	    "too old to be|too tired to be|too busy to be|"
 	    "wrong to think i'm|don't feel like|didn't feel like|"
@@ -71,10 +72,12 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "nothing about today made me happy",
 	    "我很难过"),
 	WORD(MORE,
-	    "别提多|别提有多|甭提多|不要太|很|太|非常|特别|超|超级|极|极其|极度|十分|相当|真|真的|真是|"
+	    "别提多|别提有多|甭提多|不要太|很|太|非常|特别|超|超级|极|极其|"
+	    "极度|十分|相当|真|真的|真是|"
 	    "好|老|更|最|尤其|格外|异常|这么|那么|如此|多么|无比|万分|完全|"
 	    "实在|可真|挺|贼|巨|从没这么|从没有这么|从来没这么|"
-	    "从来没有这么|从来没觉得这么|从没觉得这么|还没这么|very|so|really|extremely|totally|super|"
+	    "从来没有这么|从来没觉得这么|从没觉得这么|还没这么|very|so|really|"
+	    "extremely|totally|super|"
 	    "too|incredibly|absolutely|truly|such|damn|fucking|freaking|"
 	    "deeply|terribly|awfully|utterly|most|never been so|"
 	    "never been this|never been more|never felt so|never felt more|"
@@ -87,7 +90,8 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "有点难过|kind of happy", "一点都不快乐"),
 	WORD(LINK,
 	    "觉得|感到|感觉|再|也|都|到|地|让人|让我|令人|令我|怎么|是|的|"
-	    "又|就|被|想|会|儿|为我|为你|为这|对我|给我|在|过|feel|feeling|be|been|being|that|this|a|an|"
+	    "又|就|被|想|会|儿|为我|为你|为这|对我|给我|在|过|feel|feeling|be|"
+	    "been|being|that|this|a|an|"
 	    "the|any|to|all|even|get|getting|at|it|is|exactly|particularly|"
 	    "much|of",
 	    NULL, NULL),
@@ -136,7 +140,8 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "什么意思|啥意思|是什么意思|用英语|英语怎么说|英文怎么说|"
 	    "用英文|拼音|造句|造个句|这个词|这个字|那个字|两个字|个字怎么|"
 	    "成语|歌名|片名|书名|台词|歌词|这首歌|这部电影|叫做|标题是|"
-	    "写成|翻译成|篇关于|基本情绪|心理学上|日记里要写|读几声|偏旁|笔画|多音字|how do you spell|"
+	    "写成|翻译成|篇关于|基本情绪|心理学上|日记里要写|读几声|偏旁|笔画|"
+	    "多音字|how do you spell|"
 	    "how do you say|how do i say|how do you pronounce|what does|"
 	    "what's the word|the word|the phrase|synonym*|antonym*|"
 	    "opposite of|meaning of|is called|called the|define|definition|"
@@ -181,10 +186,12 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "never mind|nevermind|just now|later|next",
 	    "好的|你好|ok|got it", "好的开始|ok I am sad"),
 	WORD(MOCK,
-	    "呵呵|你真棒啊|你可真棒|真谢谢你|可真行|真有你的|你真行|你可真行|我谢谢你|我真谢谢你|"
+	    "呵呵|你真棒啊|你可真棒|真谢谢你|可真行|真有你的|你真行|你可真行|"
+	    "我谢谢你|我真谢谢你|"
 	    "谢谢您嘞|好得很|可真会|可真聪明|真聪明啊你|真会挑时候|"
 	    "真是时候|真及时|了不起啊|就你能|你厉害你|真是太感谢你了|"
-	    "可把你|您老|太贴心了|可真贴心|真会照顾人|可真会做人|多谢夸奖|感恩戴德|"
+	    "可把你|您老|太贴心了|可真贴心|真会照顾人|可真会做人|多谢夸奖|"
+	    "感恩戴德|"
 	    "好极了又|棒极了又|真棒又|可真棒|可真好|真够可以|"
 	    "算你狠|我服了|真不愧|oh great|oh brilliant|oh wonderful|"
 	    "oh perfect|oh fantastic|oh lovely|oh joy|oh good|just great|"
@@ -233,7 +240,8 @@ static const struct lexicon_row lexicon_rules[] = {
 	    "don't think i've ever been|can't imagine being|"
 	    "couldn't imagine being|how could anyone not|who wouldn't|"
 	    "who doesn't|没哪天不|谁不|"
-	    "没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|不但|不止|"
+	    "没有一天不|没有一刻不|忍不住|不由得|要不要|是不是|好不容易|不仅|"
+	    "不但|不止|"
 	    "不只|说不定|对不起|不好意思|差不多|能不能|可不可以|有没有|"
 	    "不客气|不管|不同|不一样|不知道|不然|不要紧|别的|性别|级别|"
 	    "分别|别墅|恐怕|哪怕|怕是|麻烦|还好吗|还好么|客气|脾气|好气质|"

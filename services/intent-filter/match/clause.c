@@ -660,7 +660,7 @@ sentence_is_own_report(const struct clause *p, const struct claim *c)
 	return false;
 }
 
-/* "老板叫我去开会": somebody who calls, before it. */
+/* "老板叫我去开会": a subject before the verb. */
 static bool
 sentence_is_called(const struct clause *p, const struct claim *c)
 {
@@ -705,19 +705,6 @@ sentence_is_attribute(const struct clause *p, const struct claim *c)
 	return true;
 }
 
-static bool
-sentence_begins_with_word(struct str s, const char *words)
-{
-	struct str rest = str_of(words), w;
-
-	while (rest.p != NULL) {
-		w = str_split(&rest, ' ');
-		if (s.n > w.n && str_starts(s, w) && s.p[w.n] == ' ')
-			return true;
-	}
-	return false;
-}
-
 /* "the kids play", "a play": an English verb that commands nobody. */
 static bool
 sentence_is_english_statement(const struct clause *p, const struct claim *c)
@@ -741,10 +728,7 @@ sentence_is_english_statement(const struct clause *p, const struct claim *c)
 		return true;
 	if (str_starts(whole, STR("a bit ")) ||
 	    str_starts(whole, STR("a little ")) ||
-	    !sentence_begins_with_word(whole,
-		"the a an my our his her their this that these those i we he "
-		"she they it there people everyone everybody nobody someone "
-		"kids children there's"))
+	    !vocabulary_begins_with_subject(whole))
 		return false;
 	/* "my room is dark turn on the light" */
 	for (i = 0; i < p->u->n_words; i++) {

@@ -181,7 +181,7 @@ verb_object_is_apart(const struct utterance *u, size_t from, size_t to)
 
 /* Only the particles stand after the object: "turn the light on". */
 static bool
-verb_object_fits(const struct utterance *u, const struct word_hit *w,
+verb_object_precedes(const struct utterance *u, const struct word_hit *w,
     const struct text_span *h)
 {
 	return w->end <= h->start ? !verb_object_is_apart(u, w->end, h->start)
@@ -267,7 +267,7 @@ verb_object_find_verb(const struct utterance *u, const struct segment *g,
 			continue;
 		if (h->end <= g->start)
 			distance = 0; /* carried from before the segment */
-		else if (is_latin && !verb_object_fits(u, w, h))
+		else if (is_latin && !verb_object_precedes(u, w, h))
 			continue;
 		else if (w->end <= h->start)
 			distance = verb_object_distance(u, w->end, h->start);

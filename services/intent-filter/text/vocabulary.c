@@ -154,7 +154,8 @@ static const struct word_group vocabulary_groups[] = {
 	{ WORD_OPAQUE, NULL,
 	    "路灯 车灯 尾灯 开门见山 开门大吉 关门大吉 开门红 打开天窗 "
 	    "打开心扉 打开话匣子 打开局面 打开思路 打开市场 开夜车 开小灶 "
-	    "开倒车 红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 红灯的 "
+	    "开倒车 红绿灯 交通灯 信号灯 绿灯亮 红灯亮 黄灯亮 红灯停 绿灯行 "
+	    "红灯的 "
 	    "绿灯的 后盖 后备箱 后台 后排 消灭 毁灭 灭火 灭绝 "
 	    "灭亡 熄火 熄屏 点头之交 traffic_light traffic_lights "
 	    "light_bulb light_bulbs light_switch light_year light_years "
@@ -166,7 +167,8 @@ static const struct word_group vocabulary_groups[] = {
 	    "不要再 别再 不再 不许再 不能再 不用再 先别再 别 不要 不用 "
 	    "不必 不准 不许 甭 勿 莫 无需 不需要 不想 不想要 没让 没叫 "
 	    "懒得 不是让 不是叫 不是要 先不 先别 暂时不 用不着 没要 没说要 "
-	    "stop_telling stop_asking 禁止 不能 不可以 敢 不是 don't dont do_not don’t never "
+	    "stop_telling stop_asking 禁止 不能 不可以 敢 不是 don't dont "
+	    "do_not don’t never "
 	    "no_need not don't_need without shouldn't 不让 我自己 自己来" },
 	{ WORD_NEGATION, NULL, "不 没 没有 还没 还没有" },
 	{ WORD_CANCEL, NULL,
@@ -174,12 +176,14 @@ static const struct word_group vocabulary_groups[] = {
 	    "delete remove undo" },
 	{ WORD_WH, NULL,
 	    "什么 为什么 怎么 怎样 如何 咋 啥 谁 哪 哪里 哪儿 几点 几号 "
-	    "几度 几档 几级 几瓦 几个 几首 多少 多久 多大 多高 多长 多远 多亮 多快 多慢 "
+	    "几度 几档 几级 几瓦 几个 几首 多少 多久 多大 多高 多长 多远 多亮 "
+	    "多快 多慢 "
 	    "多重 多宽 多深 多冷 多热 多贵 多便宜 多厉害 哪些 哪个 干嘛 "
 	    "干吗 干啥 咋样 怎么样 有何 为啥 是不是 有没有 会不会 要不要 "
 	    "为何 何时 是否 how what why when where who which whose what's "
 	    "how's who's where's is_the is_my is_it are_the are_you "
-	    "are_there do_you does did was_the have_you has_the is_there should_i "
+	    "are_there do_you does did was_the have_you has_the is_there "
+	    "should_i "
 	    "do_i shall_i should_we 几时 有多 어떻게 뭐 언제 왜 なに なぜ "
 	    "どう いつ 好还是 对还是 要还是" },
 	{ WORD_YES_NO, NULL,
@@ -200,12 +204,14 @@ static const struct word_group vocabulary_groups[] = {
 	    "要不是 除非 只有 谁要是 if unless whenever suppose "
 	    "once until as_soon_as after_i before_i after_we before_we 下班后 "
 	    "下班以后 回家后 回家以后 放学后 放学以后 睡着后 睡着以后 "
-	    "才能 才可以 才会 才准 才行 到家后 到家以后 吃完饭 饭后 以后再说 等一下再 等会再 等会儿再 "
+	    "才能 才可以 才会 才准 才行 到家后 到家以后 吃完饭 饭后 以后再说 "
+	    "等一下再 等会再 等会儿再 "
 	    "待会再 待会儿再 晚点再" },
 	{ WORD_REPORTED, NULL,
 	    "他说 她说 它说 他们说 妈说 妈妈说 爸说 爸爸说 老师说 都叫我 "
 	    "叮嘱 嘱咐 吩咐 交代 教我 劝我 小说里 电影里 书里 歌里 故事里 "
-	    "剧里 they_told asked_me asked_him sign_says 他叫我 她叫我 们叫我 有人叫我 别人叫我 同学叫我 朋友叫我 "
+	    "剧里 they_told asked_me asked_him sign_says 他叫我 她叫我 们叫我 "
+	    "有人叫我 别人叫我 同学叫我 朋友叫我 "
 	    "妈妈叫我 朋友说 同学说 老板说 爷爷说 奶奶说 人家说 有人说 "
 	    "听说 据说 哥哥说 姐姐说 弟弟说 妹妹说 医生说 书上说 网上说 "
 	    "新闻说 所谓 叫做 他问 她问 让我 要我 he_said she_said "
@@ -214,7 +220,8 @@ static const struct word_group vocabulary_groups[] = {
 	    "孩子说 儿子说 女儿说 同事说 师傅说 别人说 教练说 领导说 "
 	    "专家说" },
 	{ WORD_COMPLETED, NULL,
-	    "早就 早已 去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 刚 "
+	    "早就 早已 去过 用过 看过 喂过 试过 玩过 做过 开过 关过 刚才 刚刚 "
+	    "刚 "
 	    "忘了 忘记 忘关 忘开 幸好 多亏 幸亏 感谢 谢谢你提醒 谢谢你帮 "
 	    "谢谢你给 谢谢你把 谢谢你为 前天 forgot thank_you_for "
 	    "thanks_for 上次 上回 已经 曾经 从前 以前 那天 当时 过了 一直 "
@@ -226,7 +233,8 @@ static const struct word_group vocabulary_groups[] = {
 	    "不利于 有害 伤眼 费电 浪费 对身体 对眼睛 有益 说错 按错 弄错 "
 	    "搞错 走错 放错 听错 得很 得太 得真 得好 得挺 得非常 得不 会 "
 	    "学会了 想起 梦见 梦到 害得 害我 想知道 研究 告诉我 讲讲 意思 "
-	    "才 歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love i_hate i_think i_wish if_only tell_me "
+	    "才 歌词 台词 口号 那句 这句 区别 原理 价格 多少钱 i_like i_love "
+	    "i_hate i_think i_wish if_only tell_me "
 	    "explain meaning invented wonder" },
 	{ WORD_STATE, NULL,
 	    "是 太 很 真 非常 好像 坏了 不亮 没电 没反应 有点 挺 着呢 外面 "
@@ -246,7 +254,8 @@ static const struct word_group vocabulary_groups[] = {
 	    "他 她 它 他们 她们 它们 有人 有些人 he she it they them somebody "
 	    "someone" },
 	{ WORD_CORRECTION, NULL,
-	    "啊不对 哦不对 噢不对 呃不对 哎不对 诶不对 不对不对 不对 不是不是 错了 说错了 我说错了 哦不 噢不 啊不 "
+	    "啊不对 哦不对 噢不对 呃不对 哎不对 诶不对 不对不对 不对 不是不是 "
+	    "错了 说错了 我说错了 哦不 噢不 啊不 "
 	    "喔不 应该是 我是说 我的意思是 算了还是 啊不是 哦不是 no_wait "
 	    "i_mean scratch_that actually_no" },
 	{ WORD_DENIAL, NULL,
@@ -508,6 +517,24 @@ vocabulary_begins_with(struct str text, struct str word)
 			return false;
 	}
 	return vocabulary_is_whole_word(text, 0, word.n);
+}
+
+bool
+vocabulary_begins_with_subject(struct str text)
+{
+	struct str rest = STR(
+	    "the a an my our his her their this that these those i we he she "
+	    "they it there there's people everyone everybody nobody someone "
+	    "kids children");
+	struct str word;
+
+	while (rest.p != NULL) {
+		word = str_split(&rest, ' ');
+		if (text.n > word.n && str_starts(text, word) &&
+		    text.p[word.n] == ' ')
+			return true;
+	}
+	return false;
 }
 
 size_t

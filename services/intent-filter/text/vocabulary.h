@@ -82,6 +82,12 @@ size_t vocabulary_find(const struct vocabulary *s, struct str folded,
 bool vocabulary_is_noun(struct str text, size_t end);
 
 /*
+ * vocabulary_begins_with_subject(text):
+ * Whether an English text begins as a statement does: the, my, they.
+ */
+bool vocabulary_begins_with_subject(struct str text);
+
+/*
  * vocabulary_prefix(text, kinds, value):
  * The bytes of the longest word of the kinds (1 << kind, or'ed) that text
  * begins with; 0: none.  *value is as in a hit.  Compares every word: for
