@@ -166,10 +166,12 @@ const char *orch_list(
 
 /*
  * orch_turn_stored(f, turn): The turn's record in Redis.
+ * orch_turn_detail(f, turn): What its phases got and gave, once it is stored.
  * orch_turn_query(f, what, turn): Request cancel or show; the reply, or NULL.
  * orch_turn_query_at(f, instance, what, turn): The same at that process.
  */
 struct turn_record orch_turn_stored(struct orch_fixture *f, const char *turn);
+json_t *orch_turn_detail(struct orch_fixture *f, const char *turn);
 json_t *orch_turn_query(
     struct orch_fixture *f, const char *what, const char *turn);
 json_t *orch_turn_query_at(struct orch_fixture *f, const char *instance,

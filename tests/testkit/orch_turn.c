@@ -9,6 +9,8 @@
 #include "core/mem.h"
 #include "state/events.h"
 #include "state/session.h"
+#include "state/turn_detail.h"
+#include "testkit/json.h"
 #include "testkit/orch_fixture.h"
 
 /* The body's record, if chat-gateway could read it and let the chat begin. */
@@ -373,6 +375,31 @@ orch_turn_stored(struct orch_fixture *b, const char *turn)
 	    RC_OK);
 	ck_assert(t.known);
 	return t;
+}
+
+struct detail_poll {
+	struct orch_fixture *b;
+	const char *turn;
+	struct str json;
+};
+
+static bool
+orch_turn_has_detail(void *arg)
+{
+	struct detail_poll *d = arg;
+
+	arena_reset(d->b->arena);
+	return turn_detail_read(d->b->state, STR("u1"), str_of(d->turn),
+		   d->b->arena, &d->json) == RC_OK;
+}
+
+json_t *
+orch_turn_detail(struct orch_fixture *b, const char *turn)
+{
+	struct detail_poll d = { b, turn, { NULL, 0 } };
+
+	ck_assert(tk_until(orch_turn_has_detail, &d, ORCH_WAIT_MS));
+	return tk_json(d.json.p, d.json.n);
 }
 
 static bool

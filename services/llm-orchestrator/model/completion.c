@@ -193,7 +193,6 @@ completion_on_done(void *arg, const struct llm_result *res)
 
 	r->llm = NULL;
 	r->llm_reason = res->reason;
-	turn_detail_completion(r, res);
 	log_trace_set(r->trace.trace_id);
 	if (res->rc != RC_OK) {
 		/* libs/llm has logged the cause. */
@@ -205,6 +204,7 @@ completion_on_done(void *arg, const struct llm_result *res)
 		if (r->turn.unasked)
 			e.text = reply_text(e.text, &silent);
 	}
+	turn_detail_completion(r, res, e.text);
 	for (size_t i = 0;
 	     res->rc == RC_OK && i < res->ncalls && e.n_calls < NELEM(calls);
 	     i++)

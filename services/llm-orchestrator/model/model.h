@@ -181,6 +181,9 @@ struct prompt {
 	struct str notes; /* lines about tools; empty: none */
 };
 
+/* The beginning of the line with the inner voice of the turn before. */
+#define PROMPT_VOICE "【上次心里的话】"
+
 /* prompt_write(p, out): Append the system prompt. */
 void prompt_write(const struct prompt *p, struct buf *out);
 

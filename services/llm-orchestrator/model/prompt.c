@@ -393,7 +393,7 @@ static void
 prompt_put_voice(const struct prompt *p, struct buf *b)
 {
 	if (p->voice.n > 0) {
-		buf_puts(b, "【上次心里的话】主人听不到，也不要说出来：");
+		buf_puts(b, PROMPT_VOICE "主人听不到，也不要说出来：");
 		for (size_t i = 0; i < p->voice.n; i++)
 			buf_putc(b,
 			    (unsigned char)p->voice.p[i] < ' ' ? ' '

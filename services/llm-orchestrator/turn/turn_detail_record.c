@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/mem.h"
 #include "llm/llm.h"
+#include "model/model.h"
 #include "state/turn_detail.h"
 #include "turn/turn_runner.h"
 #include "turn/turn_timeline.h"
@@ -49,6 +50,19 @@ turn_detail_copy(struct arena *a, struct str s)
 
 /* ---- calls of the model ---- */
 
+/* Users may read it, so that it is without the line of the inner voice. */
+static void
+turn_detail_put_system(struct str text, struct buf *b)
+{
+	struct str line;
+
+	while (text.n > 0) {
+		line = str_split(&text, '\n');
+		if (!str_starts(line, STR(PROMPT_VOICE)))
+			buf_printf(b, "%.*s\n", STR_ARG(line));
+	}
+}
+
 void
 turn_detail_prompt(struct turn_run *r, const struct llm_chat *chat)
 {
@@ -62,9 +76,13 @@ turn_detail_prompt(struct turn_run *r, const struct llm_chat *chat)
 	if (!turn_detail_wanted(r) || r->n_completions == TURN_COMPLETIONS_MAX)
 		return;
 	for (i = 0; i < chat->nmessages && b.n < TURN_DETAIL_TEXT_MAX; i++) {
-		buf_printf(&b, "[%s] ", roles[chat->messages[i].role]);
-		buf_put_str(&b, chat->messages[i].text);
-		buf_putc(&b, '\n');
+		const struct llm_message *m = &chat->messages[i];
+
+		buf_printf(&b, "[%s] ", roles[m->role]);
+		if (m->role == LLM_SYSTEM)
+			turn_detail_put_system(m->text, &b);
+		else
+			buf_printf(&b, "%.*s\n", STR_ARG(m->text));
 	}
 	r->completions[r->n_completions++] =
 	    (struct turn_completion){ .prompt =
@@ -75,7 +93,8 @@ turn_detail_prompt(struct turn_run *r, const struct llm_chat *chat)
 }
 
 void
-turn_detail_completion(struct turn_run *r, const struct llm_result *res)
+turn_detail_completion(
+    struct turn_run *r, const struct llm_result *res, struct str text)
 {
 	struct turn_completion *c;
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
@@ -84,7 +103,7 @@ turn_detail_completion(struct turn_run *r, const struct llm_result *res)
 	if (r->n_completions == 0)
 		return;
 	c = &r->completions[r->n_completions - 1];
-	buf_put_str(&b, res->text);
+	buf_put_str(&b, text);
 	for (i = 0; i < res->ncalls && b.n < TURN_DETAIL_TEXT_MAX; i++) {
 		buf_printf(&b, "\n[call] ");
 		buf_put_str(&b, res->calls[i].name);

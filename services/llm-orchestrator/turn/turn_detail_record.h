@@ -16,10 +16,12 @@ struct turn_run;
 #define TURN_DETAIL_TEXT_MAX 8192
 /*
  * turn_detail_prompt(r, chat): A call of the model begins.
- * turn_detail_completion(r, res): It has ended.
+ * turn_detail_completion(r, res, text): It has ended, with that to be said.
+ * Of the inner voice neither has anything.
  */
 void turn_detail_prompt(struct turn_run *r, const struct llm_chat *chat);
-void turn_detail_completion(struct turn_run *r, const struct llm_result *res);
+void turn_detail_completion(
+    struct turn_run *r, const struct llm_result *res, struct str text);
 
 struct turn_detail_record;
 

@@ -3,6 +3,7 @@
  * text of the user, however the model writes or is asked.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "state/nav.h"
 #include "testkit/nats.h"
@@ -39,6 +40,19 @@ ck_unknown_to_user(struct orch_fixture *b, const char *turn, const char *text)
 	struct turn_record t = orch_turn_stored(b, turn);
 	ck_assert_int_lt(str_find(t.reply, str_of(text)), 0);
 	ck_assert_int_lt(str_find(t.timeline, str_of(text)), 0);
+}
+
+/* Nor has what its phases got and gave. */
+static void
+ck_not_in_detail(struct orch_fixture *b, const char *turn, const char *text)
+{
+	json_t *j = orch_turn_detail(b, turn);
+	char *s = json_dumps(j, JSON_COMPACT);
+
+	ck_assert_ptr_nonnull(strstr(s, "[system]"));
+	ck_assert_msg(strstr(s, text) == NULL, "%s", s);
+	free(s);
+	json_decref(j);
 }
 
 static json_t *
@@ -95,6 +109,7 @@ ck_row(struct orch_fixture *b, natsSubscription *sub, size_t i, bool streamed)
 		ck_assert_str_ne(orch_text(r, "emotion"), "(none)");
 	json_decref(r);
 	ck_unknown_to_user(b, t.turn_id, "不想说");
+	ck_not_in_detail(b, t.turn_id, "不想说");
 	/* The turn after one that had an inner voice is shown it. */
 	const char *system =
 	    orch_model_text(orch_model_request(&b->model, n), 0);

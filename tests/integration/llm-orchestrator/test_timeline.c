@@ -1,7 +1,6 @@
 /*
  * Where a turn's time went, while it runs and after it.
  */
-#include "state/turn_detail.h"
 #include "testkit/orch_fixture.h"
 #include "testkit/redis_meter.h"
 #include "wire/wire.h"
@@ -81,22 +80,6 @@ TEST_T(the_timeline_of_an_ended_turn, 60)
 	orch_fixture_stop(&b);
 }
 
-struct detail_poll {
-	struct orch_fixture *b;
-	const char *turn;
-	struct arena *a;
-	struct str json;
-};
-
-static bool
-detail_is_stored(void *arg)
-{
-	struct detail_poll *d = arg;
-
-	return turn_detail_read(d->b->state, STR("u1"), str_of(d->turn), d->a,
-		   &d->json) == RC_OK;
-}
-
 TEST_T(what_went_into_the_phases_and_came_out, 60)
 {
 	struct orch_fixture b;
@@ -108,11 +91,7 @@ TEST_T(what_went_into_the_phases_and_came_out, 60)
 	orch_model_stream(&b.model, "点头了", NULL, 1);
 	orch_turn_start(&t, &b, "点头");
 	orch_turn_end(&t);
-	struct detail_poll d = {
-		.b = &b, .turn = t.turn_id, .a = arena_new(WIRE_ARENA_MAX)
-	};
-	ck_assert(tk_until(detail_is_stored, &d, 10000));
-	json_t *all = json_loadb(d.json.p, d.json.n, 0, NULL);
+	json_t *all = orch_turn_detail(&b, t.turn_id);
 	json_t *list = json_object_get(all, "timeline");
 	ck_assert_str_eq(orch_text(all, "user_text"), "点头");
 	ck_assert_str_eq(orch_text(all, "state"), "completed");
@@ -124,7 +103,6 @@ TEST_T(what_went_into_the_phases_and_came_out, 60)
 	ck_assert_int_eq(
 	    json_integer_value(json_object_get(think, "attempts")), 1);
 	json_decref(all);
-	arena_free(d.a);
 	orch_turn_close(&t);
 	orch_fixture_stop(&b);
 }
