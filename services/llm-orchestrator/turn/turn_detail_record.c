@@ -32,7 +32,7 @@ turn_detail_wanted(const struct turn_run *r)
 
 /* At most max bytes of s, whole characters. */
 static struct str
-turn_detail_cut(struct str s, size_t max)
+turn_detail_clip(struct str s, size_t max)
 {
 	if (s.n <= max)
 		return s;
@@ -45,7 +45,7 @@ turn_detail_cut(struct str s, size_t max)
 static struct str
 turn_detail_copy(struct arena *a, struct str s)
 {
-	return arena_str(a, turn_detail_cut(s, TURN_DETAIL_TEXT_MAX));
+	return arena_str(a, turn_detail_clip(s, TURN_DETAIL_TEXT_MAX));
 }
 
 /* ---- calls of the model ---- */
@@ -322,8 +322,8 @@ turn_detail_write(const struct turn_run *r, const struct wire_turn_reply *rep,
 		.terminal_id = turn_chat(r)->terminal_id,
 		.soul_id = r->facts.soul_id,
 		.user_text =
-		    turn_detail_cut(r->facts.user_text, TURN_DETAIL_TEXT_MAX),
-		.reply = turn_detail_cut(r->reply, TURN_DETAIL_TEXT_MAX),
+		    turn_detail_clip(r->facts.user_text, TURN_DETAIL_TEXT_MAX),
+		.reply = turn_detail_clip(r->reply, TURN_DETAIL_TEXT_MAX),
 		.trace_id = str_of(r->trace.trace_id),
 		.instance = r->slot.instance,
 		.state = turn_detail_state(rep),

@@ -55,7 +55,7 @@ engine_is_unready(void *arg)
 	return is;
 }
 
-TEST(a_service_without_its_redis_says_so)
+TEST(a_service_without_its_redis_is_listed)
 {
 	struct gateway_fixture b;
 

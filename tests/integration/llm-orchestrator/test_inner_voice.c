@@ -67,7 +67,7 @@ next_response(natsSubscription *sub)
 }
 
 static const struct {
-	const char *pieces; /* of the completion */
+	const char *chunks; /* of the completion */
 	const char *reply, *voice, *emotion;
 } rows[] = {
 	{ "<inn|er>" SECRET "|</in|ner>早点|睡。", "早点睡。", SECRET, NULL },
@@ -94,7 +94,7 @@ ck_row(struct orch_fixture *b, natsSubscription *sub, size_t i, bool streamed)
 	size_t n = orch_model_requests(&b->model);
 
 	snprintf(question, sizeof(question), "聊聊%zu%d", i, streamed);
-	orch_model_stream(&b->model, rows[i].pieces, NULL, 1);
+	orch_model_stream(&b->model, rows[i].chunks, NULL, 1);
 	orch_turn_start_with(&t, b, question,
 	    streamed ? STREAMED : &(struct orch_turn_opts){ 0 });
 	orch_ck_completed(
@@ -131,7 +131,7 @@ TEST_T(an_inner_voice_is_for_events_and_the_next_turn, 90)
 	orch_fixture_stop(&b);
 }
 
-TEST_T(the_model_is_asked_for_an_inner_voice_only_if_configured, 60)
+TEST_T(the_model_writes_an_inner_voice_only_if_configured, 60)
 {
 	for (int on = 0; on < 2; on++) {
 		struct orch_fixture b;

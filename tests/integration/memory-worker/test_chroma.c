@@ -198,8 +198,8 @@ put_tagged(struct memory_fixture *fx, size_t n)
 	snprintf(id, sizeof(id), "t%zu", n);
 	snprintf(job, sizeof(job),
 	    "{\"job_id\":\"%s\",\"kind\":\"memory_store\",\"user_id\":\"u1\","
-	    "\"soul_id\":\"s1\",\"text\":\"第 %zu 门课学 Python\",\"type\":\"skill\","
-	    "\"tags\":[\"python\",\"coding\"],"
+	    "\"soul_id\":\"s1\",\"text\":\"第 %zu 门课学 Python\","
+	    "\"type\":\"skill\",\"tags\":[\"python\",\"coding\"],"
 	    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
 	    id, n);
 	memory_fixture_publish_job(fx, id, job);

@@ -40,7 +40,8 @@ static const struct row rows[] = {
 	{ "\n{ \"inner_voice\" : \"x\" , \"reply\" : \"y\" }\n", "\ny\n", "x",
 	    "" },
 	{ "{\"emotion\":\"calm\",\"reply\":\"y\"}", "y", "", "calm" },
-	{ "{\"mood\":{\"a\":[1,\"}\"]},\"n\":-1.5e3,\"t\":true,\"reply\":\"y\"}",
+	{ "{\"mood\":{\"a\":[1,\"}\"]},\"n\":-1.5e3,\"t\":true,"
+	  "\"reply\":\"y\"}",
 	    "y", "", "" },
 	{ "```json\n{\"reply\":\"y\",\"inner_voice\":\"x\"}\n```", "y", "x",
 	    "" },
@@ -127,7 +128,7 @@ ck_row(const struct row *row, const struct spoken_rule *rule)
 		ck_stream(row, rule, step);
 }
 
-TEST(an_inner_voice_is_not_said)
+TEST(an_inner_voice_is_not_spoken)
 {
 	const struct spoken_rule none = { .n_known = 0 };
 
