@@ -376,6 +376,8 @@ on_analyze(void *arg, struct svc_call *c)
 		.d = emotion_event_round(u.d),
 		.second = u.second,
 		.has_second = u.has_second,
+		.second_confidence = emotion_event_round(u.second_confidence),
+		.has_second_confidence = u.has_second_confidence,
 		.intensity = emotion_event_round(u.intensity),
 		.confidence = emotion_event_round(u.confidence),
 		.has_confidence = true,

@@ -219,6 +219,8 @@ recognizer_read(
 	out->emotion = f->emotion;
 	out->has_second = p[second] > 0;
 	out->second = (enum wire_emotion)second;
+	out->has_second_confidence = out->has_second;
+	out->second_confidence = p[second];
 	out->has_confidence = true;
 	out->confidence = p[top];
 	out->intensity = intensity_of(f->features, f->emotion, p[top]);

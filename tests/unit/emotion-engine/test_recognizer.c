@@ -46,6 +46,9 @@ check_utterances(const struct utterance *t, size_t n)
 		    t[i].text, STR_ARG(wire_emotion_names[u.emotion]),
 		    u.confidence);
 		ck_assert(!u.has_second || u.second != u.emotion);
+		ck_assert(u.has_second == u.has_second_confidence);
+		ck_assert(u.second_confidence <= u.confidence &&
+		    u.second_confidence + u.confidence < 1 + 1e-9);
 		ck_assert(u.has_confidence && u.confidence >= 0 &&
 		    u.confidence <= 1 && u.intensity <= 1);
 		ck_assert(u.p >= -1 && u.p <= 1 && u.a <= 1 && u.d <= 1);
