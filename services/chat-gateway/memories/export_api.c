@@ -1,7 +1,7 @@
 /*
  * GET /v1/memories/export: where souls live, identities, MCP servers, grants
- * and webhooks, the profile, all memories page by page, runs with their events,
- * and an end line, as JSON lines.
+ * and webhooks, the profile, all memories page by page, souls, conversations,
+ * runs with their events, alarms and pushes, and an end line, as JSON lines.
  */
 #include <stdlib.h>
 
@@ -17,6 +17,7 @@
 #include "memories/export_alarms.h"
 #include "memories/export_mcp.h"
 #include "memories/export_runs.h"
+#include "memories/export_sessions.h"
 #include "memories/memory_request.h"
 #include "state/soul.h"
 #include "state/star_home.h"
@@ -44,9 +45,11 @@ struct export
 	struct loop_timer timer;
 	struct buf lines; /* not sent yet */
 	struct buf next;  /* cursor of the next page */
+	struct export_sessions sessions;
 	struct export_runs runs;
 	struct export_alarms alarms;
-	bool begun, degraded, memories_done, runs_done;
+	bool begun, degraded, memories_done, souls_done, sessions_done,
+	    runs_done;
 	/* The state is read for it, and its client has disconnected. */
 	bool busy, disconnected;
 	int64_t n;
@@ -58,6 +61,7 @@ export_free(struct export *x)
 	peer_request_cancel(&x->q);
 	loop_timer_cancel(svc_loop(x->g->svc), &x->timer);
 	arena_free(x->a);
+	export_sessions_free(&x->sessions);
 	buf_free(&x->lines);
 	buf_free(&x->next);
 	free(x);
@@ -230,15 +234,44 @@ export_put_line_of(void *arg, const struct wire_memory_export_line *line)
 	return export_put_line(arg, line);
 }
 
-/* Runs, then alarms and pushes; RC_NOENT: all are done. */
+static enum rc
+export_put_souls(struct export *x)
+{
+	struct wire_memory_export_line line = { .has_soul = true };
+	char at[WALL_FORMAT_MAX];
+	struct soul *list;
+	size_t i, n;
+	enum rc rc = soul_list(x->g->state, x->user, x->a, &list, &n);
+
+	for (i = 0; rc == RC_OK && i < n; i++) {
+		wall_format(list[i].created, 0, at);
+		line.soul = (struct wire_memory_export_line_soul){
+			.soul_id = list[i].id,
+			.name = list[i].name,
+			.mbti_type = list[i].mbti_type,
+			.created_at = str_of(at),
+		};
+		rc = export_put_line(x, &line);
+	}
+	return rc;
+}
+
+/* Souls, sessions, runs, alarms and pushes; RC_NOENT: all are done. */
 static enum rc
 export_step(struct export *x, const struct export_to *to)
 {
 	enum rc rc = RC_NOENT;
 
-	if (!x->runs_done)
+	if (!x->souls_done) {
+		x->souls_done = true;
+		return export_put_souls(x);
+	}
+	if (!x->sessions_done)
+		rc = export_sessions_next(&x->sessions, x->g->state, x->a, to);
+	x->sessions_done |= rc == RC_NOENT;
+	if (x->sessions_done && !x->runs_done)
 		rc = export_runs_next(&x->runs, x->g->state, x->a, to);
-	x->runs_done |= rc == RC_NOENT;
+	x->runs_done |= x->sessions_done && rc == RC_NOENT;
 	if (x->runs_done)
 		rc = export_alarms_next(&x->alarms, x->g->state, x->a, to);
 	return rc;
@@ -246,7 +279,7 @@ export_step(struct export *x, const struct export_to *to)
 
 /* The state is read meanwhile, so that the client may disconnect. */
 static void
-export_put_runs(struct export *x)
+export_put_rest(struct export *x)
 {
 	enum rc rc;
 
@@ -267,7 +300,7 @@ export_put_runs(struct export *x)
 		export_on_poll(x);
 }
 
-/* Memories, then runs and alarms, unless it is one soul's export. */
+/* Memories, then the rest, unless it is one soul's export. */
 static void
 export_next(void *arg)
 {
@@ -278,7 +311,7 @@ export_next(void *arg)
 	else if (x->soul.p != NULL)
 		export_end(x);
 	else
-		export_put_runs(x);
+		export_put_rest(x);
 }
 
 static void
@@ -433,6 +466,7 @@ export_start(
 	x->c = c;
 	x->user = user;
 	x->soul = soul;
+	x->sessions.user = user;
 	x->runs.user = user;
 	x->alarms.user = user;
 	x->a = arena_new(READ_MAX);

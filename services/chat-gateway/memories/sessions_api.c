@@ -3,14 +3,13 @@
  */
 #include "caller.h"
 #include "core/arena.h"
-#include "core/log.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "memories/session_view.h"
 #include "state/session.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
-#include "wire/wire.h"
 
 /* The session of the path and the query.  False: c has been ended. */
 static bool
@@ -19,35 +18,6 @@ sessions_key(struct gateway *g, struct svc_call *c, struct session_key *k)
 	k->session_id = svc_call_param(c, 0);
 	return caller_query_user(g, c, &k->user_id) &&
 	    gateway_id(c, k->session_id, "session_id");
-}
-
-static enum rc
-sessions_put_messages(struct arena *a, const struct session_list *list,
-    struct wire_session_messages *out)
-{
-	struct wire_err err;
-	size_t i;
-
-	out->items = arena_alloc(a, list->n * sizeof(*out->items));
-	if (out->items == NULL)
-		return RC_TOOBIG;
-	for (i = 0; i < list->n; i++) {
-		struct wire_session_messages_items *m =
-		    &out->items[out->n_items];
-
-		if (wire_decode(&wire_session_messages_items_desc,
-			list->message[i].json, a, m, &err) != RC_OK) {
-			log_error("gateway.stored_message",
-			    LOG_S("path", err.path), LOG_S("why", err.why));
-			continue;
-		}
-		m->id =
-		    arena_printf(a, "%lld", (long long)list->message[i].number);
-		if (m->id.p == NULL)
-			return RC_TOOBIG;
-		out->n_items++;
-	}
-	return RC_OK;
 }
 
 void
@@ -75,7 +45,7 @@ on_sessions_messages(void *app, struct svc_call *c)
 			.after = -1, .max = SESSION_MESSAGES_MAX },
 		    messages, &list);
 	if (rc == RC_OK)
-		rc = sessions_put_messages(a, &list, &rep);
+		rc = session_view_messages(a, &list, &rep);
 	arena_free(messages);
 	if (rc != RC_OK) {
 		gateway_fail(c, rc);

@@ -7,6 +7,7 @@
 
 #include "core/clock.h"
 #include "core/mem.h"
+#include "state/session.h"
 #include "testkit/gateway_fixture.h"
 
 #define PATH "/v1/memories/export?user_id=ann"
@@ -75,6 +76,83 @@ put_large_memories(struct gateway_memory_fixture *r, const char *soul)
 
 	memset(text, 'x', sizeof(text) - 1);
 	put_memories(r, soul, text, 2500);
+}
+
+static void
+put_session(struct gateway_memory_fixture *r, const char *id, int n)
+{
+	const struct session_key k = { STR("ann"), str_of(id) };
+	char json[256];
+	int i;
+
+	ck_assert_int_eq(
+	    session_user_input(r->b.db.s, &k, STR("s1"), STR("t1"), 600000),
+	    RC_OK);
+	for (i = 0; i < n; i++) {
+		snprintf(json, sizeof(json),
+		    "{\"role\":\"user\",\"content\":\"%s %d\","
+		    "\"created_at\":\"2026-02-22T10:20:30Z\"}",
+		    id, i);
+		ck_assert_int_eq(
+		    session_append(r->b.db.s, &k,
+			&(struct str){ json, strlen(json) }, 1, NULL),
+		    RC_OK);
+	}
+}
+
+/* Messages of a session in the lines of an export, in their order. */
+static int
+count_messages(struct str body, const char *session)
+{
+	json_t *j, *m, *message;
+	char want[64];
+	struct str line;
+	int n = 0;
+	size_t i;
+
+	while (body.n > 0) {
+		line = str_split(&body, '\n');
+		j = tk_json(line.p, line.n);
+		m = json_object_get(j, "session");
+		if (m != NULL && strcmp(tk_text(m, "session_id"), session) == 0)
+			json_array_foreach (tk_at(m, "items"), i, message) {
+				snprintf(
+				    want, sizeof(want), "%s %d", session, n++);
+				ck_assert_str_eq(
+				    tk_text(message, "content"), want);
+			}
+		json_decref(j);
+	}
+	return n;
+}
+
+TEST(conversations_and_souls_are_exported)
+{
+	char soul[GW_SOUL_ID], path[256];
+	struct gateway_memory_fixture r;
+	struct tk_response a = { 0 };
+	struct export_result t;
+
+	gw_memory_start(&r);
+	gw_soul(&r.b, "ann", "friendly", soul);
+	put_session(&r, "short", 2);
+	put_session(&r, "long", 1200); /* several lines */
+	put_session(&r, "empty", 0);
+	ck_assert_int_eq(gw_request(&r.b, &a, "GET", PATH, NULL), 200);
+	parse_export(buf_str(&a.body), &t);
+	export_result_free(&t);
+	ck_assert_int_eq(count_messages(buf_str(&a.body), "short"), 2);
+	ck_assert_int_eq(count_messages(buf_str(&a.body), "long"), 1200);
+	snprintf(path, sizeof(path), "{\"soul\":{\"soul_id\":\"%s\"", soul);
+	ck_assert_int_ge(str_find(buf_str(&a.body), str_of(path)), 0);
+	/* Another user's export has none of them. */
+	ck_assert_int_eq(gw_request(&r.b, &a, "GET",
+			     "/v1/memories/export?user_id=bob", NULL),
+	    200);
+	ck_assert_int_lt(str_find(buf_str(&a.body), STR("\"session\"")), 0);
+	ck_assert_int_lt(str_find(buf_str(&a.body), STR("\"soul\"")), 0);
+	tk_response_free(&a);
+	gw_memory_stop(&r);
 }
 
 TEST(small_exports_are_complete)
