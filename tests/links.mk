@@ -51,12 +51,12 @@ LINKS_PKG_zh := jansson
 LINKS_fuzz_datetime := zh core
 LINKS_fuzz_alarm_when := alarm zh wire core
 # Fuzzers of the recogniser.
-EMOTION := $(addprefix services/emotion-engine/,emotion.c $(addprefix \
-	recognition/,codepoints.c emoticon.c feature.c lexicon.c lexicon_en.c \
-	lexicon_zh.c model.c))
+EMOTION := $(addprefix services/emotion-engine/recognition/,codepoints.c \
+	emoticon.c feature.c lexicon.c lexicon_en.c lexicon_zh.c model.c)
 SRC_fuzz_weights := $(EMOTION)
 SRC_fuzz_emotion := $(EMOTION) services/emotion-engine/recognition/recognizer.c
 LINKS_fuzz_emotion := wire persona core
+LINKS_fuzz_weights := wire persona core
 build/fuzz/tests/fuzz/emotion.o build/fuzz/tests/fuzz/weights.o: \
     private CPPFLAGS += -iquote services/emotion-engine
 build/fuzz/services/emotion-engine/recognition/model.o: \
