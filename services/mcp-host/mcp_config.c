@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "core/url.h"
 #include "jsonc.h"
+#include "tool/own_tool_names.h"
 #include "tool/tool_digest.h"
 #include "wire/out.h"
 #include "wire/tree.h"
@@ -625,6 +626,12 @@ config_read_server(struct config_reader *r, struct str name,
 		config_error(r, "",
 		    "a server's name has 1 to %d of A-Z a-z 0-9 _ . -",
 		    MCP_NAME_MAX);
+		return;
+	}
+	if (own_tool_provider_is(name)) {
+		config_error(r, "",
+		    "a service with tools of its own has that name: take "
+		    "another one");
 		return;
 	}
 	if (wire_tree_kind(v) != WIRE_TREE_OBJECT) {

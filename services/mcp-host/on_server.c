@@ -14,6 +14,7 @@
 #include "presence.h"
 #include "state/mcp.h"
 #include "svc/svc.h"
+#include "tool/own_tool_names.h"
 #include "tool_server.h"
 #include "toolbox.h"
 #include "user_grants.h"
@@ -27,6 +28,11 @@
 #define ERROR_MAX   512
 
 #define NAME_OF_OPERATOR "the operator has a server of that name"
+#define NAME_OF_SERVICE                                        \
+	"a service with tools of its own has that name: take " \
+	"another one"
+#define NO_TOOL \
+	"tool not found: name one of GET /v1/mcp/tools, or " OWN_TOOL_NAMES_TEXT
 #define NOT_IN_CATALOGUE "the operator's catalogue does not have it any more"
 
 static void
@@ -281,6 +287,10 @@ on_mcp_server_put(void *app, struct svc_call *c)
 		svc_fail(c, RC_CONFLICT, NAME_OF_OPERATOR);
 		return;
 	}
+	if (own_tool_provider_is(q->name)) {
+		svc_fail(c, RC_CONFLICT, NAME_OF_SERVICE);
+		return;
+	}
 	if (!server_is_own(h, c, q->user_id, q->name))
 		return;
 	rc = user_server_write(
@@ -425,17 +435,46 @@ on_mcp_tools(void *app, struct svc_call *c)
 	user_tools_free(&t);
 }
 
+/* What a grant is of. */
+struct grant_tool {
+	struct str server, name;
+	struct str definition; /* empty: any */
+};
+
+/*
+ * A provider's own tool is not listed here, and has a definition that its
+ * provider alone knows; a tool of a server has no name that one of them has.
+ */
+static bool
+grant_tool_find(
+    const struct user_tools *t, struct str name, struct grant_tool *out)
+{
+	const struct own_tool_name *own = own_tool_named(name);
+	const struct toolbox_tool *tool;
+
+	if (own != NULL) {
+		*out = (struct grant_tool){ own->provider, own->tool, STR("") };
+		return true;
+	}
+	tool = toolbox_find(t->box, name);
+	if (tool == NULL)
+		return false;
+	*out = (struct grant_tool){ str_of(tool->server->conf->name),
+		tool->tool->name, str_of(tool->definition) };
+	return true;
+}
+
 static enum rc
 grant_change(struct host *h, const struct wire_mcp_grant_request *q,
-    const struct toolbox_tool *t, struct wire_mcp_grant *rep)
+    const struct grant_tool *t, struct wire_mcp_grant *rep)
 {
 	static const struct str policies[] = { STR_INIT("auto"),
 		STR_INIT("ask"), STR_INIT("never") };
 	const struct mcp_grant g = { .soul_id = q->soul_id,
-		.server = str_of(t->server->conf->name),
-		.tool = t->tool->name,
+		.server = t->server,
+		.tool = t->name,
 		.policy = policies[q->policy],
-		.pin = str_of(t->definition) };
+		.pin = t->definition };
 
 	*rep = (struct wire_mcp_grant){
 		.server = g.server, .tool = g.tool, .soul_id = g.soul_id
@@ -444,7 +483,8 @@ grant_change(struct host *h, const struct wire_mcp_grant_request *q,
 		return mcp_grant_delete(h->state, q->user_id, &g);
 	rep->policy = (enum wire_mcp_grant_policy)q->policy;
 	rep->has_policy = true;
-	rep->definition = g.pin;
+	if (g.pin.n > 0)
+		rep->definition = g.pin;
 	return mcp_grant_put(h->state, q->user_id, &g);
 }
 
@@ -453,21 +493,21 @@ on_mcp_grant(void *app, struct svc_call *c)
 {
 	struct host *h = app;
 	const struct wire_mcp_grant_request *q = svc_call_request(c);
-	const struct toolbox_tool *tool = NULL;
+	struct grant_tool tool;
 	struct wire_mcp_grant rep;
 	struct user_tools t;
+	bool found = false;
 	enum rc rc = user_tools_get(h, q->user_id, &t);
 
 	if (rc == RC_OK) {
-		tool = toolbox_find(t.box, q->tool);
-		rc = tool != NULL ? grant_change(h, q, tool, &rep) : RC_NOENT;
+		found = grant_tool_find(&t, q->tool, &tool);
+		rc = found ? grant_change(h, q, &tool, &rep) : RC_NOENT;
 	}
 	if (rc == RC_OK) {
 		presence_changed(h->presence, q->user_id);
 		svc_reply(c, &rep);
 	} else if (rc == RC_NOENT) {
-		svc_fail(
-		    c, rc, tool == NULL ? "tool not found" : "grant not found");
+		svc_fail(c, rc, found ? "grant not found" : NO_TOOL);
 	} else if (rc == RC_RETRY) {
 		svc_fail(c, RC_CONFLICT, "the user has too many grants");
 	} else {

@@ -22,7 +22,6 @@ struct provider_entry {
 	TAILQ_ENTRY(provider_entry) link;
 	struct str key; /* owned */
 	char user[ID_MAX + 1];
-	size_t provider;
 	uint64_t mark;
 	struct mono until;
 	struct tool_list *list;
@@ -33,7 +32,7 @@ struct provider {
 	char name[PROVIDER_NAME_MAX + 1];
 	char revision[ID_MAX + 1]; /* "": it never was present */
 	struct mono until;         /* it is present */
-	uint64_t mark, user_mark;
+	uint64_t mark;
 };
 
 struct provider_table {
@@ -43,6 +42,7 @@ struct provider_table {
 	used; /* most recent first */
 	struct map *by_key;
 	size_t bytes, max_bytes;
+	uint64_t user_mark;
 };
 
 /* ---- names ---- */
@@ -131,7 +131,7 @@ provider_table_any(const struct provider_table *t, struct mono now)
 uint64_t
 provider_table_mark(const struct provider_table *t, size_t i)
 {
-	return t->list[i].mark + t->list[i].user_mark;
+	return t->list[i].mark + t->user_mark;
 }
 
 /* ---- cache ---- */
@@ -173,14 +173,15 @@ provider_table_free(struct provider_table *t)
 	free(t);
 }
 
+/* A user decides of tools of all providers by way of one. */
 static void
-provider_drop_user(struct provider_table *t, size_t provider, struct str user)
+provider_drop_user(struct provider_table *t, struct str user)
 {
 	struct provider_entry *e, *next;
 
 	for (e = TAILQ_FIRST(&t->used); e != NULL; e = next) {
 		next = TAILQ_NEXT(e, link);
-		if (e->provider == provider && str_eq(str_of(e->user), user))
+		if (str_eq(str_of(e->user), user))
 			provider_entry_drop(t, e);
 	}
 }
@@ -202,8 +203,8 @@ provider_table_announce(struct provider_table *t,
 	}
 	p->until = mono_add_ms(now, PROVIDER_PRESENT_MS);
 	if (m->user_id.n > 0) {
-		p->user_mark++;
-		provider_drop_user(t, i, m->user_id);
+		t->user_mark++;
+		provider_drop_user(t, m->user_id);
 	}
 }
 
@@ -257,7 +258,6 @@ provider_table_put(struct provider_table *t, const struct provider_user *k,
 	e = mem_zalloc(sizeof(*e));
 	e->key = (struct str){ str_dup(key), key.n };
 	str_copy(k->user_id, e->user, sizeof(e->user));
-	e->provider = k->provider;
 	e->mark = t->list[k->provider].mark;
 	e->until = mono_add_ms(now, PROVIDER_LIST_MS);
 	e->list = tool_list_ref(l);

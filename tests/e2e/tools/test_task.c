@@ -9,7 +9,7 @@
 
 #include "testkit/stack/client.h"
 
-STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=1" } } })
+STACK_SHARED({ .env = { [STACK_BODY_SIM] = { "BODY_COUNT=2" } } })
 
 #define USER "u-task"
 #define TASK "把这件事交给 codex"
@@ -67,6 +67,46 @@ TEST_T(the_next_turn_reports_what_a_task_comes_to, 90)
 	client_ck_reply(&me, "可以", "\"ok\":true");
 	await_state(ends);
 	client_ck_reply(&me, "你好", "已经完成：I have written hello.txt");
+	stop(&runner);
+	stop(&proxy);
+}
+
+#define TASK_ASKED "要用 engine-runner 的工具「run_task」"
+#define TASK_OTHER "u-grant"
+#define TASK_GRANT "/v1/mcp/grants/engine-runner__run_task"
+
+static bool
+task_is_not_offered(void *arg)
+{
+	json_t *j = client_chat(arg, TASK);
+	bool is = strstr(tk_text(j, "reply"), "run_task") == NULL;
+
+	json_decref(j);
+	return is;
+}
+
+TEST_T(a_user_forbids_a_tool_of_a_service_and_allows_it_again, 90)
+{
+	struct stack_proc host;
+	char *engine = realpath("deploy/demo-engine", NULL);
+
+	ck_assert_ptr_nonnull(engine);
+	stack_spawn_engines(&stack, engine, &runner, &proxy);
+	free(engine);
+	stack_spawn_mcp_host(&stack, NULL, &host);
+	stack_wait_ready(&runner);
+	stack_wait_ready(&host);
+	me = client_bound(&stack, TASK_OTHER, "terminal-002");
+	client_await_reply(&me, TASK, TASK_ASKED);
+	json_decref(client_ok(&stack, "PUT", TASK_GRANT,
+	    json_pack("{s:s, s:s}", "policy", "never", "user_id", TASK_OTHER)));
+	/* The orchestrator hears of it some time after the reply. */
+	ck_assert(tk_until(task_is_not_offered, &me, STACK_MS));
+	ck_assert(task_is_not_offered(&me));
+	json_decref(client_ok(
+	    &stack, "DELETE", TASK_GRANT "?user_id=" TASK_OTHER, NULL));
+	client_await_reply(&me, TASK, TASK_ASKED);
+	stop(&host);
 	stop(&runner);
 	stop(&proxy);
 }

@@ -3,12 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/arena.h"
 #include "state/mcp.h"
 #include "testkit/gateway_fixture.h"
+#include "tool/own_tool_names.h"
 
 #define NO_HOST                                                              \
 	"no mcp-host is running: start one, or see why none is ready, then " \
 	"try again"
+
+#define NO_TOOL \
+	"tool not found: name one of GET /v1/mcp/tools, or " OWN_TOOL_NAMES_TEXT
 
 static struct gateway_fixture b;
 static struct tk_service host;
@@ -176,7 +181,7 @@ TEST(grants_are_set_and_deleted)
 	gw_ok(&b, "PUT", "/v1/mcp/servers/home", settings());
 	ck_assert(tk_until(is_ready, NULL, GW_MS));
 	gw_rejects(&b, "PUT", "/v1/mcp/grants/home__none",
-	    "{\"policy\":\"auto\"}", 404, "tool not found");
+	    "{\"policy\":\"auto\"}", 404, NO_TOOL);
 	j = gw_json(&b, "PUT", "/v1/mcp/grants/home__echo",
 	    "{\"policy\":\"never\",\"soul_id\":\"s1\"}");
 	ck_assert_str_eq(tk_text(j, "tool"), "echo");
@@ -188,6 +193,41 @@ TEST(grants_are_set_and_deleted)
 	gw_rejects(&b, "DELETE", "/v1/mcp/grants/home__echo?soul_id=s1", NULL,
 	    404, "grant not found");
 	stop_all();
+}
+
+/* Neither of them runs: what is forbidden would not be listed. */
+TEST(grants_of_tools_of_services_are_set_and_deleted)
+{
+	struct arena *a = arena_new(65536);
+	struct mcp_grant *list;
+	size_t n;
+	json_t *j;
+
+	start_all();
+	j = gw_json(&b, "PUT", "/v1/mcp/grants/alarm-clock__set_alarm",
+	    "{\"policy\":\"never\",\"user_id\":\"ann\"}");
+	ck_assert_str_eq(tk_text(j, "server"), "alarm-clock");
+	ck_assert_str_eq(tk_text(j, "tool"), "set_alarm");
+	ck_assert_ptr_null(tk_find(j, "definition"));
+	json_decref(j);
+	json_decref(gw_json(&b, "PUT", "/v1/mcp/grants/run_task",
+	    "{\"policy\":\"auto\",\"user_id\":\"ann\"}"));
+	ck_assert_int_eq(
+	    mcp_grants_read(b.db.s, STR("ann"), a, &list, &n), RC_OK);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_ptr_nonnull(mcp_grant_find(
+	    list, n, STR("s"), STR("engine-runner"), STR("run_task")));
+	gw_rejects(&b, "PUT", "/v1/mcp/grants/alarm-clock__set_alrm",
+	    "{\"policy\":\"never\"}", 404, NO_TOOL);
+	gw_rejects(&b, "PUT", "/v1/mcp/grants/alarm-cloc__set_alarm",
+	    "{\"policy\":\"never\"}", 404, NO_TOOL);
+	gw_ok(&b, "DELETE", "/v1/mcp/grants/set_alarm?user_id=ann", NULL);
+	gw_rejects(&b, "DELETE", "/v1/mcp/grants/set_alarm?user_id=ann", NULL,
+	    404, "grant not found");
+	gw_rejects(&b, "PUT", "/v1/mcp/servers/alarm-clock", settings(), 409,
+	    "a service with tools of its own has that name: take another one");
+	stop_all();
+	arena_free(a);
 }
 
 TEST(all_of_it_is_deleted_with_the_user)

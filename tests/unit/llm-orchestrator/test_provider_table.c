@@ -113,6 +113,11 @@ TEST(a_list_is_used_until_it_may_have_changed)
 	announce(t, "mcp-host", "r1", "ann", 0);
 	ck_assert(!has(t, &ann, 0));
 	ck_assert(has(t, &bob, 0));
+	/* Also if the user has decided of the tools of another provider. */
+	put(t, &ann, 0);
+	announce(t, "alarm-clock", "r1", "ann", 0);
+	ck_assert(!has(t, &ann, 0));
+	ck_assert(has(t, &bob, 0));
 	/* Everybody's. */
 	announce(t, "mcp-host", "r2", NULL, 0);
 	ck_assert(!has(t, &bob, 0));
