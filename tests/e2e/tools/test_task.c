@@ -71,9 +71,9 @@ TEST_T(the_next_turn_reports_what_a_task_comes_to, 90)
 	stop(&proxy);
 }
 
-#define TASK_ASKED "要用 engine-runner 的工具「run_task」"
-#define TASK_OTHER "u-grant"
-#define TASK_GRANT "/v1/mcp/grants/engine-runner__run_task"
+#define TASK_QUESTION "要用 engine-runner 的工具「run_task」"
+#define TASK_OTHER    "u-grant"
+#define TASK_GRANT    "/v1/mcp/grants/engine-runner__run_task"
 
 static bool
 task_is_not_offered(void *arg)
@@ -97,7 +97,7 @@ TEST_T(a_user_forbids_a_tool_of_a_service_and_allows_it_again, 90)
 	stack_wait_ready(&runner);
 	stack_wait_ready(&host);
 	me = client_bound(&stack, TASK_OTHER, "terminal-002");
-	client_await_reply(&me, TASK, TASK_ASKED);
+	client_await_reply(&me, TASK, TASK_QUESTION);
 	json_decref(client_ok(&stack, "PUT", TASK_GRANT,
 	    json_pack("{s:s, s:s}", "policy", "never", "user_id", TASK_OTHER)));
 	/* The orchestrator hears of it some time after the reply. */
@@ -105,7 +105,7 @@ TEST_T(a_user_forbids_a_tool_of_a_service_and_allows_it_again, 90)
 	ck_assert(task_is_not_offered(&me));
 	json_decref(client_ok(
 	    &stack, "DELETE", TASK_GRANT "?user_id=" TASK_OTHER, NULL));
-	client_await_reply(&me, TASK, TASK_ASKED);
+	client_await_reply(&me, TASK, TASK_QUESTION);
 	stop(&host);
 	stop(&runner);
 	stop(&proxy);

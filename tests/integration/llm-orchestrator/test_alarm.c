@@ -274,6 +274,14 @@ TEST_T(a_call_of_the_bodys_alarm_is_copied_by_its_result, 60)
 	INTENT_SYSTEM("sys.cancel_alarm", \
 	    "{\"skill\":\"sys.cancel_alarm\",\"when\":\"明天早上\"}")
 
+#define INTENT_CANCEL_OWN                                                 \
+	"{\"intent_id\":\"sys.cancel_alarm\",\"intent_name\":\"取消\"," \
+	"\"confidence\":0.95,\"status\":\"system\",\"segment_index\":0,"  \
+	"\"span\":{\"text\":\"x\",\"start\":0,\"end\":1},"                \
+	"\"parameters\":{\"match_text\":\"起床\"},\"normalized\":"      \
+	"{\"skill\":\"sys.cancel_alarm\",\"match_text\":\"起床\"},"     \
+	"\"missing_parameters\":[],\"evidence\":[]}"
+
 static void
 clock_turn(struct orch_fixture *b, const char *intents, const char *reply)
 {
@@ -287,17 +295,24 @@ clock_turn(struct orch_fixture *b, const char *intents, const char *reply)
 	orch_turn_close(&t);
 }
 
+static void
+clock_start(struct orch_fixture *b, struct tk_service *alarm_clock)
+{
+	struct tk_env e = { 0 };
+
+	orch_fixture_start(b, 1);
+	tk_env_put(&e, "NATS_URL=%s", b->nats.url);
+	tk_env_put(&e, "REDIS_URL=%s", b->redis.url);
+	tk_env_put(&e, "REDIS_TIMEOUT_MS=5000");
+	tk_service_start(alarm_clock, "alarm-clock", "alarm-clock", &e);
+}
+
 TEST_T(alarm_clock_sets_lists_and_cancels, 60)
 {
 	struct tk_service alarm_clock;
-	struct tk_env e = { 0 };
 	struct orch_fixture b;
 
-	orch_fixture_start(&b, 1);
-	tk_env_put(&e, "NATS_URL=%s", b.nats.url);
-	tk_env_put(&e, "REDIS_URL=%s", b.redis.url);
-	tk_env_put(&e, "REDIS_TIMEOUT_MS=5000");
-	tk_service_start(&alarm_clock, "alarm-clock", "alarm-clock", &e);
+	clock_start(&b, &alarm_clock);
 	/* The words of the time, in the zone of the user. */
 	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_EACH, ""),
 	    "早上8:00执行：关灯。");
@@ -310,6 +325,49 @@ TEST_T(alarm_clock_sets_lists_and_cancels, 60)
 	clock_turn(&b, INTENT_DECISION("execute_intents", INTENT_LIST, ""),
 	    "没有闹钟和提醒。");
 	ck_assert_uint_eq(orch_model_requests(&b.model), 0);
+	tk_service_end(&alarm_clock);
+	orch_fixture_stop(&b);
+}
+
+static bool
+clock_has_one(void *arg)
+{
+	struct orch_turn t;
+	bool has;
+
+	orch_turn_start(&t, arg, "我有哪些闹钟");
+	orch_turn_end(&t);
+	has = strstr(orch_text(t.end, "response.reply"), "有1个：") != NULL;
+	orch_turn_close(&t);
+	return has;
+}
+
+/* What the body has set rings all the same: the reply says so. */
+TEST_T(a_canceled_alarm_of_the_body_stays, 60)
+{
+	struct tk_service alarm_clock;
+	struct orch_fixture b;
+	struct orch_turn t;
+
+	clock_start(&b, &alarm_clock);
+	orch_fixture_set_skills(&b,
+	    "[{\"name\":\"create_alarm\",\"input_schema\":{\"type\":"
+	    "\"object\",\"properties\":{\"trigger_at\":{\"type\":\"string\"},"
+	    "\"label\":{\"type\":\"string\"}}}}]");
+	clock_turn(
+	    &b, INTENT_DECISION("execute_intents", INTENT_OWN, ""), "已执行");
+	/* The copy is set some time after the turn. */
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_LIST, ""));
+	ck_assert(tk_until(clock_has_one, &b, 5000));
+	orch_peers_set(&b.peers, filter,
+	    INTENT_DECISION("execute_intents", INTENT_CANCEL_OWN, ""));
+	orch_turn_start(&t, &b, "取消起床的闹钟");
+	orch_ck_completed(&t,
+	    .reply = "好的，已取消：2036年11月28日星期五早上8:00 起床。"
+		     "设备自己也定了闹钟，那一个要在设备上关掉。",
+	    .executed = "sys.cancel_alarm", .failed = "");
+	orch_turn_close(&t);
 	tk_service_end(&alarm_clock);
 	orch_fixture_stop(&b);
 }

@@ -207,6 +207,54 @@ TEST(lists_are_counted)
 	arena_free(a);
 }
 
+#define OWN    \
+	ALARM( \
+	    "\"kind\":\"alarm\",\"text\":\"起床\",\"self_ringing\":true," ON_DATE)
+
+/* The body's own alarm rings all the same, and is mentioned a single time. */
+TEST(who_cancels_a_bodys_own_alarm_is_told_that_it_stays)
+{
+	static const struct {
+		const char *intent, *json;
+		bool chinese;
+		const char *want;
+	} rows[] = {
+		{ "sys.cancel_alarm", "{\"alarms\":[" OWN "]}", true,
+		    "好的，已取消：11月28日星期六早上8:00 起床。"
+		    "设备自己也定了闹钟，那一个要在设备上关掉。" },
+		{ "sys.cancel_alarm", "{\"alarms\":[" OWN "]}", false,
+		    "Canceled: Saturday, November 28 at 8:00 am 起床. The "
+		    "device has set an alarm of its own, too: turn that off "
+		    "there." },
+		{ "sys.cancel_alarm",
+		    "{\"alarms\":[" WATER "," OWN "," OWN "]}", true,
+		    "好的，已取消：11月28日星期六早上8:00 喝水；"
+		    "11月28日星期六早上8:00 起床；"
+		    "11月28日星期六早上8:00 起床。"
+		    "设备自己也定了闹钟，那一个要在设备上关掉。" },
+		{ "sys.list_alarms", "{\"alarms\":[" OWN "]}", true,
+		    "有1个：11月28日星期六早上8:00 起床。" },
+	};
+
+	for (size_t i = 0; i < NELEM(rows); i++) {
+		struct arena *a = arena_new(64 * 1024);
+		struct alarm_text_input in =
+		    text_input(rows[i].intent, rows[i].chinese, a);
+		struct wire_alarm_list list;
+		struct wire_err err;
+		struct str s;
+
+		ck_assert_msg(
+		    wire_decode(&wire_alarm_list_desc, str_of(rows[i].json), a,
+			&list, &err) == RC_OK,
+		    "%zu: %s: %s", i, err.path, err.why);
+		s = alarm_text_list(&in, &list);
+		ck_assert_msg(
+		    str_eq(s, str_of(rows[i].want)), "%.*s", STR_ARG(s));
+		arena_free(a);
+	}
+}
+
 /* Nothing is claimed that alarm-clock has not confirmed. */
 TEST(failures_are_reported_as_such)
 {
