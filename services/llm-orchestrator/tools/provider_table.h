@@ -45,7 +45,11 @@ void provider_table_free(struct provider_table *t);
 size_t provider_table_n(const struct provider_table *t);
 struct str provider_table_name(const struct provider_table *t, size_t i);
 
-/* provider_table_announce(t, m, now): A provider has announced itself. */
+/*
+ * provider_table_announce(t, m, now):
+ * A provider has announced itself.  One that names a user drops the lists that
+ * all providers have for the user.
+ */
 void provider_table_announce(struct provider_table *t,
     const struct wire_tool_present *m, struct mono now);
 

@@ -6,6 +6,8 @@
 #define RUN \
 	"\"run_id\":\"20260221T091252-codex-0e67f51a\",\"engine\":\"codex\","
 
+#define ALARM "\"run_id\":\"al_1\",\"engine\":\"alarm_clock\","
+
 static void
 is(const char *note, const char *before, const char *text)
 {
@@ -40,6 +42,11 @@ TEST(each_state_has_its_sentence)
 	    "", "之前交给codex的任务“demo”没有完成：RUN_LOST。");
 	is("{" RUN "\"title\":\"demo\",\"state\":\"canceled\",\"text\":\"x\"}",
 	    "", "之前交给codex的任务“demo”已经取消。");
+	/* Of alarm-clock. */
+	is("{" ALARM "\"title\":\"喝水\",\"state\":\"missed\"}", "好。",
+	    "好。之前的提醒“喝水”错过了，没有送达。");
+	is("{" ALARM "\"title\":\"\",\"state\":\"missed\"}", "",
+	    "之前有一个闹钟错过了，没有送达。");
 }
 
 TEST(what_is_no_note_is_left_out)
