@@ -2,6 +2,7 @@
  * What a turn costs, in counts that depend on no machine.  Who changes a number
  * below has meant to, and says why in the commit.
  */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,22 +168,63 @@ warm_up(int users)
 	turns_run(&stack, &p, NULL);
 }
 
-TEST_T(a_turn_costs_what_is_listed, 120)
-{
-	size_t direct[NELEM(counts)], model[NELEM(counts)], i;
+/* Of a kind of turn, in the order of counts. */
+struct turn_costs {
+	size_t direct[NELEM(counts)], model[NELEM(counts)];
+};
 
-	warm_up(1);
-	measure(TURNS_DIRECT, "direct", direct);
-	measure(TURNS_MODEL, "model", model);
+static void
+costs_measure(const char *what, struct turn_costs *c)
+{
+	char session[2][24];
+	size_t i;
+
+	snprintf(session[0], sizeof(session[0]), "direct%s", what);
+	snprintf(session[1], sizeof(session[1]), "model%s", what);
+	measure(TURNS_DIRECT, session[0], c->direct);
+	measure(TURNS_MODEL, session[1], c->model);
 	for (i = 0; i < NELEM(counts); i++)
 		printf("%s: %zu direct, %zu by the model\n", counts[i].what,
-		    direct[i], model[i]);
+		    c->direct[i], c->model[i]);
 	(void)fflush(stdout);
+}
+
+TEST_T(a_turn_costs_what_is_listed, 120)
+{
+	struct turn_costs c;
+	size_t i;
+
+	warm_up(1);
+	costs_measure("", &c);
 	for (i = 0; i < NELEM(counts); i++) {
-		ck_assert_msg(direct[i] == counts[i].direct,
-		    "%s: %zu in a direct turn", counts[i].what, direct[i]);
-		ck_assert_msg(model[i] == counts[i].model,
-		    "%s: %zu in a turn by the model", counts[i].what, model[i]);
+		ck_assert_msg(c.direct[i] == counts[i].direct,
+		    "%s: %zu in a direct turn", counts[i].what, c.direct[i]);
+		ck_assert_msg(c.model[i] == counts[i].model,
+		    "%s: %zu in a turn by the model", counts[i].what,
+		    c.model[i]);
+	}
+}
+
+TEST_T(a_turn_costs_the_same_without_alarm_clock, 120)
+{
+	struct turn_costs beside, without;
+	struct stack_proc alarm_clock;
+	size_t i;
+
+	warm_up(1);
+	stack_spawn_alarm_clock(&stack, &alarm_clock);
+	stack_wait_ready(&alarm_clock);
+	costs_measure("beside", &beside);
+	tk_signal(&alarm_clock.proc, SIGTERM);
+	ck_assert_int_eq(tk_wait(&alarm_clock.proc, STACK_MS), 0);
+	costs_measure("without", &without);
+	for (i = 0; i < NELEM(counts); i++) {
+		ck_assert_msg(without.direct[i] == beside.direct[i],
+		    "%s: %zu, not %zu, in a direct turn", counts[i].what,
+		    without.direct[i], beside.direct[i]);
+		ck_assert_msg(without.model[i] == beside.model[i],
+		    "%s: %zu, not %zu, in a turn by the model", counts[i].what,
+		    without.model[i], beside.model[i]);
 	}
 }
 
