@@ -133,7 +133,7 @@ action_is_missed(void *arg)
 	return missed;
 }
 
-/* Speech waits for the body, an action does not: it is told of later. */
+/* Speech waits for the body; an action is missed and reported. */
 TEST_T(a_body_that_is_away_speaks_when_it_returns, 420)
 {
 	struct push_wait p;

@@ -85,7 +85,7 @@ task_is_not_offered(void *arg)
 	return is;
 }
 
-TEST_T(a_user_forbids_a_tool_of_a_service_and_allows_it_again, 90)
+TEST_T(a_user_forbids_a_tool_of_a_service_and_allows_it, 90)
 {
 	struct stack_proc host;
 	char *engine = realpath("deploy/demo-engine", NULL);
