@@ -9,10 +9,10 @@
 #include "testkit/stack/client.h"
 #include "testkit/stack/stack.h"
 
-#define SPEECH_MS 120000
-#define SAY       "/v1/terminals/" STACK_BODY "/say"
-#define NOTICE    "/v1/terminals/" STACK_BODY "/notice"
-#define LAUNDRY   "洗衣机洗好了。"
+#define SPEECH_MS   120000
+#define SPEAK_PATH  "/v1/terminals/" STACK_BODY "/say"
+#define NOTICE_PATH "/v1/terminals/" STACK_BODY "/notice"
+#define LAUNDRY     "洗衣机洗好了。"
 
 static struct stack st;
 static struct stack_proc alarm_clock;
@@ -109,12 +109,12 @@ TEST_T(a_body_says_what_it_is_given_and_what_a_notice_is_about, 240)
 	size_t same;
 
 	speech_begin(&c);
-	p = push_post(SAY, json_pack("{s:s}", "text", LAUNDRY));
+	p = push_post(SPEAK_PATH, json_pack("{s:s}", "text", LAUNDRY));
 	push_await(&p, "spoken");
 	ck_assert_uint_eq(speech_count(LAUNDRY, &same), 1);
 	ck_assert_uint_eq(same, 1);
 	/* In the soul's own words. */
-	p = push_post(NOTICE,
+	p = push_post(NOTICE_PATH,
 	    json_pack("{s:s, s:s}", "type", "button", "text", "按下了门铃"));
 	push_await(&p, "spoken");
 	ck_assert_uint_eq(speech_count(LAUNDRY, &same), 2);
@@ -143,7 +143,7 @@ TEST_T(a_body_that_is_away_speaks_when_it_returns, 420)
 	speech_begin(&c);
 	json_decref(client_chat(&c, "6秒后关灯"));
 	stack_kill(&st, STACK_BODY_SIM);
-	p = push_post(SAY, json_pack("{s:s}", "text", LAUNDRY));
+	p = push_post(SPEAK_PATH, json_pack("{s:s}", "text", LAUNDRY));
 	push_await(&p, "no_body");
 	ck_assert(tk_until(action_is_missed, NULL, SPEECH_MS));
 	(void)push_is(&p);
