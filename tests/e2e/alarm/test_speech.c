@@ -102,7 +102,7 @@ speech_end(void)
 	ck_assert_msg(why == NULL, "%s", why);
 }
 
-TEST_T(a_body_says_what_it_is_given_and_what_a_notice_is_about, 240)
+TEST_T(a_body_speaks_a_given_text_and_about_a_notice, 240)
 {
 	struct push_wait p;
 	struct client c;

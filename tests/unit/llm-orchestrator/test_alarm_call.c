@@ -212,7 +212,7 @@ TEST(lists_are_counted)
 	    "\"kind\":\"alarm\",\"text\":\"起床\",\"self_ringing\":true," ON_DATE)
 
 /* The body's own alarm rings all the same, and is mentioned a single time. */
-TEST(who_cancels_a_bodys_own_alarm_is_told_that_it_stays)
+TEST(a_canceled_alarm_of_the_body_is_reported_to_stay)
 {
 	static const struct {
 		const char *intent, *json;
