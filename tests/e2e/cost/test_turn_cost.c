@@ -47,12 +47,14 @@ static const struct count {
 	const char *what;
 	size_t direct, model;
 } counts[] = {
-	/* Slot with input; no action, soul, history; end. */
-	{ SOURCE_REDIS, STACK_LLM_ORCHESTRATOR, "orchestrator to Redis", 2, 5 },
+	/* Slot with input; no action, soul, history; end; after it, its
+	 * details.
+	 */
+	{ SOURCE_REDIS, STACK_LLM_ORCHESTRATOR, "orchestrator to Redis", 3, 6 },
 	{ SOURCE_REDIS, STACK_EMOTION_ENGINE, "emotion-engine to Redis", 1, 1 },
 	{ SOURCE_REDIS, STACK_MQTT_BRIDGE, "mqtt-bridge to Redis", 0, 0 },
 	{ SOURCE_REDIS, STACK_MEMORY_WORKER, "memory-worker to Redis", 0, 0 },
-	{ SOURCE_FSYNC, 0, "fsyncs of Redis", 3, 4 },
+	{ SOURCE_FSYNC, 0, "fsyncs of Redis", 4, 5 },
 	{ SOURCE_NATS, 0, "NATS messages", 14, 11 },
 	{ SOURCE_SERVICE, STACK_LLM_ORCHESTRATOR, "orchestrator to NATS", 8,
 	    6 },

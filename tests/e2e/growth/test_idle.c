@@ -12,6 +12,8 @@
 #include "testkit/stack/client.h"
 
 #define IDLE_KIB (12 * 1024)
+/* Webhooks need libcurl, whose libraries are 5 MiB, most of them shared. */
+#define GATEWAY_KIB (18 * 1024)
 /* Sanitizers multiply what a process has in memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEASURED false
@@ -25,7 +27,7 @@
 
 STACK_SHARED({ .no_capture = true })
 
-TEST_T(an_idle_service_has_at_most_12_mib, 120)
+TEST_T(an_idle_service_takes_little_memory, 120)
 {
 	long kib[STACK_SERVICES];
 	int s;
@@ -40,8 +42,9 @@ TEST_T(an_idle_service_has_at_most_12_mib, 120)
 	}
 	(void)fflush(stdout);
 	for (s = 0; MEASURED && s < STACK_SERVICES; s++)
-		ck_assert_msg(kib[s] <= IDLE_KIB, "%s has %ld KiB",
-		    stack_name(s), kib[s]);
+		ck_assert_msg(kib[s] <=
+			(s == STACK_CHAT_GATEWAY ? GATEWAY_KIB : IDLE_KIB),
+		    "%s has %ld KiB", stack_name(s), kib[s]);
 }
 
 /* All clients send before any of them reads, and no connection is closed. */
