@@ -80,7 +80,7 @@ count_types(enum event_scope scope)
 TEST(a_scope_has_all_of_its_types)
 {
 	ck_assert_uint_le(wire_events_n, EVENT_TYPES_MAX);
-	ck_assert_int_eq(count_types(EVENT_SCOPE_USER), 17);
+	ck_assert_int_eq(count_types(EVENT_SCOPE_USER), 19);
 	ck_assert_int_eq(count_types(EVENT_SCOPE_TENANT), 2);
 	ck_assert_int_eq(count_types(EVENT_SCOPE_ALL), EVENT_TYPES_MAX);
 }
