@@ -403,7 +403,7 @@
 #define NAV_FORMAT    "1"
 #define KEY_NAV_PRE   "soul:nav:"
 #define KEY_NAV       KEY_NAV_PRE "{#}:%:%"
-#define KEY_NAV_DUE   "soul:nav:{#}:due:1"
+#define KEY_NAV_DUE   "soul:navs:{#}:due:1"
 #define KEY_MIND_LINK "soul:link:{#}:%:%:1"
 #define NAV_TTL_MS    2592000000
 
