@@ -28,6 +28,12 @@
 #define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:2"
 
 /*
+ * Hash, of the deployment: boots (starts of the owner of a lease), epoch
+ * (of the owner that was counted last), version (its).
+ */
+#define KEY_SYSTEM "soul:system:{system}:1"
+
+/*
  * Sorted set: the replicas that share the timers of a role, by when their
  * membership ends (ms); expires.
  */

@@ -182,7 +182,7 @@ events_schedule(struct svc *s, int64_t ms)
 		    mono_add_ms(clock_mono(), ms), events_publish, s);
 }
 
-/* Somebody waits: what is collected leaves now. */
+/* Publish now, for a fiber that waits. */
 static void
 events_hurry(struct svc *s)
 {
