@@ -344,12 +344,15 @@ TEST(what_a_model_makes_up_fails_by_name)
 TEST(a_deleted_soul_gains_nothing)
 {
 	char id[80];
+	json_t *j;
 
 	start();
 	snprintf(id, sizeof(id), "%s", asked("c1", "查天气", "proposed"));
 	ck_assert_int_eq(soul_delete(db.s, STR("ann"), STR("s1"), NULL), RC_OK);
-	json_decref(
-	    request("act", act_body("ann", id, "approve"), "not_found"));
+	j = request("act", act_body("ann", id, "approve"), "not_found");
+	ck_assert_str_eq(
+	    tk_find_text(j, "error"), "the evolution or its soul was deleted");
+	json_decref(j);
 	mh_await_tools(&f, 0);
 	ck_assert_uint_eq(listed("ann", "proposed"), 1);
 	ck_assert_uint_eq(memories(id), 0);
