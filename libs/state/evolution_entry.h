@@ -42,7 +42,7 @@ enum evolution_server {
 
 struct evolution_change {
 	struct str json;    /* the new record */
-	struct str soul_id; /* must exist, if the evolution is new */
+	struct str soul_id; /* must exist, if e is new or a server is added */
 	struct str drop;    /* another that is deleted; absent: none */
 	/* In this time others publish its steps; 0: all are published. */
 	int64_t publish_ms;

@@ -28,6 +28,12 @@
 #define KEY_LEASE_EPOCH "soul:lease:{%}:epoch:2"
 
 /*
+ * Hash, of the deployment: boots (starts of the owner of a lease), epoch
+ * (of the owner that was counted last), version (its).
+ */
+#define KEY_SYSTEM "soul:system:{system}:1"
+
+/*
  * Sorted set: the replicas that share the timers of a role, by when their
  * membership ends (ms); expires.
  */
@@ -403,7 +409,7 @@
 #define NAV_FORMAT    "1"
 #define KEY_NAV_PRE   "soul:nav:"
 #define KEY_NAV       KEY_NAV_PRE "{#}:%:%"
-#define KEY_NAV_DUE   "soul:nav:{#}:due:1"
+#define KEY_NAV_DUE   "soul:navs:{#}:due:1"
 #define KEY_MIND_LINK "soul:link:{#}:%:%:1"
 #define NAV_TTL_MS    2592000000
 

@@ -182,6 +182,17 @@ events_schedule(struct svc *s, int64_t ms)
 		    mono_add_ms(clock_mono(), ms), events_publish, s);
 }
 
+/* Publish now, for a fiber that waits. */
+static void
+events_hurry(struct svc *s)
+{
+	struct svc_events *ev = s->events;
+
+	if (!ev->failing)
+		loop_timer_set(
+		    s->loop, &ev->publish, clock_mono(), events_publish, s);
+}
+
 static void
 events_on_stored(struct svc *s)
 {
@@ -461,6 +472,7 @@ svc_event_store(struct svc *s, const struct svc_event *e)
 	if (rc != RC_OK)
 		return rc;
 	w.p->wait = &w;
+	events_hurry(s);
 	loop_timer_set(s->loop, &w.timer, mono_add_ms(clock_mono(), STORE_MS),
 	    event_on_timeout, &w);
 	fiber_suspend();

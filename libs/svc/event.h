@@ -37,8 +37,9 @@ enum rc svc_event_send(struct svc *s, const struct svc_event *e) RC_CHECK;
 
 /*
  * svc_event_store(s, e):
- * As svc_event_send(), and wait until the stream has it.  RC_TIMEOUT: it has
- * not within 5 s, and is still retried; else why it is lost.  Only in a fiber.
+ * As svc_event_send(), but publish it at once, and wait until the stream has
+ * it.  RC_TIMEOUT: it has not within 5 s, and is still retried; else why it is
+ * lost.  Only in a fiber.
  */
 enum rc svc_event_store(struct svc *s, const struct svc_event *e) RC_CHECK;
 

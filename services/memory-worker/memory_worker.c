@@ -310,6 +310,7 @@ memory_worker_start(struct svc *s, const void *conf)
 	w->ready = readiness_new(w);
 	w->jobs = memory_jobs_new(w);
 	w->idle = idle_scan_new(w);
+	w->boot = boot_count_new(w);
 	if (w->jobs == NULL) {
 		memory_worker_stop(w);
 		return NULL;
@@ -323,6 +324,7 @@ memory_worker_drain(void *arg)
 	struct memory_worker *w = arg;
 
 	idle_scan_drain(w->idle);
+	boot_count_drain(w->boot);
 }
 
 void
@@ -333,6 +335,7 @@ memory_worker_stop(void *arg)
 	/* What waits for it ends before what it uses is freed. */
 	state_stop(w->state);
 	idle_scan_free(w->idle);
+	boot_count_free(w->boot);
 	work_free(w->jobs);
 	readiness_free(w->ready);
 	llm_free(w->llm);

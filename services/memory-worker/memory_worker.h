@@ -11,6 +11,7 @@
 #include "llm/providers.h"
 #include "state/state_conf.h"
 
+struct boot_count;
 struct buf;
 struct bus;
 struct embed;
@@ -56,6 +57,7 @@ struct memory_worker {
 	struct store *store;
 	struct llm *llm;
 	struct idle_scan *idle;
+	struct boot_count *boot;
 	struct work *jobs;
 	struct readiness *ready;
 };
@@ -94,6 +96,19 @@ void readiness_free(struct readiness *r);
 struct idle_scan *idle_scan_new(struct memory_worker *w);
 void idle_scan_drain(struct idle_scan *o);
 void idle_scan_free(struct idle_scan *o);
+
+/*
+ * boot_count_new(w), boot_count_free(b):
+ * Counts the start of this worker in the state of the system
+ * (state/system.h), once it is the only one that does.  Freed before w's
+ * state.
+ *
+ * boot_count_drain(b): Leave that to another, which the service's drain waits
+ * for.
+ */
+struct boot_count *boot_count_new(struct memory_worker *w);
+void boot_count_drain(struct boot_count *b);
+void boot_count_free(struct boot_count *b);
 
 /*
  * memory_jobs_new(w):

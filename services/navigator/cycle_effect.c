@@ -246,8 +246,12 @@ effect_evolution(struct cycle_run *x)
 		.example = e->example,
 	};
 	void *reply;
+	enum rc rc = peer_call(&c, &req, &reply);
 
-	return effect_event(x, "evolution", peer_call(&c, &req, &reply));
+	/* A later cycle may ask for it again. */
+	if (rc == RC_DOWN)
+		rc = RC_NOENT;
+	return effect_event(x, "evolution", rc);
 }
 
 enum cycle_event

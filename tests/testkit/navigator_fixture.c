@@ -170,6 +170,16 @@ fixture_unsubscribe(struct navigator_fixture *f)
 }
 
 void
+navigator_fixture_end_evolutions(struct navigator_fixture *f)
+{
+	natsSubscription_Destroy(f->peers[2]);
+	natsSubscription_Destroy(f->evolutions);
+	f->peers[2] = f->evolutions = NULL;
+	/* The server knows. */
+	ck_assert_int_eq(natsConnection_Flush(f->nc), NATS_OK);
+}
+
+void
 navigator_fixture_stop(struct navigator_fixture *f)
 {
 	for (int i = 0; i < NAVIGATOR_FIXTURE_REPLICAS; i++)

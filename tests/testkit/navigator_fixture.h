@@ -39,12 +39,14 @@ struct navigator_fixture {
  * navigator_fixture_llm(f): Start the model.
  * navigator_fixture_spawn(f, i): Start navigator i, and wait until it is ready.
  * navigator_fixture_start(f, n): All of these, with n navigators.
+ * navigator_fixture_end_evolutions(f): Nobody serves their requests any more.
  * navigator_fixture_stop(f): Programs must drain and exit 0.
  */
 void navigator_fixture_servers(struct navigator_fixture *f);
 void navigator_fixture_llm(struct navigator_fixture *f);
 void navigator_fixture_spawn(struct navigator_fixture *f, int i);
 void navigator_fixture_start(struct navigator_fixture *f, int n);
+void navigator_fixture_end_evolutions(struct navigator_fixture *f);
 void navigator_fixture_stop(struct navigator_fixture *f);
 
 /*

@@ -8,7 +8,8 @@
 --       server (0: nothing, 1: it is added, 2: it goes), its name, its JSON,
 --       the most servers; record (JSON)
 -- Result: {OK}; {CONFLICT, version, record} of another change; {NOENT}: it was
---         deleted, or is new and there is no such soul; {RETRY}: the user has
+--         deleted, or it is new or adds a server and there is no such soul;
+--         {RETRY}: the user has
 --         too many of them, or of servers; {DENIED}: another has the name
 --
 -- A server goes only if it is as it was added.
@@ -28,8 +29,10 @@ if version ~= had then
   if version == 0 then return { RC_NOENT } end
   return { RC_CONFLICT, version, string.match(is, '^%d+ (.*)$') }
 end
+if (had == 0 or change == 1) and call('EXISTS', KEYS[3]) == 0 then
+  return { RC_NOENT }
+end
 if had == 0 then
-  if call('EXISTS', KEYS[3]) == 0 then return { RC_NOENT } end
   if call('HLEN', list) - call('HEXISTS', list, drop) >= most then
     return { RC_RETRY }
   end

@@ -476,19 +476,42 @@ evolution_text(const struct wire_evolution *e,
 		buf_printf(out, "; %.*s", STR_ARG(step->reason));
 }
 
-void
-evolution_skill(const struct wire_evolution *e, int64_t n, struct buf *out)
+static bool
+evolution_has_memory(const struct wire_evolution_steps *step)
 {
-	const struct wire_evolution_steps *step = evolution_step(e, n),
-					  *before = evolution_step(e, n - 1);
+	return step != NULL &&
+	    (step->state == STEP_STATE(ENABLED) ||
+		step->state == STEP_STATE(DISABLED));
+}
+
+bool
+evolution_memory(const struct wire_evolution *e, int64_t n,
+    enum wire_memory_type *type, struct buf *out)
+{
+	const struct wire_evolution_steps *step = evolution_step(e, n);
 	struct str title = e->proposal.title;
 
-	if (step == NULL || before == NULL ||
-	    step->state != STEP_STATE(ENABLED) ||
-	    before->state != STEP_STATE(APPROVED))
-		return;
+	if (!evolution_has_memory(step))
+		return false;
 	if (title.n == 0)
 		title = e->proposal.name;
-	buf_printf(out, "学会了新技能「%.*s」：%.*s", STR_ARG(title),
-	    STR_ARG(e->proposal.description));
+	if (step->state == STEP_STATE(ENABLED)) {
+		*type = WIRE_MEMORY_TYPE_SKILL;
+		buf_printf(out, "学会了新技能「%.*s」：%.*s", STR_ARG(title),
+		    STR_ARG(e->proposal.description));
+	} else {
+		*type = WIRE_MEMORY_TYPE_FACT;
+		buf_printf(
+		    out, "技能「%.*s」被停用了，现在不能用", STR_ARG(title));
+	}
+	return true;
+}
+
+int64_t
+evolution_memory_before(const struct wire_evolution *e, int64_t n)
+{
+	while (--n > 0)
+		if (evolution_has_memory(evolution_step(e, n)))
+			return n;
+	return 0;
 }

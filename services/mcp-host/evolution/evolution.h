@@ -126,10 +126,15 @@ void evolution_text(const struct wire_evolution *e,
     const struct wire_evolution_steps *step, struct buf *out);
 
 /*
- * evolution_skill(e, n, out): Append what the soul remembers of step n; nothing
- * unless it is the one by which it gained a skill.  The operator's words alone.
+ * evolution_memory(e, n, type, out):
+ * Append what the soul remembers of step n, in the operator's words alone: that
+ * it has gained a skill or has lost it.  False: nothing.
+ *
+ * evolution_memory_before(e, n):
+ * The step whose memory that of step n takes the place of; 0: none.
  */
-void evolution_skill(
-    const struct wire_evolution *e, int64_t n, struct buf *out);
+bool evolution_memory(const struct wire_evolution *e, int64_t n,
+    enum wire_memory_type *type, struct buf *out);
+int64_t evolution_memory_before(const struct wire_evolution *e, int64_t n);
 
 #endif /* !EVOLUTION_H */

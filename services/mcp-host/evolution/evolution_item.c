@@ -97,6 +97,16 @@ evolution_item_save(struct host *h, struct evolution_item *i,
 
 /* ---- publishing ---- */
 
+/* Of a step: of its notice, and of its memory. */
+static struct str
+evolution_step_id(
+    const struct wire_evolution *e, int64_t n, char dst[STEP_ID_MAX])
+{
+	(void)snprintf(dst, STEP_ID_MAX, "%.*s_%lld", STR_ARG(e->evolution_id),
+	    (long long)n);
+	return str_of(dst);
+}
+
 static enum rc
 evolution_notify(struct host *h, const struct wire_evolution *e, int64_t n,
     const struct trace *trace)
@@ -113,50 +123,66 @@ evolution_notify(struct host *h, const struct wire_evolution *e, int64_t n,
 	/* So many steps were added that it is not stored any more. */
 	if (step == NULL)
 		return RC_OK;
-	(void)snprintf(id, sizeof(id), "%.*s_%lld", STR_ARG(e->evolution_id),
-	    (long long)n);
 	evolution_text(e, step, &text);
 	notice.code = evolution_code(step->state);
-	notice.id = str_of(id);
+	notice.id = evolution_step_id(e, n, id);
 	notice.message = buf_str(&text);
 	rc = svc_notice_store(h->svc, &notice, trace);
 	buf_free(&text);
 	return rc;
 }
 
-/* A skill that the soul has gained is remembered. */
+static enum rc
+evolution_put_memory(struct host *h, const struct wire_memory_job *job,
+    const struct trace *trace)
+{
+	struct buf json = BUF_INIT(JOB_MAX);
+	enum rc rc = wire_encode(&wire_memory_job_desc, job, &json, NULL);
+	const struct peer_item item = { .subject = "soul.job." JOB_KIND,
+		.id = job->job_id.p,
+		.json = buf_str(&json),
+		.trace = trace };
+
+	if (rc == RC_OK)
+		rc = peer_publish(h->bus, &item);
+	buf_free(&json);
+	/* No memory-worker has ever been there: nothing is remembered. */
+	return rc == RC_NOENT ? RC_OK : rc;
+}
+
+/* The soul remembers the skill, or that it has lost it instead. */
 static enum rc
 evolution_remember(struct host *h, const struct wire_evolution *e, int64_t n,
     const struct trace *trace)
 {
-	struct buf text = BUF_INIT(JOB_MAX), json = BUF_INIT(JOB_MAX);
-	struct wire_memory_job job = { .kind = STR(JOB_KIND),
+	struct buf text = BUF_INIT(JOB_MAX), old_text = BUF_INIT(JOB_MAX);
+	const int64_t before = evolution_memory_before(e, n);
+	char id[STEP_ID_MAX], old_id[STEP_ID_MAX];
+	struct wire_memory_job_supersedes old = {
+		.memory_id = evolution_step_id(e, before, old_id)
+	};
+	struct wire_memory_job job = { .job_id = evolution_step_id(e, n, id),
+		.kind = STR(JOB_KIND),
 		.user_id = e->user_id,
 		.soul_id = e->soul_id,
-		.type = WIRE_MEMORY_TYPE_SKILL,
 		.trigger_source = STR("evolution") };
-	char id[STEP_ID_MAX];
-	struct peer_item item = {
-		.subject = "soul.job." JOB_KIND, .id = id, .trace = trace
-	};
 	enum rc rc = RC_OK;
 
-	evolution_skill(e, n, &text);
-	if (text.n > 0) {
-		(void)snprintf(id, sizeof(id), "%.*s_%lld",
-		    STR_ARG(e->evolution_id), (long long)n);
-		job.job_id = str_of(id);
+	if (evolution_memory(e, before, &old.type, &old_text)) {
+		old.text = buf_str(&old_text);
+		old.created_at = evolution_step(e, before)->at;
+		job.supersedes = &old;
+		job.has_supersedes = true;
+		job.n_supersedes = 1;
+	}
+	if (evolution_memory(e, n, &job.type, &text)) {
 		job.text = buf_str(&text);
 		job.created_at = evolution_step(e, n)->at;
-		rc = wire_encode(&wire_memory_job_desc, &job, &json, NULL);
-		item.json = buf_str(&json);
-		if (rc == RC_OK)
-			rc = peer_publish(h->bus, &item);
+		rc = evolution_put_memory(h, &job, trace);
 	}
 	buf_free(&text);
-	buf_free(&json);
-	/* No memory-worker has ever been there: nothing is remembered. */
-	return rc == RC_NOENT ? RC_OK : rc;
+	buf_free(&old_text);
+	return rc;
 }
 
 void

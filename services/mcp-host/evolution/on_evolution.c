@@ -309,7 +309,10 @@ evolution_decide_fail(struct evolution_deciding *x, enum rc rc)
 
 	switch (rc) {
 	case RC_NOENT:
-		svc_fail(x->c, rc, "evolution not found");
+		svc_fail(x->c, rc,
+		    x->item.entry.version == 0
+			? "evolution not found"
+			: "the evolution or its soul was deleted");
 		break;
 	case RC_DENIED:
 		(void)snprintf(x->why, sizeof(x->why),

@@ -207,6 +207,36 @@ profile_below(struct str path, struct str part)
 	return (struct str){ path.p + part.n + 2, path.n - part.n - 2 };
 }
 
+static bool
+profile_is_at(struct str path, struct str top)
+{
+	return path.n >= top.n && memcmp(path.p, top.p, top.n) == 0 &&
+	    (path.n == top.n || path.p[top.n] == '/');
+}
+
+enum rc
+profile_doc_add(struct profile_leaves *l, struct str path, struct str value,
+    struct arena *a)
+{
+	struct profile_leaf *leaf;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (profile_is_at(l->leaf[i].path, path))
+			return RC_OK;
+	leaf = arena_alloc(a, (l->n + 1) * sizeof(*leaf));
+	if (leaf == NULL || value.p == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < l->n && str_cmp(l->leaf[i].path, path) < 0; i++)
+		leaf[i] = l->leaf[i];
+	leaf[i] = (struct profile_leaf){ path, value };
+	for (; i < l->n; i++)
+		leaf[i + 1] = l->leaf[i];
+	l->leaf = leaf;
+	l->n++;
+	return RC_OK;
+}
+
 void
 profile_doc_part(
     const struct profile_leaves *l, const char *part, struct buf *out)

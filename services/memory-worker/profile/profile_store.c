@@ -10,14 +10,18 @@
 #include "handlers.h"
 #include "memory_worker.h"
 #include "state/memory.h"
+#include "state/system.h"
 #include "svc/svc.h"
 #include "wire/check.h"
 #include "wire/msgs.h"
+#include "wire/out.h"
 #include "wire/tree.h"
 
 /* Largest patch, as leaves; largest object, as JSON with all escapes. */
 #define PATCH_MAX ((size_t)2 * 1024 * 1024)
 #define PART_MAX  (8 * PROFILE_BYTES_MAX)
+/* A version as JSON. */
+#define SYSTEM_JSON_MAX (8 * SYSTEM_VERSION_MAX)
 
 /* The stored profile is corrupt. */
 static enum rc
@@ -78,6 +82,27 @@ profile_read_part(const struct profile_leaves *l, const char *part,
 	return rc;
 }
 
+/* The number of the deployment's starts, and its version, as leaves. */
+static enum rc
+profile_add_system(struct state *s, struct arena *a, struct profile_leaves *l)
+{
+	struct buf json = BUF_INIT(SYSTEM_JSON_MAX);
+	struct wire_out o = { .b = &json };
+	struct system_state system;
+	enum rc rc = system_read(s, a, &system);
+
+	if (rc != RC_OK)
+		return rc == RC_NOENT ? RC_OK : rc;
+	wire_out_text(&o, system.version);
+	rc = profile_doc_add(l, STR("/" PROFILE_SYSTEM "/boot_count"),
+	    arena_printf(a, "%lld", (long long)system.boot_count), a);
+	if (rc == RC_OK)
+		rc = profile_doc_add(l, STR("/" PROFILE_SYSTEM "/version"),
+		    arena_str(a, buf_str(&json)), a);
+	buf_free(&json);
+	return rc;
+}
+
 enum rc
 profile_read(
     struct state *s, struct str user_id, struct arena *a, struct profile *out)
@@ -90,6 +115,8 @@ profile_read(
 	rc = profile_leaves_read(s, user_id, a, &l);
 	if (rc == RC_INVALID)
 		return profile_unreadable(user_id, "is not what it should be");
+	if (rc == RC_OK)
+		rc = profile_add_system(s, a, &l);
 	if (rc == RC_OK)
 		rc = profile_read_part(&l, PROFILE_USER, a, &out->user_profile);
 	if (rc == RC_OK)

@@ -38,7 +38,9 @@ struct profile {
 
 /*
  * profile_read(s, user_id, a, out):
- * Both objects, "{}" if empty.  RC_BUG if the stored profile is corrupt,
+ * Both objects, "{}" if empty.  system_state also has the boot_count and
+ * version of the deployment (state/system.h), unless the profile has its own.
+ * RC_BUG if the stored profile is corrupt,
  * RC_TOOBIG if a is full, RC_INVALID if user_id is no id; else Redis' error.
  * Texts live in a.
  */
@@ -73,6 +75,14 @@ enum rc profile_clear(struct state *s, struct str user_id) RC_CHECK;
  */
 enum rc profile_doc_patch(struct str json, struct arena *a,
     struct profile_leaves *out, struct wire_err *err) RC_CHECK;
+
+/*
+ * profile_doc_add(l, path, value, a):
+ * Add a leaf, in a, unless l has one of that path or below it.  RC_TOOBIG: a is
+ * full.
+ */
+enum rc profile_doc_add(struct profile_leaves *l, struct str path,
+    struct str value, struct arena *a) RC_CHECK;
 
 /*
  * profile_doc_part(l, part, out):

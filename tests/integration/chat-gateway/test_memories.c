@@ -228,7 +228,7 @@ TEST(a_profile_is_read_and_patched)
 	j = gw_json(&r.b, "GET", "/v1/users/an%2Fn/profile", NULL);
 	ck_assert_str_eq(tk_text(j, "user_id"), "an/n");
 	ck_assert_uint_eq(json_object_size(tk_at(j, "user_profile")), 0);
-	ck_assert_uint_eq(json_object_size(tk_at(j, "system_state")), 0);
+	ck_assert_ptr_nonnull(tk_at(j, "system_state"));
 	json_decref(j);
 	j = gw_json(&r.b, "PATCH", "/v1/users/an%2Fn/profile",
 	    "{\"user_profile\":{\"name\":\"安\",\"likes\":[\"茶\"]}}");

@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "state/evolution_entry.h"
+#include "state/soul.h"
 #include "testkit/json.h"
 #include "testkit/mcp_fixture.h"
 #include "testkit/state.h"
@@ -150,6 +151,7 @@ listed(const char *user, const char *state)
 struct seen {
 	const char *id, *code;
 	size_t n;
+	char old[80]; /* the memory before */
 };
 
 static void
@@ -165,7 +167,7 @@ see(void *arg, json_t *j)
 static size_t
 notices(const char *id, const char *code)
 {
-	struct seen s = { id, code, 0 };
+	struct seen s = { .id = id, .code = code };
 
 	tk_nats_stored(
 	    f.nc, "SOUL_EVENTS", "soul.event.system_notification.>", see, &s);
@@ -184,7 +186,7 @@ see_audit(void *arg, json_t *j)
 static size_t
 audits(const char *id)
 {
-	struct seen s = { id, "evolution_asked", 0 };
+	struct seen s = { .id = id, .code = "evolution_asked" };
 
 	tk_nats_stored(
 	    f.nc, "SOUL_EVENTS", "soul.event.audit.>", see_audit, &s);
@@ -194,20 +196,26 @@ audits(const char *id)
 static void
 see_job(void *arg, json_t *j)
 {
+	static const char *const types[] = { "skill", "fact" };
 	struct seen *s = arg;
+	json_t *old;
 
 	if (strncmp(tk_find_text(j, "job_id"), s->id, strlen(s->id)) != 0)
 		return;
-	ck_assert_str_eq(tk_text(j, "type"), "skill");
+	ck_assert_str_eq(tk_text(j, "type"), types[s->n % 2]);
 	ck_assert_str_eq(tk_text(j, "soul_id"), "s1");
 	ck_assert_ptr_nonnull(strstr(tk_text(j, "text"), "天气"));
+	old = json_array_get(json_object_get(j, "supersedes"), 0);
+	ck_assert_str_eq(old == NULL ? "" : tk_text(old, "memory_id"), s->old);
+	snprintf(s->old, sizeof(s->old), "%s", tk_text(j, "job_id"));
 	s->n++;
 }
 
+/* Memories of an evolution, each of which takes the place of the one before. */
 static size_t
-skills(const char *id)
+memories(const char *id)
 {
-	struct seen s = { id, "", 0 };
+	struct seen s = { .id = id };
 
 	tk_nats_stored(f.nc, "SOUL_JOBS", "soul.job.>", see_job, &s);
 	return s.n;
@@ -252,7 +260,7 @@ TEST(what_is_approved_is_a_server_whose_calls_need_an_approval)
 	ck_assert_uint_eq(notices(id, "EVOLUTION_APPROVED"), 1);
 	ck_assert_uint_eq(notices(id, "EVOLUTION_ENABLED"), 1);
 	ck_assert_uint_eq(audits(id), 1);
-	ck_assert_uint_eq(skills(id), 1);
+	ck_assert_uint_eq(memories(id), 1);
 	/* It is taken away as it came. */
 	json_decref(tk_nats_request(f.nc, "soul.rpc.mcp.server_delete",
 	    "{\"user_id\":\"ann\",\"name\":\"weather\"}",
@@ -263,7 +271,7 @@ TEST(what_is_approved_is_a_server_whose_calls_need_an_approval)
 	act(id, "enable", "enabled");
 	mh_await_tools(&f, SIM_TOOLS);
 	ck_assert_uint_eq(notices(id, "EVOLUTION_ENABLED"), 2);
-	ck_assert_uint_eq(skills(id), 1);
+	ck_assert_uint_eq(memories(id), 3);
 	/* It is there already, for another soul, too. */
 	j = request("request",
 	    "{\"user_id\":\"ann\",\"soul_id\":\"s1\",\"cycle_id\":\"c2\","
@@ -293,7 +301,7 @@ TEST(what_is_rejected_is_absent_and_not_requested_anew)
 	ck_assert_uint_eq(notices(id, "EVOLUTION_REFUSED"), 1);
 	mh_await_tools(&f, 0);
 	ck_assert_uint_eq(mh_sims(), 0);
-	ck_assert_uint_eq(skills(id), 0);
+	ck_assert_uint_eq(memories(id), 0);
 	json_decref(request("act", act_body("ann", id, "enable"), "conflict"));
 	stop();
 }
@@ -330,6 +338,25 @@ TEST(what_a_model_makes_up_fails_by_name)
 	    "{\"user_id\":\"ann\",\"soul_id\":\"none\",\"cycle_id\":\"c1\","
 	    "\"need\":\"查天气\"}",
 	    "not_found"));
+	stop();
+}
+
+TEST(a_deleted_soul_gains_nothing)
+{
+	char id[80];
+	json_t *j;
+
+	start();
+	snprintf(id, sizeof(id), "%s", asked("c1", "查天气", "proposed"));
+	ck_assert_int_eq(soul_delete(db.s, STR("ann"), STR("s1"), NULL), RC_OK);
+	j = request("act", act_body("ann", id, "approve"), "not_found");
+	ck_assert_str_eq(
+	    tk_find_text(j, "error"), "the evolution or its soul was deleted");
+	json_decref(j);
+	mh_await_tools(&f, 0);
+	ck_assert_uint_eq(listed("ann", "proposed"), 1);
+	ck_assert_uint_eq(memories(id), 0);
+	act(id, "refuse", "refused");
 	stop();
 }
 
@@ -468,7 +495,7 @@ TEST(unpublished_steps_are_published_a_single_time)
 	ck_assert(tk_until(is_published, id, MH_MS));
 	ck_assert_uint_eq(notices(id, "EVOLUTION_REQUESTED"), 1);
 	ck_assert_uint_eq(notices(id, "EVOLUTION_ENABLED"), 1);
-	ck_assert_uint_eq(skills(id), 1);
+	ck_assert_uint_eq(memories(id), 1);
 	stop();
 }
 
@@ -517,6 +544,7 @@ TEST_T(a_killed_host_neither_loses_nor_doubles, 120)
 	ck_assert_uint_eq(notices("", "EVOLUTION_REQUESTED"), 1);
 	ck_assert_uint_eq(notices("", "EVOLUTION_PROPOSED"), 1);
 	ck_assert_uint_eq(notices("", "EVOLUTION_APPROVED"), 1);
-	ck_assert_uint_eq(skills(id), 1);
+	/* Of each step one, in their order. */
+	ck_assert_uint_eq(memories(id), 2 * KILLS);
 	stop();
 }

@@ -9,6 +9,17 @@ profile_request(struct memory_fixture *fx, const char *body, char code[64])
 	return tk_nats_request(fx->nc, "soul.rpc.memory.profile", body, code);
 }
 
+/* Without what it has of the deployment, which was started once or twice. */
+static void
+profile_drop_system(json_t *system)
+{
+	json_t *count = json_object_get(system, "boot_count");
+
+	json_object_del(system, "version");
+	if (json_integer_value(count) == 1 || json_integer_value(count) == 2)
+		json_object_del(system, "boot_count");
+}
+
 /* The profile after a request that must succeed. */
 static const char *
 profile_after(struct memory_fixture *fx, const char *body)
@@ -21,6 +32,7 @@ profile_after(struct memory_fixture *fx, const char *body)
 	    code[0] == '\0', "%s: %s", body, tk_find_text(j, "error"));
 	user = json_dumps(
 	    json_object_get(j, "user_profile"), JSON_COMPACT | JSON_SORT_KEYS);
+	profile_drop_system(json_object_get(j, "system_state"));
 	system = json_dumps(
 	    json_object_get(j, "system_state"), JSON_COMPACT | JSON_SORT_KEYS);
 	snprintf(text, sizeof(text), "%s %s", user, system);
@@ -203,7 +215,6 @@ TEST_T(an_old_patch_does_not_overwrite, 60)
 	ck_assert_int_eq(
 	    profile_read(fx.db.s, STR("u1"), fx.db.arena, &p), RC_OK);
 	ck_assert_str_eq(p.user_profile.p, "{\"age\":7,\"name\":\"new\"}");
-	ck_assert_str_eq(p.system_state.p, "{}");
 	/*
 	 * Forgetting everything removes the profile, and blocks older patches.
 	 */
@@ -233,5 +244,52 @@ TEST_T(forgetting_memories_leaves_the_profile, 60)
 	j = memory_fixture_forget_reply(&fx, "u1", NULL, "query", "q");
 	json_decref(j);
 	ck_assert_str_eq(profile_after(&fx, READ), "{\"name\":\"安\"} {}");
+	memory_fixture_stop(&fx);
+}
+
+struct boot {
+	struct memory_fixture *fx;
+	long long count;
+};
+
+static bool
+boots_are(void *arg)
+{
+	const struct boot *b = arg;
+	json_t *j = tk_nats_request(
+	    b->fx->nc, "soul.rpc.memory.profile", READ, (char[64]){ 0 });
+	json_t *system = json_object_get(j, "system_state");
+	long long n = json_integer_value(json_object_get(system, "boot_count"));
+	const char *version =
+	    json_string_value(json_object_get(system, "version"));
+
+	ck_assert_int_le(n, b->count);
+	ck_assert((n > 0) == (version != NULL && version[0] != '\0'));
+	json_decref(j);
+	return n == b->count;
+}
+
+/* Of those that are the only owner; and what a client has set is shown. */
+TEST_T(starts_are_counted, 60)
+{
+	struct memory_fixture fx;
+	struct boot b = { &fx, 1 };
+	json_t *j;
+	char code[64];
+
+	memory_fixture_start(&fx, 1);
+	ck_assert(tk_until(boots_are, &b, MEMORY_FIXTURE_MS));
+	memory_fixture_spawn_ready(&fx, 1);
+	ck_assert(boots_are(&b));
+	tk_service_end(&fx.worker[0]);
+	b.count = 2;
+	ck_assert(tk_until(boots_are, &b, MEMORY_FIXTURE_MS));
+	j = profile_request(&fx,
+	    "{\"user_id\":\"u2\",\"patch\":{\"system_state\":{\"version\":"
+	    "\"1.0\",\"boot_count\":{\"a\":1}}}}",
+	    code);
+	ck_assert_str_eq(tk_text(j, "system_state.version"), "1.0");
+	ck_assert_int_eq(tk_int(j, "system_state.boot_count.a"), 1);
+	json_decref(j);
 	memory_fixture_stop(&fx);
 }

@@ -87,6 +87,25 @@ TEST_T(a_cycle_has_all_of_its_effects, 60)
 	navigator_fixture_stop(&f);
 }
 
+/* It is neither tried again nor given up. */
+TEST_T(without_an_mcp_host_a_request_is_left_out, 60)
+{
+	struct navigator_fixture f;
+
+	navigator_fixture_start(&f, 1);
+	navigator_fixture_end_evolutions(&f);
+	navigator_fixture_script(&f,
+	    "{\"suggestion\":\"少说多听\",\"intent\":\"comfort\","
+	    "\"evolution_request\":{\"need\":\"查天气\"}}");
+	five_turns(&f);
+	check_suggestion(&f);
+	navigator_fixture_wait_ended(&f, "trigger=\"count\",end=\"done\"");
+	ck_assert_int_eq(navigator_fixture_ended(
+			     &f, 0, "trigger=\"count\",end=\"abandoned\""),
+	    0);
+	navigator_fixture_stop(&f);
+}
+
 TEST_T(completions_are_read_as_models_write_them, 60)
 {
 	static const char *const completions[] = {

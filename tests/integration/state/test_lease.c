@@ -1,5 +1,6 @@
 /* Leases: one owner at a time, epochs that only rise. */
 #include "state/state.h"
+#include "state/system.h"
 #include "state/terminal.h"
 #include "testkit/state_fixture.h"
 #include "testkit/terminal_fixture.h"
@@ -59,6 +60,27 @@ TEST(an_owner_that_stops_loses_the_lease)
 	ck_assert_int_eq(t.epoch, a + 1);
 	OK(lease_acquire(r.s, name, STR("a"), 100, &a));
 	ck_assert_int_eq(a, 0);
+	state_fixture_stop(&r);
+}
+
+/* Each owner once, however often it says so, and in their order. */
+TEST(starts_are_counted_by_epochs)
+{
+	struct arena *arena = arena_new(1 << 20);
+	struct system_state system;
+	struct state_fixture r;
+
+	state_fixture_start(&r);
+	IS(RC_NOENT, system_read(r.s, arena, &system));
+	IS(RC_INVALID, system_boot(r.s, 0, STR("1.0")));
+	OK(system_boot(r.s, 1, STR("1.0")));
+	OK(system_boot(r.s, 1, STR("1.0")));
+	OK(system_boot(r.s, 7, STR("1.1")));
+	OK(system_boot(r.s, 1, STR("1.0")));
+	OK(system_read(r.s, arena, &system));
+	ck_assert_int_eq(system.boot_count, 2);
+	ck_text(system.version, "1.1");
+	arena_free(arena);
 	state_fixture_stop(&r);
 }
 

@@ -355,26 +355,34 @@ TEST(the_newest_steps_are_stored)
 	stop();
 }
 
-TEST(a_skill_is_remembered_a_single_time_in_the_operators_words)
+TEST(what_is_remembered_is_in_the_operators_words)
 {
+	enum wire_memory_type type = WIRE_MEMORY_TYPE_EPISODE;
 	struct buf text = BUF_INIT(4096);
 	struct wire_evolution e;
 
 	start();
 	e = begun("c1", "查天气", false);
 	ck_assert_int_eq(decide(&e, APPROVE), EVOLUTION_ENABLES);
-	for (int64_t n = 0; n <= 4; n++) {
-		evolution_skill(&e, n, &text);
-		ck_assert((text.n > 0) == (n == 4));
-	}
+	for (int64_t n = 0; n <= 4; n++)
+		ck_assert(evolution_memory(&e, n, &type, &text) == (n == 4));
+	ck_assert_int_eq(type, WIRE_MEMORY_TYPE_SKILL);
 	ck_assert(str_eq(buf_str(&text),
 	    STR("学会了新技能「天气」：查询各地的天气预报。Weather "
 		"forecasts.")));
+	ck_assert_int_eq((int)evolution_memory_before(&e, 4), 0);
 	buf_reset(&text);
 	ck_assert_int_eq(decide(&e, DISABLE), EVOLUTION_DISABLES);
 	ck_assert_int_eq(decide(&e, ENABLE), EVOLUTION_ENABLES);
-	evolution_skill(&e, 6, &text);
-	ck_assert_uint_eq(text.n, 0);
+	ck_assert(evolution_memory(&e, 5, &type, &text));
+	ck_assert_int_eq(type, WIRE_MEMORY_TYPE_FACT);
+	ck_assert(
+	    str_eq(buf_str(&text), STR("技能「天气」被停用了，现在不能用")));
+	ck_assert_int_eq((int)evolution_memory_before(&e, 5), 4);
+	ck_assert_int_eq((int)evolution_memory_before(&e, 6), 5);
+	ck_assert(evolution_memory(&e, 6, &type, &text));
+	ck_assert_int_eq(type, WIRE_MEMORY_TYPE_SKILL);
+	buf_reset(&text);
 	evolution_text(&e, evolution_step(&e, 2), &text);
 	ck_assert_ptr_nonnull(strstr(text.p, "查天气"));
 	ck_assert_ptr_nonnull(strstr(text.p, "weather"));

@@ -241,3 +241,56 @@ TEST(the_commands_are_those_that_are_used)
 	json_decref(code);
 	json_decref(list);
 }
+
+/* One part of two keys, between colons: an id may be any text but a colon. */
+static bool
+may_be_equal(const char *a, size_t n, const char *b, size_t m)
+{
+	if (memchr(a, '%', n) != NULL || memchr(b, '%', m) != NULL)
+		return (*a == '{') == (*b == '{') || *a == '%' || *b == '%';
+	return n == m && memcmp(a, b, n) == 0;
+}
+
+static bool
+may_collide(const char *a, const char *b)
+{
+	for (;;) {
+		size_t n = strcspn(a, ":"), m = strcspn(b, ":");
+
+		if (!may_be_equal(a, n, b, m))
+			return false;
+		a += n;
+		b += m;
+		if (*a != *b || *a == '\0')
+			return *a == *b;
+		a++;
+		b++;
+	}
+}
+
+static const char *
+key_at(const json_t *redis, size_t i)
+{
+	return json_string_value(
+	    json_object_get(json_array_get(redis, i), "key"));
+}
+
+/* Whatever the ids are. */
+TEST(no_key_is_that_of_another_row)
+{
+	json_t *redis = rows();
+	size_t i, j;
+
+	ck_assert(may_collide("soul:nav:{#}:%:%", "soul:nav:{#}:due:1"));
+	ck_assert(may_collide("soul:a:{%}", "soul:a:{b}"));
+	ck_assert(!may_collide("soul:a:{#}:%", "soul:a:{#}:%:1"));
+	ck_assert(!may_collide("soul:a:{#}:%", "soul:b:{#}:%"));
+	for (i = 0; i < json_array_size(redis); i++)
+		for (j = i + 1; j < json_array_size(redis); j++) {
+			const char *a = key_at(redis, i);
+			const char *b = key_at(redis, j);
+
+			ck_assert_msg(!may_collide(a, b), "%s may be %s", a, b);
+		}
+	json_decref(redis);
+}
