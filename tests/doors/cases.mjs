@@ -361,6 +361,49 @@ test("AG-UI's client rejects what is refused", async () => {
   await assert.rejects(a.runAgent(), /404.*no soul is named x/s);
 });
 
+// What a client does not show: the headers of a refusal.
+function noting(refused) {
+  return async (...args) => {
+    const r = await fetch(...args);
+    if (r.status === 429)
+      refused.push(r.headers.get("retry-after"));
+    return r;
+  };
+}
+
+test("AG-UI's client gets errors as it expects them", async () => {
+  const run = (a, text) => {
+    a.addMessage({ id: "1", role: "user", content: text });
+    return a.runAgent();
+  };
+  await assert.rejects(run(new HttpAgent(
+    { url: url("CLOSED", "/v1/agui?soul=Nova") }), "hi"), /401/);
+  await run(new HttpAgent({ url: url("CLOSED", "/v1/agui?soul=Nova"),
+    headers: { Authorization: `Bearer ${TOKEN}` } }), "你好");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  const events = [];
+  await run(agent("agui-502", events), "聊聊山里的树").catch((e) => {
+    assert.match(String(e), /language model/);
+  });
+  assert.equal(events.at(-1).type, "RUN_ERROR");
+  assert.equal(events.at(-1).code, "LLM_UNAVAILABLE");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  const headers = [];
+  const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) =>
+    run(new HttpAgent({ url: url("CHAT_GATEWAY", "/v1/agui?soul=Nova"),
+      threadId: "agui-429", fetch: noting(headers) }), `第${i}个问题`)));
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+  const refused = all.filter((r) => r.status === "rejected");
+  assert.ok(refused.length > 0);
+  for (const r of refused)
+    assert.match(String(r.reason), /429/);
+  assert.equal(headers.length, refused.length);
+  for (const h of headers)
+    assert.match(h, /^[1-9]/);
+});
+
 // ---- MCP ----
 
 let soulPath;
@@ -421,6 +464,30 @@ test("MCP's client gets errors as it expects them", async () => {
   await c.close();
   await assert.rejects(mcp("CLOSED"), /401|Unauthorized|access token/);
   await (await mcp("CLOSED", TOKEN)).close();
+});
+
+// What a tool reports is its result, for the model that has called it.
+test("MCP's client gets what a soul cannot do as results", async () => {
+  const c = await mcp();
+  const chat = (text, session_id) => c.callTool(
+    { name: "chat", arguments: { text, session_id } });
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  const failed = await chat("聊聊河边的石头", "mcp-502");
+  assert.equal(failed.isError, true);
+  assert.equal(failed.structuredContent.code, "llm_unavailable");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  const all = await Promise.all(Array.from({ length: 20 }, (_, i) =>
+    chat(`第${i}个问题`, "mcp-429")));
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+  const refused = all.filter((r) => r.isError);
+  assert.ok(refused.length > 0);
+  for (const r of refused) {
+    assert.equal(r.structuredContent.code, "overloaded");
+    assert.match(r.content[0].text, /too many turns/);
+  }
+  await c.close();
 });
 
 test("an MCP client that disconnects cancels its call", async () => {
