@@ -58,6 +58,8 @@
 {{- end -}}
 {{- range .service.engines }}{{ with .base_url }}{{ $ports = append $ports (include "soul.port" .) }}{{ end }}{{ end -}}
 {{- range .service.servers }}{{ with .url }}{{ $ports = append $ports (include "soul.port" .) }}{{ end }}{{ end -}}
+{{- /* Webhooks and MCP servers of users are https. */ -}}
+{{- if and .service.seals $v.auth.secretsKeySecret }}{{ $ports = append $ports "443" }}{{ end -}}
 {{- $numbers := list -}}
 {{- range uniq $ports }}{{ $numbers = append $numbers (int .) }}{{ end -}}
 {{- $numbers | toYaml -}}

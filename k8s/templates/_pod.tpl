@@ -107,7 +107,7 @@ priorityClassName: {{ . }}
       fieldPath: metadata.name
 {{- end }}
 {{- range (include "soul.secrets" . | fromYaml).list }}
-- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS") .file }}
+- name: {{ get (dict "nats-password" "NATS_PASSWORD_FILE" "redis-url" "REDIS_URL_FILE" "mqtt-password" "MQTT_PASSWORD_FILE" "tokens.json" "AUTH_TOKENS" "secrets-key" "SECRETS_KEY_FILE") .file }}
   value: /run/soul/auth/{{ .file }}
 {{- end }}
 {{- range $tls := (include "soul.tls" . | fromYaml).list }}

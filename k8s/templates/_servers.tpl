@@ -162,6 +162,9 @@ the file's name, the Secret's name and its key.
 {{- if and $v.auth.enabled (include "soul.auth.checked" .service) -}}
 {{- $out = append $out (dict "file" "tokens.json" "secret" ($v.auth.tokensSecret | default $auth) "key" "tokens.json") -}}
 {{- end -}}
+{{- if and .service.seals $v.auth.secretsKeySecret -}}
+{{- $out = append $out (dict "file" "secrets-key" "secret" $v.auth.secretsKeySecret "key" "secrets-key") -}}
+{{- end -}}
 {{- dict "list" $out | toYaml -}}
 {{- end -}}
 

@@ -5,10 +5,11 @@ it keeps serving after the request to terminate, because a Service still sends i
 requests (s).  User settings are in values.yaml.  One with a disk is a StatefulSet.
 
 needs: nats, redis, mqtt; llm is a language model, outside are the endpoints
-named by the variables in urls.
+named by the variables in urls.  One that seals stores secrets of users, with
+auth.secretsKeySecret, and then connects to their https servers.
 */}}
 {{- define "soul.table" -}}
-chat-gateway: {admin: 9110, http: 9010, needs: [nats, redis], drain: 120, linger: 5}
+chat-gateway: {admin: 9110, http: 9010, needs: [nats, redis], seals: true, drain: 120, linger: 5}
 intent-filter: {admin: 9113, http: 9013, needs: [nats, redis], drain: 10, linger: 5}
 emotion-engine: {admin: 9112, http: 9012, needs: [nats, redis], drain: 10, linger: 5}
 llm-orchestrator:
@@ -24,7 +25,7 @@ memory-worker:
 mqtt-bridge: {admin: 9116, needs: [nats, redis, mqtt], drain: 10}
 star-hub: {admin: 9122, http: 9014, needs: [nats, redis], drain: 20, linger: 5}
 engine-runner: {admin: 9118, needs: [nats, redis], drain: 600, disk: true, image_name: engine-runner-engines}
-mcp-host: {admin: 9119, needs: [nats, redis], drain: 20}
+mcp-host: {admin: 9119, needs: [nats, redis], seals: true, drain: 20}
 alarm-clock: {admin: 9121, needs: [nats, redis], drain: 10}
 navigator: {admin: 9120, needs: [nats, redis, llm], drain: 10}
 llm-sim: {admin: 9117, http: 9080, needs: [nats], drain: 10, demo: true}

@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 93
+#define ROUTES_N 96
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -29,6 +29,9 @@ void on_soul_mcp(void *app, struct svc_call *c);
 /* openai/ */
 void on_openai_chat(void *app, struct svc_call *c);
 void on_openai_models(void *app, struct svc_call *c);
+void on_openai_responses_create(void *app, struct svc_call *c);
+void on_openai_responses_get(void *app, struct svc_call *c);
+void on_openai_responses_cancel(void *app, struct svc_call *c);
 /* souls/ */
 void on_souls_list(void *app, struct svc_call *c);
 void on_souls_create(void *app, struct svc_call *c);

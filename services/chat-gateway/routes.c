@@ -62,6 +62,18 @@ const struct svc_route routes[ROUTES_N] = {
 	    .reply = &wire_openai_chat_response_desc,
 	    .fn = on_openai_chat,
 	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+	{ .name = "openai_responses_create",
+	    .method = "POST",
+	    .path = WIRE_HTTP_OPENAI_RESPONSES_CREATE,
+	    .request = &wire_openai_response_request_desc,
+	    .reply = &wire_openai_response_desc,
+	    .fn = on_openai_responses_create,
+	    .deadline_ms = WIRE_DEADLINE_MS_TURN_START },
+	BARE("openai_responses_get", "GET", WIRE_HTTP_OPENAI_RESPONSES_GET,
+	    openai_response, on_openai_responses_get),
+	BARE("openai_responses_cancel", "POST",
+	    WIRE_HTTP_OPENAI_RESPONSES_CANCEL, openai_response,
+	    on_openai_responses_cancel),
 	{ .name = "agui_run",
 	    .method = "POST",
 	    .path = WIRE_HTTP_AGUI_RUN,
@@ -282,7 +294,7 @@ enum rc
 routes_put_error(const struct svc_route *r, const struct wire_error *e,
     int status, struct buf *out)
 {
-	if (r->fn == on_openai_chat || r->fn == on_openai_models)
+	if (str_starts(str_of(r->name), STR("openai_")))
 		return openai_write_error(e, status, out);
 	return RC_NOENT;
 }

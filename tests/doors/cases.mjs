@@ -202,6 +202,116 @@ test("too many turns at once say when to try again", async () => {
   }
 });
 
+// ---- responses ----
+
+const respond = (input, more = {}) => ({ model: "soul/Nova", input, ...more });
+
+test("a response is the soul's reply, and can be read again", async () => {
+  const c = client();
+  const r = await c.responses.create(respond("把灯变成红色"));
+  assert.equal(r.status, "completed");
+  assert.equal(r.output_text, r.soul.reply);
+  assert.deepEqual(r.soul.executed_skills, ["control_light"]);
+  assert.equal((await call("BODY_SIM", "/state")).color, "red");
+  const again = await c.responses.retrieve(r.id);
+  assert.equal(again.output_text, r.output_text);
+  assert.equal(again.model, `soul/${r.soul.soul_id}`);
+  const next = await c.responses.create(respond(
+    [{ role: "user", content: [{ type: "input_text", text: "讲讲别的" }] }],
+    { previous_response_id: r.id, metadata: { terminal_id: "terminal-001" } }));
+  assert.equal(next.metadata.session_id, r.metadata.session_id);
+});
+
+test("the client's own helper for streamed responses works", async () => {
+  const r = await client().responses.stream(respond("再说一点"))
+    .finalResponse();
+  assert.match(r.output_text, /再说一点/);
+  assert.equal(r.output_text, r.soul.reply);
+});
+
+const EVENTS = ["response.created", "response.in_progress",
+  "response.output_item.added", "response.content_part.added",
+  "response.output_text.delta", "response.output_text.done",
+  "response.content_part.done", "response.output_item.done",
+  "response.completed"];
+
+test("a response that is cut is resumed, without a gap", async () => {
+  const c = client();
+  const stream = await c.responses.create(
+    respond("说说今天的天气", { stream: true, background: true }));
+  const events = [];
+  for await (const e of stream) {
+    events.push(e);
+    if (e.type === "response.output_text.delta")
+      break;
+  }
+  const { id } = events[0].response;
+  const rest = await c.responses.retrieve(id,
+    { stream: true, starting_after: events.at(-1).sequence_number });
+  for await (const e of rest)
+    events.push(e);
+  assert.deepEqual([...new Set(events.map((e) => e.type))], EVENTS);
+  const numbers = events.map((e) => e.sequence_number);
+  assert.deepEqual(numbers, [...new Set(numbers)].sort((a, b) => a - b));
+  const text = events.map((e) => e.delta ?? "").join("");
+  assert.equal(text, events.at(-1).response.output[0].content[0].text);
+  assert.equal(text, (await c.responses.retrieve(id)).output_text);
+  const whole = await c.responses.stream(
+    { response_id: id, starting_after: numbers[3] }).finalResponse();
+  assert.equal(whole.output_text, text);
+});
+
+test("a background response goes on alone", async () => {
+  await call("LLM_SIM", "/sim/script",
+    { faults: [{ kind: "slow", delay_ms: 4000 }] });
+  const c = client();
+  const r = await c.responses.create(
+    respond("慢慢来", { background: true }));
+  assert.equal(r.status, "in_progress");
+  assert.equal(r.output_text, "");
+  await until("it is completed", async () =>
+    (await c.responses.retrieve(r.id)).status === "completed");
+  assert.match((await c.responses.retrieve(r.id)).output_text, /慢慢来/);
+});
+
+test("a background response is canceled, and its stream says so", async () => {
+  await call("LLM_SIM", "/sim/script",
+    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  const c = client();
+  const r = await c.responses.create(
+    respond("想很久", { background: true }));
+  const stream = await c.responses.retrieve(r.id, { stream: true });
+  assert.equal((await c.responses.cancel(r.id)).status, "cancelled");
+  let last;
+  for await (const e of stream)
+    last = e;
+  assert.equal(last.type, "response.failed");
+  assert.equal(last.response.status, "cancelled");
+  assert.equal((await c.responses.retrieve(r.id)).status, "cancelled");
+  assert.equal((await c.responses.cancel(r.id)).status, "cancelled");
+});
+
+test("errors of responses are those that the client expects", async () => {
+  const c = client();
+  await fails(c.responses.create(respond("x", { model: "gpt-5" })),
+    OpenAI.NotFoundError, 404, /no soul is named gpt-5/);
+  await fails(c.responses.create(respond([])),
+    OpenAI.BadRequestError, 400, /\/input: /);
+  await fails(c.responses.create(respond("x", { previous_response_id: "r" })),
+    OpenAI.NotFoundError, 404, /previous_response_id: no response/);
+  await fails(c.responses.retrieve("turn_none"),
+    OpenAI.NotFoundError, 404, /no response of the last hour/);
+  await fails(c.responses.cancel("turn_none"),
+    OpenAI.NotFoundError, 404, /no response of the last hour/);
+  await fails(client("CLOSED", "wrong").responses.create(respond("x")),
+    OpenAI.AuthenticationError, 401, /token is not known/);
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  await fails(c.responses.create(respond("聊聊海里的鱼")),
+    OpenAI.InternalServerError, 502, /language model/);
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+});
+
 // ---- AG-UI ----
 
 // Its client verifies the order of the events by itself.
@@ -249,6 +359,49 @@ test("AG-UI's client rejects what is refused", async () => {
   const a = new HttpAgent({ url: url("CHAT_GATEWAY", "/v1/agui?soul=x") });
   a.addMessage({ id: "1", role: "user", content: "hi" });
   await assert.rejects(a.runAgent(), /404.*no soul is named x/s);
+});
+
+// What a client does not show: the headers of a refusal.
+function noting(refused) {
+  return async (...args) => {
+    const r = await fetch(...args);
+    if (r.status === 429)
+      refused.push(r.headers.get("retry-after"));
+    return r;
+  };
+}
+
+test("AG-UI's client gets errors as it expects them", async () => {
+  const run = (a, text) => {
+    a.addMessage({ id: "1", role: "user", content: text });
+    return a.runAgent();
+  };
+  await assert.rejects(run(new HttpAgent(
+    { url: url("CLOSED", "/v1/agui?soul=Nova") }), "hi"), /401/);
+  await run(new HttpAgent({ url: url("CLOSED", "/v1/agui?soul=Nova"),
+    headers: { Authorization: `Bearer ${TOKEN}` } }), "你好");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  const events = [];
+  await run(agent("agui-502", events), "聊聊山里的树").catch((e) => {
+    assert.match(String(e), /language model/);
+  });
+  assert.equal(events.at(-1).type, "RUN_ERROR");
+  assert.equal(events.at(-1).code, "LLM_UNAVAILABLE");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  const headers = [];
+  const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) =>
+    run(new HttpAgent({ url: url("CHAT_GATEWAY", "/v1/agui?soul=Nova"),
+      threadId: "agui-429", fetch: noting(headers) }), `第${i}个问题`)));
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+  const refused = all.filter((r) => r.status === "rejected");
+  assert.ok(refused.length > 0);
+  for (const r of refused)
+    assert.match(String(r.reason), /429/);
+  assert.equal(headers.length, refused.length);
+  for (const h of headers)
+    assert.match(h, /^[1-9]/);
 });
 
 // ---- MCP ----
@@ -311,6 +464,30 @@ test("MCP's client gets errors as it expects them", async () => {
   await c.close();
   await assert.rejects(mcp("CLOSED"), /401|Unauthorized|access token/);
   await (await mcp("CLOSED", TOKEN)).close();
+});
+
+// What a tool reports is its result, for the model that has called it.
+test("MCP's client gets what a soul cannot do as results", async () => {
+  const c = await mcp();
+  const chat = (text, session_id) => c.callTool(
+    { name: "chat", arguments: { text, session_id } });
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "error" }) });
+  const failed = await chat("聊聊河边的石头", "mcp-502");
+  assert.equal(failed.isError, true);
+  assert.equal(failed.structuredContent.code, "llm_unavailable");
+  await call("LLM_SIM", "/sim/script",
+    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  const all = await Promise.all(Array.from({ length: 20 }, (_, i) =>
+    chat(`第${i}个问题`, "mcp-429")));
+  await call("LLM_SIM", "/sim/script", { faults: [] });
+  const refused = all.filter((r) => r.isError);
+  assert.ok(refused.length > 0);
+  for (const r of refused) {
+    assert.equal(r.structuredContent.code, "overloaded");
+    assert.match(r.content[0].text, /too many turns/);
+  }
+  await c.close();
 });
 
 test("an MCP client that disconnects cancels its call", async () => {

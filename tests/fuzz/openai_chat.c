@@ -1,5 +1,5 @@
-/* Chat requests of OpenAI's clients: what is read of one is UTF-8, and short.
- */
+/* Requests of OpenAI's clients: what is read of one is UTF-8, and short. */
+#include "chat/message_text.h"
 #include "core/arena.h"
 #include "must.h"
 #include "openai/openai_view.h"
@@ -19,6 +19,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		must(text.n > 0 && text.n <= n);
 		must(str_utf8_count(text) >= 0);
 	}
+	must(message_input_text(json, a, &text) == RC_OK);
+	must(text.n <= n && str_utf8_count(text) >= 0);
 	arena_free(a);
 	return 0;
 }

@@ -110,7 +110,7 @@ agui_run_on_fail(struct chat_turn *t, const struct svc_error *e)
 }
 
 /* All turns are streamed. */
-static const struct turn_door agui_door = { NULL, agui_run_on_event,
+static const struct turn_door agui_door = { NULL, NULL, agui_run_on_event,
 	agui_run_on_fail };
 
 /* The newest message of the user, or the reply. */

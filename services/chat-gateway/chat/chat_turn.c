@@ -152,16 +152,37 @@ chat_turn_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 	}
 }
 
+/* Whether the response is that the turn was accepted. */
+static bool
+chat_turn_is_background(const struct chat_turn *t)
+{
+	return t->door != NULL && t->door->accepted != NULL && !t->stream;
+}
+
+static void
+chat_turn_take_repeated(struct chat_turn *t, struct str first)
+{
+	if (first.p == NULL || !chat_turn_is_background(t)) {
+		turn_recovery_follow(t, first);
+		return;
+	}
+	str_copy(first, t->id, sizeof(t->id));
+	t->door->accepted(t);
+}
+
 static void
 chat_turn_take_reply(struct chat_turn *t, const struct wire_turn_reply *rep)
 {
 	switch (rep->state) {
 	case WIRE_TURN_REPLY_STATE_ACCEPTED:
 	case WIRE_TURN_REPLY_STATE_RUNNING:
-		chat_turn_wait(t);
+		if (chat_turn_is_background(t))
+			t->door->accepted(t);
+		else
+			chat_turn_wait(t);
 		break;
 	case WIRE_TURN_REPLY_STATE_REPEATED:
-		turn_recovery_follow(t, rep->first);
+		chat_turn_take_repeated(t, rep->first);
 		break;
 	case WIRE_TURN_REPLY_STATE_COMPLETED:
 	case WIRE_TURN_REPLY_STATE_FAILED:

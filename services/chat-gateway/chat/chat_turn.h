@@ -35,6 +35,12 @@ struct turn_record;
  * are those of the route (svc_route.put_error).
  */
 struct turn_door {
+	/*
+	 * The turn was accepted, or t->id, which it repeats: release it and end
+	 * the call; the turn goes on.  NULL: wait for its end.  Not of a
+	 * streamed turn.
+	 */
+	void (*accepted)(struct chat_turn *t);
 	/* The turn is complete: release it and end the call. */
 	void (*reply)(struct chat_turn *t, const struct wire_chat_response *m);
 	/* An event of the stream, which has begun; as gateway_stream_send(). */

@@ -12,25 +12,22 @@
 static struct str
 message_part_text(const struct wire_tree *part)
 {
-	const struct wire_tree *type = wire_tree_get(part, STR("type"));
-
-	if (wire_tree_kind(type) != WIRE_TREE_TEXT ||
-	    !str_eq(wire_tree_text(type), STR("text")))
-		return NONE;
+	struct str type = wire_tree_text(wire_tree_get(part, STR("type")));
 	const struct wire_tree *text = wire_tree_get(part, STR("text"));
+
+	if (!str_eq(type, STR("text")) && !str_eq(type, STR("input_text")))
+		return NONE;
 	return wire_tree_kind(text) == WIRE_TREE_TEXT ? wire_tree_text(text)
 						      : NONE;
 }
 
-enum rc
-message_text(struct str content, struct arena *a, struct str *out)
+static enum rc
+message_tree_text(
+    const struct wire_tree *tree, struct arena *a, struct str *out)
 {
 	struct buf b = BUF_INIT(WIRE_MESSAGE_MAX);
-	struct wire_tree *tree;
 
 	*out = NONE;
-	if (content.p == NULL || wire_tree_parse(content, &tree) != RC_OK)
-		return RC_OK;
 	if (wire_tree_kind(tree) == WIRE_TREE_TEXT)
 		buf_put_str(&b, wire_tree_text(tree));
 	for (size_t i = 0;
@@ -41,10 +38,56 @@ message_text(struct str content, struct arena *a, struct str *out)
 			buf_putc(&b, '\n');
 		buf_put_str(&b, text);
 	}
-	wire_tree_free(tree);
 	if (b.n > 0)
 		*out = arena_str(a, buf_str(&b));
 	bool full = b.n > 0 && out->p == NULL;
 	buf_free(&b);
 	return full ? RC_TOOBIG : RC_OK;
+}
+
+enum rc
+message_text(struct str content, struct arena *a, struct str *out)
+{
+	struct wire_tree *tree;
+	enum rc rc;
+
+	*out = NONE;
+	if (content.p == NULL || wire_tree_parse(content, &tree) != RC_OK)
+		return RC_OK;
+	rc = message_tree_text(tree, a, out);
+	wire_tree_free(tree);
+	return rc;
+}
+
+static bool
+message_is_of_user(const struct wire_tree *message)
+{
+	return str_eq(
+	    wire_tree_text(wire_tree_get(message, STR("role"))), STR("user"));
+}
+
+enum rc
+message_input_text(struct str input, struct arena *a, struct str *out)
+{
+	struct wire_tree *tree;
+	enum rc rc = RC_OK;
+
+	*out = NONE;
+	if (input.p == NULL || wire_tree_parse(input, &tree) != RC_OK)
+		return RC_OK;
+	if (wire_tree_kind(tree) == WIRE_TREE_TEXT)
+		rc = message_tree_text(tree, a, out);
+	for (size_t i = wire_tree_kind(tree) == WIRE_TREE_ARRAY
+		 ? wire_tree_len(tree)
+		 : 0;
+	     i > 0; i--) {
+		const struct wire_tree *m = wire_tree_at(tree, i - 1);
+		if (!message_is_of_user(m))
+			continue;
+		rc =
+		    message_tree_text(wire_tree_get(m, STR("content")), a, out);
+		break;
+	}
+	wire_tree_free(tree);
+	return rc;
 }

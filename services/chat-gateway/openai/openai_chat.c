@@ -12,6 +12,7 @@
 #include "fcmp/fcmp_read.h"
 #include "gateway.h"
 #include "handlers.h"
+#include "openai/openai_call.h"
 #include "openai/openai_view.h"
 #include "state/soul.h"
 #include "svc/svc.h"
@@ -195,40 +196,33 @@ openai_on_fail(struct chat_turn *t, const struct svc_error *e)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 }
 
-static const struct turn_door openai_door = { openai_reply, openai_on_event,
-	openai_on_fail };
+static const struct turn_door openai_door = { NULL, openai_reply,
+	openai_on_event, openai_on_fail };
 
 /* ---- the request ---- */
 
 static bool
 openai_set(struct openai_chat *o)
 {
-	struct str text, session = o->req->metadata.session_id;
-	struct arena *a = svc_call_arena(o->soul.c);
-	enum rc rc = openai_newest_text(o->req, a, &text);
+	struct str text;
+	enum rc rc =
+	    openai_newest_text(o->req, svc_call_arena(o->soul.c), &text);
 
 	if (rc != RC_OK || gateway_trim_text(text).n == 0) {
 		svc_fail(o->soul.c, rc == RC_TOOBIG ? rc : RC_INVALID, NO_TEXT);
 		return false;
 	}
-	if (session.n == 0)
-		session = arena_printf(
-		    a, "openai-%.*s", STR_ARG(o->soul.chat.soul_id));
-	return soul_chat_set(&o->soul, text, session,
-	    svc_call_header(o->soul.c, "Idempotency-Key"));
+	return openai_call_set(&o->soul, text, o->req->metadata.session_id);
 }
 
 void
 on_openai_chat(void *app, struct svc_call *c)
 {
 	struct openai_chat *o = arena_alloc(svc_call_arena(c), sizeof(*o));
-	struct str named = { NULL, 0 };
 
 	*o = (struct openai_chat){ .soul = { .g = app, .c = c },
 		.req = svc_call_request(c) };
-	if (svc_call_caller(c) != NULL && caller_is_unlimited(c))
-		named = o->req->user;
-	if (!caller_user(app, c, named, &o->soul.user) ||
+	if (!openai_call_user(&o->soul, o->req->user) ||
 	    !soul_chat_find(&o->soul, "model", openai_soul(o->req->model),
 		o->req->metadata.terminal_id) ||
 	    !openai_set(o))

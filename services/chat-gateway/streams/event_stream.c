@@ -87,6 +87,7 @@ event_stream_start(
 	struct event_stream *w = mem_zalloc(sizeof(*w));
 	struct follower_opts with = { .key = o->key,
 		.after = o->after,
+		.turn_id = o->turn_id,
 		.fn = event_stream_on_event,
 		.ready = event_stream_is_ready,
 		.arg = w };

@@ -16,7 +16,8 @@ struct svc_call;
 
 struct event_stream_opts {
 	struct events_key key;
-	int64_t after; /* events above this seq */
+	int64_t after;      /* events above this seq */
+	struct str turn_id; /* of this turn only; absent: of all */
 	/* Sends an event, as gateway_stream_send(). */
 	enum rc (*send)(struct svc_call *c, const struct fcmp_event *e);
 	/* Whether the stream ends after e; NULL: with the connection only. */

@@ -155,6 +155,95 @@ TEST(errors_have_their_form)
 	gw_conversation_close(&k);
 }
 
+#define SYSTEM \
+	"{\"role\":\"system\",\"content\":\"You are a helpful assistant.\"}"
+#define USER "{\"role\":\"user\",\"content\":\"hi\"}"
+#define TOOL                                                              \
+	"{\"type\":\"function\",\"function\":{\"name\":\"HassTurnOn\","   \
+	"\"description\":\"Turns on a device\",\"parameters\":{\"type\":" \
+	"\"object\",\"properties\":{}}}}"
+
+/* What applications send that have no client of their own in tests/doors. */
+TEST(requests_of_known_applications_are_accepted)
+{
+	static const struct {
+		const char *from, *path, *body;
+	} rows[] = {
+		{ "Open WebUI: a chat", PATH,
+		    "{\"stream\":true,\"model\":\"" MODEL
+		    "\",\"messages\":[" SYSTEM "," USER
+		    "],\"stream_options\":{\"include_usage\":"
+		    "true},\"temperature\":0.8,\"top_p\":0.9,\"max_tokens\":"
+		    "128,\"seed\":42,\"stop\":[\"END\"],\"frequency_penalty\":"
+		    "0,\"logit_bias\":{}}" },
+		{ "Open WebUI: an image", PATH,
+		    "{\"stream\":true,\"model\":\"" MODEL "\",\"messages\":["
+		    "{\"role\":\"user\",\"content\":[{\"type\":\"text\","
+		    "\"text\":\"hi\"},{\"type\":\"image_url\",\"image_url\":"
+		    "{\"url\":\"data:image/png;base64,AAAA\"}}]}]}" },
+		{ "Open WebUI: a title", PATH,
+		    "{\"model\":\"" MODEL "\",\"messages\":[" USER "],"
+		    "\"stream\":false,\"max_completion_tokens\":1000}" },
+		{ "Open WebUI: tools", PATH,
+		    "{\"model\":\"" MODEL "\",\"messages\":[" USER ",{\"role\":"
+		    "\"assistant\",\"content\":\"\",\"tool_calls\":[{\"id\":"
+		    "\"c1\",\"type\":\"function\",\"function\":{\"name\":"
+		    "\"f\",\"arguments\":\"{}\"}}]},{\"role\":\"tool\","
+		    "\"tool_call_id\":\"c1\",\"content\":\"1\"}," USER
+		    "],\"tools\":[" TOOL "],\"params\":{}}" },
+		{ "Home Assistant: a chat", PATH,
+		    "{\"model\":\"" MODEL "\",\"messages\":[" SYSTEM "," USER
+		    "],\"tools\":[" TOOL "],\"tool_choice\":\"auto\","
+		    "\"user\":\"01JQ8Z6Y5K\",\"max_tokens\":150,\"top_p\":1,"
+		    "\"temperature\":0.5,\"response_format\":{\"type\":"
+		    "\"text\"}}" },
+		{ "Home Assistant: a response", "/v1/responses",
+		    "{\"model\":\"" MODEL "\",\"input\":[{\"type\":\"message\","
+		    "\"role\":\"developer\",\"content\":\"x\"},{\"type\":"
+		    "\"message\",\"role\":\"user\",\"content\":\"hi\"}],"
+		    "\"max_output_tokens\":3000,\"user\":\"01JQ8Z6Y5K\","
+		    "\"store\":false,\"stream\":true,\"tools\":[{\"type\":"
+		    "\"function\",\"name\":\"HassTurnOn\",\"parameters\":{},"
+		    "\"strict\":false}],\"include\":"
+		    "[\"reasoning.encrypted_content\"],\"reasoning\":"
+		    "{\"effort\":\"low\"},\"top_p\":1,\"temperature\":1}" },
+	};
+
+	gw_conversation_open(&k);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		k.s = (struct tk_sse){ 0 };
+		tk_http_begin(&k.s.c, k.b.gateway.http, "POST", rows[i].path,
+		    rows[i].body);
+		gw_turn_next(k.turns, &k.t);
+		ck_assert_msg(
+		    strcmp(tk_text(k.t.j, "chat.inputs.0.text"), "hi") == 0,
+		    "%s", rows[i].from);
+		/* It is the user of the token, whatever the body says. */
+		ck_assert_str_ne(tk_text(k.t.j, "user_id"), "01JQ8Z6Y5K");
+		gw_turn_reply(&k.b, &k.t, "failed", ",\"status\":502");
+		ck_assert(tk_http_read(&k.s.c, &k.a, GW_MS));
+		ck_assert_int_eq(k.a.status, 502);
+		tk_sse_close(&k.s);
+		gw_turn_free(&k.t);
+	}
+	gw_conversation_close(&k);
+}
+
+TEST(requests_that_cannot_be_understood_say_why)
+{
+	gw_conversation_open(&k);
+	/* A pipeline of Open WebUI gets its user as an object. */
+	openai_rejects("{\"model\":\"" MODEL "\",\"messages\":[" USER
+		       "],\"user\":{\"name\":\"Ann\",\"id\":\"1\"}}",
+	    400, "invalid_request_error", "/user: ");
+	openai_rejects("{\"model\":\"" MODEL "\",\"messages\":[" USER
+		       "],\"stream\":\"yes\"}",
+	    400, "invalid_request_error", "/stream: ");
+	openai_rejects("{\"messages\":[" USER "]}", 400,
+	    "invalid_request_error", "/model: ");
+	gw_conversation_close(&k);
+}
+
 TEST(models_are_the_souls_of_the_user)
 {
 	json_t *j;
