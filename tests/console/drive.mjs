@@ -1,9 +1,10 @@
 // drive: what the tests of the console share: a stack, a proxy with faults, pages.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, until } from "../web/test.mjs";
@@ -14,6 +15,12 @@ const AXE = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 const SHIFTS = 8;
 
 const dir = mkdtempSync(join(tmpdir(), "console-"));
+// What souls may ask for.
+const catalogue = join(dir, "catalogue.json");
+writeFileSync(catalogue, JSON.stringify({ mcpServers: { weather: {
+  command: `${process.cwd()}/${process.env.STACK_BIN ?? "build/release/bin"}/mcp-sim`,
+  args: [`log=${join(dir, "weather.log")}`], title: "Weather",
+  description: "查询天气预报 weather forecast" } } }));
 let stack;
 let browser;
 
@@ -24,6 +31,7 @@ async function startStack(shift) {
   const child = spawn("deploy/stack", ["run"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, STACK_DIR: join(dir, String(shift)), PORT_SHIFT: shift,
+      MCP_CATALOGUE: catalogue,
       STACK_BIN: process.env.STACK_BIN ?? "build/release/bin" } });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const ready = new Promise((resolve) => {
@@ -36,7 +44,7 @@ async function startStack(shift) {
   });
   if (await Promise.race([ready, ended]) !== true)
     return { error: log };
-  return { child, ended, port: 9010 + shift, sim: 9080 + shift,
+  return { child, ended, port: 9010 + shift, sim: 9080 + shift, nats: 4222 + shift,
     url: `http://127.0.0.1:${9010 + shift}` };
 }
 
@@ -73,6 +81,18 @@ export async function withSoul(name = "小元", terminal = "terminal-001") {
   await api("POST", "/v1/souls/select",
     { terminal_id: terminal, soul_id: soul.soul_id });
   return soul;
+}
+
+// A message to the services themselves.
+export async function publish(subject, body) {
+  const text = JSON.stringify(body);
+  const socket = connect(stack.nats, "127.0.0.1");
+  let reply = "";
+  socket.setEncoding("utf8").on("data", (data) => { reply += data; });
+  socket.write(`CONNECT {"verbose":false}\r\nPUB ${subject} ${
+    Buffer.byteLength(text)}\r\n${text}\r\nPING\r\n`);
+  await until(() => reply.includes("PONG"), `${subject} is sent`);
+  socket.destroy();
 }
 
 export async function stopAll() {

@@ -3,7 +3,7 @@
 // something fails.
 import assert from "node:assert/strict";
 import { main, test, until } from "../web/test.mjs";
-import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
+import { Proxy, Visitor, api, emptied, publish, stopAll, theStack, withSoul } from "./drive.mjs";
 
 const stack = await theStack();
 const say = (session, text) => api("POST", "/v1/chat", { session_id: session,
@@ -459,6 +459,49 @@ test("a turn opens to what went into its stages and came out", async () => {
   // All of it goes with the user's data.
   await emptied();
   assert.equal((await api("GET", "/v1/turns")).items.length, 0);
+  await visitor.close();
+});
+
+test("a soul asks for a capability, and its owner decides", async () => {
+  await emptied();
+  const soul = await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("evolutions");
+  await live(page);
+  await page.getByText("No soul has asked").waitFor();
+  const ask = (cycle, need) => publish("soul.rpc.evolution.request", {
+    user_id: "demo-user", soul_id: soul.soul_id, cycle_id: cycle, need,
+    why: "<img src=x>" });
+  // The page follows by itself.
+  await ask("cycle-1", "weather forecast");
+  await page.getByText("waits for you").first().waitFor();
+  assert.match(await page.locator("section.card").innerText(),
+    /小元 asked[^]*<img src=x>[^]*Weather/);
+  assert.deepEqual(await visitor.axe(), []);
+  const press = (name) => page.getByRole("button", { name, exact: true }).click();
+  const states = async (wanted) => {
+    await page.locator("section.card p .good, section.card p .bad")
+      .filter({ hasText: wanted }).waitFor();
+    return (await api("GET", "/v1/evolutions")).evolutions.map((e) => e.state).join();
+  };
+  await press("Refuse");
+  assert.equal(await states("refused"), "refused");
+  await press("Allow");
+  await press("Confirm");
+  assert.equal(await states("enabled"), "enabled");
+  // Somebody else decides the same meanwhile.
+  const [{ evolution_id: id }] = (await api("GET", "/v1/evolutions")).evolutions;
+  await press("Disable");
+  await api("POST", `/v1/evolutions/${id}/disable`);
+  await page.getByRole("button", { name: "Confirm" }).click();
+  assert.equal(await states("disabled"), "disabled");
+  await press("Enable again");
+  await press("Confirm");
+  assert.equal(await states("enabled"), "enabled");
+  await page.getByText(/^\d+ steps$/).click();
+  assert.match(await page.locator("section.card ol").innerText(),
+    /asked for[^]*waits for you[^]*refused[^]*allowed[^]*enabled[^]*disabled[^]*enabled/);
   await visitor.close();
 });
 

@@ -21,6 +21,7 @@ const PAGES = [
   ["try", "y", isOwner],
   ["runs", "r", isOwner],
   ["tools", "t", isOwner],
+  ["evolutions", "v", isOwner],
   ["star", "e", isOwner],
   ["identities", "i", isProvisioner],
   ["system", "z", isOperator],
