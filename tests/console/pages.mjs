@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
-const PAGES = ["home", "soul", "chat", "turns", "bodies", "memories", "alarms", "try", "runs", "tools",
+const PAGES = ["home", "soul", "chat", "turns", "bodies", "browser", "memories", "alarms", "try", "runs", "tools",
   "evolutions", "star", "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
 const PICTURES = "build/console/pictures";
@@ -61,7 +61,7 @@ for (const language of ["en", "zh"])
         await visitor.page.locator("main").innerText()), `${page} is loaded`);
       const text = await visitor.page.locator("body").innerText();
       assert.doesNotMatch(text,
-        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?|evolution)\.[a-z]/);
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?|evolution|device|lamp)\.[a-z]/);
     }
     await visitor.close();
   });
@@ -146,7 +146,7 @@ test("hostile names are text in every column", async () => {
   await visitor.page.evaluate(() => { globalThis.alert = () => { throw Error("run"); }; });
   for (const page of PAGES) {
     await visitor.go(page);
-    if (!["settings", "chat", "try"].includes(page))
+    if (!["settings", "chat", "try", "browser"].includes(page))
       await visitor.page.getByText("<img src=x").first().waitFor();
     assert.equal(await visitor.page.locator("main img").count(), 0, page);
     assert.ok(await visitor.fits(), `${page} is too wide`);

@@ -16,6 +16,7 @@ const PAGES = [
   ["chat", "c", isOwner],
   ["turns", "u", isOwner],
   ["bodies", "b", isOwner],
+  ["browser", "o", isOwner],
   ["memories", "m", isOwner],
   ["alarms", "l", isOwner],
   ["try", "y", isOwner],

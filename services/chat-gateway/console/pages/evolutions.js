@@ -37,7 +37,7 @@ export default function evolutions() {
     try {
       await call("POST", `/v1/evolutions/${encodeURIComponent(e.evolution_id)}/${what}`);
     } finally {
-      // Somebody else may have decided.
+      // It may have been decided elsewhere.
       await list.reload();
     }
     announce(t("saved"));
