@@ -20,6 +20,7 @@ struct exchange {
 	struct mono start;
 	struct response response;
 	const struct httpd_file *file; /* to be sent; NULL: none */
+	struct tunnel *tunnel;         /* to be run; NULL: none */
 	struct buf json;               /* body of an error */
 	bool disconnected;             /* the client */
 	bool unread; /* part of the body: the connection must close */
@@ -309,6 +310,24 @@ exchange_respond_file(struct exchange *s)
 	return false;
 }
 
+static bool
+exchange_open_tunnel(struct exchange *s)
+{
+	const char *why;
+	int status;
+
+	exchange_skip_body(s);
+	status = tunnel_open(s->h, s->r, &s->tunnel, &why);
+	s->response.close = true;
+	if (status != 101)
+		return exchange_reject(s, status,
+		    status == 403 ? rc_name(RC_DENIED)
+				  : exchange_error_code(status),
+		    why);
+	s->response.status = status;
+	return false;
+}
+
 /* Everything before the handler; limits and load are checked first. */
 static bool
 exchange_prepare(struct exchange *s)
@@ -330,6 +349,8 @@ exchange_prepare(struct exchange *s)
 		return false;
 	if (s->file != NULL)
 		return exchange_respond_file(s);
+	if (found == RC_NOENT && tunnel_is_at(s->h, r->path))
+		return exchange_open_tunnel(s);
 	if (found == RC_DENIED && exchange_is_preflight(s))
 		return exchange_respond_preflight(s);
 	if (found == RC_OK && r->head.has_body && !r->head.json)
@@ -474,7 +495,10 @@ exchange_send(struct exchange *s, bool stream, struct mono *now)
 	    exchange_was_slow(s, *now))
 		s->response.close = true;
 	s->response.now = exchange_wall(s, *now);
-	if (stream) {
+	if (s->tunnel != NULL) {
+		tunnel_run(s->tunnel);
+		mg_disable_connection_keep_alive(s->c);
+	} else if (stream) {
 		s->response.status = s->r->status;
 		response_send_stream(s->h, s->r, s->c);
 	} else if (s->disconnected || !response_send(s->c, &s->response)) {

@@ -45,6 +45,8 @@
  * not authenticated, and served while the loop is stuck or requests are
  * rejected for load.  If-None-Match gives 304.
  *
+ * A tunnel (httpd_tunnel.h) is a WebSocket to another server at one path.
+ *
  * IPv4 only and no TLS: both are the job of a proxy in front.
  */
 #ifndef HTTPD_HTTPD_H
@@ -72,6 +74,7 @@
 
 struct httpd;
 struct httpd_file;
+struct httpd_tunnel;
 struct httpd_req;
 
 /* Handler: owns r and ends it with one httpd_respond…(), now or later. */
@@ -105,6 +108,7 @@ struct httpd_opts {
 	size_t nroutes;
 	const struct httpd_file *files; /* borrowed; NULL: none */
 	size_t nfiles;
+	const struct httpd_tunnel *tunnel; /* copied; NULL: none */
 	unsigned workers;   /* concurrent connections, > HTTPD_SPARE_WORKERS */
 	int64_t timeout_ms; /* after which a request gets 504 */
 	int64_t comment_ms; /* of idle streams until a comment; 0: 15 s */

@@ -31,6 +31,7 @@
 #include "http/target.h"
 #include "httpd/cors.h"
 #include "httpd/httpd.h"
+#include "httpd/httpd_tunnel.h"
 
 struct mg_connection;
 struct mg_context;
@@ -296,6 +297,7 @@ struct httpd {
 	size_t nroutes;
 	const struct httpd_file *files;
 	size_t nfiles;
+	struct httpd_tunnel tunnel;
 	unsigned workers;
 	int64_t timeout_ms;
 	int64_t comment_ms;
@@ -312,6 +314,7 @@ struct httpd {
 	_Atomic size_t connections; /* that hold a worker */
 	_Atomic size_t busy;        /* requests that have not ended */
 	_Atomic size_t receiving;   /* of these, whose body is being read */
+	_Atomic size_t tunnels;     /* of these, open ones */
 
 	pthread_mutex_t lock; /* guards what follows */
 	pthread_cond_t none;  /* active has become empty */
@@ -430,6 +433,20 @@ void response_send_stream(
  */
 void response_error_json(struct buf *out, const char *code, const char *text,
     const struct trace *trace);
+
+/* ---- tunnels: tunnel.c ---- */
+
+/*
+ * tunnel_is_at(h, path): Whether h has a tunnel, at that path.
+ * tunnel_open(h, r, out, why):
+ * Worker: connect both ends; 101, or the status of an error with *why.
+ * tunnel_run(t): Worker: pass on bytes until the end, and free t.
+ */
+struct tunnel;
+bool tunnel_is_at(const struct httpd *h, struct str path);
+int tunnel_open(struct httpd *h, const struct httpd_req *r, struct tunnel **out,
+    const char **why);
+void tunnel_run(struct tunnel *t);
 
 /* ---- admission: admission.c; any thread ---- */
 

@@ -330,6 +330,8 @@ httpd_new(const struct httpd_opts *o, struct httpd **out)
 	h->nroutes = o->nroutes;
 	h->files = o->files;
 	h->nfiles = o->nfiles;
+	if (o->tunnel != NULL)
+		h->tunnel = *o->tunnel;
 	h->workers = o->workers;
 	h->timeout_ms = o->timeout_ms;
 	h->per_address = o->per_address;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "httpd/httpd_tunnel.h"
 #include "svc/svc_internal.h"
 #include "wire/iface.h"
 
@@ -89,9 +90,20 @@ endpoints_build(struct svc *s, size_t *nhttp)
 	}
 }
 
+/* As svc_access_check_call(): a page could have made its name resolve to us. */
+static bool
+endpoint_allows_tunnel(void *arg, const struct httpd_req *r)
+{
+	const struct svc *s = arg;
+
+	return s->conf.auth[0] != '\0' ||
+	    svc_host_is_local(httpd_req_header(r, "Host"));
+}
+
 enum rc
 svc_endpoints_start(struct svc *s)
 {
+	struct httpd_tunnel tunnel = { .path = NULL };
 	int64_t slowest = 0;
 	size_t i, nhttp;
 
@@ -114,6 +126,12 @@ svc_endpoints_start(struct svc *s)
 	svc_http_opts(s, &o);
 	if (s->def->files != NULL)
 		o.files = s->def->files(s->app_conf, &o.nfiles);
+	if (s->def->tunnel != NULL) {
+		s->def->tunnel(s->app_conf, &tunnel);
+		tunnel.allows = endpoint_allows_tunnel;
+		tunnel.arg = s;
+		o.tunnel = &tunnel;
+	}
 	s->stream_limiter = svc_stream_limiter_new(s);
 	s->worker_calls = svc_worker_calls_new();
 	return httpd_new(&o, &s->http);

@@ -42,6 +42,7 @@ struct buf;
 struct bus;
 struct bus_opts;
 struct httpd_file;
+struct httpd_tunnel;
 struct svc;
 struct svc_call;
 struct svc_ws;
@@ -130,6 +131,11 @@ struct svc_def {
 	 * *n is how many.  They live as long as the process.  May be NULL.
 	 */
 	const struct httpd_file *(*files)(const void *conf, size_t *n);
+	/*
+	 * The tunnel at HTTP_ADDR, as of conf: path, to, protocol and max of
+	 * out, which is zeroed.  May be NULL.
+	 */
+	void (*tunnel)(const void *conf, struct httpd_tunnel *out);
 	const struct svc_ws *ws; /* WebSocket at HTTP_ADDR; NULL: none */
 	const struct svc_command *commands; /* beside healthcheck */
 	size_t ncommands;

@@ -18,6 +18,7 @@
 #include "core/mem.h"
 #include "core/worker.h"
 #include "fcmp/fcmp_read.h"
+#include "httpd/httpd_tunnel.h"
 #include "live/event_log.h"
 #include "live/live.h"
 #include "persona/persona.h"
@@ -55,6 +56,10 @@ const struct conf_opt gateway_opts[GATEWAY_OPTS_N] = {
 	    "emotion model of new souls: persona-pad-v3 or persona-pad-v2" },
 	{ "CONSOLE", CONF_BOOL, CONF_AT(gateway_conf, console), "on", 0, 0,
 	    "serve the console at /" },
+	{ "BODY_BROKER", CONF_STR, CONF_AT(gateway_conf, body_broker), "", 0, 0,
+	    "host:port of the MQTT broker's listener for bodies, without TLS, "
+	    "which browsers reach at /mqtt as bodies; the broker "
+	    "authenticates them; empty: they cannot" },
 	{ "SECRETS_KEY", CONF_SECRET, CONF_AT(gateway_conf, secrets_key), "", 0,
 	    0,
 	    "keys that encrypt the secrets of webhooks, name:key[,name:key]; "
@@ -91,6 +96,9 @@ gateway_check(const void *arg, struct buf *errors, struct buf *known)
 	(void)known;
 	if (why != NULL)
 		buf_printf(errors, "REDIS_URL: %s\n", why);
+	if (httpd_tunnel_error(conf->body_broker) != NULL)
+		buf_printf(errors, "BODY_BROKER: %s\n",
+		    httpd_tunnel_error(conf->body_broker));
 	if (!id_valid(str_of(conf->user_id)))
 		buf_puts(errors,
 		    "USER_ID: must be 1 to 128 bytes without control "
@@ -113,6 +121,20 @@ gateway_files(const void *arg, size_t *n)
 
 	*n = conf->console ? console_files_n : 0;
 	return console_files;
+}
+
+/* Tabs that are bodies; each holds a worker. */
+#define TUNNELS_MAX 64
+
+void
+gateway_tunnel(const void *arg, struct httpd_tunnel *out)
+{
+	const struct gateway_conf *conf = arg;
+
+	out->path = "/mqtt";
+	out->to = conf->body_broker;
+	out->protocol = "mqtt";
+	out->max = TUNNELS_MAX;
 }
 
 /* The result is valid until the next lookup. */

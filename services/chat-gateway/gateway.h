@@ -22,6 +22,7 @@ struct event_log;
 struct event_stream;
 struct followers;
 struct httpd_file;
+struct httpd_tunnel;
 struct live;
 struct metric;
 struct state;
@@ -41,6 +42,7 @@ struct gateway_conf {
 	const char *default_mbti; /* of automatically created souls */
 	const char *model;        /* of new souls */
 	bool console;
+	const char *body_broker;  /* of GET /mqtt; "": there is none */
 	const char *secrets_key;  /* of webhooks' secrets; "": none */
 	bool webhook_private;     /* they may have private addresses */
 	int64_t webhook_retry_ms; /* after their first failure */
@@ -48,7 +50,7 @@ struct gateway_conf {
 };
 
 /* One for each of its settings. */
-#define GATEWAY_OPTS_N (12 + STATE_CONF_N)
+#define GATEWAY_OPTS_N (13 + STATE_CONF_N)
 extern const struct conf_opt gateway_opts[GATEWAY_OPTS_N];
 
 struct gateway {
@@ -75,6 +77,9 @@ void gateway_stop(void *app);
 
 /* gateway_files(): See svc_def.files: the console, unless CONSOLE=off. */
 const struct httpd_file *gateway_files(const void *conf, size_t *n);
+
+/* gateway_tunnel(): See svc_def.tunnel: MQTT in a WebSocket, for browsers. */
+void gateway_tunnel(const void *conf, struct httpd_tunnel *out);
 
 /* Memory limit of a stored record that is being read, decoded and copied. */
 #define GATEWAY_RECORD_MAX \

@@ -24,6 +24,7 @@ static const struct svc_def gateway_def = {
 	.routes = routes,
 	.nroutes = ROUTES_N,
 	.files = gateway_files,
+	.tunnel = gateway_tunnel,
 	.commands = &migrate_command,
 	.ncommands = 1,
 	.check = gateway_check,

@@ -1,9 +1,10 @@
 // drive: what the tests of the console share: a stack, a proxy with faults, pages.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { createRequire } from "node:module";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort, until } from "../web/test.mjs";
@@ -14,6 +15,12 @@ const AXE = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 const SHIFTS = 8;
 
 const dir = mkdtempSync(join(tmpdir(), "console-"));
+// What souls may ask for.
+const catalogue = join(dir, "catalogue.json");
+writeFileSync(catalogue, JSON.stringify({ mcpServers: { weather: {
+  command: `${process.cwd()}/${process.env.STACK_BIN ?? "build/release/bin"}/mcp-sim`,
+  args: [`log=${join(dir, "weather.log")}`], title: "Weather",
+  description: "查询天气预报 weather forecast" } } }));
 let stack;
 let browser;
 
@@ -24,6 +31,7 @@ async function startStack(shift) {
   const child = spawn("deploy/stack", ["run"], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, STACK_DIR: join(dir, String(shift)), PORT_SHIFT: shift,
+      MCP_CATALOGUE: catalogue,
       STACK_BIN: process.env.STACK_BIN ?? "build/release/bin" } });
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const ready = new Promise((resolve) => {
@@ -36,7 +44,7 @@ async function startStack(shift) {
   });
   if (await Promise.race([ready, ended]) !== true)
     return { error: log };
-  return { child, ended, port: 9010 + shift, sim: 9080 + shift,
+  return { child, ended, port: 9010 + shift, mqtt: 1883 + shift, sim: 9080 + shift, nats: 4222 + shift,
     url: `http://127.0.0.1:${9010 + shift}` };
 }
 
@@ -75,6 +83,36 @@ export async function withSoul(name = "小元", terminal = "terminal-001") {
   return soul;
 }
 
+// A message to the services themselves.
+export async function publish(subject, body) {
+  const text = JSON.stringify(body);
+  const socket = connect(stack.nats, "127.0.0.1");
+  let reply = "";
+  socket.setEncoding("utf8").on("data", (data) => { reply += data; });
+  socket.write(`CONNECT {"verbose":false}\r\nPUB ${subject} ${
+    Buffer.byteLength(text)}\r\n${text}\r\nPING\r\n`);
+  await until(() => reply.includes("PONG"), `${subject} is sent`);
+  socket.destroy();
+}
+
+// body-sim check of a body, for so long: connected, and ended with {status, text}.
+export function bodyCheck(terminal, seconds = 25) {
+  const child = spawn(`${process.env.STACK_BIN ?? "build/release/bin"}/body-sim`,
+    ["check", "--terminal", terminal, "--broker", `mqtt://127.0.0.1:${stack.mqtt}`,
+      "--seconds", seconds, "--invoke", "control_light", '{"mode":"on"}'],
+    { stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  const connected = new Promise((resolve) => {
+    for (const out of [child.stdout, child.stderr])
+      out.setEncoding("utf8").on("data", (data) => {
+        text += data;
+        resolve();
+      });
+  });
+  const ended = new Promise((resolve) => child.on("close", (status) => resolve({ status, text })));
+  return { connected, ended };
+}
+
 export async function stopAll() {
   await browser?.close();
   if (stack) {
@@ -98,12 +136,32 @@ export class Proxy {
     proxy.port = await freePort();
     proxy.url = `http://127.0.0.1:${proxy.port}`;
     proxy.server = createServer((from, to) => proxy.#serve(from, to));
+    proxy.server.on("upgrade", (from) => proxy.#pass(from));
     proxy.server.on("connection", (socket) => {
       proxy.#sockets.add(socket);
       socket.on("close", () => proxy.#sockets.delete(socket));
     });
     await new Promise((resolve) => proxy.server.listen(proxy.port, "127.0.0.1", resolve));
     return proxy;
+  }
+
+  // A WebSocket: bytes both ways.
+  #pass(from) {
+    const { socket } = from;
+    this.requests.push(from);
+    if (this.fault(from)) {
+      socket.destroy();
+      return;
+    }
+    const on = connect(stack.port, "127.0.0.1");
+    const lines = [`${from.method} ${from.url} HTTP/1.1`];
+    for (let i = 0; i < from.rawHeaders.length; i += 2)
+      lines.push(`${from.rawHeaders[i]}: ${from.rawHeaders[i + 1]}`);
+    on.write(`${lines.join("\r\n")}\r\n\r\n`);
+    for (const [one, other] of [[on, socket], [socket, on]]) {
+      one.on("error", () => other.destroy()).on("close", () => other.destroy());
+      one.pipe(other);
+    }
   }
 
   #serve(from, to) {
@@ -179,7 +237,7 @@ export class Visitor {
     });
     page.on("pageerror", (e) => this.wrong.push(`exception: ${e.stack}`));
     page.on("request", (r) => {
-      if (!r.url().startsWith(this.url) && !/^(blob|data):/.test(r.url()))
+      if (!r.url().replace(/^ws/, "http").startsWith(this.url) && !/^(blob|data):/.test(r.url()))
         this.wrong.push(`request: ${r.url()}`);
     });
     await page.goto(`${this.url}/${at}`);

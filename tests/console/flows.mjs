@@ -3,7 +3,8 @@
 // something fails.
 import assert from "node:assert/strict";
 import { main, test, until } from "../web/test.mjs";
-import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
+import { Proxy, Visitor, api, bodyCheck, emptied, publish, stopAll, theStack, withSoul }
+  from "./drive.mjs";
 
 const stack = await theStack();
 const say = (session, text) => api("POST", "/v1/chat", { session_id: session,
@@ -460,6 +461,127 @@ test("a turn opens to what went into its stages and came out", async () => {
   await emptied();
   assert.equal((await api("GET", "/v1/turns")).items.length, 0);
   await visitor.close();
+});
+
+test("a soul asks for a capability, and its owner decides", async () => {
+  await emptied();
+  const soul = await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("evolutions");
+  await live(page);
+  await page.getByText("No soul has asked").waitFor();
+  const ask = (cycle, need) => publish("soul.rpc.evolution.request", {
+    user_id: "demo-user", soul_id: soul.soul_id, cycle_id: cycle, need,
+    why: "<img src=x>" });
+  // The page follows by itself.
+  await ask("cycle-1", "weather forecast");
+  await page.getByText("waits for you").first().waitFor();
+  assert.match(await page.locator("section.card").innerText(),
+    /小元 asked[^]*<img src=x>[^]*Weather/);
+  assert.deepEqual(await visitor.axe(), []);
+  const press = (name) => page.getByRole("button", { name, exact: true }).click();
+  const states = async (wanted) => {
+    await page.locator("section.card p .good, section.card p .bad")
+      .filter({ hasText: wanted }).waitFor();
+    return (await api("GET", "/v1/evolutions")).evolutions.map((e) => e.state).join();
+  };
+  await press("Refuse");
+  assert.equal(await states("refused"), "refused");
+  await press("Allow");
+  await press("Confirm");
+  assert.equal(await states("enabled"), "enabled");
+  // The same is decided elsewhere meanwhile.
+  const [{ evolution_id: id }] = (await api("GET", "/v1/evolutions")).evolutions;
+  await press("Disable");
+  await api("POST", `/v1/evolutions/${id}/disable`);
+  await page.getByRole("button", { name: "Confirm" }).click();
+  assert.equal(await states("disabled"), "disabled");
+  await press("Enable again");
+  await press("Confirm");
+  assert.equal(await states("enabled"), "enabled");
+  await page.getByText(/^\d+ steps$/).click();
+  assert.match(await page.locator("section.card ol").innerText(),
+    /asked for[^]*waits for you[^]*refused[^]*allowed[^]*enabled[^]*disabled[^]*enabled/);
+  await visitor.close();
+});
+
+test("a browser becomes a body: a lamp, a face, an alarm, and an end", async () => {
+  await emptied();
+  await withSoul();
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await visitor.go("browser");
+  const id = await page.getByLabel("Body's id").inputValue();
+  await page.getByRole("button", { name: "Be a body" }).click();
+  await page.getByText("● is a body").waitFor();
+  const bodies = async () => (await api("GET", "/v1/terminals")).items
+    .find((b) => b.terminal_id === id) ?? {};
+  await until(async () => (await bodies()).online === true, "it is online");
+  assert.deepEqual((await bodies()).skills.toSorted(),
+    ["control_light", "create_alarm", "set_head_motion", "speak"]);
+  assert.deepEqual(await visitor.axe(), []);
+  const say = async (text) => {
+    await page.getByLabel("Message").fill(text);
+    await page.getByLabel("Message").press("Enter");
+  };
+  // A command in words, and one of the API, which its result confirms.
+  await say("把灯变成绿色");
+  await page.locator(".lamp.green").waitFor();
+  const invoke = (skill, args) => api("POST",
+    `/v1/terminals/${encodeURIComponent(id)}/invoke`, { skill, arguments: args });
+  assert.equal((await invoke("control_light", { mode: "set_color", color: "blue" })).outcome, "ok");
+  await page.locator(".lamp.blue").waitFor();
+  assert.match((await invoke("speak", { text: "<b>你好" })).output, /shown as text|has begun/);
+  await page.getByText("<b>你好").waitFor();
+  assert.match((await invoke("set_head_motion", { action: "点头", duration_seconds: 5 })).output,
+    /head moves/);
+  await page.getByText("nods").waitFor();
+  assert.equal((await invoke("create_alarm", { trigger_in_seconds: 2, label: "tea" })).outcome, "ok");
+  await page.locator("[role=alert]", { hasText: "tea" }).waitFor();
+  await page.locator("[role=alert]").getByRole("button", { name: "Stop" }).click();
+  await page.locator("[role=alert]", { hasText: "tea" }).waitFor({ state: "detached" });
+  // The face follows the soul.
+  const before = await page.locator("svg.face").getAttribute("aria-label");
+  await say("谢谢你，今天真开心");
+  await until(async () => await page.locator("svg.face").getAttribute("aria-label") !== before,
+    "another face");
+  // It stays one on other pages, until it leaves.
+  await visitor.go("soul");
+  assert.equal((await invoke("control_light", { mode: "off" })).outcome, "ok");
+  await visitor.go("browser");
+  await page.locator(".lamp.off").waitFor();
+  await page.getByRole("button", { name: "Disconnect" }).click();
+  await until(async () => (await bodies()).online === false, "it is offline");
+  await visitor.close();
+});
+
+test("a browser's body comes back after a broken connection", async () => {
+  await emptied();
+  await withSoul();
+  const proxy = await Proxy.start();
+  const visitor = await Visitor.open({ url: proxy.url, expected: ["ERR_", "WebSocket", "502"] });
+  const { page } = visitor;
+  await visitor.go("browser");
+  const id = await page.getByLabel("Body's id").inputValue();
+  const check = bodyCheck(id);
+  await check.connected;
+  await page.getByRole("button", { name: "Be a body" }).click();
+  await page.getByText("● is a body").waitFor();
+  proxy.fault = ({ url }) => url === "/mqtt" ? "cut" : null;
+  proxy.cut();
+  await page.getByText("○ reconnecting").nth(1).waitFor();
+  const online = async () => (await api("GET", "/v1/terminals")).items
+    .find((b) => b.terminal_id === id)?.online;
+  await until(async () => await online() === false, "its will says that it is gone");
+  proxy.fault = () => null;
+  await page.getByText("● is a body").waitFor();
+  await until(async () => await online() === true, "it is online again");
+  // The check of any body finds nothing.
+  const { status, text } = await check.ended;
+  assert.ok(status === 0 && /pass/.test(text) && !/FAIL/.test(text), text);
+  await visitor.close();
+  await proxy.stop();
 });
 
 test("identities are created, shown a single time, and revoked", async () => {

@@ -6,8 +6,8 @@ import { mkdirSync } from "node:fs";
 import { main, test, until } from "../web/test.mjs";
 import { Proxy, Visitor, api, emptied, stopAll, theStack, withSoul } from "./drive.mjs";
 
-const PAGES = ["home", "soul", "chat", "turns", "bodies", "memories", "alarms", "try", "runs", "tools", "star",
-  "identities", "system", "audit", "settings"];
+const PAGES = ["home", "soul", "chat", "turns", "bodies", "browser", "memories", "alarms", "try", "runs", "tools",
+  "evolutions", "star", "identities", "system", "audit", "settings"];
 const HOSTILE = "<img src=x onerror=alert(1)>\u202Etxt.exe" + "x".repeat(90);
 const PICTURES = "build/console/pictures";
 const AT = "2026-01-02T03:04:05Z";
@@ -61,7 +61,7 @@ for (const language of ["en", "zh"])
         await visitor.page.locator("main").innerText()), `${page} is loaded`);
       const text = await visitor.page.locator("body").innerText();
       assert.doesNotMatch(text,
-        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?)\.[a-z]/);
+        /\b(page|home|chat|mood|axis|drive|trait|exec|live|identity|memory|run|star|alarm|rule|system|try|turns?|evolution|device|lamp)\.[a-z]/);
     }
     await visitor.close();
   });
@@ -118,6 +118,11 @@ const LISTS = {
   "/v1/interactions": { interactions: [{ interaction_id: "i1", session_id: "s",
     kind: "single_choice", prompt: HOSTILE, options: [{ value: HOSTILE, label: HOSTILE }],
     tool: { name: HOSTILE, server: HOSTILE, tool: HOSTILE, arguments: { x: HOSTILE } } }] },
+  "/v1/evolutions": { evolutions: [{ evolution_id: "e1", user_id: "u", soul_id: HOSTILE,
+    cycle_id: "c", need: HOSTILE, why: HOSTILE, example: HOSTILE, state: "proposed",
+    proposal: { name: HOSTILE, title: HOSTILE, description: HOSTILE, definition: "d" },
+    steps: [{ state: "asked", at: AT, by: HOSTILE, reason: HOSTILE }], step_count: 1,
+    created_at: AT }] },
   "/v1/star/environments": { items: [{ env_id: HOSTILE, members: 1 }], truncated: false,
     agents: 1, environments: 1, humans: 1, hubs: 1 },
   "/v1/status": { version: HOSTILE.slice(0, 64), at: AT, ok: false, services: [
@@ -141,7 +146,7 @@ test("hostile names are text in every column", async () => {
   await visitor.page.evaluate(() => { globalThis.alert = () => { throw Error("run"); }; });
   for (const page of PAGES) {
     await visitor.go(page);
-    if (!["settings", "chat", "try"].includes(page))
+    if (!["settings", "chat", "try", "browser"].includes(page))
       await visitor.page.getByText("<img src=x").first().waitFor();
     assert.equal(await visitor.page.locator("main img").count(), 0, page);
     assert.ok(await visitor.fits(), `${page} is too wide`);

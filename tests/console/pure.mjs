@@ -17,6 +17,10 @@ const { EventParser, Failure, backOff, query } = await import(`../../${ROOT}/lib
 const { linePoints, scale } = await import(`../../${ROOT}/lib/plot.js`);
 const { effect, scope, signal } = await import(`../../${ROOT}/lib/dom.js`);
 const { name } = await import(`../../${ROOT}/lib/i18n.js`);
+const { Mqtt, MqttError, PACKET_MAX, PacketReader, packet, readPublish } =
+  await import(`../../${ROOT}/lib/mqtt.js`);
+const { INTENTS, SKILLS, TabBody, alarmOf, lampOf, motionOf } =
+  await import(`../../${ROOT}/lib/tab_body.js`);
 const words = Object.fromEntries(await Promise.all(["en", "zh"].map(async (l) =>
   [l, (await import(`../../${ROOT}/words/${l}.js`)).default])));
 
@@ -28,7 +32,7 @@ test("all of it has at most 80 KB, the first page 30 KB and 16 files", () => {
   const size = (files) => files.reduce((n, [, text]) => n + gzipSync(text).length, 0);
   const first = sources.filter(([f]) =>
     /^(index.html|app\..*|icon.svg|words.en.js|pages.home.js|lib.*)$/.test(f) &&
-    !/plot|question/.test(f));
+    !/plot|question|mqtt|device|tab_body/.test(f));
   console.log(`# ${size(sources)} bytes in ${sources.length} files; first page ` +
     `${size(first)} in ${first.length}`);
   assert.ok(size(sources) <= 80 * 1024);
@@ -134,6 +138,188 @@ test("an effect follows what it read, and ends with its scope", async () => {
   b.value = 13;
   await null;
   assert.deepEqual(seen, [0, 11, 12]);
+});
+
+// ---- a tab as a body ----
+
+// A WebSocket whose other end is the test.
+class FakeSocket {
+  readyState = 0;
+  sent = [];
+
+  open() {
+    this.readyState = 1;
+    this.onopen();
+  }
+
+  send(data) {
+    this.sent.push(...this.reader.push(data));
+  }
+
+  reader = new PacketReader();
+
+  receive(...packets) {
+    for (const p of packets)
+      this.onmessage?.({ data: p.buffer });
+  }
+
+  close() {
+    this.readyState = 3;
+  }
+}
+
+async function connected(handlers) {
+  const socket = new FakeSocket();
+  const client = new Mqtt(socket, handlers);
+  const done = client.connect({ clientId: "tab", username: "tab", password: "secret",
+    will: { topic: "t/online", payload: "offline" }, keepAlive: 30 });
+  socket.open();
+  socket.receive(packet(2, 0, [0, 0]));
+  await done;
+  return { socket, client };
+}
+
+test("packets of a stream that is cut anywhere are the same", () => {
+  const long = new Uint8Array(300).fill(7);
+  const stream = [packet(3, 2, [0, 1, 97, 0, 9], long), packet(13, 0), packet(4, 0, [1, 2])];
+  const all = new Uint8Array(stream.reduce((n, p) => n + p.length, 0));
+  let at = 0;
+  for (const p of stream) {
+    all.set(p, at);
+    at += p.length;
+  }
+  const shown = (packets) => packets.map(({ type, flags, body }) => [type, flags, [...body]]);
+  const whole = shown(new PacketReader().push(all));
+  assert.deepEqual(whole.map(([type, , body]) => [type, body.length]), [[3, 305], [13, 0], [4, 2]]);
+  for (let cut = 0; cut <= all.length; cut++) {
+    const r = new PacketReader();
+    assert.deepEqual([...shown(r.push(all.subarray(0, cut))), ...shown(r.push(all.subarray(cut)))],
+      whole);
+  }
+  const r = new PacketReader();
+  assert.deepEqual([...all].flatMap((b) => shown(r.push(Uint8Array.of(b)))), whole);
+});
+
+test("packets that are too large, or are none, end the connection", async () => {
+  assert.throws(() => new PacketReader().push(Uint8Array.of(48, 255, 255, 255, 255)), MqttError);
+  const size = packet(3, 0, new Uint8Array(PACKET_MAX + 1)).subarray(0, 5);
+  assert.throws(() => new PacketReader().push(size), /too large/);
+  assert.throws(() => readPublish({ flags: 0, body: Uint8Array.of(0, 9, 97) }), MqttError);
+  assert.throws(() => readPublish({ flags: 4, body: Uint8Array.of(0, 1, 97, 0, 1) }), MqttError);
+  let end;
+  const { socket } = await connected({ onEnd: (error) => { end = error; } });
+  socket.receive(Uint8Array.of(48, 255, 255, 255, 255));
+  assert.ok(end instanceof MqttError);
+  assert.equal(socket.readyState, 3);
+});
+
+test("a client connects with its will, and confirms what it gets", async () => {
+  const got = [];
+  const { socket, client } = await connected({ onMessage: (m) => got.push(m) });
+  const [connect] = socket.sent;
+  assert.equal(new TextDecoder().decode(connect.body.subarray(12)),
+    "tab\0\u0008t/online\0\u0007offline\0\u0003tab\0\u0006secret");
+  assert.deepEqual([...connect.body.subarray(0, 12)],
+    [0, 4, 77, 81, 84, 84, 4, 2 | 4 | 8 | 32 | 64 | 128, 0, 30, 0, 3]);
+  socket.receive(packet(3, 2, [0, 3, 97, 47, 98, 0, 5], new TextEncoder().encode("你好")));
+  assert.deepEqual(got, [{ topic: "a/b", qos: 1, id: 5, retain: false, payload: "你好" }]);
+  assert.deepEqual([...socket.sent.at(-1).body], [0, 5]);
+  // QoS 1 is done when the broker has it.
+  let done = false;
+  const sent = client.publish("a/b", "x", { qos: 1, retain: true }).then(() => { done = true; });
+  const { flags, body } = socket.sent.at(-1);
+  assert.equal(flags, 3);
+  await Promise.resolve();
+  assert.equal(done, false);
+  socket.receive(packet(4, 0, body.subarray(5, 7)));
+  await sent;
+  await client.publish("a/b", "x");
+  client.end();
+  assert.equal(socket.sent.at(-1).type, 14);
+  await assert.rejects(client.publish("a/b", "x"), /ended/);
+});
+
+test("what the broker refuses, and a lost connection, are errors", async () => {
+  const socket = new FakeSocket();
+  let end;
+  const refused = new Mqtt(socket, { onEnd: (error) => { end = error; } })
+    .connect({ clientId: "tab" });
+  socket.open();
+  socket.receive(packet(2, 0, [0, 5]));
+  await assert.rejects(refused, { code: 5 });
+  assert.equal(end.code, 5);
+  const one = await connected({ onEnd: (error) => { end = error; } });
+  const granted = one.client.subscribe(["a/+"]);
+  one.socket.receive(packet(9, 0, [...one.socket.sent.at(-1).body.subarray(0, 2), 128]));
+  await assert.rejects(granted, { code: 5 });
+  const two = await connected({ onEnd: (error) => { end = error; } });
+  const waiting = two.client.publish("a", "x", { qos: 1 });
+  two.socket.onclose({ reason: "the server closed" });
+  await assert.rejects(waiting, /the server closed/);
+  assert.equal(end.code, 0);
+});
+
+test("words of a sentence are arguments of a skill, or an error with its place", () => {
+  for (const [given, color] of [[{ mode: "on" }, "white"], [{ mode: "off", color: "red" }, "off"],
+    [{ mode: "关灯" }, "off"], [{ mode: "变绿" }, "green"], [{ mode: "打开", color: "蓝" }, "blue"],
+    [{ mode: "set_color", color: "red" }, "red"]])
+    assert.equal(lampOf(given), color);
+  assert.throws(() => lampOf({ mode: "set_color" }), /^Error: color: /);
+  assert.throws(() => lampOf({ mode: "on", color: "plaid" }), /^Error: color: /);
+  assert.throws(() => lampOf({ mode: "explode" }), /^Error: mode: /);
+  const now = Date.parse("2026-01-02T03:04:05Z");
+  assert.deepEqual(alarmOf({ trigger_in_seconds: "10", label: "tea" }, now),
+    { due: now + 10000, label: "tea" });
+  assert.equal(alarmOf({ trigger_at: "2026-01-02T12:00:00+08:00" }, now).due,
+    Date.parse("2026-01-02T04:00:00Z"));
+  for (const bad of [{}, { trigger_at: "soon" }, { trigger_in_seconds: -1 },
+    { trigger_at: "2036-01-01T00:00:00Z" }])
+    assert.throws(() => alarmOf(bad, now), /trigger_at/);
+  assert.deepEqual(motionOf({ action: "点头" }), { motion: "nod", ms: 1500 });
+  assert.throws(() => motionOf({ action: "nod" }), /action/);
+  assert.throws(() => motionOf({ action: "点头", duration_seconds: 60 }), /duration/);
+  const skills = SKILLS.map((s) => s.name);
+  for (const intent of INTENTS)
+    assert.ok(skills.includes(intent.slots[0].default), intent.id);
+});
+
+test("a body carries out each request once, its own only, and none while blocked", async () => {
+  const did = [];
+  const sent = [];
+  const device = new Proxy({}, { get: (_, what) => (value) => { did.push([what, value]); } });
+  const now = Date.parse("2026-01-02T03:04:05Z");
+  const body = new TabBody("tab", device, (...args) => sent.push(args), () => now);
+  const message = (name, payload, more) => body.message({ topic: `soul/terminal/tab/${name}`,
+    payload: JSON.stringify(payload), retain: false, ...more });
+  const invoke = (id, mode, more) => message(`invoke/${id}`,
+    { request_id: id, skill: "control_light", arguments: { mode } }, more);
+  await invoke("r1", "on");
+  await invoke("r1", "on");
+  await invoke("r2", "on", { retain: true });
+  await message("invoke/r3", { request_id: "other", skill: "control_light" });
+  assert.deepEqual(did, [["lamp", "white"]]);
+  assert.deepEqual(sent.map(([name, { ok }]) => [name, ok]), [["result/r1", true], ["result/r1", true]]);
+  await invoke("r4", "explode");
+  assert.match(sent.at(-1)[1].error, /^mode: /);
+  await message("invoke/r5", { request_id: "r5", skill: "dance" });
+  assert.match(sent.at(-1)[1].error, /no such skill/);
+  const action = (id, ts, terminal = "tab") => message("intent_action", { request_id: id,
+    terminal_id: terminal, ts, intents: [{ normalized: { skill: "control_light", mode: "关灯" } }] });
+  did.length = 0;
+  await action("i1", "2026-01-02T03:04:00Z");
+  await action("i1", "2026-01-02T03:04:00Z");
+  await action("i2", "2026-01-02T03:03:50Z");
+  await action("i3", "2026-01-02T03:04:00Z", "another");
+  assert.deepEqual(did, [["lamp", "off"]]);
+  const pad = { p: -0.5, a: 0.2, d: 0 };
+  await message("emotion_update", { soul_emotion: pad, exec_mode: "blocked",
+    session_id: "system_decay_tick", user_emotion: { emotion: "neutral" } });
+  assert.deepEqual(did.at(-1), ["mood", { pad, mode: "blocked", emotion: "" }]);
+  await invoke("r6", "on");
+  assert.match(sent.at(-1)[1].error, /blocked/);
+  await action("i4", "2026-01-02T03:04:05Z");
+  assert.deepEqual(did.at(-1)[0], "status");
+  await assert.rejects(message("status", undefined, { payload: "{" }));
 });
 
 await main();

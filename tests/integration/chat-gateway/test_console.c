@@ -102,3 +102,28 @@ TEST(where_no_token_is_needed_me_is_an_operator)
 	json_decref(j);
 	gateway_fixture_stop(&b);
 }
+
+static int
+upgrade(const char *host)
+{
+	return tk_http_call(b.gateway.http, &a,
+	    "GET /mqtt HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\n"
+	    "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+	    "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+	    "Sec-WebSocket-Protocol: mqtt\r\n\r\n",
+	    host);
+}
+
+TEST(browsers_reach_the_broker_of_bodies_if_it_is_configured)
+{
+	gateway_fixture_start_alone(&b, TK_ENV("USER_ID=zoe"));
+	ck_assert_int_eq(upgrade("127.0.0.1"), 404);
+	gateway_fixture_stop(&b);
+	/* Nothing listens there. */
+	gateway_fixture_start_alone(&b, TK_ENV("BODY_BROKER=127.0.0.1:1"));
+	ck_assert_int_eq(upgrade("127.0.0.1"), 502);
+	/* The name of a page that resolves to this machine. */
+	ck_assert_int_eq(upgrade("rebound.example"), 403);
+	tk_response_free(&a);
+	gateway_fixture_stop(&b);
+}

@@ -25,13 +25,14 @@ check_config(struct tk_proc *p, const char *variable)
 	return tk_wait(p, GW_MS);
 }
 
-TEST(invalid_proxy_and_origin_lists_are_rejected)
+TEST(invalid_addresses_and_lists_are_rejected)
 {
 	static const char *const rows[][2] = {
 		{ "TRUSTED_PROXIES=proxy.example", "TRUSTED_PROXIES: use" },
 		{ "TRUSTED_PROXIES=10.0.0.1/8", "TRUSTED_PROXIES: use" },
 		{ "CORS_ORIGINS=a.example", "CORS_ORIGINS: use" },
 		{ "CORS_ORIGINS=https://a.example/", "CORS_ORIGINS: use" },
+		{ "BODY_BROKER=mosquitto", "BODY_BROKER: must be" },
 		{ "CORS_ORIGINS=*", "set AUTH_TOKENS or AUTH_JWKS" },
 	};
 	struct tk_proc p;

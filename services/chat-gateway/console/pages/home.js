@@ -53,6 +53,7 @@ export default function home() {
         { required: true, placeholder: "terminal-001", autocomplete: "off" }),
         ({ terminal_id }) => bind(terminal_id.trim()))}
       <p>${t("home.nobody")}</p>
+      <p><a href="#/browser">${t("home.here")}</a></p>
       ${form(t("home.browser"), null, () => bind(ownTerminal()))}`)}
     ${step(() => said.value, t("home.step3"), () => hasBody() &&
       html`<p><a href="#/chat">${t("page.chat")}</a></p>`)}
