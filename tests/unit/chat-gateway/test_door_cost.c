@@ -8,6 +8,7 @@
 #include "core/buf.h"
 #include "core/mem.h"
 #include "openai/openai_view.h"
+#include "openai/responses_view.h"
 #include "soul_mcp/mcp_view.h"
 #include "testkit/instructions.h"
 #include "testkit/testkit.h"
@@ -54,6 +55,7 @@ static const struct str native_request =
 
 __attribute__((noinline)) void counted_native(void);
 __attribute__((noinline)) void counted_openai(void);
+__attribute__((noinline)) void counted_responses(void);
 __attribute__((noinline)) void counted_agui(void);
 __attribute__((noinline)) void counted_mcp(void);
 
@@ -91,6 +93,41 @@ counted_openai(void)
 		arena_free(a);
 	}
 	buf_free(&b);
+}
+
+static enum rc
+responses_sent(void *arg, struct str type, struct str json)
+{
+	size_t *sent = arg;
+
+	*sent += type.n + json.n;
+	return RC_OK;
+}
+
+void
+counted_responses(void)
+{
+	struct arena *keep = arena_new(EVENT_ARENA);
+	size_t sent = 0;
+	struct responses r = { .head = { STR("turn_1"), STR("soul/Nova"), 1 },
+		.session = STR("s"),
+		.keep = keep,
+		.after = -1,
+		.send = responses_sent,
+		.arg = &sent };
+	struct wire_chat_event e;
+
+	for (size_t i = 0; i < NELEM(events); i++) {
+		struct arena *a = arena_new(EVENT_ARENA);
+
+		ck_assert_int_eq(
+		    wire_decode(&wire_chat_event_desc, events[i], a, &e, NULL),
+		    RC_OK);
+		ck_assert_int_eq(responses_convert(&r, &e), RC_OK);
+		arena_free(a);
+	}
+	ck_assert_uint_gt(sent, 0);
+	arena_free(keep);
 }
 
 void
@@ -148,6 +185,11 @@ TEST(run_openai)
 	run_counted(counted_openai);
 }
 
+TEST(run_responses)
+{
+	run_counted(counted_responses);
+}
+
 TEST(run_agui)
 {
 	run_counted(counted_agui);
@@ -164,6 +206,7 @@ TEST(another_form_adds_little_to_a_turn)
 		const char *function, *test;
 	} doors[] = {
 		{ "counted_openai", "run_openai" },
+		{ "counted_responses", "run_responses" },
 		{ "counted_agui", "run_agui" },
 		{ "counted_mcp", "run_mcp" },
 	};
