@@ -11,7 +11,7 @@
 struct httpd_req;
 
 /*
- * Whoever opens it may send anything to that server, which checks who it is:
+ * A client may send anything to that server, which authenticates it:
  * there is no authentication here.  Pages of other origins are rejected (403).
  * Each open one holds a worker, and ends when one of both sides does, with
  * httpd_stop(), and after 90 s in which the client sends nothing or takes

@@ -37,8 +37,8 @@ struct tunnel {
 	struct frame_reader *reader;
 	struct buf up, down; /* to be sent to the server, to the client */
 	char accept[WS_ACCEPT_MAX];
-	struct mono heard;   /* bytes of the client */
-	struct mono closing; /* since when the close frame is sent; 0: open */
+	struct mono received; /* bytes of the client */
+	struct mono closing;  /* since when the close frame is sent; 0: open */
 	bool ended;
 	char read[READ_MAX]; /* the stacks of workers are small */
 };
@@ -307,7 +307,7 @@ tunnel_read_client(struct tunnel *t)
 		t->ended = true;
 	if (n <= 0)
 		return;
-	t->heard = clock_mono();
+	t->received = clock_mono();
 	code = frame_reader_feed(t->reader, t->read, (size_t)n, &why);
 	if (code != WS_CLOSE_NONE)
 		tunnel_close(t, code, str_of(why));
@@ -366,7 +366,7 @@ tunnel_check_time(struct tunnel *t)
 
 	if (atomic_load(&t->h->stopping))
 		tunnel_close(t, WS_CLOSE_GOING_AWAY, STR("the service stops"));
-	if (mono_diff_ms(now, t->heard) >= IDLE_MS)
+	if (mono_diff_ms(now, t->received) >= IDLE_MS)
 		tunnel_close(t, WS_CLOSE_GOING_AWAY, STR("no sign of life"));
 	if (t->closing.ns != 0 &&
 	    (t->down.n == 0 || mono_diff_ms(now, t->closing) >= CLOSE_MS))
@@ -377,7 +377,7 @@ tunnel_check_time(struct tunnel *t)
 void
 tunnel_run(struct tunnel *t)
 {
-	t->heard = clock_mono();
+	t->received = clock_mono();
 	while (!t->ended) {
 		if (!tunnel_flush(t->client, &t->down))
 			break;

@@ -239,6 +239,16 @@ gateway_stream_begin(struct gateway *g, struct svc_call *c)
 	return false;
 }
 
+void *
+gateway_alloc(struct svc_call *c, size_t n)
+{
+	void *p = arena_alloc(svc_call_arena(c), n);
+
+	if (p == NULL)
+		gateway_fail(c, RC_TOOBIG);
+	return p;
+}
+
 void
 gateway_fail(struct svc_call *c, enum rc rc)
 {

@@ -107,7 +107,10 @@ bool gateway_id(struct svc_call *c, struct str id, const char *name);
  * gateway_fail_bus(c, rc):           End c with the error of a request to
  *                                    another service that was not sent.
  * gateway_reject(c, rc, fmt, ...):   svc_fail() with a formatted text.
+ *
+ * gateway_alloc(c, n): n zeroed bytes of c's memory; NULL: c has been ended.
  */
+void *gateway_alloc(struct svc_call *c, size_t n);
 void gateway_fail(struct svc_call *c, enum rc rc);
 void gateway_fail_missing(struct svc_call *c, enum rc rc, const char *text);
 void gateway_fail_bus(struct svc_call *c, enum rc rc);

@@ -70,7 +70,9 @@ agui_stream_choose(struct svc_call *c,
 		svc_fail(c, RC_INVALID, "format: must be agui, or absent");
 		return false;
 	}
-	g = arena_alloc(svc_call_arena(c), sizeof(*g));
+	g = gateway_alloc(c, sizeof(*g));
+	if (g == NULL)
+		return false;
 	*g = (struct agui){ .open = false };
 	svc_call_set_data(c, g);
 	*send = agui_stream_send;
@@ -158,8 +160,10 @@ agui_run_set(struct agui_run *r)
 void
 on_agui_run(void *app, struct svc_call *c)
 {
-	struct agui_run *r = arena_alloc(svc_call_arena(c), sizeof(*r));
+	struct agui_run *r = gateway_alloc(c, sizeof(*r));
 
+	if (r == NULL)
+		return;
 	*r = (struct agui_run){ .soul = { .g = app, .c = c },
 		.req = svc_call_request(c) };
 	if (!caller_query_user(app, c, &r->soul.user) ||

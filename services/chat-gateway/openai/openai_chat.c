@@ -218,8 +218,10 @@ openai_set(struct openai_chat *o)
 void
 on_openai_chat(void *app, struct svc_call *c)
 {
-	struct openai_chat *o = arena_alloc(svc_call_arena(c), sizeof(*o));
+	struct openai_chat *o = gateway_alloc(c, sizeof(*o));
 
+	if (o == NULL)
+		return;
 	*o = (struct openai_chat){ .soul = { .g = app, .c = c },
 		.req = svc_call_request(c) };
 	if (!openai_call_user(&o->soul, o->req->user) ||

@@ -139,8 +139,10 @@ responses_set(struct responses_call *k)
 void
 on_openai_responses_create(void *app, struct svc_call *c)
 {
-	struct responses_call *k = arena_alloc(svc_call_arena(c), sizeof(*k));
+	struct responses_call *k = gateway_alloc(c, sizeof(*k));
 
+	if (k == NULL)
+		return;
 	*k = (struct responses_call){ .soul = { .g = app, .c = c },
 		.req = svc_call_request(c) };
 	if (!openai_call_user(&k->soul, k->req->user) ||

@@ -72,8 +72,10 @@ responses_put_head(struct responses_query *k)
 static struct responses_query *
 responses_find(struct gateway *g, struct svc_call *c)
 {
-	struct responses_query *k = arena_alloc(svc_call_arena(c), sizeof(*k));
+	struct responses_query *k = gateway_alloc(c, sizeof(*k));
 
+	if (k == NULL)
+		return NULL;
 	*k = (struct responses_query){ .soul = { .g = g, .c = c },
 		.id = svc_call_param(c, 0) };
 	return caller_query_user(g, c, &k->soul.user) &&

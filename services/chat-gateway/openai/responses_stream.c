@@ -25,7 +25,7 @@ responses_stream_put(void *arg, struct str type, struct str json)
 void
 responses_stream_set(struct responses *r, struct svc_call *c, int64_t after)
 {
-	r->keep = svc_call_arena(c);
+	r->lasting = svc_call_arena(c);
 	r->send = responses_stream_put;
 	r->arg = c;
 	r->after = after;

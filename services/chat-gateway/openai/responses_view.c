@@ -224,11 +224,11 @@ responses_send_delta(struct responses *r, struct str text)
 }
 
 static void
-responses_keep(
+responses_copy(
     struct responses *r, struct str id, struct str text, struct str soul)
 {
-	r->whole = (struct responses_message){ arena_str(r->keep, id),
-		arena_str(r->keep, text), arena_str(r->keep, soul) };
+	r->whole = (struct responses_message){ arena_str(r->lasting, id),
+		arena_str(r->lasting, text), arena_str(r->lasting, soul) };
 	if (r->whole.id.p == NULL || r->whole.text.p == NULL ||
 	    (soul.p != NULL && r->whole.soul.p == NULL))
 		r->rc = RC_TOOBIG;
@@ -253,7 +253,7 @@ responses_end_message(
 	responses_send_item(
 	    r, STR("response.output_item.done"), STR("completed"), &part);
 	/* What is no object says nothing. */
-	responses_keep(
+	responses_copy(
 	    r, id, text, soul.n > 0 && soul.p[0] == '{' ? soul : NONE);
 	r->message[0] = '\0';
 	r->index++;

@@ -58,8 +58,9 @@ enum rc responses_put_record(const struct openai_head *h,
 struct responses {
 	struct openai_head head;
 	struct str session;
-	struct arena *keep; /* for the text and what was done, until the end */
-	int64_t after;      /* send events above this number; -1: all */
+	struct arena
+	    *lasting;  /* for the text and what was done, until the end */
+	int64_t after; /* send events above this number; -1: all */
 	/* Sends an event, whose strings live until it returns. */
 	enum rc (*send)(void *arg, struct str type, struct str json);
 	void *arg;
@@ -77,7 +78,7 @@ struct responses {
  * responses_convert(r, e):       Send what e becomes after those before it.
  * responses_convert_error(r, e): The same of an error that ends the stream.
  *
- * The error of send, RC_INVALID, or RC_TOOBIG if keep is full.
+ * The error of send, RC_INVALID, or RC_TOOBIG if lasting is full.
  */
 enum rc responses_convert(
     struct responses *r, const struct wire_chat_event *e) RC_CHECK;

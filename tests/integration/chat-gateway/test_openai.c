@@ -229,7 +229,7 @@ TEST(requests_of_known_applications_are_accepted)
 	gw_conversation_close(&k);
 }
 
-TEST(requests_that_cannot_be_understood_say_why)
+TEST(invalid_requests_are_rejected_with_a_reason)
 {
 	gw_conversation_open(&k);
 	/* A pipeline of Open WebUI gets its user as an object. */

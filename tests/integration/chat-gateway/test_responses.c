@@ -111,7 +111,7 @@ TEST(a_repeated_background_response_is_the_first)
 	gw_conversation_close(&k);
 }
 
-TEST(what_ended_otherwise_says_so)
+TEST(what_ended_otherwise_has_the_cause)
 {
 	static const struct {
 		const char *reply, *status, *error;

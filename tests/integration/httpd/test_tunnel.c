@@ -163,7 +163,7 @@ TEST(who_may_not_open_it_gets_an_error)
 	close_all();
 }
 
-TEST(there_is_a_limit_and_a_stop)
+TEST(tunnels_are_limited_and_stop)
 {
 	struct tk_ws c, d;
 

@@ -107,11 +107,11 @@ responses_sent(void *arg, struct str type, struct str json)
 void
 counted_responses(void)
 {
-	struct arena *keep = arena_new(EVENT_ARENA);
+	struct arena *lasting = arena_new(EVENT_ARENA);
 	size_t sent = 0;
 	struct responses r = { .head = { STR("turn_1"), STR("soul/Nova"), 1 },
 		.session = STR("s"),
-		.keep = keep,
+		.lasting = lasting,
 		.after = -1,
 		.send = responses_sent,
 		.arg = &sent };
@@ -127,7 +127,7 @@ counted_responses(void)
 		arena_free(a);
 	}
 	ck_assert_uint_gt(sent, 0);
-	arena_free(keep);
+	arena_free(lasting);
 }
 
 void

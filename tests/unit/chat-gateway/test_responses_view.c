@@ -46,7 +46,7 @@ sent_begin(int64_t after)
 	s.a = arena_new(WIRE_ARENA_MAX);
 	s.r = (struct responses){ .head = { STR("turn_1"), STR("soul/x"), 7 },
 		.session = STR("s1"),
-		.keep = s.a,
+		.lasting = s.a,
 		.after = after,
 		.send = sent_put,
 		.arg = &s };
