@@ -8,6 +8,7 @@
 #include "chat/chat_turn.h"
 #include "core/arena.h"
 #include "core/log.h"
+#include "core/mem.h"
 #include "gateway.h"
 #include "handlers.h"
 #include "state/turn_detail.h"
@@ -36,6 +37,34 @@ turns_number(
 	return false;
 }
 
+static const char *const turns_states[] = {
+	[WIRE_TURN_SUMMARY_STATE_COMPLETED] = "completed",
+	[WIRE_TURN_SUMMARY_STATE_FAILED] = "failed",
+	[WIRE_TURN_SUMMARY_STATE_CANCELED] = "canceled",
+};
+
+static bool
+turns_check_state(struct svc_call *c, struct str state)
+{
+	size_t i;
+
+	for (i = 0; i < NELEM(turns_states); i++)
+		if (state.p == NULL || str_eq(state, str_of(turns_states[i])))
+			return true;
+	svc_fail(c, RC_INVALID, "state: must be completed, failed or canceled");
+	return false;
+}
+
+static bool
+turns_check_ids(struct svc_call *c, const struct turns_filter *f)
+{
+	return (f->session_id.p == NULL ||
+		   gateway_id(c, f->session_id, "session_id")) &&
+	    (f->terminal_id.p == NULL ||
+		gateway_id(c, f->terminal_id, "terminal_id")) &&
+	    (f->soul_id.p == NULL || gateway_id(c, f->soul_id, "soul_id"));
+}
+
 static bool
 turns_read_filter(struct svc_call *c, struct turns_filter *f)
 {
@@ -46,7 +75,8 @@ turns_read_filter(struct svc_call *c, struct turns_filter *f)
 		.state = svc_call_query(c, "state"),
 		.limit = LIMIT_DEFAULT,
 	};
-	return turns_number(c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
+	return turns_check_ids(c, f) && turns_check_state(c, f->state) &&
+	    turns_number(c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
 	    turns_number(c, "slower_ms", 0, SLOWER_MAX_MS, &f->slower_ms);
 }
 
@@ -59,16 +89,10 @@ turns_is(struct str want, struct str is)
 static bool
 turns_match(const struct turns_filter *f, const struct wire_turn_summary *s)
 {
-	static const char *const states[] = {
-		[WIRE_TURN_SUMMARY_STATE_COMPLETED] = "completed",
-		[WIRE_TURN_SUMMARY_STATE_FAILED] = "failed",
-		[WIRE_TURN_SUMMARY_STATE_CANCELED] = "canceled",
-	};
-
 	return turns_is(f->session_id, s->session_id) &&
 	    turns_is(f->terminal_id, s->terminal_id) &&
 	    turns_is(f->soul_id, s->soul_id) &&
-	    turns_is(f->state, str_of(states[s->state])) &&
+	    turns_is(f->state, str_of(turns_states[s->state])) &&
 	    s->total_ms >= (double)f->slower_ms;
 }
 

@@ -78,6 +78,13 @@ clock_start(struct stack_proc *p)
 	stack_wait_ready(p);
 }
 
+static void
+navigator_start(struct stack_proc *p)
+{
+	stack_spawn_navigator_plain(&stack, p);
+	stack_wait_ready(p);
+}
+
 /* ---- an engine-runner beside it ---- */
 
 #define ENGINE                                                       \
@@ -171,6 +178,9 @@ TEST(metrics_of_every_service_pass_promtool)
 	clock_start(&hub);
 	promtool_check(&hub, "alarm-clock");
 	hub_stop(&hub);
+	navigator_start(&hub);
+	promtool_check(&hub, "navigator");
+	hub_stop(&hub);
 }
 
 /* ---- metrics used by alerts and dashboard ---- */
@@ -193,7 +203,8 @@ is_service(struct str name)
 	return str_eq(name, STR("star-hub")) ||
 	    str_eq(name, STR("engine-runner")) ||
 	    str_eq(name, STR("engine-proxy")) ||
-	    str_eq(name, STR("alarm-clock")) || str_eq(name, STR("mcp-host"));
+	    str_eq(name, STR("alarm-clock")) || str_eq(name, STR("mcp-host")) ||
+	    str_eq(name, STR("navigator"));
 }
 
 /* Whether a metric with that label (absent: any) has a sample. */
@@ -317,6 +328,9 @@ scrape_all(const char *soul)
 	scrape(&hub, &all);
 	hub_stop(&hub);
 	clock_start(&hub);
+	scrape(&hub, &all);
+	hub_stop(&hub);
+	navigator_start(&hub);
 	scrape(&hub, &all);
 	hub_stop(&hub);
 	return all;
