@@ -2,6 +2,7 @@
  * What there is to think about.  Services that are absent are left out; Redis
  * is needed.
  */
+#include "core/fiber.h"
 #include "core/log.h"
 #include "core/mem.h"
 #include "cycle_run.h"
@@ -44,8 +45,9 @@ load_call(struct cycle_run *x, const char *subject)
 /* ---- the soul ---- */
 
 static void
-load_emotion(struct cycle_run *x)
+load_emotion(void *arg)
 {
+	struct cycle_run *x = arg;
 	const struct wire_emotion_state_request req = { x->c.key.user_id,
 		x->c.key.soul_id };
 	struct peer_call c = load_call(x, WIRE_SUBJECT_EMOTION_STATE);
@@ -83,7 +85,6 @@ load_soul(struct cycle_run *x)
 	x->view.name = soul.name;
 	x->view.mbti = soul.mbti_type;
 	x->view.now = arena_str(x->a, str_of(now));
-	load_emotion(x);
 	return RC_OK;
 }
 
@@ -217,8 +218,9 @@ load_tail(struct str s, ptrdiff_t max)
 }
 
 static void
-load_memories(struct cycle_run *x)
+load_memories(void *arg)
 {
+	struct cycle_run *x = arg;
 	struct wire_memory_recall_request req = {
 		.user_id = x->c.key.user_id,
 		.soul_id = x->c.key.soul_id,
@@ -244,8 +246,9 @@ load_memories(struct cycle_run *x)
 }
 
 static void
-load_alarms(struct cycle_run *x)
+load_alarms(void *arg)
 {
+	struct cycle_run *x = arg;
 	const struct wire_alarm_list_request req = { .user_id =
 							 x->c.key.user_id };
 	struct peer_call c = load_call(x, WIRE_SUBJECT_ALARM_LIST);
@@ -276,8 +279,9 @@ load_alarms(struct cycle_run *x)
 
 /* Capabilities that the soul has asked for, so that it does not ask again. */
 static void
-load_evolutions(struct cycle_run *x)
+load_evolutions(void *arg)
 {
+	struct cycle_run *x = arg;
 	static const char *const outcomes[] = {
 		[WIRE_EVOLUTION_STATE_ASKED] = "等主人决定",
 		[WIRE_EVOLUTION_STATE_PROPOSED] = "等主人决定",
@@ -316,6 +320,20 @@ load_evolutions(struct cycle_run *x)
 	x->view.n_evolutions = n;
 }
 
+/* All at the same time; an idle soul's emotion is known already. */
+static void
+load_others(struct cycle_run *x)
+{
+	struct fiber_group g = { 0 };
+
+	if (x->c.trigger != NAV_IDLE)
+		fiber_group_start(&g, load_emotion, x);
+	fiber_group_start(&g, load_memories, x);
+	fiber_group_start(&g, load_alarms, x);
+	fiber_group_start(&g, load_evolutions, x);
+	fiber_group_wait(&g);
+}
+
 enum cycle_event
 cycle_load(struct cycle_run *x)
 {
@@ -323,16 +341,17 @@ cycle_load(struct cycle_run *x)
 
 	if (rc == RC_NOENT)
 		return CYCLE_LOST;
-	if (rc == RC_OK && x->c.trigger == NAV_IDLE && !load_choose(x))
-		return CYCLE_RESTED;
+	if (rc == RC_OK && x->c.trigger == NAV_IDLE) {
+		load_emotion(x);
+		if (!load_choose(x))
+			return CYCLE_RESTED;
+	}
 	if (rc == RC_OK)
 		rc = load_conversation(x);
 	if (rc != RC_OK) {
 		log_warn("nav.not_loaded", LOG_V("cycle", x->c.id), LOG_RC(rc));
 		return CYCLE_FAILED;
 	}
-	load_memories(x);
-	load_alarms(x);
-	load_evolutions(x);
+	load_others(x);
 	return CYCLE_LOADED;
 }
