@@ -77,6 +77,10 @@ const ask = (text, more = {}) => ({
   model: "soul/Nova", messages: [{ role: "user", content: text }], ...more,
 });
 
+// Souls think by themselves, too: one slow reply may be taken by that.
+const slowModel = (delay_ms) => call("LLM_SIM", "/sim/script",
+  { faults: Array(8).fill({ kind: "slow", delay_ms }) });
+
 // ---- cases ----
 
 const cases = [];
@@ -137,8 +141,7 @@ test("the client's own helper for streams works", async () => {
 });
 
 test("an aborted stream cancels its turn", async () => {
-  await call("LLM_SIM", "/sim/script",
-    { faults: [{ kind: "slow", delay_ms: 10000 }] });
+  await slowModel(10000);
   const stream = await client().chat.completions.create(
     ask("慢慢说", { stream: true }));
   const { value } = await stream[Symbol.asyncIterator]().next();
@@ -146,6 +149,7 @@ test("an aborted stream cancels its turn", async () => {
   await until("the turn is canceled", async () =>
     (await call("CHAT_GATEWAY", `/v1/turns/${value.id}`)).state ===
       "canceled");
+  await call("LLM_SIM", "/sim/script", { faults: [] });
 });
 
 test("a repeated request with its key runs once", async () => {
@@ -188,8 +192,7 @@ test("a token's user is asked for, not the request's", async () => {
 
 test("too many turns at once say when to try again", async () => {
   const c = client();
-  await call("LLM_SIM", "/sim/script",
-    { faults: Array(8).fill({ kind: "slow", delay_ms: 3000 }) });
+  await slowModel(3000);
   const all = await Promise.allSettled(Array.from({ length: 40 }, (_, i) =>
     c.chat.completions.create(ask(`第${i}个问题`))));
   await call("LLM_SIM", "/sim/script", { faults: [] });
@@ -262,8 +265,7 @@ test("a response that is cut is resumed, without a gap", async () => {
 });
 
 test("a background response goes on alone", async () => {
-  await call("LLM_SIM", "/sim/script",
-    { faults: [{ kind: "slow", delay_ms: 4000 }] });
+  await slowModel(4000);
   const c = client();
   const r = await c.responses.create(
     respond("慢慢来", { background: true }));
@@ -272,16 +274,17 @@ test("a background response goes on alone", async () => {
   await until("it is completed", async () =>
     (await c.responses.retrieve(r.id)).status === "completed");
   assert.match((await c.responses.retrieve(r.id)).output_text, /慢慢来/);
+  await call("LLM_SIM", "/sim/script", { faults: [] });
 });
 
 test("a background response is canceled, and its stream says so", async () => {
-  await call("LLM_SIM", "/sim/script",
-    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  await slowModel(30000);
   const c = client();
   const r = await c.responses.create(
     respond("想很久", { background: true }));
   const stream = await c.responses.retrieve(r.id, { stream: true });
   assert.equal((await c.responses.cancel(r.id)).status, "cancelled");
+  await call("LLM_SIM", "/sim/script", { faults: [] });
   let last;
   for await (const e of stream)
     last = e;
@@ -339,8 +342,7 @@ test("an AG-UI agent talks, and its body acts", async () => {
 });
 
 test("a run of AG-UI that is aborted is canceled", async () => {
-  await call("LLM_SIM", "/sim/script",
-    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  await slowModel(30000);
   const events = [];
   const a = agent("agui-2", events);
   a.addMessage({ id: "1", role: "user", content: "慢慢想" });
@@ -348,6 +350,7 @@ test("a run of AG-UI that is aborted is canceled", async () => {
   await until("the run has started", () => events.length > 0);
   a.abortRun();
   await run;
+  await call("LLM_SIM", "/sim/script", { faults: [] });
   await until("the next run", async () => {
     const next = agent("agui-2", []);
     next.addMessage({ id: "2", role: "user", content: "你好呀" });
@@ -388,8 +391,7 @@ test("AG-UI's client gets errors as it expects them", async () => {
   });
   assert.equal(events.at(-1).type, "RUN_ERROR");
   assert.equal(events.at(-1).code, "LLM_UNAVAILABLE");
-  await call("LLM_SIM", "/sim/script",
-    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  await slowModel(800);
   const headers = [];
   const all = await Promise.allSettled(Array.from({ length: 20 }, (_, i) =>
     run(new HttpAgent({ url: url("CHAT_GATEWAY", "/v1/agui?soul=Nova"),
@@ -476,8 +478,7 @@ test("MCP's client gets what a soul cannot do as results", async () => {
   const failed = await chat("聊聊河边的石头", "mcp-502");
   assert.equal(failed.isError, true);
   assert.equal(failed.structuredContent.code, "llm_unavailable");
-  await call("LLM_SIM", "/sim/script",
-    { faults: Array(8).fill({ kind: "slow", delay_ms: 800 }) });
+  await slowModel(800);
   const all = await Promise.all(Array.from({ length: 20 }, (_, i) =>
     chat(`第${i}个问题`, "mcp-429")));
   await call("LLM_SIM", "/sim/script", { faults: [] });
@@ -491,8 +492,7 @@ test("MCP's client gets what a soul cannot do as results", async () => {
 });
 
 test("an MCP client that disconnects cancels its call", async () => {
-  await call("LLM_SIM", "/sim/script",
-    { faults: [{ kind: "slow", delay_ms: 30000 }] });
+  await slowModel(30000);
   const chat = (c, text) => c.callTool(
     { name: "chat", arguments: { text, session_id: "mcp-slow" } },
     undefined, { timeout: 20000 });
@@ -500,6 +500,7 @@ test("an MCP client that disconnects cancels its call", async () => {
   const slow = chat(c, "慢慢想");
   setTimeout(() => c.close(), 500);
   await assert.rejects(slow);
+  await call("LLM_SIM", "/sim/script", { faults: [] });
   assert.equal((await chat(next, "你好呀")).isError, false);
   await next.close();
 });
