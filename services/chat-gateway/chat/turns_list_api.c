@@ -24,19 +24,6 @@ struct turns_filter {
 };
 
 static bool
-turns_number(
-    struct svc_call *c, const char *name, int64_t min, int64_t max, int64_t *v)
-{
-	struct str given = svc_call_query(c, name);
-
-	if (given.p == NULL || str_to_i64(given, min, max, v) == RC_OK)
-		return true;
-	gateway_reject(c, RC_INVALID, "%s: must be %lld to %lld", name,
-	    (long long)min, (long long)max);
-	return false;
-}
-
-static bool
 turns_read_filter(struct svc_call *c, struct turns_filter *f)
 {
 	*f = (struct turns_filter){
@@ -46,8 +33,10 @@ turns_read_filter(struct svc_call *c, struct turns_filter *f)
 		.state = svc_call_query(c, "state"),
 		.limit = LIMIT_DEFAULT,
 	};
-	return turns_number(c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
-	    turns_number(c, "slower_ms", 0, SLOWER_MAX_MS, &f->slower_ms);
+	return gateway_query_number(
+		   c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
+	    gateway_query_number(
+		c, "slower_ms", 0, SLOWER_MAX_MS, &f->slower_ms);
 }
 
 static bool
