@@ -95,7 +95,7 @@ only(struct state_fixture *b)
 	return &p.entry[0];
 }
 
-TEST(an_entry_has_what_was_said_last)
+TEST(an_entry_has_the_newest_text)
 {
 	const struct session_entry *e;
 	struct state_fixture b;
@@ -117,7 +117,7 @@ TEST(an_entry_has_what_was_said_last)
 	ck_assert(str_eq(e->last_text, STR("开灯")));
 	/* At most 480 bytes, and whole characters. */
 	for (i = 0; i < 200; i++)
-		strcat(large, "好");
+		memcpy(large + 3 * i, "好", 4);
 	snprintf(json, sizeof(json),
 	    "{\"role\":\"assistant\",\"content\":\"a%s\"}", large);
 	message(&b, "s1", json);
