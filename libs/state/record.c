@@ -205,6 +205,29 @@ call_token(struct script_call *c, struct str id)
 		call_fail(c, RC_INVALID);
 }
 
+/* Longest cursor: milliseconds, ':', a token. */
+#define CURSOR_MAX (ID_TOKEN_MAX + 24)
+
+enum rc
+call_cursor(struct script_call *c, struct str after)
+{
+	struct str at = str_split(&after, ':');
+	char id[ID_MAX + 1];
+	int64_t ms;
+
+	if (at.p == NULL) {
+		call_text(c, STR("+inf"), CURSOR_MAX);
+		call_text(c, STR(""), CURSOR_MAX);
+		return RC_OK;
+	}
+	if (str_to_i64(at, 0, INT64_MAX, &ms) != RC_OK || after.p == NULL ||
+	    id_untoken(after, id) != RC_OK)
+		return RC_INVALID;
+	call_num(c, ms);
+	call_text(c, after, CURSOR_MAX);
+	return RC_OK;
+}
+
 void
 call_tokens(struct script_call *c, struct str a, char sep, struct str b)
 {

@@ -478,6 +478,9 @@ void call_run_key(
 void call_text(struct script_call *c, struct str text, size_t max);
 void call_num(struct script_call *c, int64_t v);
 void call_token(struct script_call *c, struct str id);
+/* call_cursor(c, after): "<ms>:<token>", as two arguments; absent: after all of
+ * a list that is read backwards.  RC_INVALID: it is neither. */
+enum rc call_cursor(struct script_call *c, struct str after) RC_CHECK;
 void call_tokens(struct script_call *c, struct str a, char sep, struct str b);
 
 /*

@@ -4,9 +4,6 @@
 #include "state/scripts.h"
 #include "state/state_internal.h"
 
-/* Longest cursor: milliseconds, ':', a token. */
-#define CURSOR_MAX (ID_TOKEN_MAX + 24)
-
 static void
 turn_detail_call(struct script_call *c, const struct state_script *script,
     struct str user, struct str turn)
@@ -32,27 +29,6 @@ turn_detail_put(struct state *s, const struct turn_detail *d)
 	call_text(&c, d->summary, TURN_SUMMARY_MAX);
 	call_text(&c, d->detail, TURN_DETAIL_MAX);
 	return call_run(s, &c, 1, NULL);
-}
-
-/* "<ms>:<token>"; absent: after everything. */
-static enum rc
-turn_detail_put_cursor(struct script_call *c, struct str after)
-{
-	struct str at = str_split(&after, ':');
-	char id[ID_MAX + 1];
-	int64_t ms;
-
-	if (at.p == NULL) {
-		call_text(c, STR("+inf"), CURSOR_MAX);
-		call_text(c, STR(""), CURSOR_MAX);
-		return RC_OK;
-	}
-	if (str_to_i64(at, 0, INT64_MAX, &ms) != RC_OK || after.p == NULL ||
-	    id_untoken(after, id) != RC_OK)
-		return RC_INVALID;
-	call_num(c, ms);
-	call_text(c, after, CURSOR_MAX);
-	return RC_OK;
 }
 
 static enum rc
@@ -89,7 +65,7 @@ turn_detail_list(struct state *s, struct str user, struct arena *a,
 	call_begin(&c, &script_turn_detail_list);
 	call_key(&c, KEY_USER_TURNS, user, STR_NONE);
 	call_token(&c, user);
-	rc = turn_detail_put_cursor(&c, p->after);
+	rc = call_cursor(&c, p->after);
 	if (rc != RC_OK)
 		return rc;
 	call_num(&c, (int64_t)p->max);

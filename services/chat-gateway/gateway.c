@@ -220,6 +220,19 @@ gateway_ttl_ms(const struct gateway *g)
 }
 
 bool
+gateway_query_number(
+    struct svc_call *c, const char *name, int64_t min, int64_t max, int64_t *v)
+{
+	struct str given = svc_call_query(c, name);
+
+	if (given.p == NULL || str_to_i64(given, min, max, v) == RC_OK)
+		return true;
+	gateway_reject(c, RC_INVALID, "%s: must be %lld to %lld", name,
+	    (long long)min, (long long)max);
+	return false;
+}
+
+bool
 gateway_id(struct svc_call *c, struct str id, const char *name)
 {
 	if (id_valid(id))

@@ -96,6 +96,13 @@ int64_t gateway_ttl_ms(const struct gateway *g);
 struct str gateway_trim_text(struct str s);
 
 /*
+ * gateway_query_number(c, name, min, max, v):
+ * A number of the query; *v stays if there is none.  False: c was rejected.
+ */
+bool gateway_query_number(
+    struct svc_call *c, const char *name, int64_t min, int64_t max, int64_t *v);
+
+/*
  * gateway_id(c, id, name):
  * Whether id is a valid id.  False: c has been ended with 400, naming it.
  */

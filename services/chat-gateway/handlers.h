@@ -7,7 +7,7 @@
 
 #include "svc/svc.h"
 
-#define ROUTES_N 96
+#define ROUTES_N 97
 extern const struct svc_route routes[ROUTES_N];
 
 struct buf;
@@ -70,6 +70,7 @@ void on_user_profile_get(void *app, struct svc_call *c);
 void on_user_profile_patch(void *app, struct svc_call *c);
 void on_interactions(void *app, struct svc_call *c);
 void on_sessions_reply(void *app, struct svc_call *c);
+void on_sessions_list(void *app, struct svc_call *c);
 void on_sessions_messages(void *app, struct svc_call *c);
 void on_sessions_delete(void *app, struct svc_call *c);
 /* users/ */

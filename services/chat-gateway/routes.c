@@ -180,6 +180,8 @@ const struct svc_route routes[ROUTES_N] = {
 	    on_identities_list),
 	BARE("terminals_unbind", "DELETE", WIRE_HTTP_TERMINALS_UNBIND,
 	    ok_response, on_terminals_unbind),
+	BARE("sessions_list", "GET", WIRE_HTTP_SESSIONS_LIST, session_list,
+	    on_sessions_list),
 	BARE("sessions_messages", "GET", WIRE_HTTP_SESSIONS_MESSAGES,
 	    session_messages, on_sessions_messages),
 	BARE("sessions_delete", "DELETE", WIRE_HTTP_SESSIONS_DELETE,

@@ -99,6 +99,33 @@ test("a reply streams, can be stopped, and a stopped turn says so", async () => 
   await visitor.close();
 });
 
+test("conversations of all browsers are listed, and the latest is shown", async () => {
+  await emptied();
+  await withSoul();
+  await say("elsewhere-1", "把灯变成绿色");
+  await say("elsewhere-2", "讲个笑话");
+  const visitor = await Visitor.open();
+  const { page } = visitor;
+  await page.locator(".cards .card").waitFor();
+  assert.equal(await page.getByText("First steps").count(), 0);
+  await visitor.go("chat");
+  await page.locator(".bubble.user", { hasText: "讲个笑话" }).waitFor();
+  const list = page.locator(".columns > section").first().locator("li");
+  await until(async () => await list.count() === 2, "two conversations");
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await page.locator(".bubble").first().waitFor({ state: "detached" });
+  await typed(page, "把灯变成红色");
+  await until(async () => await list.count() === 3, "three conversations");
+  await list.last().getByRole("link").click();
+  await page.locator(".bubble.user", { hasText: "把灯变成绿色" }).waitFor();
+  assert.equal(await list.last().getByRole("link").getAttribute("aria-current"), "true");
+  await list.last().getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Confirm" }).click();
+  await until(async () => await list.count() === 2, "one less");
+  assert.deepEqual((await api("GET", "/v1/sessions")).items.map((s) => s.messages > 0), [true, true]);
+  await visitor.close();
+});
+
 test("what was not accepted stays in the box, and is not sent by itself", async () => {
   await emptied();
   await withSoul();

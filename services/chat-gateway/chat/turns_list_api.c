@@ -24,19 +24,6 @@ struct turns_filter {
 	int64_t slower_ms, limit;
 };
 
-static bool
-turns_number(
-    struct svc_call *c, const char *name, int64_t min, int64_t max, int64_t *v)
-{
-	struct str given = svc_call_query(c, name);
-
-	if (given.p == NULL || str_to_i64(given, min, max, v) == RC_OK)
-		return true;
-	gateway_reject(c, RC_INVALID, "%s: must be %lld to %lld", name,
-	    (long long)min, (long long)max);
-	return false;
-}
-
 static const char *const turns_states[] = {
 	[WIRE_TURN_SUMMARY_STATE_COMPLETED] = "completed",
 	[WIRE_TURN_SUMMARY_STATE_FAILED] = "failed",
@@ -76,8 +63,10 @@ turns_read_filter(struct svc_call *c, struct turns_filter *f)
 		.limit = LIMIT_DEFAULT,
 	};
 	return turns_check_ids(c, f) && turns_check_state(c, f->state) &&
-	    turns_number(c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
-	    turns_number(c, "slower_ms", 0, SLOWER_MAX_MS, &f->slower_ms);
+	    gateway_query_number(
+		c, "limit", 1, TURN_DETAIL_PAGE_MAX, &f->limit) &&
+	    gateway_query_number(
+		c, "slower_ms", 0, SLOWER_MAX_MS, &f->slower_ms);
 }
 
 static bool

@@ -1,5 +1,5 @@
 /*
- * Routes that show and delete the messages of a session.
+ * Routes that list sessions, and show and delete the messages of one.
  */
 #include "caller.h"
 #include "core/arena.h"
@@ -7,9 +7,86 @@
 #include "handlers.h"
 #include "memories/session_view.h"
 #include "state/session.h"
+#include "state/session_index.h"
 #include "svc/audit.h"
 #include "svc/svc.h"
 #include "wire/msgs.h"
+
+/* Code points of a session's last text. */
+#define LAST_TEXT_MAX 120
+
+/* ---- list ---- */
+
+static struct str
+sessions_shorten(struct str s)
+{
+	size_t at = 0, n;
+
+	for (n = 0; n < LAST_TEXT_MAX && str_utf8_next(s, &at) >= 0; n++)
+		;
+	return (struct str){ s.p, at };
+}
+
+static enum rc
+sessions_put_page(struct arena *a, const struct session_index_page *p,
+    struct wire_session_list *out)
+{
+	size_t i;
+
+	out->items = arena_alloc(a, (p->n + 1) * sizeof(*out->items));
+	if (out->items == NULL)
+		return RC_TOOBIG;
+	for (i = 0; i < p->n; i++) {
+		const struct session_entry *e = &p->entry[i];
+		struct wire_session_list_items *to = &out->items[i];
+
+		*to = (struct wire_session_list_items){
+			.session_id = e->session_id,
+			.soul_id = e->soul_id,
+			.terminal_id = e->terminal_id,
+			.last_activity = wall_text(e->active, 0, a),
+			.messages = e->messages,
+		};
+		if (e->last_text.p != NULL)
+			to->last_text = sessions_shorten(e->last_text);
+		if (to->last_activity.p == NULL)
+			return RC_TOOBIG;
+	}
+	out->n_items = p->n;
+	out->next = p->next;
+	return RC_OK;
+}
+
+void
+on_sessions_list(void *app, struct svc_call *c)
+{
+	struct gateway *g = app;
+	struct arena *a = svc_call_arena(c);
+	struct session_index_page p = { .after = svc_call_query(c, "cursor") };
+	struct wire_session_list rep = { 0 };
+	int64_t limit = SESSION_INDEX_PAGE_MAX;
+	struct str user;
+	enum rc rc;
+
+	if (!caller_query_user(g, c, &user) ||
+	    !gateway_query_number(
+		c, "limit", 1, SESSION_INDEX_PAGE_MAX, &limit))
+		return;
+	p.max = (size_t)limit;
+	rc = session_index_read(g->state, user, a, &p);
+	if (rc == RC_INVALID) {
+		svc_fail(c, rc, "cursor: must be the next of the page before");
+		return;
+	}
+	if (rc == RC_OK)
+		rc = sessions_put_page(a, &p, &rep);
+	if (rc == RC_OK)
+		svc_reply(c, &rep);
+	else
+		gateway_fail(c, rc);
+}
+
+/* ---- messages ---- */
 
 /* The session of the path and the query.  False: c has been ended. */
 static bool

@@ -87,7 +87,7 @@ TEST(only_listed_roles_are_authorized)
 			    all_tokens[k].token, a.status, a.body.p);
 		}
 	}
-	ck_assert_uint_eq(n, 96);
+	ck_assert_uint_eq(n, 97);
 	tk_response_free(&a);
 	gateway_fixture_stop(&b);
 }
@@ -129,7 +129,7 @@ TEST(callers_cannot_name_another_user)
 			    request_body(r), "403 user_id: is ");
 		}
 	}
-	ck_assert_uint_eq(n, 90);
+	ck_assert_uint_eq(n, 91);
 	gateway_fixture_stop(&b);
 }
 

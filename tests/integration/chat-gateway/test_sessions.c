@@ -219,3 +219,48 @@ TEST_T(a_long_session_is_returned_completely, 60)
 	buf_free(&json);
 	gateway_fixture_stop(&b);
 }
+
+TEST(sessions_are_listed_by_their_user)
+{
+	struct gateway_fixture b;
+	struct session_key k = session_key_of("demo-user", "s1");
+	json_t *j, *e;
+
+	gateway_fixture_start_alone(&b, NULL);
+	j = gw_json(&b, "GET", "/v1/sessions", NULL);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
+	json_decref(j);
+	ck_assert_int_eq(
+	    session_user_input(b.db.s, &k, STR("soul_1"), STR("lamp"), 100000),
+	    RC_OK);
+	append(&b, "demo-user", "s1",
+	    MESSAGE("user", ",\"content\":\"把灯变成绿色\""));
+	k = session_key_of("demo-user", "s2");
+	ck_assert_int_eq(
+	    session_user_input(b.db.s, &k, STR("soul_1"), STR("lamp"), 100000),
+	    RC_OK);
+	j = gw_json(&b, "GET", "/v1/sessions?limit=1", NULL);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 1);
+	ck_assert_ptr_nonnull(tk_find(j, "next"));
+	json_decref(j);
+	j = gw_json(&b, "GET", "/v1/sessions", NULL);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 2);
+	ck_assert_ptr_null(tk_find(j, "next"));
+	e = json_array_get(tk_at(j, "items"), 0);
+	if (strcmp(tk_text(e, "session_id"), "s1") != 0)
+		e = json_array_get(tk_at(j, "items"), 1);
+	ck_assert_str_eq(tk_text(e, "session_id"), "s1");
+	ck_assert_str_eq(tk_text(e, "soul_id"), "soul_1");
+	ck_assert_str_eq(tk_text(e, "terminal_id"), "lamp");
+	ck_assert_str_eq(tk_text(e, "last_text"), "把灯变成绿色");
+	ck_assert_int_eq(tk_int(e, "messages"), 1);
+	json_decref(j);
+	j = gw_json(&b, "GET", "/v1/sessions?user_id=bob", NULL);
+	ck_assert_uint_eq(json_array_size(tk_at(j, "items")), 0);
+	json_decref(j);
+	gw_rejects(&b, "GET", "/v1/sessions?limit=51", NULL, 400,
+	    "limit: must be 1 to 50");
+	gw_rejects(&b, "GET", "/v1/sessions?cursor=x", NULL, 400,
+	    "cursor: must be the next of the page before");
+	gateway_fixture_stop(&b);
+}

@@ -4,7 +4,6 @@ import { acting, get, loginNeeded, randomId, token } from "./net.js";
 
 const SOUL = "soul.chosen";
 const USERS = "soul.users";
-const SESSIONS = "soul.sessions";
 
 export const me = signal(null); // what GET /v1/me says; null: not known yet
 export const souls = signal(null); // null: not known yet
@@ -77,20 +76,6 @@ export function startStore() {
     if (acting.peek())
       loadSouls();
   }));
-}
-
-// Chats of this browser, the newest first: {id, terminal, soul, text}.
-export const sessions = signal(JSON.parse(localStorage.getItem(SESSIONS) ?? "[]"));
-
-export function rememberSession(entry) {
-  sessions.value = [entry, ...sessions.peek().filter(({ id }) => id !== entry.id)]
-    .slice(0, 50);
-  localStorage.setItem(SESSIONS, JSON.stringify(sessions.peek()));
-}
-
-export function forgetSession(id) {
-  sessions.value = sessions.peek().filter((s) => s.id !== id);
-  localStorage.setItem(SESSIONS, JSON.stringify(sessions.peek()));
 }
 
 // The id under which this browser chats without a body.

@@ -1,10 +1,9 @@
 // chat: sessions, the conversation, and what was really done.
-import { each, html, signal } from "../lib/dom.js";
+import { each, effect, html, signal } from "../lib/dom.js";
 import { ago, has, name, number, t } from "../lib/i18n.js";
 import { onLive } from "../lib/live.js";
 import { call, get, randomId, stream } from "../lib/net.js";
-import { forgetSession, ownTerminal, rememberSession, sessions, soul }
-  from "../lib/store.js";
+import { ownTerminal, soul } from "../lib/store.js";
 import { action, announce, confirmed, failure, heading, loaded, resource } from "../lib/ui.js";
 import { question } from "../lib/question.js";
 
@@ -64,9 +63,10 @@ function bubble(m, answer) {
     ${() => m.asked.value && question(m.asked.value, answer)}</li>`;
 }
 
-// One conversation of this browser.
+// The conversation that is shown.
 class Conversation {
   id = "";
+  shown = signal(""); // the same
   messages = signal([]);
   busy = signal(false);
   turn = signal("");
@@ -74,7 +74,7 @@ class Conversation {
   loading = null;
 
   open(id) {
-    this.id = id;
+    this.id = this.shown.value = id;
     this.messages.value = [];
     this.error.value = null;
     if (!fresh.has(id))
@@ -164,14 +164,31 @@ class Conversation {
   }
 }
 
+const title = (s) => name(s.last_text ?? s.session_id).slice(0, 60);
+
 export default function chat(id) {
   const talk = new Conversation();
   const bodies = resource(async () => (await get("/v1/terminals")).items);
+  const list = resource(async () => (await get("/v1/sessions")).items);
   const terminal = signal("");
   let box;
-  talk.open(id || sessions.peek()[0]?.id || freshId());
-  const draft = `soul.draft.${talk.id}`;
+  talk.open(id || freshId());
+  const draft = () => `soul.draft.${talk.id}`;
+  // Without a choice the latest, once it is known, unless the user was faster.
+  let chosenFor = Boolean(id);
+  effect(() => {
+    const [latest] = list.value.value ?? [];
+    if (chosenFor || !latest)
+      return;
+    chosenFor = true;
+    if (box.value || talk.messages.peek().length)
+      return;
+    talk.open(latest.session_id);
+    box.value = sessionStorage.getItem(draft()) ?? "";
+  });
   onLive(({ type, payload }) => {
+    if (type === "turn_completed")
+      list.reload();
     if (type === "turn_completed" && payload.session_id === talk.id && !talk.busy.peek() &&
         !talk.messages.peek().some((m) => m.turn.peek() === payload.turn_id))
       talk.load();
@@ -180,7 +197,7 @@ export default function chat(id) {
     bodies.value.value?.find((b) => b.soul_id === soul()?.soul_id && b.online)?.terminal_id ||
     bodies.value.value?.find((b) => b.soul_id === soul()?.soul_id)?.terminal_id ||
     ownTerminal();
-  const keep = () => sessionStorage.setItem(draft, box.value);
+  const keep = () => sessionStorage.setItem(draft(), box.value);
   async function send(event) {
     event?.preventDefault();
     const text = box.value.trim();
@@ -189,9 +206,8 @@ export default function chat(id) {
     box.value = "";
     keep();
     const begun = () => {
+      chosenFor = true;
       fresh.delete(talk.id);
-      rememberSession({ id: talk.id, terminal: chosen(), text: text.slice(0, 60),
-        time: new Date().toISOString() });
     };
     try {
       await talk.send(chosen(), text, begun);
@@ -211,16 +227,16 @@ export default function chat(id) {
   const stop = () => talk.turn.peek() &&
     call("POST", `/v1/turns/${talk.turn.peek()}/cancel`, { reason: "console" });
   const remove = async (s) => {
-    if (!await confirmed(t("chat.delete?", { text: name(s.text) })))
+    if (!await confirmed(t("chat.delete?", { text: title(s) })))
       return;
     try {
-      await call("DELETE", `/v1/sessions/${encodeURIComponent(s.id)}`);
+      await call("DELETE", `/v1/sessions/${encodeURIComponent(s.session_id)}`);
     } catch (error) {
       if (error.status !== 404)
         throw error;
     }
-    forgetSession(s.id);
-    if (s.id === talk.id)
+    await list.reload();
+    if (s.session_id === talk.id)
       location.hash = `#/chat/${freshId()}`;
   };
   const choices = () => {
@@ -231,10 +247,11 @@ export default function chat(id) {
   };
   return html`${heading(t("page.chat"))}<div class="columns"><section>
     <p><a href=${`#/chat/${freshId()}`}>${t("chat.new")}</a></p>
-    <ul class="log">${() => sessions.value.map((s) => html`<li class="card">
-      <a href=${`#/chat/${encodeURIComponent(s.id)}`}
-        aria-current=${s.id === talk.id ? "true" : null}>${name(s.text)}</a>
-      <p class="quiet">${ago(s.time)} · ${name(s.terminal)}</p>
+    ${loaded(list, () => null)}
+    <ul class="log">${() => (list.value.value ?? []).map((s) => html`<li class="card">
+      <a href=${`#/chat/${encodeURIComponent(s.session_id)}`}
+        aria-current=${() => s.session_id === talk.shown.value ? "true" : null}>${title(s)}</a>
+      <p class="quiet">${ago(s.last_activity)} · ${name(s.terminal_id ?? "")}</p>
       ${action(t("delete"), () => remove(s), { danger: true })}</li>`)}</ul></section>
     <section><div class="field"><label for="terminal">${t("chat.body")}</label>
       <select id="terminal" @change=${(e) => { terminal.value = e.target.value; }}>${choices}</select></div>
@@ -243,7 +260,7 @@ export default function chat(id) {
       each(() => talk.messages.value, (m) => m.key, (m) => bubble(m, (q, c) => talk.answer(q, c)))}</ul>
     ${() => failure(talk.error.value)}
     <form @submit=${send}><div class="field"><label for="text">${t("chat.text")}</label>
-      <textarea id="text" maxlength="16384" .value=${sessionStorage.getItem(draft) ?? ""}
+      <textarea id="text" maxlength="16384" .value=${sessionStorage.getItem(draft()) ?? ""}
         ref=${(n) => { box = n; }} @keydown=${key} @input=${keep}></textarea></div>
       <p class="actions"><button class="main" ?disabled=${() => talk.busy.value}>${t("send")}</button>
       ${() => talk.busy.value && action(t("stop"), stop)}</p></form></section></div>`;

@@ -4,7 +4,7 @@ import { face, moodOf } from "../lib/face.js";
 import { ago, name, t } from "../lib/i18n.js";
 import { onLive } from "../lib/live.js";
 import { call, get } from "../lib/net.js";
-import { choose, loadSouls, ownTerminal, sessions, soul, souls, soulsError }
+import { choose, loadSouls, ownTerminal, soul, souls, soulsError }
   from "../lib/store.js";
 import { announce, failure, field, form, heading, loaded, resource, state }
   from "../lib/ui.js";
@@ -25,7 +25,11 @@ export const soulForm = () => form(t("create"), html`
 
 export default function home() {
   const bodies = resource(async () => (await get("/v1/terminals")).items);
-  const said = signal(sessions.peek().length > 0);
+  const said = signal(false);
+  resource(async () => {
+    said.value ||= (await get("/v1/sessions?limit=1")).items.length > 0;
+    return true;
+  });
   onLive(({ type }) => {
     if (type === "turn_completed")
       said.value = true;

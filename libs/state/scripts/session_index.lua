@@ -1,0 +1,68 @@
+-- session_index: a user's sessions in short, those of the latest input first.
+--
+-- KEYS: the user's sessions
+-- ARGV: user (token), where the page before ended (ms, token) or '+inf', '';
+--       how many at most
+-- Result: {OK, {session, soul, terminal, last input (ms), messages, the newest
+--         text, …}, where this page ends (ms:token; '': no more)}
+-- Computed keys: the sessions, their messages
+--
+-- The text is that of a user or the soul, at most 480 bytes of it; '': the last
+-- two messages have none, or are large.
+
+--@idempotent
+--@include lib_bucket
+--@include lib_read
+
+local ties = 16 -- sessions that may have had an input in one millisecond
+local large, shown = 16384, 480
+
+local function text_of(json)
+  if #json > large then return nil end
+  local ok, message = pcall(cjson.decode, json)
+  if not ok or type(message) ~= 'table' or type(message.content) ~= 'string'
+    or message.content == ''
+    or (message.role ~= 'user' and message.role ~= 'assistant') then
+    return nil
+  end
+  if #message.content <= shown then return message.content end
+  return (string.gsub(string.sub(message.content, 1, shown),
+    '[\192-\255][\128-\191]*$', ''))
+end
+
+local function newest_text(key)
+  local last = read('LRANGE', key, -2, -1)
+  if last.err then return '' end
+  for i = #last, 1, -1 do
+    local text = text_of(last[i])
+    if text then return text end
+  end
+  return ''
+end
+
+local max, found, next = tonumber(ARGV[4]), {}, ''
+local all = redis.call('ZRANGE', KEYS[1], ARGV[2], '-inf', 'BYSCORE', 'REV',
+  'LIMIT', 0, max + ties + 1, 'WITHSCORES')
+local seen, more = 0, false
+for i = 1, #all, 2 do
+  local session, at = all[i], string.format('%.0f', tonumber(all[i + 1]))
+  if at ~= ARGV[2] or session < ARGV[3] then
+    if seen == max then
+      more = true
+      break
+    end
+    seen = seen + 1
+    next = at .. ':' .. session
+    local ids = ARGV[1] .. ':' .. session
+    local f = read('HMGET', bucket_key(KEY_SESSION_PRE, ids), 'soul', 'term')
+    local messages = bucket_key(KEY_SESSION_MESSAGES_PRE, ids)
+    local n = read('LLEN', messages)
+    if not f.err and type(n) == 'number' then
+      for _, v in ipairs({ session, f[1] or '', f[2] or '', at, n,
+        newest_text(messages) }) do
+        found[#found + 1] = v
+      end
+    end
+  end
+end
+return { RC_OK, found, more and next or '' }
