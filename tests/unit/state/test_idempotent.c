@@ -32,6 +32,8 @@ static const struct state_script *const others[] = {
 	&script_run_publish,
 	/* An event is counted a single time. */
 	&script_nav_note,
+	/* So is an epoch. */
+	&script_system_boot,
 	/* What was stored first stays; the same claim lasts for longer. */
 	&script_nav_decide,
 	/* A cycle that has ended is not ended. */
