@@ -175,6 +175,7 @@ TEST(steps_that_are_not_published_are_claimed)
 	struct evolution_change c = change("{}");
 	struct evolution_entries list;
 	struct state_fixture f;
+	size_t n = 0;
 
 	start(&f);
 	OK(evolution_entry_swap(f.s, &e, &c, f.a));
@@ -183,15 +184,17 @@ TEST(steps_that_are_not_published_are_claimed)
 	c.publish_ms = 1;
 	OK(evolution_entry_swap(f.s, &e, &c, f.a));
 	OK(evolution_entry_swap(f.s, &other, &c, f.a));
-	do
-		list = claim(&f);
-	while (list.n == 0);
-	ck_assert(str_eq(list.entry[0].user_id, USER));
-	ck_assert(str_eq(list.entry[0].json, STR("{\"a\":1}")));
-	ck_assert_int_eq((int)list.entry[0].version,
-	    str_eq(list.entry[0].id, STR("e1")) ? 2 : 1);
+	/* The second may be due a millisecond later. */
+	for (list = claim(&f); n < 2; list = claim(&f)) {
+		for (size_t i = 0; i < list.n; i++, n++) {
+			ck_assert(str_eq(list.entry[i].user_id, USER));
+			ck_assert(str_eq(list.entry[i].json, STR("{\"a\":1}")));
+			ck_assert_int_eq((int)list.entry[i].version,
+			    str_eq(list.entry[i].id, STR("e1")) ? 2 : 1);
+		}
+	}
 	/* A claim lasts, and is no more once all is published. */
-	ck_assert_int_gt((int)(claim(&f).next.ms - list.now.ms), LEASE / 2);
+	ck_assert_int_gt((int)(list.next.ms - list.now.ms), LEASE / 2);
 	c.json = STR("{\"a\":2}");
 	c.publish_ms = 0;
 	OK(evolution_entry_swap(f.s, &e, &c, f.a));
