@@ -148,10 +148,16 @@ tk_dir(void)
 	return dir;
 }
 
-/* A formatted string that lives until the test ends. */
+/* A formatted string that lives until the test ends; a poll has one. */
 static const char *
 file_text_save(char *s)
 {
+	for (size_t i = 0; s != NULL && i < n_paths; i++) {
+		if (strcmp(paths[i], s) == 0) {
+			free(s);
+			return paths[i];
+		}
+	}
 	if (s == NULL || n_paths == PATHS_MAX)
 		ck_abort_msg("testkit: too many paths");
 	paths[n_paths++] = s;
