@@ -310,6 +310,16 @@ str_is_continuation(char c)
 	return ((unsigned char)c & 0xc0U) == 0x80U;
 }
 
+struct str
+str_clip(struct str s, size_t max)
+{
+	if (s.n <= max)
+		return s;
+	while (max > 0 && str_is_continuation(s.p[max]))
+		max--;
+	return (struct str){ s.p, max };
+}
+
 void
 str_copy(struct str s, char *dst, size_t size)
 {
@@ -370,6 +380,30 @@ str_utf8_next_any(struct str s, size_t *pos)
 		return -1;
 	*pos += len;
 	return (int32_t)cp;
+}
+
+size_t
+str_utf8_put(uint32_t c, char dst[STR_UTF8_MAX])
+{
+	size_t n = 0;
+
+	if (c < 0x80) {
+		dst[n++] = (char)c;
+		return n;
+	}
+	if (c < 0x800) {
+		dst[n++] = (char)(0xc0 | c >> 6);
+	} else {
+		if (c < 0x10000) {
+			dst[n++] = (char)(0xe0 | c >> 12);
+		} else {
+			dst[n++] = (char)(0xf0 | c >> 18);
+			dst[n++] = (char)(0x80 | (c >> 12 & 0x3f));
+		}
+		dst[n++] = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	dst[n++] = (char)(0x80 | (c & 0x3f));
+	return n;
 }
 
 ptrdiff_t

@@ -69,6 +69,9 @@ str_after(struct str s, size_t n)
 	return n == 0 ? s : (struct str){ s.p + n, s.n - n };
 }
 
+/* str_clip(s, max): At most the first max bytes of s, whole characters. */
+struct str str_clip(struct str s, size_t max);
+
 /* str_ends(s, suffix): The last byte differs in most cases. */
 static inline bool
 str_ends(struct str s, struct str suffix)
@@ -123,6 +126,10 @@ char *str_dup(struct str s);
  * Copy s with a NUL to dst, truncated between code points to size bytes (> 0).
  */
 void str_copy(struct str s, char *dst, size_t size);
+
+/* str_utf8_put(c, dst): Write the UTF-8 of a code point; its bytes. */
+#define STR_UTF8_MAX 4
+size_t str_utf8_put(uint32_t c, char dst[STR_UTF8_MAX]);
 
 /* str_utf8_next_any(s, pos): Private: str_utf8_next() of any character. */
 int32_t str_utf8_next_any(struct str s, size_t *pos);

@@ -387,11 +387,8 @@ done_marker_put(struct done_marker *m, struct str text)
 	size_t room = m->all.max - m->all.n;
 
 	if (text.n > room) {
-		text.n = room;
+		text = str_clip(text, room);
 		m->truncated = true;
-		/* Never in the middle of a character. */
-		while (text.n > 0 && (text.p[text.n] & 0xc0) == 0x80)
-			text.n--;
 	}
 	buf_put_str(&m->all, text);
 	done_run(m);

@@ -203,18 +203,6 @@ embed_on_done(void *arg, struct httpc_call *http, enum rc rc,
 
 /* ---- the request ---- */
 
-/* Truncate a text that is too long at a code point boundary. */
-static struct str
-embed_truncate(struct str s)
-{
-	if (s.n <= EMBED_TEXT_MAX)
-		return s;
-	s.n = EMBED_TEXT_MAX;
-	while (s.n > 0 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80)
-		s.n--;
-	return s;
-}
-
 static enum rc
 embed_write(
     const struct embed *e, const struct embed_request *rq, struct buf *out)
@@ -225,7 +213,7 @@ embed_write(
 
 	wire_init(&wire_llm_embeddings_request_desc, &m);
 	for (i = 0; i < rq->n; i++)
-		texts[i] = embed_truncate(rq->texts[i]);
+		texts[i] = str_clip(rq->texts[i], EMBED_TEXT_MAX);
 	m.model = str_of(e->model);
 	m.input = texts;
 	m.n_input = rq->n;

@@ -303,26 +303,12 @@ wire_scan_string(struct wire_scan *s, struct wire_scan_text *text)
 	return false;
 }
 
-/* Appends the UTF-8 of a code point. */
 static void
 scan_put_code_point(struct buf *b, uint32_t c)
 {
-	if (c < 0x80) {
-		buf_putc(b, (char)c);
-		return;
-	}
-	if (c < 0x800) {
-		buf_putc(b, (char)(0xc0 | c >> 6));
-	} else {
-		if (c < 0x10000) {
-			buf_putc(b, (char)(0xe0 | c >> 12));
-		} else {
-			buf_putc(b, (char)(0xf0 | c >> 18));
-			buf_putc(b, (char)(0x80 | (c >> 12 & 0x3f)));
-		}
-		buf_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
-	}
-	buf_putc(b, (char)(0x80 | (c & 0x3f)));
+	char bytes[STR_UTF8_MAX];
+
+	buf_put(b, bytes, str_utf8_put(c, bytes));
 }
 
 void

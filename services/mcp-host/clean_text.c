@@ -78,17 +78,6 @@ clean_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The end of a prefix of s of at most n bytes that ends with a character. */
-static size_t
-clean_prefix(struct str s, size_t n)
-{
-	if (n >= s.n)
-		return s.n;
-	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
-		n--;
-	return n;
-}
-
 void
 clean_text_line(struct str s, size_t max, struct buf *out)
 {
@@ -110,7 +99,7 @@ clean_text_line(struct str s, size_t max, struct buf *out)
 		}
 	all = buf_str(&line);
 	if (all.n > max) {
-		all.n = clean_prefix(all, max - sizeof("…") + 1);
+		all = str_clip(all, max - sizeof("…") + 1);
 		buf_put_str(out, all);
 		buf_puts(out, "…");
 	} else {
@@ -128,7 +117,7 @@ clean_text_middle(struct str s, size_t max, struct buf *out)
 		buf_put_str(out, s);
 		return;
 	}
-	head = clean_prefix(s, half);
+	head = str_clip(s, half).n;
 	tail = s.n - half;
 	while (tail < s.n && ((unsigned char)s.p[tail] & 0xc0) == 0x80)
 		tail++;

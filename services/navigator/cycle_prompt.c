@@ -57,17 +57,6 @@ cycle_prompt_system(const struct cycle_view *v, struct buf *b)
 	buf_puts(b, prompt_schema);
 }
 
-static struct str
-prompt_head(struct str s, size_t max)
-{
-	if (s.n <= max)
-		return s;
-	/* Not within a code point. */
-	while (max > 0 && ((unsigned char)s.p[max] & 0xc0) == 0x80)
-		max--;
-	return (struct str){ s.p, max };
-}
-
 static void
 prompt_put_message(const struct cycle_message *m, struct buf *b)
 {
@@ -77,7 +66,7 @@ prompt_put_message(const struct cycle_message *m, struct buf *b)
 		[CYCLE_ROLE_TOOL] = "技能",
 		[CYCLE_ROLE_OBSERVATION] = "看到",
 	};
-	struct str text = prompt_head(m->text, CYCLE_MESSAGE_MAX);
+	struct str text = str_clip(m->text, CYCLE_MESSAGE_MAX);
 
 	if (text.n == 0)
 		return;
@@ -98,7 +87,7 @@ prompt_put_list(
 	buf_printf(b, "【%s】\n", title);
 	for (i = 0; i < n; i++)
 		buf_printf(b, "- %.*s\n",
-		    STR_ARG(prompt_head(list[i], CYCLE_MESSAGE_MAX)));
+		    STR_ARG(str_clip(list[i], CYCLE_MESSAGE_MAX)));
 }
 
 void

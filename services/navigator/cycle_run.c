@@ -123,15 +123,9 @@ cycle_run_call(struct cycle_run *x, const struct llm_message *m, size_t n)
 static struct str
 cycle_run_bad_completion(const struct cycle_run *x)
 {
-	size_t n = x->completion.n;
+	struct str s = str_clip(x->completion, CYCLE_BAD_MAX);
 
-	if (n > CYCLE_BAD_MAX) {
-		n = CYCLE_BAD_MAX;
-		while (
-		    n > 0 && ((unsigned char)x->completion.p[n] & 0xc0) == 0x80)
-			n--;
-	}
-	return n > 0 ? (struct str){ x->completion.p, n } : STR("…");
+	return s.n > 0 ? s : STR("…");
 }
 
 static enum cycle_event

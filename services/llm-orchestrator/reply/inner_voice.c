@@ -86,25 +86,9 @@ object_put(struct inner_voice *v, const char *p, size_t n, struct buf *reply)
 static void
 object_put_code(struct inner_voice *v, uint32_t c, struct buf *reply)
 {
-	char p[4];
-	size_t n = 0;
+	char bytes[STR_UTF8_MAX];
 
-	if (c < 0x80) {
-		p[n++] = (char)c;
-	} else if (c < 0x800) {
-		p[n++] = (char)(0xC0 | c >> 6);
-		p[n++] = (char)(0x80 | (c & 0x3F));
-	} else if (c < 0x10000) {
-		p[n++] = (char)(0xE0 | c >> 12);
-		p[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-		p[n++] = (char)(0x80 | (c & 0x3F));
-	} else {
-		p[n++] = (char)(0xF0 | c >> 18);
-		p[n++] = (char)(0x80 | (c >> 12 & 0x3F));
-		p[n++] = (char)(0x80 | (c >> 6 & 0x3F));
-		p[n++] = (char)(0x80 | (c & 0x3F));
-	}
-	object_put(v, p, n, reply);
+	object_put(v, bytes, str_utf8_put(c, bytes), reply);
 }
 
 /* A high surrogate that no low one follows. */
@@ -135,16 +119,6 @@ object_put_unit(struct inner_voice *v, uint32_t unit, struct buf *reply)
 		    v, unit >= 0xDC00 && unit <= 0xDFFF ? 0xFFFD : unit, reply);
 }
 
-static int
-object_hex(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void
 object_escaped(struct inner_voice *v, char c, struct buf *reply)
 {
@@ -167,8 +141,8 @@ object_text(struct inner_voice *v, char c, struct buf *reply)
 {
 	struct inner_object *o = &v->o;
 
-	if (o->digits > 0 && object_hex(c) >= 0) {
-		o->code = o->code << 4 | (uint32_t)object_hex(c);
+	if (o->digits > 0 && str_hex_value(c) >= 0) {
+		o->code = o->code << 4 | (uint32_t)str_hex_value(c);
 		if (--o->digits == 0)
 			object_put_unit(v, o->code, reply);
 		return false;

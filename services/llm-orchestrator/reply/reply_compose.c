@@ -72,21 +72,10 @@ reply_text(struct str s, bool *silent)
 	return *silent ? STR("") : s;
 }
 
-/* At most max bytes of s, whole code points. */
-static struct str
-reply_truncate(struct str s, size_t max)
-{
-	if (s.n <= max)
-		return s;
-	while (max > 0 && ((unsigned char)s.p[max] & 0xC0) == 0x80)
-		max--;
-	return (struct str){ s.p, max };
-}
-
 struct str
 reply_clean(struct str s, size_t max, struct arena *a)
 {
-	s = reply_truncate(s, max);
+	s = str_clip(s, max);
 	char *p = arena_alloc(a, s.n + 1);
 	if (p == NULL)
 		return (struct str){ 0 };
@@ -365,7 +354,7 @@ reply_put_whole(const struct turn *t, bool absent, struct buf *b)
 	reply_put_direct(t, b);
 	struct str text = { 0 };
 	if (t->has_text)
-		text = reply_truncate(reply_text(t->text, &silent), max);
+		text = str_clip(reply_text(t->text, &silent), max);
 	/* Without the model's text, report what its calls did. */
 	if (text.n == 0 && !silent) {
 		reply_put_all(b, t, TURN_OK, reply_is_invoke);

@@ -43,14 +43,8 @@ spoken_text_feed(struct spoken_text *s, struct str chunk)
 static struct str
 spoken_voice(const struct spoken_text *s)
 {
-	struct str v = buf_str(&s->voice.voice);
-
-	if (v.n > INNER_VOICE_MAX - 4) {
-		v.n = INNER_VOICE_MAX - 4;
-		while (v.n > 0 && ((unsigned char)v.p[v.n] & 0xC0) == 0x80)
-			v.n--;
-	}
-	return str_trim(v);
+	return str_trim(
+	    str_clip(buf_str(&s->voice.voice), INNER_VOICE_MAX - 4));
 }
 
 void

@@ -30,22 +30,10 @@ turn_detail_wanted(const struct turn_run *r)
 	return r->o->conf->detail_hours > 0;
 }
 
-/* At most max bytes of s, whole characters. */
-static struct str
-turn_detail_clip(struct str s, size_t max)
-{
-	if (s.n <= max)
-		return s;
-	s.n = max;
-	while (s.n > 0 && ((unsigned char)s.p[s.n] & 0xc0) == 0x80)
-		s.n--;
-	return s;
-}
-
 static struct str
 turn_detail_copy(struct arena *a, struct str s)
 {
-	return arena_str(a, turn_detail_clip(s, TURN_DETAIL_TEXT_MAX));
+	return arena_str(a, str_clip(s, TURN_DETAIL_TEXT_MAX));
 }
 
 /* ---- calls of the model ---- */
@@ -321,9 +309,8 @@ turn_detail_write(const struct turn_run *r, const struct wire_turn_reply *rep,
 		.session_id = r->slot.key.session_id,
 		.terminal_id = turn_chat(r)->terminal_id,
 		.soul_id = r->facts.soul_id,
-		.user_text =
-		    turn_detail_clip(r->facts.user_text, TURN_DETAIL_TEXT_MAX),
-		.reply = turn_detail_clip(r->reply, TURN_DETAIL_TEXT_MAX),
+		.user_text = str_clip(r->facts.user_text, TURN_DETAIL_TEXT_MAX),
+		.reply = str_clip(r->reply, TURN_DETAIL_TEXT_MAX),
 		.trace_id = str_of(r->trace.trace_id),
 		.instance = r->slot.instance,
 		.state = turn_detail_state(rep),

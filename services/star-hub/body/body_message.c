@@ -327,17 +327,6 @@ outcome_output(struct str message, struct str data, struct arena *a)
 	return s;
 }
 
-/* Whole code points of s, of at most so many bytes. */
-static struct str
-outcome_shorten(struct str s, size_t max)
-{
-	if (s.n <= max)
-		return s;
-	while (max > 0 && ((unsigned char)s.p[max] & 0xC0) == 0x80)
-		max--;
-	return (struct str){ s.p, max };
-}
-
 void
 body_outcome_read(struct str json, struct arena *a, struct body_outcome *out)
 {
@@ -360,11 +349,11 @@ body_outcome_read(struct str json, struct arena *a, struct body_outcome *out)
 	if (out->ok)
 		return;
 	if (message.n > 0)
-		out->error = outcome_shorten(message, BODY_ERROR_MAX);
+		out->error = str_clip(message, BODY_ERROR_MAX);
 	else if (status.n > 0)
 		out->error =
 		    arena_printf(a, "the environment's outcome is %.*s",
-			STR_ARG(outcome_shorten(status, BODY_ERROR_MAX / 2)));
+			STR_ARG(str_clip(status, BODY_ERROR_MAX / 2)));
 	else
 		out->error = STR("the environment's outcome has no status");
 }

@@ -13,14 +13,9 @@ observation_slot(struct observations *o, uint64_t seq)
 static void
 observation_set_text(struct observation *v, struct str text)
 {
-	size_t n = text.n;
-
-	if (n > OBSERVATION_BYTES)
-		for (n = OBSERVATION_BYTES;
-		     n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80;)
-			n--;
-	memcpy(v->text, text.n > 0 ? text.p : "", n);
-	v->text[n] = '\0';
+	text = str_clip(text, OBSERVATION_BYTES);
+	memcpy(v->text, text.n > 0 ? text.p : "", text.n);
+	v->text[text.n] = '\0';
 }
 
 void

@@ -52,6 +52,10 @@ TEST(prefixes_suffixes_and_substrings)
 	ck_assert(str_starts(STR("soul/x"), STR("soul/")));
 	ck_assert(!str_starts(STR("sou"), STR("soul")));
 	ck_assert(str_eq(str_after(STR("soul/x"), 5), STR("x")));
+	ck_assert(str_eq(str_clip(STR("a灯b"), 4), STR("a灯")));
+	ck_assert(str_eq(str_clip(STR("a灯b"), 3), STR("a")));
+	ck_assert(str_eq(str_clip(STR("a灯b"), 5), STR("a灯b")));
+	ck_assert_uint_eq(str_clip(STR("灯"), 2).n, 0);
 	ck_assert_uint_eq(str_after(STR("soul"), 4).n, 0);
 	ck_assert_ptr_null(str_after((struct str){ NULL, 0 }, 0).p);
 	ck_assert_uint_eq(str_starts_any(STR("soul/x"), any, NELEM(any)), 4);
