@@ -313,7 +313,7 @@ gw_rejects_as(struct gateway_fixture *b, const char *token, const char *method,
 	    body != NULL ? body : "", token != NULL ? token : "no user",
 	    a.status, a.body.p);
 	j = gw_response_json(&a, status);
-	/* The doors of other protocols have an object. */
+	/* Errors in the forms of other protocols are an object. */
 	ck_assert_msg(
 	    strstr(tk_text(j,
 		       json_is_object(tk_at(j, "error")) ? "error.message"

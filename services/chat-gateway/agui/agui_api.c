@@ -91,7 +91,7 @@ struct agui_run {
 static enum rc
 agui_run_on_event(struct chat_turn *t, const struct fcmp_event *e)
 {
-	struct agui_run *r = t->door_arg;
+	struct agui_run *r = t->form_arg;
 
 	return agui_send_as(t->c, &r->g, e);
 }
@@ -102,7 +102,7 @@ agui_run_on_fail(struct chat_turn *t, const struct svc_error *e)
 	const struct wire_error m = { .error = str_of(e->text),
 		.code = str_of(e->code) };
 	struct arena *a = arena_new(EVENT_ARENA);
-	struct agui_run *r = t->door_arg;
+	struct agui_run *r = t->form_arg;
 	struct agui_events out;
 
 	if (agui_convert_error(&r->g, &m, a, &out) != RC_OK ||
@@ -112,7 +112,7 @@ agui_run_on_fail(struct chat_turn *t, const struct svc_error *e)
 }
 
 /* All turns are streamed. */
-static const struct turn_door agui_door = { NULL, NULL, agui_run_on_event,
+static const struct turn_form agui_form = { NULL, NULL, agui_run_on_event,
 	agui_run_on_fail };
 
 /* The newest message of the user, or the reply. */
@@ -176,7 +176,7 @@ on_agui_run(void *app, struct svc_call *c)
 	r->soul.chat.stream = true;
 	r->start.chat = &r->soul.chat;
 	r->start.terminal = &r->soul.terminal;
-	r->start.door = &agui_door;
-	r->start.door_arg = r;
+	r->start.form = &agui_form;
+	r->start.form_arg = r;
 	chat_turn_start(app, c, r->soul.user, &r->start);
 }

@@ -64,8 +64,8 @@ void
 chat_turn_fail(struct chat_turn *t, const struct svc_error *e)
 {
 	/* A reader of the stream finds the outcome in the session's events. */
-	if (t->begun && t->door != NULL)
-		t->door->fail(t, e);
+	if (t->begun && t->form != NULL)
+		t->form->fail(t, e);
 	else if (t->begun &&
 	    svc_sse_comment(t->c, "the end of this turn is not known") != RC_OK)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
@@ -143,8 +143,8 @@ chat_turn_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 		    (struct svc_error){
 			rep->has_status ? (int)rep->status : 500,
 			rc_name(RC_BUG), "the turn failed" });
-	} else if (rep->has_response && t->door != NULL) {
-		t->door->reply(t, &rep->response);
+	} else if (rep->has_response && t->form != NULL) {
+		t->form->reply(t, &rep->response);
 	} else if (rep->has_response) {
 		svc_reply(chat_turn_release(t), &rep->response);
 	} else {
@@ -156,7 +156,7 @@ chat_turn_finish(struct chat_turn *t, const struct wire_turn_reply *rep)
 static bool
 chat_turn_is_background(const struct chat_turn *t)
 {
-	return t->door != NULL && t->door->accepted != NULL && !t->stream;
+	return t->form != NULL && t->form->accepted != NULL && !t->stream;
 }
 
 static void
@@ -167,7 +167,7 @@ chat_turn_take_repeated(struct chat_turn *t, struct str first)
 		return;
 	}
 	str_copy(first, t->id, sizeof(t->id));
-	t->door->accepted(t);
+	t->form->accepted(t);
 }
 
 static void
@@ -177,7 +177,7 @@ chat_turn_take_reply(struct chat_turn *t, const struct wire_turn_reply *rep)
 	case WIRE_TURN_REPLY_STATE_ACCEPTED:
 	case WIRE_TURN_REPLY_STATE_RUNNING:
 		if (chat_turn_is_background(t))
-			t->door->accepted(t);
+			t->form->accepted(t);
 		else
 			chat_turn_wait(t);
 		break;
@@ -369,8 +369,8 @@ chat_turn_start(struct gateway *g, struct svc_call *c, struct str user,
 	t->chat = chat;
 	t->interaction_id = req->interaction_id;
 	t->content = req->content;
-	t->door = req->door;
-	t->door_arg = req->door_arg;
+	t->form = req->form;
+	t->form_arg = req->form_arg;
 	t->stream =
 	    chat->stream || turn_sse_accepted(svc_call_header(c, "Accept"));
 	t->cancel = chat->cancel_on_disconnect;

@@ -34,7 +34,7 @@ struct turn_record;
  * A form of the response that is not ours.  Errors before a stream has begun
  * are those of the route (svc_route.put_error).
  */
-struct turn_door {
+struct turn_form {
 	/*
 	 * The turn was accepted, or t->id, which it repeats: release it and end
 	 * the call; the turn goes on.  NULL: wait for its end.  Not of a
@@ -52,8 +52,8 @@ struct turn_door {
 struct chat_turn {
 	struct gateway *g;
 	struct svc_call *c;
-	const struct turn_door *door; /* NULL: the response is ours */
-	void *door_arg;               /* in c's memory */
+	const struct turn_form *form; /* NULL: the response is ours */
+	void *form_arg;               /* in c's memory */
 	/* What is to be run, in c's memory. */
 	const struct wire_chat_request *chat;
 	struct str interaction_id, content; /* absent: it is no reply */
@@ -96,8 +96,8 @@ struct chat_turn_request {
 	const struct terminal *terminal; /* as it was read; NULL: it was not */
 	struct str interaction_id; /* the question it replies to; or absent */
 	struct str content;        /* the reply */
-	const struct turn_door *door;
-	void *door_arg;
+	const struct turn_form *form;
+	void *form_arg;
 };
 
 /*

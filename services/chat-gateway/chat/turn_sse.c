@@ -43,7 +43,7 @@ turn_sse_send(struct chat_turn *t, const struct fcmp_event *e)
 		t->sent = e->seq;
 		t->has_final |=
 		    e->type == WIRE_CHAT_EVENT_TYPE_ASSISTANT_MESSAGE_FINAL;
-		rc = t->door != NULL ? t->door->event(t, e)
+		rc = t->form != NULL ? t->form->event(t, e)
 				     : gateway_stream_send(t->c, e);
 	}
 	return rc;

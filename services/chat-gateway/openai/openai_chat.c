@@ -39,7 +39,7 @@ struct openai_chat {
 static const struct openai_head *
 openai_head_of(struct chat_turn *t)
 {
-	struct openai_chat *o = t->door_arg;
+	struct openai_chat *o = t->form_arg;
 
 	o->head.id = str_of(t->id);
 	return &o->head;
@@ -82,7 +82,7 @@ openai_send_text(struct chat_turn *t, struct str text, struct buf *b)
 static enum rc
 openai_begin_message(struct chat_turn *t, struct str id, struct buf *b)
 {
-	struct openai_chat *o = t->door_arg;
+	struct openai_chat *o = t->form_arg;
 	enum rc rc = RC_OK;
 
 	if (id.n == 0 || str_eq(id, o->message))
@@ -98,7 +98,7 @@ static enum rc
 openai_send_final(
     struct chat_turn *t, const struct wire_chat_event_data *d, struct buf *b)
 {
-	struct openai_chat *o = t->door_arg;
+	struct openai_chat *o = t->form_arg;
 	struct str rest = d->text;
 
 	if (o->sent <= rest.n)
@@ -113,7 +113,7 @@ openai_send_final(
 static enum rc
 openai_send_end(struct chat_turn *t, struct buf *b)
 {
-	const struct openai_chat *o = t->door_arg;
+	const struct openai_chat *o = t->form_arg;
 	enum rc rc;
 
 	rc = openai_send(
@@ -135,7 +135,7 @@ static enum rc
 openai_send_event(
     struct chat_turn *t, const struct wire_chat_event *e, struct buf *b)
 {
-	struct openai_chat *o = t->door_arg;
+	struct openai_chat *o = t->form_arg;
 	const struct wire_chat_event_data *d = &e->data;
 	enum rc rc = RC_OK;
 
@@ -196,7 +196,7 @@ openai_on_fail(struct chat_turn *t, const struct svc_error *e)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 }
 
-static const struct turn_door openai_door = { NULL, openai_reply,
+static const struct turn_form openai_form = { NULL, openai_reply,
 	openai_on_event, openai_on_fail };
 
 /* ---- the request ---- */
@@ -235,8 +235,8 @@ on_openai_chat(void *app, struct svc_call *c)
 	chat_turn_start(app, c, o->soul.user,
 	    &(struct chat_turn_request){ .chat = &o->soul.chat,
 		.terminal = &o->soul.terminal,
-		.door = &openai_door,
-		.door_arg = o });
+		.form = &openai_form,
+		.form_arg = o });
 }
 
 /* ---- models ---- */

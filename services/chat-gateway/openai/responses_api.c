@@ -34,7 +34,7 @@ struct responses_call {
 static struct svc_call *
 responses_release(struct chat_turn *t)
 {
-	struct responses_call *k = t->door_arg;
+	struct responses_call *k = t->form_arg;
 
 	k->r.head.id = arena_str(svc_call_arena(t->c), str_of(t->id));
 	return chat_turn_release(t);
@@ -43,7 +43,7 @@ responses_release(struct chat_turn *t)
 static void
 responses_accepted(struct chat_turn *t)
 {
-	struct responses_call *k = t->door_arg;
+	struct responses_call *k = t->form_arg;
 	struct svc_call *c = responses_release(t);
 	struct wire_openai_response rep;
 
@@ -54,7 +54,7 @@ responses_accepted(struct chat_turn *t)
 static void
 responses_reply(struct chat_turn *t, const struct wire_chat_response *m)
 {
-	struct responses_call *k = t->door_arg;
+	struct responses_call *k = t->form_arg;
 	struct svc_call *c = responses_release(t);
 	struct wire_openai_response rep;
 	struct responses_parts parts;
@@ -73,7 +73,7 @@ responses_reply(struct chat_turn *t, const struct wire_chat_response *m)
 static enum rc
 responses_on_event(struct chat_turn *t, const struct fcmp_event *e)
 {
-	struct responses_call *k = t->door_arg;
+	struct responses_call *k = t->form_arg;
 
 	k->r.head.id = str_of(t->id);
 	return responses_stream_send(&k->r, e);
@@ -84,16 +84,16 @@ responses_on_fail(struct chat_turn *t, const struct svc_error *e)
 {
 	const struct wire_error m = { .error = str_of(e->text),
 		.code = str_of(e->code) };
-	struct responses_call *k = t->door_arg;
+	struct responses_call *k = t->form_arg;
 
 	k->r.head.id = str_of(t->id);
 	if (responses_convert_error(&k->r, &m) != RC_OK)
 		log_debug("gateway.reader_disconnected", LOG_S("turn", t->id));
 }
 
-static const struct turn_door responses_door = { NULL, responses_reply,
+static const struct turn_form responses_form = { NULL, responses_reply,
 	responses_on_event, responses_on_fail };
-static const struct turn_door responses_background = { responses_accepted,
+static const struct turn_form responses_background = { responses_accepted,
 	responses_reply, responses_on_event, responses_on_fail };
 
 /* ---- the request ---- */
@@ -156,7 +156,7 @@ on_openai_responses_create(void *app, struct svc_call *c)
 	chat_turn_start(app, c, k->soul.user,
 	    &(struct chat_turn_request){ .chat = &k->soul.chat,
 		.terminal = &k->soul.terminal,
-		.door = k->req->background ? &responses_background
-					   : &responses_door,
-		.door_arg = k });
+		.form = k->req->background ? &responses_background
+					   : &responses_form,
+		.form_arg = k });
 }

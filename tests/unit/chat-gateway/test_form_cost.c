@@ -17,7 +17,7 @@
 
 #define CALLS 20
 /* 0.1 ms of a core that executes 2.5 instructions a nanosecond. */
-#define DOOR_MAX    250000.0
+#define FORM_MAX    250000.0
 #define EVENT_ARENA (2 * (size_t)WIRE_ARENA_MAX)
 
 #define EVENT(type, data)                                                    \
@@ -204,7 +204,7 @@ TEST(another_form_adds_little_to_a_turn)
 {
 	static const struct {
 		const char *function, *test;
-	} doors[] = {
+	} forms[] = {
 		{ "counted_openai", "run_openai" },
 		{ "counted_responses", "run_responses" },
 		{ "counted_agui", "run_agui" },
@@ -215,11 +215,11 @@ TEST(another_form_adds_little_to_a_turn)
 	if (instructions_child())
 		return;
 	native = instructions_count("counted_native", "run_native", CALLS);
-	for (size_t i = 0; i < NELEM(doors); i++) {
-		n = instructions_count(doors[i].function, doors[i].test, CALLS);
+	for (size_t i = 0; i < NELEM(forms); i++) {
+		n = instructions_count(forms[i].function, forms[i].test, CALLS);
 		printf("%s: %.0f instructions per turn, the native request "
 		       "alone %.0f\n",
-		    doors[i].function, n, native);
-		ck_assert_double_le(n, DOOR_MAX);
+		    forms[i].function, n, native);
+		ck_assert_double_le(n, FORM_MAX);
 	}
 }
