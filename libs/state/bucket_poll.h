@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/clock.h"
 #include "core/loop.h"
 #include "state/state.h"
 
@@ -32,6 +33,18 @@ struct bucket_poll_opts {
 	enum rc (*poll)(void *arg, unsigned bucket, int64_t *in_ms);
 	void *arg;
 };
+
+/*
+ * bucket_poll_in_ms(now, next):
+ * For poll: how long until the next timer of a claim; next {0}: there is none.
+ */
+static inline int64_t
+bucket_poll_in_ms(struct wall now, struct wall next)
+{
+	if (next.ms == 0)
+		return -1;
+	return next.ms > now.ms ? next.ms - now.ms : 0;
+}
 
 /* bucket_poll_new(o): Begin, from the loop. */
 struct bucket_poll *bucket_poll_new(const struct bucket_poll_opts *o);

@@ -412,6 +412,29 @@
 #define KEY_NAV_DUE   "soul:navs:{#}:due:1"
 #define KEY_MIND_LINK "soul:link:{#}:%:%:1"
 #define NAV_TTL_MS    2592000000
+/* Triggers of cycles; of several that wait the highest counts. */
+#define NAV_TRIGGER_IDLE    1
+#define NAV_TRIGGER_MEMORY  2
+#define NAV_TRIGGER_RESULT  3
+#define NAV_TRIGGER_COUNT   4
+#define NAV_TRIGGER_EMOTION 5
+/* Ids of events that are remembered. */
+#define NAV_SEEN_MAX 16
+#define NAV_DAY_MS   86400000
+/* A mind link is removed after this time, or so many completed turns. */
+#define MIND_LINK_TTL_MS 7200000
+#define MIND_LINK_TURNS  3
+
+/*
+ * Hash: the evolutions of a user, by id (token): "<version> <evolution_record,
+ * JSON>".  Sorted set, of each bucket: user:id (tokens) of those with steps
+ * that are not published, by when another process publishes them (ms).
+ */
+#define KEY_USER_EVOLUTIONS_PRE  "soul:user:"
+#define KEY_USER_EVOLUTIONS_POST ":evolutions:1"
+#define KEY_USER_EVOLUTIONS \
+	KEY_USER_EVOLUTIONS_PRE "{#}:%" KEY_USER_EVOLUTIONS_POST
+#define KEY_EVOLUTIONS_DUE "soul:evolutions:{#}:due:1"
 
 /*
  * Webhooks.  Hash, of a user: id: "<created, ms> <types>\n<webhook_record>";
@@ -438,28 +461,5 @@
 #define WEBHOOK_DEAD_MAX  1000
 /* Events of a claim. */
 #define WEBHOOK_BATCH 16
-/* Triggers of cycles; of several that wait the highest counts. */
-#define NAV_TRIGGER_IDLE    1
-#define NAV_TRIGGER_MEMORY  2
-#define NAV_TRIGGER_RESULT  3
-#define NAV_TRIGGER_COUNT   4
-#define NAV_TRIGGER_EMOTION 5
-/* Ids of events that are remembered. */
-#define NAV_SEEN_MAX 16
-#define NAV_DAY_MS   86400000
-/* A mind link is removed after this time, or so many completed turns. */
-#define MIND_LINK_TTL_MS 7200000
-#define MIND_LINK_TURNS  3
-
-/*
- * Hash: the evolutions of a user, by id (token): "<version> <evolution_record,
- * JSON>".  Sorted set, of each bucket: user:id (tokens) of those with steps
- * that are not published, by when another process publishes them (ms).
- */
-#define KEY_USER_EVOLUTIONS_PRE  "soul:user:"
-#define KEY_USER_EVOLUTIONS_POST ":evolutions:1"
-#define KEY_USER_EVOLUTIONS \
-	KEY_USER_EVOLUTIONS_PRE "{#}:%" KEY_USER_EVOLUTIONS_POST
-#define KEY_EVOLUTIONS_DUE "soul:evolutions:{#}:due:1"
 
 #endif /* !STATE_KEYS_H */

@@ -184,7 +184,7 @@ events_schedule(struct svc *s, int64_t ms)
 
 /* Publish now, for a fiber that waits. */
 static void
-events_hurry(struct svc *s)
+events_publish_soon(struct svc *s)
 {
 	struct svc_events *ev = s->events;
 
@@ -472,7 +472,7 @@ svc_event_store(struct svc *s, const struct svc_event *e)
 	if (rc != RC_OK)
 		return rc;
 	w.p->wait = &w;
-	events_hurry(s);
+	events_publish_soon(s);
 	loop_timer_set(s->loop, &w.timer, mono_add_ms(clock_mono(), STORE_MS),
 	    event_on_timeout, &w);
 	fiber_suspend();

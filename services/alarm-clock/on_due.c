@@ -54,9 +54,7 @@ due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 	for (i = 0; rc == RC_OK && i < list.n && !c->stopping; i++)
 		delivery_start(c, &list.entry[i], list.now);
 	if (rc == RC_OK)
-		*in_ms = list.next.ms == 0       ? -1
-		    : list.next.ms > list.now.ms ? list.next.ms - list.now.ms
-						 : 0;
+		*in_ms = bucket_poll_in_ms(list.now, list.next);
 	arena_free(a);
 	return rc;
 }

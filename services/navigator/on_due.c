@@ -26,14 +26,6 @@ on_due_ready(void *arg)
 	return state_up(n->state) && bus_up(n->bus) && !n->draining;
 }
 
-static int64_t
-on_due_in_ms(const struct nav_cycle_list *list)
-{
-	if (list->next.ms == 0)
-		return -1;
-	return list->next.ms > list->now.ms ? list->next.ms - list->now.ms : 0;
-}
-
 static size_t
 on_due_room(const struct navigator *n)
 {
@@ -64,7 +56,7 @@ on_due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 	for (size_t i = 0; rc == RC_OK && i < list.n; i++)
 		cycle_run_start(n, &list.cycle[i]);
 	if (rc == RC_OK)
-		*in_ms = on_due_in_ms(&list);
+		*in_ms = bucket_poll_in_ms(list.now, list.next);
 	arena_free(a);
 	return rc;
 }

@@ -12,9 +12,9 @@
 
 --@idempotent
 --@include lib_bucket
+--@include lib_newest
 --@include lib_read
 
-local ties = 16 -- sessions that may have had an input in one millisecond
 local large, shown = 16384, 480
 
 local function text_of(json)
@@ -40,29 +40,17 @@ local function newest_text(key)
   return ''
 end
 
-local max, found, next = tonumber(ARGV[4]), {}, ''
-local all = redis.call('ZRANGE', KEYS[1], ARGV[2], '-inf', 'BYSCORE', 'REV',
-  'LIMIT', 0, max + ties + 1, 'WITHSCORES')
-local seen, more = 0, false
-for i = 1, #all, 2 do
-  local session, at = all[i], string.format('%.0f', tonumber(all[i + 1]))
-  if at ~= ARGV[2] or session < ARGV[3] then
-    if seen == max then
-      more = true
-      break
-    end
-    seen = seen + 1
-    next = at .. ':' .. session
+local found = {}
+local next = newest_page(KEYS[1], ARGV[2], ARGV[3], tonumber(ARGV[4]),
+  function(session, at)
     local ids = ARGV[1] .. ':' .. session
     local f = read('HMGET', bucket_key(KEY_SESSION_PRE, ids), 'soul', 'term')
     local messages = bucket_key(KEY_SESSION_MESSAGES_PRE, ids)
     local n = read('LLEN', messages)
-    if not f.err and type(n) == 'number' then
-      for _, v in ipairs({ session, f[1] or '', f[2] or '', at, n,
-        newest_text(messages) }) do
-        found[#found + 1] = v
-      end
+    if f.err or type(n) ~= 'number' then return end
+    for _, v in ipairs({ session, f[1] or '', f[2] or '', at, n,
+      newest_text(messages) }) do
+      found[#found + 1] = v
     end
-  end
-end
-return { RC_OK, found, more and next or '' }
+  end)
+return { RC_OK, found, next }

@@ -8,27 +8,16 @@
 
 --@idempotent
 --@include lib_bucket
+--@include lib_newest
 --@include lib_read
 
-local ties = 16 -- turns that may have begun in one millisecond
-local max, found, next = tonumber(ARGV[4]), {}, ''
-local all = redis.call('ZRANGE', KEYS[1], ARGV[2], '-inf', 'BYSCORE', 'REV',
-  'LIMIT', 0, max + ties + 1, 'WITHSCORES')
-local seen, more = 0, false
-for i = 1, #all, 2 do
-  local turn, at = all[i], string.format('%.0f', tonumber(all[i + 1]))
-  if at ~= ARGV[2] or turn < ARGV[3] then
-    if seen == max then
-      more = true
-      break
-    end
-    seen = seen + 1
-    next = at .. ':' .. turn
+local found = {}
+local next = newest_page(KEYS[1], ARGV[2], ARGV[3], tonumber(ARGV[4]),
+  function(turn)
     local f = read('HMGET',
       bucket_key(KEY_TURN_DETAIL_PRE, ARGV[1] .. ':' .. turn), 'v', 's')
     if not f.err and f[1] == TURN_DETAIL_FORMAT then
       found[#found + 1] = f[2]
     end
-  end
-end
-return { RC_OK, found, more and next or '' }
+  end)
+return { RC_OK, found, next }

@@ -24,19 +24,14 @@ struct turns_filter {
 	int64_t slower_ms, limit;
 };
 
-static const char *const turns_states[] = {
-	[WIRE_TURN_SUMMARY_STATE_COMPLETED] = "completed",
-	[WIRE_TURN_SUMMARY_STATE_FAILED] = "failed",
-	[WIRE_TURN_SUMMARY_STATE_CANCELED] = "canceled",
-};
-
 static bool
 turns_check_state(struct svc_call *c, struct str state)
 {
 	size_t i;
 
-	for (i = 0; i < NELEM(turns_states); i++)
-		if (state.p == NULL || str_eq(state, str_of(turns_states[i])))
+	for (i = 0; i < NELEM(wire_turn_summary_state_names); i++)
+		if (state.p == NULL ||
+		    str_eq(state, wire_turn_summary_state_names[i]))
 			return true;
 	svc_fail(c, RC_INVALID, "state: must be completed, failed or canceled");
 	return false;
@@ -81,7 +76,7 @@ turns_match(const struct turns_filter *f, const struct wire_turn_summary *s)
 	return turns_is(f->session_id, s->session_id) &&
 	    turns_is(f->terminal_id, s->terminal_id) &&
 	    turns_is(f->soul_id, s->soul_id) &&
-	    turns_is(f->state, str_of(turns_states[s->state])) &&
+	    turns_is(f->state, wire_turn_summary_state_names[s->state]) &&
 	    s->total_ms >= (double)f->slower_ms;
 }
 

@@ -49,12 +49,8 @@ webhooks_poll(void *arg, unsigned bucket, int64_t *in_ms)
 	    WEBHOOK_SENDERS_MAX - w->n_senders, a, &claims);
 	for (size_t i = 0; rc == RC_OK && i < claims.n && !w->stopping; i++)
 		webhook_send_start(w, &claims.hook[i]);
-	if (rc == RC_OK && claims.next.ms == 0)
-		*in_ms = -1;
-	else if (rc == RC_OK)
-		*in_ms = claims.next.ms > claims.now.ms
-		    ? claims.next.ms - claims.now.ms
-		    : 0;
+	if (rc == RC_OK)
+		*in_ms = bucket_poll_in_ms(claims.now, claims.next);
 	arena_free(a);
 	return rc;
 }

@@ -37,10 +37,7 @@ evolution_due_poll(void *arg, unsigned bucket, int64_t *in_ms)
 		if (evolution_item_decode(&item, a) == RC_OK)
 			evolution_item_publish(h, &item, NULL, a);
 	}
-	*in_ms = -1;
-	if (rc == RC_OK && list.next.ms != 0)
-		*in_ms =
-		    list.next.ms > list.now.ms ? list.next.ms - list.now.ms : 0;
+	*in_ms = rc == RC_OK ? bucket_poll_in_ms(list.now, list.next) : -1;
 	arena_free(a);
 	return rc;
 }
